@@ -1,0 +1,15 @@
+// Package chat owns who is in which room and what was said there, in order.
+//
+// It must always hold:
+//
+//   - A room's entries are numbered 1, 2, 3, … without holes, in commit order. That one number is commit
+//     order, history cursor, resume position and unread base at once.
+//   - An entry never changes after it is committed (only a recalled text is emptied).
+//   - Nothing is told to anyone before it is committed: the Service calls its Publisher only after the
+//     Store has returned.
+//   - A client's key names one request for ever: the same key with the same content gives the first
+//     result again, with other content ErrKeyReused.
+//
+// The package knows no driver, no router, no socket and no wire type. Bodies of entries are JSON documents
+// made once by the package that owns the kind, stored and sent as they are.
+package chat

@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of rooms and messages. Characters are code points.
+type Limits struct {
+	TextChars   int
+	NameChars   int
+	InviteUsers int // first members of a new room
+	RoomMembers int
+	Rooms       int // that a user may be in
+}
+
+// DefaultLimits are those of section 9 of the protocol.
+func DefaultLimits() Limits {
+	return Limits{TextChars: 4000, NameChars: 64, InviteUsers: 100, RoomMembers: 100_000, Rooms: 500}
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	return Limits{
+		TextChars:   cmp.Or(l.TextChars, d.TextChars),
+		NameChars:   cmp.Or(l.NameChars, d.NameChars),
+		InviteUsers: cmp.Or(l.InviteUsers, d.InviteUsers),
+		RoomMembers: cmp.Or(l.RoomMembers, d.RoomMembers),
+		Rooms:       cmp.Or(l.Rooms, d.Rooms),
+	}
+}
+
+const (
+	pageDefault = 50
+	pageMax     = 100
+	// pageBytes bounds the bodies of a page. With names, avatars and keys of pageMax entries around them a
+	// reply stays under 1 MiB.
+	pageBytes = 512 << 10
+)
+
+func pageLimit(limit int) (int, error) {
+	if limit < 0 {
+		return 0, BadField("limit", "must not be negative")
+	}
+	return min(cmp.Or(limit, pageDefault), pageMax), nil
+}
+
+const idChars = 64
+
+func checkID(field, id string) error {
+	if id == "" || utf8.RuneCountInString(id) > idChars {
+		return BadField(field, fmt.Sprintf("must have 1 to %d characters", idChars))
+	}
+	return checkNUL(field, id)
+}
+
+// checkText says whether a text that must be there is within its limit.
+func checkText(field, text string, limit int) error {
+	if text == "" {
+		return BadField(field, "is missing")
+	}
+	return checkOptional(field, text, limit)
+}
+
+func checkOptional(field, text string, limit int) error {
+	if utf8.RuneCountInString(text) > limit {
+		return &FieldError{Err: ErrTooLong, Field: field, Reason: fmt.Sprintf("must have at most %d characters", limit)}
+	}
+	return checkNUL(field, text)
+}
+
+// checkNUL refuses U+0000, which not every engine can store.
+func checkNUL(field, text string) error {
+	if strings.ContainsRune(text, 0) {
+		return BadField(field, "must not hold U+0000")
+	}
+	return nil
+}

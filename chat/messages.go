@@ -1,0 +1,104 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"time"
+)
+
+// Message is a text to be sent.
+type Message struct {
+	Room string
+	Key  string
+	Text string
+}
+
+// Receipt says which entry a message has become.
+type Receipt struct {
+	Seq int64
+	ID  string
+	At  time.Time
+	Dup bool // the key had been used for this message before
+}
+
+// Send appends a text to a room and tells the room. A repeated key gives the first entry.
+func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, error) {
+	if err := s.unlessUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
+		return Receipt{}, err
+	}
+	body, err := Body(Text{Text: m.Text})
+	if err != nil {
+		return Receipt{}, err
+	}
+	now := s.now()
+	e, dup, err := s.store.Append(ctx, Draft{
+		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
+		Hash: RequestHash("send", m.Room, m.Text), Body: body, At: now,
+	})
+	if err != nil {
+		return Receipt{}, err
+	}
+	if !dup {
+		s.pub.Entry(e)
+	}
+	return Receipt{Seq: e.Seq, ID: e.ID, At: e.At, Dup: dup}, nil
+}
+
+func (m Message) check(l Limits) error {
+	if err := CheckKey(m.Key); err != nil {
+		return err
+	}
+	if err := checkID("room", m.Room); err != nil {
+		return err
+	}
+	return checkText("text", m.Text, l.TextChars)
+}
+
+// History reads a page of one of the user's rooms, always ascending. More tells whether the room goes on
+// beyond the page's far end.
+func (s *Service) History(ctx context.Context, user, room string, p Page) (entries []Entry, more bool, err error) {
+	switch {
+	case p.Before != nil && p.After != nil:
+		return nil, false, BadField("after", "must not come with before")
+	case p.Before != nil && *p.Before < 0:
+		return nil, false, BadField("before", "must not be negative")
+	case p.After != nil && *p.After < 0:
+		return nil, false, BadField("after", "must not be negative")
+	}
+	if p.Limit, err = pageLimit(p.Limit); err != nil {
+		return nil, false, err
+	}
+	p.MaxBytes = min(cmp.Or(p.MaxBytes, pageBytes), pageBytes)
+	if err := s.mayRead(ctx, room, user); err != nil {
+		return nil, false, err
+	}
+	return s.store.History(ctx, room, p)
+}
+
+// Read notes how far the user has read, never back, and tells his devices.
+func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unread int64, err error) {
+	if err := checkID("room", room); err != nil {
+		return 0, err
+	}
+	if seq < 0 {
+		return 0, BadField("seq", "must not be negative")
+	}
+	r, err := s.store.Read(ctx, room, user, seq)
+	if err != nil {
+		return 0, err
+	}
+	if r.Moved {
+		s.pub.ToUser(user, ReadMoved{Room: room, User: user, Seq: r.Seq})
+	}
+	return r.Unread, nil
+}
+
+// Resume reads what was missed in several rooms, whose members the caller has checked.
+func (s *Service) Resume(ctx context.Context, spans []Span) (map[string][]Entry, error) {
+	return s.store.Spans(ctx, spans)
+}
+
+// LastSeqs of rooms; unknown rooms are left out.
+func (s *Service) LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error) {
+	return s.store.LastSeqs(ctx, rooms)
+}

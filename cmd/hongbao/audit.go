@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"strings"
+	"text/tabwriter"
+
+	"hongbao/redpacket"
+	"hongbao/store"
+	"hongbao/web"
+	"hongbao/web/wire"
+)
+
+func auditCommand() command {
+	return command{name: "audit", summary: "compare all books; exits 1 if anything differs", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		packets := fs.Bool("packets", false, "show every packet")
+		asJSON := fs.Bool("json", false, "print JSON, amounts in minor units")
+		return func(ctx context.Context, p *program) error {
+			return p.withBooks(ctx, func(books *store.Books) error { return p.audit(ctx, books, *packets, *asJSON) })
+		}
+	}}
+}
+
+// audited is what an audit prints as JSON.
+type audited struct {
+	wire.AuditReply
+	Lines []auditedPacket `json:"packet_lines,omitempty"`
+}
+
+// auditedPacket is one packet's line of it.
+type auditedPacket struct {
+	Packet   string           `json:"packet"`
+	Status   redpacket.Status `json:"status"`
+	Total    redpacket.Money  `json:"total"`
+	Count    int              `json:"count"`
+	Claims   int              `json:"claims"`
+	Claimed  redpacket.Money  `json:"claimed"`
+	Refunded redpacket.Money  `json:"refunded"`
+}
+
+// audit reads one consistent snapshot, whether a server runs or not.
+func (p *program) audit(ctx context.Context, books *store.Books, packets, asJSON bool) error {
+	var lines []auditedPacket
+	result, err := books.AuditEach(ctx, func(l redpacket.AuditLine) {
+		if packets {
+			lines = append(lines, auditedPacket(l))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	report := audited{AuditReply: web.AuditReply(result), Lines: lines}
+	if asJSON {
+		encoder := json.NewEncoder(p.stdout)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(report)
+	} else {
+		p.print(report.text(p.config.Currency))
+	}
+	if err == nil && !report.OK {
+		err = errFailedCheck
+	}
+	return err
+}
+
+// text is the report for a person: packets first, so that the verdict stands last.
+func (a audited) text(c currency) string {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, l := range a.Lines {
+		line(table, "packet %s\t%s\ttotal %s\tclaimed %s\tby %d of %d\trefunded %s\n", l.Packet, l.Status,
+			c.format(int64(l.Total)), c.format(int64(l.Claimed)), l.Claims, l.Count, c.format(int64(l.Refunded)))
+	}
+	_ = table.Flush() // a strings.Builder never fails
+	line(table, "funded\t%s\n", c.format(a.Funded))
+	line(table, "in wallets\t%s\tof %d people\n", c.format(a.InWallets), a.Wallets)
+	line(table, "in open packets\t%s\tin %d of %d packets\n", c.format(a.InPackets), a.OpenPackets, a.Packets)
+	line(table, "claims\t%d\n", a.Claims)
+	line(table, "transfers\t%d\n", a.Transfers)
+	line(table, "entries\t%d\tin %d rooms\n", a.Entries, a.Rooms)
+	line(table, "quarantined\t%d\n", a.Quarantined)
+	_ = table.Flush()
+	for _, d := range a.Differences {
+		line(&b, "DIFFERENCE %s %s: %s\n", d.Kind, d.ID, d.What)
+	}
+	if a.OK {
+		line(&b, "the books balance\n")
+	} else {
+		line(&b, "%d differences\n", len(a.Differences))
+	}
+	return b.String()
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+)
+
+// minSecret is how long an HS256 secret must be to be as strong as its name.
+const minSecret = 32
+
+// checkServe refuses what would be unsafe or useless to serve with, and settles who may be a guest.
+func (c *config) checkServe() error {
+	if err := c.checkSecret(); err != nil {
+		return err
+	}
+	local, err := loopback(c.Addr)
+	if err != nil {
+		return fmt.Errorf("HONGBAO_ADDR: %w", err)
+	}
+	if _, err := loopback(c.OpsAddr); err != nil {
+		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
+	}
+	if c.Guests == guestsAuto {
+		c.Guests = guestsOff
+		if local && c.JWTSecret == "" {
+			c.Guests = guestsLocal
+		}
+	}
+	switch {
+	case c.Guests == guestsLocal && !local:
+		return fmt.Errorf("HONGBAO_GUESTS=local does not go with HONGBAO_ADDR=%s, which others can reach: "+
+			"listen on 127.0.0.1, or say HONGBAO_GUESTS=public if anyone may come in", c.Addr)
+	case c.Guests == guestsOff && c.JWTSecret == "":
+		return errors.New("nobody could sign in: set HONGBAO_JWT_SECRET to the secret your tokens are signed with, " +
+			"or HONGBAO_GUESTS=public if anyone who reaches HONGBAO_ADDR may come in as a guest")
+	}
+	return c.checkRanges()
+}
+
+const (
+	maxAmount = 1<<53 - 1 // the largest integer that every client's JSON carries exactly
+	maxCount  = 100_000   // shares are kept in one row
+)
+
+func (c *config) checkRanges() error {
+	switch {
+	case c.GuestCredit > maxAmount:
+		return fmt.Errorf("HONGBAO_GUEST_CREDIT: at most %d", maxAmount)
+	case c.MaxPacketTotal < 1 || c.MaxPacketTotal > maxAmount:
+		return fmt.Errorf("HONGBAO_MAX_PACKET_TOTAL: 1 to %d", maxAmount)
+	case c.MaxPacketCount < 1 || c.MaxPacketCount > maxCount:
+		return fmt.Errorf("HONGBAO_MAX_PACKET_COUNT: 1 to %d", maxCount)
+	}
+	return nil
+}
+
+func (c *config) checkSecret() error {
+	if n := len(c.JWTSecret); n > 0 && n < minSecret {
+		return fmt.Errorf("HONGBAO_JWT_SECRET has %d bytes and could be guessed: use at least %d, such as `openssl rand -hex 32` prints",
+			n, minSecret)
+	}
+	return nil
+}
+
+// loopback tells whether only this machine can reach the address.
+func loopback(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, fmt.Errorf("%q is not host:port", addr)
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}

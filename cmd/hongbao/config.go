@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hongbao/redpacket/crashpoint"
+)
+
+// config is every setting there is. A field's tags are its flag, its variable (HONGBAO_ and the flag's name
+// in capitals), its line in `hongbao help` and its row in the README. `for` names the subcommands that use
+// it: no other one reads or checks it. `file:"true"` adds a twin that names a file holding the value.
+type config struct {
+	Addr           string        `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
+	OpsAddr        string        `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics /debug/pprof"`
+	DataDir        string        `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit" help:"folder of the embedded database"`
+	JWTSecret      string        `flag:"jwt-secret" file:"true" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
+	JWTIssuer      string        `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any"`
+	JWTAudience    string        `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any"`
+	AllowedOrigins []string      `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
+	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local on a loopback address without a JWT secret, else off"`
+	GuestCredit    int64         `flag:"guest-credit" default:"100000" for:"serve" help:"play money of a new guest, in minor units"`
+	Currency       currency      `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
+	MaxPacketTotal int64         `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
+	MaxPacketCount int64         `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
+	Drain          time.Duration `flag:"drain" default:"20s" for:"serve" help:"how long closing the sockets is spread over when the server stops"`
+	LogLevel       slog.Level    `flag:"log-level" default:"INFO" for:"serve migrate audit credit" help:"DEBUG, INFO, WARN or ERROR"`
+	LogFormat      logFormat     `flag:"log-format" default:"text" for:"serve migrate audit credit" help:"text or json"`
+}
+
+// setting is one field of a config, ready to be set from text.
+type setting struct {
+	flag     string
+	env      string
+	fallback string
+	help     string
+	commands []string
+	fromFile bool
+	field    reflect.Value
+}
+
+// settings lists the config's fields, in order, each file twin after its field.
+func (c *config) settings() []setting {
+	var list []setting
+	value := reflect.ValueOf(c).Elem()
+	for i := range value.NumField() {
+		tag := value.Type().Field(i).Tag
+		s := setting{
+			flag:     tag.Get("flag"),
+			fallback: tag.Get("default"),
+			help:     tag.Get("help"),
+			commands: strings.Fields(tag.Get("for")),
+			field:    value.Field(i),
+		}
+		s.env = variable(s.flag)
+		list = append(list, s)
+		if tag.Get("file") == "true" {
+			twin := s
+			twin.flag += "-file"
+			twin.env = variable(twin.flag)
+			twin.help = "file that holds " + s.env
+			twin.fromFile = true
+			list = append(list, twin)
+		}
+	}
+	return list
+}
+
+// variable is the environment's name of a flag.
+func variable(flag string) string {
+	return "HONGBAO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// set parses text into the setting's field.
+func (s setting) set(text string) error {
+	if s.fromFile {
+		content, err := os.ReadFile(text)
+		if err != nil {
+			return err
+		}
+		text = strings.TrimRight(string(content), "\r\n")
+	}
+	switch p := s.field.Addr().Interface().(type) {
+	case encoding.TextUnmarshaler:
+		return p.UnmarshalText([]byte(text))
+	case *string:
+		*p = text
+	case *[]string:
+		*p = splitList(text)
+	case *int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not a whole number of 0 or more", text)
+		}
+		*p = n
+	case *time.Duration:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is not a duration such as 20s or 1m30s", text)
+		}
+		*p = d
+	default:
+		return fmt.Errorf("no way to read a %T", p)
+	}
+	return nil
+}
+
+func splitList(text string) []string {
+	var list []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// load fills the config for one subcommand: defaults, then the environment, then the flags, which it
+// declares on fs and parses from args.
+func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) error {
+	settings := c.settings()
+	if err := c.fromEnvironment(settings, command, environ); err != nil {
+		return err
+	}
+	for _, s := range settings {
+		if slices.Contains(s.commands, command) {
+			fs.Func(s.flag, s.help, s.set)
+		}
+	}
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	return nil
+}
+
+// fromEnvironment sets what the command uses. A variable that is no setting at all is an error: a misspelt
+// or not yet supported setting must not be taken for a working one. An empty variable counts as absent.
+func (c *config) fromEnvironment(settings []setting, command string, environ []string) error {
+	given := map[string]string{}
+	for _, pair := range environ {
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "HONGBAO_") && value != "" {
+			given[name] = value
+		}
+	}
+	for _, s := range settings {
+		value, ok := given[s.env]
+		delete(given, s.env)
+		source := s.env
+		if !ok {
+			value, source = s.fallback, "default of "+s.env
+		}
+		if value == "" || !slices.Contains(s.commands, command) || s.fromFile && !ok {
+			continue
+		}
+		if s.fromFile && !s.field.IsZero() {
+			return fmt.Errorf("%s and %s are both set: keep one", strings.TrimSuffix(s.env, "_FILE"), s.env)
+		}
+		if err := s.set(value); err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+	}
+	for _, name := range crashpoint.Variables() {
+		delete(given, name)
+	}
+	for name := range given {
+		return fmt.Errorf("%s is not a setting of this version: unset it, or see `hongbao help`", name)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// load reads settings for a subcommand as the program does.
+func load(command string, args, environ []string) (config, error) {
+	var c config
+	err := c.load(flag.NewFlagSet(command, flag.ContinueOnError), command, args, environ)
+	return c, err
+}
+
+func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
+	c, err := load("serve", []string{"--drain", "3s"}, []string{"HONGBAO_DRAIN=9s", "HONGBAO_ADDR=127.0.0.1:1", "HONGBAO_OPS_ADDR="})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Drain != 3*time.Second || c.Addr != "127.0.0.1:1" || c.OpsAddr != "127.0.0.1:8081" {
+		t.Errorf("drain %v, addr %s, ops-addr %s", c.Drain, c.Addr, c.OpsAddr)
+	}
+}
+
+func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
+	samples := map[string]string{
+		"guests": "public", "currency": "EUR:3", "drain": "1m30s", "log-level": "WARN", "log-format": "json",
+		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9",
+	}
+	for _, s := range new(config).settings() {
+		t.Run(s.flag, func(t *testing.T) {
+			text := "some text"
+			if sample, ok := samples[s.flag]; ok {
+				text = sample
+			}
+			if s.fromFile {
+				text = writeFile(t, "some text\n")
+			}
+			for _, command := range s.commands {
+				byFlag, err := load(command, []string{"--" + s.flag, text}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				byVariable, err := load(command, nil, []string{s.env + "=" + text})
+				if err != nil {
+					t.Fatal(err)
+				}
+				fallback, err := load(command, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := fmt.Sprint(byFlag), fmt.Sprint(byVariable); got != want {
+					t.Errorf("%s: by flag %s, by variable %s", command, got, want)
+				}
+				if fmt.Sprint(byFlag) == fmt.Sprint(fallback) {
+					t.Errorf("%s: setting it changes nothing", command)
+				}
+			}
+		})
+	}
+}
+
+func TestUnknownVariableRefusesToStart(t *testing.T) {
+	for _, command := range []string{"serve", "audit", "token"} {
+		_, err := load(command, nil, []string{"HONGBAO_REDIS_URL=redis://127.0.0.1"})
+		if err == nil || !strings.Contains(err.Error(), "HONGBAO_REDIS_URL") {
+			t.Errorf("%s: got %v, want an error that names the variable", command, err)
+		}
+	}
+}
+
+func TestSubcommandsCheckOnlyWhatTheyUse(t *testing.T) {
+	if _, err := load("audit", nil, []string{"HONGBAO_GUESTS=nonsense", "HONGBAO_DRAIN=soon"}); err != nil {
+		t.Errorf("audit has no guests and no drain: %v", err)
+	}
+	if _, err := load("serve", nil, []string{"HONGBAO_GUESTS=nonsense"}); err == nil {
+		t.Error("serve has guests, and took nonsense for a mode")
+	}
+	if _, err := load("audit", []string{"--guests", "off"}, nil); err == nil {
+		t.Error("audit took a flag that it does not use")
+	}
+}
+
+func TestSecretFromFile(t *testing.T) {
+	secret := strings.Repeat("s", 40)
+	file := writeFile(t, secret+"\n")
+	c, err := load("serve", nil, []string{"HONGBAO_JWT_SECRET_FILE=" + file})
+	if err != nil || c.JWTSecret != secret {
+		t.Errorf("got %q, %v", c.JWTSecret, err)
+	}
+	if _, err := load("serve", nil, []string{"HONGBAO_JWT_SECRET_FILE=" + file, "HONGBAO_JWT_SECRET=x"}); err == nil {
+		t.Error("took two secrets at once")
+	}
+	if _, err := load("serve", nil, []string{"HONGBAO_JWT_SECRET_FILE=" + file + ".not"}); err == nil {
+		t.Error("took a file that is not there")
+	}
+}
+
+func writeFile(t *testing.T, content string) (name string) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestUnsafeSettingsAreRefused(t *testing.T) {
+	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
+	tests := []struct {
+		name    string
+		environ []string
+		says    string // empty: accepted
+	}{
+		{"nothing set", nil, ""},
+		{"short secret", []string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
+		{"secret", []string{secret, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
+		{"everyone, nobody may sign in", []string{"HONGBAO_ADDR=:8080"}, "HONGBAO_JWT_SECRET"},
+		{"guests off, nobody may sign in", []string{"HONGBAO_GUESTS=off"}, "nobody could sign in"},
+		{"local guests for everyone", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=local", secret}, "HONGBAO_GUESTS=public"},
+		{"public guests for everyone", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=public"}, ""},
+		{"local guests by name", []string{"HONGBAO_ADDR=localhost:80", "HONGBAO_GUESTS=local"}, ""},
+		{"local guests, IPv6", []string{"HONGBAO_ADDR=[::1]:80"}, ""},
+		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
+		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
+		{"no packets", []string{"HONGBAO_MAX_PACKET_COUNT=0"}, "HONGBAO_MAX_PACKET_COUNT"},
+		{"packets beyond JSON", []string{"HONGBAO_MAX_PACKET_TOTAL=9007199254740992"}, "HONGBAO_MAX_PACKET_TOTAL"},
+		{"credit beyond JSON", []string{"HONGBAO_GUEST_CREDIT=9007199254740992"}, "HONGBAO_GUEST_CREDIT"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := load("serve", nil, test.environ)
+			if err == nil {
+				err = c.checkServe()
+			}
+			if test.says == "" && err != nil {
+				t.Errorf("refused: %v", err)
+			}
+			if test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+				t.Errorf("got %v, want an error that says %s", err, test.says)
+			}
+		})
+	}
+}
+
+func TestGuestsAreLocalOnlyWithoutASecret(t *testing.T) {
+	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
+	for environ, want := range map[string]guestMode{"": guestsLocal, secret: guestsOff} {
+		c, err := load("serve", nil, []string{environ})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.checkServe(); err != nil || c.Guests != want {
+			t.Errorf("with %q: guests %q, %v; want %q", environ, c.Guests, err, want)
+		}
+	}
+}
+
+func TestCurrencyFormat(t *testing.T) {
+	tests := []struct {
+		text   string
+		amount int64
+		want   string
+	}{
+		{"CNY:2", 1234, "12.34 CNY"}, {"CNY:2", 5, "0.05 CNY"}, {"CNY:2", -1000, "-10.00 CNY"}, {"CNY:2", 0, "0.00 CNY"},
+		{"JPY:0", 1234, "1234 JPY"}, {"KWD:3", 7, "0.007 KWD"},
+	}
+	for _, test := range tests {
+		var c currency
+		if err := c.UnmarshalText([]byte(test.text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.format(test.amount); got != test.want {
+			t.Errorf("%s %d: got %q, want %q", test.text, test.amount, got, test.want)
+		}
+	}
+	for _, bad := range []string{"", "CNY", "CNY:", "CNY:-1", "CNY:7", ":2", "CNY:two"} {
+		if err := new(currency).UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("took %q for a currency", bad)
+		}
+	}
+}
+
+// The README's table is the config's, row by row.
+func TestREADMEListsEverySetting(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| `HONGBAO_") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	for _, s := range new(config).settings() {
+		fallback := s.fallback
+		if fallback != "" && !s.fromFile {
+			fallback = "`" + fallback + "`"
+		}
+		want = append(want, fmt.Sprintf("| `%s` | `--%s` | %s | %s | %s |", s.env, s.flag, fallback, strings.Join(s.commands, ", "), s.help))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the README's table differs. It should be:\n%s", strings.Join(want, "\n"))
+	}
+}

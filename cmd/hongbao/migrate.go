@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"hongbao/store"
+)
+
+func migrateCommand() command {
+	return command{name: "migrate", summary: "make the database, or bring it up to date, and stop", setup: func(*flag.FlagSet) func(context.Context, *program) error {
+		return func(ctx context.Context, p *program) error {
+			books, err := store.MakeBooks(ctx, store.Config{DataDir: p.config.DataDir}, p.log())
+			if err != nil {
+				return err
+			}
+			if err := books.Close(); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.stdout, "the database in %s is up to date\n", p.config.DataDir)
+			return err
+		}
+	}}
+}

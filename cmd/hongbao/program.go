@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+)
+
+// program is one call of the command: what it reads, where it writes, and its settings.
+type program struct {
+	environ        []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	config config
+}
+
+// command is one subcommand. Its setup declares the flags that are its own and returns what it does.
+type command struct {
+	name    string
+	summary string
+	setup   func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
+}
+
+// commands in the order in which help lists them; the first is the default.
+func commands() []command {
+	return []command{
+		serveCommand(), migrateCommand(), auditCommand(), creditCommand(), tokenCommand(), verifyCommand(), versionCommand(),
+	}
+}
+
+// errFailedCheck ends a command that has printed what is wrong itself.
+var errFailedCheck = errors.New("check failed")
+
+// run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.
+func (p *program) run(ctx context.Context, args []string) int {
+	name := commands()[0].name
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	if name == "help" {
+		return p.help(args)
+	}
+	cmd, ok := findCommand(name)
+	if !ok {
+		p.complain(fmt.Errorf("there is no subcommand %q; `hongbao help` lists them", name))
+		return 2
+	}
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	do := cmd.setup(fs)
+	err := p.config.load(fs, name, args, p.environ)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return p.help([]string{name})
+	case err != nil:
+		p.complain(fmt.Errorf("%w\n`hongbao help %s` shows how it is used", err, name))
+		return 2
+	}
+	if err := do(ctx, p); err != nil {
+		if !errors.Is(err, errFailedCheck) {
+			p.complain(err)
+		}
+		return 1
+	}
+	return 0
+}
+
+func findCommand(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+// complain tells a person what is wrong. A program that cannot even do that has nobody to tell.
+func (p *program) complain(err error) { _, _ = fmt.Fprintln(p.stderr, "hongbao:", err) }
+
+func (p *program) log() *slog.Logger {
+	options := &slog.HandlerOptions{Level: p.config.LogLevel}
+	if p.config.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(p.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, options))
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"hongbao/store"
+)
+
+func serveCommand() command {
+	return command{name: "serve", summary: "serve clients until stopped", setup: func(*flag.FlagSet) func(context.Context, *program) error {
+		return func(ctx context.Context, p *program) error { return p.serve(ctx) }
+	}}
+}
+
+func (p *program) serve(ctx context.Context) (err error) {
+	c := &p.config
+	if err := c.checkServe(); err != nil {
+		return err
+	}
+	log := p.log()
+	var l listeners
+	if l.clients, err = listen(ctx, "HONGBAO_ADDR", c.Addr); err != nil {
+		return err
+	}
+	if l.ops, err = listen(ctx, "HONGBAO_OPS_ADDR", c.OpsAddr); err != nil {
+		return errors.Join(err, l.clients.Close())
+	}
+	engines, err := store.Open(ctx, store.Config{DataDir: c.DataDir}, log)
+	if errors.Is(err, store.ErrFolderInUse) {
+		err = fmt.Errorf("%w\nstop that one, or give this one a folder of its own: HONGBAO_DATA_DIR", err)
+	}
+	if err != nil {
+		return errors.Join(err, l.clients.Close(), l.ops.Close())
+	}
+	defer func() { err = errors.Join(err, engines.Close()) }()
+	parts, err := wireUp(ctx, *c, engines, log)
+	if err != nil {
+		return errors.Join(err, l.clients.Close(), l.ops.Close())
+	}
+	log.Info("serving", "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.JWTSecret != "")
+	return parts.run(ctx, l, c.Drain, log)
+}

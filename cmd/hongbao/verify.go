@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// proof is what a finished packet shows of itself: PROTOCOL section 7.
+type proof struct {
+	Sender     string            `json:"sender"`
+	Key        string            `json:"key"`
+	Mode       redpacket.Mode    `json:"mode"`
+	Spread     redpacket.Spread  `json:"spread"`
+	Total      int64             `json:"total"`
+	Count      int               `json:"count"`
+	Seed       string            `json:"seed"`
+	Commitment string            `json:"commitment"`
+	Shares     []redpacket.Money `json:"shares"`
+}
+
+func verifyCommand() command {
+	return command{name: "verify", summary: "recompute a finished packet's shares; exits 1 if they do not match", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		var q proof
+		file := fs.String("file", "", "JSON document {sender, key, mode, spread, total, count, seed, commitment, shares?}; without it and --seed: standard input")
+		fs.StringVar(&q.Seed, "seed", "", "revealed seed in hex; then the packet comes from these flags")
+		fs.StringVar(&q.Commitment, "commitment", "", "what the packet carried, in hex")
+		fs.StringVar(&q.Sender, "sender", "", "id of the sender")
+		fs.StringVar(&q.Key, "key", "", "the sender's key")
+		fs.StringVar((*string)(&q.Mode), "mode", string(redpacket.Lucky), "lucky or equal")
+		fs.StringVar((*string)(&q.Spread), "spread", "", "calm, classic or wild; empty: what the mode has")
+		fs.Int64Var(&q.Total, "total", 0, "in minor units")
+		fs.IntVar(&q.Count, "count", 0, "how many shares")
+		return func(_ context.Context, p *program) error {
+			if q.Seed == "" {
+				if err := p.readProof(*file, &q); err != nil {
+					return err
+				}
+			} else if q.Spread == "" && q.Mode == redpacket.Lucky {
+				q.Spread = redpacket.Classic
+			}
+			return p.verify(q)
+		}
+	}}
+}
+
+func (p *program) readProof(file string, q *proof) error {
+	in := p.stdin
+	if file != "" {
+		f, err := os.Open(file) //nolint:gosec // the person at the keyboard says which file
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in = f
+	}
+	*q = proof{}
+	decoder := json.NewDecoder(in)
+	decoder.DisallowUnknownFields() // a misspelt field would silently not be compared
+	if err := decoder.Decode(q); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it is empty")
+		}
+		return fmt.Errorf("cannot read the packet's proof: %w; `hongbao help verify` shows its form", err)
+	}
+	return nil
+}
+
+func (p *program) verify(q proof) error {
+	seed, err := q.check()
+	if err != nil {
+		return err
+	}
+	shares, err := redpacket.Cut(seed, redpacket.Packet{
+		From: chat.User{ID: q.Sender}, Key: q.Key, Mode: q.Mode, Spread: q.Spread, Total: redpacket.Money(q.Total), Count: q.Count,
+	})
+	if err != nil {
+		return err
+	}
+	p.print("shares: " + strings.Trim(fmt.Sprint(shares), "[]") + "\n")
+	matches := redpacket.Commitment(seed) == strings.ToLower(q.Commitment)
+	p.print(verdict("commitment", matches, "it is the SHA-256 of the seed", "it is not the SHA-256 of the seed: the seed was changed afterwards"))
+	if q.Shares != nil {
+		same := slices.Equal(shares, q.Shares)
+		p.print(verdict("shares", same, "they follow from the seed", "they do not follow from the seed, sender, key, mode, spread, total and count"))
+		matches = matches && same
+	}
+	if !matches {
+		return errFailedCheck
+	}
+	return nil
+}
+
+func verdict(what string, good bool, yes, no string) string {
+	if good {
+		return what + ": OK, " + yes + "\n"
+	}
+	return what + ": WRONG, " + no + "\n"
+}
+
+// check reads the seed, and refuses what is no packet of any server.
+func (q proof) check() (redpacket.Seed, error) {
+	var seed redpacket.Seed
+	raw, err := hex.DecodeString(q.Seed)
+	switch {
+	case err != nil || len(raw) != len(seed):
+		return seed, fmt.Errorf("the seed must have %d hex digits", 2*len(seed))
+	case q.Sender == "" || q.Key == "" || q.Commitment == "":
+		return seed, errors.New("sender, key and commitment are needed: the shares depend on the first two, the proof on the third")
+	case q.Count < 1 || q.Count > maxCount || q.Total > maxAmount:
+		return seed, fmt.Errorf("count must be 1 to %d, total at most %d", maxCount, maxAmount)
+	}
+	copy(seed[:], raw)
+	return seed, nil
+}

@@ -1,0 +1,145 @@
+package hub
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Handler is the owner of a connection: a session.
+type Handler interface {
+	// Frame is one whole message from the client, on the reading goroutine; data is only valid meanwhile.
+	// Blocking here is the client's back-pressure.
+	Frame(binary bool, data []byte)
+	// Signal is a message to the session itself (Hub.Signal). It must not block.
+	Signal(topic string, data []byte)
+	// Idle tells whether no command is in flight.
+	Idle() bool
+	// Closed is called once, after the connection has left all topics.
+	Closed()
+}
+
+// Conn is one socket. Its methods may be called from any goroutine, and never block on the network.
+type Conn struct {
+	// static after Attach
+	hub     *Hub
+	ws      *websocket.Conn
+	handler Handler
+	flusher func() // c.flush as a value: starting it allocates nothing
+	enc     Encoding
+
+	heard  atomic.Bool  // a frame came since the last ping
+	busy   atomic.Bool  // the reader is inside Handler.Frame and cannot hear anything
+	queued atomic.Int64 // bytes that are queued, held or being written
+
+	writeBy time.Duration // owned by the flusher: the write deadline, since wheel.start
+
+	mu       sync.Mutex // guards the following
+	queue    *batch     // nil: empty
+	held     *batch     // what was queued since Hold
+	subs     []*sub
+	timer    timer // at the earliest of the three ticks
+	pingAt   int64 // 0: never
+	pongBy   int64
+	closeAt  int64
+	expiry   expiry // what to say at closeAt
+	code     int    // the code of our close frame; 0: none
+	byPeer   bool   // the peer's close frame came first
+	holding  bool
+	flushing bool // a flusher is at work
+	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
+	left     bool // the reader has ended and left all topics
+}
+
+// expiry is a close to come.
+type expiry struct {
+	code   int
+	reason string
+}
+
+// Attach takes over an upgraded socket. The handler is made with the Conn, then reading starts.
+// The handler must not subscribe before it is returned.
+func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
+	c := &Conn{hub: h, ws: ws, enc: e}
+	c.flusher = c.flush
+	c.timer.owner = c
+	ws.SetReadLimit(0) // the reader has its own limit, so that the close frame is the flusher's
+	ws.SetPingHandler(c.pinged)
+	ws.SetPongHandler(c.ponged)
+	ws.SetCloseHandler(c.peerClosed)
+	c.handler = handler(c)
+	if !h.add(c) {
+		ws.Close()
+	}
+	go c.read()
+	return c
+}
+
+// Encoding of the connection.
+func (c *Conn) Encoding() Encoding { return c.enc }
+
+// Send queues a reply or a push made for this connection alone, without frame or delimiter. Never shed.
+func (c *Conn) Send(payload []byte) {
+	c.enqueue(item{frame: newFrame(c.enc, payload)})
+}
+
+// Hold keeps everything queued from now on back until Release.
+func (c *Conn) Hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holding = true
+}
+
+// Release sends first (may be nil) ahead of all that was held, and starts the pings.
+func (c *Conn) Release(first []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holding = false
+	if first != nil {
+		c.enqueueLocked(item{frame: newFrame(c.enc, first)})
+	}
+	if c.closing {
+		return
+	}
+	if c.held != nil {
+		if c.queue == nil {
+			c.queue = c.held
+		} else {
+			c.queue.items = append(c.queue.items, c.held.items...)
+			c.held.release()
+		}
+		c.held = nil
+		c.wakeLocked()
+	}
+	if c.pingAt == 0 {
+		c.pingAt = c.hub.wheel.now() + 1 + rand.Int64N(ticks(c.hub.o.PingEvery))
+		c.rearmLocked()
+	}
+}
+
+// Subscribe adds the connection to the topic. seen is the last seq known from the store (negative: the topic has no
+// sequence); the position returned is max(seen, the last delivered here): every later seq will come, none up to it.
+// announce, if not nil, makes a push that is queued before any message of the topic; it must not call the hub.
+// Subscribing twice changes nothing.
+func (c *Conn) Subscribe(topic string, seen int64, announce func(position int64) []byte) (position int64) {
+	t := c.hub.enter(topic)
+	defer c.hub.exit(t)
+	return t.subscribe(c, seen, announce)
+}
+
+// Unsubscribe takes the connection out of the topic and then queues last, if not nil. It does nothing when the
+// connection does not listen to the topic.
+func (c *Conn) Unsubscribe(topic string, last []byte) {
+	t := c.hub.lookup(topic)
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer c.hub.exit(t)
+	if t.unsubscribe(c) && last != nil {
+		c.enqueue(item{frame: newFrame(c.enc, last)})
+	}
+}

@@ -1,0 +1,33 @@
+// Package hub owns this instance's connections, the topics they listen to, and the local end of the bus. It moves
+// bytes and knows nothing of what they mean: no JSON, no SQL, no tokens, no money.
+//
+// It must always hold:
+//
+//   - A connection gets the sequenced messages of a topic in order, without gaps and without duplicates, from the
+//     position that Subscribe returned. Who cannot take them is closed (3008) and resumes by sequence; only messages
+//     without a sequence number are ever shed.
+//   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
+//   - Only the flusher writes to a socket, and always whole frames in one Write. The one exception is gorilla's close
+//     frame 1002 when the peer breaks the protocol: a net.Conn does not mix two Writes, so it lands between two flushes,
+//     and the connection ends with it.
+//   - Nothing grows without bound: queues are bounded in bytes, what waits behind a gap in number.
+//   - An idle connection costs one goroutine and its structs: no channel, ticker, timer or buffer of its own.
+//
+// The goroutines:
+//
+//	goroutine            started by                      ends when                      may block on
+//	reader, one a conn   Attach                          socket error or close frame    socket read, Handler.Frame
+//	flusher, on demand   first enqueue on an idle queue  the queue is empty             socket write with deadline
+//	clock                Run                             ctx                            nothing
+//	repairers (4)        Run                             ctx                            Options.Fetch
+//	comparer             Run                             ctx                            Options.LastSeqs
+//	bus                  Run                             ctx                            Bus.Run
+//
+// The lock order; a lock may be held when taking one to its right:
+//
+//	topic.mu -> Conn.mu -> wheel.mu
+//	topic.mu -> repairs.mu, suspects.mu
+//	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
+//	Hub.mu   -> nothing
+//	No lock is held while calling Fetch, LastSeqs or a Handler. Encode and announce are called under topic.mu.
+package hub

@@ -1,0 +1,129 @@
+package hub
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// writeTimeout is how long one Write may take at most, half of it at least.
+	writeTimeout = 10 * time.Second
+	// closeTimeout is how long the peer has to answer a close frame.
+	closeTimeout = 3 * time.Second
+	// keepBuffer is the biggest write buffer that goes back to the pool.
+	keepBuffer = 2 * joinedBytes
+)
+
+var writeBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// flush writes until the queue is empty. At most one runs per connection; only it writes.
+func (c *Conn) flush() {
+	for {
+		b := c.take()
+		if b == nil {
+			return
+		}
+		goodbye := b.items[len(b.items)-1].frame[0] == opClose
+		ok := c.writeAll(b.items)
+		b.release()
+		switch {
+		case !ok:
+			c.fail()
+		case goodbye:
+			c.awaitPeer()
+		}
+	}
+}
+
+// take gives the flusher everything that is queued; nil ends it.
+func (c *Conn) take() *batch {
+	c.mu.Lock()
+	b := c.queue
+	c.queue = nil
+	if b != nil {
+		c.mu.Unlock()
+		return b
+	}
+	c.flushing = false
+	last := c.left
+	c.mu.Unlock()
+	if last {
+		c.finish()
+	}
+	return nil
+}
+
+// writeAll writes the frames in as few Writes as the frame bound allows.
+func (c *Conn) writeAll(items []item) bool {
+	if len(items) == 1 {
+		return c.write(items[0].frame, len(items[0].frame))
+	}
+	buffer := writeBuffers.Get().(*[]byte)
+	for len(items) > 0 {
+		out, n := join((*buffer)[:0], c.enc, items)
+		size := 0
+		for _, it := range items[:n] {
+			size += len(it.frame)
+		}
+		items = items[n:]
+		if !c.write(out, size) {
+			for _, it := range items {
+				c.queued.Add(-int64(len(it.frame)))
+			}
+			return false
+		}
+		if n > 1 {
+			*buffer = out[:0]
+		}
+	}
+	if cap(*buffer) <= keepBuffer {
+		writeBuffers.Put(buffer)
+	}
+	return true
+}
+
+// join makes the next Write out of the first n items, in b or, for a long one, as it is: messages that follow one
+// another share a frame, control frames stay whole.
+func join(b []byte, e Encoding, items []item) (out []byte, n int) {
+	if len(items[0].frame) >= joinedBytes {
+		return items[0].frame, 1
+	}
+	for n < len(items) && len(b) < joinedBytes {
+		if isControl(items[n].frame) {
+			b = append(b, items[n].frame...)
+			n++
+			continue
+		}
+		if len(items[n].frame) >= joinedBytes {
+			break
+		}
+		end, size := fitting(items, n)
+		b = appendJoined(b, e, items[n:end], size)
+		n = end
+	}
+	return b, n
+}
+
+// fitting finds the messages from start on that fit into one frame, and their bytes.
+func fitting(items []item, start int) (end, size int) {
+	for end = start; end < len(items); end++ {
+		frame := items[end].frame
+		if isControl(frame) || end > start && size+len(frame) > joinedBytes {
+			break
+		}
+		size += len(body(frame))
+	}
+	return end, size
+}
+
+// write sends whole frames that count for queued bytes.
+func (c *Conn) write(frames []byte, queued int) bool {
+	// A deadline is a runtime timer: it is moved only when half of it is used up.
+	if now := time.Since(c.hub.wheel.start); c.writeBy-now < writeTimeout/2 {
+		c.writeBy = now + writeTimeout
+		c.ws.NetConn().SetWriteDeadline(c.hub.wheel.start.Add(c.writeBy))
+	}
+	_, err := c.ws.NetConn().Write(frames)
+	c.queued.Add(-int64(queued))
+	return err == nil
+}

@@ -1,0 +1,296 @@
+package hub_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"hongbao/hub"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// store is the truth behind the topics of a test.
+type store struct {
+	mu       sync.Mutex
+	messages map[string][]hub.Message
+	fetches  int
+	broken   error // what Fetch and LastSeqs answer, if not nil
+}
+
+func newStore() *store { return &store{messages: map[string][]hub.Message{}} }
+
+// commit gives the next seq to a message of the topic.
+func (s *store) commit(topic, text string) hub.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := hub.Message{Seq: int64(len(s.messages[topic]) + 1), Data: []byte(text)}
+	s.messages[topic] = append(s.messages[topic], m)
+	return m
+}
+
+func (s *store) last(topic string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(len(s.messages[topic]))
+}
+
+func (s *store) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
+}
+
+func (s *store) fetch(_ context.Context, topic string, after, through int64) ([]hub.Message, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fetches++
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	all := s.messages[topic]
+	return all[after:min(through, int64(len(all)))], nil
+}
+
+func (s *store) lastSeqs(_ context.Context, topics []string) (map[string]int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	lasts := map[string]int64{}
+	for _, topic := range topics {
+		lasts[topic] = int64(len(s.messages[topic]))
+	}
+	return lasts, nil
+}
+
+// options make pushes that read "topic:seq:data"; a ping reads "ping".
+func (s *store) options() hub.Options {
+	return hub.Options{
+		Encode: func(_ hub.Encoding, topic string, m hub.Message) []byte {
+			return fmt.Appendf(nil, "%s:%d:%s", topic, m.Seq, m.Data)
+		},
+		Ping:     func(hub.Encoding) []byte { return []byte("ping") },
+		Fetch:    s.fetch,
+		LastSeqs: s.lastSeqs,
+	}
+}
+
+// start runs a hub until the end of the test.
+func start(t testing.TB, o hub.Options) *hub.Hub {
+	h := hub.New(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if n := h.Connections(); n != 0 {
+			t.Errorf("%d connections left after Run", n)
+		}
+	})
+	return h
+}
+
+// session is a Handler that records.
+type session struct {
+	conn *hub.Conn
+
+	mu      sync.Mutex
+	frames  []string
+	signals []string
+	closed  int
+	busy    bool
+	onFrame func(data string) // runs before the frame is recorded
+}
+
+func newSession(c *hub.Conn) hub.Handler { return &session{conn: c} }
+
+func (s *session) Frame(_ bool, data []byte) {
+	if s.onFrame != nil {
+		s.onFrame(string(data))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frames = append(s.frames, string(data))
+}
+
+func (s *session) Signal(topic string, data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.signals = append(s.signals, topic+":"+string(data))
+}
+
+func (s *session) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.busy
+}
+
+func (s *session) Closed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed++
+}
+
+func (s *session) setBusy(busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = busy
+}
+
+// received is what the session was told so far, one text for each frame, signal and close.
+func (s *session) received() (frames, signals []string, closed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.frames...), append([]string(nil), s.signals...), s.closed
+}
+
+// client is the far end of a connection. It reads by itself.
+type client struct {
+	ws  *websocket.Conn
+	enc hub.Encoding
+
+	mu   sync.Mutex
+	got  []string // payloads
+	wire []int    // messages in each frame
+	err  error    // why reading ended
+	done chan struct{}
+}
+
+// connect attaches a new connection to the hub over a pipe, without any real I/O, and a client that reads.
+func connect(t testing.TB, h *hub.Hub, e hub.Encoding) (*client, *session) {
+	c, s := dial(t, h, e)
+	go c.read()
+	return c, s
+}
+
+// dial is connect without the client's reading.
+func dial(t testing.TB, h *hub.Hub, e hub.Encoding) (*client, *session) {
+	near, far := net.Pipe()
+	attached := make(chan *session, 1)
+	go func() {
+		ws, err := upgrade(near)
+		if err != nil {
+			t.Error(err)
+			close(attached)
+			return
+		}
+		var s *session
+		h.Attach(ws, e, func(c *hub.Conn) hub.Handler {
+			s = &session{conn: c}
+			return s
+		})
+		attached <- s
+	}()
+	ws, _, err := websocket.NewClient(far, &url.URL{Scheme: "ws", Host: "hub"}, nil, 1024, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{ws: ws, enc: e, done: make(chan struct{})}
+	t.Cleanup(func() { ws.Close() })
+	return c, <-attached
+}
+
+// upgrade does the server's side of the handshake.
+func upgrade(conn net.Conn) (*websocket.Conn, error) {
+	r, err := http.ReadRequest(bufio.NewReader(conn))
+	if err != nil {
+		return nil, err
+	}
+	return (&websocket.Upgrader{WriteBufferPool: &sync.Pool{}}).Upgrade(hijackable{conn}, r, nil)
+}
+
+// hijackable is a ResponseWriter that has nothing but its connection.
+type hijackable struct{ conn net.Conn }
+
+func (h hijackable) Header() http.Header         { return http.Header{} }
+func (h hijackable) Write(b []byte) (int, error) { return h.conn.Write(b) }
+func (h hijackable) WriteHeader(int)             {}
+func (h hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return h.conn, bufio.NewReadWriter(bufio.NewReader(h.conn), bufio.NewWriter(h.conn)), nil
+}
+
+func (c *client) read() {
+	defer close(c.done)
+	for {
+		_, data, err := c.ws.ReadMessage()
+		c.mu.Lock()
+		if err != nil {
+			c.err = err
+			c.mu.Unlock()
+			c.ws.Close()
+			return
+		}
+		messages := split(c.enc, data)
+		c.wire = append(c.wire, len(messages))
+		c.got = append(c.got, messages...)
+		c.mu.Unlock()
+	}
+}
+
+func split(e hub.Encoding, data []byte) (messages []string) {
+	if e == hub.JSON {
+		return strings.Split(string(data), "\n")
+	}
+	for len(data) > 0 {
+		size, n := binary.Uvarint(data)
+		messages = append(messages, string(data[n:n+int(size)]))
+		data = data[n+int(size):]
+	}
+	return messages
+}
+
+// received is what came so far.
+func (c *client) received() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.got...)
+}
+
+// closeError is the close frame that ended the reading; call it when done is closed.
+func (c *client) closeError(t testing.TB) *websocket.CloseError {
+	t.Helper()
+	closed, ok := c.err.(*websocket.CloseError)
+	if !ok {
+		t.Fatalf("reading ended with %v, want a close frame", c.err)
+	}
+	return closed
+}
+
+// write sends a message as the client.
+func (c *client) write(t testing.TB, kind int, data string) {
+	t.Helper()
+	if err := c.ws.WriteMessage(kind, []byte(data)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually polls until the condition holds; for tests with real sockets only.
+func eventually(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for !met() {
+		select {
+		case <-poll.C:
+		case <-deadline:
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package hub
+
+import "sync"
+
+// item is one queued frame.
+type item struct {
+	frame []byte
+	shed  bool // may be dropped when the queue is full
+}
+
+// batch is a queue's content. Batches are lent from a pool, so that an idle connection has none.
+type batch struct{ items []item }
+
+// keepItems is the longest batch that goes back to the pool.
+const keepItems = 512
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// release empties a batch and gives it back.
+func (b *batch) release() {
+	if cap(b.items) > keepItems {
+		return
+	}
+	clear(b.items)
+	b.items = b.items[:0]
+	batches.Put(b)
+}
+
+// enqueue queues a frame and sees to it that someone writes it.
+func (c *Conn) enqueue(it item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.enqueueLocked(it)
+}
+
+func (c *Conn) enqueueLocked(it item) {
+	if c.closing || !c.hasRoomLocked(it) {
+		return
+	}
+	c.queued.Add(int64(len(it.frame)))
+	if c.holding && !isControl(it.frame) {
+		push(&c.held, it)
+		return
+	}
+	push(&c.queue, it)
+	c.wakeLocked()
+}
+
+func push(to **batch, it item) {
+	if *to == nil {
+		*to = batches.Get().(*batch)
+	}
+	(*to).items = append((*to).items, it)
+}
+
+// wakeLocked starts a flusher if there is something to write and none at work.
+func (c *Conn) wakeLocked() {
+	if c.queue != nil && !c.flushing {
+		c.flushing = true
+		go c.flusher()
+	}
+}
+
+// hasRoomLocked is the one place of the slow-consumer policy: over the bound first what may be shed goes, then the
+// connection. An empty queue takes a frame of any size.
+func (c *Conn) hasRoomLocked(it item) bool {
+	limit := int64(c.hub.o.QueueBytes)
+	size := int64(len(it.frame))
+	if queued := c.queued.Load(); queued == 0 || queued+size <= limit {
+		return true
+	}
+	if it.shed {
+		c.hub.counts.shed.Add(1)
+		return false
+	}
+	c.shedLocked(&c.queue)
+	c.shedLocked(&c.held)
+	if c.queued.Load()+size <= limit {
+		return true
+	}
+	c.dropLocked(&c.queue)
+	c.closeLocked(CloseSlow, "slow")
+	return false
+}
+
+// shedLocked drops all that may be shed from a batch.
+func (c *Conn) shedLocked(from **batch) {
+	b := *from
+	if b == nil {
+		return
+	}
+	kept := b.items[:0]
+	for _, it := range b.items {
+		if it.shed {
+			c.queued.Add(-int64(len(it.frame)))
+			c.hub.counts.shed.Add(1)
+			continue
+		}
+		kept = append(kept, it)
+	}
+	clear(b.items[len(kept):])
+	b.items = kept
+	if len(kept) == 0 {
+		c.dropLocked(from)
+	}
+}
+
+// dropLocked forgets a whole batch.
+func (c *Conn) dropLocked(from **batch) {
+	b := *from
+	if b == nil {
+		return
+	}
+	for _, it := range b.items {
+		c.queued.Add(-int64(len(it.frame)))
+	}
+	*from = nil
+	b.release()
+}

@@ -1,0 +1,150 @@
+package hub
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A hierarchical timer wheel: four levels of 64 slots, a tick of 50 ms, so about nine days; what lies further is put
+// at the horizon and asked again there. Arming, disarming and firing cost O(1), an idle tick nothing.
+const (
+	tick       = 50 * time.Millisecond
+	wheelBits  = 6
+	wheelSlots = 1 << wheelBits
+	wheelDepth = 4
+	horizon    = 1<<(wheelBits*wheelDepth) - 1 // ticks
+)
+
+// timed is what a timer belongs to. fire runs on the clock's goroutine without the wheel's lock, and must not block.
+// A timer may fire although it was moved or disarmed a moment before: fire looks for itself whether anything is due.
+type timed interface{ fire(now int64) }
+
+// timer is embedded in its owner; a zero next means not armed.
+type timer struct {
+	prev, next *timer
+	due        int64 // tick
+	owner      timed
+}
+
+// wheel keeps all timers of the hub.
+type wheel struct {
+	start time.Time
+
+	mu    sync.Mutex
+	done  int64 // the last tick that was fired
+	armed int
+	slots [wheelDepth][wheelSlots]timer // heads of circular lists
+}
+
+func (w *wheel) init() {
+	w.start = time.Now()
+	for level := range w.slots {
+		for i := range w.slots[level] {
+			head := &w.slots[level][i]
+			head.prev, head.next = head, head
+		}
+	}
+}
+
+// now is the current tick.
+func (w *wheel) now() int64 { return int64(time.Since(w.start) / tick) }
+
+// at is the first tick not before t.
+func (w *wheel) at(t time.Time) int64 { return int64((t.Sub(w.start) + tick - 1) / tick) }
+
+// ticks is how many ticks a duration takes, rounded up and at least one.
+func ticks(d time.Duration) int64 { return max(1, int64((d+tick-1)/tick)) }
+
+// arm sets or moves the timer.
+func (w *wheel) arm(t *timer, due int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unlink(t)
+	t.due = max(due, w.done+1)
+	w.place(t)
+	w.armed++
+}
+
+// disarm takes the timer out.
+func (w *wheel) disarm(t *timer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unlink(t)
+}
+
+func (w *wheel) unlink(t *timer) {
+	if t.next == nil {
+		return
+	}
+	t.prev.next, t.next.prev = t.next, t.prev
+	t.prev, t.next = nil, nil
+	w.armed--
+}
+
+// place links the timer into the slot of its due tick, seen from the tick done.
+func (w *wheel) place(t *timer) {
+	due := min(t.due, w.done+horizon)
+	level := 0
+	for level < wheelDepth-1 && due-w.done >= 1<<(wheelBits*(level+1)) {
+		level++
+	}
+	head := &w.slots[level][due>>(wheelBits*level)&(wheelSlots-1)]
+	t.prev, t.next = head.prev, head
+	head.prev.next, head.prev = t, t
+}
+
+// advance moves the wheel to the tick now and appends the owners of all due timers.
+func (w *wheel) advance(now int64, due []timed) []timed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.done < now {
+		if w.armed == 0 {
+			w.done = now
+			break
+		}
+		w.done++
+		for level := 1; level < wheelDepth && w.done&(1<<(wheelBits*level)-1) == 0; level++ {
+			w.cascade(&w.slots[level][w.done>>(wheelBits*level)&(wheelSlots-1)])
+		}
+		head := &w.slots[0][w.done&(wheelSlots-1)]
+		for head.next != head {
+			t := head.next
+			w.unlink(t)
+			due = append(due, t.owner)
+		}
+	}
+	return due
+}
+
+// cascade spreads a slot of a higher level over the lower ones, when its time has come near.
+func (w *wheel) cascade(head *timer) {
+	first := head.next
+	head.prev.next = nil
+	head.prev, head.next = head, head
+	for t := first; t != nil && t != head; {
+		next := t.next
+		w.place(t)
+		t = next
+	}
+}
+
+// runClock turns the wheel.
+func (h *Hub) runClock(ctx context.Context) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	var due []timed
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := h.wheel.now()
+		due = h.wheel.advance(now, due[:0])
+		for i, owner := range due {
+			owner.fire(now)
+			due[i] = nil
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package redpacket
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hongbao/chat"
+)
+
+// Grab takes a share of the packet for the user, or says why there is none. Won and already are told only of
+// committed claims. The work goes on when ctx ends: what the Pool has granted is settled, whoever waits for it.
+func (s *Service) Grab(ctx context.Context, user, packet string) (Result, error) {
+	r, err := s.grab(ctx, user, packet)
+	switch {
+	case err != nil:
+		s.counts.failed.Add(1)
+	case r.Outcome == OutcomeWon:
+		s.counts.won.Add(1)
+	case r.Outcome == OutcomeAlready:
+		s.counts.already.Add(1)
+	case r.Outcome == OutcomeEmpty:
+		s.counts.empty.Add(1)
+	case r.Outcome == OutcomeExpired:
+		s.counts.expired.Add(1)
+	}
+	return r, err
+}
+
+func (s *Service) grab(ctx context.Context, user, packet string) (Result, error) {
+	k, err := s.know(ctx, packet)
+	if err != nil {
+		return Result{}, err
+	}
+	standing, err := s.rooms.Standing(ctx, k.packet.Room, user)
+	if err != nil {
+		return Result{}, err
+	}
+	if !standing.Ever {
+		return Result{}, chat.ErrNotFound
+	}
+	if e := k.ending.Load(); e != nil {
+		return e.answer(&k.packet, user, standing)
+	}
+	return s.grabOpen(ctx, k, user, standing)
+}
+
+func (s *Service) grabOpen(ctx context.Context, k *known, user string, standing chat.Standing) (Result, error) {
+	a := Attempt{Ref: k.packet.Ref, User: user}
+	switch {
+	case !standing.In:
+		a.May = NotMember
+	case len(k.packet.To) > 0 && !slices.Contains(k.packet.To, user):
+		a.May = Denied
+	}
+	v, err := s.flow.grab(context.WithoutCancel(ctx), a)
+	if v.last {
+		s.closeSoon(k.packet.Ref)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Packet: k.packet.ID, Outcome: v.outcome, Claimed: v.taken, Count: k.packet.Count}
+	if v.outcome == OutcomeWon || v.outcome == OutcomeAlready {
+		r.Amount, r.Rank, r.At = v.paid.Amount, v.paid.Share+1, v.paid.At
+	}
+	if v.outcome == OutcomeWon && v.paid.Verdict == PaidNow {
+		r.Balance = &v.paid.Account.Balance
+	}
+	return r, nil
+}
+
+// answer to a grab of a finished packet, in the order of checks that the Pool has too.
+func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result, error) {
+	r := Result{Packet: p.ID, Outcome: e.outcome, Claimed: e.claimed, Count: p.Count}
+	if won, ok := e.winners[user]; ok {
+		r.Outcome, r.Amount, r.Rank, r.At = OutcomeAlready, won.amount, won.share+1, won.at
+		return r, nil
+	}
+	if !standing.In {
+		return Result{}, chat.ErrNotMember
+	}
+	return r, nil
+}
+
+// know gives the packet from memory, or reads it: its whole book when it is finished, so that late-comers are
+// answered from memory ever after.
+func (s *Service) know(ctx context.Context, packet string) (*known, error) {
+	if k := s.memory.get(packet); k != nil {
+		return k, nil
+	}
+	if s.unknown.has(packet) {
+		return nil, chat.ErrNotFound
+	}
+	image, err := s.flow.ledger.Image(ctx, packet)
+	if errors.Is(err, chat.ErrNotFound) {
+		s.unknown.add(packet)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if image.Status != Open {
+		book, err := s.ledger.Book(ctx, packet)
+		if err != nil {
+			return nil, err
+		}
+		return s.memory.finish(book), nil
+	}
+	p, err := s.ledger.Packet(ctx, packet)
+	if err != nil {
+		return nil, err
+	}
+	return s.memory.put(p), nil
+}

@@ -1,0 +1,81 @@
+package redpacket
+
+import (
+	"sync"
+	"time"
+
+	"hongbao/chat"
+)
+
+// progress tells rooms how their packets go, merged to five times a second per packet and never after the end.
+type progress struct {
+	pub chat.Publisher
+
+	mu      sync.Mutex
+	packets map[string]*tally // guarded by mu; those with a claim in the last interval
+}
+
+// tally of one packet since it was last told.
+type tally struct {
+	event Progress
+	timer *time.Timer
+	dirty bool
+}
+
+const (
+	progressEvery = 200 * time.Millisecond
+	latestShown   = 5
+)
+
+// note counts a committed claim. The first is told at once, the next ones together when the interval is over.
+func (p *progress) note(k *known, rank int, user string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k.claimed = max(k.claimed, rank)
+	t := p.packets[k.packet.ID]
+	first := t == nil
+	if first {
+		t = &tally{event: Progress{Packet: k.packet.ID, Room: k.packet.Room, Count: k.packet.Count}}
+		t.timer = time.AfterFunc(progressEvery, func() { p.tick(k.packet.ID, t) })
+		p.packets[k.packet.ID] = t
+	}
+	t.event.Claimed = k.claimed
+	t.event.Latest = append(t.event.Latest, user)
+	if over := len(t.event.Latest) - latestShown; over > 0 {
+		t.event.Latest = t.event.Latest[over:]
+	}
+	if t.dirty = true; first {
+		p.tell(t)
+	}
+}
+
+// tell publishes under mu, so that nothing can come after end. The publisher does not block.
+func (p *progress) tell(t *tally) {
+	p.pub.ToRoom(t.event.Room, t.event)
+	t.event.Latest = nil
+	t.dirty = false
+}
+
+func (p *progress) tick(packet string, t *tally) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.packets[packet] != t {
+		return
+	}
+	if !t.dirty {
+		delete(p.packets, packet)
+		return
+	}
+	p.tell(t)
+	t.timer.Reset(progressEvery)
+}
+
+// end forgets the packet.
+func (p *progress) end(packet string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.packets[packet]; t != nil {
+		t.timer.Stop()
+		delete(p.packets, packet)
+	}
+}

@@ -1,0 +1,105 @@
+package redpacket
+
+import (
+	"encoding/hex"
+	"encoding/json"
+
+	"hongbao/chat"
+)
+
+// Seal completes an order with the sender's seed, inside the ledger's transaction: the commitment, the
+// shares, and the body of the packet's entry.
+func (o Order) Seal(seed Seed) (p Packet, shares []Money, body json.RawMessage, err error) {
+	p = o.Packet
+	p.Commitment = Commitment(seed)
+	if shares, err = Cut(seed, p); err != nil {
+		return Packet{}, nil, nil, err
+	}
+	body, err = chat.Body(packetBody{
+		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
+		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
+		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
+	})
+	return p, shares, body, err
+}
+
+// packetBody is the Packet of PROTOCOL section 5.
+type packetBody struct {
+	ID         string    `json:"id"`
+	Room       string    `json:"room"`
+	From       chat.User `json:"from"`
+	Mode       Mode      `json:"mode"`
+	Spread     Spread    `json:"spread"`
+	Total      Money     `json:"total"`
+	Count      int       `json:"count"`
+	Greeting   string    `json:"greeting"`
+	To         []string  `json:"to,omitempty"`
+	Locked     bool      `json:"locked"`
+	CreatedAt  int64     `json:"created_at"`
+	ExpiresAt  int64     `json:"expires_at"`
+	Commitment string    `json:"commitment"`
+	Key        string    `json:"key"`
+}
+
+type stateBody struct {
+	Packet   string        `json:"packet"`
+	Status   Status        `json:"status"`
+	Claimed  int           `json:"claimed"`
+	Luckiest *luckiestBody `json:"luckiest,omitempty"`
+	Refunded Money         `json:"refunded,omitempty"`
+}
+
+type luckiestBody struct {
+	User   string `json:"user"`
+	Amount Money  `json:"amount"`
+	Rank   int    `json:"rank"`
+}
+
+type doneBody struct {
+	Packet string    `json:"packet"`
+	Reason Status    `json:"reason"`
+	State  stateBody `json:"state"`
+	Seed   string    `json:"seed"`
+}
+
+// DoneBody is the body of the entry that ends a packet. It reveals the seed, so the book must be closed.
+func DoneBody(b Book) (json.RawMessage, error) {
+	body := doneBody{
+		Packet: b.Packet.ID, Reason: b.Status, Seed: hex.EncodeToString(b.Seed[:]),
+		State: stateBody{Packet: b.Packet.ID, Status: b.Status, Claimed: len(b.Claims), Refunded: b.Refunded},
+	}
+	if l := Luckiest(b.Packet, b.Claims); l != nil {
+		body.State.Luckiest = &luckiestBody{User: l.User.ID, Amount: l.Amount, Rank: l.Rank()}
+	}
+	return chat.Body(body)
+}
+
+// Luckiest is the claim with the largest amount, the lowest rank on ties; only lucky packets of two or
+// more shares have one, and it is known only when they are done.
+func Luckiest(p Packet, claims []Paid) *Paid {
+	if p.Mode != Lucky || p.Count < 2 {
+		return nil
+	}
+	var best *Paid
+	for i := range claims {
+		c := &claims[i]
+		if best == nil || c.Amount > best.Amount || c.Amount == best.Amount && c.Share < best.Share {
+			best = c
+		}
+	}
+	return best
+}
+
+// StateOf is the book as the user may see it.
+func (b Book) StateOf(user string) State {
+	s := State{Packet: b.Packet.ID, Status: b.Status, Claimed: len(b.Claims), Refunded: b.Refunded}
+	for i := range b.Claims {
+		if b.Claims[i].User.ID == user {
+			s.Mine = &b.Claims[i]
+		}
+	}
+	if b.Status != Open {
+		s.Luckiest = Luckiest(b.Packet, b.Claims)
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package redpacket
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"hongbao/chat"
+	"hongbao/redpacket/crashpoint"
+)
+
+// SendRequest is a packet as its sender asks for it. Zero fields take the defaults of PROTOCOL section 4.
+type SendRequest struct {
+	Room       string
+	Key        string
+	Mode       Mode
+	Spread     Spread
+	Total      Money
+	Count      int
+	Greeting   string
+	TTL        time.Duration
+	Commitment string // the sender counts on this one; empty: any
+}
+
+// DefaultGreeting stands on packets sent without one.
+const DefaultGreeting = "恭喜发财,大吉大利"
+
+// Send books a packet, loads it into the Pool and tells the room. A repeated key gives the first result.
+func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
+	r = r.withDefaults(s.o.Limits)
+	if bad := r.check(s.o.Limits); bad != nil {
+		// A key is looked up before anything else is checked: one that was used decides, not the fault.
+		used, err := s.ledger.KeyUsed(ctx, from.ID, r.Key)
+		if err != nil {
+			return Sent{}, err
+		}
+		if !used {
+			return Sent{}, bad
+		}
+	}
+	now := s.o.Now()
+	id := s.o.NewID(now)
+	crashpoint.Here("send.before-commit")
+	sent, err := s.ledger.Send(context.WithoutCancel(ctx), Order{
+		Packet: Packet{
+			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
+			Total: r.Total, Count: r.Count, Greeting: r.Greeting, CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key,
+		},
+		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now),
+	})
+	if err != nil || sent.Dup {
+		return sent, err
+	}
+	crashpoint.Here("send.after-commit")
+	s.announce(ctx, sent)
+	return sent, nil
+}
+
+// announce makes a committed packet known. Loading may fail: the first grab or the backstop loads it then.
+func (s *Service) announce(ctx context.Context, sent Sent) {
+	p := sent.Packet
+	s.memory.put(p)
+	image := Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: Open}
+	if err := s.pool.Load(context.WithoutCancel(ctx), image); err != nil {
+		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
+	}
+	crashpoint.Here("send.after-load")
+	s.pub.ToUser(p.From.ID, WalletChanged{Account: sent.Account, Change: -p.Total, Kind: TransferSend, Packet: p.ID})
+	s.pub.Entry(sent.Entry)
+	crashpoint.Here("send.after-publish")
+}
+
+func (r SendRequest) withDefaults(l Limits) SendRequest {
+	r.Mode = cmp.Or(r.Mode, Lucky)
+	switch {
+	case r.Mode == Lucky:
+		r.Spread = cmp.Or(r.Spread, Classic)
+	case r.Mode == Equal && r.Spread.known():
+		r.Spread = "" // it has no meaning there
+	}
+	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
+	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
+	return r
+}
+
+func (s Spread) known() bool { return s == Calm || s == Classic || s == Wild }
+
+func (r SendRequest) check(l Limits) error {
+	if err := chat.CheckKey(r.Key); err != nil {
+		return err
+	}
+	if err := r.checkCut(l); err != nil {
+		return err
+	}
+	switch {
+	case r.Room == "":
+		return chat.BadField("room", "is missing")
+	case r.TTL < l.MinTTL:
+		return chat.BadField("ttl_s", "must be at least "+l.MinTTL.String())
+	case r.TTL > l.MaxTTL:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "ttl_s", Reason: "must be at most " + l.MaxTTL.String()}
+	case strings.ContainsRune(r.Greeting, 0):
+		return chat.BadField("greeting", "must not hold U+0000")
+	case utf8.RuneCountInString(r.Greeting) > l.GreetingChars:
+		return &chat.FieldError{Err: chat.ErrTooLong, Field: "greeting", Reason: "must have at most " + strconv.Itoa(l.GreetingChars) + " characters"}
+	}
+	return nil
+}
+
+func (r SendRequest) checkCut(l Limits) error {
+	switch {
+	case r.Mode != Lucky && r.Mode != Equal:
+		return chat.BadField("mode", "must be lucky or equal")
+	case !r.Spread.known() && (r.Mode == Lucky || r.Spread != ""):
+		return chat.BadField("spread", "must be calm, classic or wild")
+	case r.Count < 1:
+		return chat.BadField("count", "must be at least 1")
+	case r.Total < 1:
+		return chat.BadField("total", "must be at least 1")
+	case r.Total > l.MaxTotal:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "total", Reason: "must be at most " + strconv.FormatInt(int64(l.MaxTotal), 10)}
+	case r.Count > l.MaxCount:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "count", Reason: "must be at most " + strconv.Itoa(l.MaxCount)}
+	case r.Total < Money(r.Count):
+		return chat.BadField("total", "must be at least the count, so that every share is at least 1")
+	}
+	return nil
+}
+
+func (r SendRequest) hash() []byte {
+	return chat.RequestHash("send_packet", r.Room, string(r.Mode), string(r.Spread),
+		strconv.FormatInt(int64(r.Total), 10), strconv.Itoa(r.Count), r.Greeting, r.TTL.String())
+}
+
+func partitionOf(packet string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(packet))
+	return int(h.Sum32() % Partitions)
+}

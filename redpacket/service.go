@@ -1,0 +1,214 @@
+package redpacket
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight" // the settled way to let many askers share one answer
+
+	"hongbao/chat"
+)
+
+// Rooms is what the service must know of rooms; chat.Service is it.
+type Rooms interface {
+	Standing(ctx context.Context, room, user string) (chat.Standing, error)
+}
+
+// Limits of packets; zero fields take the defaults.
+type Limits struct {
+	MaxTotal      Money
+	MaxCount      int
+	MinTTL        time.Duration
+	MaxTTL        time.Duration
+	DefaultTTL    time.Duration
+	GreetingChars int
+}
+
+// Options of a Service; the zero value works.
+type Options struct {
+	Now           func() time.Time
+	NewID         func(time.Time) string
+	Limits        Limits
+	Log           *slog.Logger
+	MemoryBytes   int           // for packets remembered; default 64 MiB
+	SweepEvery    time.Duration // default 200 ms
+	RecoverEvery  time.Duration // default 1 s
+	BackstopEvery time.Duration // default 3 s
+}
+
+// Service is everything that people do with red packets. It publishes only what has been committed.
+type Service struct {
+	// static after New
+	flow   *flow
+	ledger Ledger
+	pool   Pool
+	rooms  Rooms
+	pub    chat.Publisher
+	o      Options
+
+	memory   *memory
+	unknown  unknown
+	progress progress
+	closing  singleflight.Group // one close per packet and instance
+	closers  sync.WaitGroup
+	counts   counts
+}
+
+// counts of what happened in this process.
+type counts struct {
+	won, already, empty, expired, failed     atomic.Int64
+	swept, backstopFailures, recoverFailures atomic.Int64
+}
+
+// New makes a service over a ledger and a pool.
+func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = chat.NewID
+	}
+	o.Log = cmp.Or(o.Log, slog.Default())
+	o.MemoryBytes = cmp.Or(o.MemoryBytes, 64<<20)
+	o.SweepEvery = cmp.Or(o.SweepEvery, 200*time.Millisecond)
+	o.RecoverEvery = cmp.Or(o.RecoverEvery, time.Second)
+	o.BackstopEvery = cmp.Or(o.BackstopEvery, 3*time.Second)
+	o.Limits = o.Limits.withDefaults()
+
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes)}
+	s.progress = progress{pub: pub, packets: map[string]*tally{}}
+	s.flow = &flow{pool: pool, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
+	return s
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		MaxTotal:      cmp.Or(l.MaxTotal, 20_000_000),
+		MaxCount:      cmp.Or(l.MaxCount, 10_000),
+		MinTTL:        cmp.Or(l.MinTTL, 5*time.Second),
+		MaxTTL:        cmp.Or(l.MaxTTL, 7*24*time.Hour),
+		DefaultTTL:    cmp.Or(l.DefaultTTL, 24*time.Hour),
+		GreetingChars: cmp.Or(l.GreetingChars, 60),
+	}
+}
+
+// Limits in force.
+func (s *Service) Limits() Limits { return s.o.Limits }
+
+// Stats is what happened in this process so far.
+type Stats struct {
+	Won, Already, Empty, Expired, Failed     int64 // grabs by outcome
+	Swept, BackstopFailures, RecoverFailures int64
+	Remembered                               int // bytes
+}
+
+// Stats counts.
+func (s *Service) Stats() Stats {
+	c := &s.counts
+	return Stats{
+		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
+		Swept: c.swept.Load(), BackstopFailures: c.backstopFailures.Load(), RecoverFailures: c.recoverFailures.Load(),
+		Remembered: s.memory.bytes(),
+	}
+}
+
+// Run drives the background tasks until ctx is done, and returns when all they started has ended.
+func (s *Service) Run(ctx context.Context) error {
+	var tasks sync.WaitGroup
+	tasks.Go(func() { every(ctx, s.o.SweepEvery, func() { s.sweep(ctx) }) })
+	tasks.Go(func() {
+		every(ctx, s.o.RecoverEvery, func() { s.note("recovery", &s.counts.recoverFailures, s.flow.recover(ctx)) })
+	})
+	tasks.Go(func() {
+		every(ctx, s.o.BackstopEvery, func() {
+			s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, func(p Ref) error { return s.closeOne(ctx, p) }))
+		})
+	})
+	tasks.Wait()
+	s.closers.Wait()
+	return nil
+}
+
+// every calls f at once and then at each tick, until ctx is done.
+func every(ctx context.Context, d time.Duration, f func()) {
+	tick := time.NewTicker(d)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		f()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// note logs and counts the failure of a background task: the next tick tries again.
+func (s *Service) note(task string, failures *atomic.Int64, err error) {
+	if err != nil {
+		failures.Add(1)
+		s.o.Log.Warn("background task failed, will be tried again", "task", task, "err", err)
+	}
+}
+
+// sweep closes the packets whose time has come, several at once so that one hanging close holds up nobody.
+func (s *Service) sweep(ctx context.Context) {
+	due, err := s.pool.Due(ctx, pageOfWork)
+	if err != nil {
+		s.o.Log.Warn("sweep: cannot ask what is due", "err", err)
+		return
+	}
+	for _, p := range due {
+		s.counts.swept.Add(1)
+		s.closeSoon(p)
+	}
+}
+
+// closeSoon closes the packet in the background. Failing is no loss: its due date brings it back.
+func (s *Service) closeSoon(p Ref) {
+	s.closers.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := s.closeOne(ctx, p); err != nil {
+			s.o.Log.Warn("close failed, will be tried again", "packet", p.ID, "err", err)
+		}
+	})
+}
+
+func (s *Service) closeOne(ctx context.Context, p Ref) error {
+	_, err, _ := s.closing.Do(p.ID, func() (any, error) {
+		_, err := s.flow.close(ctx, p, false)
+		return nil, err
+	})
+	return err
+}
+
+// patience is how long money on its way is waited for, whatever becomes of the asker.
+const patience = 10 * time.Second
+
+// paid implements witness.
+func (s *Service) paid(c Claim, settled Settlement) {
+	s.pub.ToUser(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
+	if known := s.memory.get(c.ID); known != nil && known.ending.Load() == nil {
+		s.progress.note(known, settled.Share+1, c.User)
+	}
+}
+
+// closed implements witness. The end is remembered only now, when packet_done is committed.
+func (s *Service) closed(c Closed) {
+	s.memory.finish(c.Book)
+	s.progress.end(c.Book.Packet.ID)
+	if !c.Done {
+		return
+	}
+	for _, p := range c.Inserted {
+		s.pub.ToUser(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID})
+	}
+	if from := c.Book.Packet.From.ID; c.Book.Refunded > 0 {
+		s.pub.ToUser(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID})
+	}
+	s.pub.Entry(c.Entry)
+}

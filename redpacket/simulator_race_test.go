@@ -1,0 +1,5 @@
+//go:build race
+
+package redpacket
+
+const raceDetector = true

@@ -1,0 +1,147 @@
+package redpacket
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"slices"
+	"strconv"
+)
+
+// Seed is the secret a packet is cut from. It is drawn before the server knows the packet, used once, and
+// revealed when the packet is done; until then it must reach no log, event or metric.
+type Seed [32]byte
+
+// NewSeed draws a seed.
+func NewSeed() Seed {
+	var s Seed
+	_, _ = rand.Read(s[:]) // never fails: crypto/rand stops the process instead
+	return s
+}
+
+// Commitment is what is shown of a seed before it is used.
+func Commitment(s Seed) string {
+	sum := sha256.Sum256(s[:])
+	return hex.EncodeToString(sum[:])
+}
+
+// Cut divides the packet's total into its shares, in the order of the queue, as PROTOCOL section 7 fixes it
+// byte by byte: every verifier in every language must come to the same. It uses the sender's id, key,
+// mode, spread, total and count.
+func Cut(seed Seed, p Packet) ([]Money, error) {
+	if p.Count < 1 || p.Total < Money(p.Count) {
+		return nil, fmt.Errorf("cannot cut %d into %d shares of at least 1", p.Total, p.Count)
+	}
+	w := newWords(seed, p)
+	switch {
+	case p.Mode == Equal && p.Spread == "":
+		return cutEqual(w, p.Total, p.Count), nil
+	case p.Mode == Lucky && (p.Spread == Classic || p.Spread == Calm):
+		return cutDraws(w, p.Total, p.Count, p.Spread), nil
+	case p.Mode == Lucky && p.Spread == Wild:
+		return cutLine(w, p.Total, p.Count), nil
+	}
+	return nil, fmt.Errorf("unknown mode %q with spread %q", p.Mode, p.Spread)
+}
+
+func cutEqual(w *words, total Money, count int) []Money {
+	shares := make([]Money, count)
+	each, more := total/Money(count), total%Money(count)
+	for i := range shares {
+		shares[i] = each
+		if Money(i) < more {
+			shares[i]++
+		}
+	}
+	w.shuffle(shares)
+	return shares
+}
+
+// cutDraws draws each share from a range around the mean of what is left, so that every draw leaves at
+// least 1 for each that follows; the shuffle makes luck independent of the place in the queue.
+func cutDraws(w *words, total Money, count int, spread Spread) []Money {
+	shares := make([]Money, 0, count)
+	left := total
+	for k := Money(count); k >= 2; k-- {
+		lo, hi := Money(1), max(1, 2*left/k-1)
+		if spread == Calm {
+			lo, hi = max(1, left/(2*k)), max(1, 3*left/(2*k))
+		}
+		hi = min(hi, left-k+1)
+		lo = min(lo, hi)
+		share := lo + Money(w.below(uint64(hi-lo+1)))
+		shares = append(shares, share)
+		left -= share
+	}
+	shares = append(shares, left)
+	w.shuffle(shares)
+	return shares
+}
+
+// cutLine cuts a line at distinct random points; the pieces are exchangeable as they are.
+func cutLine(w *words, total Money, count int) []Money {
+	seen := make(map[Money]struct{}, count)
+	cuts := make([]Money, 0, count)
+	for len(cuts) < count-1 {
+		c := 1 + Money(w.below(uint64(total-1)))
+		if _, dup := seen[c]; !dup {
+			seen[c] = struct{}{}
+			cuts = append(cuts, c)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = append(cuts, total)
+	for i := len(cuts) - 1; i > 0; i-- {
+		cuts[i] -= cuts[i-1]
+	}
+	return cuts
+}
+
+// words is the stream of random words of one packet: HMAC-SHA256(seed, prefix + block number).
+type words struct {
+	mac    hash.Hash
+	prefix []byte
+	block  uint64
+	buf    []byte // the unread rest of the block
+	sum    [sha256.Size]byte
+}
+
+func newWords(seed Seed, p Packet) *words {
+	prefix := fmt.Appendf(nil, "hongbao/1\n%s\n%s\n%s\n%s\n%d\n%d\n", p.From.ID, p.Key, p.Mode, p.Spread, p.Total, p.Count)
+	return &words{mac: hmac.New(sha256.New, seed[:]), prefix: prefix}
+}
+
+func (w *words) next() uint64 {
+	if len(w.buf) == 0 {
+		w.mac.Reset()
+		w.mac.Write(w.prefix)
+		w.mac.Write(strconv.AppendUint(nil, w.block, 10))
+		w.buf = w.mac.Sum(w.sum[:0])
+		w.block++
+	}
+	v := binary.BigEndian.Uint64(w.buf)
+	w.buf = w.buf[8:]
+	return v
+}
+
+// below gives a number in [0, n) without bias: words of the incomplete last stretch of 2^64 are passed over.
+func (w *words) below(n uint64) uint64 {
+	tail := (^uint64(0)%n + 1) % n // 2^64 mod n
+	for {
+		v := w.next()
+		if tail == 0 || v < -tail { // v < 2^64 - tail
+			return v % n
+		}
+	}
+}
+
+func (w *words) shuffle(shares []Money) {
+	for i := len(shares) - 1; i >= 1; i-- {
+		j := w.below(uint64(i + 1))
+		shares[i], shares[j] = shares[j], shares[i]
+	}
+}

@@ -1,0 +1,105 @@
+package redpacket
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestCutFlatByPlace: no place in the queue is better than another. For each spread the mean, the variance,
+// and the chance to be the luckiest are the same at each place, by a chi-square test at 1 %.
+func TestCutFlatByPlace(t *testing.T) {
+	const packets, each = 6_000, 10_000
+	critical := map[int]float64{5: 13.277, 10: 21.666} // 1 % of chi-square with count - 1 degrees of freedom
+	for _, c := range cuttings() {
+		for count, limit := range critical {
+			shares, squares, luckiest := make([][]float64, packets), make([][]float64, packets), make([][]float64, packets)
+			for n := range packets {
+				cut := mustCut(t, testSeed(c.String(), n), cutPacket(c, Money(count*each+count/2), count))
+				shares[n], squares[n], luckiest[n] = make([]float64, count), make([]float64, count), make([]float64, count)
+				mean := float64(count*each+count/2) / float64(count)
+				for place, share := range cut {
+					shares[n][place] = float64(share)
+					squares[n][place] = (float64(share) - mean) * (float64(share) - mean)
+				}
+				luckiest[n][slices.Index(cut, slices.Max(cut))] = 1
+			}
+			figures := map[string][][]float64{"mean": shares, "variance": squares, "chance to be the luckiest": luckiest}
+			if c.Mode == Equal { // its variance follows from its mean, and it has no luckiest
+				figures = map[string][][]float64{"mean": shares}
+			}
+			for what, rows := range figures {
+				if x := flatness(rows); x > limit {
+					t.Errorf("%s in %d: the %s differs by place: chi-square %.1f, over %.1f", c, count, what, x, limit)
+				}
+			}
+		}
+	}
+}
+
+// TestFlatnessSees: the test above would find a cut that is not shuffled.
+func TestFlatnessSees(t *testing.T) {
+	const packets, count, total = 6_000, 5, 50_000
+	for _, spread := range []Spread{Calm, Classic} {
+		rows := make([][]float64, packets)
+		for n := range rows {
+			p := cutPacket(cutting{Lucky, spread}, total, count)
+			w := newWords(testSeed("unshuffled", n), p)
+			left := Money(total)
+			for k := Money(count); k >= 1; k-- { // twice the mean of what is left, as WeChat is said to draw
+				share := left
+				if k > 1 {
+					share = 1 + Money(w.below(uint64(2*left/k-1)))
+				}
+				rows[n] = append(rows[n], (float64(share)-total/count)*(float64(share)-total/count))
+				left -= share
+			}
+		}
+		if x := flatness(rows); x < 13.277 {
+			t.Errorf("%s: the variance of an unshuffled cut passes as flat: chi-square %.1f", spread, x)
+		}
+	}
+}
+
+// flatness is a chi-square statistic, with one degree of freedom less than there are places, for the claim
+// that all places have the same mean. The places of one packet depend on each other but, by the claim, all
+// alike; then the variance within packets is the yardstick for the difference of the means.
+func flatness(rows [][]float64) float64 {
+	places := len(rows[0])
+	means, within := make([]float64, places), 0.0
+	for _, row := range rows {
+		mean := average(row)
+		for place, x := range row {
+			means[place] += x / float64(len(rows))
+			within += (x - mean) * (x - mean)
+		}
+	}
+	within /= float64(len(rows) * (places - 1))
+	all, between := average(means), 0.0
+	for _, m := range means {
+		between += (m - all) * (m - all)
+	}
+	return between * float64(len(rows)) / within
+}
+
+func average(xs []float64) (mean float64) {
+	for _, x := range xs {
+		mean += x / float64(len(xs))
+	}
+	return mean
+}
+
+// TestCutSpreads: the best of ten gets about 1.5, 2.1 and 2.9 times the mean.
+func TestCutSpreads(t *testing.T) {
+	const packets, count, each = 4_000, 10, 10_000
+	for spread, want := range map[Spread]float64{Calm: 1.5, Classic: 2.1, Wild: 2.9} {
+		best := 0.0
+		for n := range packets {
+			cut := mustCut(t, testSeed("best", n), cutPacket(cutting{Lucky, spread}, count*each, count))
+			best += float64(slices.Max(cut)) / each / packets
+		}
+		if math.Abs(best-want) > 0.06 {
+			t.Errorf("%s: the best of ten gets %.3f times the mean, want about %.1f", spread, best, want)
+		}
+	}
+}

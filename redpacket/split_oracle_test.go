@@ -1,0 +1,160 @@
+package redpacket
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hongbao/chat"
+)
+
+// oracle cuts packets a second time: PROTOCOL section 7 taken down sentence by sentence, on big integers
+// and without any thought for cost. It shares no code with Cut.
+type oracle struct {
+	seed   []byte
+	prefix string
+	used   int // words
+}
+
+func newOracle(seed Seed, p Packet) *oracle {
+	lines := []string{
+		"hongbao/1", p.From.ID, p.Key, string(p.Mode), string(p.Spread),
+		strconv.FormatInt(int64(p.Total), 10), strconv.Itoa(p.Count),
+	}
+	return &oracle{seed: seed[:], prefix: strings.Join(lines, "\n") + "\n"}
+}
+
+// word is the next of the four numbers in block used/4.
+func (o *oracle) word() *big.Int {
+	mac := hmac.New(sha256.New, o.seed)
+	mac.Write([]byte(o.prefix + strconv.Itoa(o.used/4)))
+	from := 8 * (o.used % 4)
+	o.used++
+	return new(big.Int).SetBytes(mac.Sum(nil)[from : from+8])
+}
+
+func (o *oracle) below(n *big.Int) *big.Int {
+	all := new(big.Int).Lsh(big.NewInt(1), 64)
+	limit := new(big.Int).Sub(all, new(big.Int).Mod(all, n))
+	for {
+		if w := o.word(); w.Cmp(limit) < 0 {
+			return w.Mod(w, n)
+		}
+	}
+}
+
+func (o *oracle) int(n Money) Money { return Money(o.below(big.NewInt(int64(n))).Int64()) }
+
+func (o *oracle) shuffled(shares []Money) []Money {
+	for i := len(shares) - 1; i >= 1; i-- {
+		j := o.int(Money(i + 1))
+		shares[i], shares[j] = shares[j], shares[i]
+	}
+	return shares
+}
+
+func (o *oracle) cut(p Packet) []Money {
+	count := Money(p.Count)
+	var shares []Money
+	switch {
+	case p.Mode == Equal:
+		for range p.Total % count {
+			shares = append(shares, p.Total/count+1)
+		}
+		for range count - p.Total%count {
+			shares = append(shares, p.Total/count)
+		}
+		return o.shuffled(shares)
+	case p.Spread == Wild:
+		cuts := []Money{0, p.Total}
+		for len(cuts) < p.Count+1 {
+			if c := 1 + o.int(p.Total-1); !slices.Contains(cuts, c) {
+				cuts = append(cuts, c)
+			}
+		}
+		slices.Sort(cuts)
+		for i := 1; i < len(cuts); i++ {
+			shares = append(shares, cuts[i]-cuts[i-1])
+		}
+		return shares
+	}
+	left := p.Total
+	for k := count; k >= 2; k-- {
+		var lo, hi Money
+		if p.Spread == Classic {
+			lo, hi = 1, max(1, 2*left/k-1)
+		} else {
+			lo, hi = max(1, left/(2*k)), max(1, 3*left/(2*k))
+		}
+		hi = min(hi, left-k+1)
+		lo = min(lo, hi)
+		share := lo + o.int(hi-lo+1)
+		shares = append(shares, share)
+		left -= share
+	}
+	return o.shuffled(append(shares, left))
+}
+
+// TestCutAgainstOracle: two readings of the same text come to the same shares.
+func TestCutAgainstOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(cuttings()).Draw(t, "cutting")
+		count := rapid.IntRange(1, 60).Draw(t, "count")
+		total := rapid.OneOf(rapid.Just(count), rapid.IntRange(count, 3*count), rapid.IntRange(count, maxTotal)).Draw(t, "total")
+		p := cutPacket(c, Money(total), count)
+		p.From.ID = rapid.StringMatching(`[a-z:]{1,12}`).Draw(t, "sender")
+		p.Key = rapid.StringMatching(`[!-~]{1,64}`).Draw(t, "key")
+		agree(t, testSeed("oracle", rapid.Int().Draw(t, "seed")), p)
+	})
+}
+
+func agree(tb rapid.TB, seed Seed, p Packet) {
+	tb.Helper()
+	if got, want := mustCut(tb, seed, p), newOracle(seed, p).cut(p); !slices.Equal(got, want) {
+		tb.Fatalf("%s %s %d in %d:\ngot  %v\nwant %v", p.Mode, p.Spread, p.Total, p.Count, got, want)
+	}
+}
+
+// TestBelowAgainstOracle uses bounds of which the incomplete last stretch is as long as can be, so that
+// every second word is passed over, and bounds that divide 2^64.
+func TestBelowAgainstOracle(t *testing.T) {
+	p := cutPacket(cutting{Lucky, Wild}, 100, 2)
+	for _, n := range []uint64{1, 2, 3, 1 << 32, 1<<63 - 1, 1 << 63, 1<<63 + 1, 3 << 62, 1<<64 - 1} {
+		w, o := newWords(goldenSeed(), p), newOracle(goldenSeed(), p)
+		for i := range 200 {
+			want := o.below(new(big.Int).SetUint64(n)).Uint64()
+			if got := w.below(n); got != want {
+				t.Fatalf("below(%d), call %d: got %d, want %d", n, i, got, want)
+			}
+		}
+	}
+}
+
+// FuzzCut: whatever is asked, the cut refuses, or divides exactly and as the oracle does.
+func FuzzCut(f *testing.F) {
+	for i := range cuttings() {
+		f.Add([]byte("seed"), "u-1", "k-1", uint8(i), int64(1000), 5)
+		f.Add([]byte{}, "", "", uint8(i), int64(200), 100)
+		f.Add([]byte{0}, "u\n1", "k", uint8(i), int64(-1), -1)
+	}
+	f.Fuzz(func(t *testing.T, seed []byte, sender, key string, how uint8, total int64, count int) {
+		if total > maxTotal || count > 200 {
+			t.Skip() // refused long before a cut, or too long for the oracle
+		}
+		p := cutPacket(cuttings()[int(how)%len(cuttings())], Money(total), count)
+		p.From, p.Key = chat.User{ID: sender}, key
+		if count < 1 || total < int64(count) {
+			if shares, err := Cut(sha256.Sum256(seed), p); err == nil {
+				t.Fatalf("%d in %d: cut into %v", total, count, shares)
+			}
+			return
+		}
+		agree(t, sha256.Sum256(seed), p)
+	})
+}

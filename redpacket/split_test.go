@@ -1,0 +1,190 @@
+package redpacket
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hongbao/chat"
+)
+
+const (
+	maxTotal = 20_000_000 // PROTOCOL section 9
+	maxCount = 10_000
+)
+
+// cutting is a way to cut a packet.
+type cutting struct {
+	Mode
+	Spread
+}
+
+func (c cutting) String() string { return fmt.Sprintf("%s %s", c.Mode, c.Spread) }
+
+func cuttings() []cutting {
+	return []cutting{{Equal, ""}, {Lucky, Calm}, {Lucky, Classic}, {Lucky, Wild}}
+}
+
+// cutPacket is a packet with all that its cut depends on.
+func cutPacket(c cutting, total Money, count int) Packet {
+	return Packet{From: chat.User{ID: "u-1"}, Key: "k-1", Mode: c.Mode, Spread: c.Spread, Total: total, Count: count}
+}
+
+// goldenSeed is the seed of the examples in PROTOCOL section 7.
+func goldenSeed() (seed Seed) {
+	b, _ := hex.DecodeString("dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d")
+	copy(seed[:], b)
+	return seed
+}
+
+// testSeed is the n-th seed of a named fixed series.
+func testSeed(series string, n int) Seed { return sha256.Sum256(fmt.Appendf(nil, "%s %d", series, n)) }
+
+// mustCut cuts and checks what must hold for every cut.
+func mustCut(tb rapid.TB, seed Seed, p Packet) []Money {
+	tb.Helper()
+	shares, err := Cut(seed, p)
+	if err != nil {
+		tb.Fatalf("%s %s %d in %d: %v", p.Mode, p.Spread, p.Total, p.Count, err)
+	}
+	if len(shares) != p.Count {
+		tb.Fatalf("%s %s %d in %d: %d shares", p.Mode, p.Spread, p.Total, p.Count, len(shares))
+	}
+	var sum Money
+	for _, s := range shares {
+		sum += s
+	}
+	if sum != p.Total {
+		tb.Fatalf("%s %s %d in %d: the shares sum to %d", p.Mode, p.Spread, p.Total, p.Count, sum)
+	}
+	if least := slices.Min(shares); least < 1 {
+		tb.Fatalf("%s %s %d in %d: a share of %d", p.Mode, p.Spread, p.Total, p.Count, least)
+	}
+	if p.Mode == Equal && slices.Max(shares)-slices.Min(shares) > 1 {
+		tb.Fatalf("equal shares of %d in %d differ: %v", p.Total, p.Count, shares)
+	}
+	return shares
+}
+
+func TestCutGolden(t *testing.T) {
+	for _, golden := range []struct {
+		cutting
+		count  int
+		shares []Money
+	}{
+		{cutting{Lucky, Classic}, 5, []Money{134, 413, 159, 278, 16}},
+		{cutting{Lucky, Calm}, 5, []Money{108, 270, 96, 260, 266}},
+		{cutting{Lucky, Wild}, 5, []Money{128, 168, 201, 239, 264}},
+		{cutting{Equal, ""}, 7, []Money{142, 143, 143, 143, 143, 143, 143}},
+	} {
+		got := mustCut(t, goldenSeed(), cutPacket(golden.cutting, 1000, golden.count))
+		if !slices.Equal(got, golden.shares) {
+			t.Errorf("%s: got %v, want %v", golden.cutting, got, golden.shares)
+		}
+	}
+}
+
+func TestCommitmentGolden(t *testing.T) {
+	const want = "b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d"
+	if got := Commitment(goldenSeed()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestWordsGolden: the words themselves, made once with another language's library; the last is from a
+// block whose number has two digits.
+func TestWordsGolden(t *testing.T) {
+	w := newWords(goldenSeed(), cutPacket(cutting{Lucky, Classic}, 1000, 5))
+	got := make([]uint64, 44)
+	for i := range got {
+		got[i] = w.next()
+	}
+	for i, want := range map[int]uint64{
+		0: 0x279078751ae39679, 1: 0x700d4836adf72b3b, 2: 0x67a132de1ea82fbd, 3: 0x6db710d28a0a9a88,
+		4: 0xff98c3a8347ac94e, 7: 0xf99d5b9210cc60ff, 40: 0xcd9b9c9748d398b1, 43: 0x095c4f019c750b4b,
+	} {
+		if got[i] != want {
+			t.Errorf("word %d: got %#x, want %#x", i, got[i], want)
+		}
+	}
+}
+
+// TestCutDependsOn: each thing that the commitment shall bind changes the shares, and nothing else does.
+func TestCutDependsOn(t *testing.T) {
+	p := cutPacket(cutting{Lucky, Classic}, 100_000, 10)
+	first := mustCut(t, goldenSeed(), p)
+	for what, change := range map[string]func(*Packet){
+		"sender": func(p *Packet) { p.From.ID = "u-2" },
+		"key":    func(p *Packet) { p.Key = "k-2" },
+		"spread": func(p *Packet) { p.Spread = Calm },
+		"total":  func(p *Packet) { p.Total++ },
+		"count":  func(p *Packet) { p.Count++ },
+	} {
+		q := p
+		change(&q)
+		if slices.Equal(mustCut(t, goldenSeed(), q)[:9], first[:9]) {
+			t.Errorf("another %s, the same shares", what)
+		}
+	}
+	if slices.Equal(mustCut(t, testSeed("other", 0), p), first) {
+		t.Error("another seed, the same shares")
+	}
+	q := p
+	q.ID, q.Room, q.From.Name, q.Greeting, q.To, q.Passphrase = "p", "r", "Li", "hi", []string{"u"}, "secret"
+	if !slices.Equal(mustCut(t, goldenSeed(), q), first) {
+		t.Error("the shares depend on what a verifier is not told to use")
+	}
+}
+
+func TestCutEdges(t *testing.T) {
+	for _, c := range cuttings() {
+		for _, edge := range []struct {
+			total Money
+			count int
+		}{
+			{1, 1}, {maxTotal, 1}, {2, 2}, {3, 2}, {200, 100}, {100, 100}, {101, 100},
+			{maxCount, maxCount}, {maxCount + 1, maxCount}, {maxTotal, maxCount}, {maxTotal, 2},
+		} {
+			mustCut(t, goldenSeed(), cutPacket(c, edge.total, edge.count))
+		}
+	}
+}
+
+func TestCutRefuses(t *testing.T) {
+	lucky := cutting{Lucky, Classic}
+	for what, p := range map[string]Packet{
+		"less than 1 each":      cutPacket(lucky, 4, 5),
+		"nothing":               cutPacket(lucky, 0, 1),
+		"no shares":             cutPacket(lucky, 10, 0),
+		"a negative count":      cutPacket(lucky, 10, -1),
+		"a negative total":      cutPacket(lucky, -10, 1),
+		"lucky without spread":  cutPacket(cutting{Lucky, ""}, 10, 2),
+		"an unknown spread":     cutPacket(cutting{Lucky, "mad"}, 10, 2),
+		"equal with a spread":   cutPacket(cutting{Equal, Calm}, 10, 2),
+		"an unknown mode":       cutPacket(cutting{"unfair", Calm}, 10, 2),
+		"no mode and no spread": cutPacket(cutting{}, 10, 2),
+	} {
+		if shares, err := Cut(goldenSeed(), p); err == nil {
+			t.Errorf("%s: cut into %v", what, shares)
+		}
+	}
+}
+
+func TestCutProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(cuttings()).Draw(t, "cutting")
+		limit := rapid.SampledFrom([]int{5, 300, maxCount}).Draw(t, "count up to")
+		count := rapid.IntRange(1, limit).Draw(t, "count")
+		total := rapid.OneOf(rapid.Just(count), rapid.IntRange(count, min(3*count, maxTotal)), rapid.IntRange(count, maxTotal)).Draw(t, "total")
+		seed := testSeed("properties", rapid.Int().Draw(t, "seed"))
+		p := cutPacket(c, Money(total), count)
+		shares := mustCut(t, seed, p)
+		if !slices.Equal(shares, mustCut(t, seed, p)) {
+			t.Fatalf("%s %d in %d: cut twice, not the same", c, total, count)
+		}
+	})
+}

@@ -1,0 +1,8 @@
+// Package store picks the engines that a configuration asks for, opens them, and closes them in order.
+//
+// It must always hold: the rest of the program cannot tell which engines it has; a data folder is served by one
+// process at a time (others may read it, and move money, which SQL alone decides); nothing is made in a
+// folder that was only to be looked at.
+//
+// Today there is one choice: SQLite in a folder, and the pool and bus of this process's memory.
+package store

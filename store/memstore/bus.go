@@ -1,0 +1,126 @@
+package memstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"hongbao/hub"
+)
+
+// An endpoint's queue holds at most this many payloads and bytes. What comes on top is lost, as on any bus.
+const (
+	busQueueLen   = 8192
+	busQueueBytes = 16 << 20
+)
+
+// Broker is a bus inside one process. Several endpoints behave like as many instances.
+type Broker struct {
+	mu     sync.RWMutex
+	topics map[string][]*endpoint
+}
+
+// NewBroker makes a broker without endpoints.
+func NewBroker() *Broker {
+	return &Broker{topics: map[string][]*endpoint{}}
+}
+
+// Endpoint makes one instance's end of the bus.
+func (b *Broker) Endpoint() hub.Bus {
+	return &endpoint{broker: b, wake: make(chan struct{}, 1)}
+}
+
+// endpoint implements hub.Bus. Lock order: Broker.mu before endpoint.mu.
+type endpoint struct {
+	broker *Broker
+	wake   chan struct{} // one slot, never closed
+
+	mu    sync.Mutex // guards the following
+	queue []delivery
+	bytes int
+	lost  bool // something did not fit since the last Suspect
+}
+
+// delivery is one payload on its way to an instance.
+type delivery struct {
+	topic   string
+	payload []byte
+}
+
+// Publish queues the payload at every other endpoint that wants the topic. Two publishes of one goroutine stay in
+// order.
+func (e *endpoint) Publish(topic string, payload []byte) {
+	e.broker.mu.RLock()
+	defer e.broker.mu.RUnlock()
+	for _, to := range e.broker.topics[topic] {
+		if to != e {
+			to.put(delivery{topic, payload})
+		}
+	}
+}
+
+// Subscribe has effect at once.
+func (e *endpoint) Subscribe(topics ...string) {
+	e.broker.mu.Lock()
+	defer e.broker.mu.Unlock()
+	for _, topic := range topics {
+		if to := e.broker.topics[topic]; !slices.Contains(to, e) {
+			e.broker.topics[topic] = append(to, e)
+		}
+	}
+}
+
+// Unsubscribe has effect at once, but for what is queued already.
+func (e *endpoint) Unsubscribe(topics ...string) {
+	e.broker.mu.Lock()
+	defer e.broker.mu.Unlock()
+	for _, topic := range topics {
+		to := slices.DeleteFunc(e.broker.topics[topic], func(other *endpoint) bool { return other == e })
+		e.broker.topics[topic] = to
+		if len(to) == 0 {
+			delete(e.broker.topics, topic)
+		}
+	}
+}
+
+// Run delivers what is queued until ctx is done. After a loss it delivers what it has, then says Suspect.
+func (e *endpoint) Run(ctx context.Context, r hub.Receiver) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.wake:
+		}
+		queue, lost := e.take()
+		for _, d := range queue {
+			r.Receive(d.topic, d.payload)
+		}
+		if lost {
+			r.Suspect()
+		}
+	}
+}
+
+// put queues a delivery, or notes that it was lost.
+func (e *endpoint) put(d delivery) {
+	e.mu.Lock()
+	if len(e.queue) < busQueueLen && e.bytes+len(d.payload) <= busQueueBytes {
+		e.queue = append(e.queue, d)
+		e.bytes += len(d.payload)
+	} else {
+		e.lost = true
+	}
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (e *endpoint) take() (queue []delivery, lost bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	queue, lost = e.queue, e.lost
+	e.queue, e.bytes, e.lost = nil, 0, false
+	return queue, lost
+}

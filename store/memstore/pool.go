@@ -1,0 +1,219 @@
+package memstore
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// RetiredFor is how long the image of a packet that SQL has closed still answers.
+const RetiredFor = time.Hour
+
+// Options of a Pool.
+type Options struct {
+	Now       func() time.Time // the Pool's clock; default time.Now
+	OutboxCap int              // claims that the outbox of one partition holds; default 10,000
+}
+
+// Pool is a redpacket.Pool in memory.
+type Pool struct {
+	// static after New
+	now        func() time.Time
+	outboxCap  int
+	partitions [redpacket.Partitions]partition
+}
+
+var _ redpacket.Pool = (*Pool)(nil)
+
+// partition holds the packets of one partition, and their outbox.
+type partition struct {
+	mu sync.Mutex
+	// guarded by mu
+	gen     int // images of another generation are Missing until they are loaded again
+	images  map[string]*image
+	due     queue // every image that is not retired, by due date
+	retired queue // every other one, by the time it goes
+	outbox  outbox
+}
+
+// NewPool makes an empty pool.
+func NewPool(o Options) *Pool {
+	p := &Pool{now: time.Now, outboxCap: cmp.Or(o.OutboxCap, 10_000)}
+	if o.Now != nil {
+		p.now = o.Now
+	}
+	for i := range p.partitions {
+		p.partitions[i].images = map[string]*image{}
+		p.partitions[i].outbox = newOutbox(i)
+	}
+	return p
+}
+
+// slot is the packet's partition; a number out of range, which no sound ledger holds, must not panic.
+func slot(r redpacket.Ref) uint { return uint(r.Partition) % redpacket.Partitions }
+
+// enter locks a partition, drops what has expired in it, and reads the clock under the lock, so that
+// time never runs backwards within a partition.
+func (p *Pool) enter(slot uint) (*partition, time.Time) {
+	pt := &p.partitions[slot]
+	pt.mu.Lock()
+	now := p.now()
+	for len(pt.retired) > 0 && !pt.retired[0].at.After(now) {
+		delete(pt.images, pt.retired.pop().ID)
+	}
+	return pt, now
+}
+
+// Grab implements redpacket.Pool.
+func (p *Pool) Grab(_ context.Context, attempts []redpacket.Attempt) ([]redpacket.Answer, error) {
+	answers := make([]redpacket.Answer, len(attempts))
+	var asked uint64 // a bit for each partition
+	for i := range attempts {
+		asked |= 1 << slot(attempts[i].Ref)
+	}
+	for ; asked != 0; asked &= asked - 1 {
+		p.grab(uint(bits.TrailingZeros64(asked)), attempts, answers)
+	}
+	return answers, nil
+}
+
+// grab answers the attempts of one partition, in one piece: an entry is never seen half written.
+func (p *Pool) grab(at uint, attempts []redpacket.Attempt, answers []redpacket.Answer) {
+	pt, now := p.enter(at)
+	defer pt.mu.Unlock()
+	written := map[string]*entry{} // by packet, in this call
+	for i := range attempts {
+		a := &attempts[i]
+		if slot(a.Ref) != at {
+			continue
+		}
+		im := pt.image(a.ID)
+		if im == nil {
+			continue // Missing
+		}
+		answers[i] = im.judge(a, now)
+		if answers[i].Decision != redpacket.Granted {
+			continue
+		}
+		if pt.outbox.held >= p.outboxCap {
+			answers[i].Decision = redpacket.Busy
+			continue
+		}
+		e := written[a.ID]
+		if e == nil {
+			e = pt.outbox.open(im.Ref, now)
+			written[a.ID] = e
+		}
+		im.give(a.User, &answers[i])
+		answers[i].Entry = e.id
+		pt.outbox.add(e, redpacket.Grant{User: a.User, Share: answers[i].Share})
+		if answers[i].Last {
+			pt.hasten(im, now.Add(redpacket.CloseLease))
+		}
+	}
+}
+
+// Load implements redpacket.Pool.
+func (p *Pool) Load(_ context.Context, i redpacket.Image) error {
+	pt, now := p.enter(slot(i.Ref))
+	defer pt.mu.Unlock()
+	im := pt.images[i.ID]
+	if im == nil {
+		im = newImage(i)
+		pt.images[i.ID] = im
+		pt.due.push(im)
+	}
+	im.gen = pt.gen
+	im.join(i.Grants)
+	if i.Status != redpacket.Open {
+		im.close(i.Status)
+		pt.retire(im, now)
+	}
+	if im.closed() || im.drained() {
+		pt.hasten(im, now.Add(redpacket.CloseLease))
+	}
+	return nil
+}
+
+// Close implements redpacket.Pool.
+func (p *Pool) Close(_ context.Context, r redpacket.Ref, cancel bool) (redpacket.Closing, error) {
+	pt, now := p.enter(slot(r))
+	defer pt.mu.Unlock()
+	im := pt.image(r.ID)
+	switch {
+	case im == nil:
+		return redpacket.Closing{Missing: true}, nil
+	case !cancel && im.drained():
+		im.close(redpacket.Drained)
+	case !cancel:
+		im.close(redpacket.Expired)
+	case im.cancellable(now):
+		im.close(redpacket.Cancelled)
+	case im.reason != redpacket.Cancelled: // cancelled before: the same answer again
+		return redpacket.Closing{Refused: true, Reason: im.reason}, nil
+	}
+	pt.reschedule(im, now.Add(redpacket.CloseLease))
+	return redpacket.Closing{Reason: im.reason, Grants: im.grants()}, nil
+}
+
+// Retire implements redpacket.Pool.
+func (p *Pool) Retire(_ context.Context, r redpacket.Ref) error {
+	pt, now := p.enter(slot(r))
+	defer pt.mu.Unlock()
+	if im := pt.images[r.ID]; im != nil {
+		pt.retire(im, now)
+	}
+	return nil
+}
+
+// Ack implements redpacket.Pool.
+func (p *Pool) Ack(_ context.Context, claims []redpacket.Claim) error {
+	for i := range claims {
+		pt, _ := p.enter(slot(claims[i].Ref))
+		pt.outbox.ack(&claims[i])
+		pt.mu.Unlock()
+	}
+	return nil
+}
+
+// Due implements redpacket.Pool.
+func (p *Pool) Due(_ context.Context, limit int) ([]redpacket.Ref, error) {
+	type dated struct {
+		ref redpacket.Ref
+		at  time.Time
+	}
+	var found []dated
+	for i := range p.partitions {
+		pt, now := p.enter(uint(i))
+		for im := range pt.due.until(now) {
+			found = append(found, dated{im.Ref, im.at})
+		}
+		pt.mu.Unlock()
+	}
+	slices.SortFunc(found, func(a, b dated) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID))
+	})
+	found = found[:min(limit, len(found))]
+	refs := make([]redpacket.Ref, len(found))
+	for i := range found {
+		refs[i] = found[i].ref
+	}
+	return refs, nil
+}
+
+// Unsettled implements redpacket.Pool.
+func (p *Pool) Unsettled(_ context.Context, age time.Duration, limit int) ([]redpacket.Claim, error) {
+	var claims []redpacket.Claim
+	for i := range p.partitions {
+		pt, now := p.enter(uint(i))
+		claims = pt.outbox.until(now.Add(-age), limit, claims)
+		pt.mu.Unlock()
+	}
+	slices.SortStableFunc(claims, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
+	return claims[:min(limit, len(claims))], nil
+}

@@ -1,0 +1,127 @@
+package memstore
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// image is what the pool knows of one packet. Its partition's lock guards it.
+type image struct {
+	redpacket.Ref
+	count    int
+	deadline time.Time
+	gen      int
+	reason   redpacket.Status // Open until it is closed; then the first reason, for ever
+	users    map[string]int   // share by user
+	free     []span           // ascending, never empty ones, none touching the next
+
+	retired bool      // SQL has closed it: it is in the partition's retired queue, else in the due one
+	at      time.Time // when it is due, or goes
+	place   int       // in its queue
+}
+
+// span is the shares [from, to).
+type span struct{ from, to int }
+
+func newImage(i redpacket.Image) *image {
+	return &image{Ref: i.Ref, count: i.Count, deadline: i.Deadline, reason: redpacket.Open, at: i.Deadline}
+}
+
+func (im *image) closed() bool { return im.reason != redpacket.Open }
+
+func (im *image) drained() bool { return len(im.free) == 0 }
+
+// judge says what an attempt gets, and changes nothing. Granted stands for: if the outbox has room.
+func (im *image) judge(a *redpacket.Attempt, now time.Time) redpacket.Answer {
+	ans := redpacket.Answer{Taken: len(im.users)}
+	share, has := im.users[a.User]
+	switch {
+	case has:
+		ans.Decision, ans.Share = redpacket.Yours, share
+	case a.May == redpacket.NotMember:
+		ans.Decision = redpacket.Outsider
+	case im.closed():
+		ans.Decision, ans.Reason = redpacket.IsClosed, im.reason
+	case !now.Before(im.deadline):
+		ans.Decision = redpacket.IsLate
+	case im.drained():
+		ans.Decision = redpacket.IsEmpty
+	case a.May == redpacket.Denied:
+		ans.Decision = redpacket.IsDenied
+	default:
+		ans.Decision = redpacket.Granted
+	}
+	return ans
+}
+
+// give takes the lowest free share for a user whose attempt was judged Granted.
+func (im *image) give(user string, ans *redpacket.Answer) {
+	ans.Share = im.free[0].from
+	if im.free[0].from++; im.free[0].from == im.free[0].to {
+		im.free = im.free[1:]
+	}
+	im.users[user] = ans.Share
+	ans.Taken = len(im.users)
+	ans.Last = im.drained()
+}
+
+// join takes SQL's grants, and of those held the ones whose user and share are both free beside them.
+func (im *image) join(grants []redpacket.Grant) {
+	held := im.users
+	im.users = make(map[string]int, max(len(grants), len(held)))
+	taken := make(map[int]bool, max(len(grants), len(held)))
+	take := func(user string, share int) {
+		if _, has := im.users[user]; !has && !taken[share] && 0 <= share && share < im.count {
+			im.users[user] = share
+			taken[share] = true
+		}
+	}
+	for _, g := range grants {
+		take(g.User, g.Share)
+	}
+	for user, share := range held {
+		take(user, share)
+	}
+	im.free = im.gaps()
+}
+
+// gaps are the shares that no user has.
+func (im *image) gaps() []span {
+	var free []span
+	next := 0
+	for _, g := range im.grants() {
+		if g.Share > next {
+			free = append(free, span{next, g.Share})
+		}
+		next = g.Share + 1
+	}
+	if next < im.count {
+		free = append(free, span{next, im.count})
+	}
+	return free
+}
+
+// grants are all that were ever given and not disproved by a join, by share.
+func (im *image) grants() []redpacket.Grant {
+	grants := make([]redpacket.Grant, 0, len(im.users))
+	for user, share := range im.users {
+		grants = append(grants, redpacket.Grant{User: user, Share: share})
+	}
+	slices.SortFunc(grants, func(a, b redpacket.Grant) int { return cmp.Compare(a.Share, b.Share) })
+	return grants
+}
+
+func (im *image) close(reason redpacket.Status) {
+	if !im.closed() {
+		im.reason = reason
+	}
+}
+
+// cancellable tells whether a first cancel may still come: nobody has a share and the end has not begun. An
+// open packet of which nobody has a share is due at its deadline, never sooner.
+func (im *image) cancellable(now time.Time) bool {
+	return len(im.users) == 0 && !im.closed() && now.Before(im.deadline)
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/store/memstore"
+	"hongbao/store/sqlitestore"
+)
+
+// What a person can mend: the folder is the wrong one.
+var (
+	// ErrNoBooks means that there is no database where one was to be looked at.
+	ErrNoBooks = errors.New("no database")
+	// ErrFolderInUse means that another process serves from the folder. Two would not hear each other: they
+	// have no bus in common.
+	ErrFolderInUse = errors.New("another process serves from this folder")
+)
+
+// Config says where the engines are.
+type Config struct {
+	DataDir string // folder of the embedded database
+}
+
+// Books are the durable engines: the truth about rooms and money.
+type Books struct {
+	Chat   chat.Store
+	Ledger redpacket.Ledger
+
+	sql *sqlitestore.Store
+}
+
+// Engines are all that the services need.
+type Engines struct {
+	*Books
+	Pool redpacket.Pool
+	Bus  hub.Bus
+	Name string // all of them in one line, for the log
+
+	lock *folderLock
+}
+
+// Open opens all engines, to serve with. It makes what is missing.
+func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	lock, err := lockFolder(c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	books, err := MakeBooks(ctx, c, log)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &Engines{
+		Books: books,
+		Pool:  memstore.NewPool(memstore.Options{}),
+		Bus:   memstore.NewBroker().Endpoint(),
+		Name:  "embedded: SQLite in " + c.DataDir + ", pool and bus in memory",
+		lock:  lock,
+	}, nil
+}
+
+// MakeBooks opens the durable engines alone and brings their schema up to date. It makes what is missing.
+func MakeBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
+	sql, err := sqlitestore.Open(ctx, c.DataDir, log)
+	if err != nil {
+		return nil, err
+	}
+	return &Books{Chat: sql, Ledger: sql, sql: sql}, nil
+}
+
+// OpenBooks opens the durable engines alone, beside a running server or without one. They must exist:
+// ErrNoBooks.
+func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
+	_, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w in %s", ErrNoBooks, c.DataDir)
+	case err != nil:
+		return nil, err
+	}
+	return MakeBooks(ctx, c, log)
+}
+
+// Setting gives the value first put under the name; the first who asks puts what draw makes.
+func (b *Books) Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error) {
+	return b.sql.Setting(ctx, name, draw)
+}
+
+// AuditEach compares all books in one snapshot, and shows each packet on the way.
+func (b *Books) AuditEach(ctx context.Context, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
+	return b.sql.AuditEach(ctx, show)
+}
+
+// Ready tells whether the engines can be reached.
+func (b *Books) Ready(ctx context.Context) error {
+	_, err := b.Chat.Epoch(ctx)
+	return err
+}
+
+// Close closes the durable engines; what is queued is answered first.
+func (b *Books) Close() error { return b.sql.Close() }
+
+// Close closes all engines, the durable ones first, and then gives the folder free.
+func (e *Engines) Close() error { return errors.Join(e.Books.Close(), e.lock.Close()) }

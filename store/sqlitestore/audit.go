@@ -1,0 +1,110 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"hongbao/redpacket"
+)
+
+// Audit implements redpacket.Ledger. It reads one snapshot while the server runs on, row by row: its memory
+// does not grow with the books. After maxDifferences it stops counting what else is wrong.
+func (s *Store) Audit(ctx context.Context) (redpacket.Audit, error) {
+	return s.AuditEach(ctx, func(redpacket.AuditLine) {})
+}
+
+// AuditEach is Audit, and shows each packet on the way, in order of their ids.
+func (s *Store) AuditEach(ctx context.Context, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
+	a := auditor{show: show}
+	err := s.view(ctx, func(r reader) error {
+		a.reader = r
+		return errors.Join(a.sums(), a.packets(), a.check(transferChecks), a.check(packetChecks), a.check(roomChecks))
+	})
+	if err != nil {
+		return redpacket.Audit{}, outcome("audit", err)
+	}
+	return a.audit, nil
+}
+
+const maxDifferences = 1000
+
+// auditor collects what it finds.
+type auditor struct {
+	reader
+	audit redpacket.Audit
+	show  func(redpacket.AuditLine)
+}
+
+func (a *auditor) report(kind, id, format string, args ...any) {
+	switch n := len(a.audit.Differences); {
+	case n < maxDifferences:
+		a.audit.Differences = append(a.audit.Differences, redpacket.Difference{Kind: kind, ID: id, What: fmt.Sprintf(format, args...)})
+	case n == maxDifferences:
+		a.audit.Differences = append(a.audit.Differences, redpacket.Difference{Kind: "books", What: "there are more differences than these"})
+	}
+}
+
+// sumsQuery limits each amount, so that no forged one makes a sum overflow: it is reported as a difference.
+const sumsQuery = `select
+	(select coalesce(sum(iif(debit = 'outside', 1, -1) * min(amount, 9007199254740991)), 0)
+		from transfers where 'outside' in (debit, credit)),
+	(select coalesce(sum(min(balance, 9007199254740991)), 0) from wallets),
+	(select coalesce(sum(min(p.total, 9007199254740991)
+			- (select coalesce(sum(min(amount, 9007199254740991)), 0) from claims where packet_id = p.id)), 0)
+		from packets p where status = 'open'),
+	(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
+	(select count(*) from claims), (select count(*) from transfers), (select count(*) from rooms),
+	(select count(*) from entries), (select count(*) from quarantine)`
+
+func (a *auditor) sums() error {
+	b := &a.audit
+	_, err := a.row(sumsQuery, nil, &b.Funded, &b.InWallets, &b.InPackets, &b.Wallets, &b.Packets, &b.OpenPackets,
+		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined)
+	if err == nil && b.Funded != b.InWallets+b.InPackets {
+		a.report("books", "", "%d was funded, but %d is in wallets and %d in open packets", b.Funded, b.InWallets, b.InPackets)
+	}
+	return err
+}
+
+// check is a question whose answer should be empty: each row of it is the id of a thing and what is wrong with it.
+type check struct {
+	kind  string // of the thing, as redpacket.Difference has it
+	query string
+}
+
+func (a *auditor) check(checks []check) error {
+	for _, c := range checks {
+		if err := a.ask(c); err != nil {
+			return fmt.Errorf("check of a %s: %w", c.kind, err)
+		}
+	}
+	return nil
+}
+
+func (a *auditor) ask(c check) error {
+	return a.each(c.query, func(rs *sql.Rows) error {
+		var id, what string
+		if err := rs.Scan(&id, &what); err != nil {
+			return err
+		}
+		a.report(c.kind, id, "%s", what)
+		return nil
+	})
+}
+
+// each streams the rows of a query.
+func (a *auditor) each(query string, look func(*sql.Rows) error, args ...any) (err error) {
+	rs, err := a.query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	for rs.Next() {
+		if err := look(rs); err != nil {
+			return err
+		}
+	}
+	return rs.Err()
+}

@@ -1,0 +1,105 @@
+package sqlitestore
+
+// The checks of Audit that SQL alone can make. Comparisons are written with "is", so that a null is a
+// difference too, and in both directions, so that a row which is missing on either side is found.
+
+// transferChecks compare movements with themselves, and with wallets, packets and claims.
+var transferChecks = []check{
+	{"wallet", `select coalesce(w.user_id, t.user_id), format('its balance is %d, its movements make %d', w.balance, t.moved)
+		from wallets w full join (
+			select user_id, sum(iif(credit = 'user:' || user_id, 1, -1) * min(amount, 9007199254740991)) as moved
+			from transfers group by user_id) t on t.user_id = w.user_id
+		where coalesce(w.balance, 0) <> coalesce(t.moved, 0)`},
+
+	{"transfer", `select id, format('its parties do not fit a %s: from %s to %s, user %s', kind, debit, credit, user_id)
+		from transfers where (debit, credit) is not (case kind
+			when 'credit' then 'outside'
+			when 'debit'  then 'user:' || user_id
+			when 'send'   then 'user:' || user_id
+			else 'packet:' || packet_id end, case kind
+			when 'debit'  then 'outside'
+			when 'send'   then 'packet:' || packet_id
+			else 'user:' || user_id end)`},
+
+	{"transfer", `select id, format('a %s has a packet, a share or a key that it should not have, or lacks one', kind)
+		from transfers where (packet_id is null, share_no is null, key is null, hash is null) is not
+			(kind in ('credit', 'debit'), kind <> 'claim', kind not in ('credit', 'debit'), kind not in ('credit', 'debit'))`},
+
+	{"transfer", `select t.id, 'it is no sending of a packet as it is'
+		from transfers t left join packets p on p.id = t.packet_id
+		where t.kind = 'send' and (t.user_id, t.amount, t.at) is not (p.sender, p.total, p.created_at)`},
+	{"packet", `select p.id, 'its sending is not among the movements'
+		from packets p left join transfers t on t.packet_id = p.id and t.kind = 'send' where t.id is null`},
+
+	{"transfer", `select t.id, 'it is no claim as it is'
+		from transfers t left join claims c on c.packet_id = t.packet_id and c.share_no = t.share_no
+		where t.kind = 'claim' and (t.user_id, t.amount, t.at) is not (c.user_id, c.amount, c.at)`},
+	{"claim", `select c.packet_id, format('share %d is not among the movements', c.share_no)
+		from claims c left join transfers t on t.packet_id = c.packet_id and t.share_no = c.share_no and t.kind = 'claim'
+		where t.id is null`},
+	{"claim", `select c.packet_id, format('share %d is of no packet', c.share_no)
+		from claims c left join packets p on p.id = c.packet_id where p.id is null`},
+
+	{"transfer", `select t.id, 'it is no refund as it is'
+		from transfers t left join packets p on p.id = t.packet_id
+		where t.kind = 'refund' and (t.user_id, t.amount, t.at) is not (p.sender, p.refunded, p.closed_at)`},
+	{"packet", `select p.id, 'its refund is not among the movements'
+		from packets p left join transfers t on t.packet_id = p.id and t.kind = 'refund'
+		where p.refunded <> 0 and t.id is null`},
+}
+
+// packetChecks compare packets with what was said of them in their room, and with the key that guards them.
+// A body that is no JSON is an empty one.
+var packetChecks = []check{
+	{"packet", `with told as (select room_id, seq, sender, key, at, iif(json_valid(body), body, '{}') as body
+			from entries where kind = 'packet')
+		select p.id, 'it is not what its entry told the room'
+		from packets p left join told e on e.room_id = p.room_id and e.seq = p.seq
+		where (p.id, p.room_id, p.sender, p.key, p.created_at, p.expires_at, p.mode, p.spread, p.total, p.count, p.greeting,
+				p.commitment, p.passphrase <> '', p.recipients) is not
+			(body ->> 'id', body ->> 'room', e.sender, e.key, e.at, body ->> 'expires_at', body ->> 'mode', body ->> 'spread',
+				body ->> 'total', body ->> 'count', body ->> 'greeting', body ->> 'commitment', body ->> 'locked',
+				coalesce(body -> 'to', '[]'))
+			or (p.sender, p.key, p.created_at) is not (body ->> '$.from.id', body ->> 'key', body ->> 'created_at')`},
+
+	{"packet", `with told as (select room_id, seq, sender, at, iif(json_valid(body), body, '{}') as body
+			from entries where kind = 'packet_done')
+		select p.id, format('it is %s, which is not what the end of it told the room', p.status)
+		from packets p left join told e on e.room_id = p.room_id and e.seq = p.done_seq
+		where (p.status = 'open') is not (p.done_seq is null) or p.status <> 'open' and
+			(p.id, p.status, p.sender, p.closed_at, p.refunded, p.claimed, lower(hex(p.seed))) is not
+			(body ->> 'packet', body ->> 'reason', e.sender, e.at, coalesce(body ->> '$.state.refunded', 0),
+				body ->> '$.state.claimed', body ->> 'seed')`},
+
+	{"room", `select e.room_id, format('entry %d is about no packet', e.seq)
+		from entries e left join packets p on p.room_id = e.room_id and e.seq in (p.seq, p.done_seq)
+			and p.id = iif(json_valid(e.body), e.body, '{}') ->> iif(e.kind = 'packet', 'id', 'packet')
+		where e.kind in ('packet', 'packet_done') and p.id is null`},
+
+	{"packet", `select p.id, 'the key it was sent with is not remembered as its'
+		from packets p left join requests r on r.user_id = p.sender and r.key = p.key
+		where (r.room_id, r.seq, r.ref) is not (p.room_id, p.seq, p.id)`},
+}
+
+// roomChecks look for holes in the numbers.
+var roomChecks = []check{
+	{"room", `select coalesce(r.id, e.room_id), format('it should have the entries 1 to %d, and has %d from %d to %d',
+			r.last_seq, e.n, e.first, e.last)
+		from rooms r full join (
+			select room_id, count(*) as n, min(seq) as first, max(seq) as last from entries group by room_id) e on e.room_id = r.id
+		where (r.last_seq, iif(r.last_seq > 0, 1, null), nullif(r.last_seq, 0)) is not (coalesce(e.n, 0), e.first, e.last)`},
+
+	{"room", `select room_id, format('entry %d counts %d texts and packets, and it is the %dth', seq, content_no, n)
+		from (select room_id, seq, content_no,
+			sum(kind in ('text', 'packet')) over (partition by room_id order by seq) as n from entries)
+		where content_no <> n`},
+	{"room", `select r.id, format('it counts %d texts and packets, and has %d', r.content_no, e.n)
+		from rooms r join (
+			select room_id, sum(kind in ('text', 'packet')) as n from entries group by room_id) e on e.room_id = r.id
+		where r.content_no <> e.n`},
+
+	{"room", `select r.id, format('it counts %d members, and has %d', r.members, coalesce(m.n, 0))
+		from rooms r left join (
+			select room_id, count(*) as n from members where state = 'in' group by room_id) m on m.room_id = r.id
+		where r.members <> coalesce(m.n, 0)`},
+}

@@ -1,0 +1,129 @@
+package sqlitestore
+
+import (
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	"hongbao/redpacket"
+)
+
+// auditedPacket is a packet row as somebody may have left it: nothing of it is taken for valid.
+type auditedPacket struct {
+	redpacket.Packet
+	status   redpacket.Status
+	seed     []byte
+	shares   string
+	refunded redpacket.Money
+	claimed  int
+}
+
+const auditedColumns = `id, sender, mode, spread, total, count, key, commitment, status, seed, shares, refunded, claimed`
+
+func (p *auditedPacket) into() []any {
+	return []any{
+		&p.ID, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Key, &p.Commitment,
+		&p.status, &p.seed, &p.shares, &p.refunded, &p.claimed,
+	}
+}
+
+// packets cuts each packet again and compares it with its claims.
+func (a *auditor) packets() error {
+	return a.each(`select `+auditedColumns+` from packets order by id`, func(rs *sql.Rows) error {
+		var p auditedPacket
+		if err := rs.Scan(p.into()...); err != nil {
+			return err
+		}
+		return a.packet(p)
+	})
+}
+
+func (a *auditor) packet(p auditedPacket) error {
+	shares := a.recut(p)
+	var (
+		claims []redpacket.Paid
+		sum    redpacket.Money
+		marked = -1 // the share that is marked as the luckiest
+	)
+	err := a.each(`select share_no, amount, luckiest from claims where packet_id = ? order by share_no`, func(rs *sql.Rows) error {
+		var (
+			c    redpacket.Paid
+			mark int
+		)
+		if err := rs.Scan(&c.Share, &c.Amount, &mark); err != nil {
+			return err
+		}
+		if c.Share < 0 || c.Share >= len(shares) || shares[c.Share] != c.Amount {
+			a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
+		}
+		if mark != 0 {
+			marked = c.Share
+		}
+		sum += c.Amount
+		claims = append(claims, c)
+		return nil
+	}, p.ID)
+	if err != nil {
+		return err
+	}
+	a.ending(p, claims, sum, marked)
+	a.show(redpacket.AuditLine{
+		Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
+		Claims: len(claims), Claimed: sum, Refunded: p.refunded,
+	})
+	return nil
+}
+
+// recut gives the shares as the seed cuts them, and reports when those stored are others.
+func (a *auditor) recut(p auditedPacket) []redpacket.Money {
+	var seed redpacket.Seed
+	if copy(seed[:], p.seed) != len(p.seed) || redpacket.Commitment(seed) != p.Commitment {
+		a.report("packet", p.ID, "its seed is not the one that it was committed to")
+	}
+	var stored []redpacket.Money
+	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
+		a.report("packet", p.ID, "its shares are no list of amounts")
+	}
+	if len(stored) != p.Count { // cutting by a forged count could take all memory
+		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
+		return stored
+	}
+	shares, err := redpacket.Cut(seed, p.Packet)
+	if err != nil {
+		a.report("packet", p.ID, "%v", err)
+		return stored
+	}
+	if !slices.Equal(stored, shares) {
+		a.report("packet", p.ID, "its shares are not what its seed, sender, key, mode, spread, total and count give")
+	}
+	return shares
+}
+
+// ending compares how the packet stands with what was claimed of it.
+func (a *auditor) ending(p auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
+	if p.status == redpacket.Open {
+		if p.refunded != 0 || p.claimed != 0 || marked >= 0 {
+			a.report("packet", p.ID, "it is open, and yet refunded, counted or with a luckiest share")
+		}
+		if sum > p.Total {
+			a.report("packet", p.ID, "claims of %d exceed its total of %d", sum, p.Total)
+		}
+		return
+	}
+	if sum+p.refunded != p.Total {
+		a.report("packet", p.ID, "claims of %d and a refund of %d do not make its total of %d", sum, p.refunded, p.Total)
+	}
+	if p.claimed != len(claims) {
+		a.report("packet", p.ID, "it counts %d claims, and has %d", p.claimed, len(claims))
+	}
+	if (p.status == redpacket.Drained) != (len(claims) == p.Count) {
+		a.report("packet", p.ID, "it is %s with %d of %d shares claimed", p.status, len(claims), p.Count)
+	}
+	best := -1
+	if l := redpacket.Luckiest(p.Packet, claims); l != nil {
+		best = l.Share
+	}
+	if best != marked {
+		a.report("packet", p.ID, "share %d is marked as the luckiest, not %d (-1: none)", marked, best)
+	}
+}

@@ -1,0 +1,97 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// Book implements redpacket.Ledger.
+func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err error) {
+	err = s.view(ctx, func(r reader) error {
+		b, err = readBook(r, packet)
+		return err
+	})
+	if err != nil {
+		return redpacket.Book{}, outcome("read book", err)
+	}
+	return b, nil
+}
+
+// readBook reads in several statements: q must be one snapshot.
+func readBook(q querier, packet string) (b redpacket.Book, err error) {
+	dest := append(packetInto(&b.Packet), &b.Status, &b.Refunded, storedSeed{&b.Seed, new(bool)}, storedJSON{&b.Shares})
+	found, err := q.row(`select `+packetColumns+`, p.status, p.refunded, p.seed, p.shares from packets p where p.id = ?`,
+		[]any{packet}, dest...)
+	if err != nil {
+		return redpacket.Book{}, err
+	}
+	if !found {
+		return redpacket.Book{}, chat.ErrNotFound
+	}
+	b.Packet = tidy(b.Packet)
+	b.Claims, err = readClaims(q, packet)
+	return b, err
+}
+
+// readClaims reads a packet's claims by share.
+func readClaims(q querier, packet string) ([]redpacket.Paid, error) {
+	return rows(q, scanPaid, `select `+paidColumns("c", "u")+`
+		from claims c left join users u on u.id = c.user_id where c.packet_id = ? order by c.share_no`, packet)
+}
+
+func scanPaid(rs *sql.Rows) (redpacket.Paid, error) {
+	var s storedPaid
+	if err := rs.Scan(s.into()...); err != nil {
+		return redpacket.Paid{}, err
+	}
+	return *s.paid(), nil
+}
+
+// stateColumns and stateJoins make the state of packets p as the user ? sees it: m is his own claim, l the
+// luckiest, which is marked only when the packet is done.
+var (
+	stateColumns = `p.id, p.status, p.refunded,
+		iif(p.status = 'open', (select count(*) from claims where packet_id = p.id), p.claimed), ` +
+		paidColumns("m", "mu") + `, ` + paidColumns("l", "lu")
+	stateJoins = `
+		left join claims m on m.packet_id = p.id and m.user_id = ? left join users mu on mu.id = m.user_id
+		left join claims l on l.packet_id = p.id and l.luckiest = 1 left join users lu on lu.id = l.user_id `
+)
+
+// storedState scans stateColumns.
+type storedState struct {
+	state          redpacket.State
+	mine, luckiest storedPaid
+}
+
+func (s *storedState) into() []any {
+	dest := []any{&s.state.Packet, &s.state.Status, &s.state.Refunded, &s.state.Claimed}
+	dest = append(dest, s.mine.into()...)
+	return append(dest, s.luckiest.into()...)
+}
+
+func (s *storedState) value() redpacket.State {
+	s.state.Mine, s.state.Luckiest = s.mine.paid(), s.luckiest.paid()
+	return s.state
+}
+
+func scanState(rs *sql.Rows) (redpacket.State, error) {
+	var s storedState
+	err := rs.Scan(s.into()...)
+	return s.value(), err
+}
+
+// States implements redpacket.Ledger.
+func (s *Store) States(ctx context.Context, user string, packets []string) ([]redpacket.State, error) {
+	list, err := json.Marshal(packets)
+	if err != nil {
+		return nil, err
+	}
+	states, err := rows(reader{ctx, s.read}, scanState, `select `+stateColumns+`
+		from json_each(?) asked cross join packets p on p.id = asked.value`+stateJoins+`order by asked.key`, string(list), user)
+	return states, outcome("read states", err)
+}

@@ -1,0 +1,85 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	_ "modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
+)
+
+// Store is one database file.
+type Store struct {
+	read  *sql.DB
+	write *sql.DB // one connection, used by the committer alone
+	jobs  chan *job
+	log   *slog.Logger
+
+	closing chan struct{}
+	done    chan struct{}
+	once    sync.Once
+}
+
+// gather is how many jobs at most share one commit.
+const gather = 500
+
+// FileName is the database's name in its folder.
+const FileName = "hongbao.db"
+
+// Open opens (or makes) the database in dir, brings its schema up to date and starts the committer.
+func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	path := filepath.Join(dir, FileName)
+	write, err := open(path, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, write); err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	read, err := open(path, 4)
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	s := &Store{
+		read: read, write: write, log: log,
+		jobs: make(chan *job, gather), closing: make(chan struct{}), done: make(chan struct{}),
+	}
+	go s.commitLoop()
+	return s, nil
+}
+
+// open makes a pool of n connections. synchronous=FULL: an acknowledged commit survives a power cut.
+func open(path string, n int) (*sql.DB, error) {
+	q := url.Values{"_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "cache_size(-16000)",
+	}}
+	if n == 1 {
+		q.Set("_txlock", "immediate")
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	if err := db.Ping(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+// Close answers what is queued, then closes the file.
+func (s *Store) Close() error {
+	s.once.Do(func() { close(s.closing) })
+	<-s.done
+	return errors.Join(s.read.Close(), s.write.Close())
+}

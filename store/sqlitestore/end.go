@@ -1,0 +1,146 @@
+package sqlitestore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// End implements redpacket.Ledger. chat.ErrNotFound.
+func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		closed, err = w.end(c)
+		return err
+	})
+	if err != nil {
+		return redpacket.Closed{}, outcome("end packet", err)
+	}
+	return closed, nil
+}
+
+// end ends an open packet.
+func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
+	b, err := readBook(w, c.ID)
+	if err != nil || b.Status != redpacket.Open {
+		return redpacket.Closed{Book: b}, err
+	}
+	closed := redpacket.Closed{Done: true, Accounts: map[string]redpacket.Account{}}
+	late, err := w.payLate(c, b.Shares)
+	if err != nil {
+		return redpacket.Closed{}, err
+	}
+	if len(late) > 0 {
+		if b.Claims, err = readClaims(w, c.ID); err != nil {
+			return redpacket.Closed{}, err
+		}
+	}
+	for _, p := range b.Claims {
+		if late[p.Share] {
+			closed.Inserted = append(closed.Inserted, p)
+		}
+	}
+	b.Status = endStatus(c.Reason, b)
+	if b.Refunded, err = w.refund(b, c.At); err != nil {
+		return redpacket.Closed{}, err
+	}
+	closed.Book = b
+	if closed.Entry, err = w.appendDone(b, c); err != nil {
+		return redpacket.Closed{}, err
+	}
+	if err := w.readAccounts(closed); err != nil {
+		return redpacket.Closed{}, err
+	}
+	return closed, w.markClosed(b, c.At, closed.Entry.Seq)
+}
+
+// payLate pays the grants that SQL lacks and whose user and share are both free; it gives their shares.
+func (w *writer) payLate(c redpacket.Close, shares []redpacket.Money) (late map[int]bool, err error) {
+	late = map[int]bool{}
+	for _, g := range c.Grants {
+		paid, err := w.pay(c.ID, shares, g, c.At)
+		if err != nil {
+			return nil, err
+		}
+		if paid {
+			late[g.Share] = true
+		}
+	}
+	return late, nil
+}
+
+// endStatus: what is claimed decides about drained, whatever the closer thought.
+func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
+	switch {
+	case len(b.Claims) == b.Packet.Count:
+		return redpacket.Drained
+	case reason == redpacket.Cancelled:
+		return redpacket.Cancelled
+	}
+	return redpacket.Expired
+}
+
+// refund gives the sender what is left.
+func (w *writer) refund(b redpacket.Book, at time.Time) (redpacket.Money, error) {
+	left := b.Packet.Total
+	for _, p := range b.Claims {
+		left -= p.Amount
+	}
+	switch {
+	case left < 0: // impossible unless somebody wrote into the database: stop rather than go on wrong
+		return 0, fmt.Errorf("packet %s has paid %d more than its total", b.Packet.ID, -left)
+	case left == 0:
+		return 0, nil
+	}
+	from := b.Packet.From.ID
+	if _, err := w.credit(from, left); err != nil {
+		return 0, err
+	}
+	return left, w.record(movement{
+		id: chat.NewID(at), at: at, debit: packetParty(b.Packet.ID), credit: userParty(from), amount: left,
+		kind: redpacket.TransferRefund, user: from, packet: b.Packet.ID,
+	})
+}
+
+func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, error) {
+	body, err := redpacket.DoneBody(b)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	return w.appendEntry(chat.Entry{
+		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
+	})
+}
+
+func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error {
+	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
+		if _, err := w.exec(`update claims set luckiest = 1 where packet_id = ? and share_no = ?`,
+			b.Packet.ID, best.Share); err != nil {
+			return err
+		}
+	}
+	_, err := w.exec(`update packets set status = ?, closed_at = ?, refunded = ?, claimed = ?, done_seq = ? where id = ?`,
+		b.Status, at.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Packet.ID)
+	return err
+}
+
+// readAccounts notes how everyone whom the close has paid stands after it.
+func (w *writer) readAccounts(closed redpacket.Closed) error {
+	paid := make([]string, 0, len(closed.Inserted)+1)
+	for _, p := range closed.Inserted {
+		paid = append(paid, p.User.ID)
+	}
+	if closed.Book.Refunded > 0 {
+		paid = append(paid, closed.Book.Packet.From.ID)
+	}
+	for _, user := range paid {
+		acc, err := w.account(user)
+		if err != nil {
+			return err
+		}
+		closed.Accounts[user] = acc
+	}
+	return nil
+}

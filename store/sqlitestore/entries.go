@@ -1,0 +1,98 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+
+	"hongbao/chat"
+)
+
+const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
+
+// Append implements chat.Store.
+func (s *Store) Append(ctx context.Context, d chat.Draft) (e chat.Entry, dup bool, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		e, dup, err = w.appendDraft(d)
+		return err
+	})
+	if err != nil {
+		return chat.Entry{}, false, outcome("append entry", err)
+	}
+	return e, dup, nil
+}
+
+func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
+	req, dup, err := w.lookupRequest(d.From.ID, d.Key, d.Hash)
+	if err != nil {
+		return chat.Entry{}, false, err
+	}
+	if dup {
+		e, err := readEntry(w, req.room, req.seq)
+		return e, true, err
+	}
+	st, err := w.standing(d.Room, d.From.ID)
+	if err != nil {
+		return chat.Entry{}, false, err
+	}
+	if err := st.MaySend(d.At); err != nil {
+		return chat.Entry{}, false, err
+	}
+	e, err = w.appendEntry(chat.Entry{
+		Room: d.Room, ID: d.ID, At: d.At, From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
+	})
+	if err != nil {
+		return chat.Entry{}, false, err
+	}
+	return e, false, w.putRequest(d.From.ID, d.Key, d.Hash, d.Room, e.Seq, "")
+}
+
+// appendEntry gives the entry its room's next seq and inserts it. Content also moves its sender's own
+// read_seq, so that nobody's own entries ever count as unread.
+func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
+	content := 0
+	if e.Kind.Content() {
+		content = 1
+	}
+	var contentNo int64
+	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + ? where id = ?
+		returning last_seq, content_no`, []any{content, e.Room}, &e.Seq, &contentNo)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	if !found {
+		return chat.Entry{}, chat.ErrNotFound
+	}
+	if _, err := w.exec(`insert into entries (`+entryColumns+`, content_no) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body),
+		contentNo); err != nil {
+		return chat.Entry{}, err
+	}
+	if content == 1 {
+		if _, err := w.exec(`update members set read_seq = ? where room_id = ? and user_id = ?`,
+			e.Seq, e.Room, e.From.ID); err != nil {
+			return chat.Entry{}, err
+		}
+	}
+	e.At = fromMillis(e.At.UnixMilli()) // as it will be read back
+	return e, nil
+}
+
+// readEntry reads one entry that must be there: a request or a packet says so.
+func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
+	es, err := rows(q, scanEntry, `select `+entryColumns+` from entries where room_id = ? and seq = ?`, room, seq)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	if len(es) == 0 {
+		return chat.Entry{}, sql.ErrNoRows
+	}
+	return es[0], nil
+}
+
+// scanEntry scans entryColumns.
+func scanEntry(rs *sql.Rows) (e chat.Entry, err error) {
+	var at int64
+	err = rs.Scan(&e.Room, &e.Seq, &e.ID, &at, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body))
+	e.At = fromMillis(at)
+	return e, err
+}

@@ -1,0 +1,62 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"hongbao/chat"
+)
+
+// Join implements chat.Store.
+func (s *Store) Join(ctx context.Context, j chat.Joining) (m chat.Membership, changed bool, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		m, changed, err = w.join(j)
+		return err
+	})
+	if err != nil {
+		return chat.Membership{}, false, outcome("join room", err)
+	}
+	return m, changed, nil
+}
+
+func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err error) {
+	room, err := readRoom(w, j.Room)
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	st, err := w.standing(j.Room, j.User)
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	if !st.In {
+		if err := mayJoin(room, st, j.MaxMembers); err != nil {
+			return chat.Membership{}, false, err
+		}
+		if err := w.ensureUser(j.User); err != nil {
+			return chat.Membership{}, false, err
+		}
+		role := chat.Plain
+		if room.Members == 0 {
+			role = chat.Owner // all had left: a room with members has an owner
+		}
+		if err := w.enter(entering{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms}); err != nil {
+			return chat.Membership{}, false, err
+		}
+	}
+	m, err = readMembership(w, j.Room, j.User)
+	return m, !st.In, err
+}
+
+// mayJoin judges one who is not in. A private room is unknown to those who never were in it.
+func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
+	switch {
+	case st.Banned:
+		return chat.ErrBanned
+	case room.Kind != chat.Public && !st.Ever:
+		return chat.ErrNotFound
+	case room.Kind != chat.Public:
+		return chat.ErrForbidden
+	case room.Members >= maxMembers:
+		return chat.ErrLimitExceeded
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"hongbao/chat"
+)
+
+// Leave implements chat.Store.
+func (s *Store) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		left, err = w.leave(l)
+		return err
+	})
+	if err != nil {
+		return chat.Left{}, outcome("leave room", err)
+	}
+	return left, nil
+}
+
+func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
+	st, err := w.standing(l.Room, l.User.ID)
+	if err != nil {
+		return chat.Left{}, err
+	}
+	if !st.Ever {
+		return chat.Left{}, chat.ErrNotFound
+	}
+	if st.In {
+		if left, err = w.takeOut(l, st.Role); err != nil {
+			return chat.Left{}, err
+		}
+	}
+	left.Changed = st.In
+	left.Room, err = readRoom(w, l.Room)
+	return left, err
+}
+
+// takeOut marks the member as gone and makes the entries that tell the others.
+func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
+	if _, err := w.exec(`update members set state = 'left', role = 'member' where room_id = ? and user_id = ?`,
+		l.Room, l.User.ID); err != nil {
+		return chat.Left{}, err
+	}
+	if _, err := w.exec(`update rooms set members = members - 1 where id = ?`, l.Room); err != nil {
+		return chat.Left{}, err
+	}
+	room, err := readRoom(w, l.Room)
+	if err != nil {
+		return chat.Left{}, err
+	}
+	var changes []chat.MemberChange
+	if room.Kind != chat.Public {
+		changes = append(changes, chat.MemberChange{User: l.User.ID, Change: "left_private", By: l.User.ID})
+	}
+	if role == chat.Owner && room.Members > 0 {
+		if left.Heir, err = w.crownHeir(l.Room); err != nil {
+			return chat.Left{}, err
+		}
+		changes = append(changes, chat.MemberChange{User: left.Heir, Change: "role", By: l.User.ID, Role: chat.Owner})
+	}
+	for i, c := range changes {
+		body, err := chat.Body(c)
+		if err != nil {
+			return chat.Left{}, err
+		}
+		e, err := w.appendEntry(chat.Entry{
+			Room: l.Room, ID: l.EntryIDs[i], At: l.At, From: l.User, Kind: chat.KindMember, Body: body,
+		})
+		if err != nil {
+			return chat.Left{}, err
+		}
+		left.Entries = append(left.Entries, e)
+	}
+	return left, nil
+}
+
+// crownHeir makes the longest-standing admin, else member, the owner. The order of members_list is just
+// that: 'admin' sorts before 'member'.
+func (w *writer) crownHeir(room string) (heir string, err error) {
+	_, err = w.row(`update members set role = 'owner' where room_id = ? and user_id = (
+			select user_id from members where room_id = ? and state = 'in' order by role, joined_at, user_id limit 1)
+		returning user_id`, []any{room, room}, &heir)
+	return heir, err
+}

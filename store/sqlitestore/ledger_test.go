@@ -1,0 +1,31 @@
+package sqlitestore
+
+import (
+	"log/slog"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+func TestLedger(t *testing.T) {
+	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
+		s := openLedger(t, t.TempDir())
+		return s, s
+	})
+}
+
+func openLedger(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

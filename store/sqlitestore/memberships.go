@@ -1,0 +1,57 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"hongbao/chat"
+)
+
+// Unread needs no count of entries: everyone's own content is at or before his read_seq, so all content
+// after it is others'.
+const membershipQuery = `select ` + roomColumns + `, m.role, m.read_seq, r.content_no - coalesce(e.content_no, 0)
+	from members m
+	join rooms r on r.id = m.room_id
+	left join entries e on e.room_id = m.room_id and e.seq = m.read_seq
+	where m.user_id = ? and m.state = 'in'`
+
+// Memberships implements chat.Store.
+func (s *Store) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
+	ms, err := rows(reader{ctx, s.read}, scanMembership, membershipQuery+` order by r.id`, user)
+	return ms, outcome("read memberships", err)
+}
+
+// Membership implements chat.Store.
+func (s *Store) Membership(ctx context.Context, room, user string) (chat.Membership, error) {
+	m, err := readMembership(reader{ctx, s.read}, room, user)
+	return m, outcome("read membership", err)
+}
+
+// readMembership reads a room as its member sees it; chat.ErrNotMember when he is not in it.
+func readMembership(q querier, room, user string) (chat.Membership, error) {
+	ms, err := rows(q, scanMembership, membershipQuery+` and m.room_id = ?`, user, room)
+	if err != nil {
+		return chat.Membership{}, err
+	}
+	if len(ms) == 0 {
+		return chat.Membership{}, chat.ErrNotMember
+	}
+	return ms[0], nil
+}
+
+// readRoomFor reads a room that the user made. If he has left it since, he sees it without a role.
+func readRoomFor(q querier, room, user string) (chat.Membership, error) {
+	m, err := readMembership(q, room, user)
+	if errors.Is(err, chat.ErrNotMember) {
+		m.Room, err = readRoom(q, room)
+	}
+	return m, err
+}
+
+func scanMembership(rs *sql.Rows) (m chat.Membership, err error) {
+	r, at := &m.Room, int64(0)
+	err = rs.Scan(&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, &at, &m.Role, &m.ReadSeq, &m.Unread)
+	r.CreatedAt = fromMillis(at)
+	return m, err
+}

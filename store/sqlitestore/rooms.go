@@ -1,0 +1,128 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"hongbao/chat"
+)
+
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at`
+
+// CreateRoom implements chat.Store.
+func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		m, dup, err = w.createRoom(r)
+		return err
+	})
+	if err != nil {
+		return chat.Membership{}, false, outcome("create room", err)
+	}
+	return m, dup, nil
+}
+
+func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+	req, dup, err := w.lookupRequest(r.Owner.ID, r.Key, r.Hash)
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	if dup {
+		m, err := readRoomFor(w, req.room, r.Owner.ID)
+		return m, true, err
+	}
+	if _, err := w.exec(`insert into rooms (id, name, kind, created_at) values (?, ?, ?, ?)`,
+		r.ID, r.Name, r.Kind, r.At.UnixMilli()); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if err := w.ensureUser(r.Owner.ID); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if err := w.enter(entering{room: r.ID, user: r.Owner.ID, role: chat.Owner, at: r.At, maxRooms: r.MaxRooms}); err != nil {
+		return chat.Membership{}, false, err
+	}
+	for _, user := range r.Members {
+		if err := w.knownUser(user); err != nil {
+			return chat.Membership{}, false, err
+		}
+		if err := w.enter(entering{room: r.ID, user: user, role: chat.Plain, at: r.At, maxRooms: r.MaxRooms}); err != nil {
+			return chat.Membership{}, false, err
+		}
+	}
+	if err := w.putRequest(r.Owner.ID, r.Key, r.Hash, r.ID, 0, ""); err != nil {
+		return chat.Membership{}, false, err
+	}
+	m, err = readRoomFor(w, r.ID, r.Owner.ID)
+	return m, false, err
+}
+
+// FindRooms implements chat.Store. Case counts only outside of ASCII.
+func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (rooms []chat.Room, more string, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if next != "" {
+		if err := parseCursor("rooms", next, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	rooms, err = rows(reader{ctx, s.read}, scanRoom, `select `+roomColumns+` from rooms r
+		where r.kind = 'public' and (r.created_at, r.id) < (?, ?) and r.name like ? escape '\'
+		order by r.created_at desc, r.id desc limit ?`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
+	if err != nil {
+		return nil, "", outcome("find rooms", err)
+	}
+	if len(rooms) > limit {
+		rooms = rooms[:limit]
+		last := rooms[limit-1]
+		more = cursor("rooms", last.CreatedAt.UnixMilli(), last.ID)
+	}
+	return rooms, more, nil
+}
+
+// likeEscape makes a text match only itself in a like.
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// LastSeqs implements chat.Store.
+func (s *Store) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rooms, err := rows(reader{ctx, s.read}, scanRoom, `select `+roomColumns+` from rooms r
+		where r.id in (select value from json_each(?))`, string(list))
+	if err != nil {
+		return nil, outcome("read last seqs", err)
+	}
+	seqs := make(map[string]int64, len(rooms))
+	for _, r := range rooms {
+		seqs[r.ID] = r.LastSeq
+	}
+	return seqs, nil
+}
+
+// Room implements chat.Store.
+func (s *Store) Room(ctx context.Context, room string) (chat.Room, error) {
+	r, err := readRoom(reader{ctx, s.read}, room)
+	return r, outcome("read room", err)
+}
+
+// readRoom reads a room as it is now; chat.ErrNotFound when there is none.
+func readRoom(q querier, id string) (chat.Room, error) {
+	rs, err := rows(q, scanRoom, `select `+roomColumns+` from rooms r where r.id = ?`, id)
+	if err != nil {
+		return chat.Room{}, err
+	}
+	if len(rs) == 0 {
+		return chat.Room{}, chat.ErrNotFound
+	}
+	return rs[0], nil
+}
+
+// scanRoom scans roomColumns.
+func scanRoom(rs *sql.Rows) (r chat.Room, err error) {
+	var at int64
+	err = rs.Scan(&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, &at)
+	r.CreatedAt = fromMillis(at)
+	return r, err
+}

@@ -1,0 +1,104 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// Send implements redpacket.Ledger.
+func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sent, err error) {
+	var stale *redpacket.CommitmentError
+	err = s.do(ctx, func(w *writer) error {
+		sent, err = w.send(o)
+		if errors.As(err, &stale) {
+			return nil // so far it has at most drawn a first seed: kept, for the refusal names it
+		}
+		return err
+	})
+	if err == nil && stale != nil {
+		err = stale
+	}
+	if err != nil {
+		return redpacket.Sent{}, outcome("send packet", err)
+	}
+	return sent, nil
+}
+
+func (w *writer) send(o redpacket.Order) (redpacket.Sent, error) {
+	from := o.Packet.From.ID
+	req, dup, err := w.lookupRequest(from, o.Packet.Key, o.Hash)
+	if err != nil {
+		return redpacket.Sent{}, err
+	}
+	if dup {
+		return w.sentBefore(from, req)
+	}
+	standing, err := w.standing(o.Packet.Room, from)
+	if err != nil {
+		return redpacket.Sent{}, err
+	}
+	if err := standing.MaySend(o.Packet.CreatedAt); err != nil {
+		return redpacket.Sent{}, err
+	}
+	seed, err := w.seed(from)
+	if err != nil {
+		return redpacket.Sent{}, err
+	}
+	if now := redpacket.Commitment(seed); o.Expect != "" && o.Expect != now {
+		return redpacket.Sent{}, &redpacket.CommitmentError{Err: chat.ErrConflict, Next: now}
+	}
+	if err := w.debit(from, o.Packet.Total); err != nil {
+		return redpacket.Sent{}, err
+	}
+	return w.book(o, seed)
+}
+
+// book writes the packet that has been paid for, its entry and its key, and makes the next seed the user's.
+func (w *writer) book(o redpacket.Order, seed redpacket.Seed) (sent redpacket.Sent, err error) {
+	o.Packet.CreatedAt = fromMillis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
+	o.Packet.ExpiresAt = fromMillis(o.Packet.ExpiresAt.UnixMilli())
+	p, shares, body, err := o.Seal(seed)
+	if err != nil {
+		return redpacket.Sent{}, err
+	}
+	if err := w.setSeed(p.From.ID, o.NextSeed); err != nil {
+		return redpacket.Sent{}, err
+	}
+	sent.Packet = p
+	sent.Entry, err = w.appendEntry(chat.Entry{
+		Room: p.Room, ID: o.EntryID, At: p.CreatedAt, From: p.From, Kind: chat.KindPacket, Key: p.Key, Body: body,
+	})
+	if err != nil {
+		return redpacket.Sent{}, err
+	}
+	if err := w.insertPacket(p, seed, shares, sent.Entry.Seq); err != nil {
+		return redpacket.Sent{}, err
+	}
+	if err := w.record(movement{
+		id: chat.NewID(p.CreatedAt), at: p.CreatedAt, debit: userParty(p.From.ID), credit: packetParty(p.ID),
+		amount: p.Total, kind: redpacket.TransferSend, user: p.From.ID, packet: p.ID,
+	}); err != nil {
+		return redpacket.Sent{}, err
+	}
+	if err := w.putRequest(p.From.ID, p.Key, o.Hash, p.Room, sent.Entry.Seq, p.ID); err != nil {
+		return redpacket.Sent{}, err
+	}
+	sent.Account, err = w.account(p.From.ID)
+	return sent, err
+}
+
+// sentBefore answers a repeated request: the packet and the entry of then, the account of now.
+func (w *writer) sentBefore(from string, req request) (sent redpacket.Sent, err error) {
+	sent.Dup = true
+	if sent.Packet, err = readPacket(w, req.ref); err != nil {
+		return redpacket.Sent{}, err
+	}
+	if sent.Entry, err = readEntry(w, req.room, req.seq); err != nil {
+		return redpacket.Sent{}, err
+	}
+	sent.Account, err = w.account(from)
+	return sent, err
+}

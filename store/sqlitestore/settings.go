@@ -1,0 +1,34 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/rand"
+)
+
+// Epoch implements chat.Store. It is drawn by the first who asks, and stays with the file.
+func (s *Store) Epoch(ctx context.Context) (epoch string, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		value, err := w.setting("epoch", []byte(rand.Text()))
+		epoch = string(value)
+		return err
+	})
+	return epoch, outcome("read epoch", err)
+}
+
+// setting gives the value that was put under the name first.
+func (w *writer) setting(name string, value []byte) (first []byte, err error) {
+	if _, err := w.exec(`insert into settings (name, value) values (?, ?) on conflict (name) do nothing`, name, value); err != nil {
+		return nil, err
+	}
+	_, err = w.row(`select value from settings where name = ?`, []any{name}, &first)
+	return first, err
+}
+
+// Setting gives the value that was put under the name first; the first who asks puts what draw makes.
+func (s *Store) Setting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		value, err = w.setting(name, draw())
+		return err
+	})
+	return value, outcome("read setting", err)
+}

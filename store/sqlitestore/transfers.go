@@ -1,0 +1,67 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// movement is a row of transfers: what went from the debited party to the credited one.
+type movement struct {
+	id            string
+	at            time.Time
+	debit, credit string
+	amount        redpacket.Money
+	kind          redpacket.TransferKind
+	user          string // whose wallet it is about
+	packet, share any    // nil where it is not about one
+	key           any    // of an adjustment, with hash and note
+	hash          []byte
+	note          string
+}
+
+// The parties of a movement.
+const outside = "outside"
+
+func userParty(id string) string   { return "user:" + id }
+func packetParty(id string) string { return "packet:" + id }
+
+// record writes the movement down; whoever calls it has changed the wallet.
+func (w *writer) record(m movement) error {
+	_, err := w.exec(`insert into transfers
+		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.id, m.at.UnixMilli(), m.debit, m.credit, m.amount, m.kind, m.user, m.packet, m.share, m.key, m.hash, m.note)
+	return err
+}
+
+// Transfers implements redpacket.Ledger.
+func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if next != "" {
+		if err := parseCursor("transfers", next, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	all, err = rows(reader{ctx, s.read}, scanTransfer,
+		`select id, at, iif(credit = 'user:' || user_id, amount, -amount), kind, coalesce(packet_id, ''), note
+		from transfers where user_id = ? and (at, id) < (?, ?) order by at desc, id desc limit ?`,
+		user, at, id, limit+1)
+	if err != nil {
+		return nil, "", outcome("list transfers", err)
+	}
+	if len(all) > limit {
+		all = all[:limit]
+		last := all[limit-1]
+		more = cursor("transfers", last.At.UnixMilli(), last.ID)
+	}
+	return all, more, nil
+}
+
+func scanTransfer(rs *sql.Rows) (t redpacket.Transfer, err error) {
+	err = rs.Scan(&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note)
+	return t, err
+}

@@ -1,0 +1,32 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"hongbao/chat"
+)
+
+// PutUser implements chat.Store.
+func (s *Store) PutUser(ctx context.Context, u chat.User) error {
+	return outcome("put user", s.do(ctx, func(w *writer) error {
+		_, err := w.exec(`insert into users (id, name, avatar) values (?, ?, ?)
+			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
+			where name <> excluded.name or avatar <> excluded.avatar`, u.ID, u.Name, u.Avatar)
+		return err
+	}))
+}
+
+// ensureUser makes the user known, without a name until his token tells it.
+func (w *writer) ensureUser(id string) error {
+	_, err := w.exec(`insert into users (id) values (?) on conflict (id) do nothing`, id)
+	return err
+}
+
+// knownUser refuses one who has never been heard of.
+func (w *writer) knownUser(id string) error {
+	found, err := w.row(`select 1 from users where id = ?`, []any{id}, new(int))
+	if err == nil && !found {
+		return &chat.FieldError{Err: chat.ErrNotFound, Field: "members", Reason: "has a user whom nobody knows: " + id}
+	}
+	return err
+}

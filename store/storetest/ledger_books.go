@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+func bookTests() []ledgerTest {
+	return []ledgerTest{
+		{"books/an account is opened once", func(b *ledgerBench) {
+			first := b.account("stranger")
+			if first.Balance != 0 || len(first.NextCommitment) != 64 {
+				b.Fatalf("account %+v", first)
+			}
+			equal(b, "account again", b.account("stranger"), first)
+			if b.account("another").NextCommitment == first.NextCommitment {
+				b.Fatal("two users have one commitment")
+			}
+		}},
+		{"books/what is not there", func(b *ledgerBench) {
+			_, e1 := b.ledger.Packet(b.ctx, "none")
+			_, e2 := b.ledger.Image(b.ctx, "none")
+			_, e3 := b.ledger.Book(b.ctx, "none")
+			for _, err := range []error{e1, e2, e3} {
+				if !errors.Is(err, chat.ErrNotFound) {
+					b.Errorf("got %v", err)
+				}
+			}
+		}},
+		{"books/an image has what the Pool must know", func(b *ledgerBench) {
+			p := b.packet(1000, 5)
+			b.verdict(redpacket.PaidNow, b.claim(p, member(3), 2))
+			b.verdict(redpacket.PaidNow, b.claim(p, member(1), 0))
+			want := redpacket.Image{Ref: p.Ref, Count: 5, Deadline: p.ExpiresAt, Status: redpacket.Open,
+				Grants: []redpacket.Grant{{User: member(1), Share: 0}, {User: member(3), Share: 2}}}
+			equal(b, "image", b.image(p), want)
+			b.close(p, redpacket.Cancelled)
+			want.Status = redpacket.Cancelled
+			equal(b, "image", b.image(p), want)
+		}},
+		{"books/a packet is read as it was sent", func(b *ledgerBench) {
+			o := b.order(sender, 1000, 2)
+			o.Packet.To, o.Packet.Passphrase = []string{member(0), member(1)}, "open sesame"
+			sent := b.send(o).Packet
+			read, err := b.ledger.Packet(b.ctx, sent.ID)
+			b.must(err)
+			equal(b, "packet", read, sent)
+			equal(b, "recipients", read.To, o.Packet.To)
+		}},
+		{"books/states are the book as each user may see it", func(b *ledgerBench) {
+			open, drained, expired := b.packet(1000, 5), b.packet(999, 3), b.packet(100, 4)
+			b.take(open, 2)
+			b.take(drained, 3)
+			b.take(expired, 1)
+			b.close(drained, redpacket.Drained)
+			b.close(expired, redpacket.Expired)
+			for _, user := range []string{sender, member(0), member(2), "stranger"} {
+				got, err := b.ledger.States(b.ctx, user, []string{expired.ID, "none", open.ID, drained.ID})
+				b.must(err)
+				equal(b, "states for "+user, got, []redpacket.State{
+					b.book(expired).StateOf(user), b.book(open).StateOf(user), b.book(drained).StateOf(user)})
+			}
+		}},
+		{"books/states of nothing", func(b *ledgerBench) {
+			got, err := b.ledger.States(b.ctx, sender, nil)
+			if err != nil || len(got) != 0 {
+				b.Fatalf("got %v, %v", got, err)
+			}
+		}},
+		{"books/names are those of now", func(b *ledgerBench) {
+			p := b.packet(1000, 1)
+			b.take(p, 1)
+			renamed := chat.User{ID: member(0), Name: "New name"}
+			b.must(b.rooms.PutUser(b.ctx, renamed))
+			equal(b, "claimed by", b.book(p).Claims[0].User, renamed)
+		}},
+		{"books/overdue ones come earliest first", func(b *ledgerBench) {
+			var want []redpacket.Overdue
+			for i := range 5 { // the later sent, the earlier due
+				o := b.order(sender, 10, 1)
+				o.Packet.ExpiresAt = b.now.Add(time.Duration(10-i) * time.Minute)
+				p := b.send(o).Packet
+				want = append([]redpacket.Overdue{{Ref: p.Ref, ExpiresAt: p.ExpiresAt}}, want...)
+				if i == 4 { // the earliest of all is closed
+					b.close(p, redpacket.Expired)
+					want = want[1:]
+				}
+			}
+			equal(b, "none yet", b.overdue(want[0].ExpiresAt, 9), []redpacket.Overdue(nil))
+			equal(b, "first", b.overdue(want[0].ExpiresAt.Add(time.Millisecond), 9), want[:1])
+			equal(b, "three", b.overdue(want[2].ExpiresAt.Add(time.Millisecond), 9), want[:3])
+			equal(b, "two of all", b.overdue(b.now.Add(time.Hour), 2), want[:2])
+		}},
+		{"books/the audit counts", func(b *ledgerBench) {
+			p := b.packet(1000, 5)
+			b.packet(300, 5)
+			b.take(p, 2)
+			b.close(p, redpacket.Expired)
+			want := redpacket.Audit{Funded: initial, InWallets: initial - 300, InPackets: 300,
+				Wallets: 3, Packets: 2, OpenPackets: 1, Claims: 2, Transfers: 6, Rooms: 1, Entries: 3}
+			equal(b, "audit", b.audit(), want)
+		}},
+		{"books/a call that nobody waits for", func(b *ledgerBench) {
+			gone, cancel := context.WithCancel(b.ctx)
+			cancel()
+			p := b.packet(1000, 5)
+			b.unchanged(func() {
+				_, e1 := b.ledger.Send(gone, b.order(sender, 10, 1))
+				_, e2 := b.ledger.Settle(gone, []redpacket.Claim{b.claim(p, member(0), 0)})
+				_, e3 := b.ledger.Book(gone, p.ID)
+				_, e4 := b.ledger.End(gone, b.closing(p, redpacket.Expired))
+				for _, err := range []error{e1, e2, e3, e4} {
+					if !errors.Is(err, chat.ErrUnavailable) {
+						b.Errorf("got %v, want unavailable", err)
+					}
+				}
+			})
+		}},
+	}
+}
+
+func (b *ledgerBench) image(p redpacket.Packet) redpacket.Image {
+	b.Helper()
+	i, err := b.ledger.Image(b.ctx, p.ID)
+	b.must(err)
+	return i
+}
+
+func (b *ledgerBench) state(user string, p redpacket.Packet) redpacket.State {
+	b.Helper()
+	states, err := b.ledger.States(b.ctx, user, []string{p.ID})
+	b.must(err)
+	if len(states) != 1 {
+		b.Fatalf("states %+v", states)
+	}
+	return states[0]
+}
+
+func (b *ledgerBench) overdue(before time.Time, limit int) []redpacket.Overdue {
+	b.Helper()
+	all, err := b.ledger.Overdue(b.ctx, before, limit)
+	b.must(err)
+	return all
+}

@@ -1,0 +1,183 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+func listTests() []ledgerTest {
+	return []ledgerTest{
+		{"packets/sent, newest first, whatever the page", func(b *ledgerBench) {
+			var want []string
+			for i := range 9 {
+				o := b.order(sender, 100, 3)
+				o.Packet.CreatedAt = b.now.Add(time.Duration(i/4) * time.Second) // ties
+				want = append(want, b.send(o).Packet.ID)
+			}
+			slices.Reverse(want)
+			for limit := 1; limit <= 10; limit++ {
+				q := redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: limit}
+				equal(b, "packets", b.allPackets(q), want)
+			}
+		}},
+		{"packets/received, by the time of the claim, whatever the page", func(b *ledgerBench) {
+			var want []string
+			for i := range 7 {
+				p := b.packet(100, 3)
+				c := b.claim(p, member(0), 1)
+				c.At = b.now.Add(time.Duration(i/3) * time.Second) // ties
+				b.verdict(redpacket.PaidNow, c)
+				b.verdict(redpacket.PaidNow, b.claim(p, member(1), 0)) // another's
+				want = append(want, p.ID)
+			}
+			slices.Reverse(want)
+			for limit := 1; limit <= 8; limit++ {
+				q := redpacket.PacketsQuery{User: member(0), Direction: redpacket.DirReceived, Limit: limit}
+				equal(b, "packets", b.allPackets(q), want)
+			}
+		}},
+		{"packets/each with its state", func(b *ledgerBench) {
+			p := b.packet(1000, 2)
+			b.take(p, 2)
+			b.close(p, redpacket.Drained)
+			for user, direction := range map[string]redpacket.Direction{sender: redpacket.DirSent, member(0): redpacket.DirReceived} {
+				page := b.packets(redpacket.PacketsQuery{User: user, Direction: direction, Limit: 5})
+				equal(b, "packets", page.Packets, []redpacket.PacketState{{Packet: p, State: b.book(p).StateOf(user)}})
+				equal(b, "next", page.Next, "")
+			}
+		}},
+		{"packets/totals of what was sent", func(b *ledgerBench) {
+			expired, open := b.packet(1000, 4), b.packet(500, 5)
+			b.take(expired, 1)
+			b.take(open, 1)
+			refunded := b.close(expired, redpacket.Expired).Book.Refunded
+			page := b.packets(redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1})
+			equal(b, "totals", page.Totals, redpacket.Totals{Count: 2, Amount: 1500 - refunded})
+		}},
+		{"packets/totals of what was received", func(b *ledgerBench) {
+			var want redpacket.Totals
+			for range 6 {
+				p := b.packet(1000, 2)
+				b.take(p, 2)
+				b.close(p, redpacket.Drained)
+				book := b.book(p)
+				want.Count++
+				want.Amount += book.Claims[0].Amount
+				if redpacket.Luckiest(p, book.Claims).User.ID == member(0) {
+					want.Luckiest++
+				}
+			}
+			page := b.packets(redpacket.PacketsQuery{User: member(0), Direction: redpacket.DirReceived, Limit: 2})
+			equal(b, "totals", page.Totals, want)
+		}},
+		{"packets/of a period", func(b *ledgerBench) {
+			var all []string
+			for i := range 4 {
+				o := b.order(sender, 100, 1)
+				o.Packet.CreatedAt = b.now.Add(time.Duration(i) * time.Hour)
+				p := b.send(o).Packet
+				all = append(all, p.ID)
+				c := b.claim(p, member(0), 0)
+				c.At = o.Packet.CreatedAt
+				b.verdict(redpacket.PaidNow, c)
+			}
+			for user, direction := range map[string]redpacket.Direction{sender: redpacket.DirSent, member(0): redpacket.DirReceived} {
+				q := redpacket.PacketsQuery{User: user, Direction: direction, Limit: 1, From: b.now.Add(time.Hour), To: b.now.Add(3 * time.Hour)}
+				equal(b, "packets", b.allPackets(q), []string{all[2], all[1]})
+				equal(b, "totals", b.packets(q).Totals, redpacket.Totals{Count: 2, Amount: 200})
+			}
+		}},
+		{"packets/of nobody", func(b *ledgerBench) {
+			page := b.packets(redpacket.PacketsQuery{User: "stranger", Direction: redpacket.DirReceived, Limit: 5})
+			equal(b, "page", page, redpacket.PacketsPage{})
+		}},
+		{"transfers/signed, newest first, whatever the page", func(b *ledgerBench) {
+			p := b.packet(1000, 2)
+			b.verdict(redpacket.PaidNow, b.claim(p, sender, 0))
+			b.now = b.now.Add(time.Hour)
+			refunded := b.close(p, redpacket.Expired).Book.Refunded
+			b.now = b.now.Add(time.Hour)
+			b.fund(sender, -40)
+			b.now = b.now.Add(time.Hour)
+			b.fund(sender, 30)
+			all := b.allTransfers(sender, 100)
+			var amounts []redpacket.Money
+			var kinds []redpacket.TransferKind
+			for _, t := range all {
+				amounts, kinds = append(amounts, t.Amount), append(kinds, t.Kind)
+				if inPacket := t.Kind != redpacket.TransferCredit && t.Kind != redpacket.TransferDebit; inPacket != (t.Packet == p.ID) || inPacket != (t.Note == "") {
+					b.Errorf("transfer %+v", t)
+				}
+			}
+			equal(b, "newest", kinds[:3], []redpacket.TransferKind{redpacket.TransferCredit, redpacket.TransferDebit, redpacket.TransferRefund})
+			equal(b, "amounts", amounts[:3], []redpacket.Money{30, -40, refunded})
+			slices.Sort(amounts[3:]) // of one moment
+			equal(b, "amounts", amounts[3:], []redpacket.Money{-1000, 1000 - refunded, initial})
+			for limit := 1; limit <= 6; limit++ {
+				equal(b, "transfers", b.allTransfers(sender, limit), all)
+			}
+		}},
+		{"lists/a cursor of no list", func(b *ledgerBench) {
+			for range 2 {
+				b.packet(100, 1)
+			}
+			sent := b.packets(redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1}).Next
+			_, transfers, err := b.ledger.Transfers(b.ctx, sender, "", 1)
+			b.must(err)
+			for _, bad := range []string{"x", "!", "bnVsbA", transfers} {
+				_, err := b.ledger.Packets(b.ctx, redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1, Next: bad})
+				if !errors.Is(err, chat.ErrBadRequest) {
+					b.Errorf("packets after %q: %v", bad, err)
+				}
+			}
+			for _, bad := range []string{"x", "!", "bnVsbA", sent} {
+				if _, _, err := b.ledger.Transfers(b.ctx, sender, bad, 1); !errors.Is(err, chat.ErrBadRequest) {
+					b.Errorf("transfers after %q: %v", bad, err)
+				}
+			}
+		}},
+	}
+}
+
+func (b *ledgerBench) packets(q redpacket.PacketsQuery) redpacket.PacketsPage {
+	b.Helper()
+	page, err := b.ledger.Packets(b.ctx, q)
+	b.must(err)
+	return page
+}
+
+// allPackets turns all pages.
+func (b *ledgerBench) allPackets(q redpacket.PacketsQuery) (ids []string) {
+	b.Helper()
+	for {
+		page := b.packets(q)
+		for _, p := range page.Packets {
+			ids = append(ids, p.Packet.ID)
+		}
+		if q.Next = page.Next; q.Next == "" {
+			return ids
+		}
+		if len(page.Packets) != q.Limit {
+			b.Fatalf("a page of %d packets is not the last one, and yet has %d", q.Limit, len(page.Packets))
+		}
+	}
+}
+
+// allTransfers turns all pages.
+func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.Transfer) {
+	b.Helper()
+	for next := ""; ; {
+		page, more, err := b.ledger.Transfers(b.ctx, user, next, limit)
+		b.must(err)
+		if all = append(all, page...); more == "" {
+			return all
+		}
+		if next = more; len(page) != limit {
+			b.Fatalf("a page of %d transfers is not the last one, and yet has %d", limit, len(page))
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+func sendTests() []ledgerTest {
+	return []ledgerTest{
+		{"send/books everything at once", func(b *ledgerBench) {
+			before := b.account(sender)
+			o := b.order(sender, 1000, 5)
+			sent := b.send(o)
+			want := o.Packet
+			want.Commitment = before.NextCommitment
+			equal(b, "packet", sent.Packet, want)
+			equal(b, "account", sent.Account, redpacket.Account{
+				Balance: before.Balance - 1000, NextCommitment: redpacket.Commitment(o.NextSeed)})
+			equal(b, "account read", b.account(sender), sent.Account)
+
+			read, err := b.ledger.Packet(b.ctx, want.ID)
+			b.must(err)
+			equal(b, "packet read", read, want)
+			equal(b, "entry", b.entries(), []chat.Entry{sent.Entry})
+			b.wantPacketEntry(sent)
+			book := b.book(want)
+			equal(b, "book", book, redpacket.Book{Packet: want, Status: redpacket.Open, Seed: book.Seed, Shares: book.Shares})
+			shares, err := redpacket.Cut(book.Seed, want)
+			b.must(err)
+			equal(b, "shares", book.Shares, shares)
+			equal(b, "commitment", redpacket.Commitment(book.Seed), want.Commitment)
+		}},
+		{"send/is content of the room", func(b *ledgerBench) {
+			b.packet(1000, 5)
+			for user, want := range map[string]int64{sender: 0, member(0): 1} {
+				m, err := b.rooms.Membership(b.ctx, theRoom, user)
+				b.must(err)
+				equal(b, "unread of "+user, m.Unread, want)
+			}
+		}},
+		{"send/the same again is the first one for ever", func(b *ledgerBench) {
+			o := b.order(sender, 1000, 2)
+			first := b.send(o)
+			b.packet(500, 1)
+			b.take(first.Packet, 1)
+			b.close(first.Packet, redpacket.Expired)
+			again := o // the caller makes new ids and a new seed for each try
+			again.Packet.ID, again.EntryID, again.NextSeed = b.id("packet"), b.id("entry"), redpacket.NewSeed()
+			again.Expect = "a commitment that is long gone"
+			b.unchanged(func() {
+				got := b.send(again)
+				equal(b, "repeated", got, redpacket.Sent{Packet: first.Packet, Entry: first.Entry, Account: b.account(sender), Dup: true})
+			})
+		}},
+		{"send/a key means one content", func(b *ledgerBench) {
+			o := b.order(sender, 1000, 2)
+			b.send(o)
+			other := b.order(sender, 1<<50, 2) // what else is wrong with it comes second
+			other.Packet.Key = o.Packet.Key
+			b.unchanged(func() { b.refused(other, chat.ErrKeyReused) })
+
+			_, _, err := b.rooms.Append(b.ctx, chat.Draft{ID: "e", Room: theRoom, From: b.user(sender), Kind: chat.KindText,
+				Key: "k", Hash: []byte("a text"), Body: json.RawMessage(`{"text":"hello"}`), At: b.now})
+			b.must(err)
+			other.Packet.Key = "k"
+			b.unchanged(func() { b.refused(other, chat.ErrKeyReused) })
+		}},
+		{"send/a key is its sender's own", func(b *ledgerBench) {
+			b.fund(member(0), 100)
+			o := b.order(sender, 100, 1)
+			b.send(o)
+			other := b.order(member(0), 100, 1)
+			other.Packet.Key = o.Packet.Key
+			if b.send(other).Dup {
+				b.Fatal("another's key was taken for a repetition")
+			}
+		}},
+		{"send/keys that were used are known", func(b *ledgerBench) {
+			o := b.order(sender, 1000, 2)
+			for _, want := range []bool{false, true} {
+				used, err := b.ledger.KeyUsed(b.ctx, sender, o.Packet.Key)
+				b.must(err)
+				equal(b, "used", used, want)
+				b.send(o)
+			}
+		}},
+		{"send/refused changes nothing", func(b *ledgerBench) {
+			b.fund(outsider, 500)
+			b.fund(member(0), 500)
+			_, err := b.rooms.Leave(b.ctx, chat.Leaving{Room: theRoom, User: b.user(member(0)), At: b.now, EntryIDs: [2]string{"l1", "l2"}})
+			b.must(err)
+			nowhere := b.order(sender, 100, 1)
+			nowhere.Packet.Room = "nowhere"
+			b.unchanged(func() {
+				b.refused(b.order(sender, initial+1, 1), redpacket.ErrInsufficientBalance)
+				b.refused(b.order(member(1), 1, 1), redpacket.ErrInsufficientBalance)
+				b.refused(b.order(outsider, 100, 1), chat.ErrNotFound)
+				b.refused(b.order(member(0), 100, 1), chat.ErrNotMember)
+				b.refused(nowhere, chat.ErrNotFound)
+			})
+			used, err := b.ledger.KeyUsed(b.ctx, sender, nowhere.Packet.Key)
+			b.must(err)
+			equal(b, "key of a refused send used", used, false)
+		}},
+		{"send/the whole balance may go", func(b *ledgerBench) {
+			b.packet(initial, 1)
+			equal(b, "balance", b.account(sender).Balance, 0)
+		}},
+		{"send/carries the commitment that was shown", func(b *ledgerBench) {
+			seen := map[string]bool{}
+			for range 5 {
+				next := b.account(sender).NextCommitment
+				if seen[next] {
+					b.Fatal("a commitment came twice")
+				}
+				seen[next] = true
+				o := b.order(sender, 10, 2)
+				o.Expect = next
+				equal(b, "commitment", b.send(o).Packet.Commitment, next)
+			}
+		}},
+		{"send/with a commitment that is not the current one", func(b *ledgerBench) {
+			b.unchanged(func() { b.staleCommitment(sender, b.account(sender).NextCommitment) })
+		}},
+		{"send/the refusal of somebody's first commitment names one that holds", func(b *ledgerBench) {
+			o := b.staleCommitment(member(0), "")
+			b.fund(member(0), 10)
+			equal(b, "commitment", b.send(o).Packet.Commitment, o.Expect)
+		}},
+	}
+}
+
+// wantPacketEntry wants the entry that tells the room about the packet.
+func (b *ledgerBench) wantPacketEntry(sent redpacket.Sent) {
+	b.Helper()
+	p, e := sent.Packet, sent.Entry
+	if e.Room != p.Room || e.Seq != 1 || e.Kind != chat.KindPacket || e.Key != p.Key || e.From != p.From || !e.At.Equal(p.CreatedAt) {
+		b.Errorf("entry %+v does not fit packet %+v", e, p)
+	}
+	var body struct {
+		ID         string
+		Greeting   string
+		Commitment string
+	}
+	b.must(json.Unmarshal(e.Body, &body))
+	if body.ID != p.ID || body.Commitment != p.Commitment || body.Greeting != p.Greeting {
+		b.Errorf("body %s does not fit packet %+v", e.Body, p)
+	}
+}
+
+func (b *ledgerBench) refused(o redpacket.Order, want error) {
+	b.Helper()
+	if _, err := b.ledger.Send(b.ctx, o); !errors.Is(err, want) {
+		b.Fatalf("send: %v, want %v", err, want)
+	}
+}
+
+// staleCommitment sends with a wrong commitment and wants the refusal to name the right one (if known);
+// it returns an order with that.
+func (b *ledgerBench) staleCommitment(from, right string) redpacket.Order {
+	b.Helper()
+	o := b.order(from, 10, 2)
+	o.Expect = redpacket.Commitment(redpacket.NewSeed())
+	_, err := b.ledger.Send(b.ctx, o)
+	var stale *redpacket.CommitmentError
+	if !errors.As(err, &stale) || !errors.Is(err, chat.ErrConflict) {
+		b.Fatalf("send: %v, want a CommitmentError", err)
+	}
+	if right != "" {
+		equal(b, "next commitment", stale.Next, right)
+	}
+	equal(b, "commitment of now", b.account(from).NextCommitment, stale.Next)
+	o.Expect = stale.Next
+	return o
+}

@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// packetModel is the contract once more, for one packet, in the plainest words: no index, no outbox, no
+// thought for cost. Properties hold an engine against it.
+type packetModel struct {
+	loaded  bool
+	stale   bool // of an older generation
+	retired bool
+	image   redpacket.Image // Count and Deadline of the first load
+	reason  redpacket.Status
+	users   map[string]int
+	due     time.Time
+}
+
+func (m *packetModel) present() bool { return m.loaded && !m.stale }
+
+// lowestFree is the count when there is none.
+func (m *packetModel) lowestFree() int {
+	taken := map[int]bool{}
+	for _, share := range m.users {
+		taken[share] = true
+	}
+	share := 0
+	for taken[share] {
+		share++
+	}
+	return share
+}
+
+func (m *packetModel) drained() bool { return m.lowestFree() == m.image.Count }
+
+func (m *packetModel) closed() bool { return m.reason != redpacket.Open }
+
+func (m *packetModel) grab(user string, may redpacket.May, now time.Time) redpacket.Answer {
+	if !m.present() {
+		return redpacket.Answer{Decision: redpacket.Missing}
+	}
+	if share, has := m.users[user]; has {
+		return redpacket.Answer{Decision: redpacket.Yours, Share: share, Taken: len(m.users)}
+	}
+	taken := len(m.users)
+	switch {
+	case may == redpacket.NotMember:
+		return redpacket.Answer{Decision: redpacket.Outsider, Taken: taken}
+	case m.closed():
+		return redpacket.Answer{Decision: redpacket.IsClosed, Reason: m.reason, Taken: taken}
+	case !now.Before(m.image.Deadline):
+		return redpacket.Answer{Decision: redpacket.IsLate, Taken: taken}
+	case m.drained():
+		return redpacket.Answer{Decision: redpacket.IsEmpty, Taken: taken}
+	case may == redpacket.Denied:
+		return redpacket.Answer{Decision: redpacket.IsDenied, Taken: taken}
+	}
+	share := m.lowestFree()
+	m.users[user] = share
+	if m.drained() {
+		m.hasten(now)
+	}
+	return redpacket.Answer{Decision: redpacket.Granted, Share: share, Taken: taken + 1, Last: m.drained()}
+}
+
+func (m *packetModel) hasten(now time.Time) {
+	if lease := now.Add(redpacket.CloseLease); lease.Before(m.due) {
+		m.due = lease
+	}
+}
+
+func (m *packetModel) load(i redpacket.Image, now time.Time) {
+	if !m.loaded {
+		*m = packetModel{image: i, reason: redpacket.Open, due: i.Deadline}
+	}
+	m.loaded, m.stale = true, false
+	held := m.users
+	m.users = map[string]int{}
+	taken := map[int]bool{}
+	for _, g := range i.Grants {
+		m.users[g.User], taken[g.Share] = g.Share, true
+	}
+	for user, share := range held {
+		if _, has := m.users[user]; !has && !taken[share] {
+			m.users[user] = share
+		}
+	}
+	if i.Status != redpacket.Open {
+		m.retired = true
+		if !m.closed() {
+			m.reason = i.Status
+		}
+	}
+	if m.closed() || m.drained() {
+		m.hasten(now)
+	}
+}
+
+func (m *packetModel) close(cancel bool, now time.Time) redpacket.Closing {
+	switch {
+	case !m.present():
+		return redpacket.Closing{Missing: true}
+	case m.closed() && cancel && m.reason != redpacket.Cancelled,
+		!m.closed() && cancel && (len(m.users) > 0 || !now.Before(m.image.Deadline)):
+		return redpacket.Closing{Refused: true, Reason: m.reason}
+	case m.closed():
+	case cancel:
+		m.reason = redpacket.Cancelled
+	case m.drained():
+		m.reason = redpacket.Drained
+	default:
+		m.reason = redpacket.Expired
+	}
+	m.due = now.Add(redpacket.CloseLease)
+	closing := redpacket.Closing{Reason: m.reason}
+	for share := range m.image.Count {
+		for user, has := range m.users {
+			if has == share {
+				closing.Grants = append(closing.Grants, redpacket.Grant{User: user, Share: share})
+			}
+		}
+	}
+	return closing
+}

@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+func outboxTests() []poolTest {
+	return []poolTest{
+		{"Outbox/holds each claim until it is acked", outboxHolds},
+		{"Outbox/acks repeat, and unknown ones are nothing", outboxAcks},
+		{"Outbox/oldest first, by age and limit", outboxAge},
+		{"Outbox/outlives its packet's end and a join that disproves it", outboxOutlives},
+		{"Outbox/is full at its cap, for its own partition", outboxFull},
+	}
+}
+
+// wantClaims checks that the outbox holds exactly these, in any order.
+func (b *poolBench) wantClaims(when string, want ...redpacket.Claim) {
+	b.Helper()
+	got := b.unsettled(0, 1000)
+	if len(got) != len(want) {
+		b.Fatalf("%s: the outbox holds %+v, want %+v", when, got, want)
+	}
+	for _, c := range got {
+		c.At = time.Time{}
+		if !slices.Contains(want, c) {
+			b.Fatalf("%s: the outbox holds %+v, want %+v", when, c, want)
+		}
+	}
+}
+
+func outboxHolds(b *poolBench) {
+	x, y := b.loaded(5), b.loaded(5)
+	from := b.Now()
+	claims := slices.Concat(b.grab(x, "a", "b"), b.grab(x, "c"), b.grab(y, "a"))
+	until := b.Now()
+	for _, c := range b.unsettled(0, 10) {
+		// A Redis keeps the time in milliseconds.
+		if c.At.Before(from.Add(-time.Millisecond)) || c.At.After(until.Add(time.Millisecond)) {
+			b.Errorf("granted between %v and %v, but the outbox says %v", from, until, c.At)
+		}
+	}
+	for len(claims) > 0 {
+		b.wantClaims("before an ack", claims...)
+		b.ack(claims[0])
+		claims = claims[1:]
+	}
+	b.wantClaims("after the last")
+	b.wantHolders("acked", x, "a", "b", "c", "", "")
+}
+
+func outboxAcks(b *poolBench) {
+	i, j := b.loaded(5), b.packet(5)
+	j.Partition = i.Partition
+	b.load(j)
+	claims := b.grab(i, "a", "b")
+	other := b.grab(j, "a")
+	strange := claims[0]
+	strange.User = "nobody"
+	wrong := claims[0]
+	wrong.Share = 3
+	none := claims[0]
+	none.Entry = ""
+	unknown := claims[0]
+	unknown.Entry = other[0].Entry
+	b.ack(strange, wrong, none, unknown)
+	b.wantClaims("nothing acked", claims[0], claims[1], other[0])
+	b.ack()
+	b.ack(claims[0], claims[0])
+	b.ack(claims[0])
+	b.wantClaims("one acked", claims[1], other[0])
+	b.ack(claims...)
+	b.ack(claims...)
+	b.wantClaims("its entry gone", other[0])
+}
+
+func outboxAge(b *poolBench) {
+	const step = 200 * time.Millisecond
+	i, j := b.loaded(9), b.loaded(9)
+	first := b.grab(i, "a", "b")
+	b.pass(step)
+	second := b.grab(j, "a")
+	b.pass(step)
+	b.grab(i, "c")
+	users := func(age time.Duration, limit int) (users []string) {
+		for _, c := range b.unsettled(age, limit) {
+			users = append(users, c.ID+"/"+c.User)
+		}
+		return users
+	}
+	check := func(got []string, want ...string) {
+		b.Helper()
+		if !slices.Equal(got, want) {
+			b.Errorf("unsettled %v, want %v", got, want)
+		}
+	}
+	a, bb, c, d := i.ID+"/a", i.ID+"/b", j.ID+"/a", i.ID+"/c"
+	check(users(0, 10), a, bb, c, d)
+	check(users(step, 10), a, bb, c)
+	check(users(2*step, 10), a, bb)
+	check(users(time.Minute, 10))
+	check(users(0, 3), a, bb, c)
+	check(users(0, 1), a)
+	b.ack(first[0], second[0])
+	check(users(step, 10), bb)
+}
+
+func outboxOutlives(b *poolBench) {
+	i := b.loaded(2)
+	claims := b.grab(i, "a", "b")
+	i.Grants = []redpacket.Grant{{User: "z", Share: 0}}
+	b.load(i)
+	b.close(i, false)
+	b.retire(i)
+	b.NewGeneration()
+	b.wantClaims("still", claims...)
+	b.ack(claims...)
+	b.wantClaims("acked")
+}
+
+func outboxFull(b *poolBench) {
+	i := b.loaded(b.OutboxCap + 5)
+	other := b.packet(1)
+	other.Partition = (i.Partition + 1) % redpacket.Partitions
+	b.load(other)
+	users := make([]string, b.OutboxCap-1)
+	for n := range users {
+		users[n] = strconv.Itoa(n)
+	}
+	claims := b.grab(i, users...)
+	got := b.call(redpacket.Attempt{Ref: i.Ref, User: "fits"}, redpacket.Attempt{Ref: i.Ref, User: "over"}, redpacket.Attempt{Ref: i.Ref, User: "fits"})
+	n := b.OutboxCap
+	b.want("the last place", got[0], redpacket.Answer{Decision: redpacket.Granted, Share: n - 1, Taken: n})
+	b.want("over the cap", got[1], redpacket.Answer{Decision: redpacket.Busy, Taken: n})
+	b.want("a holder", got[2], redpacket.Answer{Decision: redpacket.Yours, Share: n - 1, Taken: n})
+	b.grab(other, "over")
+	b.ack(claims[0])
+	b.want("a place again", b.ask(i, "over", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Granted, Share: n, Taken: n + 1})
+	b.want("full again", b.ask(i, "more", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Busy, Taken: n + 1})
+}

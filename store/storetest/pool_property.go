@@ -1,0 +1,229 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hongbao/redpacket"
+)
+
+func propertyTests() []poolTest {
+	return []poolTest{
+		{"Property/loads commute and repeat", loadsCommute},
+		{"Property/any history answers as the model does", historiesAgree},
+	}
+}
+
+func users() []string { return []string{"a", "b", "c", "d", "e", "f", "g"} }
+
+// check runs a property many times on one engine, with new packets each time.
+func (b *poolBench) check(property func(rt *rapid.T, b *poolBench)) {
+	rapid.Check(b.t, func(rt *rapid.T) {
+		run := *b
+		run.TB = rt
+		property(rt, &run)
+		b.packets = run.packets
+	})
+}
+
+// drawClaims draws what SQL holds of a packet in the end: each user once, each share once. Any beginning
+// of it is a truth of some earlier time.
+func drawClaims(rt *rapid.T, count int) []redpacket.Grant {
+	shares := make([]int, count)
+	for share := range shares {
+		shares[share] = share
+	}
+	shares = rapid.Permutation(shares).Draw(rt, "shares")
+	claimants := rapid.Permutation(users()).Draw(rt, "claimants")
+	claims := make([]redpacket.Grant, rapid.IntRange(0, min(count, len(claimants))).Draw(rt, "claims"))
+	for n := range claims {
+		claims[n] = redpacket.Grant{User: claimants[n], Share: shares[n]}
+	}
+	return claims
+}
+
+// drawHistory gives what SQL said of a packet from time to time: claims only grow, and the end is final.
+func drawHistory(rt *rapid.T, i redpacket.Image) []redpacket.Image {
+	claims := drawClaims(rt, i.Count)
+	var history []redpacket.Image
+	for n := range len(claims) + 1 {
+		i.Grants = slices.Clone(claims[:n])
+		history = append(history, i)
+	}
+	if rapid.Bool().Draw(rt, "closed in SQL") {
+		i.Status = rapid.SampledFrom([]redpacket.Status{redpacket.Drained, redpacket.Expired, redpacket.Cancelled}).Draw(rt, "status")
+		history = append(history, i)
+	}
+	return history
+}
+
+// loadsCommute gives two packets the same beginning and the same images in different orders, with
+// repetitions; they must end the same.
+func loadsCommute(b *poolBench) {
+	b.check(func(rt *rapid.T, b *poolBench) {
+		count := rapid.IntRange(1, 6).Draw(rt, "count")
+		x, y := b.packet(count), b.packet(count)
+		y.Deadline = x.Deadline
+		if rapid.Bool().Draw(rt, "held") {
+			b.load(x)
+			b.load(y)
+			for _, user := range users()[:rapid.IntRange(0, 7).Draw(rt, "grabs")] {
+				b.ask(x, user, redpacket.MayGrab)
+				b.ask(y, user, redpacket.MayGrab)
+			}
+			switch rapid.IntRange(0, 3).Draw(rt, "then") {
+			case 0:
+				cancel := rapid.Bool().Draw(rt, "cancel")
+				b.close(x, cancel)
+				b.close(y, cancel)
+			case 1:
+				b.NewGeneration()
+			}
+		}
+		history := drawHistory(rt, x)
+		order := make([]int, len(history))
+		for n := range order {
+			order[n] = n
+		}
+		again := rapid.SliceOf(rapid.SampledFrom(order))
+		for _, n := range slices.Concat(again.Draw(rt, "before"), rapid.Permutation(order).Draw(rt, "order"), again.Draw(rt, "after")) {
+			b.load(history[n])
+		}
+		for _, i := range history {
+			i.Ref = y.Ref
+			b.load(i)
+		}
+		for _, may := range []redpacket.May{redpacket.NotMember, redpacket.Denied, redpacket.MayGrab} {
+			for _, user := range users() {
+				want := b.ask(y, user, may)
+				want.Entry = ""
+				b.want(user, b.ask(x, user, may), want)
+			}
+		}
+		b.wantClosing("close", b.close(x, false), b.close(y, false))
+		b.Forget()
+	})
+}
+
+// historiesAgree runs random histories of two packets against the model.
+func historiesAgree(b *poolBench) {
+	if b.Advance == nil {
+		b.Skip("a history needs a clock that can be moved")
+	}
+	b.check(func(rt *rapid.T, b *poolBench) {
+		b.Forget()
+		h := &poolHistory{b: b}
+		for n := range 2 {
+			i := b.packet(rapid.IntRange(1, 5).Draw(rt, "count"))
+			i.Deadline = b.Now().Add(time.Duration(1+2*n) * redpacket.CloseLease)
+			h.packets = append(h.packets, i)
+			h.said = append(h.said, drawHistory(rt, i))
+			h.models = append(h.models, &packetModel{})
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"grab":  h.grab,
+			"load":  h.load,
+			"close": h.close,
+			"retire": func(rt *rapid.T) {
+				n := h.draw(rt)
+				h.b.retire(h.packets[n])
+				h.models[n].retired = true
+			},
+			"pass": func(rt *rapid.T) {
+				h.b.pass(time.Duration(rapid.IntRange(1, 10).Draw(rt, "quarters")) * redpacket.CloseLease / 4)
+			},
+			"new generation": func(*rapid.T) {
+				h.b.NewGeneration()
+				for _, m := range h.models {
+					m.stale = true
+				}
+			},
+			"forget": func(*rapid.T) {
+				h.b.Forget()
+				for _, m := range h.models {
+					*m = packetModel{}
+				}
+				h.granted = nil
+			},
+			"ack": h.ack,
+			"":    h.agree,
+		})
+	})
+}
+
+// poolHistory is an engine, the models beside it, and what SQL said of the packets at some time.
+type poolHistory struct {
+	b       *poolBench
+	packets []redpacket.Image
+	said    [][]redpacket.Image
+	models  []*packetModel
+	granted []redpacket.Claim // not acked
+}
+
+func (h *poolHistory) draw(rt *rapid.T) int {
+	return rapid.IntRange(0, len(h.packets)-1).Draw(rt, "packet")
+}
+
+func (h *poolHistory) grab(rt *rapid.T) {
+	attempts := make([]redpacket.Attempt, rapid.IntRange(1, 5).Draw(rt, "attempts"))
+	want := make([]redpacket.Answer, len(attempts))
+	for n := range attempts {
+		p := h.draw(rt)
+		attempts[n] = redpacket.Attempt{Ref: h.packets[p].Ref, User: rapid.SampledFrom(users()).Draw(rt, "user"),
+			May: redpacket.May(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "may"))}
+		want[n] = h.models[p].grab(attempts[n].User, attempts[n].May, h.b.Now())
+	}
+	for n, got := range h.b.call(attempts...) {
+		h.b.want(attempts[n].User, got, want[n])
+		if got.Decision == redpacket.Granted {
+			h.granted = append(h.granted, redpacket.Claim{Ref: attempts[n].Ref, Share: got.Share, User: attempts[n].User, Entry: got.Entry})
+		}
+	}
+}
+
+func (h *poolHistory) load(rt *rapid.T) {
+	n := h.draw(rt)
+	i := rapid.SampledFrom(h.said[n]).Draw(rt, "image")
+	h.b.load(i)
+	h.models[n].load(i, h.b.Now())
+}
+
+func (h *poolHistory) close(rt *rapid.T) {
+	n, cancel := h.draw(rt), rapid.Bool().Draw(rt, "cancel")
+	want := h.models[n].close(cancel, h.b.Now())
+	h.b.wantClosing("close", h.b.close(h.packets[n], cancel), want)
+}
+
+func (h *poolHistory) ack(rt *rapid.T) {
+	if len(h.granted) == 0 {
+		return
+	}
+	n := rapid.IntRange(0, len(h.granted)-1).Draw(rt, "claim")
+	h.b.ack(h.granted[n])
+	h.granted = slices.Delete(h.granted, n, n+1)
+}
+
+// agree compares all that can be seen from outside without changing it.
+func (h *poolHistory) agree(*rapid.T) {
+	var due []redpacket.Image
+	for n, m := range h.models {
+		for _, user := range users() {
+			h.b.want(user, h.b.ask(h.packets[n], user, redpacket.NotMember), m.grab(user, redpacket.NotMember, h.b.Now()))
+		}
+		h.b.want("a stranger", h.b.ask(h.packets[n], "stranger", redpacket.Denied), m.grab("stranger", redpacket.Denied, h.b.Now()))
+		if m.loaded && !m.retired && !h.b.Now().Before(m.due) {
+			due = append(due, h.packets[n])
+		}
+	}
+	slices.SortFunc(due, func(x, y redpacket.Image) int {
+		return h.models[h.index(x)].due.Compare(h.models[h.index(y)].due)
+	})
+	h.b.wantDue("agree", due...)
+	h.b.wantClaims("agree", h.granted...)
+}
+
+func (h *poolHistory) index(i redpacket.Image) int {
+	return slices.IndexFunc(h.packets, func(p redpacket.Image) bool { return p.ID == i.ID })
+}

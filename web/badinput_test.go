@@ -1,0 +1,262 @@
+package web
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"hongbao/web/wire"
+)
+
+// world is what bad requests are thrown at: a room with two members, a text and an open packet in it.
+type world struct {
+	*testServer
+	ann, bob, eve, admin Caller // eve is in no room
+	room, packet         string
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{testServer: newTestServer(t), admin: Caller{Admin: true}}
+	w.ann, w.bob, w.eve = w.signIn(t, "u-ann", 10_000), w.signIn(t, "u-bob", 10_000), w.signIn(t, "u-eve", 10_000)
+	w.room = call[wire.CreateRoomReply](t, w.testServer, w.ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"}).Room.ID
+	call[wire.JoinReply](t, w.testServer, w.bob, "join", wire.JoinRequest{Room: w.room})
+	call[wire.SendReply](t, w.testServer, w.ann, "send", wire.SendRequest{Room: w.room, Key: "hello", Text: "hello"})
+	w.packet = call[wire.SendPacketReply](t, w.testServer, w.ann, "send_packet",
+		wire.SendPacketRequest{Room: w.room, Key: "packet", Total: 100, Count: 3}).Packet.ID
+	for _, c := range []Caller{w.ann, w.bob, w.eve} { // the first look at a wallet draws a seed
+		call[wire.WalletReply](t, w.testServer, c, "wallet", wire.WalletRequest{})
+	}
+	return w
+}
+
+// good is a request of each command that would be answered, but for its key.
+func (w *world) good(method string) map[string]any {
+	return map[string]map[string]any{
+		"create_room":   {"key": "new", "name": "New", "members": []string{"u-bob"}},
+		"join":          {"room": w.room},
+		"leave":         {"room": w.room},
+		"find_rooms":    {"query": "Hall", "limit": 10},
+		"members":       {"room": w.room, "limit": 10},
+		"send":          {"room": w.room, "key": "new", "text": "text"},
+		"history":       {"room": w.room, "limit": 10},
+		"read":          {"room": w.room, "seq": 1},
+		"send_packet":   {"room": w.room, "key": "new", "mode": "lucky", "total": 100, "count": 3},
+		"grab":          {"packet": w.packet},
+		"packet":        {"packet": w.packet},
+		"cancel_packet": {"packet": w.packet},
+		"packets":       {"direction": "sent"},
+		"wallet":        {"limit": 10},
+		"credit":        {"user": "u-bob", "amount": 5, "key": "new"},
+		"debit":         {"user": "u-bob", "amount": 5, "key": "new"},
+		"audit":         {},
+	}[method]
+}
+
+// with is the good request with one field set to a JSON text, or without it when the text is empty.
+func with(t *testing.T, good map[string]any, field, text string) []byte {
+	t.Helper()
+	request := maps.Clone(good)
+	delete(request, field)
+	if text != "" {
+		request[field] = json.RawMessage(text)
+	}
+	return encoded(t, request)
+}
+
+// malformed are JSON texts that no field of a kind may have.
+func malformed(f reflect.StructField) []string {
+	if f.Tag.Get("later") != "" {
+		return []string{"null", `""`, `"x"`, "[]", "{}", "1"}
+	}
+	kind := f.Type.Kind()
+	if kind == reflect.Pointer {
+		kind = f.Type.Elem().Kind()
+	}
+	switch kind {
+	case reflect.String:
+		return []string{"null", "1", "true", "{}", `["x"]`, `"\u0000"`, `"a\u0000b"`}
+	case reflect.Int, reflect.Int64:
+		return []string{
+			"null", "1.0", "1.5", "1e3", `"5"`, `""`, "true", "{}", "[1]", "-1",
+			"9007199254740992", "-9007199254740992", "9223372036854775808", "1e400",
+		}
+	default:
+		return []string{"null", `"x"`, "{}", "1", "[1]", "[null]", `[""]`, `["\u0000"]`, `["a",["b"]]`}
+	}
+}
+
+// TestMalformedRequests goes through every field of every command. Each fault is bad_request, names the
+// field, and changes nothing.
+func TestMalformedRequests(t *testing.T) {
+	w := newWorld(t)
+	for method, cmd := range w.everyCommand() {
+		good := w.good(method)
+		if good == nil {
+			t.Fatalf("no good request of %s", method)
+		}
+		for f := range reflect.TypeOf(cmd.request).Fields() {
+			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+			bad := malformed(f)
+			if option == "" {
+				bad = append(bad, "")
+			}
+			if option == "" && f.Type.Kind() == reflect.String {
+				bad = append(bad, `""`)
+			}
+			for _, text := range bad {
+				w.mustRefuse(t, cmd.caller, method, with(t, good, name, text), "bad_request field="+name)
+			}
+		}
+		for _, data := range []string{"[]", "5", `"x"`, "{", "{}{}", "{\"\xff\":1}", `{"x":"\u0000"}`, `{"\u0000":1}`} {
+			w.mustRefuseSomehow(t, cmd.caller, method, []byte(data))
+		}
+	}
+}
+
+type commandUnderTest struct {
+	caller  Caller
+	request any
+}
+
+// everyCommand reads the table: a new command without a good request fails the test.
+func (w *world) everyCommand() map[string]commandUnderTest {
+	all := map[string]commandUnderTest{}
+	for method, cmd := range commands {
+		all[method] = commandUnderTest{w.ann, requestOfCommand(cmd)}
+	}
+	for method, cmd := range adminCommands {
+		all[method] = commandUnderTest{w.admin, requestOfCommand(cmd)}
+	}
+	return all
+}
+
+// requestOfCommand makes an empty request of the type that the command's handler takes.
+func requestOfCommand(c command) any {
+	run, _ := reflect.TypeOf(c).FieldByName("run")
+	return reflect.Zero(run.Type.In(run.Type.NumIn() - 1).Elem()).Interface()
+}
+
+// mustRefuse checks the whole message of the error, and that the database is as it was.
+func (w *world) mustRefuse(t *testing.T, c Caller, method string, data []byte, message string) {
+	t.Helper()
+	before := w.dump(t)
+	if got := w.refused(t, c, method, data); got.Message != message {
+		t.Errorf("%s %s: got %q, want %q", method, data, got.Message, message)
+	}
+	if after := w.dump(t); after != before {
+		t.Fatalf("%s %s changed the database from\n%s\nto\n%s", method, data, before, after)
+	}
+}
+
+func (w *world) mustRefuseSomehow(t *testing.T, c Caller, method string, data []byte) {
+	t.Helper()
+	before := w.dump(t)
+	if got := w.refused(t, c, method, data); got.Code != wire.CodeBadRequest {
+		t.Errorf("%s %s: got %+v, want bad_request", method, data, got)
+	}
+	if w.dump(t) != before {
+		t.Fatalf("%s %s changed the database", method, data)
+	}
+}
+
+// TestForbiddenValues are requests of the right form that say what may not be.
+func TestForbiddenValues(t *testing.T) {
+	w := newWorld(t)
+	long := func(n int) string { return `"` + strings.Repeat("包", n) + `"` }
+	for _, c := range []struct {
+		by                  Caller
+		method, field, text string
+		message             string
+	}{
+		{w.ann, "create_room", "name", long(65), "too_long field=name"},
+		{w.ann, "create_room", "name", `" "`, "bad_request field=name"},
+		{w.ann, "create_room", "kind", `"secret"`, "bad_request field=kind"},
+		{w.ann, "create_room", "kind", `"direct"`, "bad_request field=kind"},
+		{w.ann, "create_room", "members", `["u-bob","u-nobody"]`, "not_found"},
+		{w.ann, "create_room", "members", manyUsers(101), "limit_exceeded field=members"},
+		{w.ann, "create_room", "key", `"with space"`, "bad_request field=key"},
+		{w.ann, "create_room", "key", `"包"`, "bad_request field=key"},
+		{w.ann, "create_room", "key", `"` + strings.Repeat("k", 65) + `"`, "bad_request field=key"},
+		{w.ann, "create_room", "key", `"hello"`, "key_reused"},
+		{w.ann, "send", "text", long(4001), "too_long field=text"},
+		{w.ann, "send", "text", "", "bad_request field=text"},
+		{w.ann, "send", "text", `""`, "bad_request field=text"},
+		{w.ann, "send", "key", `"packet"`, "key_reused"},
+		{w.ann, "send", "key", `"hello"`, "key_reused"},
+		{w.ann, "history", "before", `5,"after":5`, "bad_request field=after"},
+		{w.ann, "find_rooms", "next", `"nonsense"`, "bad_request field=next"},
+		{w.ann, "members", "next", `"nonsense"`, "bad_request field=next"},
+		{w.ann, "packets", "next", `"nonsense"`, "bad_request field=next"},
+		{w.ann, "wallet", "next", `"nonsense"`, "bad_request field=next"},
+		{w.ann, "packets", "direction", `"both"`, "bad_request field=direction"},
+		{w.ann, "packets", "to", `5,"from":6`, "bad_request field=to"},
+
+		{w.ann, "send_packet", "mode", `"unlucky"`, "bad_request field=mode"},
+		{w.ann, "send_packet", "spread", `"calmer"`, "bad_request field=spread"},
+		{w.ann, "send_packet", "total", "0", "bad_request field=total"},
+		{w.ann, "send_packet", "total", "2", "bad_request field=total"},
+		{w.ann, "send_packet", "total", "20000001", "limit_exceeded field=total"},
+		{w.ann, "send_packet", "total", "9007199254740991", "limit_exceeded field=total"},
+		{w.ann, "send_packet", "total", "20000000", "insufficient_balance"},
+		{w.ann, "send_packet", "count", "0", "bad_request field=count"},
+		{w.ann, "send_packet", "count", `10001,"total":20000`, "limit_exceeded field=count"},
+		{w.ann, "send_packet", "greeting", long(61), "too_long field=greeting"},
+		{w.ann, "send_packet", "ttl_s", "0", "bad_request field=ttl_s"},
+		{w.ann, "send_packet", "ttl_s", "4", "bad_request field=ttl_s"},
+		{w.ann, "send_packet", "ttl_s", "604801", "limit_exceeded field=ttl_s"},
+		{w.ann, "send_packet", "ttl_s", "9007199254740991", "limit_exceeded field=ttl_s"},
+		{w.ann, "send_packet", "key", `"hello"`, "key_reused"},
+		{w.ann, "send_packet", "key", `"hello","total":0`, "key_reused"},
+		{w.eve, "send_packet", "mode", `"lucky"`, "not_found"},
+		{w.bob, "cancel_packet", "", "", "forbidden"},
+
+		{w.admin, "credit", "user", `"` + strings.Repeat("u", 65) + `"`, "bad_request field=user"},
+		{w.admin, "credit", "note", long(201), "too_long field=note"},
+		{w.admin, "credit", "amount", "0", "bad_request field=amount"},
+		{w.admin, "debit", "amount", "10001", "insufficient_balance"},
+		{w.admin, "credit", "key", `"start-u-bob"`, "key_reused"},
+	} {
+		w.mustRefuse(t, c.by, c.method, withText(t, w.good(c.method), c.field, c.text), c.message)
+	}
+	current := call[wire.WalletReply](t, w.testServer, w.ann, "wallet", wire.WalletRequest{}).NextCommitment
+	w.mustRefuse(t, w.ann, "send_packet", with(t, w.good("send_packet"), "commitment", `"0000"`), "conflict next_commitment="+current)
+}
+
+// withText is with, for texts that may bring further fields along.
+func withText(t *testing.T, good map[string]any, field, text string) []byte {
+	t.Helper()
+	if text == "" {
+		return with(t, good, field, "")
+	}
+	rest := with(t, good, field, "")
+	return []byte(`{"` + field + `":` + text + strings.Replace(string(rest), "{", ",", 1))
+}
+
+func manyUsers(n int) string {
+	return `["` + strings.Join(slices.Repeat([]string{"u-bob"}, n), `","`) + `"]`
+}
+
+// TestUnknownThings asks for rooms and packets that do not exist, or of which one knows nothing.
+func TestUnknownThings(t *testing.T) {
+	w := newWorld(t)
+	for method, cmd := range w.everyCommand() {
+		for _, field := range []string{"room", "packet"} {
+			if _, ok := w.good(method)[field]; !ok {
+				continue
+			}
+			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"0191d7a0-0000-7000-8000-000000000000"`), "not_found")
+			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"'; drop table rooms --"`), "not_found")
+			if method != "join" {
+				w.mustRefuse(t, w.eve, method, with(t, w.good(method), "", ""), "not_found")
+			}
+		}
+	}
+	w.mustRefuse(t, w.ann, "no_such_command", nil, "unknown_command")
+	w.mustRefuse(t, w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`), "unknown_command")
+	if _, err := w.callAdmin(t.Context(), w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`)); w.failure(err).Code != wire.CodeForbidden {
+		t.Errorf("a member's credit: %v, want forbidden", err)
+	}
+}

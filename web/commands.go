@@ -1,0 +1,122 @@
+package web
+
+import (
+	"context"
+	"errors"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// Caller is who asks, and by which way.
+type Caller struct {
+	User  chat.User
+	Admin bool
+	HTTP  bool
+}
+
+// command is one method: it decodes the request, calls the service and makes the reply's data.
+type command interface {
+	call(s *Server, ctx context.Context, c Caller, data []byte) ([]byte, error)
+	overlaps() bool
+}
+
+// commands holds every method that members may call.
+var commands = map[string]command{
+	"create_room": changing((*Server).createRoom),
+	"join":        changing((*Server).join),
+	"leave":       changing((*Server).leave),
+	"find_rooms":  reading((*Server).findRooms),
+	"members":     reading((*Server).members),
+
+	"send":    changing((*Server).send),
+	"history": reading((*Server).history),
+	"read":    changing((*Server).read),
+
+	"send_packet":   changing((*Server).sendPacket),
+	"grab":          reading((*Server).grab), // it changes much, but waits for nothing that came before
+	"packet":        reading((*Server).packet),
+	"cancel_packet": changing((*Server).cancelPacket),
+	"packets":       reading((*Server).listPackets),
+	"wallet":        reading((*Server).wallet),
+}
+
+// adminCommands holds what only administrators may call, and only over HTTP.
+var adminCommands = map[string]command{
+	"credit": changing((*Server).credit),
+	"debit":  changing((*Server).debit),
+	"audit":  reading((*Server).audit),
+}
+
+// Call answers one command of a member. The reply is the JSON of the reply's data.
+func (s *Server) Call(ctx context.Context, c Caller, method string, data []byte) (reply []byte, err error) {
+	cmd, ok := commands[method]
+	if !ok {
+		return nil, errUnknownCommand
+	}
+	return cmd.call(s, ctx, c, data)
+}
+
+// callAdmin answers one command of an administrator.
+func (s *Server) callAdmin(ctx context.Context, c Caller, method string, data []byte) (reply []byte, err error) {
+	cmd, ok := adminCommands[method]
+	switch {
+	case !c.Admin:
+		return nil, chat.ErrForbidden
+	case !ok:
+		return nil, errUnknownCommand
+	}
+	return cmd.call(s, ctx, c, data)
+}
+
+// overlaps tells whether a command may run while others of its connection do. All others start in the
+// order sent, each when those before it have been answered.
+func overlaps(method string) bool {
+	cmd, ok := commands[method]
+	return ok && cmd.overlaps()
+}
+
+// handler is the command of a request and a reply type.
+type handler[Request, Reply any] struct {
+	run     func(s *Server, ctx context.Context, c Caller, r *Request) (Reply, error)
+	overlap bool
+}
+
+func changing[Request, Reply any](run func(*Server, context.Context, Caller, *Request) (Reply, error)) command {
+	return handler[Request, Reply]{run: run}
+}
+
+func reading[Request, Reply any](run func(*Server, context.Context, Caller, *Request) (Reply, error)) command {
+	return handler[Request, Reply]{run: run, overlap: true}
+}
+
+func (h handler[Request, Reply]) overlaps() bool { return h.overlap }
+
+func (h handler[Request, Reply]) call(s *Server, ctx context.Context, c Caller, data []byte) ([]byte, error) {
+	var request Request
+	if err := wire.Decode(data, &request); err != nil {
+		var bad *wire.FieldError
+		if errors.As(err, &bad) {
+			return nil, chat.BadField(bad.Field, bad.Reason)
+		}
+		return nil, err
+	}
+	reply, err := h.run(s, ctx, c, &request)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Marshal(reply)
+}
+
+// Pages of lists: how many items when nothing is said, and at most.
+const (
+	pageDefault = 50
+	pageMax     = 100
+)
+
+func pageSize(asked int) int {
+	if asked == 0 {
+		return pageDefault
+	}
+	return min(asked, pageMax)
+}

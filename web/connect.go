@@ -1,0 +1,175 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// pingSeconds is told to clients, which hang up when no ping has come for longer. It is the hub's default.
+const pingSeconds = 25
+
+// connect opens the session. An error is its answer, and the client may try again; with neither reply nor
+// error the connection is closed or has got its reply already.
+func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
+	s.mu.Lock()
+	s.phase = opening
+	s.mu.Unlock()
+	err := s.open(ctx, id, r)
+	if err == nil {
+		return nil, nil
+	}
+	s.mu.Lock()
+	s.phase = silent
+	s.mu.Unlock()
+	switch {
+	case errors.Is(err, errTokenInvalid):
+		s.close(wire.CloseInvalidToken)
+		return nil, nil
+	case errors.Is(err, errHalfOpen):
+		s.srv.o.Log.Warn("connect failed", "err", err)
+		s.close(wire.CloseServerError)
+		return nil, nil
+	}
+	return nil, err
+}
+
+// errHalfOpen means that pushes are waiting behind a reply that cannot be made: only closing throws them away.
+var errHalfOpen = errors.New("session is half open")
+
+// open makes the session what the token says, puts it into its user's rooms, and sends the reply.
+//
+// Nothing may be lost between the store and the sockets, so the order matters: hold back whatever is pushed;
+// listen to the user, so that money and rooms that change from now on are heard of; then read; then listen
+// to the rooms, each from the position that was read or later; then read what the client has missed up to
+// these positions; then let go, the reply first.
+func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectRequest) error {
+	who, err := s.authenticate(r.Token)
+	if err != nil {
+		return err
+	}
+	if err := s.srv.chat.SignIn(ctx, who.user); err != nil {
+		return err
+	}
+	epoch, err := s.srv.chat.Epoch(ctx)
+	if err != nil {
+		return err
+	}
+	client := chat.NewID(s.srv.o.Now())
+	s.mu.Lock()
+	s.who, s.epoch, s.client = Caller{User: who.user, Admin: who.admin}, epoch, client
+	s.mu.Unlock()
+
+	s.conn.Hold()
+	s.conn.Subscribe(userTopic(who.user.ID), noSequence, nil)
+	result, err := s.welcome(ctx, who.user, epoch, r.Subs)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errHalfOpen, err)
+	}
+	result.Client, result.Session, result.Node, result.Version = client, chat.NewID(s.srv.o.Now()), s.srv.node, s.srv.o.Version
+	result.Expires, result.Ttl = true, s.srv.ttl(who.expires)
+	result.Ping, result.Pong, result.Time = pingSeconds, true, s.srv.o.Now().UnixMilli()
+	reply, err := wire.ConnectReply(s.encoding(), id, result)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errHalfOpen, err)
+	}
+
+	s.expire(who.expires)
+	if oldest := s.srv.sockets.add(s, who.user.ID); oldest != nil {
+		oldest.close(wire.ClosePushedOut)
+	}
+	s.becomeOpen()
+	s.conn.Release(reply)
+	return nil
+}
+
+// authenticate finds out who connects: the token counts, else what came with the upgrade.
+func (s *session) authenticate(token string) (identity, error) {
+	s.mu.Lock()
+	atUpgrade := s.bearer
+	s.mu.Unlock()
+	if token != "" || atUpgrade == nil {
+		return s.srv.tokens.verify(token)
+	}
+	if !atUpgrade.expires.After(s.srv.o.Now()) {
+		return identity{}, errTokenExpired
+	}
+	return *atUpgrade, nil
+}
+
+// becomeOpen obeys the signals that came meanwhile. What they push waits behind the reply.
+func (s *session) becomeOpen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, data := range s.early {
+		s.obeyLocked(data)
+	}
+	s.early, s.bearer, s.phase = nil, nil, open
+}
+
+// welcome reads what the reply tells, and subscribes the connection to the user's rooms.
+func (s *session) welcome(ctx context.Context, user chat.User, epoch string, asked map[string]*protocol.SubscribeRequest) (*protocol.ConnectResult, error) {
+	account, err := s.srv.packets.Account(ctx, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	memberships, err := s.srv.chat.Rooms(ctx, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	subs := make(map[string]*protocol.SubscribeResult, len(memberships))
+	var gaps []gap
+	for i := range memberships {
+		room := &memberships[i].Room
+		room.LastSeq = s.conn.Subscribe(roomTopic(room.ID), room.LastSeq, nil)
+		sub := &protocol.SubscribeResult{Recoverable: true, Positioned: true, Epoch: epoch, Offset: uint64(room.LastSeq)}
+		subs[wire.RoomChannel(room.ID)] = sub
+		if ask := asked[wire.RoomChannel(room.ID)]; ask.GetRecover() {
+			sub.WasRecovering = true
+			if ask.Epoch == epoch && ask.Offset <= sub.Offset {
+				gaps = append(gaps, gap{room: room.ID, after: int64(ask.Offset), through: room.LastSeq, sub: sub})
+			}
+		}
+	}
+	states, err := s.srv.recover(ctx, user.ID, gaps)
+	if err != nil {
+		return nil, err
+	}
+	data, err := wire.Marshal(wire.ConnectData{
+		User: wireUser(user), Currency: s.srv.o.Currency, Limits: s.srv.limits(),
+		Balance: int64(account.Balance), NextCommitment: account.NextCommitment,
+		Rooms: mapped(memberships, wireMyRoom), PacketStates: states,
+	})
+	return &protocol.ConnectResult{Subs: subs, Data: data}, err
+}
+
+// refresh takes a newer token of the same user.
+func (s *session) refresh(ctx context.Context, id uint32, token string) ([]byte, error) {
+	who, err := s.srv.tokens.verify(token)
+	before, _ := s.caller()
+	switch {
+	case errors.Is(err, errTokenInvalid), err == nil && who.user.ID != before.User.ID:
+		s.close(wire.CloseInvalidToken)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if who.user != before.User {
+		if err := s.srv.chat.SignIn(ctx, who.user); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	s.who = Caller{User: who.user, Admin: who.admin}
+	client := s.client
+	s.mu.Unlock()
+	s.expire(who.expires)
+	return wire.RefreshReply(s.encoding(), id, &protocol.RefreshResult{
+		Client: client, Version: s.srv.o.Version, Expires: true, Ttl: s.srv.ttl(who.expires),
+	}), nil
+}

@@ -1,0 +1,150 @@
+package web
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/web/wire"
+)
+
+const (
+	// maxInFlight is how many commands of one connection are in flight before its socket is not read any more.
+	maxInFlight = 32
+	// commandTime bounds a command that hangs: its client has long given up.
+	commandTime = 15 * time.Second
+)
+
+// pending is a command in flight.
+type pending struct {
+	cmd     *protocol.Command
+	started bool
+}
+
+// overlaps tells whether the command may run beside those that came before it.
+func (p *pending) overlaps() bool {
+	return requestOf(p.cmd) == requestRPC && overlaps(p.cmd.Rpc.Method)
+}
+
+// Frame implements hub.Handler. It only queues: commands run elsewhere, so that the reader's stack stays small.
+func (s *session) Frame(binary bool, data []byte) {
+	e := s.encoding()
+	if binary != (e == wire.Protobuf) {
+		s.close(wire.CloseProtocolError)
+		return
+	}
+	commands, err := wire.DecodeFrame(e, data)
+	if err != nil {
+		s.close(wire.CloseProtocolError)
+		return
+	}
+	for _, cmd := range commands {
+		if !wire.IsPong(cmd) && !s.admit(cmd) {
+			s.close(wire.CloseProtocolError)
+			return
+		}
+	}
+}
+
+// admit puts a command in flight, and waits for room before; false: it breaks the protocol.
+func (s *session) admit(cmd *protocol.Command) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	request := requestOf(cmd)
+	switch {
+	case request != requestConnect && s.phase == silent:
+		return false
+	case request == requestSend:
+		return true // all that could be sent is typing, which is nothing yet
+	case cmd.Id == 0:
+		return false
+	case slices.ContainsFunc(s.pending, func(p *pending) bool { return p.cmd.Id == cmd.Id }):
+		return false
+	}
+	for len(s.pending) >= maxInFlight {
+		space := make(chan struct{})
+		s.space = space
+		s.mu.Unlock()
+		<-space
+		s.mu.Lock()
+	}
+	if s.phase == silent {
+		s.phase = opening
+	}
+	s.pending = append(s.pending, &pending{cmd: cmd})
+	if p := s.nextLocked(); p != nil {
+		go s.work(p)
+	}
+	return true
+}
+
+// nextLocked starts the next command that may start: one that overlaps when those before it have started,
+// any other when it is the first in flight. Before the connect reply nothing overlaps.
+func (s *session) nextLocked() *pending {
+	for i, p := range s.pending {
+		switch {
+		case p.started:
+		case i == 0, s.phase == open && p.overlaps():
+			p.started = true
+			return p
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// work runs a command and then, one after another, those that its answer lets start.
+func (s *session) work(p *pending) {
+	for p != nil {
+		s.run(p.cmd)
+		p = s.finish(p)
+	}
+}
+
+// finish takes an answered command out of flight and gives the next one to run; others that may start
+// with it get a goroutine.
+func (s *session) finish(done *pending) (next *pending) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return p == done })
+	if len(s.pending) == 0 {
+		s.pending = nil // an idle session keeps nothing
+	}
+	if s.space != nil {
+		close(s.space)
+		s.space = nil
+	}
+	next = s.nextLocked()
+	for other := s.nextLocked(); other != nil; other = s.nextLocked() {
+		go s.work(other)
+	}
+	return next
+}
+
+// run answers one command. A bug that panics costs its connection, not the process.
+func (s *session) run(cmd *protocol.Command) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.srv.o.Log.Error("panic in a command", "panic", p, "stack", string(debug.Stack()))
+			s.close(wire.CloseServerError)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+	defer cancel()
+	began := time.Now()
+	reply, err := s.handle(ctx, cmd)
+	code := wire.Code(0)
+	if err != nil {
+		failure := s.srv.failure(err)
+		code = failure.Code
+		reply = wire.ErrorReply(s.encoding(), cmd.Id, failure)
+	}
+	if reply != nil {
+		s.conn.Send(reply)
+	}
+	s.srv.metrics.command(methodOf(cmd), code, time.Since(began))
+}

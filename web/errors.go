@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/web/wire"
+)
+
+// What can be wrong before a request reaches a domain package; see also errTokenInvalid.
+var (
+	errUnauthorized   = errors.New("unauthorized")
+	errTokenExpired   = errors.New("token expired")
+	errUnknownCommand = errors.New("unknown command")
+	errRateLimited    = errors.New("rate limited")
+)
+
+// errorTable says which code each sentinel is on the wire. What is not in it is internal. The order
+// counts only for an error that wraps two of them: the first one found wins.
+var errorTable = []struct {
+	err  error
+	code wire.Code
+}{
+	{errUnauthorized, wire.CodeUnauthorized},
+	{errTokenInvalid, wire.CodeUnauthorized},
+	{errTokenExpired, wire.CodeTokenExpired},
+	{errUnknownCommand, wire.CodeUnknownCommand},
+	{errRateLimited, wire.CodeRateLimited},
+
+	{chat.ErrBadRequest, wire.CodeBadRequest},
+	{chat.ErrTooLong, wire.CodeTooLong},
+	{chat.ErrLimitExceeded, wire.CodeLimitExceeded},
+	{chat.ErrForbidden, wire.CodeForbidden},
+	{chat.ErrNotFound, wire.CodeNotFound},
+	{chat.ErrNotMember, wire.CodeNotMember},
+	{chat.ErrMuted, wire.CodeMuted},
+	{chat.ErrBanned, wire.CodeBanned},
+	{chat.ErrKeyReused, wire.CodeKeyReused},
+	{chat.ErrConflict, wire.CodeConflict},
+	{chat.ErrUnavailable, wire.CodeUnavailable},
+
+	{redpacket.ErrInsufficientBalance, wire.CodeInsufficientBalance},
+	{redpacket.ErrNotRecipient, wire.CodeNotRecipient},
+	{redpacket.ErrWrongPassphrase, wire.CodeWrongPassphrase},
+	{redpacket.ErrPacketFinished, wire.CodePacketFinished},
+
+	// The caller went away or ran out of time: nobody knows what was done.
+	{context.Canceled, wire.CodeUnavailable},
+	{context.DeadlineExceeded, wire.CodeUnavailable},
+}
+
+// wireError is the error as a client hears it. What clients cannot mend is logged, with an id that both
+// the log and the client have.
+func wireError(err error, log *slog.Logger) wire.Error {
+	code, ok := codeOf(err)
+	if !ok {
+		id := rand.Text()[:12]
+		log.Error("internal error", "id", id, "err", err)
+		return wire.NewError(wire.CodeInternal, "id", id)
+	}
+	if code == wire.CodeUnavailable {
+		log.Warn("unavailable", "err", err)
+	}
+	return wire.NewError(code, pairsOf(err)...)
+}
+
+func codeOf(err error) (code wire.Code, ok bool) {
+	for _, row := range errorTable {
+		if errors.Is(err, row.err) {
+			return row.code, true
+		}
+	}
+	return 0, false
+}
+
+// pairsOf are the names and values that follow the word in an error's message.
+func pairsOf(err error) []string {
+	var field *chat.FieldError
+	var commitment *redpacket.CommitmentError
+	switch {
+	case errors.As(err, &field):
+		return []string{"field", field.Field}
+	case errors.As(err, &commitment):
+		return []string{"next_commitment", commitment.Next}
+	}
+	return nil
+}

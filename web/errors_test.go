@@ -1,0 +1,113 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/web/wire"
+)
+
+// TestEverySentinelHasACode reads the sources: a sentinel that a domain package exports and the table
+// does not know would reach clients as "internal".
+func TestEverySentinelHasACode(t *testing.T) {
+	table := sentinelsIn(t, "errors.go", func(n ast.Node) (string, bool) {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return "", false
+		}
+		return fmt.Sprint(sel.X) + "." + sel.Sel.Name, true
+	})
+	found := 0
+	for _, pkg := range []string{"chat", "redpacket"} {
+		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			for name := range sentinelsIn(t, file, exportedErr) {
+				found++
+				if !table[pkg+"."+name] {
+					t.Errorf("%s.%s is not in errorTable", pkg, name)
+				}
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d sentinels found: does this test still read the right files?", found)
+	}
+}
+
+// exportedErr names the variables Err… that a declaration makes.
+func exportedErr(n ast.Node) (string, bool) {
+	spec, ok := n.(*ast.ValueSpec)
+	if !ok || !strings.HasPrefix(spec.Names[0].Name, "Err") {
+		return "", false
+	}
+	return spec.Names[0].Name, true
+}
+
+func sentinelsIn(t *testing.T, file string, pick func(ast.Node) (string, bool)) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	if strings.HasSuffix(file, "_test.go") {
+		return names
+	}
+	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if name, ok := pick(n); ok {
+			names[name] = true
+		}
+		return true
+	})
+	return names
+}
+
+func TestWireError(t *testing.T) {
+	for _, c := range []struct {
+		err       error
+		message   string
+		temporary bool
+	}{
+		{chat.ErrMuted, "muted", false},
+		{fmt.Errorf("send: %w", chat.ErrNotMember), "not_member", false},
+		{chat.BadField("total", "must be at least the count"), "bad_request field=total", false},
+		{&chat.FieldError{Err: chat.ErrTooLong, Field: "text", Reason: "4001 characters"}, "too_long field=text", false},
+		{&redpacket.CommitmentError{Err: chat.ErrConflict, Next: "abcd"}, "conflict next_commitment=abcd", false},
+		{fmt.Errorf("commit: %w: %w", chat.ErrUnavailable, fs.ErrClosed), "unavailable", true},
+		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", true},
+		{errUnknownCommand, "unknown_command", false},
+		{errTokenExpired, "token_expired", false},
+	} {
+		got := wireError(c.err, slog.New(slog.DiscardHandler))
+		if got.Message != c.message || got.Temporary != c.temporary {
+			t.Errorf("%v: got %+v, want %s, temporary=%t", c.err, got, c.message, c.temporary)
+		}
+	}
+}
+
+func TestUnknownErrorsAreLoggedWithTheirID(t *testing.T) {
+	var logged bytes.Buffer
+	got := wireError(errors.New("disk on fire"), slog.New(slog.NewTextHandler(&logged, nil)))
+	id, ok := strings.CutPrefix(got.Message, "internal id=")
+	if !ok || len(id) < 8 || got.Code != wire.CodeInternal || !got.Temporary {
+		t.Fatalf("got %+v", got)
+	}
+	if s := logged.String(); !strings.Contains(s, id) || !strings.Contains(s, "disk on fire") {
+		t.Errorf("the log says %s", s)
+	}
+}

@@ -1,0 +1,83 @@
+package web
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/web/wire"
+)
+
+// metrics are the figures of one server, in a registry of its own.
+type metrics struct {
+	registry *prometheus.Registry
+	commands *prometheus.HistogramVec // seconds, by method and error code ("0": none)
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		commands: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hongbao_command_seconds", Help: "How long commands took, by method and error code (0: none).",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"method", "code"}),
+	}
+	m.registry.MustRegister(m.commands, counts{s.hub, s.packets},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) command(method string, code wire.Code, took time.Duration) {
+	m.commands.WithLabelValues(method, strconv.Itoa(int(code))).Observe(took.Seconds())
+}
+
+// counts reads, at each scrape, what the hub and the packets have counted.
+type counts struct {
+	hub     *hub.Hub
+	packets *redpacket.Service
+}
+
+// figure is one number of a scrape.
+type figure struct {
+	name, help string
+	kind       prometheus.ValueType
+	value      float64
+}
+
+// Describe implements prometheus.Collector: the figures are not known beforehand.
+func (c counts) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c counts) Collect(out chan<- prometheus.Metric) {
+	h, p := c.hub.Stats(), c.packets.Stats()
+	for _, f := range []figure{
+		{"hongbao_connections", "Open sockets.", prometheus.GaugeValue, float64(h.Connections)},
+		{"hongbao_topics", "Rooms and users with an open socket here.", prometheus.GaugeValue, float64(h.Topics)},
+		{"hongbao_queued_bytes", "Bytes waiting for sockets.", prometheus.GaugeValue, float64(h.QueuedBytes)},
+		{"hongbao_deliveries_total", "Messages queued to sockets.", prometheus.CounterValue, float64(h.Delivered)},
+		{"hongbao_shed_total", "Messages without a sequence number dropped for slow sockets.", prometheus.CounterValue, float64(h.Shed)},
+		{"hongbao_gap_repairs_total", "Pages of entries fetched because the bus had lost them.", prometheus.CounterValue, float64(h.GapRepairs)},
+		{"hongbao_closed_by_peer_total", "Sockets closed by their clients.", prometheus.CounterValue, float64(h.ClosedByPeer)},
+		{"hongbao_lost_total", "Sockets that ended without a close frame.", prometheus.CounterValue, float64(h.Lost)},
+		{"hongbao_packets_swept_total", "Packets found due by the sweep.", prometheus.CounterValue, float64(p.Swept)},
+		{"hongbao_backstop_failures_total", "Rounds of the backstop that failed.", prometheus.CounterValue, float64(p.BackstopFailures)},
+		{"hongbao_recover_failures_total", "Rounds of the recovery of claims that failed.", prometheus.CounterValue, float64(p.RecoverFailures)},
+		{"hongbao_packets_remembered_bytes", "Memory used for packets.", prometheus.GaugeValue, float64(p.Remembered)},
+	} {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, nil, nil), f.kind, f.value)
+	}
+	closes := prometheus.NewDesc("hongbao_closes_total", "Sockets closed by us, by code.", []string{"code"}, nil)
+	for code, n := range h.Closes {
+		out <- prometheus.MustNewConstMetric(closes, prometheus.CounterValue, float64(n), strconv.Itoa(code))
+	}
+	grabs := prometheus.NewDesc("hongbao_grabs_total", "Grabs by outcome.", []string{"outcome"}, nil)
+	for outcome, n := range map[string]int64{
+		"won": p.Won, "already": p.Already, "empty": p.Empty, "expired": p.Expired, "failed": p.Failed,
+	} {
+		out <- prometheus.MustNewConstMetric(grabs, prometheus.CounterValue, float64(n), outcome)
+	}
+}

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/web/wire"
+)
+
+// Publisher tells the hub, in wire terms, what the services have committed.
+type Publisher struct{ hub *hub.Hub }
+
+// NewPublisher makes the publisher of a hub.
+func NewPublisher(h *hub.Hub) *Publisher { return &Publisher{hub: h} }
+
+// Entry implements chat.Publisher.
+func (p *Publisher) Entry(e chat.Entry) {
+	p.hub.Publish(roomTopic(e.Room), entryMessage(e))
+}
+
+// ToRoom implements chat.Publisher.
+func (p *Publisher) ToRoom(room string, e chat.Event) { p.tell(roomTopic(room), e) }
+
+// ToUser implements chat.Publisher. What changes a user's rooms is handled by his sessions, the rest is
+// for his clients.
+func (p *Publisher) ToUser(user string, e chat.Event) {
+	topic := userTopic(user)
+	switch e := e.(type) {
+	case chat.Entered:
+		p.hub.Signal(topic, signal{Room: e.Membership.Room.ID, Entered: &entered{
+			Seen: e.Membership.Room.LastSeq, Data: wire.Joined{Room: wireMembership(e.Membership)},
+		}}.encode())
+	case chat.Gone:
+		p.hub.Signal(topic, signal{Room: e.Room, Reason: e.Reason}.encode())
+	default:
+		p.tell(topic, e)
+	}
+}
+
+// tell sends an event as a message without a place in a sequence.
+func (p *Publisher) tell(topic string, e chat.Event) {
+	var m wire.Message
+	switch e := e.(type) {
+	case chat.MembersCounted:
+		m.Members = &wire.MembersPush{Room: e.Room, Count: e.Count}
+	case chat.ReadMoved:
+		m.Read = &wire.ReadPush{Room: e.Room, User: e.User, Seq: e.Seq}
+	case redpacket.Progress:
+		m.PacketProgress = &wire.ProgressPush{
+			Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest,
+		}
+	case redpacket.WalletChanged:
+		m.Wallet = &wire.WalletPush{
+			Balance: int64(e.Account.Balance), Change: int64(e.Change), Kind: string(e.Kind), Packet: e.Packet,
+			NextCommitment: e.Account.NextCommitment,
+		}
+	default:
+		panic("web: no push for event " + e.EventName()) // a new event without its push is a bug of ours
+	}
+	p.hub.Publish(topic, hub.Message{Data: marshal(m)})
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/gorilla/websocket"
+
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/web/wire"
+)
+
+// Options of a Server. The zero value believes no tokens at all, so give it a JWT key or a guest key.
+type Options struct {
+	JWT            JWT
+	Guests         Guests
+	AllowedOrigins []string // besides the server's own host, as "https://example.com"
+	Currency       wire.Currency
+	Version        string
+	SocketsPerUser int                         // on this instance; the oldest goes
+	Ready          func(context.Context) error // are the engines reachable
+	Now            func() time.Time
+	Log            *slog.Logger
+
+	ConnectWithin time.Duration // from the upgrade to the connect command; 8 s
+	RefreshGrace  time.Duration // from a token's end to the close of its sockets; 25 s
+}
+
+// Server is the door: everything that comes over HTTP and over sockets.
+type Server struct {
+	// static after New
+	hub      *hub.Hub
+	chat     *chat.Service
+	packets  *redpacket.Service
+	o        Options
+	tokens   *verifier
+	origins  map[string]struct{} // allowed besides our own host
+	upgrader websocket.Upgrader
+	node     string // names this instance to clients
+	metrics  *metrics
+
+	sockets  sockets
+	draining atomic.Bool
+}
+
+// New makes a server over a hub and the two services that publish to it.
+func New(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Ready == nil {
+		o.Ready = func(context.Context) error { return nil }
+	}
+	o.Currency = cmp.Or(o.Currency, wire.Currency{Code: "CNY", Exponent: 2})
+	o.SocketsPerUser = cmp.Or(o.SocketsPerUser, wire.DefaultLimits().SocketsPerUser)
+	o.Log = cmp.Or(o.Log, slog.Default())
+	o.ConnectWithin = cmp.Or(o.ConnectWithin, 8*time.Second)
+	o.RefreshGrace = cmp.Or(o.RefreshGrace, 25*time.Second)
+	tokens, err := newVerifier(o.JWT, o.Guests.Key, o.Now)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	s := &Server{
+		hub: h, chat: rooms, packets: packets, o: o, tokens: tokens,
+		origins: originSet(o.AllowedOrigins), node: chat.NewID(o.Now()),
+		sockets: sockets{max: o.SocketsPerUser, oldest: map[string]*session{}},
+	}
+	s.upgrader = s.newUpgrader()
+	s.metrics = newMetrics(s)
+	return s, nil
+}
+
+// Handler serves clients: sockets, commands, guests, administration and the page.
+func (s *Server) Handler() http.Handler {
+	r := chi.NewRouter()
+	r.Use(harden)
+	r.Route("/v1", func(r chi.Router) {
+		r.Use(s.cors)
+		r.Get("/socket", s.serveSocket)
+		r.Post("/commands/{method}", s.serveCommand)
+		r.Post("/guests", s.serveGuests)
+		r.Post("/admin/credit", s.serveAdmin("credit"))
+		r.Post("/admin/debit", s.serveAdmin("debit"))
+		r.Get("/admin/audit", s.serveAdmin("audit"))
+		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
+	})
+	r.Handle("/*", page())
+	return r
+}
+
+// Drain stops accepting sockets and closes those there are, spread over the window; their clients come back
+// elsewhere. It returns when all are gone or ctx is done.
+func (s *Server) Drain(ctx context.Context, window time.Duration) error {
+	s.draining.Store(true)
+	bye := wire.CloseFor(wire.CloseDrain)
+	return s.hub.Drain(ctx, window, bye.Code, bye.Reason)
+}

@@ -1,0 +1,77 @@
+package web
+
+import (
+	"sync"
+	"time"
+
+	"hongbao/hub"
+	"hongbao/web/wire"
+)
+
+// phase is how far a session has come.
+type phase uint8
+
+const (
+	silent  phase = iota // nothing but pongs may come before connect
+	opening              // a connect command is in flight
+	open                 // the connect reply has been sent
+)
+
+// session is one client on one socket. There are very many of them and most are idle, so what is needed
+// only now and then is made then.
+type session struct {
+	// static after Attach
+	srv  *Server
+	conn *hub.Conn
+
+	// guarded by sockets.mu
+	newer *session // of the same user
+	gone  bool     // the socket is closed
+
+	mu      sync.Mutex // guards the following
+	phase   phase
+	who     Caller
+	bearer  *identity // of the upgrade, until connect
+	client  string    // names the session to its client
+	epoch   string
+	pending []*pending    // commands in flight, in the order they came; nil: none
+	space   chan struct{} // closed when a command was answered; nil while the reader does not wait for that
+	early   [][]byte      // signals that came before the session was open
+}
+
+func newSession(srv *Server, conn *hub.Conn, bearer *identity) *session {
+	s := &session{srv: srv, conn: conn, bearer: bearer}
+	late := wire.CloseFor(wire.CloseNoConnect)
+	conn.CloseAt(time.Now().Add(srv.o.ConnectWithin), late.Code, late.Reason)
+	return s
+}
+
+// Idle implements hub.Handler.
+func (s *session) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending) == 0
+}
+
+// Closed implements hub.Handler.
+func (s *session) Closed() { s.srv.sockets.remove(s) }
+
+func (s *session) encoding() wire.Encoding { return wire.Encoding(s.conn.Encoding()) }
+
+// close hangs up for one of the protocol's reasons.
+func (s *session) close(code int) {
+	bye := wire.CloseFor(code)
+	s.conn.Close(bye.Code, bye.Reason)
+}
+
+// expire has the socket closed when its token has been over for a while and no newer one came.
+func (s *session) expire(at time.Time) {
+	bye := wire.CloseFor(wire.CloseTokenExpired)
+	s.conn.CloseAt(at.Add(s.srv.o.RefreshGrace), bye.Code, bye.Reason)
+}
+
+// ttl is how long a token lasts, in whole seconds and never 0, which would be left out of the reply.
+func (s *Server) ttl(expires time.Time) uint32 {
+	left := expires.Sub(s.o.Now())
+	return uint32(min(max(left/time.Second, 1), 1<<31))
+}

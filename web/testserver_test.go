@@ -1,0 +1,190 @@
+package web
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/store/memstore"
+	"hongbao/store/sqlitestore"
+	"hongbao/web/wire"
+)
+
+// testServer is a whole server on the embedded engines, with a look into its database.
+type testServer struct {
+	*Server
+	db *sql.DB
+}
+
+var testSecret = []byte("a secret of thirty-two bytes, or more")
+
+// newTestServer makes a server that runs until the test ends; then its books must balance.
+func newTestServer(t *testing.T) *testServer {
+	t.Helper()
+	dir, log := t.TempDir(), slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	store, err := sqlitestore.Open(t.Context(), dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repair := Repair{Store: store}
+	h := hub.New(hub.Options{
+		Encode: Encode, Ping: Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs,
+		Bus: memstore.NewBroker().Endpoint(), Log: log,
+	})
+	pub := NewPublisher(h)
+	rooms := chat.New(store, pub, chat.Options{})
+	packets := redpacket.New(store, memstore.NewPool(memstore.Options{}), rooms, pub, redpacket.Options{Log: log})
+	server, err := New(h, rooms, packets, Options{JWT: JWT{Secret: testSecret}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlitestore.FileName)+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &testServer{Server: server, db: db}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = h.Run(ctx) })
+	running.Go(func() { _ = packets.Run(ctx) })
+	t.Cleanup(func() {
+		s.mustBalance(t)
+		cancel()
+		running.Wait()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// signIn makes a user known, with some money.
+func (s *testServer) signIn(t *testing.T, id string, money int64) Caller {
+	t.Helper()
+	c := Caller{User: chat.User{ID: id, Name: "Name of " + id}}
+	if err := s.chat.SignIn(context.Background(), c.User); err != nil {
+		t.Fatal(err)
+	}
+	if money > 0 {
+		s.admin(t, "credit", wire.AdjustRequest{User: id, Amount: money, Key: "start-" + id})
+	}
+	return c
+}
+
+// call runs a command that must succeed, and reads its reply as a strict client would.
+func call[Reply any](t *testing.T, s *testServer, c Caller, method string, request any) (reply Reply) {
+	t.Helper()
+	data, err := s.Call(context.Background(), c, method, encoded(t, request))
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&reply); err != nil {
+		t.Fatalf("%s: %v in %s", method, err, data)
+	}
+	if strings.Contains(string(data), "null") {
+		t.Errorf("%s: null in %s", method, data)
+	}
+	return reply
+}
+
+// refused runs a command that must fail, and gives its error as the client hears it.
+func (s *testServer) refused(t *testing.T, c Caller, method string, data []byte) wire.Error {
+	t.Helper()
+	run := s.Call
+	if c.Admin {
+		run = s.callAdmin
+	}
+	reply, err := run(context.Background(), c, method, data)
+	if err == nil {
+		t.Errorf("%s %s: answered %s", method, data, reply)
+		return wire.Error{}
+	}
+	return s.failure(err)
+}
+
+func (s *testServer) admin(t *testing.T, method string, request any) []byte {
+	t.Helper()
+	reply, err := s.callAdmin(context.Background(), Caller{Admin: true}, method, encoded(t, request))
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return reply
+}
+
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := wire.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// mustBalance checks that no money came or went, and that all the books agree.
+func (s *testServer) mustBalance(t *testing.T) {
+	t.Helper()
+	a, err := s.packets.Audit(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Differences) > 0 || a.Funded != a.InWallets+a.InPackets {
+		t.Errorf("the books do not balance: %+v", a)
+	}
+}
+
+// dump is everything that the database holds.
+func (s *testServer) dump(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	for _, table := range s.rows(t, `select name from sqlite_master where type = 'table' order by name`) {
+		fmt.Fprintf(&out, "%s: %s\n", table, strings.Join(s.rows(t, `select * from "`+table+`"`), "\n  "))
+	}
+	return out.String()
+}
+
+// rows gives each row of a query as one text.
+func (s *testServer) rows(t *testing.T, query string) (all []string) {
+	t.Helper()
+	rows, err := s.db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = v.String
+		}
+		all = append(all, strings.Join(texts, " | "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

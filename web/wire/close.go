@@ -1,0 +1,43 @@
+package wire
+
+// Close is a reason to hang up: the code and text of a WebSocket close frame. After a code below 3500
+// clients come back by themselves, after the others they do not.
+type Close struct {
+	Code   int
+	Reason string
+}
+
+// Reconnect tells whether clients come back after it.
+func (c Close) Reconnect() bool { return c.Code < 3500 }
+
+// The codes of closes.
+const (
+	CloseDrain           = 3001
+	CloseServerError     = 3004
+	CloseTokenExpired    = 3005
+	CloseTooSlow         = 3008
+	CloseNoPong          = 3012
+	CloseTooManyCommands = 3013
+	CloseInvalidToken    = 3500
+	CloseProtocolError   = 3501
+	CloseNoConnect       = 3502
+	CloseRevoked         = 3503
+	ClosePushedOut       = 3504
+)
+
+// CloseFor is the close of a code, with its text.
+func CloseFor(code int) Close { return Close{Code: code, Reason: closeReasons[code]} }
+
+var closeReasons = map[int]string{
+	CloseDrain:           "drain",
+	CloseServerError:     "server error",
+	CloseTokenExpired:    "token expired",
+	CloseTooSlow:         "too slow",
+	CloseNoPong:          "no pong",
+	CloseTooManyCommands: "too many commands",
+	CloseInvalidToken:    "invalid token",
+	CloseProtocolError:   "protocol error",
+	CloseNoConnect:       "no connect in time",
+	CloseRevoked:         "revoked",
+	ClosePushedOut:       "pushed out by a newer socket",
+}

@@ -1,0 +1,101 @@
+package wire
+
+import "strconv"
+
+// Code is an error's number on the wire.
+type Code uint32
+
+// The codes of errors.
+const (
+	CodeInternal            Code = 100
+	CodeUnauthorized        Code = 101
+	CodeForbidden           Code = 103
+	CodeUnknownCommand      Code = 104
+	CodeBadRequest          Code = 107
+	CodeTokenExpired        Code = 109
+	CodeRateLimited         Code = 111
+	CodeUnavailable         Code = 1000
+	CodeNotFound            Code = 1001
+	CodeNotMember           Code = 1002
+	CodeMuted               Code = 1003
+	CodeBanned              Code = 1004
+	CodeTooLong             Code = 1005
+	CodeLimitExceeded       Code = 1006
+	CodeKeyReused           Code = 1007
+	CodeConflict            Code = 1008
+	CodeInsufficientBalance Code = 1009
+	CodeNotRecipient        Code = 1010
+	CodeWrongPassphrase     Code = 1011
+	CodePacketFinished      Code = 1012
+	CodeEditWindowOver      Code = 1013
+)
+
+// Codes of the envelope alone: they answer its own commands and never come over HTTP.
+const (
+	CodeAlreadySubscribed Code = 105
+	CodeNotAvailable      Code = 108
+)
+
+// codes says of each code its word, its HTTP status, and whether the same request again may succeed.
+var codes = map[Code]struct {
+	word      string
+	status    int
+	temporary bool
+}{
+	CodeInternal:            {"internal", 500, true},
+	CodeUnauthorized:        {"unauthorized", 401, false},
+	CodeForbidden:           {"forbidden", 403, false},
+	CodeUnknownCommand:      {"unknown_command", 404, false},
+	CodeAlreadySubscribed:   {"already_subscribed", 400, false},
+	CodeBadRequest:          {"bad_request", 400, false},
+	CodeNotAvailable:        {"not_available", 400, false},
+	CodeTokenExpired:        {"token_expired", 401, false},
+	CodeRateLimited:         {"rate_limited", 429, true},
+	CodeUnavailable:         {"unavailable", 503, true},
+	CodeNotFound:            {"not_found", 404, false},
+	CodeNotMember:           {"not_member", 403, false},
+	CodeMuted:               {"muted", 403, false},
+	CodeBanned:              {"banned", 403, false},
+	CodeTooLong:             {"too_long", 400, false},
+	CodeLimitExceeded:       {"limit_exceeded", 422, false},
+	CodeKeyReused:           {"key_reused", 409, false},
+	CodeConflict:            {"conflict", 409, false},
+	CodeInsufficientBalance: {"insufficient_balance", 422, false},
+	CodeNotRecipient:        {"not_recipient", 403, false},
+	CodeWrongPassphrase:     {"wrong_passphrase", 403, false},
+	CodePacketFinished:      {"packet_finished", 409, false},
+	CodeEditWindowOver:      {"edit_window_over", 409, false},
+}
+
+// Word is the first word of the error's message.
+func (c Code) Word() string { return codes[c].word }
+
+// Status is the error's HTTP status.
+func (c Code) Status() int { return codes[c].status }
+
+// Temporary tells whether the same request again may succeed; with a key, or on a grab, it means that
+// the outcome is unknown and that repeating is safe.
+func (c Code) Temporary() bool { return codes[c].temporary }
+
+// Error is the error of a reply.
+type Error struct {
+	Code      Code   `json:"code"`
+	Message   string `json:"message"` // the word, then " name=value" pairs
+	Temporary bool   `json:"temporary"`
+}
+
+// NewError makes the error of a code; pairs are alternating names and values without spaces.
+func NewError(c Code, pairs ...string) Error {
+	msg := c.Word()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		msg += " " + pairs[i] + "=" + pairs[i+1]
+	}
+	return Error{Code: c, Message: msg, Temporary: c.Temporary()}
+}
+
+func (e Error) Error() string { return strconv.Itoa(int(e.Code)) + " " + e.Message }
+
+// ErrorBody is the body of every HTTP answer that is not a success.
+type ErrorBody struct {
+	Error Error `json:"error"`
+}

@@ -1,0 +1,136 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hongbao/web/wire"
+)
+
+func TestDecode(t *testing.T) {
+	zero, nine := int64(0), int64(9)
+	for _, c := range []struct {
+		data string
+		want any
+	}{
+		{`{"room":"r","before":9}`, wire.HistoryRequest{Room: "r", Before: &nine}},
+		{`{"room":"r","after":0,"limit":1000000}`, wire.HistoryRequest{Room: "r", After: &zero, Limit: 1000000}},
+		{"\n { \"room\" : \"r\" } \r\n", wire.HistoryRequest{Room: "r"}},
+		{`{"room":"q","room":"r","unknown":[1.5,null],"Room":"x"}`, wire.HistoryRequest{Room: "r"}},
+		{`{"room":"r","seq":-0}`, wire.ReadRequest{Room: "r"}},
+		{`{"room":"r","seq":9007199254740991}`, wire.ReadRequest{Room: "r", Seq: wire.MaxInt}},
+		{`{"room":"\\u0000","seq":1}`, wire.ReadRequest{Room: `\u0000`, Seq: 1}},
+		{`{"key":"k","name":"\ud83e\udde7","members":[]}`, wire.CreateRoomRequest{Key: "k", Name: "🧧", Members: []string{}}},
+		{`{"key":"k","name":"n","members":["a","b"],"kind":""}`, wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"a", "b"}}},
+		{``, wire.WalletRequest{}},
+		{`null`, wire.WalletRequest{}},
+		{`{}`, struct{}{}},
+	} {
+		got := reflect.New(reflect.TypeOf(c.want))
+		if err := wire.Decode([]byte(c.data), got.Interface()); err != nil {
+			t.Errorf("%s: %v", c.data, err)
+		} else if !reflect.DeepEqual(got.Elem().Interface(), c.want) {
+			t.Errorf("%s\n got %+v\nwant %+v", c.data, got.Elem(), c.want)
+		}
+	}
+}
+
+func TestDecodeNamesTheField(t *testing.T) {
+	for _, c := range []struct {
+		data  string
+		into  any
+		field string
+	}{
+		{``, new(wire.ReadRequest), "room"},
+		{`null`, new(wire.ReadRequest), "room"},
+		{`{}`, new(wire.ReadRequest), "room"},
+		{`{"ROOM":"r","seq":1}`, new(wire.ReadRequest), "room"},
+		{`{"room":"","seq":1}`, new(wire.ReadRequest), "room"},
+		{`{"room":7,"seq":1}`, new(wire.ReadRequest), "room"},
+		{`{"room":null,"seq":1}`, new(wire.ReadRequest), "room"},
+		{`{"room":"a\u0000b","seq":1}`, new(wire.ReadRequest), "room"},
+		{`{"room":"\\\u0000","seq":1}`, new(wire.ReadRequest), "room"},
+		{`{"room":"r"}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":null}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":"5"}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":1.0}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":1e3}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":true}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":-1}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":9007199254740992}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","seq":18446744073709551617}`, new(wire.ReadRequest), "seq"},
+		{`{"room":"r","before":null}`, new(wire.HistoryRequest), "before"},
+		{`{"room":"r","limit":0}`, new(wire.HistoryRequest), "limit"},
+		{`{"key":"k","name":"n","members":"a"}`, new(wire.CreateRoomRequest), "members"},
+		{`{"key":"k","name":"n","members":null}`, new(wire.CreateRoomRequest), "members"},
+		{`{"key":"k","name":"n","members":["a",null]}`, new(wire.CreateRoomRequest), "members"},
+		{`{"key":"k","name":"n","members":["a",""]}`, new(wire.CreateRoomRequest), "members"},
+		{`{"key":"k","name":"n","members":["\u0000"]}`, new(wire.CreateRoomRequest), "members"},
+		{`{"packet":"p","passphrase":null}`, new(wire.GrabRequest), "passphrase"},
+		{`{"room":"r","key":"k","data":{}}`, new(wire.SendRequest), "data"},
+		{`{"room":"r","seq":1,"\u0000":1}`, new(wire.ReadRequest), "data"},
+		{`{"room":"r","seq":1,"x":{"y":"\u0000"}}`, new(wire.ReadRequest), "data"},
+		{"{\"room\":\"\xff\",\"seq\":1}", new(wire.ReadRequest), "data"},
+		{`[]`, new(wire.WalletRequest), "data"},
+		{`7`, new(wire.WalletRequest), "data"},
+		{`"x"`, new(wire.WalletRequest), "data"},
+		{`{`, new(wire.WalletRequest), "data"},
+		{`{} {}`, new(wire.WalletRequest), "data"},
+	} {
+		err := wire.Decode([]byte(c.data), c.into)
+		var bad *wire.FieldError
+		if !errors.As(err, &bad) || bad.Field != c.field {
+			t.Errorf("%s: got %v, want field %q", c.data, err, c.field)
+		}
+	}
+}
+
+// requests are all request types: a field that Decode cannot read would panic here, not in production.
+func requests() []any {
+	return []any{
+		new(wire.CreateRoomRequest), new(wire.JoinRequest), new(wire.LeaveRequest), new(wire.FindRoomsRequest),
+		new(wire.MembersRequest), new(wire.SendRequest), new(wire.HistoryRequest), new(wire.ReadRequest),
+		new(wire.SendPacketRequest), new(wire.GrabRequest), new(wire.PacketRequest), new(wire.CancelPacketRequest),
+		new(wire.PacketsRequest), new(wire.WalletRequest), new(wire.AdjustRequest), new(wire.GuestRequest),
+	}
+}
+
+// FuzzDecode checks that whatever Decode accepts holds only what it promises, and reads the same when it
+// is written again.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{"room":"r","key":"k","text":"t","mode":"lucky","total":1000,"count":5,"ttl_s":60,"packet":"p","seq":1}`,
+		`{"direction":"sent","from":1,"to":2,"next":"n","limit":5,"room":"r","before":3}`,
+		`{"user":"u","amount":5,"key":"k","note":"\\u0000","name":"n","members":["a"]}`,
+		`{"room":"\ud800","seq":9007199254740991}`, `{"packet":"p","after_rank":-0}`, `null`, ``, `[`, "{\"query\":\"\u2028\"}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, request := range requests() {
+			if err := wire.Decode(data, request); err != nil {
+				var bad *wire.FieldError
+				if !errors.As(err, &bad) || bad.Field == "" || strings.ContainsAny(bad.Field, " =\n") {
+					t.Fatalf("%T: %v", request, err)
+				}
+				continue
+			}
+			again := reflect.New(reflect.TypeOf(request).Elem())
+			written := must(request)
+			var plain any
+			if err := json.Unmarshal(written, &plain); err != nil || strings.Contains(fmt.Sprint(plain), "\x00") {
+				t.Fatalf("%T holds U+0000: %s", request, written)
+			}
+			if err := wire.Decode(written, again.Interface()); err != nil {
+				t.Fatalf("%T: %v in %s", request, err, written)
+			}
+			if got := must(again.Interface()); string(got) != string(written) {
+				t.Fatalf("%T:\n got %s\nwant %s", request, got, written)
+			}
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/centrifugal/protocol"
+)
+
+// Encoding is how a connection wants its messages.
+type Encoding uint8
+
+// The two encodings.
+const (
+	JSON     Encoding = iota // one object a line
+	Protobuf                 // each message after its varint length
+)
+
+// ErrProtocol means that a frame breaks the protocol: the connection is closed with CloseProtocolError.
+var ErrProtocol = errors.New("protocol error")
+
+// DecodeFrame reads the commands of one frame. Each is a pong (see IsPong), a send, or has an id and at
+// least one request; nothing in it refers to the frame's memory. Any error is ErrProtocol.
+func DecodeFrame(e Encoding, frame []byte) ([]*protocol.Command, error) {
+	next := nextJSON
+	if e == Protobuf {
+		next = nextProtobuf
+	} else if !utf8.Valid(frame) {
+		return nil, broken("text is not UTF-8")
+	}
+	if len(frame) == 0 {
+		return nil, broken("empty frame")
+	}
+	cmds := make([]*protocol.Command, 0, 1)
+	for len(frame) > 0 {
+		if len(cmds) == CommandsPerFrame {
+			return nil, broken("more than %d commands", CommandsPerFrame)
+		}
+		cmd, rest, err := next(frame)
+		if err == nil {
+			err = checkCommand(cmd)
+		}
+		if err != nil {
+			return nil, err
+		}
+		cmds, frame = append(cmds, cmd), rest
+	}
+	return cmds, nil
+}
+
+// IsPong tells whether the command is the answer to a ping.
+func IsPong(c *protocol.Command) bool { return c.Id == 0 && !hasRequest(c) }
+
+// nextJSON reads one line. The last one may end in a newline; empty lines are no commands.
+func nextJSON(frame []byte) (*protocol.Command, []byte, error) {
+	line, rest, _ := bytes.Cut(frame, []byte("\n"))
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("{")) {
+		return nil, nil, broken("a line is not an object")
+	}
+	cmd := new(protocol.Command)
+	if err := json.Unmarshal(line, cmd); err != nil {
+		return nil, nil, broken("%v", err)
+	}
+	return cmd, rest, nil
+}
+
+func nextProtobuf(frame []byte) (*protocol.Command, []byte, error) {
+	size, n := binary.Uvarint(frame)
+	if n <= 0 || size > uint64(len(frame)-n) {
+		return nil, nil, broken("bad length of a message")
+	}
+	end := n + int(size)
+	cmd := new(protocol.Command)
+	if err := cmd.UnmarshalVT(frame[n:end]); err != nil {
+		return nil, nil, broken("%v", err)
+	}
+	return cmd, frame[end:], nil
+}
+
+func checkCommand(c *protocol.Command) error {
+	switch {
+	case c.Id == 0 && hasRequest(c) && c.Send == nil:
+		return broken("a command without id")
+	case c.Id != 0 && !hasRequest(c):
+		return broken("a command without request")
+	}
+	for _, sub := range c.GetConnect().GetSubs() {
+		if sub == nil {
+			return broken("null in subs")
+		}
+	}
+	return nil
+}
+
+func hasRequest(c *protocol.Command) bool {
+	return c.Rpc != nil || c.Send != nil || c.Connect != nil || c.Refresh != nil || c.Subscribe != nil ||
+		c.Unsubscribe != nil || c.Publish != nil || c.Presence != nil || c.PresenceStats != nil ||
+		c.History != nil || c.Ping != nil || c.SubRefresh != nil
+}
+
+func broken(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,289 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/web/wire"
+)
+
+var update = flag.Bool("update", false, "write the golden frames anew")
+
+var (
+	ann    = wire.User{ID: "u-ann", Name: "Ann", Avatar: "https://example.com/ann.png"}
+	bob    = wire.User{ID: "u-bob", Name: `Bob "鲍勃" <b>`}
+	room   = wire.Room{ID: "r-1", Name: "大厅", Kind: "public", Members: 2, LastSeq: 43, CreatedAt: 1767225600000, Role: "member"}
+	packet = wire.Packet{
+		ID: "p-1", Room: "r-1", From: ann, Mode: "lucky", Spread: "classic", Total: 1000, Count: 5, Greeting: "恭喜发财,大吉大利",
+		CreatedAt: 1767225601000, ExpiresAt: 1767312001000, Key: "k-1",
+		Commitment: "b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d",
+	}
+	seed = "dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d"
+	next = "4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"
+	open = wire.State{Packet: "p-1", Status: "open", Claimed: 1, Mine: &wire.Mine{Amount: 134, Rank: 1, At: 1767225602000}}
+	done = wire.State{Packet: "p-1", Status: "expired", Claimed: 1, Luckiest: &wire.Luckiest{User: "u-bob", Amount: 134, Rank: 1}, Refunded: 866}
+)
+
+func textEntry() wire.Entry {
+	return wire.Entry{Seq: 42, ID: "e-42", At: 1767225600500, From: bob, Kind: "text", Key: "k-0", Body: must(wire.TextBody{Text: "a < b & \"c\"\n你好"})}
+}
+
+func packetEntry() wire.Entry {
+	return wire.Entry{Seq: 43, ID: "e-43", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(packet)}
+}
+
+func doneEntry() wire.Entry {
+	return wire.Entry{Seq: 44, ID: "e-44", At: 1767312001000, From: ann, Kind: "packet_done",
+		Body: must(wire.PacketDoneBody{Packet: "p-1", Reason: "expired", State: done, Seed: seed})}
+}
+
+func must(v any) []byte {
+	b, err := wire.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// replies are the replies of the commands, by method.
+func replies() map[string]any {
+	balance := int64(10134)
+	return map[string]any{
+		"create_room": wire.CreateRoomReply{Room: room},
+		"join":        wire.JoinReply{Room: room},
+		"leave":       wire.LeaveReply{},
+		"find_rooms":  wire.FindRoomsReply{Rooms: []wire.Room{room}, Next: "c-1"},
+		"members": wire.MembersReply{Members: []wire.Member{
+			{User: ann, Role: "owner", Online: true}, {User: bob, Role: "member", MutedUntil: 1767225700000},
+		}},
+		"send":    wire.SendReply{Seq: 42, ID: "e-42", At: 1767225600500},
+		"history": wire.HistoryReply{Entries: []wire.Entry{textEntry(), packetEntry()}, PacketStates: []wire.State{open}},
+		"read":    wire.ReadReply{Unread: 1},
+		"send_packet": wire.SendPacketReply{
+			Packet: packet, Seq: 43, At: 1767225601000, Balance: 9000, NextCommitment: next, Dup: true,
+		},
+		"grab": wire.GrabReply{
+			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, Claimed: 1, Count: 5,
+		},
+		"grab-empty": wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
+		"packet": wire.PacketReply{
+			Packet: packet, State: done, Claims: []wire.Claim{{User: bob, Rank: 1, At: 1767225602000, Amount: 134}},
+			Proof: &wire.Proof{Seed: seed, Commitment: packet.Commitment, Shares: []int64{134, 413, 159, 278, 16}},
+		},
+		"packet-hidden": wire.PacketReply{
+			Packet: packet, State: wire.State{Packet: "p-1", Status: "open", Claimed: 1}, More: true,
+			Claims: []wire.Claim{{User: bob, Rank: 1, At: 1767225602000}},
+		},
+		"cancel_packet": wire.CancelPacketReply{
+			State: wire.State{Packet: "p-1", Status: "cancelled", Refunded: 1000}, Balance: 10000,
+		},
+		"packets": wire.PacketsReply{
+			Packets: []wire.PacketState{{Packet: packet, State: open}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
+		},
+		"wallet": wire.WalletReply{Balance: 10134, NextCommitment: next, Transfers: []wire.Transfer{
+			{ID: "t-2", At: 1767225602000, Amount: 134, Kind: "claim", Packet: "p-1"},
+			{ID: "t-1", At: 1767225600000, Amount: -500, Kind: "debit", Note: "coffee"},
+		}},
+	}
+}
+
+// frames are all messages that have a golden file, in one encoding.
+func frames(t *testing.T, e wire.Encoding) map[string][]byte {
+	all := map[string][]byte{
+		"ping":    wire.Ping(e),
+		"connect": connectReply(t, e),
+		"refresh": wire.RefreshReply(e, 9, &protocol.RefreshResult{Client: "c-1", Version: "hongbao 1", Expires: true, Ttl: 3600}),
+
+		"error-muted":        wire.ErrorReply(e, 7, wire.NewError(wire.CodeMuted)),
+		"error-conflict":     wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next)),
+		"error-bad_request":  wire.ErrorReply(e, 7, wire.NewError(wire.CodeBadRequest, "field", "total")),
+		"error-unavailable":  wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
+		"error-rate_limited": wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
+
+		"push-text":        wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
+		"push-packet":      wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
+		"push-packet_done": wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
+		"push-subscribe":   wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
+		"push-unsubscribe": wire.UnsubscribePush(e, "room:r-1", "left"),
+	}
+	for name, m := range map[string]wire.Message{
+		"members":         {Members: &wire.MembersPush{Room: "r-1", Count: 2}},
+		"packet_progress": {PacketProgress: &wire.ProgressPush{Packet: "p-1", Room: "r-1", Claimed: 1, Count: 5, Latest: []string{"u-bob"}}},
+		"wallet":          {Wallet: &wire.WalletPush{Balance: 9000, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
+		"read":            {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
+		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
+	} {
+		all["push-"+name] = wire.MessagePush(e, must(m))
+	}
+	for method, reply := range replies() {
+		all["reply-"+method] = wire.RPCReply(e, 7, must(reply))
+	}
+	return all
+}
+
+func connectReply(t *testing.T, e wire.Encoding) []byte {
+	t.Helper()
+	reply, err := wire.ConnectReply(e, 1, &protocol.ConnectResult{
+		Client: "c-1", Session: "s-1", Node: "n-1", Version: "hongbao 1", Expires: true, Ttl: 3600, Ping: 25, Pong: true, Time: 1767225603000,
+		Data: must(wire.ConnectData{
+			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, NextCommitment: next, Limits: wire.DefaultLimits(),
+			Rooms: []wire.MyRoom{{Room: room, ReadSeq: 41, Unread: 1}}, PacketStates: []wire.State{open},
+		}),
+		Subs: map[string]*protocol.SubscribeResult{"room:r-1": {
+			Recoverable: true, Positioned: true, Epoch: "ep-1", Offset: 43, WasRecovering: true, Recovered: true,
+			Publications: []*protocol.Publication{
+				{Offset: 42, Data: wire.EntryJSON(textEntry())}, {Offset: 43, Data: wire.EntryJSON(packetEntry())},
+			},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func TestGoldenFrames(t *testing.T) {
+	seen := map[string]bool{}
+	for name, frame := range frames(t, wire.JSON) {
+		golden(t, name+".json", append(frame, '\n'))
+		seen[name+".json"] = true
+	}
+	for name, frame := range frames(t, wire.Protobuf) {
+		golden(t, name+".hex", []byte(hex.EncodeToString(frame)+"\n"))
+		seen[name+".hex"] = true
+	}
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !f.IsDir() && !seen[f.Name()] {
+			t.Errorf("testdata/%s is no frame of this test", f.Name())
+		}
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s\n got %s\nwant %s", name, got, want)
+	}
+}
+
+// TestFramesSayTheSame reads every frame with the decoders that the client SDKs use: both encodings must
+// hold the same message, on one line in JSON.
+func TestFramesSayTheSame(t *testing.T) {
+	inProtobuf := frames(t, wire.Protobuf)
+	for name, frame := range frames(t, wire.JSON) {
+		if bytes.IndexByte(frame, '\n') >= 0 {
+			t.Errorf("%s: newline in a JSON message", name)
+		}
+		fromJSON, err := protocol.NewJSONReplyDecoder(frame).Decode()
+		if err != nil {
+			t.Fatalf("%s: %v in %s", name, err, frame)
+		}
+		framed := append(binary.AppendUvarint(nil, uint64(len(inProtobuf[name]))), inProtobuf[name]...)
+		fromProtobuf, err := protocol.NewProtobufReplyDecoder(framed).Decode()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if a, b := canonical(t, fromJSON), canonical(t, fromProtobuf); a != b {
+			t.Errorf("%s\n    json %s\nprotobuf %s", name, a, b)
+		}
+	}
+}
+
+func canonical(t *testing.T, r *protocol.Reply) string {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestEntryJSONIsItsMarshal(t *testing.T) {
+	hostile := wire.Entry{
+		Seq: 1, ID: "e\\", At: -5, Kind: "te\"xt", Key: "~!\x7f", Body: json.RawMessage("{\n \"a\": [1,\n2], \"b\":\"x\\ny\"}"),
+		From: wire.User{ID: "u\x01\t\n", Name: "\xff a\u2028 \U0001f9e7 </script>"},
+	}
+	for _, e := range []wire.Entry{textEntry(), packetEntry(), doneEntry(), hostile, {Body: json.RawMessage("{}")}} {
+		got := wire.EntryJSON(e)
+		if bytes.IndexByte(got, '\n') >= 0 {
+			t.Errorf("newline in %s", got)
+		}
+		var a, b any
+		if err := json.Unmarshal(got, &a); err != nil {
+			t.Fatalf("%v in %s", err, got)
+		}
+		if err := json.Unmarshal(must(e), &b); err != nil {
+			t.Fatal(err)
+		}
+		if x, y := string(must(a)), string(must(b)); x != y {
+			t.Errorf("\n got %s\nwant %s", x, y)
+		}
+	}
+}
+
+func TestPushesAllocateLittle(t *testing.T) {
+	e := textEntry()
+	entry := wire.EntryJSON(e)
+	for name, c := range map[string]struct {
+		most float64
+		run  func()
+	}{
+		"entry":          {1, func() { wire.EntryJSON(e) }},
+		"push, JSON":     {1, func() { wire.PublicationPush(wire.JSON, "room:r-1", 42, entry) }},
+		"push, Protobuf": {4, func() { wire.PublicationPush(wire.Protobuf, "room:r-1", 42, entry) }},
+		"reply, JSON":    {1, func() { wire.RPCReply(wire.JSON, 7, entry) }},
+		"message, JSON":  {1, func() { wire.MessagePush(wire.JSON, entry) }},
+	} {
+		if n := testing.AllocsPerRun(100, c.run); n > c.most {
+			t.Errorf("%s: %v allocations, want at most %v", name, n, c.most)
+		}
+	}
+}
+
+func TestNothingIsNull(t *testing.T) {
+	for name, frame := range frames(t, wire.JSON) {
+		if bytes.Contains(frame, []byte("null")) {
+			t.Errorf("%s holds null: %s", name, frame)
+		}
+	}
+}
+
+func BenchmarkEntryJSON(b *testing.B) {
+	e := textEntry()
+	for b.Loop() {
+		wire.EntryJSON(e)
+	}
+}
+
+func BenchmarkPublicationPush(b *testing.B) {
+	entry := wire.EntryJSON(textEntry())
+	for name, e := range map[string]wire.Encoding{"json": wire.JSON, "protobuf": wire.Protobuf} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				wire.PublicationPush(e, "room:0191d7a0-5a1e-7cc2-8f6e-6a9f3c1d2e4b", 42, entry)
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package wire
+
+import "encoding/json"
+
+// SendRequest is the request of send.
+type SendRequest struct {
+	Room     string          `json:"room"`
+	Key      string          `json:"key"`
+	Text     string          `json:"text,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty" later:"true"`
+	ReplyTo  int64           `json:"reply_to,omitempty" min:"1" later:"true"`
+	Mentions []string        `json:"mentions,omitempty" later:"true"`
+}
+
+// SendReply is the reply of send.
+type SendReply struct {
+	Seq int64  `json:"seq"`
+	ID  string `json:"id"`
+	At  int64  `json:"at"`
+	Dup bool   `json:"dup"`
+}
+
+// HistoryRequest is the request of history. 0 is a cursor too, hence the pointers.
+type HistoryRequest struct {
+	Room   string `json:"room"`
+	Before *int64 `json:"before,omitempty" min:"0"`
+	After  *int64 `json:"after,omitempty" min:"0"`
+	Limit  int    `json:"limit,omitempty" min:"1"`
+}
+
+// HistoryReply is the reply of history: PacketStates has one State for each packet entry among Entries.
+type HistoryReply struct {
+	Entries      []Entry `json:"entries"`
+	PacketStates []State `json:"packet_states"`
+	More         bool    `json:"more"`
+}
+
+// ReadRequest is the request of read.
+type ReadRequest struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq" min:"0"`
+}
+
+// ReadReply is the reply of read.
+type ReadReply struct {
+	Unread int64 `json:"unread"`
+}

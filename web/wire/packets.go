@@ -1,0 +1,100 @@
+package wire
+
+// SendPacketRequest is the request of send_packet.
+type SendPacketRequest struct {
+	Room       string   `json:"room"`
+	Key        string   `json:"key"`
+	Mode       string   `json:"mode,omitempty"`
+	Total      int64    `json:"total"`
+	Count      int      `json:"count"`
+	Spread     string   `json:"spread,omitempty"`
+	Greeting   string   `json:"greeting,omitempty"`
+	To         []string `json:"to,omitempty" later:"true"`
+	Passphrase string   `json:"passphrase,omitempty" later:"true"`
+	TTLS       *int64   `json:"ttl_s,omitempty"`
+	Commitment string   `json:"commitment,omitempty"`
+}
+
+// SendPacketReply is the reply of send_packet.
+type SendPacketReply struct {
+	Packet         Packet `json:"packet"`
+	Seq            int64  `json:"seq"`
+	At             int64  `json:"at"`
+	Balance        int64  `json:"balance"`
+	NextCommitment string `json:"next_commitment"`
+	Dup            bool   `json:"dup"`
+}
+
+// GrabRequest is the request of grab.
+type GrabRequest struct {
+	Packet     string `json:"packet"`
+	Passphrase string `json:"passphrase,omitempty" later:"true"`
+}
+
+// GrabReply is the reply of grab. Amount, Rank, At and Balance come with won and already.
+type GrabReply struct {
+	Packet  string `json:"packet"`
+	Outcome string `json:"outcome"` // won, already, empty, expired, pending
+	Amount  int64  `json:"amount,omitempty"`
+	Rank    int    `json:"rank,omitempty"`
+	At      int64  `json:"at,omitempty"`
+	Balance *int64 `json:"balance,omitempty"`
+	Claimed int    `json:"claimed"`
+	Count   int    `json:"count"`
+}
+
+// PacketRequest is the request of packet.
+type PacketRequest struct {
+	Packet    string `json:"packet"`
+	AfterRank int    `json:"after_rank,omitempty" min:"0"`
+	Limit     int    `json:"limit,omitempty" min:"1"`
+}
+
+// PacketReply is the reply of packet. Proof comes when the packet is done.
+type PacketReply struct {
+	Packet Packet  `json:"packet"`
+	State  State   `json:"state"`
+	Claims []Claim `json:"claims"`
+	More   bool    `json:"more"`
+	Proof  *Proof  `json:"proof,omitempty"`
+}
+
+// CancelPacketRequest is the request of cancel_packet.
+type CancelPacketRequest struct {
+	Packet string `json:"packet"`
+}
+
+// CancelPacketReply is the reply of cancel_packet.
+type CancelPacketReply struct {
+	State   State `json:"state"`
+	Balance int64 `json:"balance"`
+}
+
+// PacketsRequest is the request of packets: those of [From, To).
+type PacketsRequest struct {
+	Direction string `json:"direction"` // sent, received
+	From      *int64 `json:"from,omitempty" min:"0"`
+	To        *int64 `json:"to,omitempty" min:"0"`
+	Next      string `json:"next,omitempty"`
+	Limit     int    `json:"limit,omitempty" min:"1"`
+}
+
+// PacketsReply is the reply of packets; Totals are over the whole period.
+type PacketsReply struct {
+	Packets []PacketState `json:"packets"`
+	Totals  Totals        `json:"totals"`
+	Next    string        `json:"next,omitempty"`
+}
+
+// PacketState is a packet with its state.
+type PacketState struct {
+	Packet Packet `json:"packet"`
+	State  State  `json:"state"`
+}
+
+// Totals of a period: how many packets, how much, and how often the user was the luckiest.
+type Totals struct {
+	Count    int   `json:"count"`
+	Amount   int64 `json:"amount"`
+	Luckiest int   `json:"luckiest"`
+}

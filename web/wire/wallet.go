@@ -1,0 +1,64 @@
+package wire
+
+// WalletRequest is the request of wallet.
+type WalletRequest struct {
+	Next  string `json:"next,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// WalletReply is the reply of wallet.
+type WalletReply struct {
+	Balance        int64      `json:"balance"`
+	NextCommitment string     `json:"next_commitment"`
+	Transfers      []Transfer `json:"transfers"`
+	Next           string     `json:"next,omitempty"`
+}
+
+// AdjustRequest is the body of the admin's credit and debit.
+type AdjustRequest struct {
+	User   string `json:"user"`
+	Amount int64  `json:"amount" min:"1"`
+	Key    string `json:"key"`
+	Note   string `json:"note,omitempty"`
+}
+
+// AdjustReply is the answer to it.
+type AdjustReply struct {
+	Balance int64 `json:"balance"`
+	Dup     bool  `json:"dup"`
+}
+
+// AuditReply is the state of the books. All is well when Differences is empty; then Funded = InWallets + InPackets.
+type AuditReply struct {
+	OK          bool         `json:"ok"`
+	Funded      int64        `json:"funded"`
+	InWallets   int64        `json:"in_wallets"`
+	InPackets   int64        `json:"in_packets"`
+	Wallets     int          `json:"wallets"`
+	Packets     int          `json:"packets"`
+	OpenPackets int          `json:"open_packets"`
+	Claims      int          `json:"claims"`
+	Transfers   int          `json:"transfers"`
+	Rooms       int          `json:"rooms"`
+	Entries     int64        `json:"entries"`
+	Quarantined int          `json:"quarantined"`
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is one thing in the books that is wrong.
+type Difference struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+	What string `json:"what"`
+}
+
+// GuestRequest is the body of POST /v1/guests.
+type GuestRequest struct {
+	Name string `json:"name"`
+}
+
+// GuestReply is the answer to it.
+type GuestReply struct {
+	Token string `json:"token"`
+	User  User   `json:"user"`
+}
