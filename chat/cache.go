@@ -8,50 +8,55 @@ import (
 // cacheShards keeps those apart who look things up at the same time.
 const cacheShards = 256
 
-// cache remembers what the Store has said, a bounded number of things, and is never older than the last
-// change that was marked by drop.
+// seat is a user's place in a room, taken or not; without a room it is the user himself.
+type seat struct{ room, user string }
+
+// cache remembers what the Store has said of seats, a bounded number of them, and is never older than the
+// last change that was marked by drop.
 //
 // Whoever loads a value takes the shard's version before, and gives it to put after. A change of the
 // Store that came between has moved the version: then nothing is kept.
-type cache[K comparable, V any] struct {
+type cache[V any] struct {
 	// static after newCache
 	seed     maphash.Seed
 	perShard int
 
-	shards [cacheShards]cacheShard[K, V]
+	shards [cacheShards]cacheShard[V]
 }
 
-type cacheShard[K comparable, V any] struct {
+type cacheShard[V any] struct {
 	mu      sync.RWMutex
 	version uint64
-	values  map[K]V
+	values  map[seat]V
 }
 
 // newCache makes a cache of at most size values, rounded up to a multiple of its shards.
-func newCache[K comparable, V any](size int) *cache[K, V] {
-	c := &cache[K, V]{seed: maphash.MakeSeed(), perShard: (size + cacheShards - 1) / cacheShards}
+func newCache[V any](size int) *cache[V] {
+	c := &cache[V]{seed: maphash.MakeSeed(), perShard: (size + cacheShards - 1) / cacheShards}
 	for i := range c.shards {
-		c.shards[i].values = map[K]V{}
+		c.shards[i].values = map[seat]V{}
 	}
 	return c
 }
 
-func (c *cache[K, V]) shard(k K) *cacheShard[K, V] {
-	return &c.shards[maphash.Comparable(c.seed, k)%cacheShards]
+// shard goes by the user alone, which is quicker: the crowds are in rooms.
+func (c *cache[V]) shard(k seat) *cacheShard[V] {
+	return &c.shards[maphash.String(c.seed, k.user)%cacheShards]
 }
 
 // get gives the value, or else the version to put it with.
-func (c *cache[K, V]) get(k K) (v V, version uint64, ok bool) {
+func (c *cache[V]) get(k seat) (v V, version uint64, ok bool) {
 	s := c.shard(k)
 	s.mu.RLock()
-	defer s.mu.RUnlock()
 	v, ok = s.values[k]
-	return v, s.version, ok
+	version = s.version
+	s.mu.RUnlock()
+	return v, version, ok
 }
 
 // put keeps the value unless something was dropped since the version was taken; then it drops too, for
 // nobody can say any more which of several changes was the last.
-func (c *cache[K, V]) put(k K, v V, version uint64) {
+func (c *cache[V]) put(k seat, v V, version uint64) {
 	s := c.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,14 +74,14 @@ func (c *cache[K, V]) put(k K, v V, version uint64) {
 }
 
 // drop forgets the value, and whatever is being loaded now, and gives the new version.
-func (c *cache[K, V]) drop(k K) (version uint64) {
+func (c *cache[V]) drop(k seat) (version uint64) {
 	s := c.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dropLocked(k)
 }
 
-func (s *cacheShard[K, V]) dropLocked(k K) uint64 {
+func (s *cacheShard[V]) dropLocked(k seat) uint64 {
 	delete(s.values, k)
 	s.version++
 	return s.version

@@ -9,6 +9,10 @@
 //     Store has returned.
 //   - A client's key names one request for ever: the same key with the same content gives the first
 //     result again, with other content ErrKeyReused.
+//   - What the Service remembers of standings and users is exact for every change made through it. A
+//     second process that changes members of the same database needs a word of it to the first.
+//
+// No goroutine runs while nothing happens: a count of members that is held back for a second is a timer.
 //
 // The package knows no driver, no router, no socket and no wire type. Bodies of entries are JSON documents
 // made once by the package that owns the kind, stored and sent as they are.

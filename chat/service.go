@@ -27,8 +27,8 @@ type Service struct {
 	limits Limits
 
 	epoch     atomic.Pointer[string]
-	users     *cache[string, User] // as the store has them
-	standings *cache[seat, Standing]
+	users     *cache[User] // as the store has them
+	standings *cache[Standing]
 	counting  counting
 }
 
@@ -43,7 +43,7 @@ func New(store Store, pub Publisher, o Options) *Service {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return &Service{
 		store: store, pub: pub, now: o.Now, newID: o.NewID, limits: o.Limits.withDefaults(),
-		users: newCache[string, User](1 << 16), standings: newCache[seat, Standing](1 << 17),
+		users: newCache[User](1 << 16), standings: newCache[Standing](1 << 17),
 		counting: counting{store: store, pub: pub, log: o.Log, rooms: map[string]bool{}},
 	}
 }
@@ -69,16 +69,16 @@ func (s *Service) SignIn(ctx context.Context, u User) error {
 	if err := checkID("user", u.ID); err != nil {
 		return err
 	}
-	if known, _, ok := s.users.get(u.ID); ok && known == u {
+	if known, _, ok := s.users.get(seat{user: u.ID}); ok && known == u {
 		return nil
 	}
-	version := s.users.drop(u.ID)
+	version := s.users.drop(seat{user: u.ID})
 	if err := s.store.PutUser(ctx, u); err != nil {
 		return err
 	}
 	u.ID = strings.Clone(u.ID) // what is kept must not hold a whole request in memory
 	u.Name, u.Avatar = strings.Clone(u.Name), strings.Clone(u.Avatar)
-	s.users.put(u.ID, u, version)
+	s.users.put(seat{user: u.ID}, u, version)
 	return nil
 }
 

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// seat is a user's place in a room, taken or not.
-type seat struct{ room, user string }
-
 // Standing of a user to a room, from memory where possible. It is exact for every change made by this Service.
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
 	at := seat{room, user}

@@ -108,7 +108,7 @@ type Draft struct {
 type Page struct {
 	Before, After *int64
 	Limit         int
-	MaxBytes      int // of all bodies together; at least one entry comes
+	MaxBytes      int // of all bodies together, 0: any; at least one entry comes
 }
 
 // Span is the range (After, Through] of a room.

@@ -69,9 +69,7 @@ func benchHub(b *testing.B, inFlight int, payload []byte) {
 	m := newMeter(b, func(ws *websocket.Conn) {
 		h.Attach(ws, hub.JSON, newSession).Subscribe("room", 0, nil)
 	})
-	for h.Listeners("room") < benchSockets {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(b, "all to subscribe", func() bool { return h.Listeners("room") == benchSockets })
 	var seq int64
 	m.measure(inFlight, func() {
 		seq++

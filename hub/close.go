@@ -33,7 +33,7 @@ func (c *Conn) closeWithLocked(frame []byte) {
 	c.closing = true
 	c.dropLocked(&c.held)
 	c.queued.Add(int64(len(frame)))
-	push(&c.queue, item{frame: frame})
+	c.push(&c.queue, item{frame: frame})
 	c.wakeLocked()
 }
 

@@ -32,7 +32,7 @@ func (h *Hub) suspectAll() {
 // checkSoon has a topic compared that has just become sequenced.
 func (t *topic) checkSoon() {
 	t.checks = 2
-	t.checkAt = t.hub.wheel.now() + ticks(checkAfter)
+	t.checkAt = t.hub.wheel.after(checkAfter)
 	t.wakeBy(t.checkAt)
 }
 

@@ -109,13 +109,13 @@ func (c *Conn) Release(first []byte) {
 			c.queue = c.held
 		} else {
 			c.queue.items = append(c.queue.items, c.held.items...)
-			c.held.release()
+			c.hub.pools.giveBatch(c.held)
 		}
 		c.held = nil
 		c.wakeLocked()
 	}
 	if c.pingAt == 0 {
-		c.pingAt = c.hub.wheel.now() + 1 + rand.Int64N(ticks(c.hub.o.PingEvery))
+		c.pingAt = c.hub.wheel.after(rand.N(c.hub.o.PingEvery))
 		c.rearmLocked()
 	}
 }

@@ -29,5 +29,5 @@
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	Hub.mu   -> nothing
-//	No lock is held while calling Fetch, LastSeqs or a Handler. Encode and announce are called under topic.mu.
+//	No lock is held while calling Fetch, LastSeqs or a Handler; Encode is called under topic.mu, announce under Conn.mu too.
 package hub

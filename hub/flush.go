@@ -1,20 +1,13 @@
 package hub
 
-import (
-	"sync"
-	"time"
-)
+import "time"
 
 const (
 	// writeTimeout is how long one Write may take at most, half of it at least.
 	writeTimeout = 10 * time.Second
 	// closeTimeout is how long the peer has to answer a close frame.
 	closeTimeout = 3 * time.Second
-	// keepBuffer is the biggest write buffer that goes back to the pool.
-	keepBuffer = 2 * joinedBytes
 )
-
-var writeBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // flush writes until the queue is empty. At most one runs per connection; only it writes.
 func (c *Conn) flush() {
@@ -25,7 +18,7 @@ func (c *Conn) flush() {
 		}
 		goodbye := b.items[len(b.items)-1].frame[0] == opClose
 		ok := c.writeAll(b.items)
-		b.release()
+		c.hub.pools.giveBatch(b)
 		switch {
 		case !ok:
 			c.fail()
@@ -35,7 +28,8 @@ func (c *Conn) flush() {
 	}
 }
 
-// take gives the flusher everything that is queued; nil ends it.
+// take gives the flusher everything that is queued: one frame or fifty, one lock. nil ends the flusher, and the
+// connection too if the reader has ended before.
 func (c *Conn) take() *batch {
 	c.mu.Lock()
 	b := c.queue
@@ -58,7 +52,9 @@ func (c *Conn) writeAll(items []item) bool {
 	if len(items) == 1 {
 		return c.write(items[0].frame, len(items[0].frame))
 	}
-	buffer := writeBuffers.Get().(*[]byte)
+	pool := &c.hub.pools.writes
+	buffer := pool.Get().(*[]byte)
+	defer giveBuffer(pool, buffer)
 	for len(items) > 0 {
 		out, n := join((*buffer)[:0], c.enc, items)
 		size := 0
@@ -72,12 +68,9 @@ func (c *Conn) writeAll(items []item) bool {
 			}
 			return false
 		}
-		if n > 1 {
+		if n > 1 { // a lone long one is not in the buffer
 			*buffer = out[:0]
 		}
-	}
-	if cap(*buffer) <= keepBuffer {
-		writeBuffers.Put(buffer)
 	}
 	return true
 }

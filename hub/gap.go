@@ -33,7 +33,7 @@ type heldSignal struct {
 // missing notes that messages up to top exist.
 func (t *topic) missing(top int64) {
 	if t.gap == nil {
-		t.gap = &gap{due: t.hub.wheel.now() + ticks(gapWait)}
+		t.gap = &gap{due: t.hub.wheel.after(gapWait)}
 		t.wakeBy(t.gap.due)
 	}
 	t.gap.top = max(t.gap.top, top)
@@ -81,7 +81,7 @@ func (t *topic) advance() []heldSignal {
 		return g.signals
 	}
 	g.tries = 0
-	g.due = t.hub.wheel.now() + ticks(gapWait)
+	g.due = t.hub.wheel.after(gapWait)
 	ready := 0
 	for ready < len(g.signals) && g.signals[ready].after <= t.last {
 		ready++
@@ -94,7 +94,7 @@ func (t *topic) advance() []heldSignal {
 // retryLater puts the next repair off, the longer the more have failed in a row.
 func (t *topic) retryLater() {
 	g := t.gap
-	g.due = t.hub.wheel.now() + ticks(min(gapWait<<min(g.tries, 10), maxRetry))
+	g.due = t.hub.wheel.after(min(gapWait<<min(g.tries, 10), maxRetry))
 	g.tries++
 	t.wakeBy(g.due)
 }
@@ -126,7 +126,7 @@ func (t *topic) fire(now int64) {
 	if t.checks > 0 {
 		if now >= t.checkAt {
 			t.checks--
-			t.checkAt = now + ticks(recheckAfter)
+			t.checkAt = t.hub.wheel.after(recheckAfter)
 			t.hub.suspects.add(t)
 		}
 		if t.checks > 0 {

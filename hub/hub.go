@@ -52,6 +52,7 @@ type Hub struct {
 	pings  [2][]byte // ready frames by encoding
 	shards [shardCount]shard
 
+	pools    pools
 	wheel    wheel
 	repairs  topicQueue // topics with a gap to close
 	suspects suspects   // topics to compare with the store
@@ -79,6 +80,7 @@ func New(o Options) *Hub {
 	for i := range h.shards {
 		h.shards[i].topics = map[string]*topic{}
 	}
+	h.pools.init()
 	h.wheel.init()
 	h.repairs.wake = make(chan struct{}, 1)
 	h.suspects.wake = make(chan struct{}, 1)

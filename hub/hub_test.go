@@ -52,6 +52,13 @@ func (s *store) fail(err error) {
 	s.broken = err
 }
 
+// fetched is how often Fetch was called.
+func (s *store) fetched() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fetches
+}
+
 func (s *store) fetch(_ context.Context, topic string, after, through int64) ([]hub.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,14 +269,25 @@ func (c *client) received() []string {
 	return append([]string(nil), c.got...)
 }
 
-// closeError is the close frame that ended the reading; call it when done is closed.
+// closeError waits for the end of the reading, and is the close frame that ended it.
 func (c *client) closeError(t testing.TB) *websocket.CloseError {
 	t.Helper()
+	c.end(t)
 	closed, ok := c.err.(*websocket.CloseError)
 	if !ok {
 		t.Fatalf("reading ended with %v, want a close frame", c.err)
 	}
 	return closed
+}
+
+// end waits for the end of the reading.
+func (c *client) end(t testing.TB) {
+	t.Helper()
+	select {
+	case <-c.done:
+	case <-time.After(15 * time.Minute): // of a synctest bubble's time in nearly all tests
+		t.Fatal("the connection does not end")
+	}
 }
 
 // write sends a message as the client.

@@ -48,8 +48,8 @@ func (c *Conn) fire(now int64) {
 	if c.pingAt != 0 && now >= c.pingAt && !c.closing {
 		c.heard.Store(false)
 		c.enqueueLocked(item{frame: c.hub.pings[c.enc]})
-		c.pingAt = now + ticks(c.hub.o.PingEvery)
-		c.pongBy = now + ticks(c.hub.o.PongWithin)
+		c.pingAt = c.hub.wheel.after(c.hub.o.PingEvery)
+		c.pongBy = c.hub.wheel.after(c.hub.o.PongWithin)
 	}
 	c.rearmLocked()
 }

@@ -1,8 +1,6 @@
 package hub
 
-import "sync"
-
-// item is one queued frame.
+// item is one queued frame. The bytes of a broadcast are shared by all its receivers and never change.
 type item struct {
 	frame []byte
 	shed  bool // may be dropped when the queue is full
@@ -10,21 +8,6 @@ type item struct {
 
 // batch is a queue's content. Batches are lent from a pool, so that an idle connection has none.
 type batch struct{ items []item }
-
-// keepItems is the longest batch that goes back to the pool.
-const keepItems = 512
-
-var batches = sync.Pool{New: func() any { return new(batch) }}
-
-// release empties a batch and gives it back.
-func (b *batch) release() {
-	if cap(b.items) > keepItems {
-		return
-	}
-	clear(b.items)
-	b.items = b.items[:0]
-	batches.Put(b)
-}
 
 // enqueue queues a frame and sees to it that someone writes it.
 func (c *Conn) enqueue(it item) {
@@ -39,16 +22,17 @@ func (c *Conn) enqueueLocked(it item) {
 	}
 	c.queued.Add(int64(len(it.frame)))
 	if c.holding && !isControl(it.frame) {
-		push(&c.held, it)
+		c.push(&c.held, it)
 		return
 	}
-	push(&c.queue, it)
+	c.push(&c.queue, it)
 	c.wakeLocked()
 }
 
-func push(to **batch, it item) {
+// push appends to c.queue or c.held; nil there is an empty one.
+func (c *Conn) push(to **batch, it item) {
 	if *to == nil {
-		*to = batches.Get().(*batch)
+		*to = c.hub.pools.batches.Get().(*batch)
 	}
 	(*to).items = append((*to).items, it)
 }
@@ -78,6 +62,7 @@ func (c *Conn) hasRoomLocked(it item) bool {
 	if c.queued.Load()+size <= limit {
 		return true
 	}
+	c.hub.counts.slow.Add(1)
 	c.dropLocked(&c.queue)
 	c.closeLocked(CloseSlow, "slow")
 	return false
@@ -115,5 +100,5 @@ func (c *Conn) dropLocked(from **batch) {
 		c.queued.Add(-int64(len(it.frame)))
 	}
 	*from = nil
-	b.release()
+	c.hub.pools.giveBatch(b)
 }

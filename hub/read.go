@@ -4,20 +4,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 )
-
-// readBuffer is the size of a fresh read buffer; it grows up to Options.FrameBytes.
-const readBuffer = 4 << 10
-
-var readBuffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, readBuffer)
-	return &b
-}}
 
 var errTooBig = errors.New("message too big")
 
@@ -39,8 +30,9 @@ func (c *Conn) read() {
 
 // receive hands one message to the handler. It returns only errors that end the reading.
 func (c *Conn) receive(binary bool, r io.Reader) error {
-	buffer := readBuffers.Get().(*[]byte)
-	defer readBuffers.Put(buffer)
+	pool := &c.hub.pools.reads
+	buffer := pool.Get().(*[]byte)
+	defer giveBuffer(pool, buffer)
 	data, err := readMessage((*buffer)[:0], r, c.hub.o.FrameBytes)
 	*buffer = data[:0]
 	switch {

@@ -13,6 +13,7 @@ type Stats struct {
 	QueuedBytes  int64          // waiting for sockets
 	Delivered    uint64         // messages queued to connections, so far
 	Shed         uint64         // unsequenced messages dropped for slow connections, so far
+	Slow         uint64         // connections that did not take their messages, so far
 	GapRepairs   uint64         // pages fetched because messages were missing, so far
 	Closes       map[int]uint64 // by the code of our close frame, so far
 	ClosedByPeer uint64         // the peer sent its close frame first, so far
@@ -21,7 +22,7 @@ type Stats struct {
 
 // counters are the figures that only grow.
 type counters struct {
-	delivered, shed, repairs, byPeer, lost atomic.Uint64
+	delivered, shed, slow, repairs, byPeer, lost atomic.Uint64
 
 	mu     sync.Mutex
 	closes map[int]uint64
@@ -49,6 +50,7 @@ func (h *Hub) Stats() Stats {
 	s := Stats{
 		Delivered:    h.counts.delivered.Load(),
 		Shed:         h.counts.shed.Load(),
+		Slow:         h.counts.slow.Load(),
 		GapRepairs:   h.counts.repairs.Load(),
 		ClosedByPeer: h.counts.byPeer.Load(),
 		Lost:         h.counts.lost.Load(),

@@ -53,8 +53,10 @@ func (w *wheel) now() int64 { return int64(time.Since(w.start) / tick) }
 // at is the first tick not before t.
 func (w *wheel) at(t time.Time) int64 { return int64((t.Sub(w.start) + tick - 1) / tick) }
 
-// ticks is how many ticks a duration takes, rounded up and at least one.
-func ticks(d time.Duration) int64 { return max(1, int64((d+tick-1)/tick)) }
+// after is the first tick at which d has passed.
+func (w *wheel) after(d time.Duration) int64 {
+	return int64((time.Since(w.start) + d + tick - 1) / tick)
+}
 
 // arm sets or moves the timer.
 func (w *wheel) arm(t *timer, due int64) {

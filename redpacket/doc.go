@@ -35,7 +35,7 @@
 //	Ledger.End (one transaction): inserts those still lacking, refunds total - sum(claims),
 //	│ reveals the seed, appends packet_done
 //	▼
-//	drained | expired | cancelled ──► Pool.Retire
+//	drained | expired | cancelled ──► Load, which retires it
 //
 // # The rules, and what goes wrong without each (simulator_test.go shows it)
 //
@@ -43,6 +43,7 @@
 //     forgotten, their shares given again, and their holders refused.
 //   - Closing settles the set of grants the Pool has given. Else a close overtakes claims, refunds their money,
 //     and their holders are refused. A packet the Pool does not know is joined first, for the same reason.
+//   - Whoever has closed a packet loads it as SQL has it. Else winners that the Pool forgot are told "expired".
 //   - A closed packet's image stays for an hour. Else the late answer "you had won" becomes "expired".
 //   - A stored share is answered before any other check. Else a winner who asks again after the end hears "no".
 //   - The status is read inside the settling transaction, and unique keys guard share and user. Else a share is

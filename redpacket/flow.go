@@ -3,6 +3,7 @@ package redpacket
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hongbao/chat"
@@ -133,7 +134,7 @@ func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 // was wrong. Its failures are left to recovery, which finds the claims in the outbox again.
 func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
 	var ack []Claim
-	wrong := map[string]struct{}{}
+	var wrong []string
 	for i, s := range settled {
 		c := claims[i]
 		switch s.Verdict {
@@ -141,10 +142,10 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
 			f.witness.paid(c, s)
 		case Duplicate:
 			if s.Share != c.Share {
-				wrong[c.ID] = struct{}{}
+				wrong = append(wrong, c.ID)
 			}
 		case Conflict, TooLate:
-			wrong[c.ID] = struct{}{}
+			wrong = append(wrong, c.ID)
 		case Unknown:
 			if f.ledger.Quarantine(ctx, []Claim{c}, "no such packet or share in the ledger") != nil {
 				continue // stays in the outbox
@@ -157,7 +158,8 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
 	if len(ack) > 0 {
 		_ = f.pool.Ack(ctx, ack)
 	}
-	for id := range wrong {
+	slices.Sort(wrong)
+	for _, id := range slices.Compact(wrong) {
 		_ = f.join(ctx, id)
 	}
 }
@@ -190,7 +192,9 @@ func (f *flow) close(ctx context.Context, p Ref, cancel bool) (Closed, error) {
 	if err != nil {
 		return Closed{}, err
 	}
-	_ = f.pool.Retire(ctx, p) // if it fails, the due date brings the packet back and the close finds it done
+	// The Pool hears the end as SQL has it: winners that it forgot would be told "expired" for an hour. Loading
+	// a closed packet retires it; if that fails, the due date brings it back and the close finds it done.
+	_ = f.pool.Load(ctx, closed.Book.image())
 	crashpoint.Here("close.after-retire")
 	f.witness.closed(closed)
 	return closed, nil
@@ -286,6 +290,15 @@ func (f *flow) backstop(ctx context.Context, closeOne func(Ref) error) error {
 		}
 	}
 	return failed
+}
+
+// image is what a Pool must know of the packet.
+func (b Book) image() Image {
+	i := Image{Ref: b.Packet.Ref, Count: b.Packet.Count, Deadline: b.Packet.ExpiresAt, Status: b.Status}
+	for _, c := range b.Claims {
+		i.Grants = append(i.Grants, Grant{User: c.User.ID, Share: c.Share})
+	}
+	return i
 }
 
 // lateOutcome is what a grabber of a finished packet hears.

@@ -17,7 +17,7 @@ type Pool interface {
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
 	// Load joins an image read from the Ledger with what the Pool holds; it never overwrites. It commutes
 	// and repeats. Users = the image's, then each grant held whose user and share are both free; closed
-	// is sticky; the due date only ever gets earlier.
+	// is sticky; the due date only ever gets earlier. A packet that SQL has closed is retired.
 	Load(ctx context.Context, i Image) error
 	// Close marks the packet closed, makes it due again in CloseLease, and returns every grant ever
 	// given. With cancel it refuses when anyone has a share, or the packet is closed or due.

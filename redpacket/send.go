@@ -44,7 +44,6 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	}
 	now := s.o.Now()
 	id := s.o.NewID(now)
-	crashpoint.Here("send.before-commit")
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), Order{
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,

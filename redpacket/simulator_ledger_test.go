@@ -36,7 +36,10 @@ func (l *simLedger) reset() {
 	for i := range l.rows {
 		row := &l.rows[i]
 		*row = simRow{count: 2 + l.w.rng.IntN(simMaxShares-1), status: Open, claims: row.claims[:0]}
-		row.deadline = time.Duration(1000+l.w.rng.IntN(14000)) * time.Millisecond
+		row.deadline = time.Duration(1000+l.w.rng.IntN(14_000)) * time.Millisecond
+		if l.w.chance(4) {
+			row.deadline += 45 * time.Second // long after all faults
+		}
 		for s := range row.count {
 			row.shares[s] = Money(1 + l.w.rng.IntN(100))
 			row.total += row.shares[s]
@@ -110,12 +113,20 @@ func (l *simLedger) settle(claims []Claim, status func(packet int) Status) []Set
 			row.claims = append(row.claims, Grant{User: c.User, Share: c.Share})
 			row.commit()
 		}
+		if s.Verdict == Conflict {
+			l.w.seen[simSawConflict]++
+		}
 		settled[i] = s
 		if l.w.trace != nil {
-			l.w.note("sql: settle %s %s share %d: %s", c.ID, c.User, c.Share, simVerdicts[s.Verdict])
+			l.w.note("sql: settle %s %s share %d: %s", c.ID, c.User, c.Share, simVerdict(s.Verdict))
 		}
 	}
 	return settled
+}
+
+// simVerdict is how a trace words it.
+func simVerdict(v Verdict) string {
+	return [...]string{PaidNow: "paid", Duplicate: "duplicate", Conflict: "conflict", TooLate: "too late"}[v]
 }
 
 // End implements Ledger.
@@ -126,15 +137,20 @@ func (l *simLedger) End(_ context.Context, c Close) (closed Closed, err error) {
 			l.end(row, c)
 			closed.Done = true
 		}
-		closed.Book = Book{Packet: Packet{Ref: c.Ref, Count: row.count, ExpiresAt: simTime(row.deadline)}, Status: row.status}
-		for _, g := range row.claims {
-			closed.Book.Claims = append(closed.Book.Claims, Paid{Share: g.Share, User: chat.User{ID: g.User}, Amount: row.shares[g.Share]})
-		}
+		closed.Book = row.book(c.Ref)
 		if l.w.trace != nil {
-			l.w.note("sql: close %s done=%t: %s %v refund %d", c.ID, closed.Done, row.status, row.claims, row.refund)
+			l.w.note("sql: end %s done=%t: %s %v refund %d", c.ID, closed.Done, row.status, row.claims, row.refund)
 		}
 	})
 	return closed, err
+}
+
+func (r *simRow) book(ref Ref) Book {
+	b := Book{Packet: Packet{Ref: ref, Count: r.count, ExpiresAt: simTime(r.deadline)}, Status: r.status, Refunded: r.refund}
+	for _, g := range r.claims {
+		b.Claims = append(b.Claims, Paid{Share: g.Share, User: chat.User{ID: g.User}, Amount: r.shares[g.Share]})
+	}
+	return b
 }
 
 func (l *simLedger) end(row *simRow, c Close) {

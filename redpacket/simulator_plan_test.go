@@ -2,6 +2,7 @@ package redpacket
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -65,9 +66,21 @@ type simEvent struct {
 	user     int // down, up: the engine
 }
 
+func (e simEvent) String() string {
+	switch e.do {
+	case simCrash:
+		return fmt.Sprintf("i%d crashes", e.instance)
+	case simDown, simUp:
+		return fmt.Sprintf("%s is %s for instances %03b", [...]string{"sql", "redis"}[e.user], e.do, e.instance)
+	case simFailover, simSplit:
+		return fmt.Sprintf("%s to %s, instances %03b", e.do, [...]string{"all there is", "the snapshot"}[e.user], e.instance)
+	}
+	return e.do.String()
+}
+
 // begin draws a schedule.
-func (w *simWorld) begin(seed uint64, class simClass, mutant simMutant) {
-	w.pcg.Seed(seed, 1)
+func (w *simWorld) begin(seed int, class simClass, mutant simMutant) {
+	w.pcg.Seed(uint64(seed), 1)
 	r := w.rng
 	w.class, w.mutant = class, mutant
 	w.step, w.clock, w.calm, w.down, w.lossy = 0, 0, false, [2]uint{}, 0
@@ -86,7 +99,7 @@ func (w *simWorld) begin(seed uint64, class simClass, mutant simMutant) {
 	for i := range w.skew {
 		w.skew[i] = time.Duration(r.IntN(1000)-500) * time.Millisecond
 	}
-	w.count = simCounts{}
+	w.count, w.seen = simCounts{}, simSights{}
 	w.heard = simHeard{}
 	w.events = w.events[:0]
 	w.pool.reset()
@@ -94,7 +107,7 @@ func (w *simWorld) begin(seed uint64, class simClass, mutant simMutant) {
 
 	for packet := range w.ledger.rows {
 		if mutant&simLoadedFirst != 0 {
-			w.straight(&simProcess{what: simSend, packet: packet}, w.send)
+			w.straight(&simProcess{what: simSend, packet: packet, body: w.join})
 		}
 		w.planPacket(packet)
 	}
@@ -180,22 +193,21 @@ func (w *simWorld) planLoss() {
 // happen begins a process or lets a fault strike.
 func (w *simWorld) happen(e simEvent) {
 	if w.trace != nil && e.do >= simCrash {
-		w.note("%s instance=%b what=%d", e.do, e.instance, e.user)
+		w.note("%s", e)
 	}
-	p := &simProcess{what: e.do, instance: e.instance, packet: e.packet, user: e.user}
 	switch e.do {
 	case simSend, simJoin:
-		w.spawn(p, w.send)
+		w.start(e, w.join)
 	case simGrab:
-		w.spawn(p, w.grab)
+		w.start(e, w.grab)
 	case simCancel:
-		w.spawn(p, w.cancel)
+		w.start(e, w.cancel)
 	case simSweep:
-		w.spawn(p, w.sweep)
+		w.start(e, w.sweep)
 	case simRecover:
-		w.spawn(p, w.recover)
+		w.start(e, w.recover)
 	case simBackstop:
-		w.spawn(p, w.backstop)
+		w.start(e, w.backstop)
 	case simCrash:
 		w.crash(e.instance)
 	case simDown:
@@ -205,4 +217,8 @@ func (w *simWorld) happen(e simEvent) {
 	default:
 		w.pool.strike(e)
 	}
+}
+
+func (w *simWorld) start(e simEvent, body func(*simProcess)) {
+	w.spawn(&simProcess{what: e.do, instance: e.instance, packet: e.packet, user: e.user, body: body})
 }

@@ -11,35 +11,60 @@ import (
 	"time"
 )
 
+// The simulator plays random schedules of a packet's life: the real flow over scripted engines, torn apart at
+// every step (simulator_world_test.go), with the faults of a class (simulator_plan_test.go), and counts who is
+// harmed (simulator_verdicts_test.go). Its limits: SQL loses no commit, all masters share one clock, an image
+// outlives the schedule, a packet has at most six shares, and chance does not visit everything.
+//
+//	go test ./redpacket -run TestSimulator -v                                    the tables
+//	go test ./redpacket -run TestSimulator$ -v -sim.seed=7 -sim.class=crashes    one schedule, step by step
 var (
-	simSchedules = flag.Int("sim.schedules", 0, "schedules over all classes of TestSimulator; 0: as many as the build can take")
-	simSeed      = flag.Uint64("sim.seed", 0, "play this one schedule of -sim.class and print its trace; 0: play all")
-	simClassFlag = flag.String("sim.class", "everything", "class of the schedule to play")
-	simRules     = flag.Uint("sim.mutant", 0, "rules taken away from it, as a bit set")
+	simSchedules = flag.Int("sim.schedules", 0, "schedules of TestSimulator, over all classes; 0: 200,000, or 3,000 with -race or -short")
+	simSeed      = flag.Int("sim.seed", 0, "play only this schedule, and print it")
+	simOnly      = flag.String("sim.class", "", "play only this class")
+	simWithout   = flag.String("sim.without", "", "play a single schedule without this rule of TestSimulatorMutants")
 )
 
-// TestSimulator plays random schedules of a packet's life over the real flow and scripted engines, and counts
-// who is harmed. Nobody ever loses or makes money, whatever fails; and as long as the Pool does not forget what
-// it gave, nobody is disappointed either.
+// TestSimulator wants that nobody ever makes or loses money, or is told what is not so, whatever fails; and
+// that nobody is disappointed as long as the Pool does not forget what it gave.
 func TestSimulator(t *testing.T) {
+	classes := simClasses()
+	if *simOnly != "" {
+		classes = []simClass{simClassNamed(t, *simOnly)}
+	}
 	if *simSeed != 0 {
-		simReplay(t, *simSeed, simClassNamed(t, *simClassFlag), simMutant(*simRules))
+		simReplay(t, *simSeed, classes[len(classes)-1])
 		return
 	}
-	classes := simClasses()
-	each := simScheduleCount() / len(classes)
-	t.Logf("%-10s %9s  %s  %s", "class", "schedules", strings.Join(simFigureNames(), " "), "time")
+	schedules := simScheduleCount() / len(classes)
+	t.Logf("%-10s %9s | %s | %s | time", "class", "schedules", simNames(simFigureCount), simNames(simSightCount))
 	for _, class := range classes {
 		begun := time.Now()
-		r := simulate(class, 0, each)
-		t.Logf("%-10s %9d  %s  %.1fs", class.name, each, r.total.row(), time.Since(begun).Seconds())
+		r := simulate(class, 0, 0, schedules)
+		t.Logf("%-10s %9d | %s | %s | %.1fs", class.name, schedules,
+			simCells[simFigure](r.total[:]), simCells[simSight](r.seen[:]), time.Since(begun).Seconds())
 		for f := range simFigureCount {
 			if (f.always() || class.strict) && r.total[f] > 0 {
-				t.Errorf("%s: %s is %d; the shortest such schedule:", class.name, f, r.total[f])
-				simReplay(t, r.worst[f].seed, class, 0)
+				t.Errorf("%s: %s is %d; its shortest schedule:", class.name, f, r.total[f])
+				simReplay(t, r.worst[f].seed, class)
+			}
+		}
+		for s := range simSightCount {
+			if r.seen[s] == 0 && (s != simSawConflict || class.losses) && (s != simSawUnavailable || class.outages) {
+				t.Errorf("%s: %s never happens: the schedules prove nothing", class.name, s)
 			}
 		}
 	}
+}
+
+func simScheduleCount() int {
+	switch {
+	case *simSchedules > 0:
+		return *simSchedules
+	case raceDetector || testing.Short():
+		return 3_000
+	}
+	return 200_000
 }
 
 func simClassNamed(t *testing.T, name string) simClass {
@@ -53,62 +78,68 @@ func simClassNamed(t *testing.T, name string) simClass {
 	return simClass{}
 }
 
-func simFigureNames() []string {
-	names := make([]string, simFigureCount)
-	for f := range simFigureCount {
-		names[f] = f.String()
-	}
-	return names
+// simColumn is what a table has a column for.
+type simColumn interface {
+	~int
+	fmt.Stringer
 }
 
-func simScheduleCount() int {
-	switch {
-	case *simSchedules > 0:
-		return *simSchedules
-	case raceDetector || testing.Short():
-		return 4_000
+func simNames[C simColumn](upTo C) string {
+	names := make([]string, upTo)
+	for c := range upTo {
+		names[c] = c.String()
 	}
-	return 200_000
+	return strings.Join(names, " ")
+}
+
+func simCells[C simColumn](figures []int) string {
+	cells := make([]string, len(figures))
+	for i, n := range figures {
+		cells[i] = fmt.Sprintf("%*d", len(C(i).String()), n)
+	}
+	return strings.Join(cells, " ")
 }
 
 // simResult sums up many schedules.
 type simResult struct {
 	total simCounts
-	worst [simFigureCount]struct { // the shortest schedule that has it
-		seed  uint64
-		steps int
+	seen  simSights
+	worst [simFigureCount]simSample
+}
+
+// simSample is the shortest schedule that shows a harm.
+type simSample struct{ seed, steps int }
+
+func (s *simSample) better(o simSample) {
+	if o.seed != 0 && (s.seed == 0 || o.steps < s.steps || o.steps == s.steps && o.seed < s.seed) {
+		*s = o
 	}
 }
 
-// row prints the figures below their names.
-func (c simCounts) row() string {
-	cells := simFigureNames()
-	for f, name := range cells {
-		cells[f] = fmt.Sprintf("%*d", len(name), c[f])
+func (r *simResult) add(w *simWorld, seed int) {
+	for s, n := range w.seen {
+		r.seen[s] += n
 	}
-	return strings.Join(cells, " ")
-}
-
-func (r *simResult) add(w *simWorld, seed uint64) {
 	for f, n := range w.count {
 		r.total[f] += n
-		if n > 0 && (r.worst[f].seed == 0 || w.step < r.worst[f].steps) {
-			r.worst[f].seed, r.worst[f].steps = seed, w.step
+		if n > 0 {
+			r.worst[f].better(simSample{seed, w.step})
 		}
 	}
 }
 
 func (r *simResult) merge(o *simResult) {
-	for f := range r.total {
-		r.total[f] += o.total[f]
-		if o.worst[f].seed != 0 && (r.worst[f].seed == 0 || o.worst[f].steps < r.worst[f].steps) {
-			r.worst[f] = o.worst[f]
-		}
+	for s, n := range o.seen {
+		r.seen[s] += n
+	}
+	for f, n := range o.total {
+		r.total[f] += n
+		r.worst[f].better(o.worst[f])
 	}
 }
 
-func simulate(class simClass, mutant simMutant, schedules int) simResult {
-	const block = 100
+// simulate plays the schedules after the given seed on all processors; what it gives depends on its arguments alone.
+func simulate(class simClass, mutant simMutant, after, schedules int) simResult {
 	var (
 		sum     simResult
 		next    atomic.Int64
@@ -118,16 +149,11 @@ func simulate(class simClass, mutant simMutant, schedules int) simResult {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			w, own := newSimWorld(), simResult{}
-			for {
-				upTo := int(next.Add(block))
-				for seed := upTo - block + 1; seed <= min(upTo, schedules); seed++ {
-					w.begin(uint64(seed), class, mutant)
-					w.run()
-					own.add(w, uint64(seed))
-				}
-				if upTo >= schedules {
-					break
-				}
+			defer w.stop()
+			for n := int(next.Add(1)); n <= schedules; n = int(next.Add(1)) {
+				w.begin(after+n, class, mutant)
+				w.run()
+				own.add(w, after+n)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -138,12 +164,19 @@ func simulate(class simClass, mutant simMutant, schedules int) simResult {
 	return sum
 }
 
-func simReplay(t *testing.T, seed uint64, class simClass, mutant simMutant) {
+// simReplay prints one schedule step by step.
+func simReplay(t *testing.T, seed int, class simClass) {
 	t.Helper()
+	var mutant simMutant
+	if *simWithout != "" {
+		r := simRuleNamed(t, *simWithout)
+		mutant = r.mutant | r.beside
+	}
 	w := newSimWorld()
+	defer w.stop()
 	w.trace = &strings.Builder{}
 	w.begin(seed, class, mutant)
 	w.run()
-	t.Logf("-sim.seed=%d -sim.class=%s -sim.mutant=%d\n%s%s\n%s",
-		seed, class.name, mutant, w.trace, strings.Join(simFigureNames(), " "), w.count.row())
+	t.Logf("-sim.seed=%d -sim.class=%s -sim.without=%q\n%s%s\n%s", seed, class.name, *simWithout, w.trace,
+		simNames(simFigureCount), simCells[simFigure](w.count[:]))
 }

@@ -1,13 +1,5 @@
 package redpacket
 
-import (
-	"context"
-	"errors"
-	"strconv"
-
-	"hongbao/chat"
-)
-
 // simFigure is a kind of harm that a schedule may have done.
 type simFigure int
 
@@ -17,20 +9,20 @@ const (
 	simToldLost                    // people told of a claim that SQL does not have, or has otherwise
 	simDouble                      // users or shares paid twice
 	simLeft                        // claims that stay in the outbox for ever
+	simForgotten                   // winners who ask again after the end and hear anything but "already"
 	simRefused                     // people whom a Pool has ever granted a share, and who end without a claim
-	simToldNo                      // people told empty or expired who have a claim in the end
-	simForgotten                   // people told no when SQL had their claim already
+	simToldNo                      // people told empty or expired at some time who have a claim in the end
+	simUnpaid                      // grants of open packets that SQL lacks when recovery has had its time
 	simOverClaims                  // packets cancelled though somebody has a claim
 	simEarly                       // packets expired before their deadline
-	simEnd
 	simFigureCount
 )
 
 func (f simFigure) String() string {
-	return [...]string{"overpaid", "stuck", "toldLost", "double", "left", "refused", "toldNo", "forgotten", "cancelOver", "early","end"}[f]
+	return [...]string{"overpaid", "stuck", "toldLost", "double", "left", "forgotten", "refused", "toldNo", "unpaid", "cancelOver", "early"}[f]
 }
 
-// always tells whether the figure is zero whatever happens; the others are so in strict classes.
+// always tells whether the figure is zero whatever fails; the others are so in strict classes.
 func (f simFigure) always() bool { return f < simRefused }
 
 type simCounts [simFigureCount]int
@@ -42,74 +34,52 @@ type simHeard struct {
 	share   [simMaxPackets][simMaxUsers]int // + 1, as told
 }
 
-// grab is one user's command. His client asks again when the answer is that the outcome is unknown.
-func (w *simWorld) grab(p *simProcess) {
-	a := Attempt{Ref: simRef(p.packet), User: simUser(p.user)}
-	switch w.rng.IntN(20) {
-	case 0:
-		a.May = NotMember
-	case 1:
-		a.May = Denied
-	}
-	for range 3 {
-		v, err := w.flow.grab(context.Background(), a)
-		if p.dead {
-			return
-		}
-		w.tell(p, v, err)
-		if v.last {
-			_, _ = w.flow.close(context.Background(), a.Ref, false)
-		}
-		if !errors.Is(err, chat.ErrUnavailable) || w.chance(3) || !w.pause(p) {
-			return
-		}
-	}
+// simSight is something that must be seen in a class, or its schedules prove nothing.
+type simSight int
+
+const (
+	simSawWon simSight = iota
+	simSawAlready
+	simSawEmpty
+	simSawExpired
+	simSawUnavailable
+	simSawConflict
+	simSawDrained
+	simSawCancelled
+	simSightCount
+)
+
+func (s simSight) String() string {
+	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled"}[s]
 }
 
-// tell notes an answer that has reached its user.
-func (w *simWorld) tell(p *simProcess, v grabbed, err error) {
-	if w.trace != nil {
-		w.note("told %q share %d, %v", v.outcome, v.paid.Share, err)
-	}
-	has := w.ledger.rows[p.packet].shareOf(simUser(p.user)) >= 0
-	switch {
-	case err != nil:
-	case v.outcome == OutcomeWon || v.outcome == OutcomeAlready:
-		told := &w.heard.share[p.packet][p.user]
-		if *told != 0 && *told != v.paid.Share+1 {
-			w.count[simToldLost]++
-		}
-		*told = v.paid.Share + 1
-	default:
-		w.heard.no[p.packet][p.user] = true
-		if has {
-			w.count[simForgotten]++
-		}
-	}
-}
+type simSights [simSightCount]int
 
-// askAgain is a grab long after the end: winners hear of their share for ever, members or not, and nobody else.
-func (w *simWorld) askAgain(p *simProcess) {
-	a := Attempt{Ref: simRef(p.packet), User: simUser(p.user)}
-	had := w.ledger.rows[p.packet].shareOf(a.User)
-	if had >= 0 {
-		a.May = May(w.rng.IntN(3))
+// recovered counts the grants that recovery has overlooked.
+func (w *simWorld) recovered() {
+	for i := range w.ledger.rows {
+		row, im := &w.ledger.rows[i], &w.pool.main().images[i]
+		for _, g := range im.grants() {
+			if row.status == Open && row.shareOf(g.User) < 0 {
+				w.count[simUnpaid]++
+			}
+		}
 	}
-	v, err := w.flow.grab(context.Background(), a)
-	if had>=0&& (err!=nil || v.outcome!=OutcomeAlready) {w.count[simEnd]++}
-	w.tell(p, v, err)
 }
 
 // settled counts what the background tasks have left undone.
 func (w *simWorld) settled() {
 	for i := range w.ledger.rows {
-		if w.ledger.rows[i].status == Open {
+		switch w.ledger.rows[i].status {
+		case Open:
 			w.count[simStuck]++
+		case Drained:
+			w.seen[simSawDrained]++
+		case Cancelled:
+			w.seen[simSawCancelled]++
 		}
 	}
-	for _, e := range w.pool.main().outbox {
-		w.count[simLeft] += len(e.claims)
-	}
+	w.count[simLeft] += w.pool.main().waiting()
 }
 
 // judge counts the harm done.
@@ -158,25 +128,3 @@ func (s simWitness) closed(c Closed) {
 		s.w.count[simToldLost]++
 	}
 }
-
-// How a trace names things.
-
-func simEntryID(n int) string { return "e" + strconv.Itoa(n) }
-
-func simAnswer(a Answer) string {
-	s := [...]string{"missing", "yours", "outsider", "closed", "late", "empty", "denied", "busy", "granted"}[a.Decision]
-	switch a.Decision {
-	case Yours:
-		s += " share " + strconv.Itoa(a.Share)
-	case Granted:
-		s += " share " + strconv.Itoa(a.Share) + " in " + a.Entry
-		if a.Last {
-			s += ", the last"
-		}
-	case IsClosed:
-		s += " for " + string(a.Reason)
-	}
-	return s
-}
-
-var simVerdicts = [...]string{PaidNow: "paid", Duplicate: "duplicate", Conflict: "conflict", TooLate: "too late", Unknown: "unknown"}

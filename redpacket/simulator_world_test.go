@@ -1,14 +1,10 @@
 package redpacket
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"strings"
 	"time"
-
-	"hongbao/chat"
 )
 
 // simWorld is one schedule: a few packets, users and instances on scripted engines. Every process runs the real
@@ -36,13 +32,15 @@ type simWorld struct {
 	clock   time.Duration
 	calm    bool // no more faults
 	procs   []*simProcess
-	running *simProcess // nil: a request whose sender has given up or died
-	late    []func()    // requests still on the wire
-	down    [2]uint     // bit i: instance i does not reach the engine
+	threads []*simThread // that have nothing to do
+	running *simProcess  // nil: a request whose sender has given up or died
+	late    []func()     // requests still on the wire
+	down    [2]uint      // bit i: instance i does not reach the engine
 	ledger  simLedger
 	pool    simPool
 	heard   simHeard
 	count   simCounts
+	seen    simSights
 	trace   *strings.Builder // nil: none
 }
 
@@ -61,16 +59,6 @@ func simIndex(id string) int { return int(id[1] - '0') }
 
 func simTime(d time.Duration) time.Time { return time.Unix(1_700_000_000, 0).Add(d) }
 
-// simEngine is what a call goes to.
-type simEngine int
-
-const (
-	simSQL simEngine = iota
-	simRedis
-)
-
-var errSim = fmt.Errorf("simulated: %w", chat.ErrUnavailable)
-
 func newSimWorld() *simWorld {
 	w := &simWorld{}
 	w.rng = rand.New(&w.pcg)
@@ -85,134 +73,14 @@ func newSimWorld() *simWorld {
 
 func (w *simWorld) chance(oneIn int) bool { return w.rng.IntN(oneIn) == 0 }
 
+// note adds a line to the trace; callers ask whether there is one.
 func (w *simWorld) note(format string, args ...any) {
-	who := "late"
+	who := "-"
 	if w.running != nil {
 		who = w.running.String()
 	}
 	fmt.Fprintf(w.trace, "%4d %7.3fs  %-16s ", w.step, w.clock.Seconds(), who)
 	fmt.Fprintf(w.trace, format+"\n", args...)
-}
-
-// simProcess is one flow of control in one instance.
-type simProcess struct {
-	what     simKind
-	instance int
-	packet   int
-	user     int
-	next     func() (struct{}, bool)
-	stop     func()
-	yield    func(struct{}) bool // nil: runs straight through
-	dead     bool                // whatever it still does has no effect
-	slow     bool
-	request  func()  // about to leave
-	ask      *simAsk // a grab that waits for its script call
-}
-
-func (p *simProcess) String() string {
-	switch p.what {
-	case simGrab:
-		return fmt.Sprintf("i%d grab %s %s", p.instance, simUser(p.user), simRef(p.packet).ID)
-	case simSend, simCancel, simJoin:
-		return fmt.Sprintf("i%d %s %s", p.instance, p.what, simRef(p.packet).ID)
-	}
-	return fmt.Sprintf("i%d %s", p.instance, p.what)
-}
-
-// spawn starts a process that the scheduler moves.
-func (w *simWorld) spawn(p *simProcess, body func(*simProcess)) {
-	p.slow = w.chance(6)
-	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield = yield
-		body(p)
-	})
-	w.procs = append(w.procs, p)
-}
-
-// straight runs a process to its end at once.
-func (w *simWorld) straight(p *simProcess, body func(*simProcess)) {
-	w.running = p
-	body(p)
-	w.running = nil
-}
-
-// pause lets others go on; false means that the process died meanwhile.
-func (w *simWorld) pause(p *simProcess) bool {
-	if p.yield != nil && !p.dead {
-		p.dead = !p.yield(struct{}{})
-	}
-	return !p.dead
-}
-
-// call carries out a request of the running process: each act is one step of the engine.
-func (w *simWorld) call(e simEngine, acts ...func()) error {
-	p := w.running
-	for _, act := range acts {
-		p.request = act
-		alive := w.pause(p)
-		p.request = nil
-		if !alive {
-			return errSim
-		}
-		switch w.mishap(p, e) {
-		case simNotDone:
-			return errSim
-		case simLate:
-			w.late = append(w.late, act)
-			return errSim
-		case simReplyLost:
-			act()
-			w.pause(p)
-			return errSim
-		}
-		act()
-	}
-	if !w.pause(p) || w.down[e]&(1<<p.instance) != 0 {
-		return errSim
-	}
-	return nil
-}
-
-type simMishap int
-
-const (
-	simNone simMishap = iota
-	simNotDone
-	simReplyLost
-	simLate // the sender gives up, and the request arrives after all
-)
-
-func (w *simWorld) mishap(p *simProcess, e simEngine) simMishap {
-	m := simNone
-	switch {
-	case w.down[e]&(1<<p.instance) != 0:
-		m = simNotDone
-	case !w.calm && w.lossy > 0 && w.chance(w.lossy):
-		m = simNotDone + simMishap(w.rng.IntN(3))
-	}
-	if m != simNone && w.trace != nil {
-		w.note("%s: %s", [...]string{"sql", "redis"}[e], [...]string{1: "unreachable", 2: "reply lost:", 3: "request late"}[m])
-	}
-	return m
-}
-
-// crash kills all processes of an instance; what they had just sent may still arrive.
-func (w *simWorld) crash(instance int) {
-	kept := w.procs[:0]
-	for _, p := range w.procs {
-		if p.instance != instance {
-			kept = append(kept, p)
-			continue
-		}
-		if p.request != nil && w.chance(4) {
-			w.late = append(w.late, p.request)
-		}
-		p.dead = true
-		w.running = p
-		p.stop()
-	}
-	w.running = nil
-	w.procs = kept
 }
 
 // run plays the schedule to its end.
@@ -247,14 +115,11 @@ func (w *simWorld) turn() {
 	if w.procs[i].slow && !w.chance(8) {
 		i = w.rng.IntN(len(w.procs))
 	}
-	p := w.procs[i]
-	w.running = p
-	if _, more := p.next(); !more {
+	if w.resume(w.procs[i]) {
 		last := len(w.procs) - 1
 		w.procs[i] = w.procs[last]
 		w.procs = w.procs[:last]
 	}
-	w.running = nil
 }
 
 func (w *simWorld) arrive(i int) {
@@ -282,20 +147,23 @@ func (w *simWorld) calmDown() {
 
 // finish lets the background tasks of one instance do what is left, second by second, and then everyone asks again.
 func (w *simWorld) finish() {
-	const patience = 60
+	const patience = 90 // rounds
 	for s := 0; s < patience && !w.idle(); s++ {
+		if s == int(recoverAge/time.Second)+2 {
+			w.recovered()
+		}
 		w.clock += time.Second
 		w.step++
-		w.straight(&simProcess{what: simSweep}, w.sweep)
-		w.straight(&simProcess{what: simRecover}, w.recover)
+		w.straight(&simProcess{what: simSweep, body: w.sweep})
+		w.straight(&simProcess{what: simRecover, body: w.recover})
 		if s%3 == 0 {
-			w.straight(&simProcess{what: simBackstop}, w.backstop)
+			w.straight(&simProcess{what: simBackstop, body: w.backstop})
 		}
 	}
 	w.settled()
 	for packet := range w.ledger.rows {
 		for user := range w.users {
-			w.straight(&simProcess{what: simGrab, packet: packet, user: user}, w.askAgain)
+			w.straight(&simProcess{what: simGrab, packet: packet, user: user, body: w.askAgain})
 		}
 	}
 	w.judge()
@@ -303,44 +171,11 @@ func (w *simWorld) finish() {
 
 // idle tells whether nothing is left to be done.
 func (w *simWorld) idle() bool {
+	m := w.pool.main()
 	for i := range w.ledger.rows {
-		if w.ledger.rows[i].status == Open {
+		if w.ledger.rows[i].status == Open || m.images[i].gen != 0 && !m.images[i].retired {
 			return false
 		}
 	}
-	return len(w.pool.main().outbox) == 0
-}
-
-// The bodies of the processes: the real flow, and around it what the service does.
-
-func (w *simWorld) send(p *simProcess) { _ = w.flow.join(context.Background(), simRef(p.packet).ID) }
-
-func (w *simWorld) cancel(p *simProcess) {
-	_, err := w.flow.close(context.Background(), simRef(p.packet), true)
-	if w.trace != nil && !p.dead {
-		w.note("cancel ends: %v", err)
-	}
-}
-
-func (w *simWorld) sweep(*simProcess) {
-	due, _ := w.pool.Due(context.Background(), pageOfWork)
-	for _, ref := range due {
-		_, _ = w.flow.close(context.Background(), ref, false)
-	}
-}
-
-func (w *simWorld) recover(*simProcess) {
-	if w.mutant&simNoRecovery == 0 {
-		_ = w.flow.recover(context.Background())
-	}
-}
-
-func (w *simWorld) backstop(*simProcess) {
-	if w.mutant&simNoBackstop != 0 {
-		return
-	}
-	_ = w.flow.backstop(context.Background(), func(ref Ref) error {
-		_, err := w.flow.close(context.Background(), ref, false)
-		return err
-	})
+	return len(m.outbox) == 0
 }

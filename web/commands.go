@@ -107,16 +107,3 @@ func (h handler[Request, Reply]) call(s *Server, ctx context.Context, c Caller, 
 	}
 	return wire.Marshal(reply)
 }
-
-// Pages of lists: how many items when nothing is said, and at most.
-const (
-	pageDefault = 50
-	pageMax     = 100
-)
-
-func pageSize(asked int) int {
-	if asked == 0 {
-		return pageDefault
-	}
-	return min(asked, pageMax)
-}

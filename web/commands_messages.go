@@ -12,17 +12,8 @@ func (s *Server) send(ctx context.Context, c Caller, r *wire.SendRequest) (wire.
 	return wire.SendReply{Seq: sent.Seq, ID: sent.ID, At: millis(sent.At), Dup: sent.Dup}, err
 }
 
-// historyBytes bounds the bodies of one reply. With names, avatars, keys and packet states of pageMax
-// entries on top, a reply stays under 1 MiB.
-const historyBytes = 384 << 10
-
 func (s *Server) history(ctx context.Context, c Caller, r *wire.HistoryRequest) (wire.HistoryReply, error) {
-	if r.Before != nil && r.After != nil {
-		return wire.HistoryReply{}, chat.BadField("after", "excludes before")
-	}
-	entries, more, err := s.chat.History(ctx, c.User.ID, r.Room, chat.Page{
-		Before: r.Before, After: r.After, Limit: pageSize(r.Limit), MaxBytes: historyBytes,
-	})
+	entries, more, err := s.chat.History(ctx, c.User.ID, r.Room, chat.Page{Before: r.Before, After: r.After, Limit: r.Limit})
 	if err != nil {
 		return wire.HistoryReply{}, err
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -68,3 +69,11 @@ func (s *Server) listPackets(ctx context.Context, c Caller, r *wire.PacketsReque
 		Next:    page.Next,
 	}, err
 }
+
+// Pages of lists about money: how many items when nothing is said, and at most.
+const (
+	pageDefault = 50
+	pageMax     = 100
+)
+
+func pageSize(asked int) int { return min(cmp.Or(asked, pageDefault), pageMax) }

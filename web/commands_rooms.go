@@ -24,12 +24,12 @@ func (s *Server) leave(ctx context.Context, c Caller, r *wire.LeaveRequest) (wir
 }
 
 func (s *Server) findRooms(ctx context.Context, _ Caller, r *wire.FindRoomsRequest) (wire.FindRoomsReply, error) {
-	rooms, next, err := s.chat.FindRooms(ctx, r.Query, r.Next, pageSize(r.Limit))
+	rooms, next, err := s.chat.FindRooms(ctx, r.Query, r.Next, r.Limit)
 	return wire.FindRoomsReply{Rooms: mapped(rooms, wireRoom), Next: next}, err
 }
 
 func (s *Server) members(ctx context.Context, c Caller, r *wire.MembersRequest) (wire.MembersReply, error) {
-	members, next, err := s.chat.Members(ctx, c.User.ID, r.Room, r.Next, pageSize(r.Limit))
+	members, next, err := s.chat.Members(ctx, c.User.ID, r.Room, r.Next, r.Limit)
 	return wire.MembersReply{Members: mapped(members, s.wireMember), Next: next}, err
 }
 

@@ -94,7 +94,7 @@ func (s *session) authenticate(token string) (identity, error) {
 	atUpgrade := s.bearer
 	s.mu.Unlock()
 	if token != "" || atUpgrade == nil {
-		return s.srv.tokens.verify(token)
+		return s.srv.verify(token)
 	}
 	if !atUpgrade.expires.After(s.srv.o.Now()) {
 		return identity{}, errTokenExpired
@@ -150,7 +150,7 @@ func (s *session) welcome(ctx context.Context, user chat.User, epoch string, ask
 
 // refresh takes a newer token of the same user.
 func (s *session) refresh(ctx context.Context, id uint32, token string) ([]byte, error) {
-	who, err := s.srv.tokens.verify(token)
+	who, err := s.srv.verify(token)
 	before, _ := s.caller()
 	switch {
 	case errors.Is(err, errTokenInvalid), err == nil && who.user.ID != before.User.ID:

@@ -15,7 +15,7 @@
 // all of them, so a program is wired in this order:
 //
 //	store, err := sqlitestore.Open(ctx, dir, log)
-//	pool, bus := memstore.NewPool(…), memstore.NewBus(…)
+//	pool, bus := memstore.NewPool(memstore.Options{}), memstore.NewBroker().Endpoint()
 //	repair := web.Repair{Store: store}
 //	h := hub.New(hub.Options{Encode: web.Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: bus})
 //	pub := web.NewPublisher(h)

@@ -16,7 +16,6 @@ var (
 	errUnauthorized   = errors.New("unauthorized")
 	errTokenExpired   = errors.New("token expired")
 	errUnknownCommand = errors.New("unknown command")
-	errRateLimited    = errors.New("rate limited")
 )
 
 // errorTable says which code each sentinel is on the wire. What is not in it is internal. The order
@@ -29,7 +28,6 @@ var errorTable = []struct {
 	{errTokenInvalid, wire.CodeUnauthorized},
 	{errTokenExpired, wire.CodeTokenExpired},
 	{errUnknownCommand, wire.CodeUnknownCommand},
-	{errRateLimited, wire.CodeRateLimited},
 
 	{chat.ErrBadRequest, wire.CodeBadRequest},
 	{chat.ErrTooLong, wire.CodeTooLong},

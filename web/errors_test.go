@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/token"
+	source "go/token"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -64,7 +64,7 @@ func sentinelsIn(t *testing.T, file string, pick func(ast.Node) (string, bool)) 
 	if strings.HasSuffix(file, "_test.go") {
 		return names
 	}
-	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	tree, err := parser.ParseFile(source.NewFileSet(), file, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

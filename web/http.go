@@ -72,9 +72,18 @@ func (s *Server) callerOf(r *http.Request) (Caller, error) {
 	return Caller{User: who.user, Admin: who.admin, HTTP: true}, err
 }
 
-// authenticate tells who the bearer of a token is. Only an expired token is told from other bad ones.
-func (s *Server) authenticate(token string) (identity, error) {
+// verify tells who the bearer of a token is. Why it is bad is for the operator alone.
+func (s *Server) verify(token string) (identity, error) {
 	who, err := s.tokens.verify(token)
+	if err != nil {
+		s.o.Log.Debug("token refused", "err", err)
+	}
+	return who, err
+}
+
+// authenticate is verify in the words of the error table: of bad tokens only expired ones are told apart.
+func (s *Server) authenticate(token string) (identity, error) {
+	who, err := s.verify(token)
 	if errors.Is(err, errTokenInvalid) {
 		return identity{}, errUnauthorized
 	}

@@ -27,8 +27,9 @@ type testServer struct {
 
 var testSecret = []byte("a secret of thirty-two bytes, or more")
 
-// newTestServer makes a server that runs until the test ends; then its books must balance.
-func newTestServer(t *testing.T) *testServer {
+// newTestServer makes a server that runs until the test ends; then its books must balance. Its options may be
+// changed before it is made.
+func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	store, err := sqlitestore.Open(t.Context(), dir, log)
@@ -41,9 +42,13 @@ func newTestServer(t *testing.T) *testServer {
 		Bus: memstore.NewBroker().Endpoint(), Log: log,
 	})
 	pub := NewPublisher(h)
-	rooms := chat.New(store, pub, chat.Options{})
+	rooms := chat.New(store, pub, chat.Options{Log: log})
 	packets := redpacket.New(store, memstore.NewPool(memstore.Options{}), rooms, pub, redpacket.Options{Log: log})
-	server, err := New(h, rooms, packets, Options{JWT: JWT{Secret: testSecret}, Log: log})
+	options := Options{JWT: JWT{Secret: testSecret}, Log: log}
+	for _, f := range change {
+		f(&options)
+	}
+	server, err := New(h, rooms, packets, options)
 	if err != nil {
 		t.Fatal(err)
 	}

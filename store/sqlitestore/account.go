@@ -37,7 +37,7 @@ func (w *writer) account(user string) (redpacket.Account, error) {
 	if err != nil || drawn {
 		return acc, err
 	}
-	if _, err := w.seed(user); err != nil {
+	if _, err := w.drawSeed(user); err != nil {
 		return redpacket.Account{}, err
 	}
 	acc, _, err = readAccount(w, user) // again: a wallet is read only with its user
@@ -51,11 +51,15 @@ func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 	if err != nil || drawn {
 		return seed, err
 	}
-	if err := w.ensureUser(user); err != nil {
-		return redpacket.Seed{}, err
-	}
+	return w.drawSeed(user)
+}
+
+// drawSeed gives the user, who may be unseen yet, his first seed.
+func (w *writer) drawSeed(user string) (seed redpacket.Seed, err error) {
 	seed = redpacket.NewSeed()
-	return seed, w.setSeed(user, seed)
+	_, err = w.exec(`insert into users (id, next_seed) values (?, ?)
+		on conflict (id) do update set next_seed = excluded.next_seed where next_seed is null`, user, seed[:])
+	return seed, err
 }
 
 func (w *writer) setSeed(user string, seed redpacket.Seed) error {

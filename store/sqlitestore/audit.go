@@ -5,44 +5,55 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hongbao/redpacket"
 )
 
 // Audit implements redpacket.Ledger. It reads one snapshot while the server runs on, row by row: its memory
-// does not grow with the books. After maxDifferences it stops counting what else is wrong.
+// does not grow with the books. After maxDifferences it stops noting what else is wrong.
 func (s *Store) Audit(ctx context.Context) (redpacket.Audit, error) {
 	return s.AuditEach(ctx, func(redpacket.AuditLine) {})
 }
 
-// AuditEach is Audit, and shows each packet on the way, in order of their ids.
-func (s *Store) AuditEach(ctx context.Context, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
-	a := auditor{show: show}
-	err := s.view(ctx, func(r reader) error {
-		a.reader = r
-		return errors.Join(a.sums(), a.packets(), a.check(transferChecks), a.check(packetChecks), a.check(roomChecks))
+// AuditEach is Audit that also shows each packet, by id, as it passes.
+func (s *Store) AuditEach(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
+	err = s.view(ctx, func(r reader) error {
+		a, err = audit(r, show)
+		return err
 	})
 	if err != nil {
 		return redpacket.Audit{}, outcome("audit", err)
 	}
-	return a.audit, nil
+	return a, nil
+}
+
+// audit reads in many statements: q must be one snapshot.
+func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
+	a := auditor{querier: q, show: show}
+	for _, part := range []func() error{a.sums, a.packets, a.checks} {
+		if err := part(); err != nil {
+			return redpacket.Audit{}, err
+		}
+	}
+	return a.found, nil
 }
 
 const maxDifferences = 1000
 
 // auditor collects what it finds.
 type auditor struct {
-	reader
-	audit redpacket.Audit
+	querier
+	found redpacket.Audit
 	show  func(redpacket.AuditLine)
 }
 
 func (a *auditor) report(kind, id, format string, args ...any) {
-	switch n := len(a.audit.Differences); {
+	switch n := len(a.found.Differences); {
 	case n < maxDifferences:
-		a.audit.Differences = append(a.audit.Differences, redpacket.Difference{Kind: kind, ID: id, What: fmt.Sprintf(format, args...)})
+		a.found.Differences = append(a.found.Differences, redpacket.Difference{Kind: kind, ID: id, What: fmt.Sprintf(format, args...)})
 	case n == maxDifferences:
-		a.audit.Differences = append(a.audit.Differences, redpacket.Difference{Kind: "books", What: "there are more differences than these"})
+		a.found.Differences = append(a.found.Differences, redpacket.Difference{Kind: "books", What: "there are more differences than these"})
 	}
 }
 
@@ -59,7 +70,7 @@ const sumsQuery = `select
 	(select count(*) from entries), (select count(*) from quarantine)`
 
 func (a *auditor) sums() error {
-	b := &a.audit
+	b := &a.found
 	_, err := a.row(sumsQuery, nil, &b.Funded, &b.InWallets, &b.InPackets, &b.Wallets, &b.Packets, &b.OpenPackets,
 		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined)
 	if err == nil && b.Funded != b.InWallets+b.InPackets {
@@ -74,16 +85,16 @@ type check struct {
 	query string
 }
 
-func (a *auditor) check(checks []check) error {
-	for _, c := range checks {
-		if err := a.ask(c); err != nil {
-			return fmt.Errorf("check of a %s: %w", c.kind, err)
+func (a *auditor) checks() error {
+	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks) {
+		if err := a.check(c); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (a *auditor) ask(c check) error {
+func (a *auditor) check(c check) error {
 	return a.each(c.query, func(rs *sql.Rows) error {
 		var id, what string
 		if err := rs.Scan(&id, &what); err != nil {

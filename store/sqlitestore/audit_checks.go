@@ -66,7 +66,7 @@ var packetChecks = []check{
 			from entries where kind = 'packet_done')
 		select p.id, format('it is %s, which is not what the end of it told the room', p.status)
 		from packets p left join told e on e.room_id = p.room_id and e.seq = p.done_seq
-		where (p.status = 'open') is not (p.done_seq is null) or p.status <> 'open' and
+		where (p.status = 'open', p.status = 'open') is not (p.done_seq is null, p.closed_at is null) or p.status <> 'open' and
 			(p.id, p.status, p.sender, p.closed_at, p.refunded, p.claimed, lower(hex(p.seed))) is not
 			(body ->> 'packet', body ->> 'reason', e.sender, e.at, coalesce(body ->> '$.state.refunded', 0),
 				body ->> '$.state.claimed', body ->> 'seed')`},

@@ -7,17 +7,20 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/redpacket/crashpoint"
 )
 
 // End implements redpacket.Ledger. chat.ErrNotFound.
 func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		closed, err = w.end(c)
+		crashpoint.Here("close.before-commit")
 		return err
 	})
 	if err != nil {
 		return redpacket.Closed{}, outcome("end packet", err)
 	}
+	crashpoint.Here("close.after-commit")
 	return closed, nil
 }
 

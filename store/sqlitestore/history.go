@@ -9,14 +9,14 @@ import (
 
 // History implements chat.Store.
 func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
-	q, ctxReader := `select `+entryColumns+` from entries where room_id = ?`, reader{ctx, s.read}
+	q, r := `select `+entryColumns+` from entries where room_id = ?`, reader{ctx, s.read}
 	switch {
 	case p.After != nil:
-		entries, err = rows(ctxReader, scanEntry, q+` and seq > ? order by seq limit ?`, room, *p.After, p.Limit+1)
+		entries, err = rows(r, scanEntry, q+` and seq > ? order by seq limit ?`, room, *p.After, p.Limit+1)
 	case p.Before != nil:
-		entries, err = rows(ctxReader, scanEntry, q+` and seq < ? order by seq desc limit ?`, room, *p.Before, p.Limit+1)
+		entries, err = rows(r, scanEntry, q+` and seq < ? order by seq desc limit ?`, room, *p.Before, p.Limit+1)
 	default:
-		entries, err = rows(ctxReader, scanEntry, q+` order by seq desc limit ?`, room, p.Limit+1)
+		entries, err = rows(r, scanEntry, q+` order by seq desc limit ?`, room, p.Limit+1)
 	}
 	if err != nil {
 		return nil, false, outcome("read history", err)
@@ -35,7 +35,7 @@ func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	size := 0
 	for i, e := range entries {
 		size += len(e.Body)
-		if i == limit || i > 0 && size > maxBytes {
+		if i == limit || i > 0 && maxBytes > 0 && size > maxBytes {
 			return i
 		}
 	}

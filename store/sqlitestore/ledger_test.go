@@ -16,9 +16,11 @@ func TestLedger(t *testing.T) {
 	})
 }
 
+var quiet = slog.New(slog.DiscardHandler)
+
 func openLedger(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	s, err := Open(t.Context(), dir, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

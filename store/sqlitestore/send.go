@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/redpacket/crashpoint"
 )
 
 // Send implements redpacket.Ledger.
@@ -13,6 +14,7 @@ func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sen
 	var stale *redpacket.CommitmentError
 	err = s.do(ctx, func(w *writer) error {
 		sent, err = w.send(o)
+		crashpoint.Here("send.before-commit")
 		if errors.As(err, &stale) {
 			return nil // so far it has at most drawn a first seed: kept, for the refusal names it
 		}

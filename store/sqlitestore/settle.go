@@ -6,6 +6,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/redpacket/crashpoint"
 )
 
 // Settle implements redpacket.Ledger. There is one writer, so nothing can close a packet meanwhile.
@@ -17,11 +18,13 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpack
 				return err
 			}
 		}
+		crashpoint.Here("settle.before-commit")
 		return nil
 	})
 	if err != nil {
 		return nil, outcome("settle claims", err)
 	}
+	crashpoint.Here("settle.after-commit")
 	return settled, nil
 }
 

@@ -95,6 +95,19 @@ func bookTests() []ledgerTest {
 			equal(b, "three", b.overdue(want[2].ExpiresAt.Add(time.Millisecond), 9), want[:3])
 			equal(b, "two of all", b.overdue(b.now.Add(time.Hour), 2), want[:2])
 		}},
+		{"books/money is conserved by every step", func(b *ledgerBench) {
+			p := b.packet(1000, 4)
+			b.balanced()
+			for _, c := range []redpacket.Claim{b.claim(p, member(0), 0), b.claim(p, member(0), 0), b.claim(p, member(1), 0), b.claim(p, sender, 3)} {
+				b.settle(c)
+				b.balanced()
+			}
+			b.fund(member(0), 70)
+			b.balanced()
+			b.close(p, redpacket.Expired, redpacket.Grant{User: member(2), Share: 2})
+			b.balanced()
+			b.fund(sender, -500)
+		}},
 		{"books/the audit counts", func(b *ledgerBench) {
 			p := b.packet(1000, 5)
 			b.packet(300, 5)

@@ -37,7 +37,7 @@ function inWords(err) {
 
 function money(amount) {
   const value = Number(amount) / 10 ** currency.exponent;
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.code, minimumFractionDigits: currency.exponent }).format(value);
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.code, currencyDisplay: 'narrowSymbol', minimumFractionDigits: currency.exponent }).format(value);
 }
 
 // minor turns "12.34" into 1234 without passing through a fraction; NaN when it is no amount.

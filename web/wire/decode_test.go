@@ -63,6 +63,7 @@ func TestDecodeNamesTheField(t *testing.T) {
 		{`{"room":"r","seq":-1}`, new(wire.ReadRequest), "seq"},
 		{`{"room":"r","seq":9007199254740992}`, new(wire.ReadRequest), "seq"},
 		{`{"room":"r","seq":18446744073709551617}`, new(wire.ReadRequest), "seq"},
+		{`{"query":null}`, new(wire.FindRoomsRequest), "query"},
 		{`{"room":"r","before":null}`, new(wire.HistoryRequest), "before"},
 		{`{"room":"r","limit":0}`, new(wire.HistoryRequest), "limit"},
 		{`{"key":"k","name":"n","members":"a"}`, new(wire.CreateRoomRequest), "members"},

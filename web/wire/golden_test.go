@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/centrifugal/protocol"
 
@@ -227,8 +228,8 @@ func TestEntryJSONIsItsMarshal(t *testing.T) {
 	}
 	for _, e := range []wire.Entry{textEntry(), packetEntry(), doneEntry(), hostile, {Body: json.RawMessage("{}")}} {
 		got := wire.EntryJSON(e)
-		if bytes.IndexByte(got, '\n') >= 0 {
-			t.Errorf("newline in %s", got)
+		if bytes.IndexByte(got, '\n') >= 0 || !utf8.Valid(got) {
+			t.Errorf("not one line of UTF-8: %q", got)
 		}
 		var a, b any
 		if err := json.Unmarshal(got, &a); err != nil {

@@ -1,0 +1,73 @@
+GO      ?= go
+LINT    := .bin/golangci-lint-2.12.0
+VULN    := .bin/govulncheck-1.1.4
+SECONDS ?= 30
+
+# Tests that take long random histories, or processes of their own: they run without the race detector.
+LONG := Simulat|Crash|Idle|Demonstration
+
+.PHONY: help
+help: ## list what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## serve on http://127.0.0.1:8080/ with nothing but Go: guests, play money, ./hongbao-data
+	$(GO) run ./cmd/hongbao
+
+.PHONY: test
+test: vet test-race test-long ## everything that must hold, about eight minutes on two cores
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+	$(GO) vet -tags crashpoints ./...
+
+.PHONY: test-race
+test-race: ## all but the long tests, under the race detector
+	$(GO) test -race -skip '$(LONG)' ./...
+
+.PHONY: test-long
+test-long: ## simulator, crash points, demonstration and idle sockets, without the race detector
+	$(GO) test -count=1 -timeout 15m -run '$(LONG)' ./cmd/hongbao ./redpacket
+
+.PHONY: sim
+sim: ## the protocol simulator alone, with its figures
+	$(GO) test -count=1 -v -run Simulat ./redpacket
+
+.PHONY: idle
+idle: ## memory of 10,000 idle sockets
+	$(GO) test -count=1 -v -run Idle ./cmd/hongbao
+
+.PHONY: bench
+bench: ## all benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## each fuzz test for SECONDS (30)
+	@for package in $$($(GO) list ./...); do \
+	  for name in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
+	    echo "$$package $$name"; \
+	    $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(SECONDS)s $$package || exit 1; \
+	  done; \
+	done
+
+.PHONY: lint
+lint: $(LINT) ## formatting and golangci-lint
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; }
+	$(LINT) run ./...
+
+.PHONY: vuln
+vuln: $(VULN) ## known vulnerabilities; needs the network
+	$(VULN) ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.0
+	mv .bin/golangci-lint $@
+
+$(VULN):
+	GOBIN=$(CURDIR)/.bin $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.1.4
+	mv .bin/govulncheck $@
+
+.PHONY: clean
+clean: ## remove what was built and installed here; data stays
+	rm -rf .bin hongbao

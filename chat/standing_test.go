@@ -1,0 +1,128 @@
+package chat_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/store/sqlitestore"
+)
+
+func (h *house) standing(room, user string) chat.Standing {
+	h.Helper()
+	st, err := h.Standing(h.ctx, room, user)
+	h.must(err)
+	return st
+}
+
+func TestStandingIsRememberedAndExact(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann")
+	stands := func(user string, want chat.Standing) {
+		t.Helper()
+		for range 2 {
+			if got := h.standing(room, user); got != want {
+				t.Errorf("%s stands as %+v, want %+v", user, got, want)
+			}
+		}
+	}
+	stands("bob", chat.Standing{})
+	_, err := h.Join(h.ctx, person("bob"), room)
+	h.must(err)
+	stands("bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})
+	stands("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	before := h.store.standings.Load()
+	for range 100 {
+		h.standing(room, "ann")
+	}
+	if reads := h.store.standings.Load() - before; reads != 0 {
+		t.Errorf("%d of 100 looks at the same went to the store", reads)
+	}
+	h.must(h.Leave(h.ctx, person("ann"), room))
+	stands("ann", chat.Standing{Ever: true})
+	stands("bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	h.must(h.Leave(h.ctx, person("bob"), room))
+	stands("bob", chat.Standing{Ever: true})
+	_, err = h.Join(h.ctx, person("ann"), room)
+	h.must(err)
+	stands("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+}
+
+// TestStandingReadBeforeAChangeIsNotKept: one is read, then changed, and only then remembered.
+func TestStandingReadBeforeAChangeIsNotKept(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann", "bob")
+	var once sync.Once
+	h.store.loaded = func() {
+		once.Do(func() { h.must(h.Leave(h.ctx, person("bob"), room)) })
+	}
+	if st := h.standing(room, "bob"); !st.In {
+		t.Fatalf("read %+v before the change", st)
+	}
+	if st := h.standing(room, "bob"); st.In {
+		t.Error("what was read before the change is remembered after it")
+	}
+}
+
+func TestSignInCostsNothingTwice(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	for range 3 {
+		h.must(h.SignIn(h.ctx, person("ann")))
+	}
+	h.room(chat.Public, "ann")
+	if n := h.store.putUsers.Load(); n != 1 {
+		t.Errorf("an unchanged user was written %d times", n)
+	}
+	for _, u := range []chat.User{{ID: "ann", Name: "Ann II"}, {ID: "ann", Name: "Ann II", Avatar: "a"}, person("ann")} {
+		before := h.store.putUsers.Load()
+		h.must(h.SignIn(h.ctx, u))
+		if h.store.putUsers.Load() == before {
+			t.Errorf("%+v is news, but was not written", u)
+		}
+	}
+	h.refused(h.SignIn(h.ctx, chat.User{}), chat.ErrBadRequest)
+}
+
+func TestEpochIsRemembered(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	first, err := h.Epoch(h.ctx)
+	h.must(err)
+	again, err := h.Epoch(h.ctx)
+	h.must(err)
+	if first == "" || again != first || h.store.epochs.Load() != 1 {
+		t.Errorf("epochs %q and %q, read %d times", first, again, h.store.epochs.Load())
+	}
+}
+
+// BenchmarkStanding: what every grab of a known member costs here.
+func BenchmarkStanding(b *testing.B) {
+	store, err := sqlitestore.Open(b.Context(), b.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	s := chat.New(store, &record{}, chat.Options{Log: slog.New(slog.DiscardHandler)})
+	m, _, err := s.CreateRoom(b.Context(), person("user-0"), chat.CreateRoom{Key: "k", Name: "n"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	users := make([]string, 500)
+	for i := range users {
+		users[i] = fmt.Sprint("user-", i)
+		if _, err := s.Join(b.Context(), person(users[i]), m.Room.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := 0; pb.Next(); i++ {
+			if st, err := s.Standing(context.Background(), m.Room.ID, users[i%len(users)]); err != nil || !st.In {
+				b.Errorf("%+v, %v", st, err)
+			}
+		}
+	})
+}

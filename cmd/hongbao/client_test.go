@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/centrifugal/centrifuge-go"
+
+	"hongbao/web/wire"
+)
+
+// client is a person with the unchanged SDK, who notes everything he hears.
+type client struct {
+	*centrifuge.Client
+	t    *testing.T
+	user wire.User
+
+	mu        sync.Mutex
+	heard     map[string][]wire.Entry // by channel
+	last      map[string]uint64       // offset by channel
+	connected int
+	recovered int      // subscriptions that came back with everything that was missed
+	wrong     []string // what must not have happened
+	closes    []uint32 // why connections ended
+}
+
+// connect brings a person in and returns when he is connected.
+func connect(t *testing.T, n *node, who wire.GuestReply, protobuf bool) *client {
+	t.Helper()
+	dial := centrifuge.NewJsonClient
+	if protobuf {
+		dial = centrifuge.NewProtobufClient
+	}
+	c := &client{
+		Client: dial(n.socket(protobuf), centrifuge.Config{Token: who.Token, ReadTimeout: 20 * time.Second, HandshakeTimeout: 10 * time.Second}),
+		t:      t, user: who.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{},
+	}
+	c.OnConnected(func(centrifuge.ConnectedEvent) { c.note(func() { c.connected++ }) })
+	c.OnConnecting(func(e centrifuge.ConnectingEvent) { c.note(func() { c.closes = append(c.closes, e.Code) }) })
+	c.OnSubscribed(c.subscribed)
+	c.OnPublication(c.published)
+	t.Cleanup(c.Close)
+	if err := c.Connect(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, who.User.Name+" is connected", func() bool { return c.State() == centrifuge.StateConnected })
+	return c
+}
+
+func (c *client) note(what func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what()
+}
+
+func (c *client) subscribed(e centrifuge.ServerSubscribedEvent) {
+	c.note(func() {
+		switch {
+		case e.WasRecovering && e.Recovered:
+			c.recovered++
+		case e.WasRecovering:
+			c.wrong = append(c.wrong, "not recovered: "+e.Channel)
+		default:
+			c.last[e.Channel] = e.StreamPosition.Offset
+		}
+	})
+}
+
+// published checks the promise of a room: every entry once, in order, without a hole, across reconnects.
+func (c *client) published(e centrifuge.ServerPublicationEvent) {
+	var entry wire.Entry
+	err := json.Unmarshal(e.Data, &entry)
+	c.note(func() {
+		if err != nil || e.Offset != c.last[e.Channel]+1 || uint64(entry.Seq) != e.Offset {
+			c.wrong = append(c.wrong, "after "+jsonText(c.last[e.Channel])+" came "+string(e.Data))
+		}
+		c.last[e.Channel] = e.Offset
+		c.heard[e.Channel] = append(c.heard[e.Channel], entry)
+	})
+}
+
+// awaits waits until the person has heard an entry of the room that fits.
+func (c *client) awaits(room, what string, fits func(wire.Entry) bool) (found wire.Entry) {
+	c.t.Helper()
+	eventually(c.t, 20*time.Second, c.user.Name+" hears "+what, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, e := range c.heard["room:"+room] {
+			if fits(e) {
+				found = e
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// mustBeInOrder fails the test if anything that was pushed to the person was not as promised.
+func (c *client) mustBeInOrder() {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.wrong {
+		c.t.Errorf("%s: %s", c.user.Name, w)
+	}
+}
+
+// ask sends a command once. The error is the server's *centrifuge.Error, or says that no answer came.
+func ask[Reply any](c *client, method string, request any) (Reply, error) {
+	var reply Reply
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	result, err := c.RPC(ctx, method, []byte(jsonText(request)))
+	if err == nil {
+		err = json.Unmarshal(result.Data, &reply)
+	}
+	return reply, err
+}
+
+// must sends a command, again for as long as the answer says that this is right or none comes, as clients should.
+func must[Reply any](c *client, method string, request any) Reply {
+	c.t.Helper()
+	var reply Reply
+	var err error
+	eventually(c.t, 40*time.Second, method+" is answered", func() bool {
+		reply, err = ask[Reply](c, method, request)
+		var refused *centrifuge.Error
+		return err == nil || errors.As(err, &refused) && !refused.Temporary
+	})
+	if err != nil {
+		c.t.Fatalf("%s: %s %s: %v", c.user.Name, method, jsonText(request), err)
+	}
+	return reply
+}
+
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain types only
+	}
+	return string(text)
+}

@@ -1,0 +1,162 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hongbao/hub"
+	"hongbao/store/memstore"
+)
+
+func TestTwoInstances(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		broker := memstore.NewBroker()
+		instance := func() *hub.Hub {
+			o := s.options()
+			o.Bus = broker.Endpoint()
+			return start(t, o)
+		}
+		a, b := instance(), instance()
+		near, one := connect(t, a, hub.JSON)
+		far, other := connect(t, b, hub.Protobuf)
+		one.conn.Subscribe("room", 0, nil)
+		other.conn.Subscribe("room", 0, nil)
+
+		a.Publish("room", s.commit("room", "from a"))
+		synctest.Wait()
+		b.Publish("room", s.commit("room", "from b"))
+		synctest.Wait()
+		a.Publish("room", hub.Message{Data: []byte("loose")})
+		a.Signal("room", []byte("signal"))
+		synctest.Wait()
+
+		want := []string{"room:1:from a", "room:2:from b", "room:0:loose"}
+		for name, c := range map[string]*client{"near": near, "far": far} {
+			if got := c.received(); !slices.Equal(got, want) {
+				t.Errorf("%s got %q, want %q", name, got, want)
+			}
+		}
+		for name, session := range map[string]*session{"near": one, "far": other} {
+			if _, signals, _ := session.received(); !slices.Equal(signals, []string{"room:signal"}) {
+				t.Errorf("%s got signals %q", name, signals)
+			}
+		}
+	})
+}
+
+// tappedBus shows its receiver.
+type tappedBus struct {
+	hub.Bus
+	receiver chan hub.Receiver // one slot
+}
+
+func (b *tappedBus) Run(ctx context.Context, r hub.Receiver) error {
+	b.receiver <- r
+	return b.Bus.Run(ctx, r)
+}
+
+// TestSuspectComparesEveryTopic loses the last messages of more topics than one question holds: no gap shows it.
+func TestSuspectComparesEveryTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const topics = 1200
+		s := newStore()
+		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
+		o := s.options()
+		var questions atomic.Int32
+		o.LastSeqs = func(ctx context.Context, names []string) (map[string]int64, error) {
+			if questions.Add(1); len(names) > 500 {
+				t.Errorf("asked for %d topics at once", len(names))
+			}
+			return s.lastSeqs(ctx, names)
+		}
+		o.Bus = bus
+		h := start(t, o)
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("user", -1, nil)
+		for i := range topics {
+			session.conn.Subscribe(fmt.Sprint("room ", i), 0, nil)
+		}
+		time.Sleep(3 * time.Second)
+		questions.Store(0)
+		for i := range topics {
+			s.commit(fmt.Sprint("room ", i), "lost")
+		}
+		(<-bus.receiver).Suspect()
+		time.Sleep(3 * time.Second)
+		if got := len(c.received()); got != topics {
+			t.Errorf("%d of %d lost messages came", got, topics)
+		}
+		if n := questions.Load(); n != 3 {
+			t.Errorf("%d questions, want 3", n)
+		}
+	})
+}
+
+// TestMessageBetweenReadingAndSubscribing is published when nobody listens yet, after the subscriber's seq was read.
+func TestMessageBetweenReadingAndSubscribing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		seen := s.last("room")
+		h.Publish("room", s.commit("room", "x"))
+		session.conn.Subscribe("room", seen, nil)
+		time.Sleep(400 * time.Millisecond)
+		wantSeqs(t, "listener", "room", c.received(), 1, 1)
+	})
+}
+
+// brokenBus fails at once.
+type brokenBus struct{ hub.Bus }
+
+var errBroken = errors.New("broken")
+
+func (brokenBus) Run(context.Context, hub.Receiver) error { return errBroken }
+
+func TestRunEndsWithItsBus(t *testing.T) {
+	o := newStore().options()
+	o.Bus = brokenBus{memstore.NewBroker().Endpoint()}
+	if err := hub.New(o).Run(context.Background()); !errors.Is(err, errBroken) {
+		t.Errorf("Run returned %v", err)
+	}
+}
+
+// TestStartStop runs hubs again and again with connections coming and going at the same time.
+func TestStartStop(t *testing.T) {
+	for range 10 {
+		s := newStore()
+		o := s.options()
+		o.Bus = memstore.NewBroker().Endpoint()
+		h := hub.New(o)
+		for range 50 {
+			ctx, cancel := context.WithCancel(context.Background())
+			var running sync.WaitGroup
+			running.Go(func() {
+				if err := h.Run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+			c, session := connect(t, h, hub.JSON)
+			running.Go(func() {
+				session.conn.Subscribe("room", s.last("room"), nil)
+				h.Publish("room", s.commit("room", "x"))
+			})
+			running.Go(cancel)
+			running.Wait()
+			c.ws.Close()
+			c.end(t)
+		}
+		eventually(t, "all connections to be gone", func() bool { return h.Connections() == 0 })
+		if topics := h.Stats().Topics; topics != 0 {
+			t.Errorf("%d topics left", topics)
+		}
+	}
+}

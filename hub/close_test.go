@@ -1,0 +1,275 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"hongbao/hub"
+)
+
+func TestCloseSendsWhatIsQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		c, session := dial(t, h, hub.JSON)
+		for _, payload := range []string{"1", "2", "3"} {
+			session.conn.Send([]byte(payload))
+		}
+		session.conn.Close(3503, "revoked")
+		session.conn.Close(3504, "too late")
+		session.conn.Send([]byte("too late"))
+		go c.read()
+		c.end(t)
+		if got := c.received(); !slices.Equal(got, []string{"1", "2", "3"}) {
+			t.Errorf("got %q", got)
+		}
+		if closed := c.closeError(t); closed.Code != 3503 || closed.Text != "revoked" {
+			t.Errorf("closed with %v", closed)
+		}
+		synctest.Wait()
+		if _, _, closed := session.received(); closed != 1 {
+			t.Errorf("Closed was called %d times", closed)
+		}
+		if stats := h.Stats(); stats.Connections != 0 || stats.Closes[3503] != 1 {
+			t.Errorf("stats %+v", stats)
+		}
+	})
+}
+
+// TestDeafPeerIsHungUp: a peer that takes nothing cannot keep its connection, nor who closes it.
+func TestDeafPeerIsHungUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		_, session := dial(t, h, hub.JSON)
+		session.conn.Close(3001, "drain")
+		time.Sleep(15 * time.Second)
+		if n := h.Connections(); n != 0 {
+			t.Error("the connection is still there")
+		}
+		if _, _, closed := session.received(); closed != 1 {
+			t.Errorf("Closed was called %d times", closed)
+		}
+	})
+}
+
+// TestPeerThatDoesNotAnswerIsHungUp reads the close frame, says nothing, and goes on sending.
+func TestPeerThatDoesNotAnswerIsHungUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		c, session := dial(t, h, hub.JSON)
+		c.ws.SetCloseHandler(func(int, string) error { return nil })
+		go c.ws.ReadMessage()
+		session.conn.Close(3001, "drain")
+		for range 10 {
+			c.ws.WriteMessage(websocket.TextMessage, []byte("still here"))
+			time.Sleep(time.Second)
+		}
+		if n := h.Connections(); n != 0 {
+			t.Error("the connection is still there")
+		}
+		if frames, _, _ := session.received(); len(frames) != 0 {
+			t.Errorf("%d frames were handled after Close", len(frames))
+		}
+	})
+}
+
+func TestPeerCloses(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		message []byte
+		answer  int
+	}{
+		{"with a code", websocket.FormatCloseMessage(4001, "bye"), 4001},
+		{"without", nil, websocket.CloseNoStatusReceived},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStore()
+				h := start(t, s.options())
+				c, session := connect(t, h, hub.JSON)
+				session.conn.Subscribe("room", 0, nil)
+				if err := c.ws.WriteControl(websocket.CloseMessage, test.message, time.Time{}); err != nil {
+					t.Fatal(err)
+				}
+				c.end(t)
+				if closed := c.closeError(t); closed.Code != test.answer {
+					t.Errorf("answered %v, want %d", closed, test.answer)
+				}
+				synctest.Wait()
+				stats := h.Stats()
+				if stats.Connections != 0 || stats.Topics != 0 || stats.ClosedByPeer != 1 {
+					t.Errorf("stats %+v", stats)
+				}
+			})
+		})
+	}
+}
+
+func TestLostPeer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		c.ws.Close()
+		synctest.Wait()
+		if stats := h.Stats(); stats.Connections != 0 || stats.Topics != 0 || stats.Lost != 1 {
+			t.Errorf("stats %+v", stats)
+		}
+		session.conn.Subscribe("room", 0, nil)
+		session.conn.Send([]byte("nobody there"))
+		session.conn.Close(3001, "drain")
+		if _, _, closed := session.received(); closed != 1 || h.Stats().Topics != 0 {
+			t.Errorf("Closed was called %d times, %d topics", closed, h.Stats().Topics)
+		}
+	})
+}
+
+func TestWhatThePeerMayNotSend(t *testing.T) {
+	const limit = 1000
+	masked := func(b0, b1 byte) []byte { return []byte{b0, b1 | 0x80, 0, 0, 0, 0} }
+	for _, test := range []struct {
+		name string
+		send func(c *client) error
+		code int
+	}{
+		{"a message over the limit", func(c *client) error {
+			return c.ws.WriteMessage(websocket.TextMessage, []byte(strings.Repeat("x", limit+1)))
+		}, websocket.CloseMessageTooBig},
+		{"a message over the limit in fragments", func(c *client) error {
+			w, _ := c.ws.NextWriter(websocket.TextMessage)
+			for range 10 {
+				io.WriteString(w, strings.Repeat("x", 1024))
+			}
+			return w.Close()
+		}, websocket.CloseMessageTooBig},
+		{"a frame of an impossible length", func(c *client) error {
+			frame := binary.BigEndian.AppendUint64([]byte{0x81, 0xff}, 1<<63)
+			_, err := c.ws.NetConn().Write(append(frame, 0, 0, 0, 0))
+			return err
+		}, websocket.CloseMessageTooBig},
+		{"text that is not UTF-8", func(c *client) error {
+			return c.ws.WriteMessage(websocket.TextMessage, []byte("a\xffb"))
+		}, hub.CloseProtocol},
+		{"an unmasked frame", func(c *client) error {
+			_, err := c.ws.NetConn().Write([]byte{0x81, 1, 'x'})
+			return err
+		}, websocket.CloseProtocolError},
+		{"reserved bits", func(c *client) error {
+			_, err := c.ws.NetConn().Write(masked(0xf1, 0))
+			return err
+		}, websocket.CloseProtocolError},
+		{"a continuation of nothing", func(c *client) error {
+			_, err := c.ws.NetConn().Write(masked(0x80, 0))
+			return err
+		}, websocket.CloseProtocolError},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newStore().options()
+				o.FrameBytes = limit
+				h := start(t, o)
+				c, session := connect(t, h, hub.JSON)
+				if err := test.send(c); err != nil && !errors.Is(err, websocket.ErrCloseSent) && !errors.Is(err, io.ErrClosedPipe) {
+					t.Fatal(err)
+				}
+				c.end(t)
+				if closed := c.closeError(t); closed.Code != test.code {
+					t.Errorf("closed with %v, want %d", closed, test.code)
+				}
+				time.Sleep(10 * time.Second)
+				if frames, _, closed := session.received(); len(frames) != 0 || closed != 1 {
+					t.Errorf("%d frames were handled, Closed was called %d times", len(frames), closed)
+				}
+				if stats := h.Stats(); stats.Connections != 0 || stats.Closes[test.code] != 1 {
+					t.Errorf("stats %+v", stats)
+				}
+			})
+		})
+	}
+}
+
+func TestFramesReachTheHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		c, session := connect(t, h, hub.JSON)
+		big := strings.Repeat("界", 64<<10/3)
+		c.write(t, websocket.TextMessage, "small")
+		c.write(t, websocket.TextMessage, "")
+		c.write(t, websocket.BinaryMessage, "\xff\xfe")
+		c.write(t, websocket.TextMessage, big)
+		synctest.Wait()
+		if frames, _, _ := session.received(); !slices.Equal(frames, []string{"small", "", "\xff\xfe", big}) {
+			t.Errorf("%d frames came, or not as they were sent", len(frames))
+		}
+	})
+}
+
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		const count = 40
+		clients := make([]*client, count)
+		ends := make([]time.Duration, count)
+		began := time.Now()
+		var busy *session
+		for i := range clients {
+			c, s := connect(t, h, hub.JSON)
+			clients[i] = c
+			go func() {
+				<-c.done
+				ends[i] = time.Since(began)
+			}()
+			if i == 0 {
+				busy = s
+				busy.setBusy(true)
+				time.AfterFunc(8*time.Second, func() {
+					s.conn.Send([]byte("the last answer"))
+					s.setBusy(false)
+				})
+			}
+		}
+		if err := h.Drain(context.Background(), 20*time.Second, 3001, "drain"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		early := 0
+		for i, c := range clients {
+			if closed := c.closeError(t); closed.Code != 3001 {
+				t.Errorf("client %d was closed with %v", i, closed)
+			}
+			if ends[i] < 10*time.Second {
+				early++
+			}
+			if i > 0 && ends[i] > 20*time.Second+slack {
+				t.Errorf("client %d was closed after %v", i, ends[i])
+			}
+		}
+		if early < count/5 || early > count*4/5 {
+			t.Errorf("%d of %d closed in the first half of the window", early, count)
+		}
+		if got := clients[0].received(); len(got) != 1 || ends[0] < 8*time.Second {
+			t.Errorf("the busy one was closed after %v with %q, before its answer", ends[0], got)
+		}
+	})
+}
+
+func TestDrainGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		_, busy := connect(t, h, hub.JSON)
+		busy.setBusy(true)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := h.Drain(ctx, 0, 3001, "drain"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Drain returned %v", err)
+		}
+	})
+}

@@ -1,0 +1,285 @@
+package hub_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hongbao/hub"
+)
+
+// wantSeqs checks that the messages of a topic came once each, in order, from first to last.
+func wantSeqs(t *testing.T, who, topic string, got []string, first, last int64) {
+	t.Helper()
+	next := first
+	for _, push := range got {
+		rest, ok := strings.CutPrefix(push, topic+":")
+		if !ok {
+			continue
+		}
+		seq, _, _ := strings.Cut(rest, ":")
+		if seq != fmt.Sprint(next) {
+			t.Fatalf("%s: %s came where %d was due", who, push, next)
+		}
+		next++
+	}
+	if next != last+1 {
+		t.Fatalf("%s: got up to %d, want up to %d", who, next-1, last)
+	}
+}
+
+// TestOrderProperty lets committers publish out of order, with losses and repeats, and subscribers come at any time
+// with a position that may be stale. Whatever happens, each gets every message after its position, once, in order.
+func TestOrderProperty(t *testing.T) {
+	const seeds = 60
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { randomSchedule(t, rand.New(rand.NewPCG(seed, 7))) })
+		})
+	}
+}
+
+func randomSchedule(t *testing.T, random *rand.Rand) {
+	const (
+		committers = 4
+		each       = 40
+		listeners  = 5
+	)
+	s := newStore()
+	h := start(t, s.options())
+	var everyone sync.WaitGroup
+	for range committers {
+		everyone.Go(commitAndLose(h, s, each, rand.New(rand.NewPCG(random.Uint64(), 1))))
+	}
+	clients := make([]*client, listeners)
+	positions := make([]int64, listeners)
+	for i := range clients {
+		c, session := connect(t, h, hub.Encoding(i%2))
+		clients[i] = c
+		wait := rand.N(200 * time.Millisecond)
+		everyone.Go(func() {
+			time.Sleep(wait)
+			seen := s.last("room")
+			time.Sleep(wait / 8)
+			positions[i] = session.conn.Subscribe("room", seen, nil)
+			if positions[i] < seen {
+				t.Errorf("position %d is before what was seen, %d", positions[i], seen)
+			}
+		})
+	}
+	everyone.Wait()
+	time.Sleep(2 * time.Minute) // a lost last message shows at the next comparison of all topics
+	for i, c := range clients {
+		wantSeqs(t, fmt.Sprint("listener ", i), "room", c.received(), positions[i]+1, committers*each)
+	}
+}
+
+// commitAndLose commits messages and publishes most of them: some late, some twice, some never.
+func commitAndLose(h *hub.Hub, s *store, count int, random *rand.Rand) func() {
+	return func() {
+		for range count {
+			m := s.commit("room", "x")
+			time.Sleep(time.Duration(random.Int64N(int64(10 * time.Millisecond))))
+			switch random.IntN(10) {
+			case 0:
+			case 1:
+				h.Publish("room", m)
+				h.Publish("room", m)
+			default:
+				h.Publish("room", m)
+			}
+		}
+	}
+}
+
+func TestGapWaitsForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		time.Sleep(3 * time.Second) // past the comparisons of a new topic
+		s.commit("room", "lost")
+		second := s.commit("room", "second")
+
+		s.fail(errors.New("store is down"))
+		h.Publish("room", second)
+		synctest.Wait()
+		if got := c.received(); len(got) != 0 {
+			t.Fatalf("delivered across a gap: %q", got)
+		}
+		time.Sleep(time.Minute / 2)
+		if n := s.fetched(); n < 5 || n > 20 {
+			t.Errorf("%d attempts in half a minute, want a few", n)
+		}
+		s.fail(nil)
+		time.Sleep(6 * time.Second)
+		wantSeqs(t, "listener", "room", c.received(), 1, 2)
+		if repairs := h.Stats().GapRepairs; repairs != 1 {
+			t.Errorf("%d gap repairs, want 1", repairs)
+		}
+	})
+}
+
+func TestCrossedPublishesNeedNoFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		first, second := s.commit("room", "a"), s.commit("room", "b")
+		time.Sleep(80 * time.Millisecond) // the comparison of a new topic falls into the gap
+		h.Publish("room", second)
+		time.Sleep(80 * time.Millisecond)
+		h.Publish("room", first)
+		time.Sleep(5 * time.Second)
+		wantSeqs(t, "listener", "room", c.received(), 1, 2)
+		if n := s.fetched(); n != 0 {
+			t.Errorf("%d fetches for messages that came by themselves", n)
+		}
+	})
+}
+
+func TestGapOfManyPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.Protobuf)
+		session.conn.Subscribe("room", 0, nil)
+		const count = 3210
+		for range count - 1 {
+			s.commit("room", "lost")
+		}
+		h.Publish("room", s.commit("room", "came"))
+		time.Sleep(300 * time.Millisecond) // one wait for the gap, not one for each page
+		wantSeqs(t, "listener", "room", c.received(), 1, count)
+	})
+}
+
+// TestSubscribeInAStorm subscribes while messages are being published, to a topic that others keep alive.
+func TestSubscribeInAStorm(t *testing.T) {
+	s := newStore()
+	h := start(t, s.options())
+	_, keeper := connect(t, h, hub.JSON)
+	keeper.conn.Subscribe("room", 0, nil)
+	const listeners = 30
+	stop := make(chan struct{})
+	var storm sync.WaitGroup
+	for range 3 {
+		storm.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					h.Publish("room", s.commit("room", "x"))
+				}
+				eventually(t, "room for more", func() bool { return h.Stats().QueuedBytes < 1<<16 })
+			}
+		})
+	}
+	clients := make([]*client, listeners)
+	positions := make([]int64, listeners)
+	for i := range clients {
+		c, session := connect(t, h, hub.Encoding(i%2))
+		clients[i] = c
+		positions[i] = session.conn.Subscribe("room", s.last("room"), func(position int64) []byte {
+			return fmt.Appendf(nil, "announced %d", position)
+		})
+	}
+	close(stop)
+	storm.Wait()
+	last := s.last("room")
+	for i, c := range clients {
+		tail := fmt.Sprintf("room:%d:x", last)
+		if positions[i] < last {
+			eventually(t, "the last message", func() bool { return slices.Contains(c.received(), tail) })
+		}
+		eventually(t, "the announcement", func() bool { return len(c.received()) > 0 })
+		got := c.received()
+		if want := fmt.Sprintf("announced %d", positions[i]); got[0] != want {
+			t.Fatalf("first came %q, want %q", got[0], want)
+		}
+		wantSeqs(t, fmt.Sprint("listener ", i), "room", got, positions[i]+1, last)
+	}
+}
+
+func TestSubscribeTwiceAndUnsubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		announce := func(int64) []byte { return []byte("in") }
+		session.conn.Subscribe("room", 0, announce)
+		h.Publish("room", s.commit("room", "a"))
+		if position := session.conn.Subscribe("room", 0, announce); position != 1 {
+			t.Errorf("position %d after the first message was delivered", position)
+		}
+		h.Publish("room", s.commit("room", "b"))
+		if n := h.Listeners("room"); n != 1 {
+			t.Errorf("%d listeners", n)
+		}
+		session.conn.Unsubscribe("room", []byte("out"))
+		session.conn.Unsubscribe("room", []byte("out again"))
+		h.Publish("room", s.commit("room", "c"))
+		synctest.Wait()
+		if got := strings.Join(c.received(), " "); got != "in room:1:a room:2:b out" {
+			t.Errorf("got %q", got)
+		}
+		if stats := h.Stats(); stats.Topics != 0 || h.Listeners("room") != 0 {
+			t.Errorf("a topic without listeners is left: %+v", stats)
+		}
+	})
+}
+
+// TestSeenAheadOfTheTopic: a subscriber knows from the store of messages that the hub has not had yet.
+func TestSeenAheadOfTheTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		early, first := connect(t, h, hub.JSON)
+		first.conn.Subscribe("room", 0, nil)
+		time.Sleep(3 * time.Second)
+		for range 3 {
+			s.commit("room", "lost")
+		}
+		late, second := connect(t, h, hub.JSON)
+		if position := second.conn.Subscribe("room", 2, nil); position != 2 {
+			t.Errorf("position %d, want 2", position)
+		}
+		time.Sleep(200 * time.Millisecond)
+		wantSeqs(t, "who was there", "room", early.received(), 1, 2)
+		h.Publish("room", s.commit("room", "four"))
+		time.Sleep(200 * time.Millisecond)
+		wantSeqs(t, "who was there", "room", early.received(), 1, 4)
+		wantSeqs(t, "who came with 2", "room", late.received(), 3, 4)
+	})
+}
+
+func TestSignalsKeepTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		_, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		first, second := s.commit("room", "a"), s.commit("room", "b")
+		h.Publish("room", second)
+		h.Signal("room", []byte("after b"))
+		synctest.Wait()
+		if _, signals, _ := session.received(); len(signals) != 0 {
+			t.Errorf("overtook a message: %q", signals)
+		}
+		h.Publish("room", first)
+		h.Signal("room", []byte("now"))
+		h.Signal("elsewhere", []byte("not here"))
+		if _, signals, _ := session.received(); !slices.Equal(signals, []string{"room:after b", "room:now"}) {
+			t.Errorf("got signals %q", signals)
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package hub_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"hongbao/hub"
+)
+
+func TestHoldAndRelease(t *testing.T) {
+	for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStore()
+			h := start(t, s.options())
+			c, session := connect(t, h, e)
+			session.conn.Send([]byte("before"))
+			session.conn.Hold()
+			session.conn.Subscribe("room", 0, nil)
+			h.Publish("room", s.commit("room", "held"))
+			h.Publish("room", hub.Message{Data: []byte("loose")})
+			synctest.Wait()
+			if got := c.received(); !slices.Equal(got, []string{"before"}) {
+				t.Fatalf("while held came %q", got)
+			}
+			session.conn.Release([]byte("first"))
+			h.Publish("room", s.commit("room", "after"))
+			synctest.Wait()
+			want := []string{"before", "first", "room:1:held", "room:0:loose", "room:2:after"}
+			if got := c.received(); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestCloseWhileHeldSendsNothingHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, newStore().options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Hold()
+		session.conn.Send([]byte("held"))
+		session.conn.Close(3500, "invalid token")
+		session.conn.Release([]byte("too late"))
+		c.end(t)
+		if closed := c.closeError(t); closed.Code != 3500 || len(c.received()) != 0 {
+			t.Errorf("closed with %v after %q", closed, c.received())
+		}
+	})
+}
+
+// TestPendingPushesShareFrames queues while the client does not read.
+func TestPendingPushesShareFrames(t *testing.T) {
+	for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, newStore().options())
+			c, session := dial(t, h, e)
+			session.conn.Send([]byte("alone"))
+			synctest.Wait() // the flusher is at its first write
+			big := strings.Repeat("b", 100<<10)
+			want := []string{"alone"}
+			for _, payload := range []string{"1", "2", strings.Repeat("3", 300), big, "4", "5"} {
+				session.conn.Send([]byte(payload))
+				want = append(want, payload)
+			}
+			for range 40 {
+				session.conn.Send([]byte(strings.Repeat("k", 3000)))
+				want = append(want, strings.Repeat("k", 3000))
+			}
+			go c.read()
+			synctest.Wait()
+			if !slices.Equal(c.received(), want) {
+				t.Fatalf("%d messages came, not the %d sent", len(c.received()), len(want))
+			}
+			if frames := []int{1, 3, 1, 23, 19}; !slices.Equal(c.wire, frames) {
+				t.Errorf("messages per frame %v, want %v", c.wire, frames)
+			}
+		})
+	}
+}
+
+// TestUnsequencedIsShedFirst fills a queue whose client does not read.
+func TestUnsequencedIsShedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		o := s.options()
+		o.QueueBytes = 10_000
+		h := start(t, o)
+		c, session := dial(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		kilo := strings.Repeat("x", 980)
+		h.Publish("room", s.commit("room", "first"))
+		synctest.Wait() // the flusher is stuck with it
+		for range 20 {
+			h.Publish("room", hub.Message{Data: []byte(kilo)})
+		}
+		if shed := h.Stats().Shed; shed != 10 {
+			t.Errorf("%d of 20 loose pushes shed, want the 10 that do not fit", shed)
+		}
+		for range 8 {
+			h.Publish("room", s.commit("room", kilo))
+		}
+		session.conn.Send([]byte("reply"))
+		go c.read()
+		synctest.Wait()
+		got := c.received()
+		wantSeqs(t, "listener", "room", slices.DeleteFunc(got, func(push string) bool {
+			return strings.HasPrefix(push, "room:0:") || push == "reply"
+		}), 1, 9)
+		if len(c.received()) != 10 || c.received()[9] != "reply" {
+			t.Errorf("%d messages came", len(c.received()))
+		}
+		if n := h.Stats().QueuedBytes; n != 0 {
+			t.Errorf("%d bytes queued when all is written", n)
+		}
+	})
+}
+
+// TestNothingFollowsTheCloseFrame looks at the raw bytes of a connection whose queue runs over.
+func TestNothingFollowsTheCloseFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newStore().options()
+		o.QueueBytes = 200
+		h := start(t, o)
+		c, session := dial(t, h, hub.JSON)
+		session.conn.Send([]byte(strings.Repeat("x", 120)))
+		synctest.Wait() // the flusher is stuck with it
+		session.conn.Send([]byte(strings.Repeat("y", 120)))
+		wire, err := io.ReadAll(c.ws.NetConn())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "\x81x" + strings.Repeat("x", 120) + "\x88\x06\x0b\xc0slow"; string(wire) != want {
+			t.Errorf("the connection ended with %q, want %q", wire, want)
+		}
+	})
+}
+
+// TestSlowReader has one of 101 clients on real sockets not read: it is closed with 3008, the others get everything.
+func TestSlowReader(t *testing.T) {
+	s := newStore()
+	o := s.options()
+	o.QueueBytes = 128 << 10
+	h := start(t, o)
+	var fast []*client
+	accept := listen(t, h, 8<<10)
+	for range 100 {
+		c := accept()
+		go c.read()
+		fast = append(fast, c)
+	}
+	slow := accept()
+	eventually(t, "all to subscribe", func() bool { return h.Listeners("room") == 101 })
+
+	text := strings.Repeat("x", 2000)
+	send := func() {
+		m := s.commit("room", text)
+		h.Publish("room", m)
+		eventually(t, "the fast ones to have it", func() bool {
+			for _, c := range fast {
+				c.mu.Lock()
+				n := len(c.got)
+				c.mu.Unlock()
+				if n < int(m.Seq) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	for h.Stats().Slow == 0 {
+		send()
+	}
+	go slow.read()
+	slow.end(t)
+	if closed := slow.closeError(t); closed.Code != hub.CloseSlow || closed.Text != "slow" {
+		t.Errorf("the slow one was closed with %v", closed)
+	}
+	wantSeqs(t, "slow", "room", slow.received(), 1, int64(len(slow.received())))
+	for _, c := range fast {
+		wantSeqs(t, "fast", "room", c.received(), 1, s.last("room"))
+	}
+}
+
+// listen gives a hub real sockets. Each call of what it returns is a client that subscribes to "room" and does not
+// read yet; the kernel keeps about sendBuffer for it.
+func listen(t testing.TB, h *hub.Hub, sendBuffer int) func() *client {
+	upgrader := websocket.Upgrader{ReadBufferSize: 512, WriteBufferPool: &sync.Pool{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ws.NetConn().(*net.TCPConn).SetWriteBuffer(sendBuffer)
+		h.Attach(ws, hub.JSON, newSession).Subscribe("room", 0, nil)
+	}))
+	t.Cleanup(server.Close)
+	dialer := websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {
+		conn, err := net.DialTimeout(network, addr, time.Second)
+		if err == nil {
+			conn.(*net.TCPConn).SetReadBuffer(sendBuffer)
+		}
+		return conn, err
+	}}
+	return func() *client {
+		ws, _, err := dialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { ws.Close() })
+		return &client{ws: ws, done: make(chan struct{})}
+	}
+}

@@ -1,0 +1,17 @@
+package redpacket
+
+import "context"
+
+// RaceDetector tells the tests outside of the package that everything takes ten times as long.
+const RaceDetector = raceDetector
+
+// Idle waits until nothing runs in the background any more.
+func (s *Service) Idle() { s.closers.Wait() }
+
+// Pass runs each background task once, at this moment, instead of at the ticks of Run.
+func (s *Service) Pass(ctx context.Context) {
+	s.note("recovery", &s.counts.recoverFailures, s.flow.recover(ctx))
+	s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, func(p Ref) error { return s.closeOne(ctx, p) }))
+	s.sweep(ctx)
+	s.Idle()
+}

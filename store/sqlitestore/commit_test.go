@@ -1,0 +1,180 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+const room = "room-1"
+
+// furnished is a store with one room and its owner.
+func furnished(t testing.TB) *Store {
+	t.Helper()
+	s := openStore(t, t.TempDir())
+	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
+		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func text(n int) chat.Draft {
+	return chat.Draft{
+		ID: fmt.Sprint("entry-", n), Room: room, From: chat.User{ID: "owner"}, Kind: chat.KindText,
+		Key: fmt.Sprint("key-", n), Hash: []byte("h"), Body: []byte(`{"text":"hello"}`), At: time.Now(),
+	}
+}
+
+// shareCommit has all jobs run in one transaction, in order, and gives their errors. The committer is held
+// by a job of its own until the others are queued.
+func shareCommit(t *testing.T, s *Store, jobs ...func(w *writer) error) []error {
+	t.Helper()
+	held, release := make(chan struct{}), make(chan struct{})
+	errs := make([]error, len(jobs))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.do(t.Context(), func(*writer) error { close(held); <-release; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	for i, run := range jobs {
+		wg.Go(func() { errs[i] = s.do(t.Context(), run) })
+		for len(s.jobs) <= i { // do has queued it when it is counted
+			runtime.Gosched()
+		}
+	}
+	close(release)
+	wg.Wait()
+	return errs
+}
+
+func lastSeq(t *testing.T, s *Store) int64 {
+	t.Helper()
+	r, err := s.Room(context.Background(), room)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.LastSeq
+}
+
+func appending(n int) func(w *writer) error {
+	return func(w *writer) error { _, _, err := w.appendDraft(text(n)); return err }
+}
+
+// TestFailingJobIsRolledBackAlone: one fails after it has written, one panics, one is refused by the engine.
+func TestFailingJobIsRolledBackAlone(t *testing.T) {
+	s := furnished(t)
+	boom := errors.New("boom")
+	errs := shareCommit(t, s,
+		appending(1),
+		func(w *writer) error { return errors.Join(appending(2)(w), boom) },
+		appending(3),
+		func(w *writer) error { _ = appending(4)(w); panic("boom") },
+		func(w *writer) error { _, err := w.exec(`insert into rooms (id) values ('half a room')`); return err },
+		appending(5),
+	)
+	for i, fails := range []bool{false, true, false, true, true, false} {
+		if (errs[i] != nil) != fails {
+			t.Errorf("job %d: %v", i, errs[i])
+		}
+	}
+	if got := lastSeq(t, s); got != 3 {
+		t.Errorf("last seq %d, want 3 entries without holes", got)
+	}
+	if _, dup, err := s.Append(t.Context(), text(2)); err != nil || dup {
+		t.Errorf("the failed job again: dup %v, %v", dup, err)
+	}
+}
+
+// TestFailedCommitIsUnavailable: when the shared transaction is lost all its jobs are told so, none has
+// changed anything, and the next ones run on a new connection.
+func TestFailedCommitIsUnavailable(t *testing.T) {
+	s := furnished(t)
+	errs := shareCommit(t, s,
+		appending(1),
+		func(w *writer) error { _, err := w.exec("rollback"); return err },
+		appending(2),
+	)
+	for i, err := range errs {
+		if !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("job %d: %v, want unavailable", i, err)
+		}
+	}
+	if got := lastSeq(t, s); got != 0 {
+		t.Errorf("last seq %d after the transaction was lost", got)
+	}
+	if e, dup, err := s.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 {
+		t.Errorf("afterwards: %+v, dup %v, %v", e, dup, err)
+	}
+}
+
+// TestCloseAnswersWhatIsQueued and refuses what comes later, reads too.
+func TestCloseAnswersWhatIsQueued(t *testing.T) {
+	s := furnished(t)
+	const callers = 50
+	var wg sync.WaitGroup
+	told := make([]error, callers)
+	for i := range callers {
+		wg.Go(func() { _, _, told[i] = s.Append(t.Context(), text(i)) })
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	for _, err := range told {
+		if err != nil && !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("caught by closing: %v", err)
+		}
+	}
+	_, _, write := s.Append(t.Context(), text(callers))
+	_, read := s.Room(t.Context(), room)
+	_, several := s.Spans(t.Context(), []chat.Span{{Room: room, Through: 9}})
+	for _, err := range []error{write, read, several} {
+		if !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("after closing: %v, want unavailable", err)
+		}
+	}
+}
+
+func TestCancelledContextIsUnavailable(t *testing.T) {
+	s := furnished(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, write := s.Append(ctx, text(1))
+	_, read := s.Room(ctx, room)
+	if !errors.Is(write, chat.ErrUnavailable) || !errors.Is(read, chat.ErrUnavailable) {
+		t.Errorf("write: %v, read: %v; want unavailable", write, read)
+	}
+	if got := lastSeq(t, s); got != 0 {
+		t.Errorf("last seq %d: a cancelled call was queued", got)
+	}
+}
+
+// BenchmarkAppend: many senders in one room.
+func BenchmarkAppend(b *testing.B) {
+	const senders = 200
+	s := furnished(b)
+	var wg sync.WaitGroup
+	b.ResetTimer()
+	for i := range senders {
+		wg.Go(func() {
+			for n := i; n < b.N; n += senders {
+				if _, _, err := s.Append(context.Background(), text(n)); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+}

@@ -1,0 +1,51 @@
+package sqlitestore
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// BenchmarkSettle has 200 callers settle one claim a call, each for another user, of one hot packet after the other.
+func BenchmarkSettle(b *testing.B) {
+	const callers, shares = 200, 10_000
+	s := openLedger(b, b.TempDir())
+	hot := hotPackets(b, s, (b.N+shares-1)/shares, shares)
+	b.ResetTimer()
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
+				claim := redpacket.Claim{Ref: hot[i/shares].Ref, Share: i % shares, User: fmt.Sprintf("user-%d", i), At: time.Now()}
+				settled, err := s.Settle(b.Context(), []redpacket.Claim{claim})
+				if err != nil || settled[0].Verdict != redpacket.PaidNow {
+					b.Errorf("claim %d: %+v, %v", i, settled, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "claims/s")
+}
+
+func hotPackets(b *testing.B, s *Store, n, shares int) []redpacket.Packet {
+	b.Helper()
+	l := &liveliness{TB: b, s: s, at: time.Now()}
+	l.must(s.PutUser(b.Context(), chat.User{ID: "u1"}))
+	_, _, err := s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
+		Key: "room", Hash: []byte("room"), At: l.at, MaxRooms: 1})
+	l.must(err)
+	_, _, err = s.Adjust(b.Context(), redpacket.Adjustment{ID: "fund", User: "u1", Amount: maxBalance, Key: "fund", Hash: []byte("fund"), At: l.at})
+	l.must(err)
+	hot := make([]redpacket.Packet, n)
+	for i := range hot {
+		hot[i] = l.send("u1", fmt.Sprintf("hot-%d", i), redpacket.Lucky, redpacket.Classic, redpacket.Money(100*shares), shares)
+	}
+	return hot
+}

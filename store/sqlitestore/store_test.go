@@ -1,0 +1,66 @@
+package sqlitestore
+
+import (
+	"log/slog"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		return storetest.StoreUnderTest{
+			Store: s,
+			Stand: func(room, user string, st chat.Standing) { stand(t, s, room, user, st) },
+			Reopen: func() chat.Store {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				return openStore(t, dir)
+			},
+		}
+	})
+}
+
+func openStore(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// stand does to a member what no command does yet.
+func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
+	t.Helper()
+	err := s.do(t.Context(), func(w *writer) error {
+		state, role, muted := stateIn, st.Role, int64(0)
+		if !st.In {
+			state, role = "kicked", chat.Plain
+		}
+		if !st.MutedUntil.IsZero() {
+			muted = st.MutedUntil.UnixMilli()
+		}
+		res, err := w.exec(`update members set state = ?, banned = ?, role = ?, muted_until = ?
+			where room_id = ? and user_id = ?`, state, st.Banned, role, muted, room, user)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n != 1 {
+			t.Errorf("%s was never in %s: %v", user, room, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,200 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// StoreUnderTest is a Store with the handles for what no command of it does.
+type StoreUnderTest struct {
+	chat.Store
+	// Stand makes one who is or was a member stand otherwise: out, banned, muted, in another role.
+	Stand func(room, user string, s chat.Standing)
+	// Reopen closes the engine and opens it again over what it has kept.
+	Reopen func() chat.Store
+}
+
+// TestStore runs the contract of chat.Store against an engine.
+func TestStore(t *testing.T, open func(t *testing.T) StoreUnderTest) {
+	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests())
+	for _, test := range all {
+		t.Run(test.name, func(t *testing.T) {
+			b := &storeBench{T: t, StoreUnderTest: open(t), ctx: t.Context(), now: time.UnixMilli(1_700_000_000_000).UTC()}
+			test.run(b)
+		})
+	}
+}
+
+type storeTest struct {
+	name string
+	run  func(b *storeBench)
+}
+
+// storeBench is the bench an engine lies on: a call that the engine fails, fails the test.
+type storeBench struct {
+	*testing.T
+	StoreUnderTest
+	ctx context.Context
+	now time.Time // moves on with every room, member and entry
+	ids int
+}
+
+const (
+	ann = "ann"
+	bob = "bob"
+	cyn = "cyn"
+	dan = "dan"
+)
+
+func person(id string) chat.User {
+	return chat.User{ID: id, Name: "Name of " + id, Avatar: "https://example.org/" + id}
+}
+
+func (b *storeBench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// refused fails the test unless err is the refusal that is due.
+func (b *storeBench) refused(err, want error) {
+	b.Helper()
+	if !errors.Is(err, want) {
+		b.Errorf("got error %v, want %v", err, want)
+	}
+}
+
+func (b *storeBench) id(of string) string {
+	b.ids++
+	return fmt.Sprintf("%s-%05d", of, b.ids)
+}
+
+func (b *storeBench) tick() time.Time {
+	b.now = b.now.Add(time.Second)
+	return b.now
+}
+
+// known makes users known.
+func (b *storeBench) known(users ...string) {
+	b.Helper()
+	for _, u := range users {
+		b.must(b.PutUser(b.ctx, person(u)))
+	}
+}
+
+// newRoom is a public room of the owner's, to be made.
+func (b *storeBench) newRoom(owner string, members ...string) chat.NewRoom {
+	id := b.id("room")
+	return chat.NewRoom{
+		ID: id, Name: "Name of " + id, Kind: chat.Public, Owner: person(owner), Members: members,
+		Key: "key-of-" + id, Hash: []byte("content of " + id), At: b.tick(), MaxRooms: 100,
+	}
+}
+
+func (b *storeBench) create(r chat.NewRoom) chat.Membership {
+	b.Helper()
+	b.known(append(r.Members, r.Owner.ID)...)
+	m, dup, err := b.CreateRoom(b.ctx, r)
+	b.must(err)
+	if dup {
+		b.Fatal("a new room is a dup")
+	}
+	return m
+}
+
+// room makes a public room and gives its id.
+func (b *storeBench) room(owner string, members ...string) string {
+	b.Helper()
+	return b.create(b.newRoom(owner, members...)).Room.ID
+}
+
+func (b *storeBench) privateRoom(owner string, members ...string) string {
+	b.Helper()
+	r := b.newRoom(owner, members...)
+	r.Kind = chat.Private
+	return b.create(r).Room.ID
+}
+
+func (b *storeBench) joining(room, user string) chat.Joining {
+	return chat.Joining{Room: room, User: user, At: b.tick(), MaxRooms: 100, MaxMembers: 1000}
+}
+
+func (b *storeBench) join(room, user string) chat.Membership {
+	b.Helper()
+	m, changed, err := b.Join(b.ctx, b.joining(room, user))
+	b.must(err)
+	if !changed {
+		b.Fatalf("%s was in already", user)
+	}
+	return m
+}
+
+func (b *storeBench) leave(room, user string) chat.Left {
+	b.Helper()
+	left, err := b.Leave(b.ctx, chat.Leaving{
+		Room: room, User: person(user), At: b.tick(), EntryIDs: [2]string{b.id("entry"), b.id("entry")},
+	})
+	b.must(err)
+	return left
+}
+
+// draft is a text that is not sent yet.
+func (b *storeBench) draft(room, from, text string) chat.Draft {
+	id := b.id("entry")
+	body, err := chat.Body(chat.Text{Text: text})
+	b.must(err)
+	return chat.Draft{
+		ID: id, Room: room, From: person(from), Kind: chat.KindText, Key: "key-of-" + id,
+		Hash: []byte(room + text), Body: body, At: b.tick(),
+	}
+}
+
+func (b *storeBench) say(room, from string) chat.Entry {
+	b.Helper()
+	e, dup, err := b.Append(b.ctx, b.draft(room, from, "said"))
+	b.must(err)
+	if dup {
+		b.Fatal("a new entry is a dup")
+	}
+	return e
+}
+
+func (b *storeBench) membership(room, user string) chat.Membership {
+	b.Helper()
+	m, err := b.Membership(b.ctx, room, user)
+	b.must(err)
+	return m
+}
+
+func (b *storeBench) standing(room, user string) chat.Standing {
+	b.Helper()
+	st, err := b.Standing(b.ctx, room, user)
+	b.must(err)
+	return st
+}
+
+// history reads all of a room, which is short.
+func (b *storeBench) history(room string) []chat.Entry {
+	b.Helper()
+	es, more, err := b.History(b.ctx, room, chat.Page{After: new(int64), Limit: 1000})
+	b.must(err)
+	if more {
+		b.Fatal("the room is longer than the test thinks")
+	}
+	return es
+}
+
+func seqsOf(entries []chat.Entry) []int64 {
+	seqs := []int64{}
+	for _, e := range entries {
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}

@@ -1,0 +1,171 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"hongbao/chat"
+)
+
+func listingTests() []storeTest {
+	return []storeTest{
+		{"public rooms are found newest first, page by page", findPages},
+		{"a query finds itself and nothing else", findExactly},
+		{"private rooms are not found", findNoPrivate},
+		{"members come owner first, page by page", memberPages},
+		{"a cursor of another list is refused", foreignCursor},
+		{"memberships are the rooms one is in", membershipsList},
+	}
+}
+
+// walked reads all pages of a list, whose items page gives by name.
+func (b *storeBench) walked(limit int, page func(next string) (ids []string, more string, err error)) (all []string) {
+	b.Helper()
+	const end = 100 // no test has more pages
+	next := ""
+	for range end {
+		ids, more, err := page(next)
+		b.must(err)
+		if len(ids) > limit || more != "" && len(ids) < limit {
+			b.Fatalf("a page of %d, limit %d, more %q", len(ids), limit, more)
+		}
+		all = append(all, ids...)
+		if next = more; next == "" {
+			return all
+		}
+	}
+	b.Fatalf("pages of %d have no end", limit)
+	return nil
+}
+
+// found reads all pages of a search.
+func (b *storeBench) found(query string, limit int) []string {
+	b.Helper()
+	return b.walked(limit, func(next string) (ids []string, more string, err error) {
+		rooms, more, err := b.FindRooms(b.ctx, query, next, limit)
+		for _, r := range rooms {
+			ids = append(ids, r.ID)
+		}
+		return ids, more, err
+	})
+}
+
+func findPages(b *storeBench) {
+	var want []string
+	for i := range 7 {
+		r := b.newRoom(ann)
+		if i%3 != 0 {
+			b.now = b.now.Add(-time.Second)
+			r.At = b.now // as old as the one before: then the id decides
+		}
+		b.create(r)
+		want = append(want, r.ID)
+	}
+	slices.Reverse(want)
+	for limit := 1; limit <= 8; limit++ {
+		if got := b.found("", limit); !slices.Equal(got, want) {
+			b.Errorf("pages of %d give %v, want %v", limit, got, want)
+		}
+	}
+}
+
+func findExactly(b *storeBench) {
+	names := []string{"100% fun", "100 fun", "snake_case", "snakeXcase", `back\slash`, `backslash`, "恭喜发财", "ABC"}
+	ids := map[string]string{}
+	for _, name := range names {
+		r := b.newRoom(ann)
+		r.Name = name
+		ids[name] = b.create(r).Room.ID
+	}
+	for query, name := range map[string]string{
+		"%": "100% fun", "_": "snake_case", `\`: `back\slash`, "喜发": "恭喜发财", "100 ": "100 fun", "abc": "ABC",
+	} {
+		if got := b.found(query, 10); !slices.Equal(got, []string{ids[name]}) {
+			b.Errorf("query %q finds %v, want only %q", query, got, name)
+		}
+	}
+	if got := b.found("none of them", 10); len(got) != 0 {
+		b.Errorf("a query of nothing finds %v", got)
+	}
+}
+
+func findNoPrivate(b *storeBench) {
+	public := b.room(ann)
+	b.privateRoom(ann, bob)
+	if got := b.found("", 10); !slices.Equal(got, []string{public}) {
+		b.Errorf("found %v, want only the public room", got)
+	}
+}
+
+func memberPages(b *storeBench) {
+	room := b.room(ann)
+	for i := range 6 {
+		u := fmt.Sprintf("user-%d", i)
+		b.known(u)
+		if i == 4 {
+			b.now = b.now.Add(-time.Second) // came together with the one before: then the id decides
+		}
+		b.join(room, u)
+	}
+	until := b.tick()
+	b.Stand(room, "user-2", chat.Standing{Ever: true, In: true, Role: chat.Admin})
+	b.Stand(room, "user-5", chat.Standing{Ever: true, In: true, Role: chat.Admin, MutedUntil: until})
+	b.leave(room, "user-0")
+	want := []string{ann, "user-2", "user-5", "user-1", "user-3", "user-4"}
+
+	for limit := 1; limit <= 7; limit++ {
+		got := b.walked(limit, func(next string) (ids []string, more string, err error) {
+			members, more, err := b.Members(b.ctx, room, next, limit)
+			for _, m := range members {
+				ids = append(ids, m.User.ID)
+			}
+			return ids, more, err
+		})
+		if !slices.Equal(got, want) {
+			b.Errorf("pages of %d give %v, want %v", limit, got, want)
+		}
+	}
+	members, _, err := b.Members(b.ctx, room, "", 10)
+	b.must(err)
+	if m := members[2]; m != (chat.Member{User: person("user-5"), Role: chat.Admin, MutedUntil: until}) {
+		b.Errorf("a muted admin is listed as %+v", m)
+	}
+}
+
+func foreignCursor(b *storeBench) {
+	room := b.room(ann, bob)
+	b.room(ann)
+	_, ofMembers, err := b.Members(b.ctx, room, "", 1)
+	b.must(err)
+	_, ofRooms, err := b.FindRooms(b.ctx, "", "", 1)
+	b.must(err)
+	for _, next := range []string{ofMembers, "no cursor", "bnVsbA", "e30", "W10"} {
+		_, _, err := b.FindRooms(b.ctx, "", next, 1)
+		b.refused(err, chat.ErrBadRequest)
+	}
+	for _, next := range []string{ofRooms, "no cursor", "bnVsbA", "e30", "W10"} {
+		_, _, err := b.Members(b.ctx, room, next, 1)
+		b.refused(err, chat.ErrBadRequest)
+	}
+}
+
+func membershipsList(b *storeBench) {
+	in, left := b.room(ann, bob), b.room(ann, bob)
+	b.room(cyn)
+	private := b.privateRoom(bob)
+	b.leave(left, bob)
+	b.say(in, ann)
+	ms, err := b.Memberships(b.ctx, bob)
+	b.must(err)
+	got := map[string]chat.Membership{}
+	for _, m := range ms {
+		got[m.Room.ID] = m
+	}
+	if len(ms) != 2 || got[in] != b.membership(in, bob) || got[private] != b.membership(private, bob) {
+		b.Errorf("memberships %+v, want those of %s and %s", ms, in, private)
+	}
+	if got[in].Unread != 1 || got[in].Room.LastSeq != 1 || got[private].Role != chat.Owner {
+		b.Errorf("memberships %+v are not as they are now", ms)
+	}
+}

@@ -1,0 +1,257 @@
+package storetest
+
+import (
+	"encoding/json"
+	"time"
+
+	"hongbao/chat"
+)
+
+func joinTests() []storeTest {
+	return []storeTest{
+		{"joining", joining},
+		{"joining twice changes nothing", joinTwice},
+		{"a private room wants an invitation", joinPrivate},
+		{"who is banned stays out", joinBanned},
+		{"a room holds no more than it may", joinFull},
+		{"who comes into an empty room owns it", joinEmpty},
+		{"a mute outlives leaving", muteOutlivesLeaving},
+		{"members are counted right when many come and go at once", countingCrowd},
+	}
+}
+
+func joining(b *storeBench) {
+	room := b.room(ann)
+	b.say(room, ann)
+	m := b.join(room, bob) // whom nobody knew
+	if m.Role != chat.Plain || m.Room.Members != 2 || m.ReadSeq != 1 || m.Unread != 0 {
+		b.Errorf("joined as %+v, want a member who need not read what was said before", m)
+	}
+	if m != b.membership(room, bob) {
+		b.Errorf("joined as %+v, but is in as %+v", m, b.membership(room, bob))
+	}
+	if st := b.standing(room, bob); st != (chat.Standing{Ever: true, In: true, Role: chat.Plain}) {
+		b.Errorf("stands as %+v", st)
+	}
+	if es := b.history(room); len(es) != 1 {
+		b.Errorf("joining a public room made an entry: %+v", es)
+	}
+	members, _, err := b.Members(b.ctx, room, "", 10)
+	if b.must(err); len(members) != 2 || members[1].User.ID != bob {
+		b.Errorf("members are %+v", members)
+	}
+}
+
+func joinTwice(b *storeBench) {
+	room := b.room(ann)
+	b.join(room, bob)
+	b.say(room, ann)
+	j := b.joining(room, bob)
+	j.MaxRooms, j.MaxMembers = 1, 2 // both reached: but he is in
+	m, changed, err := b.Join(b.ctx, j)
+	b.must(err)
+	if changed || m.Room.Members != 2 || m.Unread != 1 || m.Role != chat.Plain {
+		b.Errorf("changed %v, %+v", changed, m)
+	}
+	if m, changed, err := b.Join(b.ctx, b.joining(room, ann)); err != nil || changed || m.Role != chat.Owner {
+		b.Errorf("the owner joins: changed %v, %+v, %v", changed, m, err)
+	}
+	b.leave(room, bob)
+	b.say(room, ann)
+	if m := b.join(room, bob); m.Room.Members != 2 || m.Unread != 0 {
+		b.Errorf("back again as %+v", m)
+	}
+}
+
+func joinPrivate(b *storeBench) {
+	room := b.privateRoom(ann, bob)
+	_, _, err := b.Join(b.ctx, b.joining(room, cyn))
+	b.refused(err, chat.ErrNotFound)
+	b.leave(room, bob)
+	_, _, err = b.Join(b.ctx, b.joining(room, bob))
+	b.refused(err, chat.ErrForbidden)
+	if m, changed, err := b.Join(b.ctx, b.joining(room, ann)); err != nil || changed || m.Role != chat.Owner {
+		b.Errorf("one who is in: changed %v, %+v, %v", changed, m, err)
+	}
+}
+
+func joinBanned(b *storeBench) {
+	room := b.room(ann, bob, cyn)
+	b.Stand(room, bob, chat.Standing{Ever: true, Banned: true})
+	if st := b.standing(room, bob); st != (chat.Standing{Ever: true, Banned: true}) {
+		b.Errorf("stands as %+v", st)
+	}
+	_, _, err := b.Join(b.ctx, b.joining(room, bob))
+	b.refused(err, chat.ErrBanned)
+	b.Stand(room, cyn, chat.Standing{Ever: true}) // kicked
+	b.join(room, cyn)
+}
+
+func joinFull(b *storeBench) {
+	room := b.room(ann, bob)
+	j := b.joining(room, cyn)
+	j.MaxMembers = 2
+	_, _, err := b.Join(b.ctx, j)
+	b.refused(err, chat.ErrLimitExceeded)
+	if st := b.standing(room, cyn); st.Ever {
+		b.Errorf("one who was refused stands as %+v", st)
+	}
+	b.leave(room, bob)
+	if _, changed, err := b.Join(b.ctx, j); err != nil || !changed {
+		b.Errorf("when one has left: changed %v, %v", changed, err)
+	}
+}
+
+func joinEmpty(b *storeBench) {
+	room := b.room(ann)
+	if left := b.leave(room, ann); left.Room.Members != 0 || len(left.Entries) != 0 || left.Heir != "" {
+		b.Errorf("the last one left: %+v", left)
+	}
+	if m := b.join(room, bob); m.Role != chat.Owner || m.Room.Members != 1 {
+		b.Errorf("the first to come is %+v", m)
+	}
+	if m := b.join(room, ann); m.Role != chat.Plain {
+		b.Errorf("who owned it before is %+v", m)
+	}
+}
+
+func muteOutlivesLeaving(b *storeBench) {
+	room := b.room(ann, bob)
+	until := b.now.Add(time.Hour)
+	b.Stand(room, bob, chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: until})
+	b.leave(room, bob)
+	b.join(room, bob)
+	if st := b.standing(room, bob); !st.MutedUntil.Equal(until) {
+		b.Errorf("is back as %+v, want muted until %v", st, until)
+	}
+}
+
+func countingCrowd(b *storeBench) {
+	room := b.room(ann)
+	together(40, func(i int) {
+		u := member(i)
+		if _, changed, err := b.Join(b.ctx, chat.Joining{Room: room, User: u, At: b.now, MaxRooms: 10, MaxMembers: 100}); err != nil || !changed {
+			b.Errorf("join: changed %v, %v", changed, err)
+		}
+		if i%2 == 0 {
+			if left, err := b.Leave(b.ctx, chat.Leaving{Room: room, User: person(u), At: b.now}); err != nil || !left.Changed {
+				b.Errorf("leave: %+v, %v", left, err)
+			}
+		}
+	})
+	r, err := b.Room(b.ctx, room)
+	b.must(err)
+	members, _, err := b.Members(b.ctx, room, "", 100)
+	b.must(err)
+	if r.Members != 21 || len(members) != 21 {
+		b.Errorf("%d members counted, %d listed, want 21", r.Members, len(members))
+	}
+}
+
+func leaveTests() []storeTest {
+	return []storeTest{
+		{"leaving a public room makes no entry", leavePublic},
+		{"leaving twice changes nothing", leaveTwice},
+		{"leaving a private room makes an entry", leavePrivate},
+		{"the owner's heir is the longest-standing admin", heirAdmin},
+		{"without admins it is the longest-standing member", heirMember},
+		{"the owner of a private room leaves", leavePrivateOwner},
+	}
+}
+
+func leavePublic(b *storeBench) {
+	room := b.room(ann, bob)
+	left := b.leave(room, bob)
+	if !left.Changed || left.Room.ID != room || left.Room.Members != 1 || len(left.Entries) != 0 || left.Heir != "" {
+		b.Errorf("left %+v", left)
+	}
+	if st := b.standing(room, bob); st != (chat.Standing{Ever: true}) {
+		b.Errorf("stands as %+v, want the room to stay known to him", st)
+	}
+	_, err := b.Membership(b.ctx, room, bob)
+	b.refused(err, chat.ErrNotMember)
+}
+
+func leaveTwice(b *storeBench) {
+	room := b.privateRoom(ann, bob)
+	b.leave(room, bob)
+	if left := b.leave(room, bob); left.Changed || len(left.Entries) != 0 || left.Room.Members != 1 {
+		b.Errorf("left again: %+v", left)
+	}
+	if es := b.history(room); len(es) != 1 {
+		b.Errorf("entries %+v, want one", es)
+	}
+	_, err := b.Leave(b.ctx, chat.Leaving{Room: room, User: person(cyn), At: b.now})
+	b.refused(err, chat.ErrNotFound)
+}
+
+// told fails the test unless the entry is this change, as it is kept too.
+func (b *storeBench) told(e chat.Entry, by string, want chat.MemberChange) {
+	b.Helper()
+	var got chat.MemberChange
+	b.must(json.Unmarshal(e.Body, &got))
+	if e.Kind != chat.KindMember || e.From != person(by) || e.ID == "" || got != want {
+		b.Errorf("entry %+v with %+v, want %+v from %s", e, got, want, by)
+	}
+	if kept := b.history(e.Room)[e.Seq-1]; kept.ID != e.ID || string(kept.Body) != string(e.Body) || !kept.At.Equal(e.At) {
+		b.Errorf("kept %+v, told %+v", kept, e)
+	}
+}
+
+func leavePrivate(b *storeBench) {
+	room := b.privateRoom(ann, bob)
+	b.say(room, ann)
+	left := b.leave(room, bob)
+	if len(left.Entries) != 1 || left.Entries[0].Seq != 2 || left.Room.LastSeq != 2 {
+		b.Fatalf("left %+v", left)
+	}
+	b.told(left.Entries[0], bob, chat.MemberChange{User: bob, Change: "left_private", By: bob})
+	if m := b.membership(room, ann); m.Unread != 0 {
+		b.Errorf("a member entry counts as unread: %+v", m)
+	}
+}
+
+func heirAdmin(b *storeBench) {
+	room := b.room(ann)
+	for _, u := range []string{bob, cyn, dan} {
+		b.join(room, u)
+	}
+	b.Stand(room, cyn, chat.Standing{Ever: true, In: true, Role: chat.Admin})
+	b.Stand(room, dan, chat.Standing{Ever: true, In: true, Role: chat.Admin})
+	left := b.leave(room, ann)
+	if left.Heir != cyn || len(left.Entries) != 1 {
+		b.Fatalf("left %+v, want %s as the heir", left, cyn)
+	}
+	b.told(left.Entries[0], ann, chat.MemberChange{User: cyn, Change: "role", By: ann, Role: chat.Owner})
+	if st := b.standing(room, cyn); st.Role != chat.Owner {
+		b.Errorf("the heir stands as %+v", st)
+	}
+	if m := b.join(room, ann); m.Role != chat.Plain {
+		b.Errorf("the former owner comes back as %+v", m)
+	}
+}
+
+func heirMember(b *storeBench) {
+	room := b.room(ann)
+	for _, u := range []string{dan, cyn, bob} {
+		b.join(room, u)
+	}
+	b.leave(room, dan)
+	b.join(room, dan) // is the newest now
+	if left := b.leave(room, ann); left.Heir != cyn {
+		b.Errorf("the heir is %q, want %s", left.Heir, cyn)
+	}
+	if left := b.leave(room, cyn); left.Heir != bob {
+		b.Errorf("the next heir is %q, want %s", left.Heir, bob)
+	}
+}
+
+func leavePrivateOwner(b *storeBench) {
+	room := b.privateRoom(ann, bob)
+	left := b.leave(room, ann)
+	if len(left.Entries) != 2 || left.Entries[0].ID == left.Entries[1].ID {
+		b.Fatalf("left %+v", left)
+	}
+	b.told(left.Entries[0], ann, chat.MemberChange{User: ann, Change: "left_private", By: ann})
+	b.told(left.Entries[1], ann, chat.MemberChange{User: bob, Change: "role", By: ann, Role: chat.Owner})
+}

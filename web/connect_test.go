@@ -1,0 +1,149 @@
+package web
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/web/wire"
+)
+
+func dataOf(t *testing.T, r *protocol.ConnectResult) (data wire.ConnectData) {
+	t.Helper()
+	if err := json.Unmarshal(r.Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestConnectReply(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.Version = "1.2.3" })
+	addr := s.listen(t)
+	ann, bob := s.signIn(t, "ann", 500), s.signIn(t, "bob", 0)
+	room := s.room(t, ann, "hall")
+	s.room(t, bob, "not hers")
+	s.say(t, ann, room.ID, "one")
+	call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room.ID})
+	s.say(t, bob, room.ID, "two")
+
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		before := time.Now()
+		_, r := connected(t, addr, e, "ann")
+		if r.Client == "" || r.Session == "" || r.Node == "" || r.Version != "1.2.3" {
+			t.Errorf("names: %v", r)
+		}
+		if !r.Expires || r.Ttl < 3590 || r.Ttl > 3600 || r.Ping != 25 || !r.Pong || r.Time < before.UnixMilli() {
+			t.Errorf("times: %v", r)
+		}
+		sub := r.Subs["room:"+room.ID]
+		if len(r.Subs) != 1 || sub == nil || !sub.Recoverable || !sub.Positioned || sub.Epoch == "" || sub.Offset != 2 ||
+			sub.Recovered || sub.WasRecovering || len(sub.Publications) > 0 {
+			t.Errorf("subs: %v", r.Subs)
+		}
+		data := dataOf(t, r)
+		if data.User != (wire.User{ID: "ann", Name: "Name of ann"}) || data.Balance != 500 || len(data.NextCommitment) != 64 ||
+			data.Currency != (wire.Currency{Code: "CNY", Exponent: 2}) || data.Limits != wire.DefaultLimits() {
+			t.Errorf("data: %+v", data)
+		}
+		if len(data.Rooms) != 1 || data.Rooms[0].ID != room.ID || data.Rooms[0].Role != "owner" || data.Rooms[0].ReadSeq != 1 ||
+			data.Rooms[0].Unread != 1 || data.Rooms[0].LastSeq != 2 || data.Rooms[0].Members != 2 {
+			t.Errorf("rooms: %+v", data.Rooms)
+		}
+	})
+}
+
+func TestConnectRefused(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		t.Run("expired, then a new one", func(t *testing.T) {
+			c := dial(t, addr, e)
+			c.send(`{"id":1,"connect":{"token":"` + mint(t, Claims{User: "ann"}, -time.Second) + `"}}`)
+			mustFail(t, c.next(), wire.CodeTokenExpired)
+			c.connect(goodToken(t, "ann"), "{}")
+		})
+		t.Run("expired, then something else", func(t *testing.T) {
+			c := dial(t, addr, e)
+			c.send(`{"id":1,"connect":{"token":"`+mint(t, Claims{User: "ann"}, -time.Second)+`"}}`, `{"id":2,"rpc":{"method":"wallet"}}`)
+			mustFail(t, c.next(), wire.CodeTokenExpired)
+			c.mustClose(wire.CloseProtocolError)
+		})
+		for _, bad := range []string{"", "nonsense", goodToken(t, "ann") + "x"} {
+			c := dial(t, addr, e)
+			c.send(`{"id":1,"connect":{"token":"` + bad + `"}}`)
+			c.mustClose(wire.CloseInvalidToken)
+		}
+		t.Run("twice", func(t *testing.T) {
+			c, _ := connected(t, addr, e, "ann")
+			c.send(`{"id":2,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+			mustFail(t, c.next(), wire.CodeBadRequest)
+			rpc[wire.WalletReply](c, 3, "wallet", wire.WalletRequest{})
+		})
+	})
+}
+
+func TestNoConnectInTime(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 20 * time.Millisecond })
+	addr := s.listen(t)
+	c := dial(t, addr, wire.JSON)
+	c.send(`{}`) // a pong is no connect
+	c.mustClose(wire.CloseNoConnect)
+
+	// Who connected in time stays: the token's end is what counts now.
+	inTime, _ := connected(t, addr, wire.JSON, "ann")
+	late := dial(t, addr, wire.JSON)
+	late.mustClose(wire.CloseNoConnect)
+	rpc[wire.WalletReply](inTime, 2, "wallet", wire.WalletRequest{})
+}
+
+func TestRefresh(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		c, connected := connected(t, addr, e, "ann")
+		c.send(`{"id":2,"refresh":{"token":"` + mint(t, Claims{User: "ann", Name: "Renamed"}, 2*time.Hour) + `"}}`)
+		r := c.next()
+		if r.Id != 2 || r.Refresh == nil || r.Refresh.Client != connected.Client || !r.Refresh.Expires || r.Refresh.Ttl < 7190 || r.Refresh.Ttl > 7200 {
+			t.Fatalf("refresh: %v", r)
+		}
+		room := rpc[wire.CreateRoomReply](c, 3, "create_room", wire.CreateRoomRequest{Key: t.Name(), Name: "n"}).Room
+		members := rpc[wire.MembersReply](c, 4, "members", wire.MembersRequest{Room: room.ID}).Members
+		if members[0].User.Name != "Renamed" || !members[0].Online {
+			t.Errorf("after a refresh with another name: %+v", members[0])
+		}
+		c.send(`{"id":5,"refresh":{"token":"` + mint(t, Claims{User: "ann"}, -time.Second) + `"}}`)
+		mustFail(t, c.next(), wire.CodeTokenExpired)
+		c.send(`{"id":6,"refresh":{"token":"` + goodToken(t, "bob") + `"}}`)
+		c.mustClose(wire.CloseInvalidToken)
+	})
+	c, _ := connected(t, addr, wire.JSON, "ann")
+	c.send(`{"id":2,"refresh":{"token":"nonsense"}}`)
+	c.mustClose(wire.CloseInvalidToken)
+}
+
+// A socket lives a while longer than its token, and no more than that when no newer one comes.
+func TestTokenRunsOut(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
+	addr := s.listen(t)
+	c, refreshed := dial(t, addr, wire.JSON), dial(t, addr, wire.JSON)
+	short := mint(t, Claims{User: "ann"}, 3*time.Second)
+	if r := c.connect(short, "{}"); !r.Expires || r.Ttl < 1 || r.Ttl > 3 {
+		t.Errorf("ttl %d of a token of 3 s", r.Ttl)
+	}
+	refreshed.connect(short, "{}")
+	refreshed.send(`{"id":2,"refresh":{"token":"` + goodToken(t, "ann") + `"}}`)
+	refreshed.reply(2)
+	c.mustClose(wire.CloseTokenExpired)
+	rpc[wire.WalletReply](refreshed, 3, "wallet", wire.WalletRequest{})
+}
+
+// There may be very many idle sessions.
+func TestSessionIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(session{}); size > 256 {
+		t.Errorf("a session has %d bytes", size)
+	}
+}

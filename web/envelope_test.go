@@ -1,0 +1,208 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"hongbao/web/wire"
+)
+
+// What breaks the envelope closes the connection, before connect and after it.
+func TestEnvelopeBroken(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	wallet := func(id int) string { return fmt.Sprintf(`{"id":%d,"rpc":{"method":"wallet"}}`, id) }
+	var tooMany []string
+	for i := range 33 {
+		tooMany = append(tooMany, wallet(i+10))
+	}
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		for name, commands := range map[string][]string{
+			"no id":                      {`{"rpc":{"method":"wallet"}}`},
+			"id 0":                       {`{"id":0,"rpc":{"method":"wallet"}}`},
+			"no id, though a send later": {`{"rpc":{"method":"wallet"},"connect":{},"send":{}}`},
+			"33 commands in a frame":     tooMany,
+			"a bad one after a good one": {wallet(5), `{"subscribe":{"channel":"x"}}`},
+		} {
+			t.Run(name, func(t *testing.T) {
+				c, _ := connected(t, addr, e, "ann")
+				c.send(commands...)
+				c.mustClose(wire.CloseProtocolError)
+			})
+		}
+		for name, command := range map[string]string{
+			"rpc": wallet(1), "send": `{"send":{}}`, "subscribe": `{"id":1,"subscribe":{"channel":"x"}}`, "refresh": `{"id":1,"refresh":{}}`,
+		} {
+			t.Run(name+" before connect", func(t *testing.T) {
+				c := dial(t, addr, e)
+				c.send(command)
+				c.mustClose(wire.CloseProtocolError)
+			})
+		}
+		t.Run("wrong type of frame", func(t *testing.T) {
+			c := dial(t, addr, e)
+			kind := websocket.BinaryMessage
+			if e == wire.Protobuf {
+				kind = websocket.TextMessage
+			}
+			c.write(kind, []byte(`{"id":1,"connect":{}}`))
+			c.mustClose(wire.CloseProtocolError)
+		})
+		t.Run("too big", func(t *testing.T) {
+			c, _ := connected(t, addr, e, "ann")
+			c.send(`{"id":2,"rpc":{"method":"wallet","data":"` + strings.Repeat("x", 64<<10) + `"}}`)
+			c.mustClose(websocket.CloseMessageTooBig)
+		})
+	})
+	for name, frame := range map[string]string{
+		"no JSON": "hello", "cut off": `{"id":2,"rpc":`, "an array": `[]`, "an empty frame": "", "an empty line": "{}\n\n{}",
+		"id is no number": `{"id":"2","rpc":{}}`, "negative id": `{"id":-2,"rpc":{}}`, "fraction": `{"id":2.5,"rpc":{}}`,
+		"id over 32 bits": `{"id":4294967296,"rpc":{}}`, "no UTF-8": "{\"id\":2,\"rpc\":{\"method\":\"\xff\"}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := connected(t, addr, wire.JSON, "ann")
+			c.write(websocket.TextMessage, []byte(frame))
+			c.mustClose(wire.CloseProtocolError)
+		})
+	}
+	for name, frame := range map[string]string{"cut off": "\x05\x08", "no length": "\xff\xff", "no message": "\x02\xff\xff", "empty": ""} {
+		t.Run("protobuf "+name, func(t *testing.T) {
+			c, _ := connected(t, addr, wire.Protobuf, "ann")
+			c.write(websocket.BinaryMessage, []byte(frame))
+			c.mustClose(wire.CloseProtocolError)
+		})
+	}
+}
+
+// What the envelope knows and we do not is refused, and costs nothing else.
+func TestEnvelopeRefused(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	ann, bob := s.signIn(t, "ann", 0), s.signIn(t, "bob", 0)
+	mine, others := s.room(t, ann, "mine"), s.room(t, bob, "others")
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		c, _ := connected(t, addr, e, "ann")
+		for i, x := range []struct {
+			request string
+			code    wire.Code
+		}{
+			{`"subscribe":{"channel":"room:` + mine.ID + `"}`, wire.CodeAlreadySubscribed},
+			{`"subscribe":{"channel":"room:` + others.ID + `"}`, wire.CodeNotAvailable},
+			{`"subscribe":{"channel":"room:none"}`, wire.CodeNotAvailable},
+			{`"subscribe":{"channel":"news"}`, wire.CodeNotAvailable},
+			{`"unsubscribe":{"channel":"room:` + mine.ID + `"}`, wire.CodeNotAvailable},
+			{`"publish":{"channel":"room:` + mine.ID + `","data":{}}`, wire.CodeNotAvailable},
+			{`"presence":{"channel":"room:` + mine.ID + `"}`, wire.CodeNotAvailable},
+			{`"presence_stats":{"channel":"room:` + mine.ID + `"}`, wire.CodeNotAvailable},
+			{`"history":{"channel":"room:` + mine.ID + `"}`, wire.CodeNotAvailable},
+			{`"sub_refresh":{"channel":"room:` + mine.ID + `","token":"x"}`, wire.CodeNotAvailable},
+			{`"rpc":{"method":"fly"}`, wire.CodeUnknownCommand},
+			{`"rpc":{"method":"credit","data":{"user":"ann","amount":1,"key":"k"}}`, wire.CodeUnknownCommand},
+			{`"rpc":{"method":"join","data":{"room":"a\u0000b"}}`, wire.CodeBadRequest},
+			// Of several requests the first of the schema counts, whatever the order in the text.
+			{`"rpc":{"method":"wallet"},"connect":{}`, wire.CodeBadRequest},
+			{`"rpc":{"method":"wallet"},"history":{"channel":"x"}`, wire.CodeNotAvailable},
+			{`"refresh":{"token":"x"},"rpc":{"method":"fly"}`, wire.CodeUnknownCommand},
+		} {
+			id := uint32(i + 2)
+			c.send(fmt.Sprintf(`{"id":%d,"unknown":{"field":1},%s}`, id, x.request))
+			r := c.next()
+			if r.Id != id {
+				t.Fatalf("%s: got %v", x.request, r)
+			}
+			mustFail(t, r, x.code)
+		}
+		c.send(`{"send":{"data":{"typing":{"room":"`+mine.ID+`"}}}}`, `{}`, `{"id":99,"rpc":{"method":"wallet"}}`)
+		if r := c.next(); r.Id != 99 || r.Error != nil {
+			t.Errorf("after a send and a pong: %v", r)
+		}
+	})
+}
+
+// An id that is still in flight names two commands: nobody could tell their replies apart. Afterwards it is free.
+func TestIDInFlight(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		c, _ := connected(t, addr, e, "ann")
+		create := `{"id":2,"rpc":{"method":"create_room","data":{"key":"` + t.Name() + `","name":"n"}}}`
+		c.send(create)
+		c.reply(2)
+		c.send(create)
+		if r := c.reply(2); r.Error != nil {
+			t.Errorf("the same id again, after its answer: %v", r)
+		}
+		release := s.holdCommits(t)
+		defer release()
+		c.send(`{"id":3,"rpc":{"method":"create_room","data":{"key":"x`+t.Name()+`","name":"n"}}}`, `{"id":3,"rpc":{"method":"wallet"}}`)
+		c.mustClose(wire.CloseProtocolError)
+	})
+}
+
+// Commands are answered in order, but for those that may overlap; and those start in order too.
+func TestOrder(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		c, _ := connected(t, addr, e, "ann")
+		send := func(id int) string {
+			return fmt.Sprintf(`{"id":%d,"rpc":{"method":"send","data":{"room":"%s","key":"%s-%d","text":"%d"}}}`, id, room, t.Name(), id, id)
+		}
+		release := s.holdCommits(t)
+		c.send(send(2), `{"id":3,"rpc":{"method":"members","data":{"room":"`+room+`"}}}`, send(4), `{"id":5,"rpc":{"method":"wallet"}}`, send(6))
+		if r := c.next(); r.Id != 3 || r.Error != nil {
+			t.Fatalf("got %v, want the answer that need not wait", r)
+		}
+		release()
+		var order []uint32
+		for len(order) < 4 {
+			if r := c.next(); r.Id != 0 {
+				order = append(order, r.Id)
+			}
+		}
+		if a, b, d := index(order, 2), index(order, 4), index(order, 6); a > b || b > d || index(order, 5) < a {
+			t.Errorf("answered in the order %v", order)
+		}
+	})
+}
+
+func index(list []uint32, id uint32) int {
+	for i, other := range list {
+		if other == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// A client that sends without waiting is read no faster than it is served, and loses nothing.
+func TestBackPressure(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
+	c, _ := connected(t, addr, wire.JSON, "ann")
+	release := s.holdCommits(t)
+	const all = 100
+	for i := range all {
+		c.send(fmt.Sprintf(`{"id":%d,"rpc":{"method":"send","data":{"room":"%s","key":"k%d","text":"%d"}}}`, i+2, room, i, i))
+	}
+	s.eventually(t, "a full house", func() bool { return s.inFlight("ann") == maxInFlight })
+	release()
+	for want := uint32(2); want < all+2; {
+		r := c.next()
+		if r.Id == 0 {
+			continue
+		}
+		if r.Id != want || r.Error != nil {
+			t.Fatalf("got %v, want the answer to %d", r, want)
+		}
+		want++
+	}
+	if got := s.inFlight("ann"); got != 0 {
+		t.Errorf("%d in flight after all answers", got)
+	}
+}

@@ -1,0 +1,257 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/web/wire"
+)
+
+// ask makes one request; bearer may be empty.
+func ask(t *testing.T, h http.Handler, method, path, bearer, body string, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// mustAnswer checks the status and decodes the body.
+func mustAnswer[Body any](t *testing.T, r *http.Response, status int) (body Body) {
+	t.Helper()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.StatusCode != status {
+		t.Fatalf("status %d, want %d: %s", r.StatusCode, status, text)
+	}
+	if r.Header.Get("Content-Type") != "application/json" || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("headers: %v", r.Header)
+	}
+	if err := json.Unmarshal(text, &body); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return body
+}
+
+// Every way a command can fail over HTTP has its status, and the body says the same as a socket would.
+func TestHTTPErrors(t *testing.T) {
+	s := newTestServer(t)
+	h := s.Handler()
+	ann, bob := s.signIn(t, "ann", 100), s.signIn(t, "bob", 0)
+	room, others := s.room(t, ann, "hall").ID, s.room(t, bob, "others").ID
+	private := call[wire.CreateRoomReply](t, s, bob, "create_room", wire.CreateRoomRequest{Key: "p", Name: "p", Kind: "private"}).Room.ID
+	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: 1})
+	call[wire.GrabReply](t, s, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
+	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: others})
+	call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: others})
+	me := goodToken(t, "ann")
+	for _, c := range []struct {
+		bearer, method, data string
+		code                 wire.Code
+	}{
+		{"", "wallet", "", wire.CodeUnauthorized},
+		{"nonsense", "wallet", "", wire.CodeUnauthorized},
+		{mint(t, Claims{User: "ann"}, -time.Minute), "wallet", "", wire.CodeTokenExpired},
+		{me, "fly", "", wire.CodeUnknownCommand},
+		{me, "credit", `{"user":"ann","amount":1,"key":"k"}`, wire.CodeUnknownCommand},
+		{me, "wallet", `{`, wire.CodeBadRequest},
+		{me, "wallet", `{"next":"` + strings.Repeat("x", 64<<10) + `"}`, wire.CodeBadRequest},
+		{me, "send", `{"room":"none","key":"k1","text":"x"}`, wire.CodeNotFound},
+		{me, "send", `{"room":"` + others + `","key":"k2","text":"x"}`, wire.CodeNotMember},
+		{me, "send", `{"room":"` + room + `","key":"packet","text":"x"}`, wire.CodeKeyReused},
+		{me, "send", `{"room":"` + room + `","key":"k3","text":"` + strings.Repeat("x", 4001) + `"}`, wire.CodeTooLong},
+		{me, "join", `{"room":"` + private + `"}`, wire.CodeNotFound},
+		{me, "send_packet", `{"room":"` + room + `","key":"k4","total":1000,"count":1}`, wire.CodeInsufficientBalance},
+		{me, "send_packet", `{"room":"` + room + `","key":"k5","total":1000000000,"count":1}`, wire.CodeLimitExceeded},
+		{me, "send_packet", `{"room":"` + room + `","key":"k6","total":10,"count":1,"commitment":"00"}`, wire.CodeConflict},
+		{me, "cancel_packet", `{"packet":"` + sent.Packet.ID + `"}`, wire.CodePacketFinished},
+	} {
+		answer := mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/"+c.method, c.bearer, c.data), c.code.Status())
+		if answer.Error.Code != c.code || !strings.HasPrefix(answer.Error.Message, c.code.Word()) || answer.Error.Temporary != c.code.Temporary() {
+			t.Errorf("%s %.60s: %+v, want %d", c.method, c.data, answer.Error, c.code)
+		}
+	}
+	if balance := mustAnswer[wire.WalletReply](t, ask(t, h, "POST", "/v1/commands/wallet", me, ""), 200).Balance; balance != 100 {
+		t.Errorf("balance %d after refusals, want 100", balance)
+	}
+}
+
+// A command over HTTP is the same command: it needs no socket, and a repetition is recognised across ways.
+func TestHTTPCommand(t *testing.T) {
+	s := newTestServer(t)
+	h, addr := s.Handler(), s.listen(t)
+	me := goodToken(t, "ann") // never seen before
+	room := mustAnswer[wire.CreateRoomReply](t, ask(t, h, "POST", "/v1/commands/create_room", me, `{"key":"r","name":"hall"}`), 200).Room
+	c, _ := connected(t, addr, wire.JSON, "ann")
+	sent := mustAnswer[wire.SendReply](t, ask(t, h, "POST", "/v1/commands/send", me, `{"room":"`+room.ID+`","key":"k","text":"x"}`), 200)
+	if again := rpc[wire.SendReply](c, 2, "send", wire.SendRequest{Room: room.ID, Key: "k", Text: "x"}); !again.Dup || again.Seq != sent.Seq || again.ID != sent.ID {
+		t.Errorf("first %+v, then %+v", sent, again)
+	}
+}
+
+func TestAdmin(t *testing.T) {
+	s := newTestServer(t)
+	h := s.Handler()
+	member, admin := goodToken(t, "ann"), mint(t, Claims{User: "root", Scope: "x admin"}, time.Hour)
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}} {
+		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, "", "{}"), 401)
+		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, member, "{}"), 403)
+	}
+	adjust := func(path, body string, status int) (reply wire.AdjustReply) {
+		t.Helper()
+		return mustAnswer[wire.AdjustReply](t, ask(t, h, "POST", "/v1/admin/"+path, admin, body), status)
+	}
+	credit := `{"user":"new","amount":70,"key":"c","note":"hello"}`
+	if got := adjust("credit", credit, 200); got != (wire.AdjustReply{Balance: 70}) {
+		t.Errorf("credit: %+v", got)
+	}
+	if got := adjust("credit", credit, 200); got != (wire.AdjustReply{Balance: 70, Dup: true}) {
+		t.Errorf("credit again: %+v", got)
+	}
+	adjust("debit", `{"user":"new","amount":70,"key":"c"}`, 409)
+	adjust("debit", `{"user":"new","amount":71,"key":"d"}`, 422)
+	adjust("debit", `{"user":"new","amount":-5,"key":"d"}`, 400)
+	if got := adjust("debit", `{"user":"new","amount":30,"key":"d"}`, 200); got != (wire.AdjustReply{Balance: 40}) {
+		t.Errorf("debit: %+v", got)
+	}
+	audit := mustAnswer[wire.AuditReply](t, ask(t, h, "GET", "/v1/admin/audit", admin, ""), 200)
+	if !audit.OK || audit.Funded != 40 || audit.InWallets != 40 {
+		t.Errorf("audit: %+v", audit)
+	}
+}
+
+func TestGuests(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 500} })
+	h, addr := s.Handler(), s.listen(t)
+	guest := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":" Mei "}`), 200)
+	if !strings.HasPrefix(guest.User.ID, "guest:") || guest.User.Name != "Mei" {
+		t.Errorf("guest %+v", guest.User)
+	}
+	other := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":"Mei"}`), 200)
+	if other.User.ID == guest.User.ID {
+		t.Error("two guests are one")
+	}
+	data := dataOf(t, dial(t, addr, wire.JSON).connect(guest.Token, "{}"))
+	if data.User != guest.User || data.Balance != 500 {
+		t.Errorf("connected as %+v", data)
+	}
+	connected(t, addr, wire.JSON, "ann") // the host's tokens are good beside them
+	for body, code := range map[string]wire.Code{
+		`{}`: wire.CodeBadRequest, `{"name":""}`: wire.CodeBadRequest, `{"name":"  "}`: wire.CodeBadRequest, `{"name":7}`: wire.CodeBadRequest,
+		`{"name":"` + strings.Repeat("名", 65) + `"}`: wire.CodeTooLong, `{"name":"a\u0000"}`: wire.CodeBadRequest,
+	} {
+		if got := mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/guests", "", body), 400); got.Error.Code != code {
+			t.Errorf("%s: %+v", body, got)
+		}
+	}
+
+	without := newTestServer(t)
+	mustAnswer[wire.ErrorBody](t, ask(t, without.Handler(), "POST", "/v1/guests", "", `{"name":"Mei"}`), 404)
+	c := dial(t, without.listen(t), wire.JSON)
+	c.send(`{"id":1,"connect":{"token":"` + guest.Token + `"}}`)
+	c.mustClose(wire.CloseInvalidToken)
+}
+
+func TestCORS(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{"https://App.example.com/"} })
+	h := s.Handler()
+	for origin, allowed := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example.com": "", "": ""} {
+		preflight := ask(t, h, "OPTIONS", "/v1/commands/send", "", "", "Origin", origin, "Access-Control-Request-Method", "POST")
+		if got := preflight.Header.Get("Access-Control-Allow-Origin"); got != allowed || (preflight.StatusCode == 204) != (allowed != "") {
+			t.Errorf("preflight from %q: %d, allows %q", origin, preflight.StatusCode, got)
+		}
+		if allowed != "" && preflight.Header.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type" {
+			t.Errorf("preflight allows %v", preflight.Header)
+		}
+		// Errors must be readable too.
+		answer := ask(t, h, "POST", "/v1/commands/wallet", "", "", "Origin", origin)
+		if got := answer.Header.Get("Access-Control-Allow-Origin"); got != allowed || answer.Header.Get("Vary") != "Origin" {
+			t.Errorf("answer to %q: %v", origin, answer.Header)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	h := newTestServer(t).Handler()
+	for path, kind := range map[string]string{
+		"/": "text/html", "/app.js": "text/javascript", "/style.css": "text/css", "/centrifuge.js": "text/javascript", "/icon.svg": "image/svg",
+	} {
+		r := ask(t, h, "GET", path, "", "")
+		policy := r.Header.Get("Content-Security-Policy")
+		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || r.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+	if r := ask(t, h, "GET", "/nothing", "", ""); r.StatusCode != 404 {
+		t.Errorf("/nothing: %d", r.StatusCode)
+	}
+	mustAnswer[wire.ErrorBody](t, ask(t, h, "GET", "/v1/nothing", "", ""), 404)
+	if r := ask(t, h, "GET", "/v1/commands/wallet", "", ""); r.StatusCode != 405 {
+		t.Errorf("GET of a command: %d", r.StatusCode)
+	}
+}
+
+func TestOps(t *testing.T) {
+	var broken error
+	s := newTestServer(t, func(o *Options) { o.Ready = func(context.Context) error { return broken } })
+	addr, h := s.listen(t), s.OpsHandler()
+	status := func(path string) int { return ask(t, h, "GET", path, "", "").StatusCode }
+	if status("/healthz") != 200 || status("/readyz") != 200 || status("/debug/pprof/") != 200 || status("/debug/pprof/heap") != 200 {
+		t.Error("ops listener is not up")
+	}
+	broken = errors.New("no database")
+	if status("/healthz") != 200 || status("/readyz") != 503 {
+		t.Error("an engine that cannot be reached is no reason to be killed, but to get no clients")
+	}
+	broken = nil
+
+	c, _ := connected(t, addr, wire.JSON, "ann")
+	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+	c.send(`{"id":3,"rpc":{"method":"made up"}}`)
+	c.reply(3)
+	c.send(`{"id":0,"rpc":{}}`)
+	c.mustClose(wire.CloseProtocolError)
+	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
+	metrics, err := io.ReadAll(ask(t, h, "GET", "/metrics", "", "").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"hongbao_connections 0", `hongbao_closes_total{code="3501"} 1`, `hongbao_command_seconds_count{code="0",method="connect"} 1`,
+		`hongbao_command_seconds_count{code="0",method="wallet"} 1`, `hongbao_command_seconds_count{code="104",method="unknown"} 1`,
+		"hongbao_deliveries_total", "go_goroutines",
+	} {
+		if !strings.Contains(string(metrics), "\n"+line) {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
+	if strings.Contains(string(metrics), "made up") {
+		t.Error("clients can make up labels")
+	}
+
+	if err := s.Drain(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if status("/healthz") != 200 || status("/readyz") != 503 {
+		t.Error("a draining server is alive, but not ready")
+	}
+	if r := ask(t, s.Handler(), "GET", "/metrics", "", ""); r.StatusCode != 404 {
+		t.Errorf("metrics for everyone: %d", r.StatusCode)
+	}
+}

@@ -1,0 +1,282 @@
+package web
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/centrifugal/protocol"
+	"github.com/gorilla/websocket"
+
+	"hongbao/web/wire"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+// bothEncodings runs a test once for each encoding.
+func bothEncodings(t *testing.T, test func(t *testing.T, e wire.Encoding)) {
+	t.Run("json", func(t *testing.T) { test(t, wire.JSON) })
+	t.Run("protobuf", func(t *testing.T) { test(t, wire.Protobuf) })
+}
+
+// listen serves the test server's clients and returns its address, as host and port.
+func (s *testServer) listen(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// goodToken is one of the host's.
+func goodToken(t *testing.T, user string) string {
+	t.Helper()
+	return mint(t, Claims{User: user, Name: "Name of " + user}, time.Hour)
+}
+
+func mint(t *testing.T, c Claims, ttl time.Duration) string {
+	t.Helper()
+	token, err := MintToken(testSecret, c, ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// rawClient is a client that does just what it is told. Its commands are written as JSON in both encodings.
+type rawClient struct {
+	t       *testing.T
+	ws      *websocket.Conn
+	e       wire.Encoding
+	replies []*protocol.Reply // read, but not asked for yet
+}
+
+func dial(t *testing.T, addr string, e wire.Encoding) *rawClient {
+	t.Helper()
+	ws, _, err := tryDial(addr, e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &rawClient{t: t, ws: ws, e: e}
+	t.Cleanup(func() { _ = ws.Close() })
+	return c
+}
+
+func tryDial(addr string, e wire.Encoding, header http.Header) (*websocket.Conn, *http.Response, error) {
+	dialer := websocket.Dialer{HandshakeTimeout: patience}
+	if e == wire.Protobuf {
+		dialer.Subprotocols = []string{"centrifuge-protobuf"}
+	}
+	return dialer.Dial("ws://"+addr+"/v1/socket", header)
+}
+
+// connected is a client that has had its connect reply.
+func connected(t *testing.T, addr string, e wire.Encoding, user string) (*rawClient, *protocol.ConnectResult) {
+	t.Helper()
+	c := dial(t, addr, e)
+	return c, c.connect(goodToken(t, user), "{}")
+}
+
+func (c *rawClient) connect(token, subs string) *protocol.ConnectResult {
+	c.t.Helper()
+	c.send(`{"id":1,"connect":{"token":"` + token + `","subs":` + subs + `}}`)
+	r := c.next()
+	if r.Id != 1 || r.Connect == nil {
+		c.t.Fatalf("connect: got %v", r)
+	}
+	return r.Connect
+}
+
+// send puts all the commands into one frame.
+func (c *rawClient) send(commands ...string) {
+	c.t.Helper()
+	kind, frame := websocket.TextMessage, []byte(strings.Join(commands, "\n"))
+	if c.e == wire.Protobuf {
+		kind, frame = websocket.BinaryMessage, nil
+		for _, text := range commands {
+			var cmd protocol.Command
+			if err := json.Unmarshal([]byte(text), &cmd); err != nil {
+				c.t.Fatalf("%s: %v", text, err)
+			}
+			message, err := cmd.MarshalVT()
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			frame = append(binary.AppendUvarint(frame, uint64(len(message))), message...)
+		}
+	}
+	c.write(kind, frame)
+}
+
+func (c *rawClient) write(kind int, frame []byte) {
+	c.t.Helper()
+	if err := c.ws.WriteMessage(kind, frame); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// read gives the next message, or the error that ended the socket.
+func (c *rawClient) read() (*protocol.Reply, error) {
+	for len(c.replies) == 0 {
+		_ = c.ws.SetReadDeadline(time.Now().Add(patience))
+		_, frame, err := c.ws.ReadMessage()
+		if err != nil {
+			return nil, err
+		}
+		if c.replies, err = decodeReplies(c.e, frame); err != nil {
+			return nil, err
+		}
+	}
+	r := c.replies[0]
+	c.replies = c.replies[1:]
+	return r, nil
+}
+
+func decodeReplies(e wire.Encoding, frame []byte) (replies []*protocol.Reply, err error) {
+	var decoder protocol.ReplyDecoder = protocol.NewJSONReplyDecoder(frame)
+	if e == wire.Protobuf {
+		decoder = protocol.NewProtobufReplyDecoder(frame)
+	}
+	for {
+		r, err := decoder.Decode()
+		if err == io.EOF {
+			return replies, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		replies = append(replies, r)
+	}
+}
+
+// next gives the next reply or push; pings are answered and passed over.
+func (c *rawClient) next() *protocol.Reply {
+	c.t.Helper()
+	for {
+		r, err := c.read()
+		if err != nil {
+			c.t.Fatalf("waiting for a message: %v", err)
+		}
+		if r.Id != 0 || r.Push != nil {
+			return r
+		}
+		c.send(`{}`)
+	}
+}
+
+// reply gives the reply to a command, passing over what else comes.
+func (c *rawClient) reply(id uint32) *protocol.Reply {
+	c.t.Helper()
+	for {
+		if r := c.next(); r.Id == id {
+			return r
+		}
+	}
+}
+
+// push gives the next push that is wanted, passing over what else comes.
+func (c *rawClient) push(wanted func(*protocol.Push) bool) *protocol.Push {
+	c.t.Helper()
+	for {
+		if r := c.next(); r.Push != nil && wanted(r.Push) {
+			return r.Push
+		}
+	}
+}
+
+// rpc calls a method and decodes the data of its reply.
+func rpc[Reply any](c *rawClient, id uint32, method string, request any) (reply Reply) {
+	c.t.Helper()
+	data := string(encoded(c.t, request))
+	c.send(`{"id":` + strconv.Itoa(int(id)) + `,"rpc":{"method":"` + method + `","data":` + data + `}}`)
+	r := c.reply(id)
+	if r.Error != nil {
+		c.t.Fatalf("%s: %v", method, r.Error)
+	}
+	if err := json.Unmarshal(r.Rpc.Data, &reply); err != nil {
+		c.t.Fatal(err)
+	}
+	return reply
+}
+
+// mustClose reads until the server's close frame, which must have the code.
+func (c *rawClient) mustClose(code int) {
+	c.t.Helper()
+	for {
+		r, err := c.read()
+		var closed *websocket.CloseError
+		switch {
+		case err == nil:
+			if r.Id == 0 && r.Push == nil {
+				c.send(`{}`)
+			}
+			continue
+		case !errors.As(err, &closed):
+			c.t.Fatalf("waiting for close %d: %v", code, err)
+		case closed.Code != code:
+			c.t.Fatalf("closed with %d %q, want %d", closed.Code, closed.Text, code)
+		}
+		return
+	}
+}
+
+// mustFail checks that the reply is the error of a code.
+func mustFail(t *testing.T, r *protocol.Reply, code wire.Code) {
+	t.Helper()
+	if r.Error == nil || r.Error.Code != uint32(code) {
+		t.Fatalf("got %v, want error %d", r, code)
+	}
+	if r.Error.Temporary != code.Temporary() || !strings.HasPrefix(r.Error.Message, code.Word()) {
+		t.Errorf("error %v, want word %s and temporary %v", r.Error, code.Word(), code.Temporary())
+	}
+}
+
+// room makes a public room of a user's.
+func (s *testServer) room(t *testing.T, owner Caller, name string) wire.Room {
+	t.Helper()
+	request := wire.CreateRoomRequest{Key: "room-" + strings.ReplaceAll(name, " ", "-"), Name: name}
+	return call[wire.CreateRoomReply](t, s, owner, "create_room", request).Room
+}
+
+// say sends a text into a room.
+func (s *testServer) say(t *testing.T, c Caller, room, text string) wire.SendReply {
+	t.Helper()
+	key := strconv.FormatInt(time.Now().UnixNano(), 36)
+	return call[wire.SendReply](t, s, c, "send", wire.SendRequest{Room: room, Key: key, Text: text})
+}
+
+// holdCommits makes everything that wants to commit wait until it is released.
+func (s *testServer) holdCommits(t *testing.T) (release func()) {
+	t.Helper()
+	var path string
+	if err := s.db.QueryRow(`select file from pragma_database_list where name = 'main'`).Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(context.Background(), "begin immediate"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if _, err := conn.ExecContext(context.Background(), "rollback"); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close()
+		_ = db.Close()
+	}
+}

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// All sockets of a user come into a room together, live from its next entry on, and go out together.
+func TestJoinAndLeave(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bob := s.signIn(t, "bob", 0)
+	s.signIn(t, "ann", 0)
+	room := s.room(t, bob, "hall").ID
+	s.say(t, bob, room, "before")
+
+	first, _ := connected(t, addr, wire.JSON, "ann")
+	second, _ := connected(t, addr, wire.Protobuf, "ann")
+	both := []*rawClient{first, second}
+	rpc[wire.JoinReply](first, 2, "join", wire.JoinRequest{Room: room})
+	// The push may come before the reply, so it is looked for on the other socket and by what follows here.
+	p := second.push(func(p *protocol.Push) bool { return p.Subscribe != nil })
+	var joined wire.Joined
+	if err := json.Unmarshal(p.Subscribe.Data, &joined); err != nil {
+		t.Fatal(err)
+	}
+	if p.Channel != "room:"+room || !p.Subscribe.Recoverable || !p.Subscribe.Positioned || p.Subscribe.Epoch == "" || p.Subscribe.Offset != 1 ||
+		joined.Room.ID != room || joined.Room.Role != "member" || joined.Room.Members != 2 {
+		t.Errorf("subscribe push %v, %+v", p, joined)
+	}
+	s.say(t, bob, room, "hello")
+	for _, c := range both {
+		p := c.push(func(p *protocol.Push) bool { return p.Pub != nil })
+		if p.Channel != "room:"+room || p.Pub.Offset != 2 {
+			t.Errorf("publication %v", p)
+		}
+	}
+
+	rpc[wire.JoinReply](second, 3, "join", wire.JoinRequest{Room: room}) // again: changes nothing
+	second.send(`{"id":4,"rpc":{"method":"leave","data":{"room":"` + room + `"}}}`)
+	for _, c := range both {
+		left := c.push(func(p *protocol.Push) bool { return p.Message != nil && messageOf(t, p).Left != nil })
+		if got := messageOf(t, left).Left; got.Room != room || got.Reason != "left" {
+			t.Errorf("left: %+v", got)
+		}
+		p := c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
+		if p.Channel != "room:"+room || p.Unsubscribe.Code != 2000 || p.Unsubscribe.Reason != "left" {
+			t.Errorf("unsubscribe push %v", p)
+		}
+	}
+	s.say(t, bob, room, "not for her")
+	// The room's entries continue where they are when she comes back.
+	rpc[wire.JoinReply](first, 5, "join", wire.JoinRequest{Room: room})
+	p = second.push(func(p *protocol.Push) bool { return p.Subscribe != nil || p.Pub != nil })
+	if p.Subscribe == nil || p.Subscribe.Offset != 3 {
+		t.Errorf("after coming back: %v", p)
+	}
+}
+
+// Whoever makes a room is in it, and so are those he takes along.
+func TestCreatedWith(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	s.signIn(t, "bob", 0)
+	ann, _ := connected(t, addr, wire.JSON, "ann")
+	bob, _ := connected(t, addr, wire.JSON, "bob")
+	ann.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n","kind":"private","members":["bob"]}}}`)
+	for _, c := range []*rawClient{ann, bob} {
+		p := c.push(func(p *protocol.Push) bool { return p.Subscribe != nil })
+		if p.Subscribe.Offset != 0 || p.Subscribe.Epoch == "" {
+			t.Errorf("subscribe push %v", p)
+		}
+	}
+}
+
+// What is told while a session is being opened comes after its connect reply, and a room that was left
+// meanwhile is left, although the list of rooms was read when it still held it.
+func TestToldWhileConnecting(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bob := s.signIn(t, "bob", 0)
+	stays, goes := s.room(t, bob, "stays").ID, s.room(t, bob, "goes").ID
+	pub := NewPublisher(s.hub)
+	if _, err := s.chat.Epoch(t.Context()); err != nil { // from now on known without writing
+		t.Fatal(err)
+	}
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		user := "ann-" + t.Name()[len("TestToldWhileConnecting/"):]
+		ann := s.signIn(t, user, 0)
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: stays})
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: goes})
+		c := dial(t, addr, e)
+		release := s.holdCommits(t) // her first seed is drawn at connect, so that it waits there
+		c.send(`{"id":1,"connect":{"token":"` + goodToken(t, user) + `"}}`)
+		s.eventually(t, "a half-open session", func() bool { return s.hub.Listeners(userTopic(user)) == 1 })
+		pub.ToUser(user, chat.ReadMoved{Room: stays, User: user, Seq: 1})
+		pub.ToUser(user, chat.Gone{Room: goes, Reason: "left"})
+		release()
+
+		r := c.next()
+		if r.Connect == nil || len(r.Connect.Subs) != 2 {
+			t.Fatalf("first came %v", r)
+		}
+		if p := c.next().Push; p == nil || p.Message == nil || messageOf(t, p).Read == nil {
+			t.Errorf("then %v, want what was held back", p)
+		}
+		if p := c.next().Push; p == nil || p.Message == nil || messageOf(t, p).Left == nil {
+			t.Errorf("then %v, want left", p)
+		}
+		if p := c.next().Push; p == nil || p.Unsubscribe == nil || p.Channel != "room:"+goes {
+			t.Errorf("then %v, want unsubscribe", p)
+		}
+		s.say(t, bob, goes, "not for her")
+		s.say(t, bob, stays, "for her")
+		if p := c.push(func(p *protocol.Push) bool { return p.Pub != nil }); p.Channel != "room:"+stays {
+			t.Errorf("a publication of the room that was left: %v", p)
+		}
+	})
+}
+
+// Messages without a place in a sequence reach those they are for.
+func TestUnsequenced(t *testing.T) {
+	t.Parallel() // it waits for counts that come once a second
+	s := newTestServer(t)
+	addr := s.listen(t)
+	ann := s.signIn(t, "ann", 1000)
+	room := s.room(t, ann, "hall").ID
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		mine, _ := connected(t, addr, e, "ann")
+		user := "bob-" + t.Name()[len("TestUnsequenced/"):]
+		bob := s.signIn(t, user, 0)
+		his, _ := connected(t, addr, e, user)
+		call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
+		is := func(wanted func(wire.Message) bool) func(*protocol.Push) bool {
+			return func(p *protocol.Push) bool { return p.Message != nil && wanted(messageOf(t, p)) }
+		}
+		mine.push(is(func(m wire.Message) bool { return m.Members != nil && m.Members.Room == room && m.Members.Count >= 2 }))
+
+		said := s.say(t, ann, room, "x")
+		call[wire.ReadReply](t, s, bob, "read", wire.ReadRequest{Room: room, Seq: said.Seq})
+		his.push(is(func(m wire.Message) bool {
+			return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: user, Seq: said.Seq}
+		}))
+
+		sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: user, Total: 100, Count: 2})
+		mine.push(is(func(m wire.Message) bool {
+			return m.Wallet != nil && m.Wallet.Change == -100 && m.Wallet.Kind == "send" && m.Wallet.Packet == sent.Packet.ID &&
+				m.Wallet.Balance == sent.Balance && m.Wallet.NextCommitment == sent.NextCommitment
+		}))
+		won := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
+		mine.push(is(func(m wire.Message) bool {
+			p := m.PacketProgress
+			return p != nil && p.Packet == sent.Packet.ID && p.Room == room && p.Claimed == 1 && p.Count == 2 && len(p.Latest) == 1 && p.Latest[0] == user
+		}))
+		his.push(is(func(m wire.Message) bool {
+			return m.Wallet != nil && m.Wallet.Change == won.Amount && m.Wallet.Kind == "claim" && m.Wallet.Balance == won.Amount
+		}))
+	})
+}
+
+func messageOf(t *testing.T, p *protocol.Push) (m wire.Message) {
+	t.Helper()
+	if err := json.Unmarshal(p.Message.Data, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

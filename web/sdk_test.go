@@ -1,0 +1,213 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	centrifuge "github.com/centrifugal/centrifuge-go"
+
+	"hongbao/web/wire"
+)
+
+// sdkClient is the unchanged SDK with what it has told its user.
+type sdkClient struct {
+	*centrifuge.Client
+	connected    chan centrifuge.ConnectedEvent
+	subscribed   chan centrifuge.ServerSubscribedEvent
+	unsubscribed chan centrifuge.ServerUnsubscribedEvent
+	publications chan centrifuge.ServerPublicationEvent
+	messages     chan wire.Message
+	disconnected chan centrifuge.DisconnectedEvent
+}
+
+func newSDKClient(t *testing.T, addr string, e wire.Encoding, config centrifuge.Config) *sdkClient {
+	t.Helper()
+	create := centrifuge.NewJsonClient
+	if e == wire.Protobuf {
+		create = centrifuge.NewProtobufClient
+	}
+	c := &sdkClient{
+		Client:       create("ws://"+addr+"/v1/socket", config),
+		connected:    make(chan centrifuge.ConnectedEvent, 1000),
+		subscribed:   make(chan centrifuge.ServerSubscribedEvent, 1000),
+		unsubscribed: make(chan centrifuge.ServerUnsubscribedEvent, 1000),
+		publications: make(chan centrifuge.ServerPublicationEvent, 1000),
+		messages:     make(chan wire.Message, 1000),
+		disconnected: make(chan centrifuge.DisconnectedEvent, 1000),
+	}
+	c.OnConnected(func(e centrifuge.ConnectedEvent) { c.connected <- e })
+	c.OnSubscribed(func(e centrifuge.ServerSubscribedEvent) { c.subscribed <- e })
+	c.OnUnsubscribed(func(e centrifuge.ServerUnsubscribedEvent) { c.unsubscribed <- e })
+	c.OnPublication(func(e centrifuge.ServerPublicationEvent) { c.publications <- e })
+	c.OnDisconnected(func(e centrifuge.DisconnectedEvent) { c.disconnected <- e })
+	c.OnMessage(func(e centrifuge.MessageEvent) {
+		var m wire.Message
+		if err := json.Unmarshal(e.Data, &m); err != nil {
+			t.Error(err)
+		}
+		c.messages <- m
+	})
+	t.Cleanup(c.Close)
+	return c
+}
+
+// await takes what comes next.
+func await[T any](t *testing.T, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		t.Fatalf("no %T came", v)
+	}
+	return v
+}
+
+// The unchanged SDK connects, calls, is in its rooms without asking, and after a lost socket comes back and
+// brings what it missed.
+func TestSDK(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bob := s.signIn(t, "bob", 0)
+	room := s.room(t, bob, "hall").ID
+	var seq uint64
+	mustGet := func(t *testing.T, c *sdkClient, text string) {
+		t.Helper()
+		seq++
+		p := await(t, c.publications)
+		var entry wire.Entry
+		var body wire.TextBody
+		if err := errors.Join(json.Unmarshal(p.Data, &entry), json.Unmarshal(entry.Body, &body)); err != nil {
+			t.Fatal(err)
+		}
+		if p.Channel != "room:"+room || p.Offset != seq || entry.Seq != int64(seq) || body.Text != text {
+			t.Fatalf("got %s %d %+v, want %d %q", p.Channel, p.Offset, entry, seq, text)
+		}
+	}
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		user := "ann-" + t.Name()[len("TestSDK/"):]
+		c := newSDKClient(t, addr, e, centrifuge.Config{Token: goodToken(t, user)})
+		if err := c.Connect(); err != nil {
+			t.Fatal(err)
+		}
+		if data := await(t, c.connected).Data; !json.Valid(data) {
+			t.Errorf("connect data %q", data)
+		}
+		join, err := json.Marshal(wire.JoinRequest{Room: room})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.RPC(context.Background(), "join", join); err != nil {
+			t.Fatal(err)
+		}
+		if sub := await(t, c.subscribed); sub.Channel != "room:"+room || !sub.Recoverable || sub.StreamPosition == nil || sub.StreamPosition.Offset != seq {
+			t.Fatalf("subscribed: %+v", sub)
+		}
+		s.say(t, bob, room, "live")
+		mustGet(t, c, "live")
+		if m := await(t, c.messages); m.Members == nil {
+			t.Errorf("message %+v", m)
+		}
+
+		var apiError *centrifuge.Error
+		if _, err := c.RPC(context.Background(), "fly", []byte("{}")); !errors.As(err, &apiError) || apiError.Code != uint32(wire.CodeUnknownCommand) {
+			t.Errorf("an unknown method: %v", err)
+		}
+
+		// The socket is lost, and more is said before the client is back than it has seen.
+		release := make(chan struct{})
+		var once sync.Once
+		c.OnConnecting(func(centrifuge.ConnectingEvent) { <-release })
+		defer once.Do(func() { close(release) })
+		s.sessionOf(user).close(wire.CloseServerError)
+		s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
+		for _, text := range []string{"missed 1", "missed 2"} {
+			s.say(t, bob, room, text)
+		}
+		once.Do(func() { close(release) })
+		if sub := await(t, c.subscribed); !sub.WasRecovering || !sub.Recovered {
+			t.Errorf("after coming back: %+v", sub)
+		}
+		mustGet(t, c, "missed 1")
+		mustGet(t, c, "missed 2")
+		s.say(t, bob, room, "live again")
+		mustGet(t, c, "live again")
+
+		if _, err := c.RPC(context.Background(), "leave", join); err != nil {
+			t.Fatal(err)
+		}
+		if sub := await(t, c.unsubscribed); sub.Channel != "room:"+room {
+			t.Errorf("unsubscribed: %+v", sub)
+		}
+		c.Disconnect()
+		s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
+	})
+}
+
+// The SDK fetches a new token when the old one is over, at connect and while connected.
+func TestSDKRefreshes(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		t.Parallel()
+		asked := make(chan struct{}, 10)
+		ttls := make(chan time.Duration, 2)
+		ttls <- 3 * time.Second
+		ttls <- time.Hour
+		c := newSDKClient(t, addr, e, centrifuge.Config{
+			Token: mint(t, Claims{User: "ann"}, -time.Second),
+			GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
+				asked <- struct{}{}
+				return MintToken(testSecret, Claims{User: "ann"}, <-ttls)
+			},
+		})
+		if err := c.Connect(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, asked) // the first was over
+		await(t, c.connected)
+		await(t, asked) // the second has run out
+		s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
+		if _, err := c.RPC(context.Background(), "wallet", []byte("{}")); err != nil {
+			t.Error(err)
+		}
+		if len(c.connected) > 0 {
+			t.Error("refreshed by coming back, not on the socket")
+		}
+	})
+	c := newSDKClient(t, addr, wire.JSON, centrifuge.Config{Token: "nonsense"})
+	if err := c.Connect(); err != nil {
+		t.Fatal(err)
+	}
+	if gone := await(t, c.disconnected); gone.Code != wire.CloseInvalidToken {
+		t.Errorf("with a bad token: %+v", gone)
+	}
+}
+
+// refreshes is how many refresh commands have succeeded.
+func (s *testServer) refreshes() int {
+	families, err := s.metrics.registry.Gather()
+	if err != nil {
+		return 0
+	}
+	for _, family := range families {
+		for _, m := range family.Metric {
+			for _, label := range m.Label {
+				if family.GetName() == "hongbao_command_seconds" && label.GetName() == "method" && label.GetValue() == "refresh" {
+					return int(m.Histogram.GetSampleCount())
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// sessionOf is a user's oldest session.
+func (s *testServer) sessionOf(user string) *session {
+	s.sockets.mu.Lock()
+	defer s.sockets.mu.Unlock()
+	return s.sockets.oldest[user]
+}

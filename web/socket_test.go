@@ -1,0 +1,147 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"hongbao/web/wire"
+)
+
+func TestUpgrade(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{"https://app.example.com"} })
+	addr := s.listen(t)
+	expired := mint(t, Claims{User: "ann"}, -time.Minute)
+	for _, c := range []struct {
+		name      string
+		protocols []string
+		header    http.Header
+		query     string
+		status    int
+		protocol  string
+		e         wire.Encoding
+	}{
+		{name: "plain", status: 101},
+		{name: "json", protocols: []string{"centrifuge-json"}, status: 101, protocol: "centrifuge-json"},
+		{name: "protobuf", protocols: []string{"centrifuge-protobuf"}, status: 101, protocol: "centrifuge-protobuf", e: wire.Protobuf},
+		{name: "both", protocols: []string{"centrifuge-json", "centrifuge-protobuf"}, status: 101, protocol: "centrifuge-protobuf", e: wire.Protobuf},
+		{name: "one known", protocols: []string{"mqtt", "centrifuge-protobuf"}, status: 101, protocol: "centrifuge-protobuf", e: wire.Protobuf},
+		{name: "only unknown", protocols: []string{"mqtt"}, status: 400},
+		{name: "by query", query: "?cf_protocol=protobuf", status: 101, e: wire.Protobuf},
+		{name: "own origin", header: http.Header{"Origin": {"http://" + addr}}, status: 101},
+		{name: "allowed origin", header: http.Header{"Origin": {"https://app.example.com"}}, status: 101},
+		{name: "allowed host, other scheme", header: http.Header{"Origin": {"http://app.example.com"}}, status: 403},
+		{name: "strange origin", header: http.Header{"Origin": {"https://evil.example.com"}}, status: 403},
+		{name: "opaque origin", header: http.Header{"Origin": {"null"}}, status: 403},
+		{name: "good bearer", header: http.Header{"Authorization": {"Bearer " + goodToken(t, "ann")}}, status: 101},
+		{name: "bad bearer", header: http.Header{"Authorization": {"Bearer nonsense"}}, status: 401},
+		{name: "expired bearer", header: http.Header{"Authorization": {"Bearer " + expired}}, status: 401},
+		{name: "no bearer", header: http.Header{"Authorization": {"Basic YTpi"}}, status: 401},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dialer := websocket.Dialer{Subprotocols: c.protocols}
+			ws, response, err := dialer.Dial("ws://"+addr+"/v1/socket"+c.query, c.header)
+			if response == nil {
+				t.Fatal(err)
+			}
+			if response.StatusCode != c.status {
+				t.Fatalf("status %d, want %d", response.StatusCode, c.status)
+			}
+			if c.status != http.StatusSwitchingProtocols {
+				return
+			}
+			defer ws.Close()
+			if ws.Subprotocol() != c.protocol {
+				t.Errorf("subprotocol %q, want %q", ws.Subprotocol(), c.protocol)
+			}
+			(&rawClient{t: t, ws: ws, e: c.e}).connect(goodToken(t, "ann"), "{}")
+		})
+	}
+}
+
+func TestBearerStandsForToken(t *testing.T) {
+	s := newTestServer(t)
+	ws, _, err := tryDial(s.listen(t), wire.JSON, http.Header{"Authorization": {"bearer " + goodToken(t, "ann")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	c := &rawClient{t: t, ws: ws}
+	if got := dataOf(t, c.connect("", "{}")).User; got.ID != "ann" || got.Name != "Name of ann" {
+		t.Errorf("connected as %+v", got)
+	}
+}
+
+// The 11th socket of a user costs the oldest; those of others and those already closed do not count.
+func TestSocketsPerUser(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.SocketsPerUser = 3 })
+	addr := s.listen(t)
+	other, _ := connected(t, addr, wire.JSON, "bob")
+	var mine []*rawClient
+	for range 4 {
+		c, _ := connected(t, addr, wire.JSON, "ann")
+		mine = append(mine, c)
+	}
+	mine[0].mustClose(wire.ClosePushedOut)
+	_ = mine[2].ws.Close() // neither the oldest nor the newest
+	s.eventually(t, "three sockets", func() bool { return s.hub.Connections() == 3 })
+	last, _ := connected(t, addr, wire.Protobuf, "ann")
+	for _, c := range []*rawClient{other, mine[1], mine[3], last} {
+		rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+	}
+	connected(t, addr, wire.JSON, "ann")
+	mine[1].mustClose(wire.ClosePushedOut)
+}
+
+// A drain refuses new sockets, lets commands in flight be answered, and sends everyone elsewhere.
+func TestDrain(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	idle, _ := connected(t, addr, wire.JSON, "ann")
+	busy, _ := connected(t, addr, wire.Protobuf, "bob")
+	release := s.holdCommits(t)
+	busy.send(`{"id":2,"rpc":{"method":"create_room","data":{"key":"k","name":"n"}}}`)
+	s.eventually(t, "a command in flight", func() bool { return s.inFlight("bob") == 1 })
+
+	drained := make(chan error, 1)
+	go func() { drained <- s.Drain(context.Background(), time.Millisecond) }()
+	idle.mustClose(wire.CloseDrain)
+	if _, response, _ := tryDial(addr, wire.JSON, nil); response == nil || response.StatusCode != 503 {
+		t.Errorf("upgrade while draining: %v", response)
+	}
+	s.eventually(t, "the busy one alone", func() bool { return s.hub.Connections() == 1 })
+	release()
+	if r := busy.reply(2); r.Error != nil {
+		t.Errorf("the command in flight was refused: %v", r.Error)
+	}
+	busy.mustClose(wire.CloseDrain)
+	if err := <-drained; err != nil {
+		t.Error(err)
+	}
+}
+
+// inFlight is how many commands of a user's oldest session wait for their answers.
+func (s *testServer) inFlight(user string) int {
+	session := s.sessionOf(user)
+	if session == nil {
+		return 0
+	}
+	session.mu.Lock()
+	defer session.mu.Unlock()
+	return len(session.pending)
+}
+
+// eventually waits for something that no message tells.
+func (s *testServer) eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); !is(); <-ticker.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come", what)
+		}
+	}
+}
