@@ -16,7 +16,7 @@
 // The goroutines:
 //
 //	goroutine            started by                      ends when                      may block on
-//	reader, one a conn   Attach                          socket error or close frame    socket read, Handler.Frame
+//	reader, one a conn   Attach, or the one before it    socket error or close frame    socket read, Handler.Frame
 //	flusher, on demand   first enqueue on an idle queue  the queue is empty             socket write with deadline
 //	clock                Run                             ctx                            nothing
 //	repairers (4)        Run                             ctx                            Options.Fetch

@@ -58,7 +58,7 @@ type Hub struct {
 	suspects suspects   // topics to compare with the store
 	counts   counters
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the following
 	conns   map[*Conn]struct{}
 	stopped bool          // Run has ended: who attaches now is hung up
 	empty   chan struct{} // closed when the last connection is gone; nil while nobody waits

@@ -13,19 +13,47 @@ import (
 var errTooBig = errors.New("message too big")
 
 // read is the reader. After a close of ours it goes on, to discard what comes until the peer's close frame.
+//
+// Handling a message makes its stack grow, and the collector never shrinks one to the size of a fresh one. So with
+// the first message after each ping the reader goes on as a new goroutine: an idle connection's has only waited.
+// For the same reason this function itself, which is what waits, keeps nothing on its stack.
 func (c *Conn) read() {
-	defer c.leave()
 	for {
-		kind, r, err := c.ws.NextReader()
-		c.heard.Store(true)
-		if err == nil && !c.isClosing() {
-			err = c.receive(kind == websocket.BinaryMessage, r)
-		}
-		if err != nil {
-			c.readFailed(err)
+		switch c.took(c.ws.NextReader()) {
+		case readOn:
+		case readAnew:
+			go c.read()
+			return
+		case readNoMore:
+			c.leave()
 			return
 		}
 	}
+}
+
+// reading is what the reader does next.
+type reading uint8
+
+const (
+	readOn reading = iota
+	readAnew
+	readNoMore
+)
+
+// took handles what NextReader gave.
+func (c *Conn) took(kind int, r io.Reader, err error) reading {
+	first := !c.heard.Swap(true)
+	if err == nil && !c.isClosing() {
+		err = c.receive(kind == websocket.BinaryMessage, r)
+	}
+	switch {
+	case err != nil:
+		c.readFailed(err)
+		return readNoMore
+	case first:
+		return readAnew
+	}
+	return readOn
 }
 
 // receive hands one message to the handler. It returns only errors that end the reading.

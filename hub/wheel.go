@@ -54,9 +54,7 @@ func (w *wheel) now() int64 { return int64(time.Since(w.start) / tick) }
 func (w *wheel) at(t time.Time) int64 { return int64((t.Sub(w.start) + tick - 1) / tick) }
 
 // after is the first tick at which d has passed.
-func (w *wheel) after(d time.Duration) int64 {
-	return int64((time.Since(w.start) + d + tick - 1) / tick)
-}
+func (w *wheel) after(d time.Duration) int64 { return w.at(time.Now().Add(d)) }
 
 // arm sets or moves the timer.
 func (w *wheel) arm(t *timer, due int64) {

@@ -195,7 +195,7 @@ func (f *flow) close(ctx context.Context, p Ref, cancel bool) (Closed, error) {
 	// The Pool hears the end as SQL has it: winners that it forgot would be told "expired" for an hour. Loading
 	// a closed packet retires it; if that fails, the due date brings it back and the close finds it done.
 	_ = f.pool.Load(ctx, closed.Book.image())
-	crashpoint.Here("close.after-retire")
+	crashpoint.Here("close.after-load")
 	f.witness.closed(closed)
 	return closed, nil
 }

@@ -17,13 +17,12 @@ type Pool interface {
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
 	// Load joins an image read from the Ledger with what the Pool holds; it never overwrites. It commutes
 	// and repeats. Users = the image's, then each grant held whose user and share are both free; closed
-	// is sticky; the due date only ever gets earlier. A packet that SQL has closed is retired.
+	// is sticky; the due date only ever gets earlier. A packet that SQL has closed
+	// leaves the due index, and its image goes after an hour.
 	Load(ctx context.Context, i Image) error
 	// Close marks the packet closed, makes it due again in CloseLease, and returns every grant ever
 	// given. With cancel it refuses when anyone has a share, or the packet is closed or due.
 	Close(ctx context.Context, p Ref, cancel bool) (Closing, error)
-	// Retire takes a packet that SQL has closed out of the due index; its image goes after an hour.
-	Retire(ctx context.Context, p Ref) error
 	// Ack forgets the claims in the outbox; an entry goes when all its claims are gone.
 	Ack(ctx context.Context, claims []Claim) error
 	// Due lists packets whose due date has come.

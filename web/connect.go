@@ -15,14 +15,14 @@ import (
 const pingSeconds = 25
 
 // connect opens the session. An error is its answer, and the client may try again; with neither reply nor
-// error the connection is closed or has got its reply already.
+// error the connection is about to be closed.
 func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
 	s.mu.Lock()
 	s.phase = opening
 	s.mu.Unlock()
-	err := s.open(ctx, id, r)
+	reply, err := s.open(ctx, id, r)
 	if err == nil {
-		return nil, nil
+		return reply, nil
 	}
 	s.mu.Lock()
 	s.phase = silent
@@ -42,41 +42,41 @@ func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectReq
 // errHalfOpen means that pushes are waiting behind a reply that cannot be made: only closing throws them away.
 var errHalfOpen = errors.New("session is half open")
 
-// open makes the session what the token says, puts it into its user's rooms, and sends the reply.
+// open makes the session what the token says, puts it into its user's rooms, and makes the reply.
 //
 // Nothing may be lost between the store and the sockets, so the order matters: hold back whatever is pushed;
 // listen to the user, so that money and rooms that change from now on are heard of; then read; then listen
 // to the rooms, each from the position that was read or later; then read what the client has missed up to
-// these positions; then let go, the reply first.
-func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectRequest) error {
+// these positions. What was held back goes out behind the reply.
+func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
 	who, err := s.authenticate(r.Token)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.srv.chat.SignIn(ctx, who.user); err != nil {
-		return err
+		return nil, err
 	}
 	epoch, err := s.srv.chat.Epoch(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	client := chat.NewID(s.srv.o.Now())
 	s.mu.Lock()
 	s.who, s.epoch, s.client = Caller{User: who.user, Admin: who.admin}, epoch, client
 	s.mu.Unlock()
 
-	s.conn.Hold()
+	s.hold()
 	s.conn.Subscribe(userTopic(who.user.ID), noSequence, nil)
 	result, err := s.welcome(ctx, who.user, epoch, r.Subs)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errHalfOpen, err)
+		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
 	}
 	result.Client, result.Session, result.Node, result.Version = client, chat.NewID(s.srv.o.Now()), s.srv.node, s.srv.o.Version
 	result.Expires, result.Ttl = true, s.srv.ttl(who.expires)
 	result.Ping, result.Pong, result.Time = pingSeconds, true, s.srv.o.Now().UnixMilli()
 	reply, err := wire.ConnectReply(s.encoding(), id, result)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errHalfOpen, err)
+		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
 	}
 
 	s.expire(who.expires)
@@ -84,8 +84,15 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 		oldest.close(wire.ClosePushedOut)
 	}
 	s.becomeOpen()
-	s.conn.Release(reply)
-	return nil
+	return reply, nil
+}
+
+// hold keeps pushes back until the reply is sent.
+func (s *session) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = true
+	s.conn.Hold()
 }
 
 // authenticate finds out who connects: the token counts, else what came with the upgrade.

@@ -76,6 +76,26 @@ func TestConnectRefused(t *testing.T) {
 			c.send(`{"id":1,"connect":{"token":"` + bad + `"}}`)
 			c.mustClose(wire.CloseInvalidToken)
 		}
+		t.Run("the id again, at once", func(t *testing.T) {
+			c, _ := connected(t, addr, e, "ann")
+			c.send(`{"id":1,"rpc":{"method":"wallet"}}`)
+			if r := c.next(); r.Error != nil {
+				t.Error(r)
+			}
+		})
+		t.Run("with commands behind it", func(t *testing.T) {
+			for range 20 {
+				c := dial(t, addr, e)
+				c.send(`{"id":1,"connect":{"token":"`+goodToken(t, "ann")+`"}}`, `{"id":2,"rpc":{"method":"wallet"}}`, `{"id":3,"rpc":{"method":"fly"}}`)
+				c.send(`{"id":4,"rpc":{"method":"wallet"}}`)
+				if r := c.next(); r.Connect == nil {
+					t.Fatalf("first came %v", r)
+				}
+				for range 3 {
+					c.next()
+				}
+			}
+		})
 		t.Run("twice", func(t *testing.T) {
 			c, _ := connected(t, addr, e, "ann")
 			c.send(`{"id":2,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)

@@ -100,16 +100,24 @@ func (s *session) nextLocked() *pending {
 // work runs a command and then, one after another, those that its answer lets start.
 func (s *session) work(p *pending) {
 	for p != nil {
-		s.run(p.cmd)
-		p = s.finish(p)
+		p = s.finish(p, s.run(p.cmd))
 	}
 }
 
-// finish takes an answered command out of flight and gives the next one to run; others that may start
-// with it get a goroutine.
-func (s *session) finish(done *pending) (next *pending) {
+// finish sends the reply, if any, takes the command out of flight and gives the next one to run; others that
+// may start with it get a goroutine. All at once: who has the reply may use its id again, and whoever
+// finds nothing in flight may rely on all replies being queued.
+func (s *session) finish(done *pending, reply []byte) (next *pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case reply == nil:
+	case s.held && done.cmd.Connect != nil:
+		s.held = false
+		s.conn.Release(reply)
+	default:
+		s.conn.Send(reply)
+	}
 	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return p == done })
 	if len(s.pending) == 0 {
 		s.pending = nil // an idle session keeps nothing
@@ -125,8 +133,8 @@ func (s *session) finish(done *pending) (next *pending) {
 	return next
 }
 
-// run answers one command. A bug that panics costs its connection, not the process.
-func (s *session) run(cmd *protocol.Command) {
+// run makes the reply of one command; nil: none. A bug that panics costs its connection, not the process.
+func (s *session) run(cmd *protocol.Command) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.srv.o.Log.Error("panic in a command", "panic", p, "stack", string(debug.Stack()))
@@ -143,8 +151,6 @@ func (s *session) run(cmd *protocol.Command) {
 		code = failure.Code
 		reply = wire.ErrorReply(s.encoding(), cmd.Id, failure)
 	}
-	if reply != nil {
-		s.conn.Send(reply)
-	}
 	s.srv.metrics.command(methodOf(cmd), code, time.Since(began))
+	return reply
 }

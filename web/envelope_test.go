@@ -135,6 +135,10 @@ func TestIDInFlight(t *testing.T) {
 		if r := c.reply(2); r.Error != nil {
 			t.Errorf("the same id again, after its answer: %v", r)
 		}
+		for range 200 { // at once, on both sides
+			c.send(`{"id":2,"rpc":{"method":"wallet"}}`)
+			c.reply(2)
+		}
 		release := s.holdCommits(t)
 		defer release()
 		c.send(`{"id":3,"rpc":{"method":"create_room","data":{"key":"x`+t.Name()+`","name":"n"}}}`, `{"id":3,"rpc":{"method":"wallet"}}`)

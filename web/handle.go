@@ -43,7 +43,7 @@ func requestOf(c *protocol.Command) request {
 	return requestNone
 }
 
-// handle gives the reply of a command; none when the connection is about to be closed, or has been told already.
+// handle gives the reply of a command; none when the connection is about to be closed.
 func (s *session) handle(ctx context.Context, cmd *protocol.Command) (reply []byte, err error) {
 	who, phase := s.caller()
 	kind := requestOf(cmd)

@@ -14,7 +14,7 @@ type phase uint8
 const (
 	silent  phase = iota // nothing but pongs may come before connect
 	opening              // a connect command is in flight
-	open                 // the connect reply has been sent
+	open                 // the connect reply is made, and goes out before anything else
 )
 
 // session is one client on one socket. There are very many of them and most are idle, so what is needed
@@ -30,6 +30,7 @@ type session struct {
 
 	mu      sync.Mutex // guards the following
 	phase   phase
+	held    bool // pushes wait for the connect reply
 	who     Caller
 	bearer  *identity // of the upgrade, until connect
 	client  string    // names the session to its client

@@ -92,8 +92,15 @@ func TestSocketsPerUser(t *testing.T) {
 	for _, c := range []*rawClient{other, mine[1], mine[3], last} {
 		rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
 	}
-	connected(t, addr, wire.JSON, "ann")
+	newest, _ := connected(t, addr, wire.JSON, "ann")
 	mine[1].mustClose(wire.ClosePushedOut)
+	for _, c := range []*rawClient{other, mine[3], last, newest} {
+		_ = c.ws.Close()
+	}
+	s.eventually(t, "nobody", func() bool { return s.hub.Connections() == 0 })
+	if len(s.sockets.oldest) > 0 {
+		t.Errorf("still remembered: %v", s.sockets.oldest)
+	}
 }
 
 // A drain refuses new sockets, lets commands in flight be answered, and sends everyone elsewhere.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,8 +30,8 @@ const (
 	idleGenerator = "HB_IDLE_GENERATOR" // set in the process that generates
 )
 
-// TestIdleSockets holds 10,000 sockets of as many people, each in a room of its own after one command, and
-// measures what they cost the server. The clients live in a process of their own.
+// TestIdleSockets holds 10,000 sockets of as many people, each in a room of its own after one command and one
+// ping, and measures what they cost the server. The clients live in a process of their own.
 func TestIdleSockets(t *testing.T) {
 	n := start(t, build(t, ""), t.TempDir(), "127.0.0.1:0", "HONGBAO_JWT_SECRET="+idleSecret)
 	before := n.resident()
@@ -109,8 +110,8 @@ func (n *node) rss() int64 {
 	return 0
 }
 
-// generateIdle is the generator's main: it reads the server's address, connects everyone, says so, and
-// holds the sockets until its orders end.
+// generateIdle is the generator's main: it reads the server's address, connects everyone, says so when everyone
+// has been pinged, and holds the sockets until its orders end.
 func generateIdle(orders io.Reader, said io.Writer) (code int) {
 	lines := bufio.NewReader(orders)
 	address, err := lines.ReadString('\n')
@@ -129,17 +130,21 @@ func generateIdle(orders io.Reader, said io.Writer) (code int) {
 func connectIdle(address string) error {
 	var all errgroup.Group
 	all.SetLimit(64)
+	var pinged sync.WaitGroup
 	for i := range idleSockets {
 		all.Go(func() error {
 			s, err := newIdleSocket(address, fmt.Sprint("idler-", i))
 			if err != nil {
 				return err
 			}
-			go s.answerPings() // ends with the process
+			pinged.Add(1)
+			go s.answerPings(sync.OnceFunc(pinged.Done)) // ends with the process
 			return nil
 		})
 	}
-	return all.Wait()
+	err := all.Wait()
+	pinged.Wait()
+	return err
 }
 
 // idleSocket is a client that has said one thing and then only answers pings.
@@ -190,14 +195,19 @@ func (s *idleSocket) ask(id int, command string) error {
 	}
 }
 
-func (s *idleSocket) answerPings() {
+func (s *idleSocket) answerPings(pinged func()) {
+	defer pinged()
 	for {
 		_, data, err := s.ws.ReadMessage()
 		if err != nil {
 			return
 		}
-		if strings.TrimSpace(string(data)) == "{}" && s.ws.WriteMessage(websocket.TextMessage, data) != nil {
+		if strings.TrimSpace(string(data)) != "{}" {
+			continue
+		}
+		if s.ws.WriteMessage(websocket.TextMessage, data) != nil {
 			return
 		}
+		pinged()
 	}
 }

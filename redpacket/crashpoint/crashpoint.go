@@ -17,7 +17,7 @@ var Points = []string{
 	"close.after-settle",
 	"close.before-commit",
 	"close.after-commit",
-	"close.after-retire",
+	"close.after-load",
 	"recover.after-list",
 	"recover.after-settle",
 	"recover.after-ack",

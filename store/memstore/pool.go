@@ -161,16 +161,6 @@ func (p *Pool) Close(_ context.Context, r redpacket.Ref, cancel bool) (redpacket
 	return redpacket.Closing{Reason: im.reason, Grants: im.grants()}, nil
 }
 
-// Retire implements redpacket.Pool.
-func (p *Pool) Retire(_ context.Context, r redpacket.Ref) error {
-	pt, now := p.enter(slot(r))
-	defer pt.mu.Unlock()
-	if im := pt.images[r.ID]; im != nil {
-		pt.retire(im, now)
-	}
-	return nil
-}
-
 // Ack implements redpacket.Pool.
 func (p *Pool) Ack(_ context.Context, claims []redpacket.Claim) error {
 	for i := range claims {

@@ -150,10 +150,13 @@ func (b *ledgerBench) packets(q redpacket.PacketsQuery) redpacket.PacketsPage {
 	return page
 }
 
+// maxPages is more than any list here has.
+const maxPages = 100
+
 // allPackets turns all pages.
 func (b *ledgerBench) allPackets(q redpacket.PacketsQuery) (ids []string) {
 	b.Helper()
-	for {
+	for range maxPages {
 		page := b.packets(q)
 		for _, p := range page.Packets {
 			ids = append(ids, p.Packet.ID)
@@ -165,12 +168,15 @@ func (b *ledgerBench) allPackets(q redpacket.PacketsQuery) (ids []string) {
 			b.Fatalf("a page of %d packets is not the last one, and yet has %d", q.Limit, len(page.Packets))
 		}
 	}
+	b.Fatal("the pages never end")
+	return nil
 }
 
 // allTransfers turns all pages.
 func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.Transfer) {
 	b.Helper()
-	for next := ""; ; {
+	next := ""
+	for range maxPages {
 		page, more, err := b.ledger.Transfers(b.ctx, user, next, limit)
 		b.must(err)
 		if all = append(all, page...); more == "" {
@@ -180,4 +186,6 @@ func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.Tran
 			b.Fatalf("a page of %d transfers is not the last one, and yet has %d", limit, len(page))
 		}
 	}
+	b.Fatal("the pages never end")
+	return nil
 }

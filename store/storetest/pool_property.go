@@ -126,11 +126,6 @@ func historiesAgree(b *poolBench) {
 			"grab":  h.grab,
 			"load":  h.load,
 			"close": h.close,
-			"retire": func(rt *rapid.T) {
-				n := h.draw(rt)
-				h.b.retire(h.packets[n])
-				h.models[n].retired = true
-			},
 			"pass": func(rt *rapid.T) {
 				h.b.pass(time.Duration(rapid.IntRange(1, 10).Draw(rt, "quarters")) * redpacket.CloseLease / 4)
 			},
