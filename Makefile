@@ -1,10 +1,10 @@
 GO      ?= go
 LINT    := .bin/golangci-lint-2.12.0
-VULN    := .bin/govulncheck-1.1.4
+VULN    := .bin/govulncheck-1.3.0
 SECONDS ?= 30
 
 # Tests that take long random histories, or processes of their own: they run without the race detector.
-LONG := Simulat|Crash|Idle|Demonstration
+LONG := Simulat|Model|Crash|Idle|Demonstration|CutFlat
 
 .PHONY: help
 help: ## list what there is to make
@@ -65,7 +65,7 @@ $(LINT):
 	mv .bin/golangci-lint $@
 
 $(VULN):
-	GOBIN=$(CURDIR)/.bin $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.1.4
+	GOBIN=$(CURDIR)/.bin $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.3.0
 	mv .bin/govulncheck $@
 
 .PHONY: clean

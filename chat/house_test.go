@@ -51,11 +51,16 @@ type watchedStore struct {
 	chat.Store
 	putUsers, epochs, standings atomic.Int32
 	loaded                      func() // called after a standing was read
+	written                     func() // called after a user was written
 }
 
 func (s *watchedStore) PutUser(ctx context.Context, u chat.User) error {
 	s.putUsers.Add(1)
-	return s.Store.PutUser(ctx, u)
+	err := s.Store.PutUser(ctx, u)
+	if s.written != nil {
+		s.written()
+	}
+	return err
 }
 
 func (s *watchedStore) Epoch(ctx context.Context) (string, error) {

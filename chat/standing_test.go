@@ -86,6 +86,24 @@ func TestSignInCostsNothingTwice(t *testing.T) {
 	h.refused(h.SignIn(h.ctx, chat.User{}), chat.ErrBadRequest)
 }
 
+// TestSignInsAtOnce: whatever is remembered of two that overlap, it is not the one that was written first.
+func TestSignInsAtOnce(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann")
+	older, newer := chat.User{ID: "ann", Name: "older"}, chat.User{ID: "ann", Name: "newer"}
+	h.store.written = func() {
+		h.store.written = nil // only the first time
+		h.must(h.SignIn(h.ctx, newer))
+	}
+	h.must(h.SignIn(h.ctx, older))
+	h.must(h.SignIn(h.ctx, older)) // is not known any more: newer was written after it
+	members, _, err := h.Members(h.ctx, "ann", room, "", 0)
+	h.must(err)
+	if members[0].User != older {
+		t.Errorf("members show %+v, want %+v who came last", members[0].User, older)
+	}
+}
+
 func TestEpochIsRemembered(t *testing.T) {
 	h := newHouse(t, chat.Options{})
 	first, err := h.Epoch(h.ctx)

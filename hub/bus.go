@@ -61,10 +61,8 @@ const (
 
 var errEnvelope = errors.New("malformed envelope")
 
-func appendEnvelope(b []byte, e envelope) []byte {
-	if b == nil {
-		b = make([]byte, 0, 1+binary.MaxVarintLen64+len(e.data))
-	}
+func encodeEnvelope(e envelope) []byte {
+	b := make([]byte, 0, 1+binary.MaxVarintLen64+len(e.data))
 	b = append(b, e.kind)
 	if e.kind == kindMessage {
 		b = binary.AppendUvarint(b, uint64(max(e.seq, 0)))

@@ -122,7 +122,7 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) Publish(topic string, m Message) {
 	h.publishHere(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, appendEnvelope(nil, envelope{kind: kindMessage, seq: m.Seq, data: m.Data}))
+		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindMessage, seq: m.Seq, data: m.Data}))
 	}
 }
 
@@ -131,7 +131,7 @@ func (h *Hub) Publish(topic string, m Message) {
 func (h *Hub) Signal(topic string, data []byte) {
 	h.signalHere(topic, data)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, appendEnvelope(nil, envelope{kind: kindSignal, data: data}))
+		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindSignal, data: data}))
 	}
 }
 

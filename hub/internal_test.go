@@ -48,7 +48,7 @@ func FuzzEnvelope(f *testing.F) {
 		{kind: kindMessage, seq: 1 << 62, data: nil},
 		{kind: kindSignal, data: []byte("signal")},
 	} {
-		f.Add(appendEnvelope(nil, e))
+		f.Add(encodeEnvelope(e))
 	}
 	f.Add([]byte{})
 	f.Add([]byte("m"))
@@ -59,7 +59,7 @@ func FuzzEnvelope(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := parseEnvelope(appendEnvelope(nil, e))
+		again, err := parseEnvelope(encodeEnvelope(e))
 		if err != nil || again.kind != e.kind || again.seq != e.seq || string(again.data) != string(e.data) {
 			t.Errorf("%+v came back as %+v, %v", e, again, err)
 		}

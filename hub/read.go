@@ -64,7 +64,7 @@ func (c *Conn) receive(binary bool, r io.Reader) error {
 	data, err := readMessage((*buffer)[:0], r, c.hub.o.FrameBytes)
 	*buffer = data[:0]
 	switch {
-	case err == errTooBig:
+	case errors.Is(err, errTooBig):
 		c.Close(websocket.CloseMessageTooBig, "too big")
 		return nil
 	case err != nil:
@@ -125,7 +125,7 @@ func (c *Conn) readFailed(err error) {
 func (c *Conn) linger() {
 	conn := c.ws.NetConn()
 	conn.SetReadDeadline(time.Now().Add(closeTimeout))
-	io.Copy(io.Discard, conn)
+	_, _ = io.Copy(io.Discard, conn)
 }
 
 // pinged answers a WebSocket ping.

@@ -30,7 +30,7 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	if afterRank < 0 {
 		return Details{}, chat.BadField("after_rank", "must not be negative")
 	}
-	if _, err := s.visible(ctx, user, packet); err != nil {
+	if err := s.mayRead(ctx, user, packet); err != nil {
 		return Details{}, err
 	}
 	b, err := s.ledger.Book(ctx, packet)
@@ -50,17 +50,17 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	return d, nil
 }
 
-// visible gives a packet in a room that the user may read.
-func (s *Service) visible(ctx context.Context, user, packet string) (*known, error) {
+// mayRead says whether the user may see the packet's room.
+func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	k, err := s.know(ctx, packet)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	standing, err := s.rooms.Standing(ctx, k.packet.Room, user)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return k, standing.MayRead()
+	return standing.MayRead()
 }
 
 // Cancel ends a packet that nobody has grabbed yet, at its sender's wish. Again: the same answer.
@@ -70,7 +70,7 @@ func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Money
 		return State{}, 0, err
 	}
 	if k.packet.From.ID != user {
-		if _, err := s.visible(ctx, user, packet); err != nil {
+		if err := s.mayRead(ctx, user, packet); err != nil {
 			return State{}, 0, err
 		}
 		return State{}, 0, chat.ErrForbidden

@@ -17,7 +17,7 @@ type Caller struct {
 
 // command is one method: it decodes the request, calls the service and makes the reply's data.
 type command interface {
-	call(s *Server, ctx context.Context, c Caller, data []byte) ([]byte, error)
+	call(ctx context.Context, s *Server, c Caller, data []byte) ([]byte, error)
 	overlaps() bool
 }
 
@@ -54,7 +54,7 @@ func (s *Server) Call(ctx context.Context, c Caller, method string, data []byte)
 	if !ok {
 		return nil, errUnknownCommand
 	}
-	return cmd.call(s, ctx, c, data)
+	return cmd.call(ctx, s, c, data)
 }
 
 // callAdmin answers one command of an administrator.
@@ -66,7 +66,7 @@ func (s *Server) callAdmin(ctx context.Context, c Caller, method string, data []
 	case !ok:
 		return nil, errUnknownCommand
 	}
-	return cmd.call(s, ctx, c, data)
+	return cmd.call(ctx, s, c, data)
 }
 
 // overlaps tells whether a command may run while others of its connection do. All others start in the
@@ -92,7 +92,7 @@ func reading[Request, Reply any](run func(*Server, context.Context, Caller, *Req
 
 func (h handler[Request, Reply]) overlaps() bool { return h.overlap }
 
-func (h handler[Request, Reply]) call(s *Server, ctx context.Context, c Caller, data []byte) ([]byte, error) {
+func (h handler[Request, Reply]) call(ctx context.Context, s *Server, c Caller, data []byte) ([]byte, error) {
 	var request Request
 	if err := wire.Decode(data, &request); err != nil {
 		var bad *wire.FieldError

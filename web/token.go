@@ -35,7 +35,7 @@ func MintToken(secret []byte, c Claims, ttl time.Duration) (string, error) {
 		Name: c.Name, Avatar: c.Avatar, Scope: c.Scope,
 	}
 	if c.Audience != "" {
-		signed.RegisteredClaims.Audience = jwt.ClaimStrings{c.Audience}
+		signed.Audience = jwt.ClaimStrings{c.Audience}
 	}
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, signed).SignedString(secret)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,9 @@ import (
 // load reads settings for a subcommand as the program does.
 func load(command string, args, environ []string) (config, error) {
 	var c config
-	err := c.load(flag.NewFlagSet(command, flag.ContinueOnError), command, args, environ)
+	fs := flag.NewFlagSet(command, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	err := c.load(fs, command, args, environ)
 	return c, err
 }
 

@@ -41,7 +41,7 @@ func TestDemonstration(t *testing.T) {
 }
 
 func newParty(t *testing.T, protobuf bool) *party {
-	p := &party{t: t, node: start(t, build(t, ""), t.TempDir(), "127.0.0.1:0")}
+	p := &party{t: t, node: start(t, build(t, ""), t.TempDir(), freeAddress(t))}
 	p.sender = connect(t, p.node, p.node.guest("sender"), protobuf)
 	created := must[wire.CreateRoomReply](p.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "party"})
 	p.room = created.Room.ID

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -102,6 +104,21 @@ func start(t *testing.T, binary, dir, addr string, variables ...string) *node {
 		t.Fatalf("the server says nothing of its address:\n%s", n.logged())
 	}
 	return n
+}
+
+// freeAddress is one that a server can come back to: the system gives its port to nobody else meanwhile, and
+// a client that knocks while nobody is there cannot meet itself, as it could on a port of the system's choice.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			_ = l.Close()
+			return addr
+		}
+	}
+	t.Fatal("no free port")
+	return ""
 }
 
 // bareEnvironment is that of the tests, without any setting.

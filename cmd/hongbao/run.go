@@ -36,7 +36,7 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 		defer stopServices()
 		select {
 		case <-ctx.Done():
-			log.Info("stopping; once more stops at once", "drain", window)
+			log.Info("stopping; once more stops at once", "drain", window.String())
 		case <-failed.Done():
 			window = 0
 		}

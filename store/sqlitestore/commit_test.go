@@ -96,25 +96,29 @@ func TestFailingJobIsRolledBackAlone(t *testing.T) {
 	}
 }
 
-// TestFailedCommitIsUnavailable: when the shared transaction is lost all its jobs are told so, none has
-// changed anything, and the next ones run on a new connection.
+// TestFailedCommitIsUnavailable: when the shared transaction is lost, or stuck, all its jobs are told so,
+// none has changed anything, and the next ones run on a new connection.
 func TestFailedCommitIsUnavailable(t *testing.T) {
-	s := furnished(t)
-	errs := shareCommit(t, s,
-		appending(1),
-		func(w *writer) error { _, err := w.exec("rollback"); return err },
-		appending(2),
-	)
-	for i, err := range errs {
-		if !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("job %d: %v, want unavailable", i, err)
-		}
-	}
-	if got := lastSeq(t, s); got != 0 {
-		t.Errorf("last seq %d after the transaction was lost", got)
-	}
-	if e, dup, err := s.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 {
-		t.Errorf("afterwards: %+v, dup %v, %v", e, dup, err)
+	for _, sabotage := range []string{"rollback", "release job"} {
+		t.Run(sabotage, func(t *testing.T) {
+			s := furnished(t)
+			errs := shareCommit(t, s,
+				appending(1),
+				func(w *writer) error { _, err := w.exec(sabotage); return err },
+				appending(2),
+			)
+			for i, err := range errs {
+				if !errors.Is(err, chat.ErrUnavailable) {
+					t.Errorf("job %d: %v, want unavailable", i, err)
+				}
+			}
+			if got := lastSeq(t, s); got != 0 {
+				t.Errorf("last seq %d after the transaction was lost", got)
+			}
+			if e, dup, err := s.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 {
+				t.Errorf("afterwards: %+v, dup %v, %v", e, dup, err)
+			}
+		})
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // cursor makes the opaque text that stands for a place in a list: the list's name and the sort key of the
 // last item that was given.
 func cursor(list string, key ...any) string {
-	text, _ := json.Marshal(append([]any{list}, key...)) // strings and integers cannot fail
+	text, _ := json.Marshal(append([]any{list}, key...)) //nolint:errchkjson // strings and integers cannot fail
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 

@@ -38,14 +38,14 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	path := filepath.Join(dir, FileName)
-	write, err := open(path, 1)
+	write, err := open(ctx, path, 1)
 	if err != nil {
 		return nil, err
 	}
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	read, err := open(path, 4)
+	read, err := open(ctx, path, 4)
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
@@ -58,9 +58,9 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 }
 
 // open makes a pool of n connections. synchronous=FULL: an acknowledged commit survives a power cut.
-func open(path string, n int) (*sql.DB, error) {
+func open(ctx context.Context, path string, n int) (*sql.DB, error) {
 	q := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "cache_size(-16000)",
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)",
 	}}
 	if n == 1 {
 		q.Set("_txlock", "immediate")
@@ -71,7 +71,7 @@ func open(path string, n int) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	if err := db.Ping(); err != nil {
+	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
 	return db, nil

@@ -245,7 +245,7 @@ func busUnsubscribe(t *testing.T, a, b *busBench) {
 	b.until("the topic subscribed again", func() bool { return len(b.of("room:1")) == 1 })
 }
 
-func busBothWays(t *testing.T, a, b *busBench) {
+func busBothWays(_ *testing.T, a, b *busBench) {
 	a.listen(b, "room:a")
 	b.listen(a, "room:b")
 	const each = 300

@@ -186,11 +186,14 @@ func unknownRoom(b *storeBench) {
 func newestName(b *storeBench) {
 	room := b.room(ann)
 	before := b.say(room, ann)
-	b.must(b.PutUser(b.ctx, chat.User{ID: ann, Name: "Ann II", Avatar: ""}))
-	members, _, err := b.Members(b.ctx, room, "", 10)
-	b.must(err)
-	if len(members) != 1 || members[0].User != (chat.User{ID: ann, Name: "Ann II"}) {
-		b.Errorf("members are %+v", members)
+	for _, u := range []chat.User{
+		{ID: ann, Name: "Ann II", Avatar: before.From.Avatar}, {ID: ann, Name: "Ann II", Avatar: "new"}, {ID: ann},
+	} {
+		b.must(b.PutUser(b.ctx, u))
+		members, _, err := b.Members(b.ctx, room, "", 10)
+		if b.must(err); len(members) != 1 || members[0].User != u {
+			b.Errorf("members are %+v, want %+v", members, u)
+		}
 	}
 	if es := b.history(room); len(es) != 1 || es[0].From != before.From {
 		b.Errorf("the entry has changed to %+v", es)

@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Code is an error's number on the wire.
 type Code uint32
@@ -86,11 +89,12 @@ type Error struct {
 
 // NewError makes the error of a code; pairs are alternating names and values without spaces.
 func NewError(c Code, pairs ...string) Error {
-	msg := c.Word()
+	var msg strings.Builder
+	msg.WriteString(c.Word())
 	for i := 0; i+1 < len(pairs); i += 2 {
-		msg += " " + pairs[i] + "=" + pairs[i+1]
+		msg.WriteString(" " + pairs[i] + "=" + pairs[i+1])
 	}
-	return Error{Code: c, Message: msg, Temporary: c.Temporary()}
+	return Error{Code: c, Message: msg.String(), Temporary: c.Temporary()}
 }
 
 func (e Error) Error() string { return strconv.Itoa(int(e.Code)) + " " + e.Message }
