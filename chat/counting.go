@@ -18,8 +18,10 @@ type counting struct {
 	pub   Publisher
 	log   *slog.Logger
 
-	mu    sync.Mutex
-	rooms map[string]bool // told lately; true: it has changed since
+	mu      sync.Mutex
+	rooms   map[string]bool // guarded by mu; told lately; true: it has changed since
+	stopped bool            // guarded by mu
+	asking  sync.WaitGroup  // those who ask the store; none begins once stopped
 }
 
 func (c *counting) changed(room string, count int) {
@@ -34,6 +36,9 @@ func (c *counting) changed(room string, count int) {
 func (c *counting) begin(room string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.stopped {
+		return false
+	}
 	if _, lately := c.rooms[room]; lately {
 		c.rooms[room] = true
 		return false
@@ -47,6 +52,7 @@ func (c *counting) again(room string) {
 	if !c.next(room) {
 		return
 	}
+	defer c.asking.Done()
 	time.AfterFunc(countEvery, func() { c.again(room) })
 	ctx, cancel := context.WithTimeout(context.Background(), countEvery)
 	defer cancel()
@@ -58,14 +64,24 @@ func (c *counting) again(room string) {
 	c.pub.ToRoom(room, MembersCounted{Room: room, Count: r.Members})
 }
 
-// next tells whether the room has changed since it was told, and forgets it if not.
+// next tells whether the room has changed since it was told, and forgets it if not. It changed: the caller is one
+// of those who ask.
 func (c *counting) next(room string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.rooms[room] {
+	if c.stopped || !c.rooms[room] {
 		delete(c.rooms, room)
 		return false
 	}
 	c.rooms[room] = false
+	c.asking.Add(1)
 	return true
+}
+
+// stop returns when nobody asks the store any more.
+func (c *counting) stop() {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.asking.Wait()
 }

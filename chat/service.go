@@ -48,6 +48,9 @@ func New(store Store, pub Publisher, o Options) *Service {
 	}
 }
 
+// Stop ends what goes on by itself, the counting of members, before the store is closed. All else still works.
+func (s *Service) Stop() { s.counting.stop() }
+
 // Limits in force.
 func (s *Service) Limits() Limits { return s.limits }
 

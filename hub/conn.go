@@ -14,7 +14,7 @@ type Handler interface {
 	// Frame is one whole message from the client, on the reading goroutine; data is only valid meanwhile.
 	// Blocking here is the client's back-pressure.
 	Frame(binary bool, data []byte)
-	// Signal is a message to the session itself (Hub.Signal). It must not block.
+	// Signal is a message to the session itself (Hub.Signal). It holds up whoever gave it, so it must be quick.
 	Signal(topic string, data []byte)
 	// Idle tells whether no command is in flight.
 	Idle() bool

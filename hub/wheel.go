@@ -51,7 +51,14 @@ func (w *wheel) init() {
 func (w *wheel) now() int64 { return int64(time.Since(w.start) / tick) }
 
 // at is the first tick not before t.
-func (w *wheel) at(t time.Time) int64 { return int64((t.Sub(w.start) + tick - 1) / tick) }
+func (w *wheel) at(t time.Time) int64 {
+	wait := t.Sub(w.start) // the longest Duration for what is further off: nothing may be added to it
+	ticks := int64(wait / tick)
+	if wait%tick > 0 {
+		ticks++
+	}
+	return ticks
+}
 
 // after is the first tick at which d has passed.
 func (w *wheel) after(d time.Duration) int64 { return w.at(time.Now().Add(d)) }

@@ -3,6 +3,7 @@ package hub
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // alarm is a timer that remembers when it fired.
@@ -91,5 +92,14 @@ func TestWheelPastIsNext(t *testing.T) {
 	w.turn()
 	if len(a.fired) != 1 {
 		t.Error("a timer of the past did not fire at the next tick")
+	}
+}
+
+// A token may be good for ever: a time further off than a Duration reaches is not over at once.
+func TestWheelFarFuture(t *testing.T) {
+	w := newWheel()
+	never := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	if at := w.at(never); at <= w.now()+horizon {
+		t.Errorf("the year 9999 comes at tick %d, now is %d", at, w.now())
 	}
 }

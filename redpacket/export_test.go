@@ -6,7 +6,7 @@ import "context"
 const RaceDetector = raceDetector
 
 // Idle waits until nothing runs in the background any more.
-func (s *Service) Idle() { s.closers.Wait() }
+func (s *Service) Idle() { s.closers.running.Wait() }
 
 // Pass runs each background task once, at this moment, instead of at the ticks of Run.
 func (s *Service) Pass(ctx context.Context) {

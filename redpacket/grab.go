@@ -83,13 +83,16 @@ func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result,
 	return r, nil
 }
 
+// idBytes is more than the id of any packet has: what is longer is neither looked up nor remembered.
+const idBytes = 64
+
 // know gives the packet from memory, or reads it: its whole book when it is finished, so that late-comers are
 // answered from memory ever after.
 func (s *Service) know(ctx context.Context, packet string) (*known, error) {
 	if k := s.memory.get(packet); k != nil {
 		return k, nil
 	}
-	if s.unknown.has(packet) {
+	if len(packet) > idBytes || s.unknown.has(packet) {
 		return nil, chat.ErrNotFound
 	}
 	image, err := s.flow.ledger.Image(ctx, packet)

@@ -27,10 +27,14 @@ const (
 	latestShown   = 5
 )
 
-// note counts a committed claim. The first is told at once, the next ones together when the interval is over.
+// note counts a committed claim, unless the packet's end is known: whoever settled a claim before the end may come
+// here after it. The first is told at once, the next ones together when the interval is over.
 func (p *progress) note(k *known, rank int, user string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if k.ending.Load() != nil {
+		return
+	}
 	k.claimed = max(k.claimed, rank)
 	t := p.packets[k.packet.ID]
 	first := t == nil
@@ -70,7 +74,7 @@ func (p *progress) tick(packet string, t *tally) {
 	t.timer.Reset(progressEvery)
 }
 
-// end forgets the packet.
+// end forgets the packet, whose ending is remembered by now: so note cannot begin anew.
 func (p *progress) end(packet string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

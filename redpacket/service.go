@@ -54,7 +54,7 @@ type Service struct {
 	unknown  unknown
 	progress progress
 	closing  singleflight.Group // one close per packet and instance
-	closers  sync.WaitGroup
+	closers  closers
 	counts   counts
 }
 
@@ -116,7 +116,8 @@ func (s *Service) Stats() Stats {
 	}
 }
 
-// Run drives the background tasks until ctx is done, and returns when all they started has ended.
+// Run drives the background tasks until ctx is done, and returns when all they started has ended. After that no
+// packet is closed by this service any more.
 func (s *Service) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { every(ctx, s.o.SweepEvery, func() { s.sweep(ctx) }) })
@@ -129,7 +130,7 @@ func (s *Service) Run(ctx context.Context) error {
 		})
 	})
 	tasks.Wait()
-	s.closers.Wait()
+	s.closers.stop()
 	return nil
 }
 
@@ -169,7 +170,7 @@ func (s *Service) sweep(ctx context.Context) {
 
 // closeSoon closes the packet in the background. Failing is no loss: its due date brings it back.
 func (s *Service) closeSoon(p Ref) {
-	s.closers.Go(func() {
+	s.closers.start(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := s.closeOne(ctx, p); err != nil {
@@ -192,7 +193,7 @@ const patience = 10 * time.Second
 // paid implements witness.
 func (s *Service) paid(c Claim, settled Settlement) {
 	s.pub.ToUser(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
-	if known := s.memory.get(c.ID); known != nil && known.ending.Load() == nil {
+	if known := s.memory.get(c.ID); known != nil {
 		s.progress.note(known, settled.Share+1, c.User)
 	}
 }

@@ -8,11 +8,10 @@ import (
 	"hongbao/web/wire"
 )
 
-// Caller is who asks, and by which way.
+// Caller is who asks.
 type Caller struct {
 	User  chat.User
 	Admin bool
-	HTTP  bool
 }
 
 // command is one method: it decodes the request, calls the service and makes the reply's data.

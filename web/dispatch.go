@@ -14,7 +14,8 @@ import (
 const (
 	// maxInFlight is how many commands of one connection are in flight before its socket is not read any more.
 	maxInFlight = 32
-	// commandTime bounds a command that hangs: its client has long given up.
+	// commandTime bounds how long a command waits until its work begins: its client has long given up. What has
+	// begun is not abandoned, for nobody could say what became of it.
 	commandTime = 15 * time.Second
 )
 

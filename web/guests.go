@@ -28,7 +28,7 @@ func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
 		if len(s.o.Guests.Key) == 0 {
 			return nil, chat.ErrNotFound
 		}
-		return changing((*Server).newGuest).call(ctx, s, Caller{HTTP: true}, data)
+		return changing((*Server).newGuest).call(ctx, s, Caller{}, data)
 	})
 }
 

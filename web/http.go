@@ -13,7 +13,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// httpTime is how long a command over HTTP may take; a grab that has no answer by then is "unavailable".
+// httpTime is how long a command over HTTP may wait until its work begins; a commit that has begun is waited for.
 const httpTime = 10 * time.Second
 
 // serveCommand answers one command of a member, as a socket would.
@@ -69,7 +69,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 func (s *Server) callerOf(r *http.Request) (Caller, error) {
 	token, _ := bearer(r)
 	who, err := s.authenticate(token)
-	return Caller{User: who.user, Admin: who.admin, HTTP: true}, err
+	return Caller{User: who.user, Admin: who.admin}, err
 }
 
 // verify tells who the bearer of a token is. Why it is bad is for the operator alone.

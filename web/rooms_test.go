@@ -85,22 +85,18 @@ func TestToldWhileConnecting(t *testing.T) {
 	addr := s.listen(t)
 	bob := s.signIn(t, "bob", 0)
 	stays, goes := s.room(t, bob, "stays").ID, s.room(t, bob, "goes").ID
-	pub := NewPublisher(s.hub)
-	if _, err := s.chat.Epoch(t.Context()); err != nil { // from now on known without writing
-		t.Fatal(err)
-	}
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		user := "ann-" + t.Name()[len("TestToldWhileConnecting/"):]
 		ann := s.signIn(t, user, 0)
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: stays})
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: goes})
 		c := dial(t, addr, e)
-		release := s.holdCommits(t) // her first seed is drawn at connect, so that it waits there
+		said := s.say(t, bob, stays, "before")
+		s.store.listed = func() {
+			call[wire.ReadReply](t, s, ann, "read", wire.ReadRequest{Room: stays, Seq: said.Seq})
+			call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: goes})
+		}
 		c.send(`{"id":1,"connect":{"token":"` + goodToken(t, user) + `"}}`)
-		s.eventually(t, "a half-open session", func() bool { return s.hub.Listeners(userTopic(user)) == 1 })
-		pub.ToUser(user, chat.ReadMoved{Room: stays, User: user, Seq: 1})
-		pub.ToUser(user, chat.Gone{Room: goes, Reason: "left"})
-		release()
 
 		r := c.next()
 		if r.Connect == nil || len(r.Connect.Subs) != 2 {
@@ -119,6 +115,39 @@ func TestToldWhileConnecting(t *testing.T) {
 		s.say(t, bob, stays, "for her")
 		if p := c.push(func(p *protocol.Push) bool { return p.Pub != nil }); p.Channel != "room:"+stays {
 			t.Errorf("a publication of the room that was left: %v", p)
+		}
+	})
+}
+
+// Two changes at once may be told crosswise. What counts is how the user stands to the room, not what was told last.
+func TestToldCrosswise(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	bob := s.signIn(t, "bob", 0)
+	room := s.room(t, bob, "hall").ID
+	pub := NewPublisher(s.hub)
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		ann := s.signIn(t, "ann-"+t.Name()[len("TestToldCrosswise/"):], 0)
+		c, _ := connected(t, addr, e, ann.User.ID)
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+		m, err := s.chat.Join(t.Context(), ann.User, room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pub.ToUser(ann.User.ID, chat.Gone{Room: room, Reason: "left"}) // of another leaving, before
+		said := s.say(t, bob, room, "for her")
+		p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
+		if p.Pub == nil || p.Pub.Offset != uint64(said.Seq) {
+			t.Fatalf("a member hears %v", p)
+		}
+
+		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
+		c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
+		pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // of the joining before
+		s.say(t, bob, room, "not for her")
+		pub.ToUser(ann.User.ID, chat.ReadMoved{Room: "last", User: ann.User.ID})
+		if p := c.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
+			t.Errorf("one who has left hears %v", p)
 		}
 	})
 }

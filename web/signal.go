@@ -1,13 +1,15 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"time"
 
 	"hongbao/web/wire"
 )
 
-// signal tells a user's sessions, on every instance, that he is in a room now or out of it. It is for the
-// sessions, not for the clients: they hear what becomes of it.
+// signal tells a user's sessions, on every instance, that he has come into a room or gone out of it. It is for
+// the sessions, not for the clients: they hear what becomes of it.
 type signal struct {
 	Room    string   `json:"room"`
 	Entered *entered `json:"entered,omitempty"` // nil: he is out
@@ -22,6 +24,9 @@ type entered struct {
 
 func (sig signal) encode() []byte { return marshal(sig) }
 
+// standingTime is how long a session asks at most how its user stands to a room.
+const standingTime = time.Second
+
 // Signal implements hub.Handler. What comes while the session is being opened waits, so that a room left
 // meanwhile is not entered by a list of rooms that was read before.
 func (s *session) Signal(_ string, data []byte) {
@@ -34,11 +39,16 @@ func (s *session) Signal(_ string, data []byte) {
 	s.obeyLocked(data)
 }
 
-// obeyLocked does what a signal says. It holds mu, so that signals are obeyed in the order they came in.
+// obeyLocked does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made
+// before it was told, and mu lets the session obey one after the other; so the last one obeyed sees how the user
+// stands after both, whichever it is.
 func (s *session) obeyLocked(data []byte) {
 	var sig signal
 	if err := json.Unmarshal(data, &sig); err != nil {
 		s.srv.o.Log.Error("signal of an unknown form", "err", err)
+		return
+	}
+	if !s.holdsLocked(sig) {
 		return
 	}
 	e, channel := s.encoding(), wire.RoomChannel(sig.Room)
@@ -52,6 +62,15 @@ func (s *session) obeyLocked(data []byte) {
 		joined.Room.LastSeq = position
 		return wire.SubscribePush(e, channel, epoch, position, joined)
 	})
+}
+
+// holdsLocked tells whether the user still stands to the room as the signal says. When that cannot be found out
+// the signal is believed.
+func (s *session) holdsLocked(sig signal) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), standingTime)
+	defer cancel()
+	standing, err := s.srv.chat.Standing(ctx, sig.Room, s.who.User.ID)
+	return err != nil || standing.In == (sig.Entered != nil)
 }
 
 // marshal is for our own types, which hold nothing that could fail to be encoded.

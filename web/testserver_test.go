@@ -22,7 +22,22 @@ import (
 // testServer is a whole server on the embedded engines, with a look into its database.
 type testServer struct {
 	*Server
-	db *sql.DB
+	db    *sql.DB
+	store *watchedStore
+}
+
+// watchedStore is the real store, which can be held up when it has read a user's rooms.
+type watchedStore struct {
+	chat.Store
+	listed func() // nil: go on
+}
+
+func (s *watchedStore) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
+	rooms, err := s.Store.Memberships(ctx, user)
+	if s.listed != nil {
+		s.listed()
+	}
+	return rooms, err
 }
 
 var testSecret = []byte("a secret of thirty-two bytes, or more")
@@ -42,7 +57,8 @@ func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 		Bus: memstore.NewBroker().Endpoint(), Log: log,
 	})
 	pub := NewPublisher(h)
-	rooms := chat.New(store, pub, chat.Options{Log: log})
+	watched := &watchedStore{Store: store}
+	rooms := chat.New(watched, pub, chat.Options{Log: log})
 	packets := redpacket.New(store, memstore.NewPool(memstore.Options{}), rooms, pub, redpacket.Options{Log: log})
 	options := Options{JWT: JWT{Secret: testSecret}, Log: log}
 	for _, f := range change {
@@ -56,7 +72,7 @@ func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testServer{Server: server, db: db}
+	s := &testServer{Server: server, db: db, store: watched}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

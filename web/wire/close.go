@@ -7,9 +7,6 @@ type Close struct {
 	Reason string
 }
 
-// Reconnect tells whether clients come back after it.
-func (c Close) Reconnect() bool { return c.Code < 3500 }
-
 // The codes of closes.
 const (
 	CloseDrain           = 3001

@@ -46,9 +46,6 @@ func TestClosesAreTheDocuments(t *testing.T) {
 		if c.Reason == "" || !strings.Contains(words, fmt.Sprintf("%d `%s`", code, c.Reason)) {
 			t.Errorf("%d %q is not in the document", code, c.Reason)
 		}
-		if c.Reconnect() != (code < 3500) {
-			t.Errorf("%d: reconnect %t", code, c.Reconnect())
-		}
 	}
 }
 

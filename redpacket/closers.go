@@ -1,0 +1,27 @@
+package redpacket
+
+import "sync"
+
+// closers are the goroutines that close packets. Once stopped there are none, and none is started any more: a
+// grab whose client has gone may outlive the service, and the due date it leaves behind is enough.
+type closers struct {
+	mu      sync.Mutex
+	stopped bool // guarded by mu
+	running sync.WaitGroup
+}
+
+func (c *closers) start(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped {
+		c.running.Go(f)
+	}
+}
+
+// stop returns when all that were started have ended.
+func (c *closers) stop() {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.running.Wait()
+}
