@@ -4,7 +4,7 @@ VULN    := .bin/govulncheck-1.3.0
 SECONDS ?= 30
 
 # Tests that take long random histories, or processes of their own: they run without the race detector.
-LONG := Simulat|Model|Crash|Idle|Demonstration|CutFlat
+LONG := Simulat|Crash|Idle|Demonstration
 
 .PHONY: help
 help: ## list what there is to make
@@ -27,8 +27,8 @@ test-race: ## all but the long tests, under the race detector
 	$(GO) test -race -skip '$(LONG)' ./...
 
 .PHONY: test-long
-test-long: ## simulator, crash points, demonstration and idle sockets, without the race detector
-	$(GO) test -count=1 -timeout 15m -run '$(LONG)' ./cmd/hongbao ./redpacket
+test-long: ## simulator, model, crash points, demonstration, idle sockets, without the race detector
+	$(GO) test -count=1 -timeout 15m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket
 
 .PHONY: sim
 sim: ## the protocol simulator alone, with its figures

@@ -55,14 +55,10 @@ type Standing struct {
 
 // MaySend says whether a user with this standing may send into the room at now.
 func (s Standing) MaySend(now time.Time) error {
-	switch {
-	case !s.Ever:
-		return ErrNotFound
-	case s.Banned:
-		return ErrBanned
-	case !s.In:
-		return ErrNotMember
-	case now.Before(s.MutedUntil):
+	if err := s.MayRead(); err != nil {
+		return err
+	}
+	if now.Before(s.MutedUntil) {
 		return ErrMuted
 	}
 	return nil

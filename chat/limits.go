@@ -56,6 +56,13 @@ func checkID(field, id string) error {
 	return checkNUL(field, id)
 }
 
+const userChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:@-"
+
+// ValidUser tells whether this can be the id of a user: 1 to 64 of A-Za-z0-9_.:@-
+func ValidUser(id string) bool {
+	return id != "" && len(id) <= idChars && strings.Trim(id, userChars) == ""
+}
+
 // checkText says whether a text that must be there is within its limit.
 func checkText(field, text string, limit int) error {
 	if text == "" {

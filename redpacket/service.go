@@ -51,6 +51,7 @@ type Service struct {
 	o      Options
 
 	memory   *memory
+	wallets  *wallets
 	unknown  unknown
 	progress progress
 	closing  singleflight.Group // one close per packet and instance
@@ -79,7 +80,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.BackstopEvery = cmp.Or(o.BackstopEvery, 3*time.Second)
 	o.Limits = o.Limits.withDefaults()
 
-	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes)}
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(ledger, pub)}
 	s.progress = progress{pub: pub, packets: map[string]*tally{}}
 	s.flow = &flow{pool: pool, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
 	return s
@@ -192,7 +193,7 @@ const patience = 10 * time.Second
 
 // paid implements witness.
 func (s *Service) paid(c Claim, settled Settlement) {
-	s.pub.ToUser(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
+	s.wallets.tell(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
 	if known := s.memory.get(c.ID); known != nil {
 		s.progress.note(known, settled.Share+1, c.User)
 	}
@@ -206,10 +207,10 @@ func (s *Service) closed(c Closed) {
 		return
 	}
 	for _, p := range c.Inserted {
-		s.pub.ToUser(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID})
+		s.wallets.tell(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID})
 	}
 	if from := c.Book.Packet.From.ID; c.Book.Refunded > 0 {
-		s.pub.ToUser(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID})
+		s.wallets.tell(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID})
 	}
 	s.pub.Entry(c.Entry)
 }

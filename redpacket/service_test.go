@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/sqlitestore"
 )
 
 // The demonstration that article 1 gives: 10.00 in 5, nine people at once.
@@ -231,4 +232,42 @@ func TestProgress(t *testing.T) {
 	})
 	h.grab(t, "g", p)
 	h.heard.until(t, "packet_done", done(p))
+}
+
+// slowAnswer is a ledger that commits an adjustment called "slow" and keeps the answer to itself for a while.
+type slowAnswer struct {
+	*sqlitestore.Store
+	committed, answer chan struct{}
+}
+
+func (l *slowAnswer) Adjust(ctx context.Context, a redpacket.Adjustment) (redpacket.Account, bool, error) {
+	acc, dup, err := l.Store.Adjust(ctx, a)
+	if a.Key == "slow" {
+		close(l.committed)
+		<-l.answer
+	}
+	return acc, dup, err
+}
+
+// TestLastWordAboutMoneyIsTrue: a user hears of two changes, of the earlier one last.
+func TestLastWordAboutMoneyIsTrue(t *testing.T) {
+	h := newHouse(t, "ann")
+	ledger := &slowAnswer{Store: h.store, committed: make(chan struct{}), answer: make(chan struct{})}
+	packets := redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now})
+	credit := func(amount redpacket.Money, key string) {
+		if _, _, err := packets.Adjust(context.Background(), "ann", amount, key, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	var slow sync.WaitGroup
+	slow.Go(func() { credit(10, "slow") })
+	<-ledger.committed
+	credit(5, "quick")
+	close(ledger.answer)
+	slow.Wait()
+
+	last, ok := h.heard.events[len(h.heard.events)-1].(redpacket.WalletChanged)
+	if !ok || last.Change != 10 || last.Account.Balance != h.balance(t, "ann") {
+		t.Errorf("heard last: %+v; the balance is %d", last, h.balance(t, "ann"))
+	}
 }

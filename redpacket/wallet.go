@@ -26,8 +26,8 @@ const (
 // Adjust credits the user from outside, or debits him when the amount is negative. A repeated key changes nothing.
 func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, note string) (Account, bool, error) {
 	switch {
-	case user == "" || len(user) > 64:
-		return Account{}, false, chat.BadField("user", "must have 1 to 64 characters")
+	case !chat.ValidUser(user):
+		return Account{}, false, chat.BadField("user", "must be 1 to 64 of A-Za-z0-9_.:@-")
 	case amount == 0 || amount > maxMoney || amount < -maxMoney:
 		return Account{}, false, chat.BadField("amount", "must be from 1 to "+strconv.Itoa(maxMoney))
 	case utf8.RuneCountInString(note) > noteChars:
@@ -48,7 +48,7 @@ func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, no
 	if amount < 0 {
 		kind = TransferDebit
 	}
-	s.pub.ToUser(user, WalletChanged{Account: acc, Change: amount, Kind: kind})
+	s.wallets.tell(user, WalletChanged{Account: acc, Change: amount, Kind: kind})
 	return acc, false, nil
 }
 

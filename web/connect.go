@@ -20,6 +20,7 @@ func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectReq
 	s.mu.Lock()
 	s.phase = opening
 	s.mu.Unlock()
+	s.takeTime()
 	reply, err := s.open(ctx, id, r)
 	if err == nil {
 		return reply, nil
@@ -36,6 +37,7 @@ func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectReq
 		s.close(wire.CloseServerError)
 		return nil, nil
 	}
+	s.awaitConnect()
 	return nil, err
 }
 

@@ -106,7 +106,8 @@ func TestConnectRefused(t *testing.T) {
 }
 
 func TestNoConnectInTime(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 20 * time.Millisecond })
+	t.Parallel() // it waits for the clock
+	s := newTestServer(t, func(o *Options) { o.ConnectWithin = time.Second })
 	addr := s.listen(t)
 	c := dial(t, addr, wire.JSON)
 	c.send(`{}`) // a pong is no connect
@@ -142,6 +143,22 @@ func TestRefresh(t *testing.T) {
 	c, _ := connected(t, addr, wire.JSON, "ann")
 	c.send(`{"id":2,"refresh":{"token":"nonsense"}}`)
 	c.mustClose(wire.CloseInvalidToken)
+}
+
+// A connect that came in time is answered, however long the store takes: 3502 would stop its client for ever.
+func TestConnectIsSlow(t *testing.T) {
+	t.Parallel() // it waits for the clock
+	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 200 * time.Millisecond })
+	addr := s.listen(t)
+	release := s.holdCommits(t)
+	c := dial(t, addr, wire.JSON)
+	c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+	dial(t, addr, wire.JSON).mustClose(wire.CloseNoConnect) // later than the other one, had it not connected
+	release()
+	if r := c.next(); r.Connect == nil {
+		t.Fatalf("after a slow connect: %v", r)
+	}
+	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
 }
 
 // A socket lives a while longer than its token, and no more than that when no newer one comes.

@@ -126,6 +126,7 @@ func TestAdmin(t *testing.T) {
 	adjust("debit", `{"user":"new","amount":70,"key":"c"}`, 409)
 	adjust("debit", `{"user":"new","amount":71,"key":"d"}`, 422)
 	adjust("debit", `{"user":"new","amount":-5,"key":"d"}`, 400)
+	adjust("credit", `{"user":"nobody can be","amount":5,"key":"e"}`, 400)
 	if got := adjust("debit", `{"user":"new","amount":30,"key":"d"}`, 200); got != (wire.AdjustReply{Balance: 40}) {
 		t.Errorf("debit: %+v", got)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	"github.com/centrifugal/protocol"
@@ -150,6 +151,38 @@ func TestToldCrosswise(t *testing.T) {
 			t.Errorf("one who has left hears %v", p)
 		}
 	})
+}
+
+// However many of a user's devices come and go at once, in the end all his sockets are where he is.
+func TestComingAndGoingAtOnce(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	room := s.room(t, s.signIn(t, "bob", 0), "hall").ID
+	ann := s.signIn(t, "ann", 0)
+	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room}) // so that she can leave it
+	const sockets = 3
+	for range sockets {
+		connected(t, addr, wire.JSON, "ann")
+	}
+	for range 50 {
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() { call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room}) })
+			all.Go(func() { call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room}) })
+		}
+		all.Wait()
+		standing, err := s.chat.Standing(t.Context(), room, "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if standing.In {
+			want = sockets
+		}
+		if got := s.hub.Listeners(roomTopic(room)); got != want {
+			t.Fatalf("%d sockets listen, the user is in: %t", got, standing.In)
+		}
+	}
 }
 
 // Messages without a place in a sequence reach those they are for.

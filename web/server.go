@@ -97,10 +97,9 @@ func (s *Server) Handler() http.Handler {
 }
 
 // Drain stops accepting sockets and closes those there are, spread over the window; their clients come back
-// elsewhere. It returns when all are gone or ctx is done; then nobody is left to be told how many are in a room.
+// elsewhere. It returns when all are gone or ctx is done.
 func (s *Server) Drain(ctx context.Context, window time.Duration) error {
 	s.draining.Store(true)
-	defer s.chat.Stop()
 	bye := wire.CloseFor(wire.CloseDrain)
 	return s.hub.Drain(ctx, window, bye.Code, bye.Reason)
 }

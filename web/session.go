@@ -42,8 +42,7 @@ type session struct {
 
 func newSession(srv *Server, conn *hub.Conn, bearer *identity) *session {
 	s := &session{srv: srv, conn: conn, bearer: bearer}
-	late := wire.CloseFor(wire.CloseNoConnect)
-	conn.CloseAt(time.Now().Add(srv.o.ConnectWithin), late.Code, late.Reason)
+	s.awaitConnect()
 	return s
 }
 
@@ -64,6 +63,15 @@ func (s *session) close(code int) {
 	bye := wire.CloseFor(code)
 	s.conn.Close(bye.Code, bye.Reason)
 }
+
+// awaitConnect has the socket closed if no connect command comes.
+func (s *session) awaitConnect() {
+	bye := wire.CloseFor(wire.CloseNoConnect)
+	s.conn.CloseAt(time.Now().Add(s.srv.o.ConnectWithin), bye.Code, bye.Reason)
+}
+
+// takeTime lets the connect command, which has come, take its time.
+func (s *session) takeTime() { s.conn.CloseAt(time.Time{}, 0, "") }
 
 // expire has the socket closed when its token has been over for a while and no newer one came.
 func (s *session) expire(at time.Time) {

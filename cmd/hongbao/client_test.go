@@ -111,10 +111,8 @@ func (c *client) mustBeInOrder() {
 }
 
 // ask sends a command once. The error is the server's *centrifuge.Error, or says that no answer came.
-func ask[Reply any](c *client, method string, request any) (Reply, error) {
+func ask[Reply any](ctx context.Context, c *client, method string, request any) (Reply, error) {
 	var reply Reply
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
 	result, err := c.RPC(ctx, method, []byte(jsonText(request)))
 	if err == nil {
 		err = json.Unmarshal(result.Data, &reply)
@@ -128,7 +126,7 @@ func must[Reply any](c *client, method string, request any) Reply {
 	var reply Reply
 	var err error
 	eventually(c.t, 40*time.Second, method+" is answered", func() bool {
-		reply, err = ask[Reply](c, method, request)
+		reply, err = ask[Reply](context.Background(), c, method, request)
 		var refused *centrifuge.Error
 		return err == nil || errors.As(err, &refused) && !refused.Temporary
 	})

@@ -74,6 +74,12 @@ func (c *config) settings() []setting {
 	return list
 }
 
+// fromKubernetes tells whether the variable is one of those that every pod finds in a namespace with a Service named
+// hongbao.
+func fromKubernetes(name string) bool {
+	return name == "HONGBAO_PORT" || strings.HasPrefix(name, "HONGBAO_PORT_") || strings.HasPrefix(name, "HONGBAO_SERVICE_")
+}
+
 // variable is the environment's name of a flag.
 func variable(flag string) string {
 	return "HONGBAO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -174,7 +180,9 @@ func (c *config) fromEnvironment(settings []setting, command string, environ []s
 		delete(given, name)
 	}
 	for name := range given {
-		return fmt.Errorf("%s is not a setting of this version: unset it, or see `hongbao help`", name)
+		if !fromKubernetes(name) {
+			return fmt.Errorf("%s is not a setting of this version: unset it, or see `hongbao help`", name)
+		}
 	}
 	return nil
 }

@@ -78,6 +78,13 @@ func TestUnknownVariableRefusesToStart(t *testing.T) {
 	}
 }
 
+func TestServiceVariablesOfKubernetesAreNoSettings(t *testing.T) {
+	environ := []string{"HONGBAO_SERVICE_HOST=10.0.0.1", "HONGBAO_PORT=tcp://10.0.0.1:80", "HONGBAO_PORT_80_TCP_ADDR=10.0.0.1"}
+	if _, err := load("serve", nil, environ); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSubcommandsCheckOnlyWhatTheyUse(t *testing.T) {
 	if _, err := load("audit", nil, []string{"HONGBAO_GUESTS=nonsense", "HONGBAO_DRAIN=soon"}); err != nil {
 		t.Errorf("audit has no guests and no drain: %v", err)

@@ -100,8 +100,8 @@ func (s *scene) open(binary string) {
 		must[wire.JoinReply](c, "join", wire.JoinRequest{Room: s.room})
 		s.grabbers = append(s.grabbers, c)
 	}
-	if id := s.send("first", 100); id != "" {
-		s.grab(s.grabbers[0], id)
+	if id := s.send(s.t.Context(), "first", 100); id != "" {
+		s.grab(s.t.Context(), s.grabbers[0], id)
 	}
 }
 
@@ -109,45 +109,45 @@ func (s *scene) open(binary string) {
 func (s *scene) play() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	go func() {
+		<-s.node.exited
+		cancel()
+	}()
 	var all sync.WaitGroup
 	for i, c := range s.grabbers {
 		all.Go(func() { s.grabAll(ctx, i, c) })
 	}
 	all.Go(func() {
 		for i := range 30 {
-			id := s.send(fmt.Sprint("packet-", i), int64(100*(i+1)))
-			s.say(fmt.Sprint("text-", i))
+			id := s.send(ctx, fmt.Sprint("packet-", i), int64(100*(i+1)))
+			s.say(ctx, fmt.Sprint("text-", i))
 			if id != "" && i%4 == 3 {
-				s.revoke(id)
+				s.revoke(ctx, id)
 			}
-			if !s.pause(ctx) {
+			if !pause(ctx) {
 				return
 			}
 		}
 	})
 	all.Wait()
-	select {
-	case <-s.node.exited:
-	case <-ctx.Done():
-	}
+	<-ctx.Done()
 }
 
 // pause lets some time pass, and tells whether the play goes on.
-func (s *scene) pause(ctx context.Context) bool {
+func pause(ctx context.Context) bool {
 	select {
 	case <-time.After(50 * time.Millisecond):
 		return true
-	case <-s.node.exited:
 	case <-ctx.Done():
+		return false
 	}
-	return false
 }
 
 // grabAll grabs at every packet that the person hears of. Every fourth packet is left to the first person
 // alone, so that it runs out of time.
 func (s *scene) grabAll(ctx context.Context, i int, c *client) {
 	seen := 0
-	for s.pause(ctx) {
+	for pause(ctx) {
 		c.mu.Lock()
 		entries := c.heard["room:"+s.room][seen:]
 		c.mu.Unlock()
@@ -155,16 +155,16 @@ func (s *scene) grabAll(ctx context.Context, i int, c *client) {
 		for _, e := range entries {
 			var p wire.Packet
 			if e.Kind == "packet" && json.Unmarshal(e.Body, &p) == nil && (i == 0 || p.Total%400 != 200) {
-				s.grab(c, p.ID)
+				s.grab(ctx, c, p.ID)
 			}
 		}
 	}
 }
 
 // send asks once, and gives the packet's id if the answer came.
-func (s *scene) send(key string, total int64) (id string) {
+func (s *scene) send(ctx context.Context, key string, total int64) (id string) {
 	request := wire.SendPacketRequest{Room: s.room, Key: key, Total: total, Count: s.count, TTLS: &s.ttl}
-	reply, err := ask[wire.SendPacketReply](s.sender, "send_packet", request)
+	reply, err := ask[wire.SendPacketReply](ctx, s.sender, "send_packet", request)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, request)
@@ -174,8 +174,8 @@ func (s *scene) send(key string, total int64) (id string) {
 	return reply.Packet.ID
 }
 
-func (s *scene) say(key string) {
-	reply, err := ask[wire.SendReply](s.sender, "send", wire.SendRequest{Room: s.room, Key: key, Text: key})
+func (s *scene) say(ctx context.Context, key string) {
+	reply, err := ask[wire.SendReply](ctx, s.sender, "send", wire.SendRequest{Room: s.room, Key: key, Text: key})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
@@ -183,8 +183,8 @@ func (s *scene) say(key string) {
 	}
 }
 
-func (s *scene) grab(c *client, packet string) {
-	reply, err := ask[wire.GrabReply](c, "grab", wire.GrabRequest{Packet: packet})
+func (s *scene) grab(ctx context.Context, c *client, packet string) {
+	reply, err := ask[wire.GrabReply](ctx, c, "grab", wire.GrabRequest{Packet: packet})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && (reply.Outcome == "won" || reply.Outcome == "already") {
@@ -192,8 +192,8 @@ func (s *scene) grab(c *client, packet string) {
 	}
 }
 
-func (s *scene) revoke(packet string) {
-	_, err := ask[wire.CancelPacketReply](s.sender, "cancel_packet", wire.CancelPacketRequest{Packet: packet})
+func (s *scene) revoke(ctx context.Context, packet string) {
+	_, err := ask[wire.CancelPacketReply](ctx, s.sender, "cancel_packet", wire.CancelPacketRequest{Packet: packet})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {

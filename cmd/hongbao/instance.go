@@ -17,6 +17,7 @@ import (
 // instance is one running server's parts, wired.
 type instance struct {
 	hub     *hub.Hub
+	rooms   *chat.Service
 	packets *redpacket.Service
 	door    *web.Server
 }
@@ -29,10 +30,10 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	}
 	repair := web.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
-		Encode: web.Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: engines.Bus,
+		Encode: web.Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: engines.Bus, Log: log,
 	})
 	pub := web.NewPublisher(h)
-	rooms := chat.New(engines.Chat, pub, chat.Options{})
+	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
 		Log:    log,
@@ -49,7 +50,7 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	return &instance{hub: h, packets: packets, door: door}, nil
+	return &instance{hub: h, rooms: rooms, packets: packets, door: door}, nil
 }
 
 // guestsOf reads the key that guests' tokens are signed with; the first server of a database draws it.

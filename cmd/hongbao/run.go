@@ -42,7 +42,9 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 		}
 		return errors.Join(i.leave(clients, window), ops.Close())
 	})
-	return group.Wait()
+	err := group.Wait()
+	i.rooms.Stop()
+	return err
 }
 
 // leave closes the door: nobody comes in, and who is in goes, each after his answers.

@@ -31,7 +31,7 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty" later:"true"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank, At and Balance come with won and already.
+// GrabReply is the reply of grab. Amount, Rank and At come with won and already, Balance with won.
 type GrabReply struct {
 	Packet  string `json:"packet"`
 	Outcome string `json:"outcome"` // won, already, empty, expired, pending
