@@ -15,7 +15,7 @@ run: ## serve on http://127.0.0.1:8080/ with nothing but Go: guests, play money,
 	$(GO) run ./cmd/hongbao
 
 .PHONY: test
-test: vet test-race test-long ## everything that must hold, about eight minutes on two cores
+test: vet test-race test-long ## everything that must hold, about three minutes on two cores once compiled
 
 .PHONY: vet
 vet:

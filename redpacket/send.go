@@ -68,7 +68,7 @@ func (s *Service) announce(ctx context.Context, sent Sent) {
 		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
 	}
 	crashpoint.Here("send.after-load")
-	s.wallets.tell(p.From.ID, WalletChanged{Account: sent.Account, Change: -p.Total, Kind: TransferSend, Packet: p.ID})
+	s.wallets.tell(p.From.ID, WalletChanged{Account: sent.Account, Change: -p.Total, Kind: TransferSend, Packet: p.ID}, p.Commitment)
 	s.pub.Entry(sent.Entry)
 	crashpoint.Here("send.after-publish")
 }

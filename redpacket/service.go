@@ -193,7 +193,7 @@ const patience = 10 * time.Second
 
 // paid implements witness.
 func (s *Service) paid(c Claim, settled Settlement) {
-	s.wallets.tell(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
+	s.wallets.tell(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID}, "")
 	if known := s.memory.get(c.ID); known != nil {
 		s.progress.note(known, settled.Share+1, c.User)
 	}
@@ -207,10 +207,10 @@ func (s *Service) closed(c Closed) {
 		return
 	}
 	for _, p := range c.Inserted {
-		s.wallets.tell(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID})
+		s.wallets.tell(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID}, "")
 	}
 	if from := c.Book.Packet.From.ID; c.Book.Refunded > 0 {
-		s.wallets.tell(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID})
+		s.wallets.tell(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID}, "")
 	}
 	s.pub.Entry(c.Entry)
 }

@@ -48,7 +48,7 @@ func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, no
 	if amount < 0 {
 		kind = TransferDebit
 	}
-	s.wallets.tell(user, WalletChanged{Account: acc, Change: amount, Kind: kind})
+	s.wallets.tell(user, WalletChanged{Account: acc, Change: amount, Kind: kind}, "")
 	return acc, false, nil
 }
 

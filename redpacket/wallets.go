@@ -1,6 +1,7 @@
 package redpacket
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"strings"
@@ -32,12 +33,13 @@ func newWallets(ledger Ledger, pub chat.Publisher) *wallets {
 	return &wallets{ledger: ledger, pub: pub, seed: maphash.MakeSeed()}
 }
 
-// tell sends the user a change of his money that has been committed.
-func (w *wallets) tell(user string, e WalletChanged) {
+// tell sends the user a change of his money that has been committed. A packet that he sent used up a commitment.
+func (w *wallets) tell(user string, e WalletChanged, used string) {
+	before := Account{Balance: e.Account.Balance - e.Change, NextCommitment: cmp.Or(used, e.Account.NextCommitment)}
 	last := &w.told[maphash.String(w.seed, user)%uint64(len(w.told))]
 	last.mu.Lock()
 	defer last.mu.Unlock()
-	if last.user == user && !e.follows(last.account) {
+	if last.user == user && last.account != before {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if now, err := w.ledger.Account(ctx, user); err == nil { // else the next change sets it right
@@ -46,10 +48,4 @@ func (w *wallets) tell(user string, e WalletChanged) {
 	}
 	last.user, last.account = strings.Clone(user), e.Account
 	w.pub.ToUser(user, e)
-}
-
-// follows tells whether the change leads from the account before to its own. Only sending draws a new seed.
-func (e WalletChanged) follows(before Account) bool {
-	drawn := e.Account.NextCommitment != before.NextCommitment
-	return e.Account.Balance-e.Change == before.Balance && drawn == (e.Kind == TransferSend)
 }

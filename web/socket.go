@@ -24,7 +24,7 @@ const (
 func (s *Server) newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second,
-		ReadBufferSize:   512, // longer messages take more reads
+		ReadBufferSize:   256, // longer messages take more reads
 		WriteBufferPool:  &sync.Pool{},
 		Subprotocols:     []string{subprotocolProtobuf, subprotocolJSON},
 		CheckOrigin:      s.originAllowed,

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
-	_ "modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
+	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Store is one database file.
@@ -71,10 +73,27 @@ func open(ctx context.Context, path string, n int) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	if err := db.PingContext(ctx); err != nil {
+	if err := firstConnection(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
 	return db, nil
+}
+
+// firstConnection waits as busy_timeout would: turning a new file's journal to WAL, while another process does
+// the same, fails at once whatever that says.
+func firstConnection(ctx context.Context, db *sql.DB) error {
+	for patience := time.After(10 * time.Second); ; {
+		err := db.PingContext(ctx)
+		var failed *sqlite.Error
+		if !errors.As(err, &failed) || failed.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-patience:
+			return err
+		}
+	}
 }
 
 // Close answers what is queued, then closes the file.
