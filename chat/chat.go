@@ -46,7 +46,8 @@ const (
 
 // Standing is how one user stands to one room.
 type Standing struct {
-	Ever       bool // was a member at some time; false means the room is none of his business
+	Ever       bool // was a member at some time
+	Visible    bool // never was, yet may know that the room is there: it is public
 	In         bool // is a member now
 	Role       Role
 	Banned     bool
@@ -67,7 +68,7 @@ func (s Standing) MaySend(now time.Time) error {
 // MayRead says whether a user with this standing may see the room's entries and members.
 func (s Standing) MayRead() error {
 	switch {
-	case !s.Ever:
+	case !s.Ever && !s.Visible:
 		return ErrNotFound
 	case s.Banned:
 		return ErrBanned

@@ -26,6 +26,8 @@ func TestSendTellsTheRoomOnce(t *testing.T) {
 	_, err := h.Send(h.ctx, person("bob"), chat.Message{Room: room, Key: "k", Text: "other"})
 	h.refused(err, chat.ErrKeyReused)
 	_, err = h.Send(h.ctx, person("cyn"), chat.Message{Room: room, Key: "k", Text: "hello"})
+	h.refused(err, chat.ErrNotMember)
+	_, err = h.Send(h.ctx, person("cyn"), chat.Message{Room: "nowhere", Key: "k", Text: "hello"})
 	h.refused(err, chat.ErrNotFound)
 	h.heard()
 
@@ -105,7 +107,7 @@ func TestHistoryPage(t *testing.T) {
 		h.refused(err, chat.ErrBadRequest)
 	}
 	_, _, err := h.History(h.ctx, "cyn", room, chat.Page{})
-	h.refused(err, chat.ErrNotFound)
+	h.refused(err, chat.ErrNotMember)
 	h.must(h.Leave(h.ctx, person("bob"), room))
 	_, _, err = h.History(h.ctx, "bob", room, chat.Page{})
 	h.refused(err, chat.ErrNotMember)
@@ -149,7 +151,7 @@ func TestReadTellsOwnDevices(t *testing.T) {
 	_, err := h.Read(h.ctx, "bob", room, -1)
 	h.refused(err, chat.ErrBadRequest)
 	_, err = h.Read(h.ctx, "cyn", room, 1)
-	h.refused(err, chat.ErrNotFound)
+	h.refused(err, chat.ErrNotMember)
 }
 
 func TestResume(t *testing.T) {

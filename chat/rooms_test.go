@@ -136,7 +136,7 @@ func TestListsAreChecked(t *testing.T) {
 	_, err = h.Join(h.ctx, person("bob"), "")
 	h.refused(err, chat.ErrBadRequest)
 	h.refused(h.Leave(h.ctx, person("bob"), ""), chat.ErrBadRequest)
-	h.refused(h.Leave(h.ctx, person("bob"), room), chat.ErrNotFound)
+	h.refused(h.Leave(h.ctx, person("bob"), room), chat.ErrNotMember)
 }
 
 // TestCountIsMerged: the first change is told at once, those within a second after it together, and a room

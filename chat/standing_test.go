@@ -29,7 +29,7 @@ func TestStandingIsRememberedAndExact(t *testing.T) {
 			}
 		}
 	}
-	stands("bob", chat.Standing{})
+	stands("bob", chat.Standing{Visible: true})
 	_, err := h.Join(h.ctx, person("bob"), room)
 	h.must(err)
 	stands("bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})

@@ -35,7 +35,7 @@ type Store interface {
 	Room(ctx context.Context, room string) (Room, error)
 	// Members lists the room's members, owner and admins first, after the cursor of the last page.
 	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
-	// Standing of a user to a room; an unknown room gives the zero Standing.
+	// Standing of a user to a room; an unknown room, and to a stranger a private one, gives the zero Standing.
 	Standing(ctx context.Context, room, user string) (Standing, error)
 	// Memberships lists every room the user is in.
 	Memberships(ctx context.Context, user string) ([]Membership, error)

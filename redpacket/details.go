@@ -60,6 +60,9 @@ func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	if err != nil {
 		return err
 	}
+	if !standing.Ever { // as for a grab: who never was in the room has never heard of the packet
+		return chat.ErrNotFound
+	}
 	return standing.MayRead()
 }
 

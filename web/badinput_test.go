@@ -217,7 +217,7 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "send_packet", "ttl_s", "9007199254740991", "limit_exceeded field=ttl_s"},
 		{w.ann, "send_packet", "key", `"hello"`, "key_reused"},
 		{w.ann, "send_packet", "key", `"hello","total":0`, "key_reused"},
-		{w.eve, "send_packet", "mode", `"lucky"`, "not_found"},
+		{w.eve, "send_packet", "mode", `"lucky"`, "not_member"},
 		{w.bob, "cancel_packet", "", "", "forbidden"},
 
 		{w.admin, "credit", "user", `"` + strings.Repeat("u", 65) + `"`, "bad_request field=user"},
@@ -260,8 +260,11 @@ func TestUnknownThings(t *testing.T) {
 			}
 			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"0191d7a0-0000-7000-8000-000000000000"`), "not_found")
 			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"'; drop table rooms --"`), "not_found")
-			if method != "join" {
+			switch { // a room that everyone may find is no secret; its packets are
+			case field == "packet":
 				w.mustRefuse(t, w.eve, method, with(t, w.good(method), "", ""), "not_found")
+			case method != "join":
+				w.mustRefuse(t, w.eve, method, with(t, w.good(method), "", ""), "not_member")
 			}
 		}
 	}

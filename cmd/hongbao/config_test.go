@@ -33,7 +33,7 @@ func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
 
 func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 	samples := map[string]string{
-		"guests": "public", "currency": "EUR:3", "drain": "1m30s", "log-level": "WARN", "log-format": "json",
+		"guests": "public", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "log-level": "WARN", "log-format": "json",
 		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9",
 	}
 	for _, s := range new(config).settings() {

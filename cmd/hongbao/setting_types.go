@@ -27,6 +27,18 @@ func (g *guestMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of off, local, public", text)
 }
 
+// limitsMode turns rates on or off. Who asks for what is not there must hear so.
+type limitsMode string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *limitsMode) UnmarshalText(text []byte) error {
+	if string(text) != "off" {
+		return fmt.Errorf("%q is not off, and rates per user are not built yet", text)
+	}
+	*l = limitsMode(text)
+	return nil
+}
+
 // logFormat is how log lines look.
 type logFormat string
 

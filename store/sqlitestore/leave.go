@@ -24,7 +24,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 		return chat.Left{}, err
 	}
 	if !st.Ever {
-		return chat.Left{}, chat.ErrNotFound
+		return chat.Left{}, st.MayRead()
 	}
 	if st.In {
 		if left, err = w.takeOut(l, st.Role); err != nil {

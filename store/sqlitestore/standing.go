@@ -26,8 +26,12 @@ func readStanding(q querier, room, user string) (chat.Standing, error) {
 		muted int64
 	)
 	found, err := q.row(standingQuery, []any{room, user}, &state, &st.Banned, &st.Role, &muted)
-	if err != nil || !found {
+	switch {
+	case err != nil:
 		return chat.Standing{}, err
+	case !found:
+		st.Visible, err = q.row(`select 1 from rooms where id = ? and kind = 'public'`, []any{room}, new(int))
+		return st, err
 	}
 	st.Ever, st.In = true, state == stateIn
 	if !st.In {

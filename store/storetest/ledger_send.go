@@ -97,7 +97,7 @@ func sendTests() []ledgerTest {
 			b.unchanged(func() {
 				b.refused(b.order(sender, initial+1, 1), redpacket.ErrInsufficientBalance)
 				b.refused(b.order(member(1), 1, 1), redpacket.ErrInsufficientBalance)
-				b.refused(b.order(outsider, 100, 1), chat.ErrNotFound)
+				b.refused(b.order(outsider, 100, 1), chat.ErrNotMember)
 				b.refused(b.order(member(0), 100, 1), chat.ErrNotMember)
 				b.refused(nowhere, chat.ErrNotFound)
 			})

@@ -95,7 +95,7 @@ func refusedBurnsNothing(b *storeBench) {
 			want := error(nil)
 			switch i % 3 {
 			case 0:
-				want = chat.ErrNotFound
+				want = chat.ErrNotMember
 			case 1:
 				d.From, d.Key, want = first.From, first.Key, chat.ErrKeyReused
 			}

@@ -84,7 +84,7 @@ func whoMayRead(b *storeBench) {
 		stand chat.Standing
 		want  error
 	}{
-		{cyn, chat.Standing{}, chat.ErrNotFound},
+		{cyn, chat.Standing{Visible: true}, chat.ErrNotMember},
 		{bob, chat.Standing{Ever: true}, chat.ErrNotMember},
 		{bob, chat.Standing{Ever: true, Banned: true}, chat.ErrBanned},
 		{bob, chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: b.now.Add(time.Hour)}, nil},
@@ -95,5 +95,12 @@ func whoMayRead(b *storeBench) {
 		if _, err := b.Read(b.ctx, room, test.user, 1); !errors.Is(err, test.want) {
 			b.Errorf("%s as %+v: error %v, want %v", test.user, test.stand, err, test.want)
 		}
+	}
+	hidden := b.privateRoom(ann)
+	if _, err := b.Read(b.ctx, hidden, cyn, 1); !errors.Is(err, chat.ErrNotFound) {
+		b.Errorf("a stranger reads a private room: error %v, want %v", err, chat.ErrNotFound)
+	}
+	if st := b.standing(hidden, cyn); st != (chat.Standing{}) {
+		b.Errorf("a stranger stands to a private room as %+v", st)
 	}
 }
