@@ -30,11 +30,18 @@ func (c *Conn) closeLocked(code int, reason string) {
 }
 
 func (c *Conn) closeWithLocked(frame []byte) {
-	c.closing = true
+	c.stopLocked()
 	c.dropLocked(&c.held)
-	c.queued.Add(int64(len(frame)))
-	c.push(&c.queue, item{frame: frame})
+	bye := item{frame: frame}
+	c.count(bye, 1)
+	c.push(&c.queue, bye)
 	c.wakeLocked()
+}
+
+// stopLocked lets nothing more be queued, and nobody wait for it.
+func (c *Conn) stopLocked() {
+	c.closing = true
+	c.letGoLocked()
 }
 
 // peerClosed answers the peer's close frame with its own code; nothing else is sent any more.
@@ -59,7 +66,7 @@ func (c *Conn) silence() {
 	if !c.closing {
 		c.code = websocket.CloseProtocolError
 	}
-	c.closing = true
+	c.stopLocked()
 	c.dropLocked(&c.queue)
 	c.dropLocked(&c.held)
 }
@@ -67,7 +74,7 @@ func (c *Conn) silence() {
 // fail hangs up a broken socket, which ends the reader and the flusher.
 func (c *Conn) fail() {
 	c.mu.Lock()
-	c.closing = true
+	c.stopLocked()
 	c.dropLocked(&c.queue)
 	c.dropLocked(&c.held)
 	c.mu.Unlock()
@@ -88,7 +95,7 @@ func (c *Conn) awaitPeer() {
 // leave is the end of the reader.
 func (c *Conn) leave() {
 	c.mu.Lock()
-	c.closing = true
+	c.stopLocked()
 	subs := c.subs
 	c.subs = nil
 	c.hub.wheel.disarm(&c.timer)

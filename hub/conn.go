@@ -33,7 +33,8 @@ type Conn struct {
 
 	heard  atomic.Bool  // a frame came since the last ping
 	busy   atomic.Bool  // the reader is inside Handler.Frame and cannot hear anything
-	queued atomic.Int64 // bytes that are queued, held or being written
+	queued atomic.Int64 // bytes of pushes that are queued, held or being written
+	owed   atomic.Int64 // the same of replies
 
 	writeBy time.Duration // owned by the flusher: the write deadline, since wheel.start
 
@@ -49,9 +50,10 @@ type Conn struct {
 	code     int    // the code of our close frame; 0: none
 	byPeer   bool   // the peer's close frame came first
 	holding  bool
-	flushing bool // a flusher is at work
-	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
-	left     bool // the reader has ended and left all topics
+	caughtUp chan struct{} // closed when CatchUp may go on; nil: nobody waits
+	flushing bool          // a flusher is at work
+	closing  bool          // the close frame is queued or the socket lost: nothing is queued any more
+	left     bool          // the reader has ended and left all topics
 }
 
 // expiry is a close to come.
@@ -81,9 +83,26 @@ func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler
 // Encoding of the connection.
 func (c *Conn) Encoding() Encoding { return c.enc }
 
-// Send queues a reply or a push made for this connection alone, without frame or delimiter. Never shed.
+// Send queues a reply or a push made for this connection alone, without frame or delimiter. It is never shed, and no
+// reason to call the client slow: CatchUp is for that.
 func (c *Conn) Send(payload []byte) {
-	c.enqueue(item{frame: newFrame(c.enc, payload)})
+	c.enqueue(item{frame: newFrame(c.enc, payload), reply: true})
+}
+
+// CatchUp waits until the client has taken its replies, but for a queue's worth, or is gone. Whoever makes replies
+// calls it before he makes the next: it is what bounds them.
+func (c *Conn) CatchUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.behindLocked() {
+		if c.caughtUp == nil {
+			c.caughtUp = make(chan struct{})
+		}
+		caughtUp := c.caughtUp
+		c.mu.Unlock()
+		<-caughtUp
+		c.mu.Lock()
+	}
 }
 
 // Hold keeps everything queued from now on back until Release.
@@ -99,7 +118,7 @@ func (c *Conn) Release(first []byte) {
 	defer c.mu.Unlock()
 	c.holding = false
 	if first != nil {
-		c.enqueueLocked(item{frame: newFrame(c.enc, first)})
+		c.enqueueLocked(item{frame: newFrame(c.enc, first), reply: true})
 	}
 	if c.closing {
 		return

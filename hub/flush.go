@@ -50,22 +50,17 @@ func (c *Conn) take() *batch {
 // writeAll writes the frames in as few Writes as the frame bound allows.
 func (c *Conn) writeAll(items []item) bool {
 	if len(items) == 1 {
-		return c.write(items[0].frame, len(items[0].frame))
+		return c.write(items[0].frame, items)
 	}
 	pool := &c.hub.pools.writes
 	buffer := pool.Get().(*[]byte)
 	defer giveBuffer(pool, buffer)
 	for len(items) > 0 {
 		out, n := join((*buffer)[:0], c.enc, items)
-		size := 0
-		for _, it := range items[:n] {
-			size += len(it.frame)
-		}
+		ok := c.write(out, items[:n])
 		items = items[n:]
-		if !c.write(out, size) {
-			for _, it := range items {
-				c.queued.Add(-int64(len(it.frame)))
-			}
+		if !ok {
+			c.gone(items)
 			return false
 		}
 		if n > 1 { // a lone long one is not in the buffer
@@ -109,14 +104,28 @@ func fitting(items []item, start int) (end, size int) {
 	return end, size
 }
 
-// write sends whole frames that count for queued bytes.
-func (c *Conn) write(frames []byte, queued int) bool {
+// write sends items as whole frames.
+func (c *Conn) write(frames []byte, items []item) bool {
 	// A deadline is a runtime timer: it is moved only when half of it is used up.
 	if now := time.Since(c.hub.wheel.start); c.writeBy-now < writeTimeout/2 {
 		c.writeBy = now + writeTimeout
 		c.ws.NetConn().SetWriteDeadline(c.hub.wheel.start.Add(c.writeBy))
 	}
 	_, err := c.ws.NetConn().Write(frames)
-	c.queued.Add(-int64(queued))
+	c.gone(items)
 	return err == nil
+}
+
+// gone notes that frames have left the queue, whatever became of them.
+func (c *Conn) gone(items []item) {
+	replies := false
+	for _, it := range items {
+		c.count(it, -1)
+		replies = replies || it.reply
+	}
+	if replies {
+		c.mu.Lock()
+		c.letGoLocked()
+		c.mu.Unlock()
+	}
 }

@@ -4,6 +4,7 @@ package hub
 type item struct {
 	frame []byte
 	shed  bool // may be dropped when the queue is full
+	reply bool // the client asked for it: does not count for the queue's bound
 }
 
 // batch is a queue's content. Batches are lent from a pool, so that an idle connection has none.
@@ -17,16 +18,36 @@ func (c *Conn) enqueue(it item) {
 }
 
 func (c *Conn) enqueueLocked(it item) {
-	if c.closing || !c.hasRoomLocked(it) {
+	if c.closing || !it.reply && !c.hasRoomLocked(it) {
 		return
 	}
-	c.queued.Add(int64(len(it.frame)))
+	c.count(it, 1)
 	if c.holding && !isControl(it.frame) {
 		c.push(&c.held, it)
 		return
 	}
 	c.push(&c.queue, it)
 	c.wakeLocked()
+}
+
+// count notes that a frame has come (1) or gone (-1).
+func (c *Conn) count(it item, sign int64) {
+	if it.reply {
+		c.owed.Add(sign * int64(len(it.frame)))
+		return
+	}
+	c.queued.Add(sign * int64(len(it.frame)))
+}
+
+// behindLocked tells whether the client is there and has not taken its replies.
+func (c *Conn) behindLocked() bool { return !c.closing && c.owed.Load() > int64(c.hub.o.QueueBytes) }
+
+// letGoLocked wakes those who wait in CatchUp, if there is nothing to wait for any more.
+func (c *Conn) letGoLocked() {
+	if c.caughtUp != nil && !c.behindLocked() {
+		close(c.caughtUp)
+		c.caughtUp = nil
+	}
 }
 
 // push appends to c.queue or c.held; nil there is an empty one.
@@ -77,7 +98,7 @@ func (c *Conn) shedLocked(from **batch) {
 	kept := b.items[:0]
 	for _, it := range b.items {
 		if it.shed {
-			c.queued.Add(-int64(len(it.frame)))
+			c.count(it, -1)
 			c.hub.counts.shed.Add(1)
 			continue
 		}
@@ -97,7 +118,7 @@ func (c *Conn) dropLocked(from **batch) {
 		return
 	}
 	for _, it := range b.items {
-		c.queued.Add(-int64(len(it.frame)))
+		c.count(it, -1)
 	}
 	*from = nil
 	c.hub.pools.giveBatch(b)

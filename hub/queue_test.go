@@ -128,21 +128,60 @@ func TestUnsequencedIsShedFirst(t *testing.T) {
 // TestNothingFollowsTheCloseFrame looks at the raw bytes of a connection whose queue runs over.
 func TestNothingFollowsTheCloseFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newStore().options()
+		s := newStore()
+		o := s.options()
 		o.QueueBytes = 200
 		h := start(t, o)
 		c, session := dial(t, h, hub.JSON)
-		session.conn.Send([]byte(strings.Repeat("x", 120)))
+		session.conn.Subscribe("room", 0, nil)
+		h.Publish("room", s.commit("room", strings.Repeat("x", 113)))
 		synctest.Wait() // the flusher is stuck with it
-		session.conn.Send([]byte(strings.Repeat("y", 120)))
+		h.Publish("room", s.commit("room", strings.Repeat("y", 113)))
 		wire, err := io.ReadAll(c.ws.NetConn())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "\x81x" + strings.Repeat("x", 120) + "\x88\x06\x0b\xc0slow"; string(wire) != want {
+		if want := "\x81xroom:1:" + strings.Repeat("x", 113) + "\x88\x06\x0b\xc0slow"; string(wire) != want {
 			t.Errorf("the connection ended with %q, want %q", wire, want)
 		}
 	})
+}
+
+// TestRepliesAreOwed: what a client asked for is no reason to call it slow, but whoever answers waits for it.
+func TestRepliesAreOwed(t *testing.T) {
+	for _, hangUp := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			o := newStore().options()
+			o.QueueBytes = 200
+			h := start(t, o)
+			c, session := dial(t, h, hub.JSON)
+			session.conn.CatchUp()
+			for range 3 {
+				session.conn.Send([]byte(strings.Repeat("x", 120)))
+			}
+			caughtUp := make(chan struct{})
+			go func() {
+				session.conn.CatchUp()
+				close(caughtUp)
+			}()
+			synctest.Wait()
+			select {
+			case <-caughtUp:
+				t.Fatal("nothing was read, and yet the client has caught up")
+			default:
+			}
+			if hangUp {
+				c.ws.Close()
+			} else if _, err := io.CopyN(io.Discard, c.ws.NetConn(), 3*120); err != nil {
+				t.Fatal(err)
+			}
+			<-caughtUp
+			if got := h.Stats().Slow; got != 0 {
+				t.Errorf("%d called slow", got)
+			}
+			c.ws.Close()
+		})
+	}
 }
 
 // TestSlowReader has one of 101 clients on real sockets not read: it is closed with 3008, the others get everything.

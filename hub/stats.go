@@ -68,7 +68,7 @@ func (h *Hub) Stats() Stats {
 	defer h.mu.Unlock()
 	s.Connections = len(h.conns)
 	for c := range h.conns {
-		s.QueuedBytes += c.queued.Load()
+		s.QueuedBytes += c.queued.Load() + c.owed.Load()
 	}
 	return s
 }

@@ -14,6 +14,8 @@ import (
 const (
 	// maxInFlight is how many commands of one connection are in flight before its socket is not read any more.
 	maxInFlight = 32
+	// maxRunning is how many of these run at a time: with them goes what their replies take up.
+	maxRunning = 8
 	// commandTime bounds how long a command waits until its work begins: its client has long given up. What has
 	// begun is not abandoned, for nobody could say what became of it.
 	commandTime = 15 * time.Second
@@ -83,11 +85,13 @@ func (s *session) admit(cmd *protocol.Command) bool {
 }
 
 // nextLocked starts the next command that may start: one that overlaps when those before it have started,
-// any other when it is the first in flight. Before the connect reply nothing overlaps.
+// any other when it is the first in flight. Those that have started are always the first ones. Before the connect reply nothing overlaps.
 func (s *session) nextLocked() *pending {
 	for i, p := range s.pending {
 		switch {
 		case p.started:
+		case i == maxRunning:
+			return nil
 		case i == 0, s.phase == open && p.overlaps():
 			p.started = true
 			return p
@@ -142,6 +146,7 @@ func (s *session) run(cmd *protocol.Command) (reply []byte) {
 			s.close(wire.CloseServerError)
 		}
 	}()
+	s.conn.CatchUp()
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()
 	began := time.Now()
