@@ -36,7 +36,7 @@ func TestSimulator(t *testing.T) {
 		simReplay(t, *simSeed, classes[len(classes)-1])
 		return
 	}
-	schedules := simScheduleCount() / len(classes)
+	schedules := (simScheduleCount() + len(classes) - 1) / len(classes)
 	t.Logf("%-10s %9s | %s | %s | time", "class", "schedules", simNames(simFigureCount), simNames(simSightCount))
 	for _, class := range classes {
 		begun := time.Now()

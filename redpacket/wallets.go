@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+	"time"
 
 	"hongbao/chat"
 )
@@ -40,7 +41,7 @@ func (w *wallets) tell(user string, e WalletChanged, used string) {
 	last.mu.Lock()
 	defer last.mu.Unlock()
 	if last.user == user && last.account != before {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // neighbours wait meanwhile
 		defer cancel()
 		if now, err := w.ledger.Account(ctx, user); err == nil { // else the next change sets it right
 			e.Account = now
