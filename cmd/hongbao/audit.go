@@ -15,10 +15,10 @@ import (
 
 func auditCommand() command {
 	return command{name: "audit", summary: "compare all books; exits 1 if anything differs", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
-		packets := fs.Bool("packets", false, "show every packet")
+		brief := fs.Bool("brief", false, "leave out the lines of the packets")
 		asJSON := fs.Bool("json", false, "print JSON, amounts in minor units")
 		return func(ctx context.Context, p *program) error {
-			return p.withBooks(ctx, func(books *store.Books) error { return p.audit(ctx, books, *packets, *asJSON) })
+			return p.withBooks(ctx, func(books *store.Books) error { return p.audit(ctx, books, *brief, *asJSON) })
 		}
 	}}
 }
@@ -41,10 +41,10 @@ type auditedPacket struct {
 }
 
 // audit reads one consistent snapshot, whether a server runs or not.
-func (p *program) audit(ctx context.Context, books *store.Books, packets, asJSON bool) error {
+func (p *program) audit(ctx context.Context, books *store.Books, brief, asJSON bool) error {
 	var lines []auditedPacket
 	result, err := books.AuditEach(ctx, func(l redpacket.AuditLine) {
-		if packets {
+		if !brief {
 			lines = append(lines, auditedPacket(l))
 		}
 	})

@@ -210,7 +210,7 @@ func (n *node) guest(name string) wire.GuestReply {
 // books runs `hongbao audit`, beside the server or without it. Its exit code must agree with what it prints.
 func (n *node) books() audited {
 	n.t.Helper()
-	cmd := exec.Command(n.binary, "audit", "--data-dir", n.dir, "--json", "--packets")
+	cmd := exec.Command(n.binary, "audit", "--data-dir", n.dir, "--json")
 	cmd.Env = bareEnvironment()
 	out, err := cmd.Output()
 	var exit *exec.ExitError
