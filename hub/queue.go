@@ -85,7 +85,7 @@ func (c *Conn) hasRoomLocked(it item) bool {
 	}
 	c.hub.counts.slow.Add(1)
 	c.dropLocked(&c.queue)
-	c.closeLocked(CloseSlow, "slow")
+	c.closeLocked(CloseSlow, "too slow")
 	return false
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,15 +142,20 @@ func TestNothingFollowsTheCloseFrame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "\x81xroom:1:" + strings.Repeat("x", 113) + "\x88\x06\x0b\xc0slow"; string(wire) != want {
+		if want := "\x81xroom:1:" + strings.Repeat("x", 113) + "\x88\x0a\x0b\xc0too slow"; string(wire) != want {
 			t.Errorf("the connection ended with %q, want %q", wire, want)
 		}
 	})
 }
 
-// TestRepliesAreOwed: what a client asked for is no reason to call it slow, but whoever answers waits for it.
+// TestRepliesAreOwed: what a client asked for is no reason to call it slow, but whoever answers waits until it has
+// read, or is gone.
 func TestRepliesAreOwed(t *testing.T) {
-	for _, hangUp := range []bool{false, true} {
+	for name, end := range map[string]func(c *client, conn *hub.Conn){
+		"read":    func(c *client, _ *hub.Conn) { go func() { _, _ = io.Copy(io.Discard, c.ws.NetConn()) }() },
+		"hung up": func(c *client, _ *hub.Conn) { _ = c.ws.Close() },
+		"closed":  func(_ *client, conn *hub.Conn) { conn.Close(3001, "drain") },
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			o := newStore().options()
 			o.QueueBytes = 200
@@ -159,27 +165,24 @@ func TestRepliesAreOwed(t *testing.T) {
 			for range 3 {
 				session.conn.Send([]byte(strings.Repeat("x", 120)))
 			}
-			caughtUp := make(chan struct{})
+			var caughtUp atomic.Bool
 			go func() {
 				session.conn.CatchUp()
-				close(caughtUp)
+				caughtUp.Store(true)
 			}()
 			synctest.Wait()
-			select {
-			case <-caughtUp:
+			if caughtUp.Load() {
 				t.Fatal("nothing was read, and yet the client has caught up")
-			default:
 			}
-			if hangUp {
-				c.ws.Close()
-			} else if _, err := io.CopyN(io.Discard, c.ws.NetConn(), 3*120); err != nil {
-				t.Fatal(err)
+			end(c, session.conn)
+			synctest.Wait()
+			if !caughtUp.Load() {
+				t.Errorf("%s: still waiting", name)
 			}
-			<-caughtUp
 			if got := h.Stats().Slow; got != 0 {
 				t.Errorf("%d called slow", got)
 			}
-			c.ws.Close()
+			_ = c.ws.Close()
 		})
 	}
 }
@@ -221,7 +224,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	go slow.read()
 	slow.end(t)
-	if closed := slow.closeError(t); closed.Code != hub.CloseSlow || closed.Text != "slow" {
+	if closed := slow.closeError(t); closed.Code != hub.CloseSlow || closed.Text != "too slow" {
 		t.Errorf("the slow one was closed with %v", closed)
 	}
 	wantSeqs(t, "slow", "room", slow.received(), 1, int64(len(slow.received())))
