@@ -24,6 +24,9 @@ type Receiver interface {
 	Receive(topic string, payload []byte)
 	// Suspect says that messages may have been lost: compare every topic's last seq with the store.
 	Suspect()
+	// Down says that the bus is known to be down (true) or up again (false; Suspect comes with it). Meanwhile the hub
+	// asks the store.
+	Down(down bool)
 }
 
 // busEnd is the Receiver of a hub.
@@ -46,6 +49,9 @@ func (b busEnd) Receive(topic string, payload []byte) {
 
 // Suspect has every topic compared with the store.
 func (b busEnd) Suspect() { b.hub.suspectAll() }
+
+// Down is to be done.
+func (b busEnd) Down(bool) {}
 
 // envelope is what goes over the bus: one byte kind, the seq as uvarint (messages only), the data.
 type envelope struct {

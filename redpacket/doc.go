@@ -45,6 +45,8 @@
 //     and their holders are refused. A packet the Pool does not know is joined first, for the same reason.
 //   - Whoever has closed a packet loads it as SQL has it. Else winners that the Pool forgot are told "expired".
 //   - A closed packet's image stays for an hour. Else the late answer "you had won" becomes "expired".
+//   - A packet that is open, with free shares and before its deadline, is not closed. Else one whose last grab the
+//     Pool forgot is closed by the due date that this grab left, or by its holder.
 //   - A stored share is answered before any other check. Else a winner who asks again after the end hears "no".
 //   - The status is read inside the settling transaction, and unique keys guard share and user. Else a share is
 //     paid after its refund, or twice.

@@ -2,6 +2,7 @@ package redpacket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -101,7 +102,7 @@ func (f *flow) grab(ctx context.Context, a Attempt) (grabbed, error) {
 			}
 			regranted = true
 		default:
-			return v, fmt.Errorf("grab %s: no such packet or share in the ledger: %w", a.ID, chat.ErrUnavailable)
+			return v, fmt.Errorf("grab %s: share %d cannot be paid: %s: %w", a.ID, c.Share, s.Why, chat.ErrUnavailable)
 		}
 	}
 }
@@ -146,8 +147,8 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
 			}
 		case Conflict, TooLate:
 			wrong = append(wrong, c.ID)
-		case Unknown:
-			if f.ledger.Quarantine(ctx, []Claim{c}, "no such packet or share in the ledger") != nil {
+		case Unpayable:
+			if f.ledger.Quarantine(ctx, []Claim{c}, s.Why) != nil {
 				continue // stays in the outbox
 			}
 		}
@@ -174,7 +175,11 @@ func (f *flow) join(ctx context.Context, packet string) error {
 	return f.pool.Load(ctx, image)
 }
 
-// close ends a packet: drained, expired or cancelled, all the same way.
+// errNotDue means that a packet was to be closed whose time has not come, as the Pool has it.
+var errNotDue = errors.New("not due")
+
+// close ends a packet: drained, expired or cancelled, all the same way. ErrPacketFinished: a cancel came too late;
+// errNotDue: there is nothing to end yet.
 func (f *flow) close(ctx context.Context, p Ref, cancel bool) (Closed, error) {
 	closing, err := f.closeScript(ctx, p, cancel)
 	if err != nil {
@@ -206,8 +211,10 @@ func (f *flow) closeScript(ctx context.Context, p Ref, cancel bool) (Closing, er
 		switch {
 		case err != nil:
 			return Closing{}, err
-		case closing.Refused:
+		case closing.Refused && cancel:
 			return Closing{}, ErrPacketFinished
+		case closing.Refused:
+			return Closing{}, errNotDue
 		case !closing.Missing:
 			return closing, nil
 		case joins == maxJoins:

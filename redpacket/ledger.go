@@ -19,8 +19,8 @@ type Ledger interface {
 	Send(ctx context.Context, o Order) (Sent, error)
 	// KeyUsed tells whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
-	// Settle pays claims, each for itself; the amount is the packet's own share, never the caller's word.
-	// The packet row is held open against a close meanwhile. An unknown packet settles nothing.
+	// Settle pays claims, each for itself: one that can never be paid hurts no other. The amount is the packet's own
+	// share, never the caller's word. The packet row is held open against a close meanwhile.
 	Settle(ctx context.Context, claims []Claim) ([]Settlement, error)
 	// End ends an open packet: inserts the grants whose user and share are both free, refunds what is
 	// left, reveals the seed, and appends packet_done. Not open: changes nothing and says so.
@@ -46,8 +46,9 @@ type Ledger interface {
 	// Adjust credits (or, negative, debits) a user from outside; admin keys are a key space of their own.
 	// It creates an unseen user. ErrInsufficientBalance, chat.ErrKeyReused.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
-	// Audit reads all books in one consistent snapshot and reports every difference.
-	Audit(ctx context.Context) (Audit, error)
+	// Audit reads all books in one consistent snapshot and reports every difference; show, if not nil, is given
+	// each packet, by id, as it passes. What has been written when Audit begins is in the snapshot.
+	Audit(ctx context.Context, show func(AuditLine)) (Audit, error)
 }
 
 // Account is a user's money and the commitment his next packet will carry.
@@ -82,7 +83,7 @@ const (
 	Duplicate                    // this user has a claim in the packet: Settlement tells which
 	Conflict                     // the share is another user's
 	TooLate                      // the packet is not open: Settlement.Status tells why
-	Unknown                      // no such packet, or no such share in it
+	Unpayable                    // it never can be, for Settlement.Why: no such packet or share, or the engine refuses the row
 )
 
 // Settlement of one claim.
@@ -93,6 +94,7 @@ type Settlement struct {
 	At      time.Time
 	Account Account // PaidNow: after it
 	Status  Status  // TooLate
+	Why     string  // Unpayable
 }
 
 // Close is a packet to be ended.

@@ -21,7 +21,9 @@ type Pool interface {
 	// leaves the due index, and its image goes after an hour.
 	Load(ctx context.Context, i Image) error
 	// Close marks the packet closed, makes it due again in CloseLease, and returns every grant ever
-	// given. With cancel it refuses when anyone has a share, or the packet is closed or due.
+	// given. It refuses while the packet is open, has free shares and its deadline has not come: then whoever
+	// believed it due was told so by what the Pool has since forgotten; it is due at its deadline again. With
+	// cancel it refuses when anyone has a share, or the packet is closed or due.
 	Close(ctx context.Context, p Ref, cancel bool) (Closing, error)
 	// Ack forgets the claims in the outbox; an entry goes when all its claims are gone.
 	Ack(ctx context.Context, claims []Claim) error
@@ -89,7 +91,7 @@ type Image struct {
 // Closing is the outcome of the close script.
 type Closing struct {
 	Missing bool
-	Refused bool   // a cancel that came too late
+	Refused bool   // a cancel that came too late, or a close that came too early (then Reason is Open)
 	Reason  Status // the first reason stays
 	Grants  []Grant
 }

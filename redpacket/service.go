@@ -3,6 +3,7 @@ package redpacket
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -185,6 +186,9 @@ func (s *Service) closeOne(ctx context.Context, p Ref) error {
 		_, err := s.flow.close(ctx, p, false)
 		return nil, err
 	})
+	if errors.Is(err, errNotDue) {
+		return nil // its deadline brings it back
+	}
 	return err
 }
 

@@ -18,6 +18,7 @@ const (
 	simDueDropped                            // the close script takes the packet out of the due index
 	simNoRecovery                            // nobody looks into the outbox
 	simEndUntold                             // a packet that SQL has closed is only retired, not loaded
+	simClosesEarly                           // the close script closes whatever is asked for
 	simLoadedFirst                           // no rule: the sender's instance lives until the Pool knows the packet
 )
 
@@ -39,6 +40,7 @@ func simRules() []simRule {
 		{"image deleted after close", simRetireDeletes, 0, "joins", simRefused},
 		{"closed packet not loaded again", simEndUntold, 0, "everything", simForgotten},
 		{"stored share answered last", simStoredShareLast, 0, "no-faults", simToldNo},
+		{"closed before its time", simClosesEarly, 0, "everything", simEarly},
 		{"no backstop", simNoBackstop, 0, "crashes", simStuck},
 		{"due date dropped on close", simDueDropped, simNoBackstop | simLoadedFirst, "crashes", simStuck},
 		{"no recovery", simNoRecovery, 0, "crashes", simUnpaid},

@@ -203,6 +203,9 @@ func (s *simPool) close(m *simMaster, p Ref, cancel bool) Closing {
 		im.reason = Cancelled
 	case im.free() < 0:
 		im.reason = Drained
+	case s.w.clock < im.deadline && s.w.mutant&simClosesEarly == 0:
+		im.due = im.deadline
+		return Closing{Refused: true, Reason: Open}
 	default:
 		im.reason = Expired
 	}

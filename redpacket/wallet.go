@@ -53,4 +53,4 @@ func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, no
 }
 
 // Audit reads the books.
-func (s *Service) Audit(ctx context.Context) (Audit, error) { return s.ledger.Audit(ctx) }
+func (s *Service) Audit(ctx context.Context) (Audit, error) { return s.ledger.Audit(ctx, nil) }

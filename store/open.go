@@ -97,11 +97,6 @@ func (b *Books) Setting(ctx context.Context, name string, draw func() []byte) ([
 	return b.sql.Setting(ctx, name, draw)
 }
 
-// AuditEach compares all books in one snapshot, and shows each packet on the way.
-func (b *Books) AuditEach(ctx context.Context, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
-	return b.sql.AuditEach(ctx, show)
-}
-
 // Ready tells whether the engines can be reached.
 func (b *Books) Ready(ctx context.Context) error {
 	_, err := b.Chat.Epoch(ctx)

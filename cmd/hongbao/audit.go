@@ -43,7 +43,7 @@ type auditedPacket struct {
 // audit reads one consistent snapshot, whether a server runs or not.
 func (p *program) audit(ctx context.Context, books *store.Books, brief, asJSON bool) error {
 	var lines []auditedPacket
-	result, err := books.AuditEach(ctx, func(l redpacket.AuditLine) {
+	result, err := books.Ledger.Audit(ctx, func(l redpacket.AuditLine) {
 		if !brief {
 			lines = append(lines, auditedPacket(l))
 		}

@@ -150,6 +150,9 @@ func (p *Pool) Close(_ context.Context, r redpacket.Ref, cancel bool) (redpacket
 		return redpacket.Closing{Missing: true}, nil
 	case !cancel && im.drained():
 		im.close(redpacket.Drained)
+	case !cancel && !im.closed() && now.Before(im.deadline):
+		pt.reschedule(im, im.deadline)
+		return redpacket.Closing{Refused: true, Reason: redpacket.Open}, nil
 	case !cancel:
 		im.close(redpacket.Expired)
 	case im.cancellable(now):

@@ -12,12 +12,10 @@ import (
 
 // Audit implements redpacket.Ledger. It reads one snapshot while the server runs on, row by row: its memory
 // does not grow with the books. After maxDifferences it stops noting what else is wrong.
-func (s *Store) Audit(ctx context.Context) (redpacket.Audit, error) {
-	return s.AuditEach(ctx, func(redpacket.AuditLine) {})
-}
-
-// AuditEach is Audit that also shows each packet, by id, as it passes.
-func (s *Store) AuditEach(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
+func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
+	if show == nil {
+		show = func(redpacket.AuditLine) {}
+	}
 	err = s.view(ctx, func(r reader) error {
 		a, err = audit(r, show)
 		return err

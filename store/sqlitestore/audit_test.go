@@ -19,7 +19,7 @@ func TestAudit(t *testing.T) {
 	s := openLedger(t, t.TempDir())
 	live(t, s)
 	tamper := startTampering(t, s)
-	if a, err := s.Audit(t.Context()); err != nil || len(a.Differences) > 0 {
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
 		t.Fatalf("the untouched books: %+v, %v", a, err)
 	}
 	t.Run("columns", func(t *testing.T) { tamper.on(t).columns() })
@@ -56,7 +56,7 @@ func TestAuditOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]int{from: 0, to: 2} { // the wallet, and the sum of all
-		a, err := openLedger(t, dir).Audit(t.Context())
+		a, err := openLedger(t, dir).Audit(t.Context(), nil)
 		if err != nil || len(a.Differences) != want {
 			t.Errorf("audit: %+v, %v, want %d differences", a.Differences, err, want)
 		}
@@ -71,7 +71,7 @@ func TestAuditWhileWriting(t *testing.T) {
 	var audits sync.WaitGroup
 	audits.Go(func() {
 		for {
-			a, err := s.Audit(context.Background())
+			a, err := s.Audit(context.Background(), nil)
 			if err != nil || len(a.Differences) > 0 {
 				t.Errorf("audit: %+v, %v", a, err)
 			}

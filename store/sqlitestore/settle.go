@@ -2,15 +2,41 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 )
 
-// Settle implements redpacket.Ledger. There is one writer, so nothing can close a packet meanwhile.
+// Settle implements redpacket.Ledger. There is one writer, so nothing can close a packet meanwhile. Where the
+// engine refuses a row, each claim is tried alone, so that the poisonous one is found.
 func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
+	settled, err := s.settleAll(ctx, claims)
+	switch why := refusedRow(err); {
+	case err == nil:
+		return settled, nil
+	case why == "":
+		return nil, outcome("settle claims", err)
+	case len(claims) == 1:
+		return []redpacket.Settlement{unpayable(why)}, nil
+	}
+	settled = settled[:0]
+	for i := range claims {
+		one, err := s.Settle(ctx, claims[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		settled = append(settled, one...)
+	}
+	return settled, nil
+}
+
+func (s *Store) settleAll(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
 	settled := make([]redpacket.Settlement, len(claims))
 	err := s.do(ctx, func(w *writer) (err error) {
 		for i, c := range claims {
@@ -21,11 +47,26 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpack
 		crashpoint.Here("settle.before-commit")
 		return nil
 	})
-	if err != nil {
-		return nil, outcome("settle claims", err)
+	if err == nil {
+		crashpoint.Here("settle.after-commit")
 	}
-	crashpoint.Here("settle.after-commit")
-	return settled, nil
+	return settled, err
+}
+
+func unpayable(why string) redpacket.Settlement {
+	return redpacket.Settlement{Verdict: redpacket.Unpayable, Why: why}
+}
+
+// refusedRow is what the engine has against a row, if that is what failed.
+func refusedRow(err error) string {
+	var failed *sqlite.Error
+	if errors.As(err, &failed) {
+		switch failed.Code() & 0xff {
+		case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG:
+			return failed.Error()
+		}
+	}
+	return ""
 }
 
 func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
@@ -35,7 +76,7 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 		return redpacket.Settlement{}, err
 	}
 	if !found {
-		return redpacket.Settlement{Verdict: redpacket.Unknown}, nil
+		return unpayable("no such packet"), nil
 	}
 	shares, err := w.shares(c.ID)
 	if err != nil {
@@ -95,7 +136,7 @@ func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int)
 		return s, nil
 	}
 	if c.Share < 0 || c.Share >= count {
-		return redpacket.Settlement{Verdict: redpacket.Unknown}, nil
+		return unpayable("no such share"), nil
 	}
 	taken, err := w.row(`select 1 from claims where packet_id = ? and share_no = ?`, []any{c.ID, c.Share}, new(int))
 	switch {

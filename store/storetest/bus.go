@@ -45,6 +45,7 @@ type busBench struct {
 	changed  chan struct{} // closed and renewed with every change
 	received []busDelivery
 	suspects int
+	down     bool
 	hold     chan struct{} // not nil: Receive waits until it is closed
 }
 
@@ -77,6 +78,9 @@ func (b *busBench) Receive(topic string, payload []byte) {
 
 // Suspect counts.
 func (b *busBench) Suspect() { b.change(func() { b.suspects++ }) }
+
+// Down is noted.
+func (b *busBench) Down(down bool) { b.change(func() { b.down = down }) }
 
 func (b *busBench) change(f func()) {
 	b.mu.Lock()

@@ -201,7 +201,7 @@ func (b *ledgerBench) entries() []chat.Entry {
 
 func (b *ledgerBench) audit() redpacket.Audit {
 	b.Helper()
-	a, err := b.ledger.Audit(b.ctx)
+	a, err := b.ledger.Audit(b.ctx, nil)
 	b.must(err)
 	return a
 }

@@ -73,7 +73,7 @@ func settleTests() []ledgerTest {
 			got := b.settle(
 				nowhere, b.claim(p, member(0), 0), b.claim(p, member(1), -1), b.claim(p, member(1), 3),
 				b.claim(p, member(2), 0), b.claim(p, member(1), 1))
-			b.verdicts(got, redpacket.Unknown, redpacket.PaidNow, redpacket.Unknown, redpacket.Unknown,
+			b.verdicts(got, redpacket.Unpayable, redpacket.PaidNow, redpacket.Unpayable, redpacket.Unpayable,
 				redpacket.Conflict, redpacket.PaidNow)
 		}},
 		{"settle/nothing is nothing", func(b *ledgerBench) {
@@ -87,7 +87,7 @@ func settleTests() []ledgerTest {
 				late := b.verdict(redpacket.TooLate, b.claim(p, member(3), 3))
 				equal(b, "status", late.Status, redpacket.Expired)
 				b.verdict(redpacket.Conflict, b.claim(p, member(3), 0))
-				b.verdict(redpacket.Unknown, b.claim(p, member(3), 4))
+				b.verdict(redpacket.Unpayable, b.claim(p, member(3), 4))
 				mine := b.verdict(redpacket.Duplicate, b.claim(p, member(1), 1))
 				equal(b, "amount", mine.Amount, b.book(p).Shares[1])
 				other := b.verdict(redpacket.Duplicate, b.claim(p, member(1), 3))
