@@ -3,6 +3,7 @@ package chat
 import (
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 )
 
 // cacheShards keeps those apart who look things up at the same time.
@@ -21,6 +22,7 @@ type cache[V any] struct {
 	seed     maphash.Seed
 	perShard int
 
+	idle   atomic.Bool // nothing is kept
 	shards [cacheShards]cacheShard[V]
 }
 
@@ -58,7 +60,7 @@ func (c *cache[V]) get(k seat) (v V, version uint64, ok bool) {
 	held := s.values[hash]
 	version = s.version
 	s.mu.RUnlock()
-	if held == nil || held.seat != k {
+	if held == nil || held.seat != k || c.idle.Load() {
 		return v, version, false
 	}
 	return held.value, version, true
@@ -70,7 +72,7 @@ func (c *cache[V]) put(k seat, v V, version uint64) {
 	s, hash := c.place(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.version != version {
+	if s.version != version || c.idle.Load() {
 		s.dropLocked(hash)
 		return
 	}
@@ -95,4 +97,16 @@ func (s *cacheShard[V]) dropLocked(hash uint64) uint64 {
 	delete(s.values, hash)
 	s.version++
 	return s.version
+}
+
+// rest forgets everything; while idle nothing is kept.
+func (c *cache[V]) rest(idle bool) {
+	c.idle.Store(idle)
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		clear(s.values)
+		s.version++
+		s.mu.Unlock()
+	}
 }

@@ -9,8 +9,8 @@
 //     Store has returned.
 //   - A client's key names one request for ever: the same key with the same content gives the first
 //     result again, with other content ErrKeyReused.
-//   - What the Service remembers of standings and users is exact for every change made through it. A
-//     second process that changes members of the same database needs a word of it to the first.
+//   - What the Service remembers of standings and users is exact for every change made through it, and for those
+//     of other instances as soon as their word has come. While words may be missing nothing is remembered.
 //
 // No goroutine runs while nothing happens: a count of members that is held back for a second is a timer.
 //

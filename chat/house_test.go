@@ -86,14 +86,22 @@ type telling struct {
 
 // record is a Publisher that keeps what it is told.
 type record struct {
-	mu  sync.Mutex
-	all []telling
+	mu    sync.Mutex
+	all   []telling
+	moved [][2]string
 }
 
 func (r *record) Entry(e chat.Entry)               { r.add(telling{To: e.Room, Entry: e.Seq}) }
 func (r *record) ToRoom(room string, e chat.Event) { r.add(telling{To: room, Event: e}) }
 func (r *record) ToUser(user string, e chat.Event) { r.add(telling{To: user, Event: e}) }
 func (r *record) add(t telling)                    { r.mu.Lock(); defer r.mu.Unlock(); r.all = append(r.all, t) }
+
+// Moved goes to the other instances only, and is kept apart.
+func (r *record) Moved(room, user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.moved = append(r.moved, [2]string{room, user})
+}
 
 // take gives what was told since the last take.
 func (r *record) take() []telling {

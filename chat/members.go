@@ -13,10 +13,11 @@ func (s *Service) Join(ctx context.Context, u User, room string) (Membership, er
 	m, changed, err := s.store.Join(ctx, Joining{
 		Room: room, User: u.ID, At: s.now(), MaxRooms: s.limits.Rooms, MaxMembers: s.limits.RoomMembers,
 	})
-	s.standings.drop(seat{room, u.ID}) // whatever came of it
+	s.Forget(room, u.ID) // whatever came of it
 	if err != nil || !changed {
 		return m, err
 	}
+	s.pub.Moved(room, u.ID)
 	s.pub.ToUser(u.ID, Entered{Membership: m})
 	s.counting.changed(room, m.Room.Members)
 	return m, nil
@@ -29,12 +30,14 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	}
 	now := s.now()
 	left, err := s.store.Leave(ctx, Leaving{Room: room, User: u, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}})
-	s.standings.drop(seat{room, u.ID}) // whatever came of it
+	s.Forget(room, u.ID) // whatever came of it
 	if err != nil || !left.Changed {
 		return err
 	}
+	s.pub.Moved(room, u.ID)
 	if left.Heir != "" {
-		s.standings.drop(seat{room, left.Heir})
+		s.Forget(room, left.Heir)
+		s.pub.Moved(room, left.Heir)
 	}
 	for _, e := range left.Entries {
 		s.pub.Entry(e)

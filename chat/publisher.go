@@ -8,6 +8,8 @@ type Publisher interface {
 	// ToRoom and ToUser send an event to all sockets in a room, or of one user.
 	ToRoom(room string, e Event)
 	ToUser(user string, e Event)
+	// Moved tells the other instances that the user stands otherwise to the room than they may remember.
+	Moved(room, user string)
 }
 
 // Event is something that is true now and needs no place in a sequence. The receiver switches on its type.

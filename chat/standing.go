@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Standing of a user to a room, from memory where possible. It is exact for every change made by this Service.
+// Standing of a user to a room, from memory where possible. It is exact for every change made by this Service; a
+// change made by another one is seen when its word has come (Publisher.Moved, Forget).
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
 	at := seat{room, user}
 	st, version, ok := s.standings.get(at)
@@ -20,6 +21,16 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 		s.standings.put(seat{strings.Clone(room), strings.Clone(user)}, st, version)
 	}
 	return st, nil
+}
+
+// Forget drops what is remembered of a standing: another instance has changed it.
+func (s *Service) Forget(room, user string) { s.standings.drop(seat{room, user}) }
+
+// Deaf says that the words of other instances may be missing from now on (true), or that they come again (false).
+// Meanwhile, and of what was before, nothing is believed.
+func (s *Service) Deaf(deaf bool) {
+	s.standings.rest(deaf)
+	s.users.rest(deaf)
 }
 
 // mayRead says whether the user may see the room.

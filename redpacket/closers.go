@@ -2,7 +2,7 @@ package redpacket
 
 import "sync"
 
-// closers are the goroutines that close packets. Once stopped there are none, and none is started any more: a
+// closers are the goroutines that close packets, or learn that they are. Once stopped there are none, and none is started any more: a
 // grab whose client has gone may outlive the service, and the due date it leaves behind is enough.
 type closers struct {
 	mu      sync.Mutex

@@ -43,6 +43,7 @@ type grabbed struct {
 	paid    Settlement // won, already
 	taken   int        // shares taken as the Pool knows it
 	last    bool       // the caller holds the last share and closes the packet
+	ended   bool       // the packet is closed, or about to be
 }
 
 // grab takes a share for one user and settles it. An error of kind chat.ErrUnavailable means outcome
@@ -71,7 +72,7 @@ func (f *flow) grab(ctx context.Context, a Attempt) (grabbed, error) {
 		case Busy:
 			return v, fmt.Errorf("grab %s: too many unsettled claims: %w", a.ID, chat.ErrUnavailable)
 		case IsClosed:
-			v.outcome = lateOutcome(ans.Reason)
+			v.outcome, v.ended = lateOutcome(ans.Reason), true
 			return v, nil
 		case IsLate:
 			v.outcome = OutcomeExpired
@@ -94,7 +95,7 @@ func (f *flow) grab(ctx context.Context, a Attempt) (grabbed, error) {
 			}
 			return v, nil
 		case TooLate:
-			v.outcome = lateOutcome(s.Status)
+			v.outcome, v.ended = lateOutcome(s.Status), true
 			return v, nil
 		case Conflict: // the Pool had forgotten that the share was taken; it has been joined, so ask once more
 			if regranted {

@@ -54,8 +54,11 @@ func (s *Service) grabOpen(ctx context.Context, k *known, user string, standing 
 		a.May = Denied
 	}
 	v, err := s.flow.grab(context.WithoutCancel(ctx), a)
-	if v.last {
+	switch {
+	case v.last:
 		s.closeSoon(k.packet.Ref)
+	case v.ended:
+		s.learnEnd(k)
 	}
 	if err != nil {
 		return Result{}, err
@@ -68,6 +71,23 @@ func (s *Service) grabOpen(ctx context.Context, k *known, user string, standing 
 		r.Balance = &v.paid.Account.Balance
 	}
 	return r, nil
+}
+
+// learnEnd has the packet's end remembered here, too, when another instance has closed it: so late-comers reach neither
+// Pool nor SQL. A close that is still under way is learned by a later one.
+func (s *Service) learnEnd(k *known) {
+	if !k.learning.CompareAndSwap(false, true) {
+		return
+	}
+	s.closers.start(func() {
+		defer k.learning.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if book, err := s.ledger.Book(ctx, k.packet.ID); err == nil && book.Status != Open {
+			s.memory.finish(book)
+			s.progress.end(k.packet.ID)
+		}
+	})
 }
 
 // answer to a grab of a finished packet, in the order of checks that the Pool has too.

@@ -159,6 +159,7 @@ func (e *ear) Entry(entry chat.Entry) {
 
 func (e *ear) ToRoom(_ string, ev chat.Event) { e.hear(func() { e.events = append(e.events, ev) }) }
 func (e *ear) ToUser(_ string, ev chat.Event) { e.hear(func() { e.events = append(e.events, ev) }) }
+func (e *ear) Moved(string, string)           {}
 
 func (e *ear) hear(note func()) {
 	e.mu.Lock()

@@ -25,10 +25,11 @@ type memoryShard struct {
 
 // known is one packet.
 type known struct {
-	packet  Packet
-	ending  atomic.Pointer[ending] // nil: not known to be finished
-	cost    int                    // guarded by its shard's mu
-	claimed int                    // highest rank settled here; guarded by progress.mu
+	packet   Packet
+	ending   atomic.Pointer[ending] // nil: not known to be finished
+	learning atomic.Bool            // somebody asks SQL for the ending
+	cost     int                    // guarded by its shard's mu
+	claimed  int                    // highest rank settled here; guarded by progress.mu
 }
 
 // ending is who got what of a finished packet.

@@ -13,6 +13,8 @@ func (s *shouts) Entry(chat.Entry)          { s.told++ }
 func (s *shouts) ToRoom(string, chat.Event) { s.told++ }
 func (s *shouts) ToUser(string, chat.Event) { s.told++ }
 
+func (*shouts) Moved(string, string) {}
+
 // TestNoProgressAfterTheEnd: a claim was committed before the end, but whoever settled it comes to say so only
 // after the end was told.
 func TestNoProgressAfterTheEnd(t *testing.T) {

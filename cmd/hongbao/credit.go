@@ -59,3 +59,4 @@ type silence struct{}
 func (silence) Entry(chat.Entry)          {}
 func (silence) ToRoom(string, chat.Event) {}
 func (silence) ToUser(string, chat.Event) {}
+func (silence) Moved(string, string)      {}

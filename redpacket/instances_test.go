@@ -1,0 +1,57 @@
+package redpacket_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// countedPool counts the grabs that reach it.
+type countedPool struct {
+	redpacket.Pool
+	grabs atomic.Int64
+}
+
+func (p *countedPool) Grab(ctx context.Context, attempts []redpacket.Attempt) ([]redpacket.Answer, error) {
+	p.grabs.Add(int64(len(attempts)))
+	return p.Pool.Grab(ctx, attempts)
+}
+
+// TestOtherInstancesLearnTheEnd: a packet that one instance closed is soon answered from the memory of another one,
+// which had known it open.
+func TestOtherInstancesLearnTheEnd(t *testing.T) {
+	h := newHouse(t, "boss", "a", "b")
+	h.credit(t, "boss", 100)
+	pool := &countedPool{Pool: h.pool}
+	other := redpacket.New(h.store, pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	defer func() { _ = other.Run(ctx) }() // waits for what it has begun
+
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1})
+	if r, err := other.Grab(t.Context(), "a", p.ID); err != nil || r.Outcome != redpacket.OutcomeWon {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	h.run(t)
+	h.clock.advance(redpacket.CloseLease)
+	h.heard.until(t, "packet_done", done(p))
+	deadline := time.Now().Add(10 * time.Second)
+	for known := false; !known; {
+		before := pool.grabs.Load()
+		r, err := other.Grab(t.Context(), "b", p.ID)
+		if err != nil || r.Outcome != redpacket.OutcomeEmpty {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		known = pool.grabs.Load() == before
+		if time.Now().After(deadline) {
+			t.Fatal("every late-comer still reaches the pool")
+		}
+	}
+	if r, err := other.Grab(t.Context(), "a", p.ID); err != nil || r.Outcome != redpacket.OutcomeAlready || r.Amount != 100 {
+		t.Errorf("the winner, from memory: %+v, %v", r, err)
+	}
+}
