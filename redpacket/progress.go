@@ -1,6 +1,7 @@
 package redpacket
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -9,7 +10,9 @@ import (
 
 // progress tells rooms how their packets go, merged to five times a second per packet and never after the end.
 type progress struct {
-	pub chat.Publisher
+	// static
+	pub     chat.Publisher
+	limiter chat.Limiter // over all instances; nil: there is only this one
 
 	mu      sync.Mutex
 	packets map[string]*tally // guarded by mu; those with a claim in the last interval
@@ -25,10 +28,14 @@ type tally struct {
 const (
 	progressEvery = 200 * time.Millisecond
 	latestShown   = 5
+	limiterTime   = 100 * time.Millisecond // who does not answer by then does not limit
 )
 
+var progressRate = chat.Rate{PerSecond: float64(time.Second / progressEvery), Burst: 1}
+
 // note counts a committed claim, unless the packet's end is known: whoever settled a claim before the end may come
-// here after it. The first is told at once, the next ones together when the interval is over.
+// here after it. The first is told at once, the next ones together when the interval is over. Among several instances
+// the first one, too, has to wait for its turn.
 func (p *progress) note(k *known, rank int, user string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +47,7 @@ func (p *progress) note(k *known, rank int, user string) {
 	first := t == nil
 	if first {
 		t = &tally{event: Progress{Packet: k.packet.ID, Room: k.packet.Room, Count: k.packet.Count}}
-		t.timer = time.AfterFunc(progressEvery, func() { p.tick(k.packet.ID, t) })
+		t.timer = time.AfterFunc(p.firstTick(), func() { p.tick(k.packet.ID, t) })
 		p.packets[k.packet.ID] = t
 	}
 	t.event.Claimed = k.claimed
@@ -48,9 +55,16 @@ func (p *progress) note(k *known, rank int, user string) {
 	if over := len(t.event.Latest) - latestShown; over > 0 {
 		t.event.Latest = t.event.Latest[over:]
 	}
-	if t.dirty = true; first {
+	if t.dirty = true; first && p.limiter == nil {
 		p.tell(t)
 	}
+}
+
+func (p *progress) firstTick() time.Duration {
+	if p.limiter == nil {
+		return progressEvery
+	}
+	return 0
 }
 
 // tell publishes under mu, so that nothing can come after end. The publisher does not block.
@@ -61,17 +75,48 @@ func (p *progress) tell(t *tally) {
 }
 
 func (p *progress) tick(packet string, t *tally) {
+	if !p.goesOn(packet, t) {
+		return
+	}
+	wait := p.turn(packet)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.packets[packet] != t {
 		return
 	}
-	if !t.dirty {
-		delete(p.packets, packet)
+	if wait > 0 {
+		t.timer.Reset(wait)
 		return
 	}
 	p.tell(t)
 	t.timer.Reset(progressEvery)
+}
+
+// goesOn tells whether there is anything to tell, and forgets the packet if not.
+func (p *progress) goesOn(packet string, t *tally) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.packets[packet] != t {
+		return false
+	}
+	if !t.dirty {
+		delete(p.packets, packet)
+	}
+	return t.dirty
+}
+
+// turn is how long it takes until this instance may tell the packet's progress; 0: now.
+func (p *progress) turn(packet string) time.Duration {
+	if p.limiter == nil {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limiterTime)
+	defer cancel()
+	wait, err := p.limiter.Take(ctx, "progress:"+packet, progressRate)
+	if err != nil {
+		return 0
+	}
+	return wait
 }
 
 // end forgets the packet, whose ending is remembered by now: so note cannot begin anew.

@@ -1,16 +1,79 @@
 package redpacket
 
 import (
+	"context"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"hongbao/chat"
 )
 
-// shouts counts what is told.
-type shouts struct{ told int }
+// TestProgressOfSeveralInstances: together they tell five times a second, and at last how it is.
+func TestProgressOfSeveralInstances(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := &spacing{}
+		var heard [3]shouts
+		var instances [3]progress
+		for i := range instances {
+			instances[i] = progress{pub: &heard[i], limiter: limiter, packets: map[string]*tally{}}
+		}
+		m := newMemory(1 << 20)
+		const claims = 600
+		for n := range claims { // for three seconds
+			i := n % len(instances)
+			k := m.put(Packet{Ref: Ref{ID: "p"}, Count: claims})
+			instances[i].note(k, n+1, "user")
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		told, last := 0, 0
+		for i := range heard {
+			told += heard[i].told
+			last = max(last, heard[i].last.Claimed)
+			if len(instances[i].packets) > 0 {
+				t.Error("a packet is not forgotten")
+			}
+		}
+		if told < 10 || told > 20 {
+			t.Errorf("told %d times in three seconds, want about 15", told)
+		}
+		if last != claims {
+			t.Errorf("the last word was %d of %d", last, claims)
+		}
+	})
+}
 
-func (s *shouts) Entry(chat.Entry)          { s.told++ }
-func (s *shouts) ToRoom(string, chat.Event) { s.told++ }
+// spacing is a limiter for rates without bursts.
+type spacing struct {
+	mu   sync.Mutex
+	free time.Time
+}
+
+func (s *spacing) Take(_ context.Context, _ string, r chat.Rate) (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if wait := s.free.Sub(now); wait > 0 {
+		return wait, nil
+	}
+	s.free = now.Add(time.Duration(float64(time.Second) / r.PerSecond))
+	return 0, nil
+}
+
+// shouts counts what is told.
+type shouts struct {
+	told int
+	last Progress
+}
+
+func (s *shouts) Entry(chat.Entry) { s.told++ }
+
+func (s *shouts) ToRoom(_ string, e chat.Event) {
+	s.told++
+	s.last = e.(Progress)
+}
 func (s *shouts) ToUser(string, chat.Event) { s.told++ }
 
 func (*shouts) Moved(string, string) {}

@@ -35,6 +35,7 @@ type Options struct {
 	NewID         func(time.Time) string
 	Limits        Limits
 	Log           *slog.Logger
+	Limiter       chat.Limiter  // shared by all instances; nil: there is only this one
 	MemoryBytes   int           // for packets remembered; default 64 MiB
 	SweepEvery    time.Duration // default 200 ms
 	RecoverEvery  time.Duration // default 1 s
@@ -82,7 +83,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.Limits = o.Limits.withDefaults()
 
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(ledger, pub)}
-	s.progress = progress{pub: pub, packets: map[string]*tally{}}
+	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: pool, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
 	return s
 }

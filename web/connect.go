@@ -73,7 +73,7 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
 	}
-	result.Client, result.Session, result.Node, result.Version = client, chat.NewID(s.srv.o.Now()), s.srv.node, s.srv.o.Version
+	result.Client, result.Session, result.Node, result.Version = client, chat.NewID(s.srv.o.Now()), s.srv.pub.node, s.srv.o.Version
 	result.Expires, result.Ttl = true, s.srv.ttl(who.expires)
 	result.Ping, result.Pong, result.Time = pingSeconds, true, s.srv.o.Now().UnixMilli()
 	reply, err := wire.ConnectReply(s.encoding(), id, result)
@@ -82,10 +82,13 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 	}
 
 	s.expire(who.expires)
-	if oldest := s.srv.sockets.add(s, who.user.ID); oldest != nil {
-		oldest.close(wire.ClosePushedOut)
+	if s.srv.sockets.add(s, who.user.ID) {
+		s.srv.attendance.note(movement{user: who.user.ID, socket: client})
 	}
 	s.becomeOpen()
+	if !s.srv.o.Alone {
+		s.srv.rechecks.add(who.user.ID)
+	}
 	return reply, nil
 }
 
@@ -115,8 +118,8 @@ func (s *session) authenticate(token string) (identity, error) {
 func (s *session) becomeOpen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, data := range s.early {
-		s.obeyLocked(data)
+	for _, sig := range s.early {
+		s.obeyLocked(sig)
 	}
 	s.early, s.bearer, s.phase = nil, nil, open
 }

@@ -15,17 +15,18 @@
 // all of them, so a program is wired in this order:
 //
 //	store, err := sqlitestore.Open(ctx, dir, log)
-//	pool, bus := memstore.NewPool(memstore.Options{}), memstore.NewBroker().Endpoint()
+//	pool, presence := memstore.NewPool(memstore.Options{}), memstore.NewDirectory().Presence()
 //	repair := web.Repair{Store: store}
-//	h := hub.New(hub.Options{Encode: web.Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: bus})
+//	h := hub.New(hub.Options{Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs})
 //	pub := web.NewPublisher(h)
 //	rooms := chat.New(store, pub, chat.Options{})
 //	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{})
-//	server, err := web.New(h, rooms, packets, web.Options{JWT: web.JWT{Secret: secret}})
+//	server, err := web.New(h, pub, rooms, packets, web.Options{JWT: web.JWT{Secret: secret}, Presence: presence, Alone: true})
 //
-// Then h.Run, packets.Run and what else has a Run is run, server.Handler() and server.OpsHandler() are
+// Then h.Run, packets.Run and server.Run are run, server.Handler() and server.OpsHandler() are
 // served on their listeners, and at the end server.Drain is called before the listeners are shut down.
 //
 //	goroutine                     started by       ends when                    may block on
 //	one per running command       session.advance  it and its heirs are done    the services
+//	attendance, rechecks          Server.Run       ctx                          the presence, the services
 package web

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"time"
+
 	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/redpacket"
@@ -8,10 +10,13 @@ import (
 )
 
 // Publisher tells the hub, in wire terms, what the services have committed.
-type Publisher struct{ hub *hub.Hub }
+type Publisher struct {
+	hub  *hub.Hub
+	node string // names this instance
+}
 
 // NewPublisher makes the publisher of a hub.
-func NewPublisher(h *hub.Hub) *Publisher { return &Publisher{hub: h} }
+func NewPublisher(h *hub.Hub) *Publisher { return &Publisher{hub: h, node: chat.NewID(time.Now())} }
 
 // Entry implements chat.Publisher.
 func (p *Publisher) Entry(e chat.Entry) {
@@ -27,14 +32,22 @@ func (p *Publisher) ToUser(user string, e chat.Event) {
 	topic := userTopic(user)
 	switch e := e.(type) {
 	case chat.Entered:
-		p.hub.Signal(topic, signal{Room: e.Membership.Room.ID, Entered: &entered{
-			Seen: e.Membership.Room.LastSeq, Data: wire.Joined{Room: wireMembership(e.Membership)},
-		}}.encode())
+		p.signal(topic, enteredSignal(e.Membership))
 	case chat.Gone:
-		p.hub.Signal(topic, signal{Room: e.Room, Reason: e.Reason}.encode())
+		p.signal(topic, signal{Room: e.Room, Reason: e.Reason})
 	default:
 		p.tell(topic, e)
 	}
+}
+
+func (p *Publisher) signal(topic string, sig signal) {
+	sig.By = p.node
+	p.hub.Signal(topic, sig.encode())
+}
+
+// Moved implements chat.Publisher.
+func (p *Publisher) Moved(room, user string) {
+	p.hub.Notify(marshal(notice{Moved: &place{Room: room, User: user}}))
 }
 
 // tell sends an event as a message without a place in a sequence.

@@ -205,9 +205,9 @@ func (s *testServer) refreshes() int {
 	return 0
 }
 
-// sessionOf is a user's oldest session.
+// sessionOf is a user's newest session.
 func (s *testServer) sessionOf(user string) *session {
 	s.sockets.mu.Lock()
 	defer s.sockets.mu.Unlock()
-	return s.sockets.oldest[user]
+	return s.sockets.first[user]
 }

@@ -25,7 +25,9 @@ type Options struct {
 	AllowedOrigins []string // besides the server's own host, as "https://example.com"
 	Currency       wire.Currency
 	Version        string
-	SocketsPerUser int                         // on this instance; the oldest goes
+	Presence       chat.Presence               // who has a socket on whatever instance; required
+	SocketsPerUser int                         // over all instances; the oldest goes
+	Alone          bool                        // there is no other instance
 	Ready          func(context.Context) error // are the engines reachable
 	Now            func() time.Time
 	Log            *slog.Logger
@@ -44,15 +46,18 @@ type Server struct {
 	tokens   *verifier
 	origins  map[string]struct{} // allowed besides our own host
 	upgrader websocket.Upgrader
-	node     string // names this instance to clients
+	pub      *Publisher
 	metrics  *metrics
 
-	sockets  sockets
-	draining atomic.Bool
+	sockets    sockets
+	attendance *attendance
+	rechecks   *rechecks
+	draining   atomic.Bool
 }
 
-// New makes a server over a hub and the two services that publish to it.
-func New(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
+// New makes a server over a hub and the two services that publish to it through pub. It is the hub's ear for what
+// other instances say.
+func New(h *hub.Hub, pub *Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -69,10 +74,12 @@ func New(h *hub.Hub, rooms *chat.Service, packets *redpacket.Service, o Options)
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	s := &Server{
-		hub: h, chat: rooms, packets: packets, o: o, tokens: tokens,
-		origins: originSet(o.AllowedOrigins), node: chat.NewID(o.Now()),
-		sockets: sockets{max: o.SocketsPerUser, oldest: map[string]*session{}},
+		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens,
+		origins: originSet(o.AllowedOrigins), sockets: sockets{first: map[string]*session{}},
 	}
+	s.attendance = newAttendance(o.Presence, o.SocketsPerUser, s.pushOut, o.Log)
+	s.rechecks = newRechecks(s.recheck, o.Log)
+	h.SetPeers(s)
 	s.upgrader = s.newUpgrader()
 	s.metrics = newMetrics(s)
 	return s, nil

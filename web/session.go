@@ -25,8 +25,8 @@ type session struct {
 	conn *hub.Conn
 
 	// guarded by sockets.mu
-	newer *session // of the same user
-	gone  bool     // the socket is closed
+	next *session // of the same user
+	gone bool     // the socket is closed
 
 	mu      sync.Mutex // guards the following
 	phase   phase
@@ -37,7 +37,7 @@ type session struct {
 	epoch   string
 	pending []*pending    // commands in flight, in the order they came; nil: none
 	space   chan struct{} // closed when a command was answered; nil while the reader does not wait for that
-	early   [][]byte      // signals that came before the session was open
+	early   []signal      // signals that came before the session was open
 }
 
 func newSession(srv *Server, conn *hub.Conn, bearer *identity) *session {
@@ -54,7 +54,14 @@ func (s *session) Idle() bool {
 }
 
 // Closed implements hub.Handler.
-func (s *session) Closed() { s.srv.sockets.remove(s) }
+func (s *session) Closed() {
+	s.mu.Lock()
+	user, socket := s.who.User.ID, s.client
+	s.mu.Unlock()
+	if s.srv.sockets.remove(s, user) {
+		s.srv.attendance.note(movement{user: user, socket: socket, gone: true})
+	}
+}
 
 func (s *session) encoding() wire.Encoding { return wire.Encoding(s.conn.Encoding()) }
 

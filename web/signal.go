@@ -5,15 +5,24 @@ import (
 	"encoding/json"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/web/wire"
 )
 
-// signal tells a user's sessions, on every instance, that he has come into a room or gone out of it. It is for
-// the sessions, not for the clients: they hear what becomes of it.
+// signal tells a user's sessions, on every instance, that he has come into a room or gone out of it, or that sockets
+// of his are to be closed. It is for the sessions, not for the clients: they hear what becomes of it.
 type signal struct {
-	Room    string   `json:"room"`
+	By      string   `json:"by"` // the instance that says so
+	Room    string   `json:"room,omitempty"`
 	Entered *entered `json:"entered,omitempty"` // nil: he is out
 	Reason  string   `json:"reason,omitempty"`  // why he is out
+	Close   *closing `json:"close,omitempty"`   // then nothing else is meant
+}
+
+// closing names sockets to be closed.
+type closing struct {
+	Code   int    `json:"code"`
+	Socket string `json:"socket,omitempty"` // empty: all
 }
 
 // entered is what a session needs to let its client into a room.
@@ -22,33 +31,47 @@ type entered struct {
 	Data wire.Joined `json:"data"`
 }
 
+// enteredSignal says that the user of the membership is in its room now.
+func enteredSignal(m chat.Membership) signal {
+	return signal{Room: m.Room.ID, Entered: &entered{Seen: m.Room.LastSeq, Data: wire.Joined{Room: wireMembership(m)}}}
+}
+
 func (sig signal) encode() []byte { return marshal(sig) }
 
 // standingTime is how long a session asks at most how its user stands to a room.
 const standingTime = time.Second
 
-// Signal implements hub.Handler. What comes while the session is being opened waits, so that a room left
+// Signal implements hub.Handler. What another instance says makes what is remembered here old. What comes while the session is being opened waits, so that a room left
 // meanwhile is not entered by a list of rooms that was read before.
 func (s *session) Signal(_ string, data []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.phase != open {
-		s.early = append(s.early, data)
-		return
-	}
-	s.obeyLocked(data)
-}
-
-// obeyLocked does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made
-// before it was told, and mu lets the session obey one after the other; so the last one obeyed sees how the user
-// stands after both, whichever it is.
-func (s *session) obeyLocked(data []byte) {
 	var sig signal
 	if err := json.Unmarshal(data, &sig); err != nil {
 		s.srv.o.Log.Error("signal of an unknown form", "err", err)
 		return
 	}
-	if !s.holdsLocked(sig) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sig.Room != "" && sig.By != s.srv.pub.node {
+		s.srv.chat.Forget(sig.Room, s.who.User.ID)
+	}
+	if s.phase != open {
+		s.early = append(s.early, sig)
+		return
+	}
+	s.obeyLocked(sig)
+}
+
+// obeyLocked does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made
+// before it was told, and mu lets the session obey one after the other; so the last one obeyed sees how the user
+// stands after both, whichever it is.
+func (s *session) obeyLocked(sig signal) {
+	switch {
+	case sig.Close != nil:
+		if sig.Close.Socket == "" || sig.Close.Socket == s.client {
+			s.close(sig.Close.Code)
+		}
+		return
+	case !s.holdsLocked(sig):
 		return
 	}
 	e, channel := s.encoding(), wire.RoomChannel(sig.Room)

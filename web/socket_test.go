@@ -98,8 +98,8 @@ func TestSocketsPerUser(t *testing.T) {
 		_ = c.ws.Close()
 	}
 	s.eventually(t, "nobody", func() bool { return s.hub.Connections() == 0 })
-	if len(s.sockets.oldest) > 0 {
-		t.Errorf("still remembered: %v", s.sockets.oldest)
+	if len(s.sockets.first) > 0 {
+		t.Errorf("still remembered: %v", s.sockets.first)
 	}
 }
 

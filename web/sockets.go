@@ -2,60 +2,63 @@ package web
 
 import "sync"
 
-// sockets knows the open sessions of each user, oldest first, to keep their number down.
+// sockets knows the open sessions of each user on this instance.
 type sockets struct {
-	max int // of one user
-
-	mu     sync.Mutex          // guards the following, and newer and gone of every session
-	oldest map[string]*session // by user; the others follow through session.newer
+	mu    sync.Mutex
+	first map[string]*session // guarded by mu, with next and gone of every session; the others follow through next
 }
 
-// add enters a session whose user is known. It returns the one that has to go for it, if any.
-func (k *sockets) add(s *session, user string) (pushedOut *session) {
+// add enters a session whose user is known; false: its socket is closed already.
+func (k *sockets) add(s *session, user string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s.gone {
-		return nil
+		return false
 	}
-	first := k.oldest[user]
-	if first == nil {
-		k.oldest[user] = s
-		return nil
-	}
-	count := 2 // the first and the new one
-	last := first
-	for ; last.newer != nil; last = last.newer {
-		count++
-	}
-	last.newer = s
-	if count <= k.max {
-		return nil
-	}
-	k.oldest[user], first.newer = first.newer, nil
-	return first
+	s.next = k.first[user]
+	k.first[user] = s
+	return true
 }
 
-// remove forgets a session whose socket is closed. It may have been pushed out, or never added.
-func (k *sockets) remove(s *session) {
-	who, _ := s.caller()
-	user := who.User.ID
+// remove forgets a session whose socket is closed, and tells whether it had been added.
+func (k *sockets) remove(s *session, user string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s.gone = true
-	first := k.oldest[user]
-	switch {
-	case first == nil:
-	case first == s && s.newer == nil:
-		delete(k.oldest, user)
-	case first == s:
-		k.oldest[user] = s.newer
-	default:
-		for before := first; before != nil; before = before.newer {
-			if before.newer == s {
-				before.newer = s.newer
-				break
-			}
+	for before, other := (*session)(nil), k.first[user]; other != nil; before, other = other, other.next {
+		switch {
+		case other != s:
+			continue
+		case before != nil:
+			before.next = s.next
+		case s.next != nil:
+			k.first[user] = s.next
+		default:
+			delete(k.first, user)
 		}
+		s.next = nil
+		return true
 	}
-	s.newer = nil
+	return false
+}
+
+// of lists the user's sessions.
+func (k *sockets) of(user string) (all []*session) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for s := k.first[user]; s != nil; s = s.next {
+		all = append(all, s)
+	}
+	return all
+}
+
+// users lists everyone who has a session here.
+func (k *sockets) users() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := make([]string, 0, len(k.first))
+	for user := range k.first {
+		all = append(all, user)
+	}
+	return all
 }

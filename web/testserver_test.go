@@ -42,29 +42,29 @@ func (s *watchedStore) Memberships(ctx context.Context, user string) ([]chat.Mem
 
 var testSecret = []byte("a secret of thirty-two bytes, or more")
 
+// testHouse is the engines of one or more servers.
+type testHouse struct {
+	log       *slog.Logger
+	db        *sql.DB
+	store     *watchedStore
+	ledger    redpacket.Ledger
+	pool      *memstore.Pool
+	broker    *memstore.Broker
+	directory *memstore.Directory
+	wrap      func(hub.Bus) hub.Bus // around the bus of those opened from now on
+}
+
 // newTestServer makes a server that runs until the test ends; then its books must balance. Its options may be
 // changed before it is made.
 func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 	t.Helper()
+	return newTestHouse(t).open(t, append([]func(*Options){func(o *Options) { o.Alone = true }}, change...)...)
+}
+
+func newTestHouse(t *testing.T) *testHouse {
+	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	store, err := sqlitestore.Open(t.Context(), dir, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repair := Repair{Store: store}
-	h := hub.New(hub.Options{
-		Encode: Encode, Ping: Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs,
-		Bus: memstore.NewBroker().Endpoint(), Log: log,
-	})
-	pub := NewPublisher(h)
-	watched := &watchedStore{Store: store}
-	rooms := chat.New(watched, pub, chat.Options{Log: log})
-	packets := redpacket.New(store, memstore.NewPool(memstore.Options{}), rooms, pub, redpacket.Options{Log: log})
-	options := Options{JWT: JWT{Secret: testSecret}, Log: log}
-	for _, f := range change {
-		f(&options)
-	}
-	server, err := New(h, rooms, packets, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,22 +72,54 @@ func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testServer{Server: server, db: db, store: watched}
-
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { _ = h.Run(ctx) })
-	running.Go(func() { _ = packets.Run(ctx) })
 	t.Cleanup(func() {
-		s.mustBalance(t)
-		cancel()
-		running.Wait()
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+	})
+	return &testHouse{
+		log: log, db: db, store: &watchedStore{Store: store}, ledger: store,
+		pool: memstore.NewPool(memstore.Options{}), broker: memstore.NewBroker(), directory: memstore.NewDirectory(),
+	}
+}
+
+// open makes one instance over the engines. Any number may be open at once.
+func (house *testHouse) open(t *testing.T, change ...func(*Options)) *testServer {
+	t.Helper()
+	bus := house.broker.Endpoint()
+	if house.wrap != nil {
+		bus = house.wrap(bus)
+	}
+	repair := Repair{Store: house.store}
+	h := hub.New(hub.Options{
+		Encode: NewEncoder().Encode, Ping: Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs,
+		Bus: bus, Log: house.log,
+	})
+	pub := NewPublisher(h)
+	rooms := chat.New(house.store, pub, chat.Options{Log: house.log})
+	packets := redpacket.New(house.ledger, house.pool, rooms, pub, redpacket.Options{Log: house.log})
+	options := Options{JWT: JWT{Secret: testSecret}, Presence: house.directory.Presence(), Log: house.log}
+	for _, f := range change {
+		f(&options)
+	}
+	server, err := New(h, pub, rooms, packets, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &testServer{Server: server, db: house.db, store: house.store}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = h.Run(ctx) })
+	running.Go(func() { _ = packets.Run(ctx) })
+	running.Go(func() { _ = server.Run(ctx) })
+	t.Cleanup(func() {
+		s.mustBalance(t)
+		cancel()
+		running.Wait()
 	})
 	return s
 }

@@ -21,14 +21,6 @@ func entryMessage(e chat.Entry) hub.Message {
 	return hub.Message{Seq: e.Seq, Data: wire.EntryJSON(wireEntry(e))}
 }
 
-// Encode makes a push of a hub's message. It is for hub.Options.
-func Encode(e hub.Encoding, topic string, m hub.Message) []byte {
-	if m.Seq > 0 {
-		return wire.PublicationPush(wire.Encoding(e), topic, m.Seq, m.Data)
-	}
-	return wire.MessagePush(wire.Encoding(e), m.Data)
-}
-
 // Ping is the liveness message. It is for hub.Options.
 func Ping(e hub.Encoding) []byte { return wire.Ping(wire.Encoding(e)) }
 

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"hongbao/web/wire"
+)
+
+// notice is what one instance tells all others.
+type notice struct {
+	Moved *place `json:"moved,omitempty"` // a user stands otherwise to a room
+}
+
+// place is a user's in a room.
+type place struct {
+	Room string `json:"room"`
+	User string `json:"user"`
+}
+
+// Notice implements hub.Peers.
+func (s *Server) Notice(data []byte) {
+	var n notice
+	if err := json.Unmarshal(data, &n); err != nil {
+		s.o.Log.Error("notice of an unknown form", "err", err)
+		return
+	}
+	if n.Moved != nil {
+		s.chat.Forget(n.Moved.Room, n.Moved.User)
+	}
+}
+
+// Deaf implements hub.Peers. When the others are heard again the sessions are compared with the store: a word that
+// nobody repeats may have been for them.
+func (s *Server) Deaf(deaf bool) {
+	s.chat.Deaf(deaf)
+	if !deaf {
+		s.rechecks.add(s.sockets.users()...)
+	}
+}
+
+// Disconnect closes all sockets of the user, on every instance, for good: he is revoked.
+func (s *Server) Disconnect(user string) {
+	s.pub.signal(userTopic(user), signal{Close: &closing{Code: wire.CloseRevoked}})
+}
+
+// pushOut closes one socket of the user, on whatever instance it is.
+func (s *Server) pushOut(user, socket string) {
+	s.pub.signal(userTopic(user), signal{Close: &closing{Code: wire.ClosePushedOut, Socket: socket}})
+}
+
+// Run tells the others who is here, and looks after the sessions, until ctx is done.
+func (s *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { s.attendance.run(ctx) })
+	running.Go(func() { s.rechecks.run(ctx) })
+	err := s.o.Presence.Run(ctx)
+	cancel()
+	running.Wait()
+	return err
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// recheckAfter is when a user's sessions are compared with the store: when whatever was on its way has come.
+const recheckAfter = time.Second
+
+// rechecks are the users whose sessions may have missed a signal, because the bus had lost it, or did not listen to
+// them yet when they connected. One after the other, so that a crowd costs the store no more than one reader.
+type rechecks struct {
+	// static
+	check func(ctx context.Context, user string) error
+	log   *slog.Logger
+	wake  chan struct{} // one slot, never closed
+
+	mu    sync.Mutex
+	queue []recheck // guarded by mu; by time
+}
+
+// recheck is one user's turn.
+type recheck struct {
+	user string
+	at   time.Time
+}
+
+func newRechecks(check func(context.Context, string) error, log *slog.Logger) *rechecks {
+	return &rechecks{check: check, log: log, wake: make(chan struct{}, 1)}
+}
+
+// add never blocks. Who is in the queue already keeps his turn, too: something may have happened since.
+func (r *rechecks) add(users ...string) {
+	at := time.Now().Add(recheckAfter)
+	r.mu.Lock()
+	for _, user := range users {
+		r.queue = append(r.queue, recheck{user, at})
+	}
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run works until ctx is done. What the store does not answer is asked again.
+func (r *rechecks) run(ctx context.Context) {
+	for {
+		next, ok := r.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return
+			case <-r.wake:
+			}
+			continue
+		}
+		if !pause(ctx, time.Until(next.at)) {
+			return
+		}
+		for {
+			err := r.check(ctx, next.user)
+			if err == nil {
+				break
+			}
+			r.log.Warn("sessions not compared with the store yet", "user", next.user, "err", err)
+			if !pause(ctx, recheckAfter) {
+				return
+			}
+		}
+	}
+}
+
+func (r *rechecks) next() (recheck, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue) == 0 {
+		r.queue = nil
+		return recheck{}, false
+	}
+	next := r.queue[0]
+	r.queue = r.queue[1:]
+	return next, true
+}
+
+// pause tells whether the time has passed before ctx was done.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// recheck compares the sessions of a user with the rooms that he is in.
+func (s *Server) recheck(ctx context.Context, user string) error {
+	sessions := s.sockets.of(user)
+	if len(sessions) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	memberships, err := s.chat.Rooms(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, session := range sessions {
+		session.compare(memberships)
+	}
+	return nil
+}
+
+// compare has the session obey what it should have been told: each signal is looked up once more before it is obeyed,
+// so a change that comes at this moment does no harm.
+func (s *session) compare(memberships []chat.Membership) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase != open {
+		return
+	}
+	topics := s.conn.Topics()
+	for _, m := range memberships {
+		if i := slices.Index(topics, roomTopic(m.Room.ID)); i >= 0 {
+			topics[i] = ""
+		} else {
+			s.missedLocked(enteredSignal(m))
+		}
+	}
+	for _, topic := range topics {
+		if room, ok := wire.ChannelRoom(topic); ok {
+			s.missedLocked(signal{Room: room, Reason: "left"})
+		}
+	}
+}
+
+func (s *session) missedLocked(sig signal) {
+	s.srv.chat.Forget(sig.Room, s.who.User.ID)
+	s.obeyLocked(sig)
+}
