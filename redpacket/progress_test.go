@@ -30,11 +30,13 @@ func TestProgressOfSeveralInstances(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		told, last := 0, 0
 		for i := range heard {
+			instances[i].mu.Lock()
 			told += heard[i].told
 			last = max(last, heard[i].last.Claimed)
 			if len(instances[i].packets) > 0 {
 				t.Error("a packet is not forgotten")
 			}
+			instances[i].mu.Unlock()
 		}
 		if told < 10 || told > 20 {
 			t.Errorf("told %d times in three seconds, want about 15", told)
