@@ -22,12 +22,29 @@ vet:
 	$(GO) vet ./...
 	$(GO) vet -tags crashpoints ./...
 
+.PHONY: engines
+engines: ## Redis, Postgres and PgBouncer, which tests start for themselves: root gets them installed, others are told how
+	@missing=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin$$(printf ':%s' /usr/lib/postgresql/*/bin)"; \
+	  for name in redis-server initdb pgbouncer; do command -v $$name >/dev/null || printf ' %s' $$name; done); \
+	test -n "$$missing" || exit 0; \
+	install='apt-get install -y --no-install-recommends redis-server postgresql pgbouncer'; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+	  echo "the tests need$$missing: $$install" >&2; exit 1; \
+	fi; \
+	echo "installing$$missing"; \
+	never=/usr/sbin/policy-rc.d; \
+	if [ ! -e $$never ]; then \
+	  trap "rm -f $$never" EXIT; printf '#!/bin/sh\nexit 101\n' > $$never; chmod +x $$never; \
+	fi; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get -qq update && $$install -qq >/dev/null
+
 .PHONY: test-race
-test-race: ## all but the long tests, under the race detector
+test-race: engines ## all but the long tests, under the race detector
 	$(GO) test -race -skip '$(LONG)' ./...
 
 .PHONY: test-long
-test-long: ## simulator, model, crash points, demonstration, idle sockets, without the race detector
+test-long: engines ## simulator, model, crash points, demonstration, idle sockets, without the race detector
 	$(GO) test -count=1 -timeout 15m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket
 
 .PHONY: sim
@@ -39,7 +56,11 @@ idle: ## memory of 10,000 idle sockets
 	$(GO) test -count=1 -v -run Idle ./cmd/hongbao
 
 .PHONY: bench
-bench: ## all benchmarks
+bench: engines ## our engines beside their peers in the same run, five minutes
+	$(GO) run ./cmd/hongbao-bench engines
+
+.PHONY: microbench
+microbench: engines ## the benchmarks of all packages
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: fuzz

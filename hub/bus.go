@@ -1,31 +1,40 @@
 package hub
 
-import (
-	"context"
-	"encoding/binary"
-	"errors"
-)
+import "context"
 
 // Bus carries messages between instances.
 type Bus interface {
 	// Publish hands a payload to the other instances, in order per topic. It never blocks. The payload does not
-	// change any more.
-	Publish(topic string, payload []byte)
+	// change any more. The rank says what must not be lost while it cannot be sent.
+	Publish(topic string, payload []byte, rank Rank)
 	// Subscribe and Unsubscribe say which topics this instance wants. They never block.
 	Subscribe(topics ...string)
 	Unsubscribe(topics ...string)
-	// Run delivers until ctx is done.
+	// Run delivers until ctx is done. The bus is down until it has said Down(false) for the first time. It may be run
+	// again.
 	Run(ctx context.Context, r Receiver) error
 }
 
-// Receiver is the hub, as the bus sees it.
+// Rank is what a payload is worth while the bus cannot send it. Of those with a rank above zero the topic's highest
+// is kept: who gets it asks for what is missing.
+type Rank int64
+
+// The ranks below.
+const (
+	Loose Rank = 0  // may be dropped
+	Kept  Rank = -1 // each one is kept while this process lives; is even that too much, the others hear Suspect
+)
+
+// Receiver is the hub, as the bus sees it. Payloads of one topic come in order, one after the other; those of several
+// may come at once. Suspect and Down never overlap with themselves or each other.
 type Receiver interface {
 	// Receive takes a payload that another instance published. The hub keeps it: it must not change any more.
 	Receive(topic string, payload []byte)
-	// Suspect says that messages may have been lost: compare every topic's last seq with the store.
+	// Suspect says that messages may have been lost: compare every topic's last seq with the store. It comes before
+	// anything that was published after the loss.
 	Suspect()
-	// Down says that the bus is known to be down (true) or up again (false; Suspect comes with it). Meanwhile the hub
-	// asks the store.
+	// Down says that the bus is known to be down (true), or up again (false), which says what Suspect says, too.
+	// Meanwhile the hub asks the store.
 	Down(down bool)
 }
 
@@ -44,54 +53,30 @@ func (b busEnd) Receive(topic string, payload []byte) {
 		b.hub.publishHere(topic, Message{Seq: e.seq, Data: e.data})
 	case kindSignal:
 		b.hub.signalHere(topic, e.data)
+	case kindNotice:
+		b.hub.noticed(e.data)
 	}
 }
 
 // Suspect has every topic compared with the store.
-func (b busEnd) Suspect() { b.hub.suspectAll() }
-
-// Down is to be done.
-func (b busEnd) Down(bool) {}
-
-// envelope is what goes over the bus: one byte kind, the seq as uvarint (messages only), the data.
-type envelope struct {
-	kind byte
-	seq  int64
-	data []byte
+func (b busEnd) Suspect() {
+	b.hub.suspectAll()
+	if !b.hub.down.Load() {
+		b.hub.deaf(true)
+		b.hub.deaf(false)
+	}
 }
 
-const (
-	kindMessage = 'm'
-	kindSignal  = 's'
-)
-
-var errEnvelope = errors.New("malformed envelope")
-
-func encodeEnvelope(e envelope) []byte {
-	b := make([]byte, 0, 1+binary.MaxVarintLen64+len(e.data))
-	b = append(b, e.kind)
-	if e.kind == kindMessage {
-		b = binary.AppendUvarint(b, uint64(max(e.seq, 0)))
+// Down has the store asked instead of the bus, for as long as it lasts.
+func (b busEnd) Down(down bool) {
+	if b.hub.down.Swap(down) == down {
+		return
 	}
-	return append(b, e.data...)
-}
-
-// parseEnvelope reads an envelope, whose data stays inside payload.
-func parseEnvelope(payload []byte) (envelope, error) {
-	if len(payload) == 0 {
-		return envelope{}, errEnvelope
+	if down {
+		b.hub.o.Log.Warn("bus is down: the store is asked instead")
+	} else {
+		b.hub.o.Log.Info("bus is up")
+		b.hub.suspectAll()
 	}
-	e := envelope{kind: payload[0], data: payload[1:]}
-	switch e.kind {
-	case kindSignal:
-		return e, nil
-	case kindMessage:
-		seq, n := binary.Uvarint(e.data)
-		if n <= 0 || int64(seq) < 0 {
-			return envelope{}, errEnvelope
-		}
-		e.seq, e.data = int64(seq), e.data[n:]
-		return e, nil
-	}
-	return envelope{}, errEnvelope
+	b.hub.deaf(down)
 }

@@ -9,6 +9,8 @@ import (
 const (
 	// compareEvery is the safety net: every sequenced topic is compared with the store.
 	compareEvery = time.Minute
+	// downEvery is the same while the bus is down.
+	downEvery = 1500 * time.Millisecond
 	// comparePage is how many topics one LastSeqs asks for.
 	comparePage = 500
 	// A new topic is compared twice. A message committed after the subscriber read its seq, and published before the
@@ -40,12 +42,18 @@ func (t *topic) checkSoon() {
 func (h *Hub) runCompare(ctx context.Context) {
 	ticker := time.NewTicker(compareEvery)
 	defer ticker.Stop()
+	down := time.NewTicker(downEvery)
+	defer down.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 			h.suspectAll()
+		case <-down.C:
+			if h.down.Load() {
+				h.suspectAll()
+			}
 		case <-h.suspects.wake:
 			topics := h.suspects.take(comparePage)
 			if h.suspects.everything.Swap(false) {

@@ -6,6 +6,7 @@
 //   - A connection gets the sequenced messages of a topic in order, without gaps and without duplicates, from the
 //     position that Subscribe returned. Who cannot take them is closed (3008) and resumes by sequence; only messages
 //     without a sequence number are ever shed.
+//   - While the bus may lose or has lost something, the store is asked: what no gap shows is found by comparing.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
 //   - Only the flusher writes to a socket, and always whole frames in one Write. The one exception is gorilla's close
 //     frame 1002 when the peer breaks the protocol: a net.Conn does not mix two Writes, so it lands between two flushes,
@@ -24,11 +25,13 @@
 //	comparer             Run                             ctx                            Options.LastSeqs
 //	bus                  Run                             ctx                            Bus.Run
 //
+// Receive, Suspect, Down, and so Handler.Signal and Peers, are called on goroutines of the bus.
+//
 // The lock order; a lock may be held when taking one to its right:
 //
 //	topic.mu -> Conn.mu -> wheel.mu
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	Hub.mu   -> nothing
-//	No lock is held while calling Fetch, LastSeqs or a Handler; Encode is called under topic.mu, announce under Conn.mu too.
+//	No lock is held while calling Fetch, LastSeqs, a Handler or Peers; Encode is called under topic.mu, announce under Conn.mu too.
 package hub

@@ -30,10 +30,18 @@ type heldSignal struct {
 	data  []byte
 }
 
+// patience is how long a topic waits for what is missing: not at all while the bus is down, for nothing will come.
+func (h *Hub) patience() time.Duration {
+	if h.down.Load() {
+		return 0
+	}
+	return gapWait
+}
+
 // missing notes that messages up to top exist.
 func (t *topic) missing(top int64) {
 	if t.gap == nil {
-		t.gap = &gap{due: t.hub.wheel.after(gapWait)}
+		t.gap = &gap{due: t.hub.wheel.after(t.hub.patience())}
 		t.wakeBy(t.gap.due)
 	}
 	t.gap.top = max(t.gap.top, top)
@@ -81,7 +89,7 @@ func (t *topic) advance() []heldSignal {
 		return g.signals
 	}
 	g.tries = 0
-	g.due = t.hub.wheel.after(gapWait)
+	g.due = t.hub.wheel.after(t.hub.patience())
 	ready := 0
 	for ready < len(g.signals) && g.signals[ready].after <= t.last {
 		ready++

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,7 +52,9 @@ type Hub struct {
 	seed   maphash.Seed
 	pings  [2][]byte // ready frames by encoding
 	shards [shardCount]shard
+	peers  Peers // static after SetPeers; nil: nobody cares for the other instances
 
+	down     atomic.Bool // the bus is known to be down
 	pools    pools
 	wheel    wheel
 	repairs  topicQueue // topics with a gap to close
@@ -96,6 +99,13 @@ func (h *Hub) Run(ctx context.Context) error {
 	h.stopped = false
 	h.mu.Unlock()
 
+	if h.o.Bus != nil {
+		h.down.Store(true)
+		h.deaf(true)
+		if h.peers != nil {
+			h.o.Bus.Subscribe(noticeTopic)
+		}
+	}
 	var group sync.WaitGroup
 	group.Go(func() { h.runClock(ctx) })
 	group.Go(func() { h.runCompare(ctx) })
@@ -122,7 +132,7 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) Publish(topic string, m Message) {
 	h.publishHere(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindMessage, seq: m.Seq, data: m.Data}))
+		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindMessage, seq: m.Seq, data: m.Data}), Rank(max(m.Seq, 0)))
 	}
 }
 
@@ -131,7 +141,7 @@ func (h *Hub) Publish(topic string, m Message) {
 func (h *Hub) Signal(topic string, data []byte) {
 	h.signalHere(topic, data)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindSignal, data: data}))
+		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindSignal, data: data}), Kept)
 	}
 }
 

@@ -40,20 +40,37 @@ func rooms() map[string]room {
 		},
 		"hongbao/migrations": {why: "schemas are data"},
 		"hongbao/store": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/memstore", "hongbao/store/sqlitestore"},
+			may: []string{
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub",
+				"hongbao/store/memstore", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
+			},
 			why: "it picks engines for the domain's contracts, and knows nobody who uses them",
 		},
+		"hongbao/store/loopback": {
+			may:    []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
+			mayNot: []string{"database/sql"},
+			why:    "it starts servers, whoever uses them and whatever for",
+		},
 		"hongbao/store/memstore": {
-			may:    []string{"hongbao/redpacket", "hongbao/hub"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub"},
 			mayNot: []string{"database/sql"},
 			why:    "an engine knows the contracts it keeps, and no other engine",
+		},
+		"hongbao/store/redisstore": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "github.com/redis/go-redis/v9"},
+			mayNot: []string{"database/sql"},
+			why:    "an engine knows the contracts it keeps, its own driver, and no other engine",
+		},
+		"hongbao/store/pgstore": {
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			why: "an engine knows the contracts it keeps, its own driver, and no other engine",
 		},
 		"hongbao/store/sqlitestore": {
 			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine knows the contracts it keeps, its own driver, and no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "the contracts are tested without knowing which engine keeps them",
 		},
 		"hongbao/web": {
@@ -77,6 +94,20 @@ func rooms() map[string]room {
 			},
 			mayNot: []string{"database/sql"},
 			why:    "the program wires; only store knows which engines there are",
+		},
+		"hongbao/cmd/hongbao-bench": {
+			may: []string{
+				"hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/schemes", "hongbao/chat", "hongbao/redpacket",
+				"hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
+				"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
+			},
+			mayNot: []string{"database/sql"},
+			why:    "what is measured is named in one place; nobody else needs to know",
+		},
+		"hongbao/cmd/hongbao-bench/measure": {why: "rounds and medians are the same whatever is measured"},
+		"hongbao/cmd/hongbao-bench/schemes": {
+			may: []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
+			why: "what others have published has nothing of ours in it",
 		},
 	}
 }

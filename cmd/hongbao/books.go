@@ -10,7 +10,7 @@ import (
 
 // withBooks opens the books that the settings point to, which must exist, and closes them after use.
 func (p *program) withBooks(ctx context.Context, use func(*store.Books) error) error {
-	books, err := store.OpenBooks(ctx, store.Config{DataDir: p.config.DataDir}, p.log())
+	books, err := store.OpenBooks(ctx, p.config.engines(), p.log())
 	if errors.Is(err, store.ErrNoBooks) {
 		return fmt.Errorf("%w\nis HONGBAO_DATA_DIR right? `hongbao serve` or `hongbao migrate` makes a new one there", err)
 	}

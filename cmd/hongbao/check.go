@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	"hongbao/store"
 )
 
 // minSecret is how long an HS256 secret must be to be as strong as its name.
@@ -12,6 +14,9 @@ const minSecret = 32
 // checkServe refuses what would be unsafe or useless to serve with, and settles who may be a guest.
 func (c *config) checkServe() error {
 	if err := c.checkSecret(); err != nil {
+		return err
+	}
+	if err := c.checkEngines(); err != nil {
 		return err
 	}
 	local, err := loopback(c.Addr)
@@ -23,11 +28,14 @@ func (c *config) checkServe() error {
 	}
 	if c.Guests == guestsAuto {
 		c.Guests = guestsOff
-		if local && c.JWTSecret == "" {
+		if local && c.JWTSecret == "" && !c.scaled() {
 			c.Guests = guestsLocal
 		}
 	}
 	switch {
+	case c.scaled() && c.JWTSecret == "":
+		return errors.New("with HONGBAO_DATABASE_URL every instance must believe the same tokens: set HONGBAO_JWT_SECRET to the secret " +
+			"that yours are signed with (`openssl rand -hex 32` prints a new one)")
 	case c.Guests == guestsLocal && !local:
 		return fmt.Errorf("HONGBAO_GUESTS=local does not go with HONGBAO_ADDR=%s, which others can reach: "+
 			"listen on 127.0.0.1, or say HONGBAO_GUESTS=public if anyone may come in", c.Addr)
@@ -36,6 +44,27 @@ func (c *config) checkServe() error {
 			"or HONGBAO_GUESTS=public if anyone who reaches HONGBAO_ADDR may come in as a guest")
 	}
 	return c.checkRanges()
+}
+
+// checkEngines refuses half of a scaled system.
+func (c *config) checkEngines() error {
+	switch {
+	case c.RedisURL != "" && c.DatabaseURL == "":
+		return errors.New("HONGBAO_REDIS_URL without HONGBAO_DATABASE_URL: Redis decides who is first and may forget it all, the truth " +
+			"needs a Postgres that all instances share; set both, or neither to run embedded")
+	case c.RedisURL == "" && c.DatabaseURL != "":
+		return errors.New("HONGBAO_DATABASE_URL without HONGBAO_REDIS_URL: two instances on one database could not hear each other; " +
+			"set both, or neither to run embedded")
+	}
+	return nil
+}
+
+// scaled tells whether there may be other instances.
+func (c *config) scaled() bool { return c.engines().Scaled() }
+
+// engines says where the engines are.
+func (c *config) engines() store.Config {
+	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL}
 }
 
 const (

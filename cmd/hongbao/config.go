@@ -21,12 +21,14 @@ import (
 type config struct {
 	Addr           string        `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
 	OpsAddr        string        `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics /debug/pprof"`
-	DataDir        string        `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit" help:"folder of the embedded database"`
+	DataDir        string        `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL"`
+	RedisURL       string        `flag:"redis-url" file:"true" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
+	DatabaseURL    string        `flag:"database-url" file:"true" for:"serve migrate audit credit" help:"postgres://…; instead of the embedded database"`
 	JWTSecret      string        `flag:"jwt-secret" file:"true" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
 	JWTIssuer      string        `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any"`
 	JWTAudience    string        `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any"`
 	AllowedOrigins []string      `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
-	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local on a loopback address without a JWT secret, else off"`
+	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT secret, else off"`
 	GuestCredit    int64         `flag:"guest-credit" default:"100000" for:"serve" help:"play money of a new guest, in minor units"`
 	Currency       currency      `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         limitsMode    `flag:"limits" for:"serve" help:"rates per user: empty or off, for there are none yet to turn on"`

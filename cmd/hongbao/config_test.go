@@ -71,8 +71,8 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 
 func TestUnknownVariableRefusesToStart(t *testing.T) {
 	for _, command := range []string{"serve", "audit", "token"} {
-		_, err := load(command, nil, []string{"HONGBAO_REDIS_URL=redis://127.0.0.1"})
-		if err == nil || !strings.Contains(err.Error(), "HONGBAO_REDIS_URL") {
+		_, err := load(command, nil, []string{"HONGBAO_REDIS_URI=redis://127.0.0.1"})
+		if err == nil || !strings.Contains(err.Error(), "HONGBAO_REDIS_URI") {
 			t.Errorf("%s: got %v, want an error that names the variable", command, err)
 		}
 	}
@@ -122,6 +122,7 @@ func writeFile(t *testing.T, content string) (name string) {
 }
 
 func TestUnsafeSettingsAreRefused(t *testing.T) {
+	const redis, database = "HONGBAO_REDIS_URL=redis://127.0.0.1", "HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao"
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
 	tests := []struct {
 		name    string
@@ -137,6 +138,13 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"public guests for everyone", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=public"}, ""},
 		{"local guests by name", []string{"HONGBAO_ADDR=localhost:80", "HONGBAO_GUESTS=local"}, ""},
 		{"local guests, IPv6", []string{"HONGBAO_ADDR=[::1]:80"}, ""},
+		{"Redis without Postgres", []string{redis, secret}, "HONGBAO_DATABASE_URL"},
+		{"Postgres without Redis", []string{database, secret}, "HONGBAO_REDIS_URL"},
+		{"scaled", []string{redis, database, secret}, ""},
+		{"scaled, nobody's tokens", []string{redis, database}, "HONGBAO_JWT_SECRET"},
+		{"scaled, guests but nobody's tokens", []string{redis, database, "HONGBAO_GUESTS=local"}, "HONGBAO_JWT_SECRET"},
+		{"scaled, short secret", []string{redis, database, "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
+		{"scaled, local guests for everyone", []string{redis, database, secret, "HONGBAO_ADDR=:80", "HONGBAO_GUESTS=local"}, "HONGBAO_GUESTS=public"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
 		{"no packets", []string{"HONGBAO_MAX_PACKET_COUNT=0"}, "HONGBAO_MAX_PACKET_COUNT"},
@@ -159,10 +167,13 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 	}
 }
 
-func TestGuestsAreLocalOnlyWithoutASecret(t *testing.T) {
+func TestGuestsAreLocalOnlyWhenEmbeddedWithoutASecret(t *testing.T) {
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
-	for environ, want := range map[string]guestMode{"": guestsLocal, secret: guestsOff} {
-		c, err := load("serve", nil, []string{environ})
+	const scaled = " HONGBAO_REDIS_URL=redis://127.0.0.1 HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao"
+	for environ, want := range map[string]guestMode{
+		"": guestsLocal, secret: guestsOff, secret + scaled: guestsOff, secret + scaled + " HONGBAO_GUESTS=local": guestsLocal,
+	} {
+		c, err := load("serve", nil, strings.Fields(environ))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,18 +30,20 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	}
 	repair := web.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
-		Encode: web.Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: engines.Bus, Log: log,
+		Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: engines.Bus, Log: log,
 	})
 	pub := web.NewPublisher(h)
 	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
-		Log:    log,
+		Log:    log, Limiter: shared(engines),
 	})
-	door, err := web.New(h, rooms, packets, web.Options{
+	door, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            web.JWT{Secret: []byte(c.JWTSecret), Issuer: c.JWTIssuer, Audience: c.JWTAudience},
 		Guests:         guests,
 		AllowedOrigins: c.AllowedOrigins,
+		Presence:       engines.Presence,
+		Alone:          engines.Bus == nil,
 		Currency:       wire.Currency(c.Currency),
 		Version:        version(),
 		Ready:          engines.Ready,
@@ -51,6 +53,14 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		return nil, err
 	}
 	return &instance{hub: h, rooms: rooms, packets: packets, door: door}, nil
+}
+
+// shared is the limiter, if there is anyone to share it with.
+func shared(engines *store.Engines) chat.Limiter {
+	if engines.Bus == nil {
+		return nil
+	}
+	return engines.Limiter
 }
 
 // guestsOf reads the key that guests' tokens are signed with; the first server of a database draws it.

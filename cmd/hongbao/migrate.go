@@ -11,14 +11,18 @@ import (
 func migrateCommand() command {
 	return command{name: "migrate", summary: "make the database, or bring it up to date, and stop", setup: func(*flag.FlagSet) func(context.Context, *program) error {
 		return func(ctx context.Context, p *program) error {
-			books, err := store.MakeBooks(ctx, store.Config{DataDir: p.config.DataDir}, p.log())
+			books, err := store.MakeBooks(ctx, p.config.engines(), p.log())
 			if err != nil {
 				return err
 			}
 			if err := books.Close(); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "the database in %s is up to date\n", p.config.DataDir)
+			where := "in " + p.config.DataDir
+			if p.config.scaled() {
+				where = "of HONGBAO_DATABASE_URL"
+			}
+			_, err = fmt.Fprintf(p.stdout, "the database %s is up to date\n", where)
 			return err
 		}
 	}}

@@ -30,6 +30,7 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 	services, stopServices := context.WithCancel(failed)
 	group.Go(func() error { return i.hub.Run(services) })
 	group.Go(func() error { return i.packets.Run(services) })
+	group.Go(func() error { return i.door.Run(services) })
 	group.Go(func() error { return serveOn(clients, l.clients) })
 	group.Go(func() error { return serveOn(ops, l.ops) })
 	group.Go(func() error {

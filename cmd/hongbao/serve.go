@@ -31,7 +31,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if l.ops, err = listen(ctx, "HONGBAO_OPS_ADDR", c.OpsAddr); err != nil {
 		return errors.Join(err, l.clients.Close())
 	}
-	engines, err := store.Open(ctx, store.Config{DataDir: c.DataDir}, log)
+	engines, err := store.Open(ctx, c.engines(), log)
 	if errors.Is(err, store.ErrFolderInUse) {
 		err = fmt.Errorf("%w\nstop that one, or give this one a folder of its own: HONGBAO_DATA_DIR", err)
 	}

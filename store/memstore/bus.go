@@ -48,8 +48,8 @@ type delivery struct {
 }
 
 // Publish queues the payload at every other endpoint that wants the topic. Two publishes of one goroutine stay in
-// order.
-func (e *endpoint) Publish(topic string, payload []byte) {
+// order. There is nothing that cannot be sent, whatever the rank: who does not take it hears that he has lost it.
+func (e *endpoint) Publish(topic string, payload []byte, _ hub.Rank) {
 	e.broker.mu.RLock()
 	defer e.broker.mu.RUnlock()
 	for _, to := range e.broker.topics[topic] {
@@ -85,6 +85,7 @@ func (e *endpoint) Unsubscribe(topics ...string) {
 
 // Run delivers what is queued until ctx is done. After a loss it delivers what it has, then says Suspect.
 func (e *endpoint) Run(ctx context.Context, r hub.Receiver) error {
+	r.Down(false)
 	for {
 		select {
 		case <-ctx.Done():
@@ -104,7 +105,8 @@ func (e *endpoint) Run(ctx context.Context, r hub.Receiver) error {
 // put queues a delivery, or notes that it was lost.
 func (e *endpoint) put(d delivery) {
 	e.mu.Lock()
-	if len(e.queue) < busQueueLen && e.bytes+len(d.payload) <= busQueueBytes {
+	// After a loss nothing more is queued before it was told.
+	if !e.lost && len(e.queue) < busQueueLen && e.bytes+len(d.payload) <= busQueueBytes {
 		e.queue = append(e.queue, d)
 		e.bytes += len(d.payload)
 	} else {

@@ -9,6 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/storetest"
 )
 
 // BenchmarkSettle has 200 callers settle one claim a call, each for another user, of one hot packet after the other.
@@ -36,16 +37,16 @@ func BenchmarkSettle(b *testing.B) {
 
 func hotPackets(b *testing.B, s *Store, n, shares int) []redpacket.Packet {
 	b.Helper()
-	l := &liveliness{TB: b, s: s, at: time.Now()}
-	l.must(s.PutUser(b.Context(), chat.User{ID: "u1"}))
+	l := &storetest.Life{TB: b, Ledger: s, Rooms: s, At: time.Now()}
+	l.Must(s.PutUser(b.Context(), chat.User{ID: "u1"}))
 	_, _, err := s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
-		Key: "room", Hash: []byte("room"), At: l.at, MaxRooms: 1})
-	l.must(err)
-	_, _, err = s.Adjust(b.Context(), redpacket.Adjustment{ID: "fund", User: "u1", Amount: maxBalance, Key: "fund", Hash: []byte("fund"), At: l.at})
-	l.must(err)
+		Key: "room", Hash: []byte("room"), At: l.At, MaxRooms: 1})
+	l.Must(err)
+	_, _, err = s.Adjust(b.Context(), redpacket.Adjustment{ID: "fund", User: "u1", Amount: maxBalance, Key: "fund", Hash: []byte("fund"), At: l.At})
+	l.Must(err)
 	hot := make([]redpacket.Packet, n)
 	for i := range hot {
-		hot[i] = l.send("u1", fmt.Sprintf("hot-%d", i), redpacket.Lucky, redpacket.Classic, redpacket.Money(100*shares), shares)
+		hot[i] = l.Send("u1", fmt.Sprintf("hot-%d", i), redpacket.Lucky, redpacket.Classic, redpacket.Money(100*shares), shares)
 	}
 	return hot
 }

@@ -68,6 +68,17 @@ func (b *poolBench) loaded(count int) redpacket.Image {
 	return i
 }
 
+// soon is when a short packet ends.
+const soon = redpacket.CloseLease / 2
+
+// short makes a packet that ends soon, and loads it.
+func (b *poolBench) short(count int) redpacket.Image {
+	i := b.packet(count)
+	i.Deadline = b.Now().Add(soon)
+	b.load(i)
+	return i
+}
+
 // pass lets time pass on the Pool's clock.
 func (b *poolBench) pass(d time.Duration) {
 	b.Helper()

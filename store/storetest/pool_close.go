@@ -13,6 +13,7 @@ func closeTests() []poolTest {
 		{"Close/says why and returns every grant", closeReasons},
 		{"Close/the first reason stays", closeFirstReason},
 		{"Close/is a lease", closeLease},
+		{"Close/an early one is refused, and due at the deadline again", closeEarly},
 		{"Close/a cancel that came too late is refused", cancelRefused},
 		{"Close/a cancel again is the same cancel", cancelAgain},
 		{"Retire/out of the index, still answering", retireAnswers},
@@ -37,11 +38,12 @@ func closeMissing(b *poolBench) {
 }
 
 func closeReasons(b *poolBench) {
-	none, some, all, cancelled := b.loaded(2), b.packet(5), b.loaded(2), b.loaded(2)
+	none, some, all, cancelled := b.short(2), b.short(5), b.loaded(2), b.loaded(2)
 	some.Grants = []redpacket.Grant{{User: "z", Share: 3}}
 	b.load(some)
 	b.grab(some, "a")
 	b.grab(all, "a", "b")
+	b.pass(soon)
 	b.wantClosing("nobody", b.close(none, false), redpacket.Closing{Reason: redpacket.Expired})
 	b.wantClosing("some", b.close(some, false), redpacket.Closing{Reason: redpacket.Expired,
 		Grants: []redpacket.Grant{{User: "a", Share: 0}, {User: "z", Share: 3}}})
@@ -54,7 +56,8 @@ func closeReasons(b *poolBench) {
 }
 
 func closeFirstReason(b *poolBench) {
-	i := b.loaded(1)
+	i := b.short(1)
+	b.pass(soon)
 	b.close(i, false)
 	i.Grants = []redpacket.Grant{{User: "a", Share: 0}}
 	b.load(i) // all taken now
@@ -83,8 +86,33 @@ func closeLease(b *poolBench) {
 	}
 }
 
+// closeEarly closes a packet that was drained, and so due, until SQL disproved a grant.
+func closeEarly(b *poolBench) {
+	early, i := b.loaded(1), b.packet(2)
+	i.Deadline = b.Now().Add(3 * redpacket.CloseLease)
+	b.load(i)
+	b.grab(i, "a", "b")
+	i.Grants = []redpacket.Grant{{User: "a", Share: 1}}
+	b.load(i)
+	b.pass(redpacket.CloseLease)
+	b.wantDue("drained once", i)
+	refused := redpacket.Closing{Refused: true, Reason: redpacket.Open}
+	for _, open := range []redpacket.Image{i, early} {
+		b.wantClosing("before the deadline", b.close(open, false), refused)
+	}
+	b.wantDue("refused")
+	b.want("still open", b.ask(i, "c", redpacket.Denied), redpacket.Answer{Decision: redpacket.IsDenied, Taken: 1})
+	b.pass(redpacket.CloseLease)
+	b.wantDue("half-way")
+	b.pass(redpacket.CloseLease)
+	b.wantDue("at the deadline", i)
+	b.wantClosing("at the deadline", b.close(i, false), redpacket.Closing{Reason: redpacket.Expired, Grants: i.Grants})
+}
+
 func cancelRefused(b *poolBench) {
-	grabbed, paid, closed, late := b.loaded(2), b.packet(2), b.loaded(2), b.packet(2)
+	grabbed, paid, closed, late := b.loaded(2), b.packet(2), b.packet(2), b.packet(2)
+	closed.Deadline = b.Now()
+	b.load(closed)
 	b.grab(grabbed, "a")
 	paid.Grants = []redpacket.Grant{{User: "a", Share: 0}}
 	b.load(paid)
@@ -115,8 +143,9 @@ func cancelAgain(b *poolBench) {
 }
 
 func retireAnswers(b *poolBench) {
-	i := b.loaded(2)
+	i := b.short(2)
 	b.grab(i, "a")
+	b.pass(soon)
 	want := b.close(i, false)
 	for range 2 {
 		b.retire(i)
@@ -131,10 +160,10 @@ func retireAnswers(b *poolBench) {
 }
 
 func retireGone(b *poolBench) {
-	retired, ended := b.loaded(2), b.loaded(2)
+	retired, ended := b.short(2), b.loaded(2)
 	b.grab(retired, "a")
-	b.close(retired, false)
 	b.pass(10 * time.Minute)
+	b.close(retired, false)
 	b.retire(retired)
 	ended.Status, ended.Grants = redpacket.Expired, []redpacket.Grant{{User: "a", Share: 0}}
 	b.load(ended)

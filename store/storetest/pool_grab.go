@@ -75,7 +75,7 @@ func grabReasonsInOrder(b *poolBench) {
 		}
 		b.load(i)
 		if closed {
-			b.close(i, false)
+			b.close(i, !empty && !late)
 		}
 		if busy {
 			b.fillOutbox(i.Ref)
@@ -87,8 +87,10 @@ func grabReasonsInOrder(b *poolBench) {
 			may, want.Decision = redpacket.NotMember, redpacket.Outsider
 		case closed && empty:
 			want.Decision, want.Reason = redpacket.IsClosed, redpacket.Drained
-		case closed:
+		case closed && late:
 			want.Decision, want.Reason = redpacket.IsClosed, redpacket.Expired
+		case closed:
+			want.Decision, want.Reason = redpacket.IsClosed, redpacket.Cancelled
 		case late:
 			want.Decision = redpacket.IsLate
 		case empty:

@@ -52,8 +52,9 @@ func loadDropsGrants(b *poolBench) {
 }
 
 func loadKeepsClosed(b *poolBench) {
-	i := b.loaded(2)
+	i := b.short(2)
 	b.grab(i, "a")
+	b.pass(soon)
 	b.close(i, false)
 	b.load(i)
 	expired := redpacket.Answer{Decision: redpacket.IsClosed, Reason: redpacket.Expired, Taken: 1}

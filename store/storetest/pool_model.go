@@ -105,6 +105,9 @@ func (m *packetModel) close(cancel bool, now time.Time) redpacket.Closing {
 	case m.closed() && cancel && m.reason != redpacket.Cancelled,
 		!m.closed() && cancel && (len(m.users) > 0 || !now.Before(m.image.Deadline)):
 		return redpacket.Closing{Refused: true, Reason: m.reason}
+	case !m.closed() && !cancel && !m.drained() && now.Before(m.image.Deadline):
+		m.due = m.image.Deadline
+		return redpacket.Closing{Refused: true, Reason: redpacket.Open}
 	case m.closed():
 	case cancel:
 		m.reason = redpacket.Cancelled

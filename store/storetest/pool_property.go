@@ -65,6 +65,7 @@ func loadsCommute(b *poolBench) {
 	b.check(func(rt *rapid.T, b *poolBench) {
 		count := rapid.IntRange(1, 6).Draw(rt, "count")
 		x, y := b.packet(count), b.packet(count)
+		x.Deadline = b.Now().Add(redpacket.CloseLease)
 		y.Deadline = x.Deadline
 		if rapid.Bool().Draw(rt, "held") {
 			b.load(x)
@@ -101,6 +102,9 @@ func loadsCommute(b *poolBench) {
 				want.Entry = ""
 				b.want(user, b.ask(x, user, may), want)
 			}
+		}
+		if b.Advance != nil {
+			b.pass(redpacket.CloseLease)
 		}
 		b.wantClosing("close", b.close(x, false), b.close(y, false))
 		b.Forget()

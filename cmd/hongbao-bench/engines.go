@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/measure"
+)
+
+// engines are the settings of the subcommand: ours beside its peers.
+type engines struct {
+	rounds  int
+	budget  time.Duration
+	only    string
+	json    bool
+	profile string
+
+	say func(format string, args ...any)
+}
+
+// section is a group of matches that share servers.
+type section struct {
+	name string
+	play func(ctx context.Context, e *engines, s *site) ([]measure.Result, error)
+}
+
+func sections() []section {
+	return []section{
+		{"pool", playPool},
+		{"open", playOpen},
+		{"grab", playGrab},
+		{"message", playMessage},
+	}
+}
+
+func enginesCommand() command {
+	var names []string
+	for _, s := range sections() {
+		names = append(names, s.name)
+	}
+	return command{name: "engines", summary: "our engines beside their peers: medians of rounds played in turn, and their ratio", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		e := &engines{}
+		fs.IntVar(&e.rounds, "rounds", 5, "rounds of each match")
+		fs.DurationVar(&e.budget, "budget", 1500*time.Millisecond, "time for each side in a round; who is slow does less, not longer")
+		fs.StringVar(&e.only, "only", "", "play these alone, separated by commas: "+strings.Join(names, ", "))
+		fs.BoolVar(&e.json, "json", false, "results as JSON")
+		fs.StringVar(&e.profile, "cpu-profile", "", "write a CPU profile of our side's rounds, and of nothing else, to this file; wants --only and one match")
+		return func(ctx context.Context, p *program) error {
+			e.say = p.say
+			return e.run(ctx, p)
+		}
+	}}
+}
+
+func (e *engines) run(ctx context.Context, p *program) error {
+	chosen, err := e.choose()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	var results []measure.Result
+	for _, s := range chosen {
+		played, err := onSite(func(site *site) ([]measure.Result, error) { return s.play(ctx, e, site) })
+		if err != nil {
+			return err
+		}
+		results = append(results, played...)
+	}
+	p.say("%d matches of %d rounds in %v", len(results), e.rounds, time.Since(began).Round(time.Second))
+	if e.json {
+		out := json.NewEncoder(p.stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(results)
+	}
+	return measure.Table(p.stdout, results)
+}
+
+func (e *engines) choose() ([]section, error) {
+	switch {
+	case e.rounds < 1:
+		return nil, errors.New("--rounds must be at least 1")
+	case e.budget <= 0:
+		return nil, errors.New("--budget must be more than 0")
+	case e.only == "":
+		return sections(), nil
+	}
+	var chosen []section
+	for name := range strings.SplitSeq(e.only, ",") {
+		i := slices.IndexFunc(sections(), func(s section) bool { return s.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("--only: there is no %q", name)
+		}
+		chosen = append(chosen, sections()[i])
+	}
+	return chosen, nil
+}
+
+// match plays one match.
+func (e *engines) match(ctx context.Context, m measure.Match) (measure.Result, error) {
+	return m.Play(ctx, e.rounds, e.profiled, e.say)
+}
+
+// profiled notes where the time of one round goes. Only one profile can be written at a time, and a file holds one:
+// the last round's stays.
+func (e *engines) profiled(side func() error) error {
+	if e.profile == "" {
+		return side()
+	}
+	file, err := os.Create(e.profile)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = side()
+	pprof.StopCPUProfile()
+	return errors.Join(err, file.Close())
+}
+
+// crowd of callers who have the budget of a round.
+func (e *engines) crowd(callers int) measure.Crowd {
+	return measure.Crowd{Callers: callers, Budget: e.budget}
+}

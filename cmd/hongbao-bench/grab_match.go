@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"hongbao/cmd/hongbao-bench/measure"
+)
+
+const grabCallers = 200
+
+// playGrab has grabs decided, committed with fsync and then answered: by the service over Redis and Postgres, and by
+// the published way to do it in Postgres. All databases are on one server.
+func playGrab(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+	pg, err := s.postgres(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.say("grab: a room with 10,000 members is being filled")
+	h, err := newHouse(ctx, s, pg, 10_000)
+	if err != nil {
+		return nil, err
+	}
+	hot, many := batch{packets: 8, shares: 10_000, inTurn: true}, batch{packets: 1_000, shares: 100}
+
+	locked, err := s.peerDatabase(ctx, pg)
+	if err != nil {
+		return nil, err
+	}
+	if err := locked.MakeTables(ctx); err != nil {
+		return nil, err
+	}
+	first, err := e.match(ctx, measure.Match{
+		Name: "hot packet of 10,000 shares, committed, 200 callers", Unit: "grabs", Asked: measure.Asked{AtLeast: 15},
+		Ours: h.side(e, hot, "hot"), Peer: pessimisticSide(e, locked, hot.shares),
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	single, err := s.peerDatabase(ctx, pg)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := singleGrabSide(ctx, e, single, many, h.members)
+	if err != nil {
+		return nil, err
+	}
+	second, err := e.match(ctx, measure.Match{
+		Name: "1,000 packets, committed, 200 callers", Unit: "grabs", Asked: measure.Asked{AtLeast: 5},
+		Ours: h.side(e, many, "many"), Peer: peer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []measure.Result{first, second}, h.audit(ctx)
+}
+
+func (h *house) side(e *engines, b batch, name string) measure.Side {
+	return measure.Side{Name: "service", Ready: func(ctx context.Context, round int) (measure.Play, error) {
+		r, err := h.send(ctx, b, fmt.Sprintf("%s-%d", name, round))
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (measure.Round, error) { return r.play(ctx, e.crowd(grabCallers)) }, nil
+	}}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/measure"
+	"hongbao/redpacket"
+)
+
+// playOpen asks what it costs that many packets are open: the same grabs, of 1,000 packets, with nothing else open
+// and with 99,000 others; meanwhile someone asks every 200 ms what is due, as each instance does.
+func playOpen(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+	few, err := openSide(ctx, e, s, 1_000)
+	if err != nil {
+		return nil, err
+	}
+	many, err := openSide(ctx, e, s, 100_000)
+	if err != nil {
+		return nil, err
+	}
+	result, err := e.match(ctx, measure.Match{
+		Name: "100,000 open packets, 200 callers", Unit: "grabs", Ours: many, Peer: few,
+		Asked: measure.Asked{AtLeast: 0.8}, // 25 % more a grab
+	})
+	return []measure.Result{result}, err
+}
+
+// openSide has a Redis of its own, so that the others are open all the time.
+func openSide(ctx context.Context, e *engines, s *site, open int) (measure.Side, error) {
+	grabbed := batch{packets: 1_000, shares: 100}
+	r, err := s.redis(ctx)
+	if err != nil {
+		return measure.Side{}, err
+	}
+	store, err := s.redisStore(ctx, r)
+	if err != nil {
+		return measure.Side{}, err
+	}
+	pool := store.Pool()
+	others := make([]redpacket.Ref, open-grabbed.packets)
+	for i := range others {
+		others[i] = redpacket.Ref{ID: "other-" + strconv.Itoa(i), Partition: i % redpacket.Partitions}
+	}
+	if err := loadAll(ctx, pool, others, grabbed.shares); err != nil {
+		return measure.Side{}, err
+	}
+	return measure.Side{Name: fmt.Sprintf("%d open", open), Ready: func(ctx context.Context, round int) (measure.Play, error) {
+		p := newPoolRound(pool, grabbed, fmt.Sprintf("grabbed-%d", round))
+		return func(ctx context.Context) (played measure.Round, err error) {
+			asked := whileAsked(ctx, pool, func() { played, err = p.play(ctx, e.crowd(200)) })
+			if err == nil {
+				err = asked
+			}
+			return played, err
+		}, p.load(ctx)
+	}}, nil
+}
+
+// whileAsked asks the pool what is due until play is over, and gives the first failure.
+func whileAsked(ctx context.Context, pool redpacket.Pool, play func()) (failed error) {
+	over := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for failed == nil {
+			if _, failed = pool.Due(ctx, 200); failed != nil {
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	play()
+	close(over)
+	asking.Wait()
+	return failed
+}

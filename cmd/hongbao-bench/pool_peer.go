@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/cmd/hongbao-bench/measure"
+	"hongbao/cmd/hongbao-bench/schemes"
+)
+
+// luaListRound grabs a batch by article 2's scheme, called plainly: an EVALSHA a grab, each caller on a connection of
+// his own. Nothing is stored, and nobody empties the list of claimed shares, which is kinder than the article.
+type luaListRound struct {
+	batch
+	client *redis.Client
+	scheme *schemes.LuaList
+	ids    []string
+	paid   atomic.Int64 // as the answers said
+}
+
+func newLuaListRound(client *redis.Client, b batch, name string) *luaListRound {
+	r := &luaListRound{batch: b, client: client, scheme: schemes.NewLuaList(client, nil)}
+	for i := range b.packets {
+		r.ids = append(r.ids, name+"-"+strconv.Itoa(i))
+	}
+	return r
+}
+
+// open pushes the shares: 1 the first of each packet, 2 the second, and so on.
+func (r *luaListRound) open(ctx context.Context) error {
+	shares := make([]int64, r.shares)
+	for i := range shares {
+		shares[i] = int64(i + 1)
+	}
+	_, err := measure.Crowd{Callers: 8, Budget: time.Minute}.Call(ctx, func(ctx context.Context, i int) (bool, error) {
+		if i >= len(r.ids) {
+			return false, nil
+		}
+		return true, r.scheme.Open(ctx, schemes.Packet{ID: r.ids[i], Shares: shares})
+	})
+	return err
+}
+
+func (r *luaListRound) play(ctx context.Context, crowd measure.Crowd) (measure.Round, error) {
+	played, err := crowd.Call(ctx, func(ctx context.Context, i int) (bool, error) {
+		if i >= r.all() {
+			return false, nil
+		}
+		p, _ := r.place(i)
+		a, err := r.scheme.Grab(ctx, r.ids[p], "u"+strconv.Itoa(i))
+		if err == nil && a.Verdict != schemes.Got {
+			err = fmt.Errorf("grab %d: %s", i, a.Verdict)
+		}
+		r.paid.Add(a.Amount)
+		return true, err
+	})
+	if err == nil {
+		err = r.check(ctx, played.Done)
+	}
+	return played, err
+}
+
+// check sees that what was claimed is what was told, and that each share is in one of the lists, once.
+func (r *luaListRound) check(ctx context.Context, done int) error {
+	claimed, paid := 0, int64(0)
+	for _, id := range r.ids {
+		shares, err := r.client.LRange(ctx, schemes.LuaListClaimed(id), 0, -1).Result()
+		if err != nil {
+			return err
+		}
+		left, err := r.client.LLen(ctx, schemes.LuaListUnclaimed(id)).Result()
+		if err != nil {
+			return err
+		}
+		if len(shares)+int(left) != r.shares {
+			return fmt.Errorf("%s: %d shares of %d are claimed and %d not", id, len(shares), r.shares, left)
+		}
+		seen := make([]bool, r.shares)
+		for _, text := range shares {
+			var share struct{ Money int64 }
+			if err := json.Unmarshal([]byte(text), &share); err != nil {
+				return err
+			}
+			if share.Money < 1 || share.Money > int64(r.shares) || seen[share.Money-1] {
+				return fmt.Errorf("%s: share %s is claimed twice, or is none", id, text)
+			}
+			seen[share.Money-1] = true
+			paid += share.Money
+		}
+		claimed += len(shares)
+	}
+	if claimed != done || paid != r.paid.Load() {
+		return fmt.Errorf("%d grabs told %d, %d shares of %d are claimed", done, r.paid.Load(), claimed, paid)
+	}
+	return nil
+}

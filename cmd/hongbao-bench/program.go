@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// program is one call of the command.
+type program struct {
+	stdout, stderr io.Writer
+}
+
+// command is one subcommand. Its setup declares its flags and returns what it does.
+type command struct {
+	name    string
+	summary string
+	setup   func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
+}
+
+// commands in the order in which help lists them.
+func commands() []command { return []command{enginesCommand()} }
+
+// run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.
+func (p *program) run(ctx context.Context, args []string) int {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		p.help()
+		return 0
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return p.execute(ctx, c, args[1:])
+		}
+	}
+	p.say("hongbao-bench: there is no subcommand %q; `hongbao-bench help` lists them", args[0])
+	return 2
+}
+
+func (p *program) execute(ctx context.Context, c command, args []string) int {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	do := c.setup(fs)
+	err := fs.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		p.help()
+		return 0
+	case err == nil && fs.NArg() > 0:
+		err = fmt.Errorf("%q is not understood", fs.Arg(0))
+	}
+	if err != nil {
+		p.say("hongbao-bench %s: %v; `hongbao-bench help` shows how it is used", c.name, err)
+		return 2
+	}
+	if err := do(ctx, p); err != nil {
+		p.say("hongbao-bench %s: %v", c.name, err)
+		return 1
+	}
+	return 0
+}
+
+func (p *program) help() {
+	t := tabwriter.NewWriter(p.stdout, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprint(t, "hongbao-bench measures hongbao beside what it is to be better than.\n\nUsage: hongbao-bench <subcommand> [flags]\n")
+	for _, c := range commands() {
+		_, _ = fmt.Fprintf(t, "\n  %s\t%s\n", c.name, c.summary)
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.setup(fs)
+		fs.VisitAll(func(f *flag.Flag) { _, _ = fmt.Fprintf(t, "    --%s\t%s%s\n", f.Name, f.Usage, shown(f.DefValue)) })
+	}
+	_, _ = fmt.Fprint(t, "\n  help\tthis\n")
+	_ = t.Flush() // nobody is left to be told when that fails
+}
+
+// shown is a default value worth showing.
+func shown(fallback string) string {
+	switch fallback {
+	case "", "0", "false":
+		return ""
+	}
+	return " (" + fallback + ")"
+}
+
+// say tells a person something beside the results. When even that fails nobody is left to be told.
+func (p *program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.stderr, format+"\n", args...) }

@@ -1,0 +1,75 @@
+package schemes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// activities are the tables of article 3 and what its schemes have in common: packets are rows, shares are equal,
+// and everything is done in the request.
+type activities struct {
+	db *Database
+}
+
+// errHasOne rolls the transaction back: the user has a share of this packet.
+var errHasOne = errors.New("has a share")
+
+// Open implements Scheme.
+func (s activities) Open(ctx context.Context, p Packet) error {
+	if err := s.db.Exec(ctx, `insert into activity (id, sender, total_amount, amount_left, total_pieces, pieces_left)
+		values ($1, $2, $3, $3, $4, $4)`, p.ID, p.Sender, p.Total(), len(p.Shares)); err != nil {
+		return fmt.Errorf("open %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// Run implements Scheme: there is nothing beside the requests.
+func (activities) Run(context.Context) error { return nil }
+
+// Stored implements Scheme.
+func (s activities) Stored(ctx context.Context, packet string) (b Book, err error) {
+	err = s.db.Transact(ctx, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, `select amount_left from activity where id = $1 for share`, packet).Scan(&b.Left); err != nil {
+			return err
+		}
+		b.Paid, err = readPaid(ctx, tx, `select user_id, amount from detail where activity_id = $1 order by created_at`, packet)
+		return err
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Book{}, ErrNotFound
+	case err != nil:
+		return Book{}, fmt.Errorf("read %s: %w", packet, err)
+	}
+	return b, nil
+}
+
+// equalShare is the next share: all differ by at most one, and the last takes what is left.
+func equalShare(amountLeft, piecesLeft int64) int64 { return amountLeft / piecesLeft }
+
+// pay stores the grab and credits the user. errHasOne: he has one already.
+func (activities) pay(ctx context.Context, tx pgx.Tx, packet, user string, amount int64) error {
+	inserted, err := tx.Exec(ctx, `insert into detail (activity_id, user_id, amount) values ($1, $2, $3) on conflict do nothing`, packet, user, amount)
+	if err != nil {
+		return err
+	}
+	if inserted.RowsAffected() == 0 {
+		return errHasOne
+	}
+	_, err = tx.Exec(ctx, `insert into wallet (user_id, balance) values ($1, $2)
+		on conflict (user_id) do update set balance = wallet.balance + excluded.balance`, user, amount)
+	return err
+}
+
+// lateAnswer is what somebody hears for whom no share is left: he may have one.
+func (activities) lateAnswer(ctx context.Context, tx pgx.Tx, packet, user string) (Answer, error) {
+	var has bool
+	err := tx.QueryRow(ctx, `select exists (select from detail where activity_id = $1 and user_id = $2)`, packet, user).Scan(&has)
+	if has {
+		return Answer{Verdict: Already}, err
+	}
+	return Answer{Verdict: Gone}, err
+}

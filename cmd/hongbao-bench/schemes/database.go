@@ -1,0 +1,84 @@
+package schemes
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Database is a fixed number of connections, made beforehand. Whoever needs one waits for it.
+type Database struct {
+	url  string
+	free chan *pgx.Conn
+}
+
+// Connect makes the connections.
+func Connect(ctx context.Context, url string, connections int) (*Database, error) {
+	db := &Database{url: url, free: make(chan *pgx.Conn, connections)}
+	for range connections {
+		c, err := pgx.Connect(ctx, url)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("connect: %w", err), db.Close())
+		}
+		db.free <- c
+	}
+	return db, nil
+}
+
+// With lends a connection to use. One that has broken is replaced when it is needed next.
+func (db *Database) With(ctx context.Context, use func(c *pgx.Conn) error) error {
+	var c *pgx.Conn
+	select {
+	case c = <-db.free:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { db.free <- c }()
+	if c.IsClosed() {
+		fresh, err := pgx.Connect(ctx, db.url)
+		if err != nil {
+			return fmt.Errorf("connect: %w", err)
+		}
+		c = fresh
+	}
+	return use(c)
+}
+
+// Transact has do done in one transaction, and commits it unless do fails.
+func (db *Database) Transact(ctx context.Context, do func(tx pgx.Tx) error) error {
+	return db.With(ctx, func(c *pgx.Conn) error { return pgx.BeginFunc(ctx, c, do) })
+}
+
+// Exec runs one statement.
+func (db *Database) Exec(ctx context.Context, statement string, args ...any) error {
+	return db.With(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+// Close closes the connections that nobody uses; all, once everybody has ended.
+func (db *Database) Close() (failed error) {
+	for {
+		select {
+		case c := <-db.free:
+			failed = errors.Join(failed, c.Close(context.Background()))
+		default:
+			return failed
+		}
+	}
+}
+
+//go:embed tables.sql
+var tables string
+
+// MakeTables makes the tables of all schemes, empty ones.
+func (db *Database) MakeTables(ctx context.Context) error {
+	if err := db.Exec(ctx, tables); err != nil {
+		return fmt.Errorf("make tables: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package loopback
+
+import (
+	"net"
+	"strings"
+	"testing"
+)
+
+func TestMissingProgramNamesTheCommandThatInstallsIt(t *testing.T) {
+	_, err := program("no-such-server")
+	if err == nil || !strings.Contains(err.Error(), "no-such-server") || !strings.Contains(err.Error(), install) {
+		t.Error(err)
+	}
+}
+
+func TestNewestPostgresWins(t *testing.T) {
+	if a, b := version("/usr/lib/postgresql/9/bin"), version("/usr/lib/postgresql/15/bin"); a != 9 || b != 15 {
+		t.Errorf("versions %d and %d", a, b)
+	}
+}
+
+func TestPortIsKeptWhileItsServerIsDown(t *testing.T) {
+	p, err := claimPort(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range []int{p.number, p.number + busOffset} {
+		other := &port{}
+		if err := other.claim(t.Context(), number); err == nil {
+			t.Errorf("port %d was claimed twice", number)
+		}
+		other.release()
+	}
+	if p.lost(t.Context()) {
+		t.Error("a claim that nobody disputes is lost")
+	}
+	l, err := net.Listen("tcp", address(p.number+busOffset))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.lost(t.Context()) {
+		t.Error("somebody listens, and the claim is not lost")
+	}
+	_ = l.Close()
+	p.release()
+	again := &port{}
+	if err := again.claim(t.Context(), p.number); err != nil {
+		t.Error("a released port:", err)
+	}
+	again.release()
+}
+
+func TestStopGivesThePortFree(t *testing.T) {
+	r := startRedisT(t)
+	again := &port{}
+	defer again.release()
+	r.Kill()
+	if err := again.claim(t.Context(), r.port.number); err == nil {
+		t.Error("a server that is down lost its port")
+	}
+	r.Stop()
+	if err := again.claim(t.Context(), r.port.number); err != nil {
+		t.Error("a server that was stopped has its port still:", err)
+	}
+}
+
+func TestStartTakesAnotherPortWhenSomebodyWasFaster(t *testing.T) {
+	var stolen net.Listener
+	r := startRedisT(t)
+	thief := &Redis{&daemon{
+		name: r.name, dir: t.TempDir(), ask: r.ask, ready: r.ready, command: r.command,
+		prepare: func(number int) (err error) {
+			if stolen == nil {
+				stolen, err = net.Listen("tcp", address(number))
+			}
+			return err
+		},
+	}}
+	if err := thief.launch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer thief.Stop()
+	defer stolen.Close()
+	if thief.Addr() == stolen.Addr().String() {
+		t.Error("two listen at", thief.Addr())
+	}
+}

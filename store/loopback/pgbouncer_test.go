@@ -1,0 +1,50 @@
+package loopback
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
+	p := startPostgresT(t)
+	b, err := StartPgBouncer(t.Context(), t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Stop)
+	url := newDatabase(t, p)
+	execute(t, url, "create table kept (n int)")
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, through := range []string{b.URL(url), b.URL(config.Database)} {
+		execute(t, through, "insert into kept values (1)")
+	}
+	if n := count(t, url); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+
+	// Transactions are pooled: clients that are between two of them hold no session of the server.
+	for range 30 {
+		if err := connect(t, b.URL(url)).PgConn().Exec(within(t, 10*time.Second), "select 1").Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sessions int
+	err = connect(t, url).QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = $1", config.Database).Scan(&sessions)
+	if err != nil || sessions > 25 {
+		t.Errorf("30 idle clients hold %d sessions, %v", sessions, err)
+	}
+	if err := p.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := until(t.Context(), b.current(), b.serves); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, b.URL(url)); n != 2 {
+		t.Errorf("%d rows after the server's restart", n)
+	}
+}

@@ -1,0 +1,114 @@
+package loopback
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres is one server. Everybody is its user postgres. It forces what it commits to disk, as a real one does.
+type Postgres struct{ *daemon }
+
+// StartPostgres starts a server in the folder, with the databases that an earlier one left there, if any. As root
+// it runs as user postgres, who must be able to reach the folder.
+func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
+	initdb, err := program("initdb")
+	if err != nil {
+		return nil, err
+	}
+	if initdb, err = filepath.EvalSymlinks(initdb); err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	as, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	if err := as.own(dir); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if err := initialize(ctx, initdb, data, as); err != nil {
+		return nil, err
+	}
+	server := filepath.Join(filepath.Dir(initdb), "postgres") // of the same version
+	p := &Postgres{&daemon{
+		name: "postgres", dir: dir, as: as, ask: syscall.SIGINT, ready: accepts,
+		command: func(port int) []string {
+			return []string{
+				server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
+				"-c", "unix_socket_directories=", "-c", "max_connections=200", "-c", "fsync=on",
+			}
+		},
+	}}
+	if err := p.launch(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// initialize makes the data folder, whole or not at all.
+func initialize(ctx context.Context, initdb, data string, as *account) error {
+	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	begun, dir := data+".new", filepath.Dir(data)
+	if err := os.RemoveAll(begun); err != nil {
+		return err
+	}
+	command := []string{initdb, "-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
+	log := filepath.Join(dir, "initdb.log")
+	p, err := startProcess(command, dir, log, as)
+	if err != nil {
+		return fmt.Errorf("start initdb: %w", err)
+	}
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		p.kill()
+		return fmt.Errorf("initdb: %w", ctx.Err())
+	}
+	if !p.cmd.ProcessState.Success() {
+		return fmt.Errorf("initdb: %s; %s", p.cmd.ProcessState, lastWords(log))
+	}
+	return os.Rename(begun, data)
+}
+
+// URL is how clients are told of a database.
+func (p *Postgres) URL(database string) string { return databaseURL(p.Addr(), database) }
+
+// NewDatabase makes an empty database and gives its URL.
+func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
+	c, err := pgx.Connect(ctx, p.URL("postgres"))
+	if err != nil {
+		return "", err
+	}
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what counts was answered
+	name := "hongbao_" + strings.ToLower(rand.Text()[:12])
+	_, err = c.Exec(ctx, "create database "+pgx.Identifier{name}.Sanitize())
+	return p.URL(name), err
+}
+
+func databaseURL(addr, database string) string {
+	return fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable", addr, database)
+}
+
+// accepts is nil when a client can connect.
+func accepts(ctx context.Context, addr string) error {
+	c, err := pgx.Connect(ctx, databaseURL(addr, "postgres"))
+	if err != nil {
+		return err
+	}
+	return c.Close(ctx)
+}

@@ -1,0 +1,148 @@
+package loopback
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// silence is how long a test waits for bytes that must not come.
+const silence = 50 * time.Millisecond
+
+func TestProxyCarriesBothWays(t *testing.T) {
+	p, there := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	send(t, here, "question")
+	receive(t, far, "question")
+	send(t, far, "answer")
+	receive(t, here, "answer")
+	_ = far.Close()
+	if _, err := here.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("a hang-up arrives as %v", err)
+	}
+}
+
+func TestProxySwallows(t *testing.T) {
+	p, there := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	p.Swallow(true)
+	send(t, here, "question")
+	send(t, far, "answer")
+	receiveNothing(t, far)
+	receiveNothing(t, here)
+	newcomer, _ := dialThrough(t, p, there)
+	send(t, newcomer, "anybody?")
+	receiveNothing(t, newcomer)
+
+	// A line that lost something stays broken; a new one is whole.
+	p.Swallow(false)
+	send(t, here, "question")
+	receiveNothing(t, far)
+	here, far = dialThrough(t, p, there)
+	send(t, here, "question")
+	receive(t, far, "question")
+}
+
+func TestProxyDropsReplies(t *testing.T) {
+	p, there := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	p.DropReplies(true)
+	send(t, here, "do it")
+	receive(t, far, "do it")
+	send(t, far, "done")
+	receiveNothing(t, here)
+	p.DropReplies(false)
+	send(t, far, "of the next request")
+	receiveNothing(t, here)
+}
+
+func TestProxyCuts(t *testing.T) {
+	p, there := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	p.Cut()
+	for _, end := range []net.Conn{here, far} {
+		_ = end.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := end.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+			t.Errorf("a cut is seen as %v", err)
+		}
+	}
+	here, far = dialThrough(t, p, there)
+	send(t, here, "again")
+	receive(t, far, "again")
+	p.Close()
+	p.Close()
+	if c, err := net.Dial("tcp", p.Addr()); err == nil {
+		t.Error("a closed proxy accepts", c.Close())
+	}
+}
+
+func TestProxyToNobodyHangsUp(t *testing.T) {
+	p, there := startProxyT(t)
+	_ = there.Close()
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func startProxyT(t *testing.T) (*Proxy, net.Listener) {
+	t.Helper()
+	there, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = there.Close() })
+	p, err := StartProxy(there.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p, there
+}
+
+// dialThrough gives both ends of a connection through the proxy.
+func dialThrough(t *testing.T, p *Proxy, there net.Listener) (here, far net.Conn) {
+	t.Helper()
+	here, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = here.Close() })
+	if far, err = there.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = far.Close() })
+	return here, far
+}
+
+func send(t *testing.T, c net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func receive(t *testing.T, c net.Conn, want string) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	got := make([]byte, len(want))
+	if n, err := io.ReadFull(c, got); err != nil || string(got) != want {
+		t.Fatalf("received %q, %v, want %q", got[:n], err, want)
+	}
+}
+
+func receiveNothing(t *testing.T, c net.Conn) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(silence))
+	got := make([]byte, 100)
+	if n, err := c.Read(got); n > 0 || !isTimeout(err) {
+		t.Fatalf("received %q, %v, want an open connection without a word", got[:n], err)
+	}
+}

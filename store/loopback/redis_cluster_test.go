@@ -1,0 +1,73 @@
+package loopback
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+func TestRedisClusterServesAllSlots(t *testing.T) {
+	t.Parallel() // it mostly waits
+	c, err := StartRedisCluster(t.Context(), t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Stop)
+	addrs, _ := strings.CutPrefix(c.URL(), "redis+cluster://")
+	all := redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(addrs, ",")})
+	t.Cleanup(func() { _ = all.Close() })
+
+	ranges, err := all.ClusterSlots(t.Context()).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered, owners := 0, map[string]bool{}
+	for _, r := range ranges {
+		covered += r.End - r.Start + 1
+		owners[r.Nodes[0].Addr] = true
+	}
+	if covered != slots || len(owners) != len(c.Nodes()) {
+		t.Errorf("%d slots at %v", covered, owners)
+	}
+	for _, node := range c.Nodes() {
+		if !owners[node.Addr()] {
+			t.Errorf("%s owns nothing", node.Addr())
+		}
+	}
+	for i := range 100 {
+		if err := all.Set(t.Context(), fmt.Sprint("key", i), i, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// A node that was away comes back as the one it was.
+	node := c.Nodes()[1]
+	node.Kill()
+	if err := node.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range c.Nodes() {
+		if err := until(within(t, 20*time.Second), nil, whole(node, 3)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRedisClusterStartsAnewInAUsedFolder(t *testing.T) {
+	t.Parallel() // it mostly waits
+	dir := t.TempDir()
+	for masters := 2; masters >= 1; masters-- {
+		c, err := StartRedisCluster(t.Context(), dir, masters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Stop)
+		if len(c.Nodes()) != masters {
+			t.Errorf("%d nodes", len(c.Nodes()))
+		}
+		c.Stop()
+	}
+}

@@ -1,0 +1,20 @@
+//go:build unix && !linux
+
+package loopback
+
+import (
+	"os"
+	"syscall"
+)
+
+// attributes leave the child in our group: Ctrl-C ends both, as nothing else would if we died.
+func attributes(as *account) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: as.credential()}
+}
+
+func pause(p *os.Process) { _ = p.Signal(syscall.SIGSTOP) }
+
+func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
+
+// children are not looked for here: those of Postgres end by themselves when it is gone.
+func children(int) []int { return nil }

@@ -1,0 +1,84 @@
+package memstore
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+)
+
+// sweepEvery is how often a Limiter drops the buckets that are full again.
+const sweepEvery = 10 * time.Second
+
+// LimiterOptions of a Limiter.
+type LimiterOptions struct {
+	Now func() time.Time // the Limiter's clock; default time.Now
+}
+
+// Limiter is a chat.Limiter in memory. A bucket is one number: when it is full again, in microseconds since the
+// start (the "generic cell rate algorithm"). One that is full is not kept.
+type Limiter struct {
+	// static after New
+	now   func() time.Time
+	start time.Time
+
+	mu    sync.Mutex
+	full  map[string]int64
+	sweep int64 // when to drop full buckets next
+}
+
+var _ chat.Limiter = (*Limiter)(nil)
+
+// NewLimiter makes a limiter whose buckets are all full.
+func NewLimiter(o LimiterOptions) *Limiter {
+	l := &Limiter{now: time.Now, full: map[string]int64{}}
+	if o.Now != nil {
+		l.now = o.Now
+	}
+	l.start = l.now()
+	return l
+}
+
+// Take implements chat.Limiter. The Lua script of redisstore does the same sums.
+func (l *Limiter) Take(_ context.Context, key string, r chat.Rate) (time.Duration, error) {
+	every := tokenEvery(r)
+	depth := every * int64(r.Burst)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now().Sub(l.start).Microseconds()
+	l.dropFull(now)
+	full := max(l.full[key], now)
+	if full > now+depth { // emptier than empty: that was by another rate
+		full = now + depth
+		l.full[key] = full
+	}
+	if wait := full + every - depth - now; wait > 0 {
+		return time.Duration(wait) * time.Microsecond, nil
+	}
+	l.full[key] = full + every
+	return 0, nil
+}
+
+// dropFull starts a new map when it is time to, so that what a crowd has taken is given back.
+func (l *Limiter) dropFull(now int64) {
+	if now < l.sweep {
+		return
+	}
+	l.sweep = now + sweepEvery.Microseconds()
+	kept := map[string]int64{}
+	for key, full := range l.full {
+		if full > now {
+			kept[key] = full
+		}
+	}
+	l.full = kept
+}
+
+// tokenEvery is the time between two tokens in microseconds, rounded up so that the rate is never exceeded. A
+// rate of nothing gives one a day.
+func tokenEvery(r chat.Rate) int64 {
+	return int64(math.Ceil(min(1e6/r.PerSecond, 86_400e6)))
+}

@@ -1,0 +1,98 @@
+package memstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"hongbao/chat"
+)
+
+// Directory is where the sockets of one process are noted. Several of its presences behave like as many instances.
+type Directory struct {
+	mu    sync.Mutex
+	users map[string][]noted // a user's sockets, the oldest first; never an empty list
+}
+
+// noted is a socket, and who noted it.
+type noted struct {
+	socket string
+	by     *presence
+}
+
+// NewDirectory makes an empty directory.
+func NewDirectory() *Directory {
+	return &Directory{users: map[string][]noted{}}
+}
+
+// Presence makes one instance's view of the directory.
+func (d *Directory) Presence() chat.Presence { return &presence{directory: d} }
+
+// presence implements chat.Presence. It needs no lease: it dies with its directory.
+type presence struct{ directory *Directory }
+
+// Enter implements chat.Presence.
+func (p *presence) Enter(_ context.Context, user, socket string, most int) ([]string, error) {
+	d := p.directory
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	sockets := d.users[user]
+	if !slices.ContainsFunc(sockets, func(n noted) bool { return n.socket == socket }) {
+		sockets = append(sockets, noted{socket, p})
+	}
+	over := max(0, len(sockets)-most)
+	var out []string
+	for _, n := range sockets[:over] {
+		out = append(out, n.socket)
+	}
+	d.set(user, slices.Delete(sockets, 0, over))
+	return out, nil
+}
+
+// Leave implements chat.Presence.
+func (p *presence) Leave(_ context.Context, user, socket string) error {
+	p.directory.forget(user, func(n noted) bool { return n.socket == socket })
+	return nil
+}
+
+// Online implements chat.Presence.
+func (p *presence) Online(_ context.Context, users []string) ([]bool, error) {
+	d := p.directory
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	online := make([]bool, len(users))
+	for i, user := range users {
+		online[i] = len(d.users[user]) > 0
+	}
+	return online, nil
+}
+
+// Run implements chat.Presence.
+func (p *presence) Run(ctx context.Context) error {
+	<-ctx.Done()
+	p.directory.forgetAll(p)
+	return nil
+}
+
+func (d *Directory) forget(user string, gone func(noted) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.set(user, slices.DeleteFunc(d.users[user], gone))
+}
+
+func (d *Directory) forgetAll(by *presence) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for user, sockets := range d.users {
+		d.set(user, slices.DeleteFunc(sockets, func(n noted) bool { return n.by == by }))
+	}
+}
+
+// set keeps a user's sockets, and nothing of one who has none.
+func (d *Directory) set(user string, sockets []noted) {
+	if len(sockets) == 0 {
+		delete(d.users, user)
+		return
+	}
+	d.users[user] = sockets
+}

@@ -1,0 +1,148 @@
+package pgstore
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+// appendAccepted gives the drafts their rooms' next seqs, in the order of the jobs, and writes them, one statement a
+// table.
+func (w *writer) appendAccepted(jobs []*appending) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	counters, err := w.lockCounters(jobs)
+	if err != nil {
+		return err
+	}
+	var lines entryLines
+	for _, j := range jobs {
+		d := &j.draft
+		c := counters[d.Room]
+		if c == nil {
+			j.err = chat.ErrNotFound
+			continue
+		}
+		c.count(d.Kind)
+		j.entry = chat.Entry{
+			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
+		}
+		lines.add(j.entry, d.Hash, c.contentNo)
+	}
+	return w.write(&lines, counters)
+}
+
+// counter is how far a room has come.
+type counter struct{ lastSeq, contentNo int64 }
+
+func (c *counter) count(kind chat.EntryKind) {
+	c.lastSeq++
+	if kind.Content() {
+		c.contentNo++
+	}
+}
+
+// lockCounters locks the rooms: from here to the commit nobody else gives seqs in them.
+func (w *writer) lockCounters(jobs []*appending) (map[string]*counter, error) {
+	asked := map[string]bool{}
+	for _, j := range jobs {
+		asked[j.draft.Room] = true
+	}
+	counters := make(map[string]*counter, len(asked))
+	b := &pgx.Batch{}
+	b.Queue(`select id, last_seq, content_no from rooms where id = any($1) order by id for update`,
+		slices.Collect(maps.Keys(asked))).Query(func(rs pgx.Rows) error {
+		for rs.Next() {
+			id, c := "", &counter{}
+			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo); err != nil {
+				return err
+			}
+			counters[id] = c
+		}
+		return rs.Err()
+	})
+	return counters, w.batch(b)
+}
+
+// entryLines are the columns of new entries, and of what changes with them.
+type entryLines struct {
+	rooms, ids, senders, names, avatars, kinds, keys, bodies []string
+	hashes                                                   [][]byte
+	seqs, ats, contentNos                                    []int64
+	read                                                     map[roomUser]int64
+}
+
+func (l *entryLines) add(e chat.Entry, hash []byte, contentNo int64) {
+	l.rooms, l.ids, l.senders = append(l.rooms, e.Room), append(l.ids, e.ID), append(l.senders, e.From.ID)
+	l.names, l.avatars = append(l.names, e.From.Name), append(l.avatars, e.From.Avatar)
+	l.kinds, l.keys, l.bodies = append(l.kinds, string(e.Kind)), append(l.keys, e.Key), append(l.bodies, string(e.Body))
+	l.hashes = append(l.hashes, hash)
+	l.seqs, l.ats, l.contentNos = append(l.seqs, e.Seq), append(l.ats, e.At.UnixMilli()), append(l.contentNos, contentNo)
+	if e.Kind.Content() {
+		if l.read == nil {
+			l.read = map[roomUser]int64{}
+		}
+		l.read[roomUser{e.Room, e.From.ID}] = e.Seq
+	}
+}
+
+// write inserts the requests first, for they alone may meet others of their like: then nothing is kept, no seq is
+// burnt, and the batch is run again.
+func (w *writer) write(l *entryLines, counters map[string]*counter) error {
+	if len(l.rooms) == 0 {
+		return nil
+	}
+	inserted := int64(0)
+	b := &pgx.Batch{}
+	b.Queue(`insert into requests (user_id, key, hash, room_id, seq)
+		select user_id, key, hash, room_id, seq
+		from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) as l (user_id, key, hash, room_id, seq)
+		order by user_id, key on conflict do nothing returning 1`, l.senders, l.keys, l.hashes, l.rooms, l.seqs).
+		Query(func(rs pgx.Rows) error {
+			for rs.Next() {
+				inserted++
+			}
+			return rs.Err()
+		})
+	b.Queue(`insert into entries (`+entryColumns+`, content_no)
+		select `+entryColumns+`, content_no from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[]) as l (`+entryColumns+`, content_no)`,
+		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos)
+	l.queueRead(b)
+	queueCounters(b, counters)
+	if err := w.batch(b); err != nil {
+		return err
+	}
+	if inserted < int64(len(l.rooms)) {
+		return errAgain
+	}
+	return nil
+}
+
+// queueRead moves the senders' own read_seq.
+func (l *entryLines) queueRead(b *pgx.Batch) {
+	if len(l.read) == 0 {
+		return
+	}
+	var rooms, users []string
+	var seqs []int64
+	for at, seq := range l.read {
+		rooms, users, seqs = append(rooms, at.room), append(users, at.user), append(seqs, seq)
+	}
+	b.Queue(`update members m set read_seq = l.seq from unnest($1::text[], $2::text[], $3::bigint[]) as l (room_id, user_id, seq)
+		where m.room_id = l.room_id and m.user_id = l.user_id`, rooms, users, seqs)
+}
+
+func queueCounters(b *pgx.Batch, counters map[string]*counter) {
+	var rooms []string
+	var lastSeqs, contentNos []int64
+	for id, c := range counters {
+		rooms, lastSeqs, contentNos = append(rooms, id), append(lastSeqs, c.lastSeq), append(contentNos, c.contentNo)
+	}
+	b.Queue(`update rooms r set last_seq = l.last_seq, content_no = l.content_no
+		from unnest($1::text[], $2::bigint[], $3::bigint[]) as l (id, last_seq, content_no) where r.id = l.id`, rooms, lastSeqs, contentNos)
+}

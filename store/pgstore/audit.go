@@ -1,0 +1,119 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/redpacket"
+)
+
+// Audit implements redpacket.Ledger. It reads one snapshot while the servers run on, row by row: its memory
+// does not grow with the books. After maxDifferences it stops noting what else is wrong.
+func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
+	if show == nil {
+		show = func(redpacket.AuditLine) {}
+	}
+	err = s.survey(ctx, func(r reader) error {
+		a, err = audit(r, show)
+		return err
+	})
+	if err != nil {
+		return redpacket.Audit{}, outcome("audit", err)
+	}
+	return a, nil
+}
+
+// audit reads in many statements: q must be one snapshot.
+func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
+	a := auditor{querier: q, show: show}
+	for _, part := range []func() error{a.sums, a.packets, a.abouts, a.checks} {
+		if err := part(); err != nil {
+			return redpacket.Audit{}, err
+		}
+	}
+	return a.found, nil
+}
+
+const maxDifferences = 1000
+
+// auditor collects what it finds.
+type auditor struct {
+	querier
+	found redpacket.Audit
+	show  func(redpacket.AuditLine)
+}
+
+func (a *auditor) report(kind, id, format string, args ...any) {
+	switch n := len(a.found.Differences); {
+	case n < maxDifferences:
+		a.found.Differences = append(a.found.Differences, redpacket.Difference{Kind: kind, ID: id, What: fmt.Sprintf(format, args...)})
+	case n == maxDifferences:
+		a.found.Differences = append(a.found.Differences, redpacket.Difference{Kind: "books", What: "there are more differences than these"})
+	}
+}
+
+// sumsQuery limits each sum, which Postgres computes without overflow, to what can be read: a forged amount is reported
+// as a difference.
+const sumsQuery = `select
+	(select least(coalesce(sum(case when debit = 'outside' then amount else -amount end), 0), 9223372036854775807)::bigint
+		from transfers where 'outside' in (debit, credit)),
+	(select least(coalesce(sum(balance), 0), 9223372036854775807)::bigint from wallets),
+	(select least(coalesce(sum(p.total - (select coalesce(sum(amount), 0) from claims where packet_id = p.id)), 0),
+		9223372036854775807)::bigint from packets p where status = 'open'),
+	(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
+	(select count(*) from claims), (select count(*) from transfers), (select count(*) from rooms),
+	(select count(*) from entries), (select count(*) from quarantine)`
+
+func (a *auditor) sums() error {
+	b := &a.found
+	_, err := a.row(sumsQuery, nil, &b.Funded, &b.InWallets, &b.InPackets, &b.Wallets, &b.Packets, &b.OpenPackets,
+		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined)
+	if err == nil && b.Funded != b.InWallets+b.InPackets {
+		a.report("books", "", "%d was funded, but %d is in wallets and %d in open packets", b.Funded, b.InWallets, b.InPackets)
+	}
+	return err
+}
+
+// check is a question whose answer should be empty: each row of it is the id of a thing and what is wrong with it.
+type check struct {
+	kind  string // of the thing, as redpacket.Difference has it
+	query string
+}
+
+func (a *auditor) checks() error {
+	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks) {
+		if err := a.check(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *auditor) check(c check) error {
+	return a.each(c.query, func(rs pgx.Rows) error {
+		var id, what string
+		if err := rs.Scan(&id, &what); err != nil {
+			return err
+		}
+		a.report(c.kind, id, "%s", what)
+		return nil
+	})
+}
+
+// each streams the rows of a query.
+func (a *auditor) each(query string, look func(pgx.Rows) error) error {
+	rs, err := a.query(query)
+	if err != nil {
+		return err
+	}
+	defer rs.Close()
+	for rs.Next() {
+		if err := look(rs); err != nil {
+			return err
+		}
+	}
+	return rs.Err()
+}

@@ -1,0 +1,80 @@
+package pgstore
+
+// The checks of Audit that SQL alone can make. Comparisons are written with "is distinct from", so that a null is a
+// difference too, and in both directions, so that a row which is missing on either side is found.
+
+// transferChecks compare movements with themselves, and with wallets, packets and claims.
+var transferChecks = []check{
+	{"wallet", `select coalesce(w.user_id, t.user_id),
+			format('its balance is %s, its movements make %s', coalesce(w.balance, 0), coalesce(t.moved, 0))
+		from wallets w full join (
+			select user_id, sum(case when credit = 'user:' || user_id then amount else -amount end) as moved
+			from transfers group by user_id) t on t.user_id = w.user_id
+		where coalesce(w.balance, 0) <> coalesce(t.moved, 0)`},
+
+	{"transfer", `select id, format('its parties do not fit a %s: from %s to %s, user %s', kind, debit, credit, user_id)
+		from transfers where (debit, credit) is distinct from (case kind
+			when 'credit' then 'outside'
+			when 'debit'  then 'user:' || user_id
+			when 'send'   then 'user:' || user_id
+			else 'packet:' || packet_id end, case kind
+			when 'debit'  then 'outside'
+			when 'send'   then 'packet:' || packet_id
+			else 'user:' || user_id end)`},
+
+	{"transfer", `select id, format('a %s has a packet, a share or a key that it should not have, or lacks one', kind)
+		from transfers where (packet_id is null, share_no is null, key is null, hash is null) is distinct from
+			(kind in ('credit', 'debit'), kind <> 'claim', kind not in ('credit', 'debit'), kind not in ('credit', 'debit'))`},
+
+	{"transfer", `select t.id, 'it is no sending of a packet as it is'
+		from transfers t left join packets p on p.id = t.packet_id
+		where t.kind = 'send' and (t.user_id, t.amount, t.at) is distinct from (p.sender, p.total, p.created_at)`},
+	{"packet", `select p.id, 'its sending is not among the movements'
+		from packets p left join transfers t on t.packet_id = p.id and t.kind = 'send' where t.id is null`},
+
+	{"transfer", `select t.id, 'it is no claim as it is'
+		from transfers t left join claims c on c.packet_id = t.packet_id and c.share_no = t.share_no
+		where t.kind = 'claim' and (t.user_id, t.amount, t.at) is distinct from (c.user_id, c.amount, c.at)`},
+	{"claim", `select c.packet_id, format('share %s is not among the movements', c.share_no)
+		from claims c left join transfers t on t.packet_id = c.packet_id and t.share_no = c.share_no and t.kind = 'claim'
+		where t.id is null`},
+	{"claim", `select c.packet_id, format('share %s is of no packet', c.share_no)
+		from claims c left join packets p on p.id = c.packet_id where p.id is null`},
+
+	{"transfer", `select t.id, 'it is no refund as it is'
+		from transfers t left join packets p on p.id = t.packet_id
+		where t.kind = 'refund' and (t.user_id, t.amount, t.at) is distinct from (p.sender, p.refunded, p.closed_at)`},
+	{"packet", `select p.id, 'its refund is not among the movements'
+		from packets p left join transfers t on t.packet_id = p.id and t.kind = 'refund'
+		where p.refunded <> 0 and t.id is null`},
+}
+
+// packetChecks compare packets with the key that guards them.
+var packetChecks = []check{
+	{"packet", `select p.id, 'the key it was sent with is not remembered as its'
+		from packets p left join requests r on r.user_id = p.sender and r.key = p.key
+		where (r.room_id, r.seq, r.ref) is distinct from (p.room_id, p.seq, p.id)`},
+}
+
+// roomChecks look for holes in the numbers.
+var roomChecks = []check{
+	{"room", `select coalesce(r.id, e.room_id), format('it should have the entries 1 to %s, and has %s from %s to %s',
+			coalesce(r.last_seq, 0), coalesce(e.n, 0), coalesce(e.first, 0), coalesce(e.last, 0))
+		from rooms r full join (
+			select room_id, count(*) as n, min(seq) as first, max(seq) as last from entries group by room_id) e on e.room_id = r.id
+		where (r.last_seq, case when r.last_seq > 0 then 1 end, nullif(r.last_seq, 0)) is distinct from (coalesce(e.n, 0), e.first, e.last)`},
+
+	{"room", `select room_id, format('entry %s counts %s texts and packets, and it is the %sth', seq, content_no, n)
+		from (select room_id, seq, content_no,
+			count(*) filter (where kind in ('text', 'packet')) over (partition by room_id order by seq) as n from entries) e
+		where content_no <> n`},
+	{"room", `select r.id, format('it counts %s texts and packets, and has %s', r.content_no, e.n)
+		from rooms r join (
+			select room_id, count(*) filter (where kind in ('text', 'packet')) as n from entries group by room_id) e on e.room_id = r.id
+		where r.content_no <> e.n`},
+
+	{"room", `select r.id, format('it counts %s members, and has %s', r.members, coalesce(m.n, 0))
+		from rooms r left join (
+			select room_id, count(*) as n from members where state = 'in' group by room_id) m on m.room_id = r.id
+		where r.members <> coalesce(m.n, 0)`},
+}

@@ -1,0 +1,152 @@
+package pgstore
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"hongbao/redpacket"
+)
+
+// auditedPacket is a packet row as somebody may have left it: nothing of it is taken for valid. With it come its
+// claims, by share, and what was told of it.
+type auditedPacket struct {
+	redpacket.Packet
+	status               redpacket.Status
+	seed                 []byte
+	shares, to           string // JSON
+	createdAt, expiresAt int64
+	refunded             redpacket.Money
+	claimed              int
+	closedAt, doneSeq    pgtype.Int8
+
+	claimShares  []int
+	claimAmounts []redpacket.Money
+	marked       []bool
+	entry, done  storedEntry
+}
+
+// auditQuery has one row for each packet: a connection has one result at a time, so what belongs to it must come along.
+var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key,
+		p.commitment, p.status, p.seed, array_to_json(p.shares)::text, array_to_json(p.recipients)::text,
+		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
+		c.shares, c.amounts, c.marked, ` + entryFields("e") + `, ` + entryFields("d") + `
+	from packets p
+	left join lateral (
+		select array_agg(share_no) as shares, array_agg(amount) as amounts, array_agg(luckiest) as marked
+		from (select share_no, amount, luckiest from claims where packet_id = p.id order by share_no) c) c on true
+	left join entries e on e.room_id = p.room_id and e.seq = p.seq and e.kind = 'packet'
+	left join entries d on d.room_id = p.room_id and d.seq = p.done_seq and d.kind = 'packet_done'
+	order by p.id`
+
+func (p *auditedPacket) into() []any {
+	return slices.Concat([]any{
+		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key,
+		&p.Commitment, &p.status, &p.seed, &p.shares, &p.to,
+		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq,
+		&p.claimShares, &p.claimAmounts, &p.marked,
+	}, p.entry.into(), p.done.into())
+}
+
+// recipients as an entry tells them: nil for none.
+func (p *auditedPacket) recipients() any {
+	var to []any
+	if json.Unmarshal([]byte(p.to), &to) != nil || len(to) == 0 {
+		return nil
+	}
+	return to
+}
+
+// packets cuts each packet again and compares it with its claims, and with what was told of it.
+func (a *auditor) packets() error {
+	return a.each(auditQuery, func(rs pgx.Rows) error {
+		var p auditedPacket
+		if err := rs.Scan(p.into()...); err != nil {
+			return err
+		}
+		a.packet(&p)
+		a.telling(&p)
+		return nil
+	})
+}
+
+func (a *auditor) packet(p *auditedPacket) {
+	shares := a.recut(p)
+	var (
+		claims []redpacket.Paid
+		sum    redpacket.Money
+		marked = -1 // the share that is marked as the luckiest
+	)
+	for i, share := range p.claimShares {
+		c := redpacket.Paid{Share: share, Amount: p.claimAmounts[i]}
+		if c.Share < 0 || c.Share >= len(shares) || shares[c.Share] != c.Amount {
+			a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
+		}
+		if p.marked[i] {
+			marked = c.Share
+		}
+		sum += c.Amount
+		claims = append(claims, c)
+	}
+	a.ending(p, claims, sum, marked)
+	a.show(redpacket.AuditLine{
+		Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
+		Claims: len(claims), Claimed: sum, Refunded: p.refunded,
+	})
+}
+
+// recut gives the shares as the seed cuts them, and reports when those stored are others.
+func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
+	var seed redpacket.Seed
+	if copy(seed[:], p.seed) != len(p.seed) || redpacket.Commitment(seed) != p.Commitment {
+		a.report("packet", p.ID, "its seed is not the one that it was committed to")
+	}
+	var stored []redpacket.Money
+	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
+		a.report("packet", p.ID, "its shares are no list of amounts")
+	}
+	if len(stored) != p.Count { // cutting by a forged count could take all memory
+		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
+		return stored
+	}
+	shares, err := redpacket.Cut(seed, p.Packet)
+	if err != nil {
+		a.report("packet", p.ID, "%v", err)
+		return stored
+	}
+	if !slices.Equal(stored, shares) {
+		a.report("packet", p.ID, "its shares are not what its seed, sender, key, mode, spread, total and count give")
+	}
+	return shares
+}
+
+// ending compares how the packet stands with what was claimed of it.
+func (a *auditor) ending(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
+	if p.status == redpacket.Open {
+		if p.refunded != 0 || p.claimed != 0 || marked >= 0 {
+			a.report("packet", p.ID, "it is open, and yet refunded, counted or with a luckiest share")
+		}
+		if sum > p.Total {
+			a.report("packet", p.ID, "claims of %d exceed its total of %d", sum, p.Total)
+		}
+		return
+	}
+	if sum+p.refunded != p.Total {
+		a.report("packet", p.ID, "claims of %d and a refund of %d do not make its total of %d", sum, p.refunded, p.Total)
+	}
+	if p.claimed != len(claims) {
+		a.report("packet", p.ID, "it counts %d claims, and has %d", p.claimed, len(claims))
+	}
+	if (p.status == redpacket.Drained) != (len(claims) == p.Count) {
+		a.report("packet", p.ID, "it is %s with %d of %d shares claimed", p.status, len(claims), p.Count)
+	}
+	best := -1
+	if l := redpacket.Luckiest(p.Packet, claims); l != nil {
+		best = l.Share
+	}
+	if best != marked {
+		a.report("packet", p.ID, "share %d is marked as the luckiest, not %d (-1: none)", marked, best)
+	}
+}

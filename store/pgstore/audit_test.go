@@ -1,0 +1,88 @@
+package pgstore
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+func TestAudit(t *testing.T) {
+	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
+		return startTampering(t, openStore(t, storetest.Database(t)))
+	})
+}
+
+// startTampering changes the books in a transaction that is never committed, and audits inside of it.
+func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
+	t.Helper()
+	config := s.pool.config.Copy()
+	config.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // it plans the audit's many statements only once
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { hangUp(conn) })
+	if err := simple(t.Context(), conn, dropChecks); err != nil {
+		t.Fatal(err)
+	}
+	return storetest.AuditUnderTest{
+		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
+		Tamper: func(t *testing.T, statement string) ([]redpacket.Difference, bool) { return tamper(t, conn, statement) },
+		Texts: func(query string) []string {
+			rs, err := conn.Query(t.Context(), query)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			all, err := pgx.CollectRows(rs, pgx.RowTo[string])
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			return all
+		},
+	}
+}
+
+const dropChecks = `do $$ declare c record; begin
+	for c in select conrelid::regclass as of, conname from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace loop
+		execute format('alter table %s drop constraint %I', c.of, c.conname);
+	end loop; end $$`
+
+var auditWords = storetest.AuditWords{
+	Bytes: func(n int) string { return fmt.Sprintf("decode(repeat('00', %d), 'hex')", n) },
+	Many:  "2147483647",
+	Shares: []string{
+		"shares[1] + 1 || shares[2:]", "shares[2:]", "'{}'", "'{{1,2},{3,4}}'", "'{null}'",
+		"shares[cardinality(shares)] || shares[2:cardinality(shares) - 1] || shares[1]",
+	},
+	To:       `'{u1}'`,
+	Unmarked: "false", OtherMarked: "not luckiest",
+	NoBody:     "'no JSON'",
+	OtherTotal: `regexp_replace(body, '"total":\d+', '"total":5')`,
+	OtherSeed:  `regexp_replace(body, '"seed":"\w+"', '"seed":"other"')`,
+}
+
+func tamper(t *testing.T, conn *pgx.Conn, statement string) (found []redpacket.Difference, changed bool) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	must(simple(t.Context(), conn, "begin"))
+	defer func() { must(simple(t.Context(), conn, "rollback")) }()
+	done, err := conn.PgConn().Exec(t.Context(), statement).ReadAll()
+	if code(err) == "23505" { // a unique key
+		return nil, false
+	}
+	must(err)
+	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
+		return nil, false
+	}
+	a, err := audit(reader{t.Context(), conn}, func(redpacket.AuditLine) {})
+	must(err)
+	return a.Differences, true
+}

@@ -1,0 +1,69 @@
+package pgstore
+
+import (
+	"context"
+	"slices"
+
+	"hongbao/chat"
+)
+
+// CreateRoom implements chat.Store.
+func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+	err = s.tx(ctx, func(w *writer) error {
+		m, dup, err = w.createRoom(r)
+		return err
+	})
+	if err != nil {
+		return chat.Membership{}, false, outcome("create room", err)
+	}
+	return m, dup, nil
+}
+
+func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err error) {
+	req, found, err := w.lookupRequest(r.Owner.ID, r.Key, r.Hash)
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	if found {
+		mine := w.again && req.room == r.ID // an earlier run of this very call has made it
+		m, err := readRoomFor(w, req.room, r.Owner.ID)
+		return m, !mine, err
+	}
+	if err := w.ensureUser(r.Owner.ID); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if err := w.lockAllKnown(r); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if _, err := w.exec(`insert into rooms (id, name, kind, created_at) values ($1, $2, $3, $4)`,
+		r.ID, r.Name, r.Kind, r.At.UnixMilli()); err != nil {
+		return chat.Membership{}, false, err
+	}
+	for i, user := range append([]string{r.Owner.ID}, r.Members...) {
+		role := chat.Plain
+		if i == 0 {
+			role = chat.Owner
+		}
+		if err := w.enter(entering{room: r.ID, user: user, role: role, at: r.At, maxRooms: r.MaxRooms}); err != nil {
+			return chat.Membership{}, false, err
+		}
+	}
+	if err := w.putRequest(r.Owner.ID, r.Key, r.Hash, r.ID, 0, ""); err != nil {
+		return chat.Membership{}, false, err
+	}
+	m, err = readRoomFor(w, r.ID, r.Owner.ID)
+	return m, false, err
+}
+
+// lockAllKnown locks all who shall be in the room, and refuses whom nobody has ever heard of.
+func (w *writer) lockAllKnown(r chat.NewRoom) error {
+	known, err := w.lockUsers(append([]string{r.Owner.ID}, r.Members...))
+	if err != nil {
+		return err
+	}
+	stranger := slices.IndexFunc(r.Members, func(user string) bool { return !known[user] })
+	if stranger >= 0 {
+		return &chat.FieldError{Err: chat.ErrNotFound, Field: "members", Reason: "has a user whom nobody knows: " + r.Members[stranger]}
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package pgstore
+
+import (
+	"errors"
+	"testing"
+
+	"hongbao/chat"
+)
+
+func TestCursor(t *testing.T) {
+	at, id := int64(0), ""
+	if err := parseCursor("rooms", cursor("rooms", int64(1<<53), `<"恭喜">`), &at, &id); err != nil || at != 1<<53 || id != `<"恭喜">` {
+		t.Errorf("read back %d, %q, %v", at, id, err)
+	}
+	for _, next := range []string{
+		cursor("members", int64(1), "x"), cursor("rooms", int64(1)), cursor("rooms", int64(1), "x", "y"),
+		cursor("rooms", "1", "x"), cursor("rooms", 1.5, "x"), "no cursor", "",
+	} {
+		if err := parseCursor("rooms", next, &at, &id); !errors.Is(err, chat.ErrBadRequest) {
+			t.Errorf("cursor %q: %v, want a bad request", next, err)
+		}
+	}
+}

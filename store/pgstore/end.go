@@ -1,0 +1,127 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/redpacket/crashpoint"
+)
+
+// End implements redpacket.Ledger. chat.ErrNotFound.
+func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
+	e := newEnding(c)
+	run := func(w *writer) error {
+		closed, err = w.end(e)
+		crashpoint.Here("close.before-commit")
+		return err
+	}
+	err = s.tx(ctx, run)
+	if refusedRow(err) != "" && len(e.late) > 0 {
+		if err = s.weed(ctx, e); err == nil {
+			err = s.tx(ctx, run)
+		}
+	}
+	if err != nil {
+		return redpacket.Closed{}, outcome("end packet", err)
+	}
+	crashpoint.Here("close.after-commit")
+	return closed, nil
+}
+
+// end ends an open packet.
+func (w *writer) end(e *ending) (redpacket.Closed, error) {
+	b, err := w.holdBook(e.ID)
+	if err != nil {
+		return redpacket.Closed{}, err
+	}
+	if b.Status != redpacket.Open {
+		if w.again {
+			return w.endedBefore(e, b)
+		}
+		return redpacket.Closed{Book: b}, nil
+	}
+	closed := redpacket.Closed{Done: true}
+	e.lacking(b)
+	if b.Refunded, err = e.left(b); err != nil {
+		return redpacket.Closed{}, err
+	}
+	if closed.Accounts, err = w.payOut(e, &b); err != nil {
+		return redpacket.Closed{}, err
+	}
+	b.Status = endStatus(e.Reason, b)
+	closed.Book, closed.Inserted = b, e.inserted(b.Claims)
+	if closed.Entry, err = w.appendDone(b, e.Close); err != nil {
+		return redpacket.Closed{}, err
+	}
+	return closed, w.markClosed(b, e.Close, closed.Entry.Seq)
+}
+
+// holdBook locks the packet, which waits until all who are settling its claims have committed, and then reads its book.
+func (w *writer) holdBook(packet string) (b redpacket.Book, err error) {
+	var batch pgx.Batch
+	batch.Queue(`select from packets where id = $1 for update`, packet)
+	queueBook(&batch, packet, &b)
+	if err := w.batch(&batch); err != nil {
+		return redpacket.Book{}, err
+	}
+	return b, known(b.Packet.ID)
+}
+
+// endStatus: what is claimed decides about drained, whatever the closer thought.
+func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
+	switch {
+	case len(b.Claims) == b.Packet.Count:
+		return redpacket.Drained
+	case reason == redpacket.Cancelled:
+		return redpacket.Cancelled
+	}
+	return redpacket.Expired
+}
+
+func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, error) {
+	body, err := redpacket.DoneBody(b)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	return w.appendEntry(chat.Entry{
+		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
+	})
+}
+
+func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) error {
+	var batch pgx.Batch
+	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
+		batch.Queue(`update claims set luckiest = true where packet_id = $1 and share_no = $2`, c.ID, best.Share)
+	}
+	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6 where id = $1`,
+		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq)
+	return w.batch(&batch)
+}
+
+// endedBefore tells whether an earlier run of this very call has ended the packet, and what it had done.
+func (w *writer) endedBefore(e *ending, b redpacket.Book) (redpacket.Closed, error) {
+	var seq int64
+	if found, err := w.row(`select done_seq from packets where id = $1`, []any{e.ID}, &seq); err != nil || !found {
+		return redpacket.Closed{}, err
+	}
+	done, err := readEntry(w, b.Packet.Room, seq)
+	if err != nil {
+		return redpacket.Closed{}, err
+	}
+	if done.ID != e.EntryID {
+		return redpacket.Closed{Book: b}, nil
+	}
+	if e.late, err = rows(w, scanGrant, `select user_id, share_no from transfers where id = any($1)`, e.ids()); err != nil {
+		return redpacket.Closed{}, err
+	}
+	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: e.inserted(b.Claims)}
+	closed.Accounts, err = w.accounts(e.paid(b))
+	if err != nil {
+		return redpacket.Closed{}, fmt.Errorf("accounts: %w", err)
+	}
+	return closed, nil
+}

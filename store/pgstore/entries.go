@@ -1,0 +1,59 @@
+package pgstore
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
+
+// appendEntry gives the entry its room's next seq and inserts it: the room is locked from here on. Content also moves
+// its sender's own read_seq, so that nobody's own entries ever count as unread; its sender's row is locked already.
+func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
+	content := 0
+	if e.Kind.Content() {
+		content = 1
+	}
+	var contentNo int64
+	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + $1 where id = $2
+		returning last_seq, content_no`, []any{content, e.Room}, &e.Seq, &contentNo)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	if !found {
+		return chat.Entry{}, chat.ErrNotFound
+	}
+	b := &pgx.Batch{}
+	b.Queue(`insert into entries (`+entryColumns+`, content_no) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo)
+	if content == 1 {
+		b.Queue(`update members set read_seq = $1 where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
+	}
+	e.At = fromMillis(e.At.UnixMilli()) // as it will be read back
+	return e, w.batch(b)
+}
+
+// readEntry reads one entry that must be there: a request or a packet says so.
+func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
+	es, err := rows(q, scanEntry, `select `+entryColumns+` from entries where room_id = $1 and seq = $2`, room, seq)
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	if len(es) == 0 {
+		return chat.Entry{}, pgx.ErrNoRows
+	}
+	return es[0], nil
+}
+
+// entryInto scans entryColumns into e.
+func entryInto(e *chat.Entry) []any {
+	return []any{
+		&e.Room, &e.Seq, &e.ID, storedTime{&e.At}, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body),
+	}
+}
+
+func scanEntry(rs pgx.Rows) (e chat.Entry, err error) {
+	err = rs.Scan(entryInto(&e)...)
+	return e, err
+}

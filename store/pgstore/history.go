@@ -1,0 +1,72 @@
+package pgstore
+
+import (
+	"context"
+	"slices"
+
+	"hongbao/chat"
+)
+
+// History implements chat.Store.
+func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
+	q, args := `select `+entryColumns+` from entries where room_id = $1`, []any{room, p.Limit + 1}
+	switch {
+	case p.After != nil:
+		q, args = q+` and seq > $3 order by seq limit $2`, append(args, *p.After)
+	case p.Before != nil:
+		q, args = q+` and seq < $3 order by seq desc limit $2`, append(args, *p.Before)
+	default:
+		q += ` order by seq desc limit $2`
+	}
+	err = s.look(ctx, func(r reader) error {
+		entries, err = rows(r, scanEntry, q, args...)
+		return err
+	})
+	if err != nil {
+		return nil, false, outcome("read history", err)
+	}
+	fit := fitting(entries, p.Limit, p.MaxBytes)
+	more = fit < len(entries)
+	entries = entries[:fit]
+	if p.After == nil {
+		slices.Reverse(entries)
+	}
+	return entries, more, nil
+}
+
+// fitting is how many of the entries, which come in order of nearness to the cursor, make one page.
+func fitting(entries []chat.Entry, limit, maxBytes int) int {
+	size := 0
+	for i, e := range entries {
+		size += len(e.Body)
+		if i == limit || i > 0 && maxBytes > 0 && size > maxBytes {
+			return i
+		}
+	}
+	return len(entries)
+}
+
+// Spans implements chat.Store. One statement: all rooms are read as they were at one time, each by a walk along the index.
+func (s *Store) Spans(ctx context.Context, spans []chat.Span) (found map[string][]chat.Entry, err error) {
+	rooms, after, through := make([]string, len(spans)), make([]int64, len(spans)), make([]int64, len(spans))
+	for i, sp := range spans {
+		rooms[i], after[i], through[i] = sp.Room, sp.After, sp.Through
+	}
+	var entries []chat.Entry
+	err = s.look(ctx, func(r reader) error {
+		entries, err = rows(r, scanEntry, `select `+entryColumns+` from unnest($1::text[], $2::bigint[], $3::bigint[])
+			with ordinality as span (room, after, through, no)
+			cross join lateral (select `+entryColumns+` from entries
+				where room_id = span.room and seq > span.after and seq <= span.through order by seq) e
+			order by no, seq`, rooms, after, through)
+		return err
+	})
+	if err != nil {
+		return nil, outcome("read spans", err)
+	}
+	found = make(map[string][]chat.Entry, len(spans))
+	for _, e := range entries {
+		found[e.Room] = append(found[e.Room], e)
+	}
+	return found, nil
+}

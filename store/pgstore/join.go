@@ -1,0 +1,91 @@
+package pgstore
+
+import (
+	"context"
+
+	"hongbao/chat"
+)
+
+// Join implements chat.Store.
+func (s *Store) Join(ctx context.Context, j chat.Joining) (m chat.Membership, changed bool, err error) {
+	err = s.tx(ctx, func(w *writer) error {
+		m, changed, err = w.join(j)
+		return err
+	})
+	if err != nil {
+		return chat.Membership{}, false, outcome("join room", err)
+	}
+	return m, changed, nil
+}
+
+// join looks without locks first: most who come are in already, or may not come.
+func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err error) {
+	room, err := readRoom(w, j.Room)
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	st, err := readStanding(w, j.Room, j.User)
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	if st.In {
+		changed, err = w.joinedBefore(j)
+	} else if err = mayJoin(room, st, j.MaxMembers); err == nil {
+		changed, err = w.comeIn(j)
+	}
+	if err != nil {
+		return chat.Membership{}, false, err
+	}
+	m, err = readMembership(w, j.Room, j.User)
+	return m, changed, err
+}
+
+// joinedBefore tells whether an earlier run of this very call has put the user in.
+func (w *writer) joinedBefore(j chat.Joining) (mine bool, err error) {
+	if !w.again {
+		return false, nil
+	}
+	return w.row(`select 1 from members where room_id = $1 and user_id = $2 and joined_at = $3`,
+		[]any{j.Room, j.User, j.At.UnixMilli()}, new(int))
+}
+
+// comeIn judges again under locks, and puts the user in. Changed is false when another call has just done it.
+func (w *writer) comeIn(j chat.Joining) (changed bool, err error) {
+	if err := w.ensureUser(j.User); err != nil {
+		return false, err
+	}
+	if _, err := w.lockUsers([]string{j.User}); err != nil {
+		return false, err
+	}
+	st, err := w.lockStanding(j.Room, j.User)
+	if err != nil || st.In {
+		return false, err
+	}
+	room, err := w.lockRoom(j.Room)
+	if err != nil {
+		return false, err
+	}
+	if err := mayJoin(room, st, j.MaxMembers); err != nil {
+		return false, err
+	}
+	role := chat.Plain
+	if room.Members == 0 {
+		role = chat.Owner // all had left: a room with members has an owner
+	}
+	return true, w.enter(entering{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms})
+}
+
+// mayJoin judges one who is not in. A private room is unknown to those who never were in it.
+func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
+	switch {
+	case st.Banned:
+		return chat.ErrBanned
+	case room.Kind != chat.Public && !st.Ever:
+		return chat.ErrNotFound
+	case room.Kind != chat.Public:
+		return chat.ErrForbidden
+	case room.Members >= maxMembers:
+		return chat.ErrLimitExceeded
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package pgstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+// stateIn is the state of a member who is in; the others remember one who was.
+const stateIn = "in"
+
+// entering is a user on his way into a room, which has been judged already but for his own limit. His row
+// and the room's are locked.
+type entering struct {
+	room, user string
+	role       chat.Role
+	at         time.Time
+	maxRooms   int
+}
+
+// enter puts the user into the room. What was said before he came counts as read; a mute outlives his absence.
+func (w *writer) enter(e entering) error {
+	var rooms int
+	if _, err := w.row(`select count(*) from members where user_id = $1 and state = 'in'`, []any{e.user}, &rooms); err != nil {
+		return err
+	}
+	if rooms >= e.maxRooms {
+		return chat.ErrLimitExceeded
+	}
+	if _, err := w.exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at)
+		select id, $1, 'in', $2, last_seq, $3 from rooms where id = $4
+		on conflict (room_id, user_id) do update set
+			state = 'in', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at`,
+		e.user, e.role, e.at.UnixMilli(), e.room); err != nil {
+		return err
+	}
+	_, err := w.exec(`update rooms set members = members + 1 where id = $1`, e.room)
+	return err
+}
+
+// roles in the order in which members are listed.
+var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
+
+// Members implements chat.Store. One query a role: so the index gives the order, however many they are.
+func (s *Store) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
+	from := listed{role: chat.Owner}
+	if next != "" {
+		if err := parseCursor("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
+			return nil, "", err
+		}
+	}
+	var list []listed
+	err = s.view(ctx, func(r reader) error {
+		list, err = readMembers(r, room, from, limit+1)
+		return err
+	})
+	if err != nil {
+		return nil, "", outcome("list members", err)
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		more = cursor("members", last.role, last.joined, last.User.ID)
+	}
+	for _, l := range list {
+		l.Role = l.role
+		members = append(members, l.Member)
+	}
+	return members, more, nil
+}
+
+// listed is a member with his place in the list: by role, then as long as he is in.
+type listed struct {
+	chat.Member
+	role   chat.Role
+	joined int64
+}
+
+// readMembers reads up to limit members after the given place.
+func readMembers(q querier, room string, from listed, limit int) (list []listed, err error) {
+	reached := false
+	for _, role := range roles {
+		switch {
+		case role == from.role:
+			reached = true
+		case !reached:
+			continue
+		default:
+			from = listed{role: role}
+		}
+		some, err := rows(q, scanListed, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at
+			from members m join users u on u.id = m.user_id
+			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
+			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list))
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, some...); len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+func scanListed(rs pgx.Rows) (l listed, err error) {
+	var muted int64
+	err = rs.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, &muted, &l.joined)
+	if muted > 0 {
+		l.MutedUntil = fromMillis(muted)
+	}
+	return l, err
+}

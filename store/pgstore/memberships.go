@@ -1,0 +1,62 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+// Unread needs no count of entries: everyone's own content is at or before his read_seq, so all content
+// after it is others'.
+const membershipQuery = `select ` + roomColumns + `, m.role, m.read_seq, r.content_no - coalesce(e.content_no, 0)
+	from members m
+	join rooms r on r.id = m.room_id
+	left join entries e on e.room_id = m.room_id and e.seq = m.read_seq
+	where m.user_id = $1 and m.state = 'in'`
+
+// Memberships implements chat.Store.
+func (s *Store) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
+	err = s.look(ctx, func(r reader) error {
+		ms, err = rows(r, scanMembership, membershipQuery+` order by r.id`, user)
+		return err
+	})
+	return ms, outcome("read memberships", err)
+}
+
+// Membership implements chat.Store.
+func (s *Store) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
+	err = s.look(ctx, func(r reader) error {
+		m, err = readMembership(r, room, user)
+		return err
+	})
+	return m, outcome("read membership", err)
+}
+
+// readMembership reads a room as its member sees it; chat.ErrNotMember when he is not in it.
+func readMembership(q querier, room, user string) (chat.Membership, error) {
+	ms, err := rows(q, scanMembership, membershipQuery+` and m.room_id = $2`, user, room)
+	if err != nil {
+		return chat.Membership{}, err
+	}
+	if len(ms) == 0 {
+		return chat.Membership{}, chat.ErrNotMember
+	}
+	return ms[0], nil
+}
+
+// readRoomFor reads a room that the user made. If he has left it since, he sees it without a role.
+func readRoomFor(q querier, room, user string) (chat.Membership, error) {
+	m, err := readMembership(q, room, user)
+	if errors.Is(err, chat.ErrNotMember) {
+		m.Room, err = readRoom(q, room)
+	}
+	return m, err
+}
+
+func scanMembership(rs pgx.Rows) (m chat.Membership, err error) {
+	err = rs.Scan(append(roomInto(&m.Room), &m.Role, &m.ReadSeq, &m.Unread)...)
+	return m, err
+}

@@ -1,0 +1,95 @@
+package pgstore
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/redpacket"
+)
+
+// packetList is a direction of packets as SQL: what it reads from, and the sort key, whose first part is the
+// time that the period is about.
+type packetList struct {
+	from, user, at, id string
+	totals             string // count, amount, luckiest
+}
+
+// What one has sent amounts to the totals less what came back, so far.
+var packetLists = map[redpacket.Direction]packetList{
+	redpacket.DirSent: {
+		from: `packets p`, user: `p.sender`, at: `p.created_at`, id: `p.id`,
+		totals: `count(*), coalesce(sum(p.total - p.refunded), 0)::bigint, 0::bigint`,
+	},
+	redpacket.DirReceived: {
+		from: `claims c join packets p on p.id = c.packet_id`, user: `c.user_id`, at: `c.at`, id: `c.packet_id`,
+		totals: `count(*), coalesce(sum(c.amount), 0)::bigint, count(*) filter (where c.luckiest)`,
+	},
+}
+
+// Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of the
+// sent is what was put in less what was refunded; Luckiest is about received ones only.
+func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if q.Next != "" {
+		if err := parseCursor(string(q.Direction), q.Next, &at, &id); err != nil {
+			return redpacket.PacketsPage{}, err
+		}
+	}
+	list := packetLists[q.Direction]
+	period := []any{q.User, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
+	where := ` where ` + list.user + ` = $1 and ` + list.at + ` >= $2 and ` + list.at + ` < $3`
+	err = s.look(ctx, func(r reader) error {
+		return r.batch(oneSnapshot(func(b *pgx.Batch) {
+			b.Queue(`select `+list.totals+` from `+list.from+where, period...).QueryRow(func(row pgx.Row) error {
+				return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest)
+			})
+			b.Queue(`select `+packetColumns+`, `+stateColumns+`, `+list.at+` from `+list.from+stateJoins+where+`
+				and (`+list.at+`, `+list.id+`) < ($4, $5) order by `+list.at+` desc, `+list.id+` desc limit $6`,
+				append(period[:3:3], at, id, q.Limit+1)...).Query(func(rs pgx.Rows) error {
+				placed, err := collect(rs, scanPlaced)
+				page.Packets, page.Next = onePage(q, placed)
+				return err
+			})
+		}))
+	})
+	if err != nil {
+		return redpacket.PacketsPage{}, outcome("list packets", err)
+	}
+	return page, nil
+}
+
+// placed is a packet of a list, with the time it stands there at.
+type placed struct {
+	redpacket.PacketState
+	at int64
+}
+
+func onePage(q redpacket.PacketsQuery, all []placed) (page []redpacket.PacketState, next string) {
+	if len(all) > q.Limit {
+		all = all[:q.Limit]
+		last := all[q.Limit-1]
+		next = cursor(string(q.Direction), last.at, last.Packet.ID)
+	}
+	for _, l := range all {
+		page = append(page, l.PacketState)
+	}
+	return page, next
+}
+
+func scanPlaced(rs pgx.Rows) (l placed, err error) {
+	var state storedState
+	dest := append(packetInto(&l.Packet), state.into()...)
+	err = rs.Scan(append(dest, &l.at)...)
+	l.Packet, l.State = tidy(l.Packet), state.value()
+	return l, err
+}
+
+func millisOr(t time.Time, unbounded int64) int64 {
+	if t.IsZero() {
+		return unbounded
+	}
+	return t.UnixMilli()
+}

@@ -1,0 +1,49 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+
+	"hongbao/chat"
+)
+
+// request is what a user's key stands for: the room it was about, the entry and the packet that it made.
+type request struct {
+	room string
+	seq  int64
+	ref  string
+}
+
+// lookupRequest finds what the user has used the key for; chat.ErrKeyReused when it was another content.
+func (w *writer) lookupRequest(user, key string, hash []byte) (req request, found bool, err error) {
+	var stored []byte
+	found, err = w.row(`select hash, room_id, seq, ref from requests where user_id = $1 and key = $2`,
+		[]any{user, key}, &stored, &req.room, &req.seq, &req.ref)
+	if err != nil || !found {
+		return request{}, false, err
+	}
+	if !bytes.Equal(stored, hash) {
+		return request{}, false, chat.ErrKeyReused
+	}
+	return req, true, nil
+}
+
+// putRequest notes, for ever, what the user's key stands for. Where the key came in meanwhile the transaction is run
+// again, and finds it.
+func (w *writer) putRequest(user, key string, hash []byte, room string, seq int64, ref string) error {
+	n, err := w.exec(`insert into requests (user_id, key, hash, room_id, seq, ref) values ($1, $2, $3, $4, $5, $6)
+		on conflict do nothing`, user, key, hash, room, seq, ref)
+	if err == nil && n == 0 {
+		return errAgain
+	}
+	return err
+}
+
+// KeyUsed implements chat.Store.
+func (s *Store) KeyUsed(ctx context.Context, user, key string) (used bool, err error) {
+	err = s.look(ctx, func(r reader) error {
+		_, err := r.row(`select exists (select 1 from requests where user_id = $1 and key = $2)`, []any{user, key}, &used)
+		return err
+	})
+	return used, outcome("look up key", err)
+}

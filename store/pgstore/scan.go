@@ -1,0 +1,69 @@
+package pgstore
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"hongbao/redpacket"
+)
+
+// scanText scans a single column of text.
+func scanText(rs pgx.Rows) (text string, err error) {
+	err = rs.Scan(&text)
+	return text, err
+}
+
+// storedTime scans Unix milliseconds.
+type storedTime struct{ into *time.Time }
+
+// ScanInt64 implements pgtype.Int64Scanner.
+func (t storedTime) ScanInt64(ms pgtype.Int8) error {
+	if !ms.Valid {
+		return errors.New("a time is stored as null")
+	}
+	*t.into = fromMillis(ms.Int64)
+	return nil
+}
+
+// storedSeed scans a seed; one that was never drawn leaves drawn false.
+type storedSeed struct {
+	into  *redpacket.Seed
+	drawn *bool
+}
+
+// ScanBytes implements pgtype.BytesScanner.
+func (s storedSeed) ScanBytes(text []byte) error {
+	if text != nil && len(text) != len(s.into) {
+		return fmt.Errorf("a seed is stored as %d bytes", len(text))
+	}
+	*s.drawn = copy(s.into[:], text) > 0
+	return nil
+}
+
+// storedPaid scans a claim, or the absence of one in an outer join.
+type storedPaid struct {
+	share, amount, at  pgtype.Int8
+	user, name, avatar pgtype.Text
+}
+
+// paidColumns are those of the claim c and its user u; a name is as the newest token gave it.
+func paidColumns(c, u string) string {
+	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
+}
+
+func (s *storedPaid) into() []any {
+	return []any{&s.share, &s.amount, &s.at, &s.user, &s.name, &s.avatar}
+}
+
+func (s *storedPaid) paid() *redpacket.Paid {
+	if !s.share.Valid {
+		return nil
+	}
+	p := &redpacket.Paid{Share: int(s.share.Int64), Amount: redpacket.Money(s.amount.Int64), At: fromMillis(s.at.Int64)}
+	p.User.ID, p.User.Name, p.User.Avatar = s.user.String, s.name.String, s.avatar.String
+	return p
+}

@@ -1,0 +1,37 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/rand"
+)
+
+// Epoch implements chat.Store. It is drawn by the first who asks, and stays with the database.
+func (s *Store) Epoch(ctx context.Context) (string, error) {
+	value, err := s.setting(ctx, "epoch", func() []byte { return []byte(rand.Text()) })
+	return string(value), outcome("read epoch", err)
+}
+
+// Setting gives the value that was put under the name first; the first who asks puts what draw makes.
+func (s *Store) Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error) {
+	value, err := s.setting(ctx, name, draw)
+	return value, outcome("read setting", err)
+}
+
+func (s *Store) setting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
+	found := false
+	read := func(q querier) error {
+		found, err = q.row(`select value from settings where name = $1`, []any{name}, &value)
+		return err
+	}
+	if err := s.look(ctx, func(r reader) error { return read(r) }); err != nil || found {
+		return value, err
+	}
+	drawn := draw()
+	err = s.tx(ctx, func(w *writer) error {
+		if _, err := w.exec(`insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, name, drawn); err != nil {
+			return err
+		}
+		return read(w) // a statement of its own: it sees what another has put meanwhile
+	})
+	return value, err
+}

@@ -1,0 +1,56 @@
+package pgstore
+
+import (
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	testStore(t, func(database string) string { return database })
+}
+
+func TestStoreThroughPgBouncer(t *testing.T) {
+	testStore(t, bouncer(t))
+}
+
+func testStore(t *testing.T, route func(database string) string) {
+	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
+		url := route(storetest.Database(t))
+		s := openStore(t, url)
+		return storetest.StoreUnderTest{
+			Store: s,
+			Stand: func(room, user string, st chat.Standing) { stand(t, s, room, user, st) },
+			Reopen: func() chat.Store {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				return openStore(t, url)
+			},
+		}
+	})
+}
+
+// stand does to a member what no command does yet.
+func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
+	t.Helper()
+	err := s.tx(t.Context(), func(w *writer) error {
+		state, role, muted := stateIn, st.Role, int64(0)
+		if !st.In {
+			state, role = "kicked", chat.Plain
+		}
+		if !st.MutedUntil.IsZero() {
+			muted = st.MutedUntil.UnixMilli()
+		}
+		n, err := w.exec(`update members set state = $1, banned = $2, role = $3, muted_until = $4
+			where room_id = $5 and user_id = $6`, state, st.Banned, role, muted, room, user)
+		if err != nil || n != 1 {
+			t.Errorf("%s was never in %s: %v", user, room, err)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,105 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// compare asks everything that can be asked.
+func (h *history) compare() {
+	h.Helper()
+	ids := []string{"none"}
+	for _, p := range h.packets {
+		ids = append(ids, p.ID)
+	}
+	h.random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	ids = append(ids, ids[0])
+	for _, id := range ids {
+		both(h, "packet", func(ctx context.Context, e engine) (redpacket.Packet, error) { return e.Packet(ctx, id) })
+		both(h, "image", func(ctx context.Context, e engine) (redpacket.Image, error) { return e.Image(ctx, id) })
+		both(h, "book", func(ctx context.Context, e engine) (redpacket.Book, error) { return e.Book(ctx, id) })
+	}
+	for _, user := range append(h.users, "stranger") {
+		both(h, "states", func(ctx context.Context, e engine) ([]redpacket.State, error) { return e.States(ctx, user, ids) })
+		h.lists(user)
+	}
+	for _, user := range h.users {
+		both(h, "account", func(ctx context.Context, e engine) (redpacket.Account, error) { return e.Account(ctx, user) })
+	}
+	for _, o := range h.keys {
+		both(h, "key", func(ctx context.Context, e engine) (bool, error) {
+			return e.KeyUsed(ctx, o.Packet.From.ID, o.Packet.Key)
+		})
+	}
+	for limit, wait := range []time.Duration{time.Hour - 5*time.Second, time.Hour, 2 * time.Hour} {
+		both(h, "overdue", func(ctx context.Context, e engine) ([]redpacket.Overdue, error) {
+			return e.Overdue(ctx, h.now.Add(wait), 10*(1+limit))
+		})
+	}
+	h.audit()
+}
+
+// lists turns all pages of what a user sent, received and moved.
+func (h *history) lists(user string) {
+	h.Helper()
+	for _, q := range []redpacket.PacketsQuery{
+		{User: user, Direction: redpacket.DirSent, Limit: 2},
+		{User: user, Direction: redpacket.DirReceived, Limit: 3},
+		{User: user, Direction: redpacket.DirSent, Limit: 1, From: h.now.Add(-5 * time.Second)},
+		{User: user, Direction: redpacket.DirReceived, Limit: 4, To: h.now.Add(-3 * time.Second)},
+	} {
+		for more := true; more; more = q.Next != "" {
+			page := both(h, "packets", func(ctx context.Context, e engine) (redpacket.PacketsPage, error) { return e.Packets(ctx, q) })
+			q.Next = page.Next
+		}
+	}
+	both(h, "transfers", func(ctx context.Context, e engine) (all []redpacket.Transfer, err error) {
+		for more := "-"; more != ""; {
+			if more == "-" {
+				more = ""
+			}
+			var page []redpacket.Transfer
+			if page, more, err = e.Transfers(ctx, user, more, 3); err != nil {
+				return nil, err
+			}
+			all = append(all, page...)
+		}
+		return h.comparable(all), nil
+	})
+}
+
+// comparable takes away the ids that an engine draws, and with them the order of what happened at one time.
+func (h *history) comparable(all []redpacket.Transfer) []redpacket.Transfer {
+	ours := map[string]bool{}
+	for _, a := range h.adjusts {
+		ours[a.ID] = true
+	}
+	for i := range all {
+		if !ours[all[i].ID] {
+			all[i].ID = "drawn"
+		}
+	}
+	slices.SortStableFunc(all, func(a, b redpacket.Transfer) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Packet, b.Packet), cmp.Compare(a.Kind, b.Kind))
+	})
+	return all
+}
+
+func (h *history) audit() {
+	h.Helper()
+	type audited struct {
+		redpacket.Audit
+		lines []redpacket.AuditLine
+	}
+	a := both(h, "audit", func(ctx context.Context, e engine) (a audited, err error) {
+		a.Audit, err = e.Audit(ctx, func(l redpacket.AuditLine) { a.lines = append(a.lines, l) })
+		return a, err
+	})
+	for _, d := range a.Differences {
+		h.Errorf("the books differ: %+v", d)
+	}
+}

@@ -1,0 +1,156 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/storetest"
+)
+
+// TestDeadlockIsRunAgain: of two transactions that wait for each other Postgres ends one; both are committed in the end.
+func TestDeadlockIsRunAgain(t *testing.T) {
+	s := furnished(t)
+	for _, id := range []string{"a", "b"} {
+		if err := s.PutUser(t.Context(), chat.User{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var both, wg sync.WaitGroup
+	both.Add(2)
+	runs := make([]int, 2)
+	for i, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		wg.Go(func() {
+			err := s.tx(t.Context(), func(w *writer) error {
+				for n, id := range order {
+					if _, err := w.exec(`update users set name = name || 'x' where id = $1`, id); err != nil {
+						return err
+					}
+					if n == 0 && runs[i] == 0 {
+						runs[i]++
+						both.Done()
+						both.Wait()
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	await(t, s, `select bool_and(name = 'xx') from users where id in ('a', 'b')`)
+}
+
+func TestRefusalRollsBack(t *testing.T) {
+	s := furnished(t)
+	for _, want := range []error{chat.ErrForbidden, errors.New("else")} {
+		runs := 0
+		err := s.tx(t.Context(), func(w *writer) error {
+			runs++
+			return errors.Join(w.ensureUser("nobody"), want)
+		})
+		if !errors.Is(err, want) || runs != 1 {
+			t.Errorf("%v after %d runs, want %v", err, runs, want)
+		}
+	}
+	await(t, s, `select not exists (select 1 from users where id = 'nobody')`)
+}
+
+func TestPanicRollsBack(t *testing.T) {
+	s := furnished(t)
+	err := s.tx(t.Context(), func(w *writer) error {
+		if err := w.ensureUser("nobody"); err != nil {
+			return err
+		}
+		if _, err := w.query(`select generate_series(1, 100000)`); err != nil {
+			return err
+		}
+		panic("in the middle of a result")
+	})
+	if err == nil || errors.Is(err, errLost) {
+		t.Errorf("got %v, want the panic", err)
+	}
+	await(t, s, `select not exists (select 1 from users where id = 'nobody')`)
+}
+
+// TestSwallowedErrorIsNoCommit: Postgres answers a commit of what has failed with a rollback.
+func TestSwallowedErrorIsNoCommit(t *testing.T) {
+	s := furnished(t)
+	err := s.tx(t.Context(), func(w *writer) error {
+		_, _ = w.exec(`select 1 / 0`)
+		return nil
+	})
+	if err == nil {
+		t.Error("committed")
+	}
+}
+
+// TestEndlessRetryEnds: who is overtaken for ever is told so while he still listens.
+func TestEndlessRetryEnds(t *testing.T) {
+	s := furnished(t)
+	began := time.Now()
+	err := s.tx(t.Context(), func(*writer) error { return errAgain })
+	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > patience+time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+}
+
+// TestKilledSessionIsReplaced: what was idle when Postgres ended it costs nobody a failure.
+func TestKilledSessionIsReplaced(t *testing.T) {
+	url := storetest.Database(t)
+	s, other := openStore(t, url), openStore(t, url)
+	furnish(t, s)
+	for i := range 5 {
+		err := other.look(t.Context(), func(r reader) error {
+			_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
+				where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Append(t.Context(), text(i)); err != nil {
+			t.Errorf("write %d: %v", i, err)
+		}
+		if _, err := s.Room(t.Context(), room); err != nil {
+			t.Errorf("read %d: %v", i, err)
+		}
+	}
+}
+
+// TestFullPoolIsWaitedFor: more callers than connections take turns.
+func TestFullPoolIsWaitedFor(t *testing.T) {
+	s := openStore(t, storetest.Database(t)+"&pool_max_conns=3")
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			if err := s.PutUser(context.Background(), chat.User{ID: fmt.Sprint(i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	await(t, s, `select count(*) <= 3 from pg_stat_activity where datname = current_database()`)
+	await(t, s, `select count(*) = 50 from users`)
+}
+
+func TestParseURL(t *testing.T) {
+	for _, url := range []string{
+		"postgres://u:secret@h/d?pool_max_conns=2", "postgres://u:secret@h/d?pool_max_conns=x", "postgres://u:secret@h:port/d",
+	} {
+		if _, _, err := parseURL(url); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	config, size, err := parseURL("postgres://u@h/d?pool_max_conns=7&application_name=x")
+	if err != nil || size != 7 || len(config.RuntimeParams) != 1 || config.ConnectTimeout != connectTimeout {
+		t.Errorf("size %d, %v, %v", size, config, err)
+	}
+}

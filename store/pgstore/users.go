@@ -1,0 +1,34 @@
+package pgstore
+
+import (
+	"context"
+
+	"hongbao/chat"
+)
+
+// PutUser implements chat.Store.
+func (s *Store) PutUser(ctx context.Context, u chat.User) error {
+	return outcome("put user", s.tx(ctx, func(w *writer) error {
+		_, err := w.exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
+			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
+			where u.name <> excluded.name or u.avatar <> excluded.avatar`, u.ID, u.Name, u.Avatar)
+		return err
+	}))
+}
+
+// ensureUser makes the user known, without a name until his token tells it.
+func (w *writer) ensureUser(id string) error {
+	_, err := w.exec(`insert into users (id) values ($1) on conflict (id) do nothing`, id)
+	return err
+}
+
+// lockUsers locks those of the users who are known, and gives them. Who comes into rooms is locked, so that his
+// rooms can be counted.
+func (w *writer) lockUsers(ids []string) (known map[string]bool, err error) {
+	locked, err := rows(w, scanText, `select id from users where id = any($1) order by id for update`, ids)
+	known = make(map[string]bool, len(locked))
+	for _, id := range locked {
+		known[id] = true
+	}
+	return known, err
+}

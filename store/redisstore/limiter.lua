@@ -1,0 +1,27 @@
+-- Takes a token out of a bucket, or says how long until there is one (the "generic cell rate algorithm").
+--
+-- KEYS[1]  the bucket: when it is full again, in microseconds; not there: it is full
+-- ARGV[1]  microseconds between two tokens, a whole number
+-- ARGV[2]  how many tokens the bucket holds
+-- reply    0: taken; more: nothing was taken, wait so many microseconds
+--
+-- It holds: no more than ARGV[2] tokens at once, and one each ARGV[1] microseconds after. All numbers are whole and
+-- below 2^53. The key ends when the bucket is full. To be run again takes another token.
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+local every = tonumber(ARGV[1])
+local depth = every * tonumber(ARGV[2])
+
+local function keep(full)
+  redis.call('SET', KEYS[1], string.format('%.0f', full), 'PXAT', string.format('%.0f', math.ceil(full / 1000)))
+end
+
+local full = math.max(tonumber(redis.call('GET', KEYS[1])) or 0, now)
+if full > now + depth then -- emptier than empty: that was by another rate, or another clock
+  full = now + depth
+  keep(full)
+end
+local wait = full + every - depth - now
+if wait > 0 then return wait end
+keep(full + every)
+return 0

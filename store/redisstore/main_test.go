@@ -1,0 +1,10 @@
+package redisstore
+
+import (
+	"os"
+	"testing"
+
+	"hongbao/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }

@@ -1,0 +1,90 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// frozen is a Pool whose time only tests move. Its scripts are the real ones, but for the two places where Redis
+// tells the time: there the time itself is written. What Redis counts down by itself is shortened by hand.
+type frozen struct {
+	*Pool
+	tb testing.TB
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func freeze(tb testing.TB, client redis.UniversalClient, outboxCap int) *frozen {
+	f := &frozen{Pool: newPool(client, poolOptions{OutboxCap: outboxCap}), tb: tb, now: time.UnixMilli(1_771_286_400_000)}
+	f.write()
+	return f
+}
+
+func (f *frozen) write() {
+	sec, µs := f.now.Unix(), f.now.Nanosecond()/1000
+	edit := func(text string) *script {
+		text = strings.Replace(text, "redis.call('TIME')", fmt.Sprintf("{'%d', '%d'}", sec, µs), 1)
+		return newScript(strings.Replace(text, "'*'", "string.format('%.0f-*', now)", 1))
+	}
+	f.scripts = poolScripts{
+		grab: edit(grabLua), load: edit(loadLua), close: edit(closeLua),
+		ack: newScript(ackLua), due: edit(dueLua), unsettled: edit(unsettledLua),
+	}
+}
+
+func (f *frozen) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// Advance must not meet any call.
+func (f *frozen) Advance(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now = f.now.Add(d)
+	f.write()
+	masters(f.tb, f.nodes.client, func(ctx context.Context, node *redis.Client) error {
+		return node.Eval(ctx, `
+			for _, key in ipairs(redis.call('KEYS', 'rp:*:k:*')) do
+			  local left = redis.call('PTTL', key)
+			  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
+			end
+			return 1`, nil, d.Milliseconds()).Err()
+	})
+}
+
+// Forget loses everything. A moment passes: Redis names entries by the time, and that never stands still for a loss.
+func (f *frozen) Forget() {
+	f.Advance(time.Millisecond)
+	forget(f.tb, f.nodes.client)
+}
+
+// NewGeneration gives every node another replication id, as a failover does.
+func (f *frozen) NewGeneration() { newGeneration(f.tb, f.nodes.client) }
+
+func forget(tb testing.TB, client redis.UniversalClient) {
+	tb.Helper()
+	masters(tb, client, func(ctx context.Context, node *redis.Client) error { return node.FlushAll(ctx).Err() })
+}
+
+func newGeneration(tb testing.TB, client redis.UniversalClient) {
+	tb.Helper()
+	masters(tb, client, func(ctx context.Context, node *redis.Client) error {
+		return node.Do(ctx, "DEBUG", "CHANGE-REPL-ID").Err()
+	})
+}
+
+func masters(tb testing.TB, client redis.UniversalClient, do func(context.Context, *redis.Client) error) {
+	tb.Helper()
+	if err := eachMaster(context.Background(), client, do); err != nil {
+		tb.Fatal(err)
+	}
+}

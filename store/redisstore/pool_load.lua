@@ -1,0 +1,90 @@
+-- Load: joins what SQL knows of a packet with what is held here; never an overwrite. It commutes and repeats.
+--
+-- KEYS   1 due index, 2 outbox, 3 acks, 4 image
+-- ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as SQL has them
+-- Reply  1
+--
+-- Always: users = SQL's, then each one held whose user and share are both free; the first closing reason stays; the
+-- due date only gets earlier; what SQL has closed is out of the index for ever and goes after an hour. Count and
+-- deadline are those of the first load. Memory follows the claims, not the count.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local generation = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+local flat = redis.call('HGETALL', KEYS[4])
+local meta, held = {['#count'] = ARGV[2], ['#deadline'] = ARGV[3], ['#status'] = 'open'}, {}
+for i = 1, #flat, 2 do
+  if string.byte(flat[i]) == 35 then -- '#': no user id has one
+    meta[flat[i]] = flat[i + 1]
+  else
+    held[flat[i]] = flat[i + 1]
+  end
+end
+
+local count, users, owner, taken, highest = tonumber(meta['#count']), {}, {}, 0, -1
+local function take(user, share)
+  if not users[user] and not owner[share] and 0 <= share and share < count then
+    users[user], owner[share], taken, highest = share, user, taken + 1, math.max(highest, share)
+  end
+end
+for i = 5, #ARGV, 2 do
+  take(ARGV[i], tonumber(ARGV[i + 1]))
+end
+for user, share in pairs(held) do
+  take(user, tonumber(share))
+end
+
+local holes, from = {}, nil
+for share = 0, highest do
+  if owner[share] and from then
+    holes[#holes + 1] = from .. '-' .. share - 1
+    from = nil
+  elseif not owner[share] and not from then
+    from = share
+  end
+end
+
+local added, gone = {}, {}
+for user, share in pairs(users) do
+  if tonumber(held[user]) ~= share then
+    added[#added + 1] = user
+    added[#added + 1] = share
+  end
+end
+for user in pairs(held) do
+  if not users[user] then
+    gone[#gone + 1] = user
+  end
+end
+
+local status, ended = meta['#status'], ARGV[4] ~= 'open'
+if ended and status == 'open' then
+  status = ARGV[4]
+end
+
+redis.call('HSET', KEYS[4], '#gen', generation, '#count', meta['#count'], '#deadline', meta['#deadline'], '#status', status,
+  '#taken', taken, '#next', highest + 1, '#holes', table.concat(holes, ','))
+for i = 1, #added, 1000 do -- unpack has its limit
+  redis.call('HSET', KEYS[4], unpack(added, i, math.min(i + 999, #added)))
+end
+for i = 1, #gone, 1000 do
+  redis.call('HDEL', KEYS[4], unpack(gone, i, math.min(i + 999, #gone)))
+end
+if ended then
+  redis.call('HSET', KEYS[4], '#retired', 1)
+  redis.call('PEXPIRE', KEYS[4], 3600000)
+  redis.call('ZREM', KEYS[1], ARGV[1])
+elseif not meta['#retired'] then
+  redis.call('ZADD', KEYS[1], 'NX', meta['#deadline'], ARGV[1])
+  if status ~= 'open' or taken == count then
+    redis.call('ZADD', KEYS[1], 'LT', string.format('%.0f', now + 2000), ARGV[1])
+  end
+end
+-- The partition's keys too must exist while its slot moves, even when they hold nothing.
+if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) < 3 then
+  redis.call('ZADD', KEYS[1], 'NX', '+inf', '#')
+  redis.call('HSETNX', KEYS[3], '#held', 0)
+  if redis.call('EXISTS', KEYS[2]) == 0 then
+    redis.call('XDEL', KEYS[2], redis.call('XADD', KEYS[2], '0-1', 'packet', ''))
+  end
+end
+return 1

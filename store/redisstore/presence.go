@@ -1,0 +1,151 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/chat"
+)
+
+const (
+	// presenceWait bounds a call: a socket that opens or closes does not wait longer for Redis.
+	presenceWait = time.Second
+	// presencePipe is how many users one pipeline is about.
+	presencePipe = 200
+)
+
+//go:embed presence_note.lua
+var presenceNoteText string
+
+//go:embed presence_leave.lua
+var presenceLeaveText string
+
+var (
+	presenceNote  = redis.NewScript(presenceNoteText)
+	presenceLeave = redis.NewScript(presenceLeaveText)
+)
+
+// presenceOptions of a presence.
+type presenceOptions struct {
+	Lease time.Duration // how long a socket counts after it was noted; default chat.PresenceLease
+	Log   *slog.Logger  // default: none
+}
+
+// presence is a chat.Presence over one key a user, which ends by itself when nobody renews it.
+//
+// The instance remembers its own sockets and notes them all again three times a lease (Run), so that what Redis
+// loses comes back with its old age. Hence a socket is remembered even if Enter failed: it is there, and is noted
+// when Redis is. And one that another instance pushed out is noted again until its own instance lets it go.
+// Leave is due for each socket, whatever Enter said.
+type presence struct {
+	client redis.UniversalClient
+	lease  time.Duration
+	log    *slog.Logger
+	local  *register
+}
+
+var _ chat.Presence = (*presence)(nil)
+
+// newPresence makes the presence of one instance. The client's calls must end with their context
+// (ContextTimeoutEnabled).
+func newPresence(client redis.UniversalClient, o presenceOptions) *presence {
+	return &presence{
+		client: client,
+		lease:  cmp.Or(o.Lease, chat.PresenceLease),
+		log:    cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		local:  newRegister(),
+	}
+}
+
+// userKey is the key of a user's sockets.
+func userKey(user string) string { return "on:" + user }
+
+// Enter implements chat.Presence.
+func (p *presence) Enter(ctx context.Context, user, socket string, most int) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, presenceWait)
+	defer cancel()
+	s := p.local.add(user, socket)
+	reply, err := readNoted(presenceNote.Run(ctx, p.client, []string{userKey(user)}, p.noteArgs([]localSocket{s}, most)...))
+	if err != nil {
+		p.local.keep(user, socket)
+		return nil, unavailable("note a socket", err)
+	}
+	p.local.learn(user, []localSocket{s}, reply.sinces)
+	for _, socket := range reply.out {
+		p.local.drop(user, socket)
+	}
+	return reply.out, nil
+}
+
+// Leave implements chat.Presence.
+func (p *presence) Leave(ctx context.Context, user, socket string) error {
+	ctx, cancel := context.WithTimeout(ctx, presenceWait)
+	defer cancel()
+	p.local.drop(user, socket)
+	if err := presenceLeave.Run(ctx, p.client, []string{userKey(user)}, socket).Err(); err != nil {
+		return unavailable("forget a socket", err)
+	}
+	return nil
+}
+
+// Online implements chat.Presence.
+func (p *presence) Online(ctx context.Context, users []string) ([]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, presenceWait)
+	defer cancel()
+	online := make([]bool, 0, len(users))
+	for some := range slices.Chunk(users, presencePipe) {
+		pipe := p.client.Pipeline()
+		for _, user := range some {
+			pipe.Exists(ctx, userKey(user))
+		}
+		replies, err := pipe.Exec(ctx)
+		if err != nil {
+			return nil, unavailable("ask who is online", err)
+		}
+		for _, reply := range replies {
+			online = append(online, reply.(*redis.IntCmd).Val() > 0)
+		}
+	}
+	return online, nil
+}
+
+// noteArgs are the arguments of presence_note.lua.
+func (p *presence) noteArgs(sockets []localSocket, most int) []any {
+	args := make([]any, 0, 2+2*len(sockets))
+	args = append(args, p.lease.Milliseconds(), most)
+	for _, s := range sockets {
+		args = append(args, s.socket, s.since)
+	}
+	return args
+}
+
+// noted is the reply of presence_note.lua.
+type noted struct{ sinces, out []string }
+
+func readNoted(reply *redis.Cmd) (n noted, err error) {
+	lists, err := reply.Slice()
+	if err != nil {
+		return noted{}, err
+	}
+	if len(lists) != 2 {
+		return noted{}, fmt.Errorf("a reply of %d lists", len(lists))
+	}
+	for i, into := range []*[]string{&n.sinces, &n.out} {
+		list, _ := lists[i].([]any)
+		for _, v := range list {
+			text, ok := v.(string)
+			if !ok {
+				return noted{}, fmt.Errorf("a reply with a %T", v)
+			}
+			*into = append(*into, text)
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,344 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"hongbao/chat"
+	"hongbao/store/storetest"
+)
+
+// testLease is short enough to wait for, and long enough for a machine that is busy.
+const testLease = 1500 * time.Millisecond
+
+// dial makes a client as Open does.
+func dial(t testing.TB, url string) redis.UniversalClient {
+	t.Helper()
+	target, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := target.client()
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// forgetKeys loses all keys that fit, on every node.
+func forgetKeys(t testing.TB, client redis.UniversalClient, pattern string) {
+	t.Helper()
+	err := eachMaster(context.Background(), client, func(ctx context.Context, node *redis.Client) error {
+		keys := node.Scan(ctx, 0, pattern, 1000).Iterator()
+		for keys.Next(ctx) {
+			if err := node.Del(ctx, keys.Val()).Err(); err != nil {
+				return err
+			}
+		}
+		return keys.Err()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPresence(t *testing.T) {
+	t.Parallel() // it waits for leases
+	server := storetest.Redis(t)
+	testPresence(t, server.URL())
+}
+
+func TestPresenceCluster(t *testing.T) {
+	t.Parallel()
+	testPresence(t, storetest.RedisCluster(t).URL())
+}
+
+func testPresence(t *testing.T, url string) {
+	storetest.TestPresence(t, func(t *testing.T) storetest.PresenceUnderTest {
+		a, b := dial(t, url), dial(t, url)
+		forget := func() { forgetKeys(t, a, "on:*") }
+		forget()
+		return storetest.PresenceUnderTest{
+			A: newPresence(a, presenceOptions{Lease: testLease}), B: newPresence(b, presenceOptions{Lease: testLease}),
+			Lease: testLease, Kill: func() { _ = b.Close() }, Forget: forget,
+		}
+	})
+}
+
+// runs lets a presence run until the test ends.
+func runs(t *testing.T, p *presence) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func enter(t *testing.T, p *presence, user, socket string) {
+	t.Helper()
+	if _, err := p.Enter(t.Context(), user, socket, 9); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// online waits until the user is seen so.
+func online(t *testing.T, p *presence, user string, want bool, within time.Duration) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(within)
+	for {
+		got, err := p.Online(t.Context(), []string{user})
+		if err == nil && got[0] == want {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%s is not online=%v within %v: %v, %v", user, want, within, got, err)
+		}
+	}
+}
+
+// outage calls what must fail while Redis does not answer, in time, and with the word for it.
+func outage(t *testing.T, calls map[string]func() error) {
+	t.Helper()
+	for name, call := range calls {
+		start := time.Now()
+		err := call()
+		if took := time.Since(start); took > presenceWait+500*time.Millisecond {
+			t.Errorf("%s answers after %v", name, took)
+		}
+		if !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("%s answers %v, want unavailable", name, err)
+		}
+	}
+}
+
+// TestPresenceOutage: Redis silent, then dead, then back without memory. Who came and went meanwhile counts as if
+// Redis had been there.
+func TestPresenceOutage(t *testing.T) {
+	server := storetest.Redis(t)
+	p := newPresence(dial(t, server.URL()), presenceOptions{Lease: testLease})
+	runs(t, p)
+	enter(t, p, "before", "1")
+	enter(t, p, "gone", "2")
+	fails := map[string]func() error{
+		"enter": func() error { _, err := p.Enter(t.Context(), "meanwhile", "3", 9); return err },
+		"leave": func() error { return p.Leave(t.Context(), "gone", "2") },
+		"ask":   func() error { _, err := p.Online(t.Context(), []string{"before"}); return err },
+	}
+	server.Pause()
+	outage(t, fails)
+	server.Resume()
+	online(t, p, "meanwhile", true, testLease)
+	online(t, p, "before", true, testLease)
+	online(t, p, "gone", false, 2*testLease)
+
+	server.Kill()
+	outage(t, fails)
+	if err := server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	online(t, p, "before", true, 2*testLease)
+	online(t, p, "meanwhile", true, testLease)
+	online(t, p, "gone", false, 2*testLease)
+}
+
+// TestPresenceScriptsForgotten: a node that has lost the scripts, not the keys, is told them again in the pipeline.
+func TestPresenceScriptsForgotten(t *testing.T) {
+	client := dial(t, storetest.Redis(t).URL())
+	p := newPresence(client, presenceOptions{Lease: testLease})
+	var users []localUser
+	for i := range 50 {
+		user := fmt.Sprint("u", i)
+		enter(t, p, user, "s")
+		users = append(users, localUser{user, []localSocket{p.local.add(user, "s")}})
+	}
+	forgetKeys(t, client, "on:*")
+	for _, u := range users {
+		online(t, p, u.user, false, testLease)
+	}
+	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.renewSome(t.Context(), users); err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range users {
+		online(t, p, u.user, true, testLease)
+	}
+	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.forget(t.Context(), users); err != nil {
+		t.Fatal(err)
+	}
+	if n := client.DBSize(t.Context()).Val(); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
+// TestPresenceKeysEnd: what dead instances leave behind ends by itself, also where somebody left earlier.
+func TestPresenceKeysEnd(t *testing.T) {
+	client := dial(t, storetest.Redis(t).URL())
+	const lease = 300 * time.Millisecond
+	one, two := newPresence(client, presenceOptions{Lease: lease}), newPresence(client, presenceOptions{Lease: 2 * time.Hour})
+	for i := range 20 {
+		enter(t, one, fmt.Sprint("u", i), "s")
+	}
+	enter(t, one, "both", "short")
+	enter(t, two, "both", "long")
+	if err := two.Leave(t.Context(), "both", "long"); err != nil {
+		t.Fatal(err)
+	}
+	if ttl := client.PTTL(t.Context(), userKey("both")).Val(); ttl > lease {
+		t.Errorf("a key lasts for %v though its last lease is one of %v", ttl, lease)
+	}
+	for _, user := range []string{"u0", "u19", "both"} {
+		online(t, one, user, false, 2*lease)
+	}
+}
+
+// TestPresenceLeavesDuringRenewal: a renewal that was on its way when a socket left does not bring it back.
+func TestPresenceLeavesDuringRenewal(t *testing.T) {
+	p := newPresence(dial(t, storetest.Redis(t).URL()), presenceOptions{Lease: time.Hour})
+	enter(t, p, "u", "1")
+	onItsWay := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
+	if err := p.Leave(t.Context(), "u", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.renewSome(t.Context(), onItsWay); err != nil {
+		t.Fatal(err)
+	}
+	online(t, p, "u", false, 0)
+}
+
+// TestPresenceRenewsWhoHasEntered: while an Enter is on its way, a renewal must not give the socket another place, nor
+// bring it back when it has gone by then. When the Enter has failed, it must.
+func TestPresenceRenewsWhoHasEntered(t *testing.T) {
+	r := newRegister()
+	count := func() (n int) {
+		for slot := range presenceSlots {
+			n += len(r.users(slot))
+		}
+		return n
+	}
+	s := r.add("u", "1")
+	if n := count(); n != 0 {
+		t.Errorf("%d users are renewed while the first enters", n)
+	}
+	r.keep("u", "1")
+	r.add("v", "2")
+	r.learn("v", []localSocket{{socket: "2"}}, []string{"17"})
+	r.learn("u", []localSocket{s}, []string{"18"})
+	if got := r.add("v", "2"); got.since != "17" || got.entering || count() != 2 {
+		t.Errorf("known is %+v, %d users are renewed", got, count())
+	}
+	r.drop("u", "1")
+	r.learn("u", []localSocket{s}, []string{"18"})
+	if n := count(); n != 1 {
+		t.Errorf("%d users are renewed after one has left", n)
+	}
+}
+
+// TestPresenceSilentNode: while one node of a cluster is silent, the users on the others stay online.
+func TestPresenceSilentNode(t *testing.T) {
+	cluster := storetest.RedisCluster(t)
+	client := dial(t, cluster.URL()).(*redis.ClusterClient)
+	forgetKeys(t, client, "on:*")
+	const lease = 3 * time.Second
+	nodeTimeout(t, client, "15000") // the cluster as a whole goes on meanwhile
+	defer nodeTimeout(t, client, "2000")
+	p := newPresence(client, presenceOptions{Lease: lease})
+	silent := cluster.Nodes()[0]
+	var others []string
+	for i := range 300 {
+		user := fmt.Sprint("u", i)
+		enter(t, p, user, "s")
+		node, err := client.MasterForKey(t.Context(), userKey(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if node.Options().Addr != silent.Addr() {
+			others = append(others, user)
+		}
+	}
+	if len(others) == 0 || len(others) == 300 {
+		t.Fatalf("%d of 300 users are on other nodes", len(others))
+	}
+	runs(t, p)
+	silent.Pause()
+	defer silent.Resume()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(lease * 3 / 2); time.Now().Before(end); <-tick.C {
+		if got, err := p.Online(t.Context(), others); err != nil || slices.Contains(got, false) {
+			t.Fatalf("on other nodes: %v, %v", got, err)
+		}
+	}
+}
+
+// nodeTimeout is after how many milliseconds a cluster misses a node.
+func nodeTimeout(t *testing.T, client redis.UniversalClient, ms string) {
+	t.Helper()
+	err := eachMaster(context.Background(), client, func(ctx context.Context, node *redis.Client) error {
+		return node.ConfigSet(ctx, "cluster-node-timeout", ms).Err()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPresenceStops: Run ends with its context and leaves no goroutine, however often.
+func TestPresenceStops(t *testing.T) {
+	client := dial(t, storetest.Redis(t).URL())
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	before := goleak.IgnoreCurrent()
+	for i := range 50 {
+		p := newPresence(client, presenceOptions{Lease: 30 * time.Millisecond})
+		for user := range 20 {
+			enter(t, p, fmt.Sprint(i, "-", user), "s")
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Millisecond)
+		if err := p.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if n := client.DBSize(t.Context()).Val(); n != 0 {
+			t.Fatalf("%d keys are left", n)
+		}
+	}
+	goleak.VerifyNone(t, before)
+}
+
+// BenchmarkPresenceRenew is what one socket costs each time it is noted again: three times a lease.
+func BenchmarkPresenceRenew(b *testing.B) {
+	p := newPresence(dial(b, storetest.SharedRedis(b).URL()), presenceOptions{})
+	const sockets = 10_000
+	for i := range sockets {
+		user, socket := fmt.Sprint("user-", i), fmt.Sprint("0190c5a0-0000-7000-8000-", i)
+		p.local.add(user, socket)
+		p.local.keep(user, socket)
+	}
+	b.ResetTimer()
+	for n := 0; n < b.N; {
+		for slot := range presenceSlots {
+			n += len(p.local.users(slot))
+			if err := p.renew(b.Context(), slot); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

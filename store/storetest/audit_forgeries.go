@@ -1,0 +1,77 @@
+package storetest
+
+import "strings"
+
+// moneyColumns are all columns of the tables of money but names, ids that nothing hangs on, notes, and keys of
+// adjustments, which only their caller knows. Each is changed in every row, by every value that is another one.
+func moneyColumns(w AuditWords) map[string]map[string][]string {
+	return map[string]map[string][]string{
+		"wallets": {"user_id": {"'somebody'"}, "balance": {"balance + 1", "balance - 1", "9223372036854775807"}},
+		"packets": {
+			"id": {"'another'"}, "room_id": {"'room-2'", "'nowhere'"}, "sender": {"'u9'", "'u2'"},
+			"mode": {"'equal'", "'lucky'"}, "spread": {"''", "'calm'", "'classic'", "'wild'"},
+			"total": {"total + 1", "total - 1", "9223372036854775807"}, "count": {"count + 1", "count - 1", w.Many},
+			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "passphrase": {"'open sesame'"},
+			"seed": {w.Bytes(32), w.Bytes(31)}, "commitment": {"'" + strings.Repeat("0", 64) + "'"}, "key": {"'another'"},
+			"seq": {"seq + 1"}, "status": {"'open'", "'drained'", "'expired'", "'cancelled'"},
+			"created_at": {"created_at + 1"}, "expires_at": {"expires_at + 1"}, "closed_at": {"closed_at + 1", "null", "5"},
+			"refunded": {"refunded + 1", "refunded - 1"}, "claimed": {"claimed + 1"}, "done_seq": {"done_seq + 1", "null", "1"},
+		},
+		"claims": {
+			"packet_id": {"'another'", "'cancelled'"}, "share_no": {"99", "-1", "3"},
+			"user_id": {"'somebody'", "'u9'"}, "amount": {"amount + 1", "amount - 1", "9223372036854775807"},
+			"at": {"at + 1"}, "luckiest": {w.OtherMarked},
+		},
+		"transfers": {
+			"debit": {"'outside'", "'user:u9'", "'packet:another'"}, "credit": {"'outside'", "'user:u9'", "'packet:another'"},
+			"amount": {"amount + 1", "amount - 1", "9223372036854775807"}, "user_id": {"'u9'", "'somebody'"},
+			"kind":      {"'credit'", "'debit'", "'send'", "'claim'", "'refund'"},
+			"packet_id": {"'another'", "null", "(select max(id) from packets)"}, "share_no": {"null", "99", "0"},
+		},
+	}
+}
+
+// forgeries are rows added, numbers with holes, and changes of several columns that belong together.
+func forgeries(w AuditWords) []string {
+	return []string{
+		`insert into wallets (user_id, balance) values ('somebody', 5)`,
+		`insert into claims (packet_id, share_no, user_id, amount, at) values ('open', 5, 'u9', 10, 1)`,
+		`insert into claims (packet_id, share_no, user_id, amount, at) values ('cancelled', 0, 'u9', 10, 1)`,
+		`insert into claims (packet_id, share_no, user_id, amount, at) values ('none', 0, 'u9', 10, 1)`,
+		`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+			values ('x', 1, 'outside', 'user:u1', 5, 'credit', 'u1', 'x', ` + w.Bytes(1) + `)`,
+		`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id)
+			values ('x', 1, 'packet:open', 'user:u1', 5, 'refund', 'u1', 'open')`,
+		`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
+			values ('x', 1, 'packet:open', 'user:u1', 5, 'claim', 'u1', 'open', 5)`,
+		`insert into packets (` + copied + `, id, key) select ` + copied + `, 'copy', 'copy' from packets where id = 'open'`,
+		// Opened again without a trace of its end in the tables of money.
+		`update claims set luckiest = ` + w.Unmarked + ` where packet_id = 'drained';
+			update packets set status = 'open', closed_at = null, done_seq = null, refunded = 0, claimed = 0 where id = 'drained'`,
+		// Moved from wallet to wallet without a movement: the sum of all is still right.
+		`update wallets set balance = balance + 7 where user_id = 'u1'; update wallets set balance = balance - 7 where user_id = 'u2'`,
+		`update claims set luckiest = ` + w.Unmarked + ` where packet_id = 'drained'`,
+
+		`delete from entries where seq = 2`, `delete from entries where seq = 1`,
+		`delete from entries where seq = (select max(seq) from entries where room_id = 'room-1')`,
+		`delete from entries where room_id = 'room-2'`,
+		`update entries set seq = 1000 where seq = 3`, `update entries set room_id = 'nowhere' where room_id = 'room-2'`,
+		`update entries set content_no = content_no + 1 where seq = 3`, `update entries set kind = 'member' where kind = 'text'`,
+		`update transfers set at = at + 1 where kind = 'send'`, `update transfers set at = at + 1 where kind = 'claim'`,
+		`update transfers set at = at + 1 where kind = 'refund'`,
+		`update entries set at = at + 1 where kind = 'packet'`, `update entries set at = at + 1 where kind = 'packet_done'`,
+		`update entries set sender = 'u9' where kind = 'packet'`, `update entries set sender = 'u9' where kind = 'packet_done'`,
+		`update entries set key = 'another' where kind = 'packet'`,
+		`update entries set body = ` + w.NoBody + ` where kind = 'packet' and seq = 2`,
+		`update entries set body = ` + w.OtherTotal + ` where kind = 'packet' and seq = 2`,
+		`update entries set body = ` + w.OtherSeed + ` where kind = 'packet_done'`,
+		`update rooms set last_seq = last_seq + 1`, `update rooms set last_seq = last_seq - 1`, `delete from rooms where id = 'room-2'`,
+		`update rooms set content_no = content_no + 1`, `update rooms set members = members + 1`,
+		`delete from members where user_id = 'u2'`, `delete from requests where ref = 'open'`,
+		`update requests set ref = 'drained' where ref = 'open'`,
+	}
+}
+
+// copied are the columns of a packet but its id and key.
+const copied = `partition, room_id, sender, sender_name, sender_avatar, mode, spread, total, count, shares, greeting, recipients,
+	passphrase, seed, commitment, seq, status, created_at, expires_at, closed_at, refunded, claimed, done_seq`

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// Life fills an engine through its own methods.
+type Life struct {
+	testing.TB
+	Ledger redpacket.Ledger
+	Rooms  chat.Store
+	At     time.Time
+}
+
+// lived is when all of Live takes place.
+var lived = time.UnixMilli(1_700_000_000_000)
+
+// Live makes two rooms with texts and packets of every mode that ended in every way, or are still open.
+func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
+	t.Helper()
+	l := &Life{TB: t, Ledger: ledger, Rooms: rooms, At: lived}
+	l.furnish()
+	drained := l.Send("u1", "drained", redpacket.Lucky, redpacket.Classic, 1000, 4)
+	l.Claim(drained, 4)
+	l.End(drained, redpacket.Drained)
+	expired := l.Send("u1", "expired", redpacket.Lucky, redpacket.Wild, 500, 5)
+	l.Claim(expired, 3)
+	l.End(expired, redpacket.Expired)
+	l.End(l.Send("u2", "cancelled", redpacket.Equal, "", 100, 3), redpacket.Cancelled)
+	even := l.Send("u1", "even", redpacket.Equal, "", 100, 3)
+	l.Claim(even, 3)
+	l.End(even, redpacket.Drained)
+	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
+	l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
+}
+
+// Must fails the test where the engine fails.
+func (l *Life) Must(err error) {
+	l.Helper()
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+func (l *Life) furnish() {
+	l.Helper()
+	ctx := l.Context()
+	for i := range 10 {
+		l.Must(l.Rooms.PutUser(ctx, chat.User{ID: fmt.Sprintf("u%d", i), Name: "Name"}))
+	}
+	for i, room := range []string{"room-1", "room-2"} {
+		_, _, err := l.Rooms.CreateRoom(ctx, chat.NewRoom{ID: room, Name: room, Kind: chat.Public, Owner: chat.User{ID: "u1"},
+			Members: []string{"u2", "u3"}, Key: room, Hash: []byte(room), At: l.At, MaxRooms: 5})
+		l.Must(err)
+		_, _, err = l.Rooms.Append(ctx, chat.Draft{ID: "e-" + room, Room: room, From: chat.User{ID: "u2"}, Kind: chat.KindText,
+			Key: "text-" + room, Hash: []byte{byte(i)}, Body: json.RawMessage(`{"text":"hello"}`), At: l.At})
+		l.Must(err)
+	}
+	for i, amount := range []redpacket.Money{100_000, 5000, -200} {
+		user, key := fmt.Sprintf("u%d", 1+i%2), fmt.Sprintf("adjust-%d", i)
+		_, _, err := l.Ledger.Adjust(ctx, redpacket.Adjustment{ID: key, User: user, Amount: amount, Key: key, Hash: []byte(key), At: l.At})
+		l.Must(err)
+	}
+}
+
+// Send sends a packet into room-1; its id is its key too.
+func (l *Life) Send(from, id string, mode redpacket.Mode, spread redpacket.Spread, total redpacket.Money, count int) redpacket.Packet {
+	l.Helper()
+	sent, err := l.Ledger.Send(l.Context(), redpacket.Order{
+		Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: "room-1", From: chat.User{ID: from, Name: "Name"}, Mode: mode, Spread: spread,
+			Total: total, Count: count, Greeting: "<恭喜>", CreatedAt: l.At, ExpiresAt: l.At.Add(time.Hour), Key: id},
+		Hash: []byte(id), NextSeed: redpacket.NewSeed(), EntryID: "e-" + id,
+	})
+	l.Must(err)
+	return sent.Packet
+}
+
+// Claim settles the first n shares for users u0 to u(n-1).
+func (l *Life) Claim(p redpacket.Packet, n int) {
+	l.Helper()
+	for i := range n {
+		got, err := l.Ledger.Settle(l.Context(), []redpacket.Claim{{Ref: p.Ref, Share: i, User: fmt.Sprintf("u%d", i), At: l.At}})
+		l.Must(err)
+		if got[0].Verdict != redpacket.PaidNow {
+			l.Fatalf("share %d of %s: %+v", i, p.ID, got)
+		}
+	}
+}
+
+// End ends a packet.
+func (l *Life) End(p redpacket.Packet, reason redpacket.Status) {
+	l.Helper()
+	closed, err := l.Ledger.End(l.Context(), redpacket.Close{Ref: p.Ref, Reason: reason, At: l.At.Add(time.Minute), EntryID: "done-" + p.ID})
+	l.Must(err)
+	if !closed.Done || closed.Book.Status != reason {
+		l.Fatalf("end of %s: %+v", p.ID, closed)
+	}
+}

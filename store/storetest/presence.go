@@ -1,0 +1,282 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// PresenceUnderTest is two instances' presences on one engine, with the handles to break them. The suite runs them.
+type PresenceUnderTest struct {
+	A, B chat.Presence
+	// Lease is how long the sockets of a dead instance count; 0: an instance of this engine cannot die alone, and
+	// the engine forgets nothing.
+	Lease time.Duration
+	// Kill is the death of B: it can tell the engine nothing any more. Forget loses all that the engine holds.
+	Kill, Forget func()
+}
+
+// TestPresence runs the contract of chat.Presence against an engine.
+func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
+	for _, test := range []struct {
+		name  string
+		needs presenceNeeds
+		run   func(b *presenceBench)
+	}{
+		{"online while there is a socket", running, presenceOnline},
+		{"leaving what is not there", running, presenceLeaveUnknown},
+		{"the oldest goes", asTheyAre, presenceOldest},
+		{"a known socket keeps its place", asTheyAre, presenceKnown},
+		{"entering at once", asTheyAre, presenceRace},
+		{"users are apart", running, presenceApart},
+		{"many users at once", running, presenceMany},
+		{"an instance that stops forgets its own", running, presenceStop},
+		{"sockets stay noted", faults, presenceRenewed},
+		{"a dead instance is forgotten", faults, presenceDead},
+		{"the dead push nobody out", faults, presenceDeadCount},
+		{"what was lost is noted again in order", faults, presenceLost},
+		{"who has left is not noted again", faults, presenceLeft},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			u := open(t)
+			if test.needs == faults && u.Lease == 0 {
+				return
+			}
+			b := &presenceBench{PresenceUnderTest: u, T: t}
+			if test.needs != asTheyAre {
+				b.stopA, b.stopB = runPresence(t, u.A), runPresence(t, u.B)
+			}
+			test.run(b)
+		})
+	}
+}
+
+// presenceNeeds is what a test needs of the engine.
+type presenceNeeds int
+
+const (
+	running   presenceNeeds = iota
+	asTheyAre               // nothing may be noted again meanwhile: who was pushed out by another instance may be
+	faults                  // it can lose something, and runs
+)
+
+// presenceBench is the bench an engine lies on: a call that the engine fails, fails the test.
+type presenceBench struct {
+	PresenceUnderTest
+	*testing.T
+	stopA, stopB func()
+}
+
+// runPresence runs one until stop, or the end of the test.
+func runPresence(t *testing.T, p chat.Presence) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// enters notes a socket and wants exactly these out.
+func (b *presenceBench) enters(p chat.Presence, user, socket string, most int, want ...string) {
+	b.Helper()
+	out, err := p.Enter(context.Background(), user, socket, most)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if !slices.Equal(out, want) {
+		b.Errorf("%s with %s, %d at most: %q have to go, want %q", user, socket, most, out, want)
+	}
+}
+
+func (b *presenceBench) leaves(p chat.Presence, user, socket string) {
+	b.Helper()
+	if err := p.Leave(context.Background(), user, socket); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *presenceBench) ask(p chat.Presence, users ...string) []bool {
+	b.Helper()
+	online, err := p.Online(context.Background(), users)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return online
+}
+
+// online asks both instances.
+func (b *presenceBench) online(user string, want bool) {
+	b.Helper()
+	for _, p := range []chat.Presence{b.A, b.B} {
+		if got := b.ask(p, user); !slices.Equal(got, []bool{want}) {
+			b.Errorf("%s is online: %v, want %v", user, got, want)
+		}
+	}
+}
+
+// becomes waits until A sees the user so, at most within.
+func (b *presenceBench) becomes(user string, want bool, within time.Duration) {
+	b.Helper()
+	deadline := time.After(within)
+	tick := time.NewTicker(within / 100)
+	defer tick.Stop()
+	for b.ask(b.A, user)[0] != want {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			b.Fatalf("%s does not become online=%v within %v", user, want, within)
+		}
+	}
+}
+
+// stays looks for a while, and wants A to see the users so all the time.
+func (b *presenceBench) stays(want bool, while time.Duration, users ...string) {
+	b.Helper()
+	end := time.After(while)
+	tick := time.NewTicker(while / 200)
+	defer tick.Stop()
+	for {
+		if got := b.ask(b.A, users...); slices.Contains(got, !want) {
+			b.Fatalf("%q are online: %v, want all %v", users, got, want)
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			return
+		}
+	}
+}
+
+func presenceOnline(b *presenceBench) {
+	b.online("u", false)
+	b.enters(b.A, "u", "1", 9)
+	b.online("u", true)
+	b.enters(b.B, "u", "2", 9)
+	b.leaves(b.A, "u", "1")
+	b.online("u", true)
+	b.leaves(b.B, "u", "2")
+	b.online("u", false)
+	b.enters(b.B, "u", "3", 9)
+	b.online("u", true)
+}
+
+func presenceLeaveUnknown(b *presenceBench) {
+	b.leaves(b.A, "nobody", "1")
+	b.enters(b.A, "u", "1", 9)
+	b.leaves(b.A, "u", "another")
+	b.leaves(b.B, "u", "another")
+	b.online("u", true)
+	b.leaves(b.A, "u", "1")
+	b.leaves(b.A, "u", "1")
+	b.online("u", false)
+}
+
+func presenceOldest(b *presenceBench) {
+	b.enters(b.A, "u", "z", 3)
+	b.enters(b.B, "u", "y", 3)
+	b.enters(b.A, "u", "x", 3)
+	b.enters(b.B, "u", "w", 3, "z")
+	b.leaves(b.A, "u", "x")
+	b.enters(b.A, "u", "v", 3)
+	b.enters(b.A, "u", "t", 3, "y")
+	b.enters(b.B, "u", "s", 1, "w", "v", "t")
+	b.leaves(b.B, "u", "s")
+	b.online("u", false)
+}
+
+func presenceKnown(b *presenceBench) {
+	b.enters(b.A, "u", "1", 2)
+	b.enters(b.B, "u", "2", 2)
+	b.enters(b.A, "u", "1", 2)
+	b.enters(b.A, "u", "3", 2, "1")
+	b.enters(b.B, "u", "2", 2)
+	b.enters(b.A, "u", "4", 2, "2")
+}
+
+func presenceRace(b *presenceBench) {
+	const sockets, most = 60, 7
+	var mu sync.Mutex
+	gone := map[string]int{}
+	var enter sync.WaitGroup
+	for i := range sockets {
+		p := []chat.Presence{b.A, b.B}[i%2]
+		enter.Go(func() {
+			out, err := p.Enter(context.Background(), "u", fmt.Sprint("s", i), most)
+			if err != nil {
+				b.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, socket := range out {
+				gone[socket]++
+			}
+		})
+	}
+	enter.Wait()
+	for socket, times := range gone {
+		if times > 1 {
+			b.Errorf("%s had to go %d times", socket, times)
+		}
+	}
+	if len(gone) != sockets-most {
+		b.Errorf("%d of %d sockets had to go, %d may stay", len(gone), sockets, most)
+	}
+}
+
+func presenceApart(b *presenceBench) {
+	users := []string{"a", "A", "a:b", "a.b", "@a", "a-b", "a_b", "1"}
+	for _, user := range users {
+		b.enters(b.A, user, "same", 1)
+	}
+	b.leaves(b.B, "a:b", "same")
+	if got, want := b.ask(b.B, users...), []bool{true, true, false, true, true, true, true, true}; !slices.Equal(got, want) {
+		b.Errorf("online: %v, want %v", got, want)
+	}
+}
+
+func presenceMany(b *presenceBench) {
+	var users []string
+	for i := range 700 {
+		user := fmt.Sprint("user-", i)
+		users = append(users, user)
+		if i%3 == 0 {
+			b.enters([]chat.Presence{b.A, b.B}[i%2], user, "s"+user, 9)
+		}
+	}
+	slices.Reverse(users)
+	users = append(users, users[0], users[1])
+	for i, is := range b.ask(b.A, users...) {
+		var n int
+		fmt.Sscanf(users[i], "user-%d", &n)
+		if is != (n%3 == 0) {
+			b.Errorf("%s is online: %v", users[i], is)
+		}
+	}
+	if got := b.ask(b.A); len(got) != 0 {
+		b.Errorf("of nobody: %v", got)
+	}
+}
+
+func presenceStop(b *presenceBench) {
+	b.enters(b.A, "a", "1", 9)
+	b.enters(b.B, "both", "2", 9)
+	b.enters(b.A, "both", "3", 9)
+	b.enters(b.B, "b", "4", 9)
+	b.stopA()
+	b.online("a", false)
+	b.online("both", true)
+	b.online("b", true)
+	b.leaves(b.B, "both", "2")
+	b.online("both", false)
+}
