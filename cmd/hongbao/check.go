@@ -19,11 +19,11 @@ func (c *config) checkServe() error {
 	if err := c.checkEngines(); err != nil {
 		return err
 	}
-	local, err := loopback(c.Addr)
+	local, err := isLocal(c.Addr)
 	if err != nil {
 		return fmt.Errorf("HONGBAO_ADDR: %w", err)
 	}
-	if _, err := loopback(c.OpsAddr); err != nil {
+	if _, err := isLocal(c.OpsAddr); err != nil {
 		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
 	}
 	if c.Guests == guestsAuto {
@@ -92,8 +92,8 @@ func (c *config) checkSecret() error {
 	return nil
 }
 
-// loopback tells whether only this machine can reach the address.
-func loopback(addr string) (bool, error) {
+// isLocal tells whether only this machine can reach the address.
+func isLocal(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false, fmt.Errorf("%q is not host:port", addr)

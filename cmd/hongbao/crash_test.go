@@ -31,25 +31,29 @@ func TestCrashPoints(t *testing.T) {
 }
 
 func crashAt(t *testing.T, binary, point string) {
-	s := &scene{t: t, ttl: 5, count: 3}
+	s := newScene(t)
+	variables := s.crashVariables(point)
+	place := start(t, binary, t.TempDir(), freeAddress(t))
+	s.open(place)
+	place.kill()
+	dying := start(t, binary, place.dir, place.url.Host, variables...)
+	s.play(dying.exited, 30*time.Second)
+	if !dying.killedItself() {
+		t.Fatalf("the process did not come to %s", point)
+	}
+	s.node = start(t, binary, place.dir, place.url.Host)
+	s.after()
+}
+
+// crashVariables lets a server kill itself at the point, and makes sure that it comes there.
+func (s *scene) crashVariables(point string) []string {
 	variables := []string{"HONGBAO_CRASH_AT=" + point}
 	if strings.HasPrefix(point, "recover.") {
 		// A claim is lost on its way, in a packet that neither drains nor ends before recovery finds it.
 		variables = append(variables, "HONGBAO_LOSE_AT=grab.after-pool")
 		s.ttl, s.count = 12, 9
 	}
-	s.open(binary)
-	s.node.kill()
-	s.node = start(t, binary, s.node.dir, s.node.url.Host, variables...)
-	s.play()
-	if !s.node.killedItself() {
-		t.Fatalf("the process did not come to %s", point)
-	}
-	s.node = start(t, binary, s.node.dir, s.node.url.Host)
-	s.restarted = time.Now()
-	s.repeat()
-	s.ended()
-	s.stored()
+	return variables
 }
 
 // killedItself waits for the process to die, and tells whether it was by its own hand.
@@ -63,13 +67,14 @@ func (n *node) killedItself() bool {
 	return ok && status.Signal() == syscall.SIGKILL
 }
 
-// scene is a room with people on a server that dies, and the journal of what they were told.
+// scene is a room with people on servers of which one dies, or loses something, and the journal of what they were told.
 type scene struct {
 	t         *testing.T
-	node      *node
+	node      *node // where people connect, and whose books are looked at
 	room      string
 	ttl       int64
 	count     int
+	rounds    int // how often the sender sends
 	sender    *client
 	grabbers  []*client
 	restarted time.Time
@@ -82,6 +87,13 @@ type scene struct {
 	cancel map[string]bool // packets that were told to be cancelled
 }
 
+func newScene(t *testing.T) *scene {
+	return &scene{
+		t: t, ttl: 5, count: 3, rounds: 30,
+		sent: map[string]wire.SendPacketReply{}, said: map[string]wire.SendReply{}, cancel: map[string]bool{},
+	}
+}
+
 // told is a grab that was answered with a share.
 type told struct {
 	by    *client
@@ -89,10 +101,9 @@ type told struct {
 }
 
 // open lets people in and leaves a packet half grabbed.
-func (s *scene) open(binary string) {
+func (s *scene) open(n *node) {
 	s.t.Helper()
-	s.sent, s.said, s.cancel = map[string]wire.SendPacketReply{}, map[string]wire.SendReply{}, map[string]bool{}
-	s.node = start(s.t, binary, s.t.TempDir(), freeAddress(s.t))
+	s.node = n
 	s.sender = connect(s.t, s.node, s.node.guest("sender"), false)
 	s.room = must[wire.CreateRoomReply](s.sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "stage"}).Room.ID
 	for i := range 3 {
@@ -105,21 +116,24 @@ func (s *scene) open(binary string) {
 	}
 }
 
-// play has everyone act until the server dies, or has had time enough.
-func (s *scene) play() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+// play has everyone act until it is over, or has lasted long enough.
+func (s *scene) play(over <-chan struct{}, longest time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	go func() {
-		<-s.node.exited
-		cancel()
+		select {
+		case <-over:
+			cancel()
+		case <-ctx.Done():
+		}
 	}()
 	var all sync.WaitGroup
 	for i, c := range s.grabbers {
 		all.Go(func() { s.grabAll(ctx, i, c) })
 	}
 	all.Go(func() {
-		for i := range 30 {
-			id := s.send(ctx, fmt.Sprint("packet-", i), int64(100*(i+1)))
+		for i := range s.rounds {
+			id := s.send(ctx, fmt.Sprint("packet-", i), int64(100*(i%4+1)))
 			s.say(ctx, fmt.Sprint("text-", i))
 			if id != "" && i%4 == 3 {
 				s.revoke(ctx, id)
@@ -199,6 +213,49 @@ func (s *scene) revoke(ctx context.Context, packet string) {
 	if err == nil {
 		s.cancel[packet] = true
 	}
+}
+
+// after is what must hold when whatever happened is over.
+func (s *scene) after() {
+	s.t.Helper()
+	s.restarted = time.Now()
+	s.repeat()
+	s.ended()
+	s.stored()
+}
+
+// acknowledged is how many grabs, texts and packets were answered so far.
+func (s *scene) acknowledged() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.won) + len(s.said) + len(s.sent)
+}
+
+// watchBooks looks at the books again and again, until the test ends: at every moment they must balance.
+func (s *scene) watchBooks() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	looks := 0
+	go func() {
+		defer close(ended)
+		for pause(ctx) {
+			report, err := s.node.tryBooks()
+			if err != nil {
+				continue // Postgres is away
+			}
+			looks++
+			for _, d := range report.Differences {
+				s.t.Errorf("in the midst of it the books differ: %s %s: %s", d.Kind, d.ID, d.What)
+			}
+		}
+	}()
+	s.t.Cleanup(func() {
+		cancel()
+		<-ended
+		if looks < 5 {
+			s.t.Errorf("the books were looked at %d times only", looks)
+		}
+	})
 }
 
 // repeat sends every request again, as clients do who did not hear. What was answered before is answered

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	builds.dir = dir
-	code := m.Run()
+	code := storetest.Main(m)
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -68,12 +69,13 @@ func build(t *testing.T, tags string) (binary string) {
 
 // node is a server in a process of its own.
 type node struct {
-	t      *testing.T
-	binary string
-	dir    string
-	url    *url.URL // where clients connect
-	ops    string
-	cmd    *exec.Cmd
+	t         *testing.T
+	binary    string
+	dir       string // of an embedded database
+	variables []string
+	url       *url.URL // where clients connect
+	ops       string
+	cmd       *exec.Cmd
 
 	mu     sync.Mutex
 	log    bytes.Buffer
@@ -83,7 +85,7 @@ type node struct {
 // start runs a server on the data folder; addr may be port 0. Variables are "NAME=value".
 func start(t *testing.T, binary, dir, addr string, variables ...string) *node {
 	t.Helper()
-	n := &node{t: t, binary: binary, dir: dir, exited: make(chan struct{})}
+	n := &node{t: t, binary: binary, dir: dir, variables: variables, exited: make(chan struct{})}
 	n.cmd = exec.Command(binary, "serve", "--addr", addr, "--ops-addr", "127.0.0.1:0", "--data-dir", dir, "--drain", "500ms", "--log-format", "json")
 	n.cmd.Env = append(bareEnvironment(), variables...)
 	stderr, err := n.cmd.StderrPipe()
@@ -207,24 +209,32 @@ func (n *node) guest(name string) wire.GuestReply {
 	return guest
 }
 
-// books runs `hongbao audit`, beside the server or without it. Its exit code must agree with what it prints.
+// books runs `hongbao audit`, beside the server or without it.
 func (n *node) books() audited {
 	n.t.Helper()
+	report, err := n.tryBooks()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return report
+}
+
+// tryBooks is books while the database may be away. The audit's exit code must agree with what it prints.
+func (n *node) tryBooks() (report audited, err error) {
 	cmd := exec.Command(n.binary, "audit", "--data-dir", n.dir, "--json")
-	cmd.Env = bareEnvironment()
+	cmd.Env = append(bareEnvironment(), n.variables...)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		n.t.Fatal(err)
+		return audited{}, err
 	}
-	var report audited
 	if err := json.Unmarshal(out, &report); err != nil {
-		n.t.Fatalf("audit: %v\n%s", err, exit.Stderr)
+		return audited{}, fmt.Errorf("audit: %w\n%s\n%s", err, out, exit.Stderr)
 	}
 	if report.OK != (exit == nil) {
 		n.t.Errorf("audit says %v and exits with %v", report.OK, exit)
 	}
-	return report
+	return report, nil
 }
 
 // mustBalance fails the test on any difference in the books.
