@@ -4,7 +4,7 @@ VULN    := .bin/govulncheck-1.3.0
 SECONDS ?= 30
 
 # Tests that take long random histories, or processes of their own: they run without the race detector.
-LONG := Simulat|Crash|Idle|Demonstration
+LONG := Simulat|Crash|Idle|Demonstration|Scaled|DualRun
 
 .PHONY: help
 help: ## list what there is to make
@@ -13,6 +13,11 @@ help: ## list what there is to make
 .PHONY: run
 run: ## serve on http://127.0.0.1:8080/ with nothing but Go: guests, play money, ./hongbao-data
 	$(GO) run ./cmd/hongbao
+
+.PHONY: cluster
+cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and the next ports, for play, until Ctrl-C
+	$(GO) build -o .bin/ ./cmd/hongbao ./cmd/hongbao-cluster
+	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
 test: vet test-race test-long ## everything that must hold, about three minutes on two cores once compiled

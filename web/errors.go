@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -51,9 +53,24 @@ var errorTable = []struct {
 	{context.DeadlineExceeded, wire.CodeUnavailable},
 }
 
+// outages counts the requests that an outage has cost, and has them logged once a second: the log of an outage must
+// not become one itself.
+type outages struct {
+	count  atomic.Int64 // since they were logged
+	logged atomic.Int64 // when, in seconds
+}
+
+func (o *outages) note(err error, log *slog.Logger) {
+	o.count.Add(1)
+	now := time.Now().Unix()
+	if last := o.logged.Load(); last != now && o.logged.CompareAndSwap(last, now) {
+		log.Warn("unavailable", "requests", o.count.Swap(0), "err", err)
+	}
+}
+
 // wireError is the error as a client hears it. What clients cannot mend is logged, with an id that both
 // the log and the client have.
-func wireError(err error, log *slog.Logger) wire.Error {
+func wireError(err error, log *slog.Logger, o *outages) wire.Error {
 	code, ok := codeOf(err)
 	if !ok {
 		id := rand.Text()[:12]
@@ -61,7 +78,7 @@ func wireError(err error, log *slog.Logger) wire.Error {
 		return wire.NewError(wire.CodeInternal, "id", id)
 	}
 	if code == wire.CodeUnavailable {
-		log.Warn("unavailable", "err", err)
+		o.note(err, log)
 	}
 	return wire.NewError(code, pairsOf(err)...)
 }

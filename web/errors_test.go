@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -93,7 +95,7 @@ func TestWireError(t *testing.T) {
 		{errUnknownCommand, "unknown_command", false},
 		{errTokenExpired, "token_expired", false},
 	} {
-		got := wireError(c.err, slog.New(slog.DiscardHandler))
+		got := wireError(c.err, slog.New(slog.DiscardHandler), new(outages))
 		if got.Message != c.message || got.Temporary != c.temporary {
 			t.Errorf("%v: got %+v, want %s, temporary=%t", c.err, got, c.message, c.temporary)
 		}
@@ -102,7 +104,7 @@ func TestWireError(t *testing.T) {
 
 func TestUnknownErrorsAreLoggedWithTheirID(t *testing.T) {
 	var logged bytes.Buffer
-	got := wireError(errors.New("disk on fire"), slog.New(slog.NewTextHandler(&logged, nil)))
+	got := wireError(errors.New("disk on fire"), slog.New(slog.NewTextHandler(&logged, nil)), new(outages))
 	id, ok := strings.CutPrefix(got.Message, "internal id=")
 	if !ok || len(id) < 8 || got.Code != wire.CodeInternal || !got.Temporary {
 		t.Fatalf("got %+v", got)
@@ -110,4 +112,20 @@ func TestUnknownErrorsAreLoggedWithTheirID(t *testing.T) {
 	if s := logged.String(); !strings.Contains(s, id) || !strings.Contains(s, "disk on fire") {
 		t.Errorf("the log says %s", s)
 	}
+}
+
+// An outage is logged once a second, however many requests it costs.
+func TestOutagesAreLoggedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged strings.Builder
+		log, o := slog.New(slog.NewTextHandler(&logged, nil)), new(outages)
+		for range 5 * 1000 {
+			wireError(chat.ErrUnavailable, log, o)
+			time.Sleep(time.Millisecond)
+		}
+		lines := strings.Count(logged.String(), "\n")
+		if lines < 5 || lines > 6 || !strings.Contains(logged.String(), "requests=1000") {
+			t.Errorf("%d lines for five seconds:\n%s", lines, logged.String())
+		}
+	})
 }

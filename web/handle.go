@@ -97,7 +97,7 @@ func (s *Server) failure(err error) wire.Error {
 	if errors.As(err, &ready) {
 		return ready
 	}
-	return wireError(err, s.o.Log)
+	return wireError(err, s.o.Log, &s.outages)
 }
 
 // methodOf names a command in metrics. What clients make up is one name, so that they cannot fill memory.

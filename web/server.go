@@ -53,6 +53,7 @@ type Server struct {
 	attendance *attendance
 	rechecks   *rechecks
 	draining   atomic.Bool
+	outages    outages
 }
 
 // New makes a server over a hub and the two services that publish to it through pub. It is the hub's ear for what

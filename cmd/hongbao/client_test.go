@@ -24,8 +24,16 @@ type client struct {
 	last      map[string]uint64       // offset by channel
 	connected int
 	recovered int      // subscriptions that came back with everything that was missed
+	missed    []missed // what was too much to come back; read from history afterwards
+	balance   int64    // as last told
 	wrong     []string // what must not have happened
 	closes    []uint32 // why connections ended
+}
+
+// missed is a part of a channel, after one offset and up to another.
+type missed struct {
+	channel        string
+	after, through uint64
 }
 
 // connect brings a person in and returns when he is connected.
@@ -39,7 +47,17 @@ func connect(t *testing.T, n *node, who wire.GuestReply, protobuf bool) *client 
 		Client: dial(n.socket(protobuf), centrifuge.Config{Token: who.Token, ReadTimeout: 20 * time.Second, HandshakeTimeout: 10 * time.Second}),
 		t:      t, user: who.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{},
 	}
-	c.OnConnected(func(centrifuge.ConnectedEvent) { c.note(func() { c.connected++ }) })
+	c.OnConnected(func(e centrifuge.ConnectedEvent) {
+		var data wire.ConnectData
+		_ = json.Unmarshal(e.Data, &data)
+		c.note(func() { c.connected++; c.balance = data.Balance })
+	})
+	c.OnMessage(func(e centrifuge.MessageEvent) {
+		var m wire.Message
+		if _ = json.Unmarshal(e.Data, &m); m.Wallet != nil {
+			c.note(func() { c.balance = m.Wallet.Balance })
+		}
+	})
 	c.OnConnecting(func(e centrifuge.ConnectingEvent) { c.note(func() { c.closes = append(c.closes, e.Code) }) })
 	c.OnSubscribed(c.subscribed)
 	c.OnPublication(c.published)
@@ -63,7 +81,8 @@ func (c *client) subscribed(e centrifuge.ServerSubscribedEvent) {
 		case e.WasRecovering && e.Recovered:
 			c.recovered++
 		case e.WasRecovering:
-			c.wrong = append(c.wrong, "not recovered: "+e.Channel)
+			c.missed = append(c.missed, missed{e.Channel, c.last[e.Channel], e.StreamPosition.Offset})
+			c.last[e.Channel] = e.StreamPosition.Offset
 		default:
 			c.last[e.Channel] = e.StreamPosition.Offset
 		}
@@ -107,6 +126,9 @@ func (c *client) mustBeInOrder() {
 	defer c.mu.Unlock()
 	for _, w := range c.wrong {
 		c.t.Errorf("%s: %s", c.user.Name, w)
+	}
+	for _, m := range c.missed {
+		c.t.Errorf("%s: not recovered: %+v", c.user.Name, m)
 	}
 }
 

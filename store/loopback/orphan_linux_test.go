@@ -32,7 +32,8 @@ func startOrphans(dir string) {
 
 func TestNoServerOutlivesItsParent(t *testing.T) {
 	parent := exec.Command(os.Args[0])
-	parent.Env = append(os.Environ(), orphanFolder+"="+t.TempDir())
+	dir := t.TempDir()
+	parent.Env = append(os.Environ(), orphanFolder+"="+dir)
 	out, err := parent.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +55,17 @@ func TestNoServerOutlivesItsParent(t *testing.T) {
 			t.Errorf("%s lives on: %v", addr, err)
 		}
 	}
+
+	// Another one takes the folder over, with the shared memory that a killed Postgres leaves to the system.
+	var heir *Postgres
+	err = until(within(t, 20*time.Second), nil, func(ctx context.Context) (err error) {
+		heir, err = StartPostgres(ctx, filepath.Join(dir, "postgres"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heir.Stop()
 }
 
 func TestKillEndsTheSessionsToo(t *testing.T) {

@@ -72,11 +72,7 @@ func (p *process) stop(ask os.Signal, patience time.Duration) {
 func (p *process) kill() {
 	if !p.over() {
 		pause(p.cmd.Process) // so that it neither sees its children die nor gets more of them
-		for _, child := range children(p.cmd.Process.Pid) {
-			if c, err := os.FindProcess(child); err == nil {
-				_ = c.Kill()
-			}
-		}
+		killChildren(p.cmd.Process.Pid)
 		_ = p.cmd.Process.Kill()
 	}
 	<-p.ended

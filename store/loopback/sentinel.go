@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -16,10 +17,14 @@ import (
 const (
 	sentinelMaster = "hongbao" // the name that clients ask for
 	sentinels      = 3
+
+	// After a switch a sentinel pings the new master only when a second has passed. Were it patient for no longer than
+	// that, it would now and then take the new master for dead too, and make the old one master again, empty.
+	sentinelPatience = 2 * time.Second
 )
 
 // Sentinel is a master and its replica, and three sentinels that let the replica take over when the master has been
-// silent for a second.
+// silent for two seconds.
 type Sentinel struct {
 	master, replica *Redis
 	watchers        []*daemon
@@ -78,9 +83,9 @@ func (s *Sentinel) watch(ctx context.Context, dir string) error {
 	conf := filepath.Join(dir, "sentinel.conf")
 	first := fmt.Sprintf(`dir %q
 sentinel monitor %[2]s 127.0.0.1 %[3]d 2
-sentinel down-after-milliseconds %[2]s 1000
-sentinel failover-timeout %[2]s 3000
-`, dir, sentinelMaster, s.master.port.number)
+sentinel down-after-milliseconds %[2]s %[4]d
+sentinel failover-timeout %[2]s 6000
+`, dir, sentinelMaster, s.master.port.number, sentinelPatience.Milliseconds())
 	if err := os.WriteFile(conf, []byte(first), 0o600); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func TestSentinelFailsOver(t *testing.T) {
 	if err := s.Master().Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := until(within(t, 30*time.Second), nil, holds(s.Master(), "after")); err != nil {
+	if err := until(within(t, time.Minute), nil, holds(s.Master(), "after")); err != nil {
 		t.Error("the former master does not follow:", err)
 	}
 	if err := s.Master().Restart(t.Context()); err != nil {

@@ -14,4 +14,4 @@ func pause(*os.Process) {}
 
 func resume(*os.Process) {}
 
-func children(int) []int { return nil }
+func killChildren(int) {}
