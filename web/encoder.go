@@ -46,8 +46,8 @@ func (n *Encoder) Encode(e hub.Encoding, topic string, m hub.Message) []byte {
 // end notes the packet whose end the entry tells.
 func (n *Encoder) end(entry []byte) {
 	var e struct {
-		Kind string
-		Body wire.PacketDoneBody
+		Kind string              `json:"kind"`
+		Body wire.PacketDoneBody `json:"body"`
 	}
 	if json.Unmarshal(entry, &e) != nil || e.Kind != "packet_done" {
 		return
