@@ -98,6 +98,11 @@ func (s *store) options() hub.Options {
 // start runs a hub until the end of the test.
 func start(t testing.TB, o hub.Options) *hub.Hub {
 	h := hub.New(o)
+	run(t, h)
+	return h
+}
+
+func run(t testing.TB, h *hub.Hub) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
@@ -110,7 +115,6 @@ func start(t testing.TB, o hub.Options) *hub.Hub {
 			t.Errorf("%d connections left after Run", n)
 		}
 	})
-	return h
 }
 
 // session is a Handler that records.

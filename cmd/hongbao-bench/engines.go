@@ -22,9 +22,19 @@ type engines struct {
 	only    string
 	json    bool
 	profile string
+	size    size
 
 	say func(format string, args ...any)
 }
+
+// size of what is made ready: figures are only worth something at full size.
+type size struct {
+	members int // of the room, and shares of its hot packets
+	packets int // where it is many
+	open    int // where it is very many
+}
+
+func fullSize() size { return size{members: 10_000, packets: 1_000, open: 100_000} }
 
 // section is a group of matches that share servers.
 type section struct {
@@ -47,7 +57,7 @@ func enginesCommand() command {
 		names = append(names, s.name)
 	}
 	return command{name: "engines", summary: "our engines beside their peers: medians of rounds played in turn, and their ratio", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
-		e := &engines{}
+		e := &engines{size: fullSize()}
 		fs.IntVar(&e.rounds, "rounds", 5, "rounds of each match")
 		fs.DurationVar(&e.budget, "budget", 1500*time.Millisecond, "time for each side in a round; who is slow does less, not longer")
 		fs.StringVar(&e.only, "only", "", "play these alone, separated by commas: "+strings.Join(names, ", "))

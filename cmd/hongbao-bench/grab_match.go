@@ -16,12 +16,12 @@ func playGrab(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 	if err != nil {
 		return nil, err
 	}
-	e.say("grab: a room with 10,000 members is being filled")
-	h, err := newHouse(ctx, s, pg, 10_000)
+	e.say("a room is being filled with %d members", e.size.members)
+	h, err := newHouse(ctx, s, pg, e.size.members)
 	if err != nil {
 		return nil, err
 	}
-	hot, many := batch{packets: 8, shares: 10_000, inTurn: true}, batch{packets: 1_000, shares: 100}
+	hot, many := batch{packets: 8, shares: e.size.members, inTurn: true}, batch{packets: e.size.packets, shares: 100}
 
 	locked, err := s.peerDatabase(ctx, pg)
 	if err != nil {
@@ -31,7 +31,7 @@ func playGrab(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 		return nil, err
 	}
 	first, err := e.match(ctx, measure.Match{
-		Name: "hot packet of 10,000 shares, committed, 200 callers", Unit: "grabs", Asked: measure.Asked{AtLeast: 15},
+		Name: fmt.Sprintf("hot packet of %d shares, committed, 200 callers", hot.shares), Unit: "grabs", Asked: measure.Asked{AtLeast: 15},
 		Ours: h.side(e, hot, "hot"), Peer: pessimisticSide(e, locked, hot.shares),
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func playGrab(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 		return nil, err
 	}
 	second, err := e.match(ctx, measure.Match{
-		Name: "1,000 packets, committed, 200 callers", Unit: "grabs", Asked: measure.Asked{AtLeast: 5},
+		Name: fmt.Sprintf("%d packets, committed, 200 callers", many.packets), Unit: "grabs", Asked: measure.Asked{AtLeast: 5},
 		Ours: h.side(e, many, "many"), Peer: peer,
 	})
 	if err != nil {

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
-	"time"
 
 	"hongbao/chat"
-	"hongbao/cmd/hongbao-bench/measure"
 	"hongbao/redpacket"
 	"hongbao/store/loopback"
 )
@@ -119,20 +116,6 @@ func (h *house) fund(ctx context.Context) error {
 		_, _, err := h.packets.Adjust(ctx, u.ID, 1_000_000_000_000, "fund-"+u.ID, "")
 		return err
 	})
-}
-
-// each calls do for all, some at once, and gives the first failure.
-func each[T any](ctx context.Context, all []T, do func(context.Context, T) error) error {
-	r, err := measure.Crowd{Callers: 32, Budget: 5 * time.Minute}.Call(ctx, func(ctx context.Context, i int) (bool, error) {
-		if i >= len(all) {
-			return false, nil
-		}
-		return true, do(ctx, all[i])
-	})
-	if err == nil && r.Done < len(all) {
-		err = errors.New("this machine is too slow to make it ready")
-	}
-	return err
 }
 
 // audit sees that the books are right.

@@ -11,19 +11,19 @@ import (
 	"hongbao/redpacket"
 )
 
-// playOpen asks what it costs that many packets are open: the same grabs, of 1,000 packets, with nothing else open
-// and with 99,000 others; meanwhile someone asks every 200 ms what is due, as each instance does.
+// playOpen asks what it costs that many packets are open: the same grabs, of some packets, with nothing else open
+// and with very many others; meanwhile someone asks every 200 ms what is due, as each instance does.
 func playOpen(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
-	few, err := openSide(ctx, e, s, 1_000)
+	few, err := openSide(ctx, e, s, e.size.packets)
 	if err != nil {
 		return nil, err
 	}
-	many, err := openSide(ctx, e, s, 100_000)
+	many, err := openSide(ctx, e, s, e.size.open)
 	if err != nil {
 		return nil, err
 	}
 	result, err := e.match(ctx, measure.Match{
-		Name: "100,000 open packets, 200 callers", Unit: "grabs", Ours: many, Peer: few,
+		Name: fmt.Sprintf("%d packets of %d open, 200 callers", e.size.packets, e.size.open), Unit: "grabs", Ours: many, Peer: few,
 		Asked: measure.Asked{AtLeast: 0.8}, // 25 % more a grab
 	})
 	return []measure.Result{result}, err
@@ -31,7 +31,7 @@ func playOpen(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 
 // openSide has a Redis of its own, so that the others are open all the time.
 func openSide(ctx context.Context, e *engines, s *site, open int) (measure.Side, error) {
-	grabbed := batch{packets: 1_000, shares: 100}
+	grabbed := batch{packets: e.size.packets, shares: 100}
 	r, err := s.redis(ctx)
 	if err != nil {
 		return measure.Side{}, err

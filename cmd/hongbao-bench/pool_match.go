@@ -18,13 +18,13 @@ type poolSetting struct {
 	asked   float64
 }
 
-func poolSettings() []poolSetting {
+func poolSettings(size size) []poolSetting {
 	hot := batch{packets: 1, shares: 100_000}
 	return []poolSetting{
 		{"hot packet, a lone caller", 1, hot, 0.9},
 		{"hot packet, 20 callers", 20, hot, 2},
 		{"hot packet, 200 callers", 200, hot, 4},
-		{"1,000 packets, 200 callers", 200, batch{packets: 1000, shares: 100}, 2},
+		{fmt.Sprintf("%d packets, 200 callers", size.packets), 200, batch{packets: size.packets, shares: 100}, 2},
 	}
 }
 
@@ -39,7 +39,7 @@ func playPool(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 		return nil, err
 	}
 	var results []measure.Result
-	for _, setting := range poolSettings() {
+	for _, setting := range poolSettings(e.size) {
 		client, err := s.redisClient(r, setting.callers)
 		if err != nil {
 			return nil, err
@@ -57,14 +57,14 @@ func (p poolSetting) match(e *engines, pool redpacket.Pool, client *redis.Client
 	return measure.Match{
 		Name: p.name, Unit: "grabs", Asked: measure.Asked{AtLeast: p.asked},
 		Ours: measure.Side{Name: "Pool", Ready: func(ctx context.Context, round int) (measure.Play, error) {
-			r := newPoolRound(pool, p.batch, fmt.Sprintf("%s-%d", "ours", round))
+			r := newPoolRound(pool, p.batch, fmt.Sprintf("ours-%d", round))
 			if err := client.FlushAll(ctx).Err(); err != nil {
 				return nil, err
 			}
 			return func(ctx context.Context) (measure.Round, error) { return r.play(ctx, e.crowd(p.callers)) }, r.load(ctx)
 		}},
 		Peer: measure.Side{Name: "lua-list", Ready: func(ctx context.Context, round int) (measure.Play, error) {
-			r := newLuaListRound(client, p.batch, fmt.Sprintf("%s-%d", "peer", round))
+			r := newLuaListRound(client, p.batch, fmt.Sprintf("peer-%d", round))
 			if err := client.FlushAll(ctx).Err(); err != nil {
 				return nil, err
 			}

@@ -46,13 +46,9 @@ func (r *poolRound) load(ctx context.Context) error {
 
 func loadAll(ctx context.Context, pool grabPool, refs []redpacket.Ref, shares int) error {
 	deadline := time.Now().Add(time.Hour)
-	_, err := measure.Crowd{Callers: 64, Budget: time.Minute}.Call(ctx, func(ctx context.Context, i int) (bool, error) {
-		if i >= len(refs) {
-			return false, nil
-		}
-		return true, pool.Load(ctx, redpacket.Image{Ref: refs[i], Count: shares, Deadline: deadline, Status: redpacket.Open})
+	return each(ctx, refs, func(ctx context.Context, p redpacket.Ref) error {
+		return pool.Load(ctx, redpacket.Image{Ref: p, Count: shares, Deadline: deadline, Status: redpacket.Open})
 	})
-	return err
 }
 
 // play grabs until all shares are gone or the budget is used up, and checks who got what. As the service does it, a
@@ -63,7 +59,7 @@ func (r *poolRound) play(ctx context.Context, crowd measure.Crowd) (measure.Roun
 	detached := context.WithoutCancel(ctx)
 	acks.Go(func() { ackErr = r.acknowledge(detached) })
 	begin := time.Now()
-	played, err := crowd.Call(ctx, func(ctx context.Context, i int) (bool, error) {
+	played, err := crowd.Call(ctx, func(_ context.Context, i int) (bool, error) {
 		if i >= r.all() {
 			return false, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,13 +37,9 @@ func (r *luaListRound) open(ctx context.Context) error {
 	for i := range shares {
 		shares[i] = int64(i + 1)
 	}
-	_, err := measure.Crowd{Callers: 8, Budget: time.Minute}.Call(ctx, func(ctx context.Context, i int) (bool, error) {
-		if i >= len(r.ids) {
-			return false, nil
-		}
-		return true, r.scheme.Open(ctx, schemes.Packet{ID: r.ids[i], Shares: shares})
+	return each(ctx, r.ids, func(ctx context.Context, id string) error {
+		return r.scheme.Open(ctx, schemes.Packet{ID: id, Shares: shares})
 	})
-	return err
 }
 
 func (r *luaListRound) play(ctx context.Context, crowd measure.Crowd) (measure.Round, error) {
@@ -70,33 +65,46 @@ func (r *luaListRound) play(ctx context.Context, crowd measure.Crowd) (measure.R
 func (r *luaListRound) check(ctx context.Context, done int) error {
 	claimed, paid := 0, int64(0)
 	for _, id := range r.ids {
-		shares, err := r.client.LRange(ctx, schemes.LuaListClaimed(id), 0, -1).Result()
+		shares, err := r.claimed(ctx, id)
 		if err != nil {
 			return err
-		}
-		left, err := r.client.LLen(ctx, schemes.LuaListUnclaimed(id)).Result()
-		if err != nil {
-			return err
-		}
-		if len(shares)+int(left) != r.shares {
-			return fmt.Errorf("%s: %d shares of %d are claimed and %d not", id, len(shares), r.shares, left)
-		}
-		seen := make([]bool, r.shares)
-		for _, text := range shares {
-			var share struct{ Money int64 }
-			if err := json.Unmarshal([]byte(text), &share); err != nil {
-				return err
-			}
-			if share.Money < 1 || share.Money > int64(r.shares) || seen[share.Money-1] {
-				return fmt.Errorf("%s: share %s is claimed twice, or is none", id, text)
-			}
-			seen[share.Money-1] = true
-			paid += share.Money
 		}
 		claimed += len(shares)
+		for _, money := range shares {
+			paid += money
+		}
 	}
 	if claimed != done || paid != r.paid.Load() {
 		return fmt.Errorf("%d grabs told %d, %d shares of %d are claimed", done, r.paid.Load(), claimed, paid)
 	}
 	return nil
+}
+
+// claimed are the shares of a packet that were claimed. Each is a different one, and the others are all there.
+func (r *luaListRound) claimed(ctx context.Context, id string) ([]int64, error) {
+	texts, err := r.client.LRange(ctx, schemes.LuaListClaimed(id), 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	left, err := r.client.LLen(ctx, schemes.LuaListUnclaimed(id)).Result()
+	if err != nil {
+		return nil, err
+	}
+	if len(texts)+int(left) != r.shares {
+		return nil, fmt.Errorf("%s: of %d shares %d are claimed and %d are not", id, r.shares, len(texts), left)
+	}
+	shares, seen := make([]int64, len(texts)), make([]bool, r.shares+1)
+	for i, text := range texts {
+		var share struct {
+			Money int64 `json:"money"`
+		}
+		if err := json.Unmarshal([]byte(text), &share); err != nil {
+			return nil, err
+		}
+		if share.Money < 1 || share.Money > int64(r.shares) || seen[share.Money] {
+			return nil, fmt.Errorf("%s: share %s is claimed twice, or is none", id, text)
+		}
+		shares[i], seen[share.Money] = share.Money, true
+	}
+	return shares, nil
 }

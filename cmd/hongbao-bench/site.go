@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,15 +26,15 @@ type site struct {
 func onSite[T any](play func(s *site) (T, error)) (result T, err error) {
 	s := &site{log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	defer func() {
-		for i := len(s.cleanup) - 1; i >= 0; i-- {
-			err = errors.Join(err, s.cleanup[i]())
+		for _, clean := range slices.Backward(s.cleanup) {
+			err = errors.Join(err, clean())
 		}
 	}()
 	return play(s)
 }
 
 // later has something cleared away with the site.
-func (s *site) later(clear func() error) { s.cleanup = append(s.cleanup, clear) }
+func (s *site) later(clean func() error) { s.cleanup = append(s.cleanup, clean) }
 
 // stopper is any server.
 type stopper interface{ Stop() }

@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"iter"
 	"time"
+
+	"hongbao/redpacket"
 )
 
 // image finds a packet's image, if it is of this generation.
@@ -52,6 +54,22 @@ func (p *Pool) Forget() {
 		pt.outbox.clear()
 		pt.mu.Unlock()
 	}
+}
+
+// ForgetPacket loses one packet, as an eviction does. What is in the outbox stays.
+func (p *Pool) ForgetPacket(r redpacket.Ref) {
+	pt, _ := p.enter(slot(r))
+	defer pt.mu.Unlock()
+	im := pt.images[r.ID]
+	if im == nil {
+		return
+	}
+	delete(pt.images, r.ID)
+	from := &pt.due
+	if im.retired {
+		from = &pt.retired
+	}
+	heap.Remove(from, im.place)
 }
 
 // NewGeneration makes every image Missing until it is loaded again, as a failover does: what a new

@@ -61,9 +61,7 @@ func (w *writer) sift(jobs []*appending, known *recalled) (accepted []*appending
 		d := &j.draft
 		key := userKey{d.From.ID, d.Key}
 		if req, found := known.requests[key]; found {
-			// By its id an earlier run of this very call; of two jobs with one id the first.
-			mine := w.again && req.entry.ID == d.ID && first[key] == nil
-			first[key] = j
+			mine := w.again && req.entry.ID == d.ID // an earlier run of this very call has made it
 			j.entry, j.dup, j.err = req.entry, !mine, reused(req.hash, d.Hash)
 			continue
 		}

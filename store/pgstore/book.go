@@ -5,11 +5,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 )
 
 // Book implements redpacket.Ledger.
 func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err error) {
+	if !possible(packet) {
+		return redpacket.Book{}, chat.ErrNotFound
+	}
 	err = s.look(ctx, func(r reader) error {
 		if err := r.batch(oneSnapshot(func(batch *pgx.Batch) { queueBook(batch, packet, &b) })); err != nil {
 			return err
@@ -26,23 +30,14 @@ func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err 
 // connection is left in a transaction, and so will be closed.
 func oneSnapshot(queue func(b *pgx.Batch)) *pgx.Batch {
 	b := &pgx.Batch{}
-	b.Queue(`begin isolation level repeatable read read only`)
+	b.Queue(`begin read only, isolation level repeatable read`)
 	queue(b)
 	b.Queue(`commit`)
 	return b
 }
 
-// readBook reads in two statements: q must be one snapshot, or hold the packet's row.
-func readBook(q querier, packet string) (b redpacket.Book, err error) {
-	batch := &pgx.Batch{}
-	queueBook(batch, packet, &b)
-	if err := q.batch(batch); err != nil {
-		return redpacket.Book{}, err
-	}
-	return b, known(b.Packet.ID)
-}
-
-// queueBook has the batch read the packet's book into b, which stays empty when there is none.
+// queueBook has the batch read the packet's book into b, which stays empty when there is none. In two statements: they
+// must see one snapshot, or come after the packet's row was locked.
 func queueBook(batch *pgx.Batch, packet string, b *redpacket.Book) {
 	*b = redpacket.Book{}
 	batch.Queue(`select `+packetColumns+`, p.status, p.refunded, p.seed, p.shares from packets p where p.id = $1`, packet).
@@ -60,10 +55,6 @@ func queueBook(batch *pgx.Batch, packet string, b *redpacket.Book) {
 // claimsQuery reads a packet's claims by share.
 var claimsQuery = `select ` + paidColumns("c", "u") + `
 	from claims c left join users u on u.id = c.user_id where c.packet_id = $1 order by c.share_no`
-
-func readClaims(q querier, packet string) ([]redpacket.Paid, error) {
-	return rows(q, scanPaid, claimsQuery, packet)
-}
 
 func scanPaid(rs pgx.Rows) (redpacket.Paid, error) {
 	var s storedPaid

@@ -185,6 +185,29 @@ func TestRoomAlwaysHasOneOwner(t *testing.T) {
 	counted(t, all[0])
 }
 
+// TestHeirWhoCameLate: the last one leaves, and meanwhile someone comes in.
+func TestHeirWhoCameLate(t *testing.T) {
+	s := instances(t, 1)[0]
+	furnish(t, s)
+	must(t, s.PutUser(t.Context(), chat.User{ID: "late"}))
+	var wg sync.WaitGroup
+	must(t, s.tx(t.Context(), func(w *writer) error {
+		if _, err := w.lockRoom(room); err != nil {
+			return err
+		}
+		wg.Go(func() {
+			left, err := s.Leave(t.Context(), chat.Leaving{Room: room, User: chat.User{ID: "owner"}, At: time.Now(), EntryIDs: [2]string{"a", "b"}})
+			if err != nil || left.Heir != "late" || left.Room.Members != 1 {
+				t.Errorf("left %+v, %v", left, err)
+			}
+		})
+		blocked(t, s)
+		return w.enter(entering{room: room, user: "late", role: chat.Plain, at: time.Now(), maxRooms: 1})
+	}))
+	wg.Wait()
+	counted(t, s)
+}
+
 // counted fails the test unless the room has as many members as it says, and one owner if any.
 func counted(t *testing.T, s *Store) {
 	t.Helper()

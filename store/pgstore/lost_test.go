@@ -3,8 +3,10 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"net"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,13 +21,20 @@ type brokenLine struct {
 	*Store        // through the proxy
 	direct *Store // past it
 	proxy  *loopback.Proxy
+	past   atomic.Bool // new connections of the store go past it too
 }
 
 func newBrokenLine(t *testing.T) *brokenLine {
 	t.Helper()
 	database := storetest.Database(t)
 	proxy, url := through(t, database)
-	b := &brokenLine{t, openStore(t, url), openStore(t, database), proxy}
+	b := &brokenLine{T: t, Store: openStore(t, url), direct: openStore(t, database), proxy: proxy}
+	b.pool.config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if b.past.Load() {
+			addr = storetest.SharedPostgres(t).Addr()
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}
 	furnish(t, b.direct)
 	return b
 }
@@ -39,11 +48,9 @@ create constraint trigger gate after insert or update on rooms deferrable initia
 create constraint trigger gate after insert or update on members deferrable initially deferred
 	for each row execute function wait_at_the_gate()`
 
-const wentIn = `select count(*) = 0 from pg_locks where locktype = 'advisory' and objid = 42 and not granted`
-
-// whileCommitting makes the call and, when its commit has got as far as the gate, breaks the line, opens the gate, and
-// returns when the call has.
-func (b *brokenLine) whileCommitting(breakLine func(), call func()) {
+// losingTheReply makes the call, loses the reply to its commit and all that would come after, and returns when the call
+// has. Hung up, the store knows that the line is broken; else it can only wait.
+func (b *brokenLine) losingTheReply(hangUp bool, call func()) {
 	b.Helper()
 	b.must(b.direct.look(b.Context(), func(r reader) error { return simple(r.ctx, r.conn, gate) }))
 	var wg sync.WaitGroup
@@ -52,14 +59,21 @@ func (b *brokenLine) whileCommitting(breakLine func(), call func()) {
 			return err
 		}
 		wg.Go(call)
-		await(b.T, b.direct, `select exists (select 1 from pg_locks where locktype = 'advisory' and objid = 42 and not granted)`)
-		breakLine()
-		return simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+		await(b.T, b.direct, `select exists (select 1 from `+atTheGate+` and not granted)`)
+		b.proxy.DropReplies(true)
+		err := simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+		await(b.T, b.direct, `select not exists (select 1 from `+atTheGate+`)`) // it is committed
+		if hangUp {
+			b.past.Store(true)
+			b.proxy.Cut()
+		}
+		return err
 	})
 	wg.Wait()
 	b.must(err)
-	await(b.T, b.direct, wentIn)
 }
+
+const atTheGate = `pg_locks where locktype = 'advisory' and objid = 42 and database = (select oid from pg_database where datname = current_database())`
 
 func (b *brokenLine) must(err error) {
 	b.Helper()
@@ -71,7 +85,7 @@ func (b *brokenLine) must(err error) {
 // TestAppendWhoseCommitWasLost is run again and finds its own entry: no dup, no second one.
 func TestAppendWhoseCommitWasLost(t *testing.T) {
 	b := newBrokenLine(t)
-	b.whileCommitting(b.proxy.Cut, func() {
+	b.losingTheReply(true, func() {
 		if e, dup, err := b.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 || e.ID != "entry-1" {
 			t.Errorf("%+v, dup %v, %v; want the entry, as new", e, dup, err)
 		}
@@ -85,7 +99,7 @@ func TestAppendWhoseCommitWasLost(t *testing.T) {
 // is right.
 func TestAppendWhoseReplyWasLost(t *testing.T) {
 	b := newBrokenLine(t)
-	b.whileCommitting(func() { b.proxy.DropReplies(true) }, func() {
+	b.losingTheReply(false, func() {
 		began := time.Now()
 		_, _, err := b.Append(t.Context(), text(1))
 		if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > 5*time.Second {
@@ -105,7 +119,7 @@ func TestAppendWhoseReplyWasLost(t *testing.T) {
 func TestCreateRoomWhoseCommitWasLost(t *testing.T) {
 	b := newBrokenLine(t)
 	r := chat.NewRoom{ID: "room-2", Name: "x", Kind: chat.Public, Owner: chat.User{ID: "ann"}, Key: "k2", Hash: []byte("h"), At: time.Now(), MaxRooms: 1}
-	b.whileCommitting(b.proxy.Cut, func() {
+	b.losingTheReply(true, func() {
 		if m, dup, err := b.CreateRoom(t.Context(), r); err != nil || dup || m.Role != chat.Owner || m.Room.Members != 1 {
 			t.Errorf("%+v, dup %v, %v; want a new room", m, dup, err)
 		}
@@ -118,7 +132,7 @@ func TestCreateRoomWhoseCommitWasLost(t *testing.T) {
 func TestJoinWhoseCommitWasLost(t *testing.T) {
 	b := newBrokenLine(t)
 	j := chat.Joining{Room: room, User: "ann", At: time.Now(), MaxRooms: 1, MaxMembers: 2}
-	b.whileCommitting(b.proxy.Cut, func() {
+	b.losingTheReply(true, func() {
 		if m, changed, err := b.Join(t.Context(), j); err != nil || !changed || m.Room.Members != 2 {
 			t.Errorf("%+v, changed %v, %v; want that he came in", m, changed, err)
 		}
@@ -140,7 +154,7 @@ func TestLeaveWhoseCommitWasLost(t *testing.T) {
 			b.must(err)
 			l := chat.Leaving{Room: "room-2", User: owner, At: time.Now(), EntryIDs: [2]string{"e1", "e2"}}
 			var left chat.Left
-			b.whileCommitting(b.proxy.Cut, func() { left, err = b.Leave(t.Context(), l) })
+			b.losingTheReply(true, func() { left, err = b.Leave(t.Context(), l) })
 			b.must(err)
 			kept, _, err := b.direct.History(t.Context(), "room-2", chat.Page{After: new(int64), Limit: 9})
 			b.must(err)
@@ -162,7 +176,7 @@ func TestReadWhoseCommitWasLost(t *testing.T) {
 		_, err := w.exec(`update members set read_seq = 0`)
 		return err
 	}))
-	b.whileCommitting(b.proxy.Cut, func() {
+	b.losingTheReply(true, func() {
 		if r, err := b.Read(t.Context(), room, "owner", 1); err != nil || r != (chat.Reading{Seq: 1, Moved: true}) {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -236,6 +250,30 @@ func TestPostgresKilledAndRestarted(t *testing.T) {
 	}
 	if got := lastSeq(t, s); got != senders*each {
 		t.Errorf("last seq %d, want %d entries", got, senders*each)
+	}
+}
+
+// TestPostgresKilledBehindPgBouncer, which takes calls all the same.
+func TestPostgresKilledBehindPgBouncer(t *testing.T) {
+	p := storetest.Postgres(t)
+	database, err := p.NewDatabase(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, bouncerBefore(t, p)(database))
+	furnish(t, s)
+	p.Kill()
+	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := s.Append(t.Context(), text(1)); return err })
+	unavailableWithin(t, 5*time.Second, "read", func() error { _, err := s.Room(t.Context(), room); return err })
+	unavailableWithin(t, 5*time.Second, "single", func() error { return s.PutUser(t.Context(), chat.User{ID: "u"}) })
+	if err := p.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.pool.breaker.await(t.Context()); err != nil { // PgBouncer itself waits before it tries again
+		t.Fatal(err)
+	}
+	if e, dup, err := s.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 {
+		t.Errorf("afterwards: %+v, dup %v, %v", e, dup, err)
 	}
 }
 

@@ -34,7 +34,12 @@ func openStore(t testing.TB, url string) *Store {
 // bouncer gives the URL of a database through a PgBouncer of this test's own.
 func bouncer(t testing.TB) func(database string) string {
 	t.Helper()
-	b, err := loopback.StartPgBouncer(t.Context(), t.TempDir(), storetest.SharedPostgres(t))
+	return bouncerBefore(t, storetest.SharedPostgres(t))
+}
+
+func bouncerBefore(t testing.TB, p *loopback.Postgres) func(database string) string {
+	t.Helper()
+	b, err := loopback.StartPgBouncer(t.Context(), t.TempDir(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

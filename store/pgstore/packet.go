@@ -3,7 +3,9 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,6 +28,9 @@ func packetInto(p *redpacket.Packet) []any {
 
 // Packet implements redpacket.Ledger.
 func (s *Store) Packet(ctx context.Context, id string) (p redpacket.Packet, err error) {
+	if !possible(id) {
+		return redpacket.Packet{}, chat.ErrNotFound
+	}
 	err = s.look(ctx, func(r reader) error {
 		p, err = readPacket(r, id)
 		return err
@@ -52,6 +57,9 @@ func tidy(p redpacket.Packet) redpacket.Packet {
 // Image implements redpacket.Ledger. Both statements go in one round trip, and yet the second sees what was committed
 // after the first: claims only grow, so whoever joins the image into a Pool misses none of a packet that was closed.
 func (s *Store) Image(ctx context.Context, id string) (i redpacket.Image, err error) {
+	if !possible(id) {
+		return redpacket.Image{}, chat.ErrNotFound
+	}
 	err = s.look(ctx, func(r reader) error {
 		i = redpacket.Image{}
 		b := &pgx.Batch{}
@@ -80,6 +88,10 @@ func ifAny(err error) error {
 	}
 	return err
 }
+
+// possible tells whether an id, which may come from a client as it is, can be in the database at all. If not, Postgres
+// would fail rather than find nothing.
+func possible(id string) bool { return utf8.ValidString(id) && !strings.ContainsRune(id, 0) }
 
 // known tells whether the packet that was asked for was found.
 func known(id string) error {

@@ -16,7 +16,8 @@ func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, why st
 	}
 	return outcome("quarantine claims", s.tx(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into quarantine (at, packet_id, share_no, user_id, why)
-			select *, $5 from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+			select at, packet_id, share_no, user_id, $5
+			from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) i (at, packet_id, share_no, user_id)
 			on conflict do nothing`, ats, packets, shares, users, storable(why))
 		return err
 	}))

@@ -13,7 +13,7 @@ import (
 // "is true" makes no join of it, and so it expects about as many claims as there are, and hashes them.
 const payClaims = `
 with input as (
-	select * from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
+	select packet_id, share_no, user_id, amount, at, transfer, n from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
 		with ordinality i (packet_id, share_no, user_id, amount, at, transfer, n)
 ), held as materialized (
 	select p.id from unnest($7::text[]) i (id)

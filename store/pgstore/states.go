@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -44,6 +45,7 @@ func scanState(rs pgx.Rows) (redpacket.State, error) {
 
 // States implements redpacket.Ledger.
 func (s *Store) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
+	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !possible(id) })
 	err = s.look(ctx, func(r reader) error {
 		states, err = rows(r, scanState, `select `+stateColumns+`
 			from unnest($2::text[]) with ordinality asked (id, place) join packets p on p.id = asked.id`+stateJoins+`

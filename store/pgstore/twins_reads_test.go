@@ -12,7 +12,7 @@ import (
 // compare asks everything that can be asked.
 func (h *history) compare() {
 	h.Helper()
-	ids := []string{"none"}
+	ids := []string{"none", "no\x00thing", "no\xffUTF-8"}
 	for _, p := range h.packets {
 		ids = append(ids, p.ID)
 	}
@@ -46,11 +46,16 @@ func (h *history) compare() {
 // lists turns all pages of what a user sent, received and moved.
 func (h *history) lists(user string) {
 	h.Helper()
+	from, to := h.now.Add(-5*time.Second), h.now.Add(-3*time.Second)
+	if len(h.packets) > 0 { // exactly the time of one
+		from, to = pick(h, h.packets).CreatedAt, pick(h, h.packets).CreatedAt
+	}
 	for _, q := range []redpacket.PacketsQuery{
 		{User: user, Direction: redpacket.DirSent, Limit: 2},
 		{User: user, Direction: redpacket.DirReceived, Limit: 3},
-		{User: user, Direction: redpacket.DirSent, Limit: 1, From: h.now.Add(-5 * time.Second)},
-		{User: user, Direction: redpacket.DirReceived, Limit: 4, To: h.now.Add(-3 * time.Second)},
+		{User: user, Direction: redpacket.DirSent, Limit: 1, From: from, To: from.Add(4 * time.Second)},
+		{User: user, Direction: redpacket.DirReceived, Limit: 4, To: to},
+		{User: user, Direction: redpacket.DirSent, Limit: 4, To: to},
 	} {
 		for more := true; more; more = q.Next != "" {
 			page := both(h, "packets", func(ctx context.Context, e engine) (redpacket.PacketsPage, error) { return e.Packets(ctx, q) })

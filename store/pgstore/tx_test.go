@@ -107,7 +107,8 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 	url := storetest.Database(t)
 	s, other := openStore(t, url), openStore(t, url)
 	furnish(t, s)
-	for i := range 5 {
+	for i := range 4 {
+		lendMany(t, s, 5)
 		err := other.look(t.Context(), func(r reader) error {
 			_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
 				where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
@@ -116,12 +117,26 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Append(t.Context(), text(i)); err != nil {
-			t.Errorf("write %d: %v", i, err)
+		if i%2 == 0 {
+			_, err = s.Room(t.Context(), room)
+		} else {
+			_, _, err = s.Append(t.Context(), text(i))
 		}
-		if _, err := s.Room(t.Context(), room); err != nil {
-			t.Errorf("read %d: %v", i, err)
+		if err != nil {
+			t.Errorf("call %d: %v", i, err)
 		}
+	}
+}
+
+// lendMany makes the pool have so many connections, which are idle then.
+func lendMany(t *testing.T, s *Store, n int) {
+	t.Helper()
+	for range n {
+		conn, err := s.pool.lend(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.pool.giveBack(conn)
 	}
 }
 

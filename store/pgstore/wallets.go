@@ -10,7 +10,7 @@ import (
 // queueCredit adds to wallets, of users sorted and each once, and makes those that are not there.
 func queueCredit(b *pgx.Batch, users []string, amounts []redpacket.Money) *pgx.QueuedQuery {
 	return b.Queue(`insert into wallets (user_id, balance)
-		select * from unnest($1::text[], $2::bigint[]) i (user_id, amount) order by user_id collate "C"
+		select user_id, amount from unnest($1::text[], $2::bigint[]) i (user_id, amount) order by user_id collate "C"
 		on conflict (user_id) do update set balance = wallets.balance + excluded.balance`, users, amounts)
 }
 

@@ -128,11 +128,13 @@ func (b *bus) laneDown(l *lane) {
 }
 
 // laneBeats is called with the number of each heartbeat of our own that a lane brings: it is a proof of the whole
-// way, if it was sent after the last failure.
-func (b *bus) laneBeats(l *lane, n uint64) {
+// way, if it was sent after the last failure. Awake: we have listened all the time since the one before.
+func (b *bus) laneBeats(l *lane, n uint64, awake bool) {
 	b.telling.Lock()
 	defer b.telling.Unlock()
 	switch {
+	case l.up && !awake:
+		b.excusePeers()
 	case l.up:
 		if b.buryPeers() {
 			b.receiver.Suspect()

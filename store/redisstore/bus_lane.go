@@ -58,12 +58,13 @@ func (l *lane) run(ctx context.Context) {
 	wait, level := minRedial, slog.LevelWarn
 	var lost time.Time
 	for {
-		opened, err := l.hold(ctx, lost)
+		began := time.Now()
+		err := l.hold(ctx, lost)
 		if ctx.Err() != nil {
 			return
 		}
 		l.bus.laneDown(l)
-		if opened {
+		if time.Since(began) > silence { // not one of a row of failures
 			wait, level, lost = minRedial, slog.LevelWarn, time.Now()
 		}
 		l.bus.o.log.Log(ctx, level, "bus connection lost, or not to be had", "lane", l.beat, "err", err)
@@ -80,15 +81,15 @@ func (l *lane) run(ctx context.Context) {
 
 // hold opens a line and keeps it until it breaks or ctx is done. When the one before was lost, the peers may have lost
 // theirs with it: what is unsent waits until they had time to come back.
-func (l *lane) hold(ctx context.Context, lost time.Time) (opened bool, err error) {
+func (l *lane) hold(ctx context.Context, lost time.Time) error {
 	line, err := l.dial(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !lost.IsZero() {
 		line.grace = min(time.Since(lost), maxRedial) + peersNotice
 	}
-	return true, line.run(ctx)
+	return line.run(ctx)
 }
 
 // pause tells whether the time has passed before ctx was done.

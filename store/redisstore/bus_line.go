@@ -34,6 +34,8 @@ type line struct {
 	grace   time.Duration // until parcels are sent
 	beatNow chan struct{} // one slot, never closed: a heartbeat is to be sent at once
 
+	beaten time.Time // owned by listen: when our heart was heard
+
 	heard atomic.Int64  // when our heart was heard or a subscription confirmed: nanoseconds since began
 	turns atomic.Uint64 // odd while the receiver has a payload
 }
@@ -48,7 +50,7 @@ func (n *line) silent() time.Duration { return time.Since(n.began) - time.Durati
 func (n *line) run(ctx context.Context) error {
 	held, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	stop := context.AfterFunc(held, func() { n.sub.Close() }) // which ends listen
+	stop := context.AfterFunc(held, func() { _ = n.sub.Close() }) // which ends listen
 	defer stop()
 	n.lane.wants.begin()
 	defer n.lane.wants.end()
@@ -57,6 +59,6 @@ func (n *line) run(ctx context.Context) error {
 	running.Go(func() { end(n.publish(held, ctx)) })
 	end(n.listen(held))
 	running.Wait()
-	n.client.Close()
+	_ = n.client.Close() // it is given up
 	return context.Cause(held)
 }

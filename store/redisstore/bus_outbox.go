@@ -134,17 +134,20 @@ func needed(parcels []parcel) []parcel {
 	return kept
 }
 
-// confess tells whether the peers are to hear of a loss; told says that they have.
+// confess tells whether the peers are to hear of a loss, and takes it for told.
 func (o *outbox) confess() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.lost
+	lost := o.lost
+	o.lost = false
+	return lost
 }
 
-func (o *outbox) told() {
+// unheard takes it back: the peers have not been told, or not for certain.
+func (o *outbox) unheard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lost = false
+	o.lost = true
 }
 
 // empty tells whether there is nothing left to send or to say.

@@ -93,20 +93,27 @@ func (n *line) send(parcels []parcel, beat string) error {
 	if role != nil {
 		cmds = cmds[:len(cmds)-1]
 	}
-	for i, cmd := range cmds {
-		if err := cmd.Err(); err != nil {
-			n.unsent(parcels[min(i, len(parcels)):], err)
-			return err
-		}
+	failed, err := firstError(cmds)
+	if err == nil && role != nil && replica(role) {
+		failed, err = 0, errDemoted // somebody may have got them all the same
 	}
-	if role != nil && replica(role) {
-		l.outbox.back(parcels) // with their numbers: somebody may have got them
-		return errDemoted
+	if err == nil {
+		return nil
 	}
 	if beat == sorry {
-		l.outbox.told()
+		l.outbox.unheard()
 	}
-	return nil
+	n.unsent(parcels[min(failed, len(parcels)):], err)
+	return err
+}
+
+func firstError(cmds []redis.Cmder) (index int, err error) {
+	for i, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			return i, err
+		}
+	}
+	return 0, nil
 }
 
 // put adds one PUBLISH. A parcel keeps the number it has.

@@ -66,7 +66,10 @@ func (n *line) receive(m *redis.Message) {
 	switch {
 	case m.Channel == l.beat && own:
 		n.hear()
-		l.bus.laneBeats(l, number)
+		// Who was held up has not heard the peers either.
+		awake := time.Since(n.beaten) < 2*beatEvery
+		n.beaten = time.Now()
+		l.bus.laneBeats(l, number, awake)
 		maps.DeleteFunc(l.seen, func(_ uint64, t trace) bool { return time.Since(t.at) > remember })
 	case m.Channel == l.beat:
 		n.peerBeats(from, m.Payload[parcelHeader:])

@@ -2,7 +2,11 @@ package redisstore
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +49,65 @@ func TestBusDatabases(t *testing.T) {
 	zero.Until("silence", func() bool { return len(zero.Received) == 0 })
 }
 
+// TestBusUpMeansSubscribed has so many topics to ask for that it takes a while.
+func TestBusUpMeansSubscribed(t *testing.T) {
+	url := storetest.SharedRedis(t).URL()
+	b := openBus(t, url)
+	var channels []string
+	for i := range 30_000 {
+		topic := fmt.Sprint("many:", i)
+		b.Subscribe(topic)
+		channels = append(channels, b.lanes[0].channel(topic))
+	}
+	storetest.RunBus(t, b)
+	missing := 0
+	for _, n := range dial(t, url).PubSubNumSub(t.Context(), channels...).Val() {
+		if n == 0 {
+			missing++
+		}
+	}
+	if missing > 0 {
+		t.Errorf("%d of %d topics are not subscribed yet", missing, len(channels))
+	}
+}
+
+// BenchmarkBus carries messages from one instance to another.
+func BenchmarkBus(b *testing.B) {
+	for name, url := range map[string]string{"standalone": storetest.SharedRedis(b).URL(), "cluster": storetest.RedisCluster(b).URL()} {
+		b.Run(name, func(b *testing.B) {
+			from, to := openBus(b, url), openBus(b, url)
+			ctx, cancel := context.WithCancel(context.Background())
+			var running sync.WaitGroup
+			near, far := newEar(), newEar()
+			running.Go(func() { _ = from.Run(ctx, near) })
+			running.Go(func() { _ = to.Run(ctx, far) })
+			topics := make([]string, 64)
+			for i := range topics {
+				topics[i] = fmt.Sprint("room:", i)
+			}
+			to.Subscribe(topics...)
+			<-near.up
+			<-far.up
+			payload := make([]byte, 300)
+			b.SetBytes(int64(len(payload)))
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				from.Publish(topics[i%len(topics)], payload, hub.Kept)
+				for i%1024 == 1023 && far.came.Load() < int64(i-2048) { // the outbox is bounded
+					runtime.Gosched()
+				}
+			}
+			for far.came.Load() < int64(b.N) {
+				runtime.Gosched()
+			}
+			b.StopTimer()
+			cancel()
+			running.Wait()
+		})
+	}
+}
+
 // TestBusTags shares the partitions out among the nodes of clusters.
 func TestBusTags(t *testing.T) {
 	server := storetest.RedisCluster(t).Nodes()[0]
@@ -77,10 +140,14 @@ func TestBusStartStop(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	client := target.client()
 	b := newBus(client, busOptions{log: slog.New(slog.DiscardHandler)})
-	for range 30 {
+	for round := range 30 {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		go func() { ended <- b.Run(ctx, deafEar{}) }()
+		ear := newEar()
+		go func() { ended <- b.Run(ctx, ear) }()
+		if round%2 == 0 {
+			<-ear.up
+		}
 		for i := range 50 {
 			b.Subscribe("room")
 			b.Publish("room", []byte("x"), hub.Rank(i))
@@ -100,9 +167,17 @@ func TestBusStartStop(t *testing.T) {
 	goleak.VerifyNone(t, before)
 }
 
-// deafEar is a receiver that does nothing.
-type deafEar struct{}
+// ear is a receiver that counts, and tells when the bus is up.
+type ear struct {
+	up   chan struct{}
+	came atomic.Int64
+}
 
-func (deafEar) Receive(string, []byte) {}
-func (deafEar) Suspect()               {}
-func (deafEar) Down(bool)              {}
+func newEar() *ear                    { return &ear{up: make(chan struct{}, 1)} }
+func (e *ear) Receive(string, []byte) { e.came.Add(1) }
+func (e *ear) Suspect()               {}
+func (e *ear) Down(down bool) {
+	if !down {
+		e.up <- struct{}{}
+	}
+}

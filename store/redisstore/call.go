@@ -41,13 +41,14 @@ func (c *call) fail(ctx context.Context, err error) {
 	c.cmd.SetErr(err)
 }
 
-// pipeliner is a node, or a cluster that knows its nodes.
-type pipeliner interface {
+// runner is a node, or a client that finds the nodes by itself.
+type runner interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
 	Pipeline() redis.Pipeliner
 }
 
 // send runs the calls in one pipeline. Those whose script the node does not have are run again with its text.
-func send(ctx context.Context, to pipeliner, calls []*call) {
+func send(ctx context.Context, to runner, calls []*call) {
 	exec(ctx, to, calls)
 	var strange []*call
 	for _, c := range calls {
@@ -62,11 +63,17 @@ func send(ctx context.Context, to pipeliner, calls []*call) {
 }
 
 // exec runs the calls; each has an outcome of its own.
-func exec(ctx context.Context, to pipeliner, calls []*call) {
-	pipe := to.Pipeline()
+func exec(ctx context.Context, to runner, calls []*call) {
 	for _, c := range calls {
 		c.cmd = redis.NewCmd(ctx, c.args...)
 		c.cmd.SetFirstKeyPos(head)
+	}
+	if len(calls) == 1 {
+		_ = to.Process(ctx, calls[0].cmd) // the call has the error
+		return
+	}
+	pipe := to.Pipeline()
+	for _, c := range calls {
 		_ = pipe.Process(ctx, c.cmd) // only queues it
 	}
 	_, _ = pipe.Exec(ctx) // the first error of them all; each call has its own

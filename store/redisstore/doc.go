@@ -14,4 +14,21 @@
 //   - Ids are opaque strings in Lua; money never gets there. Times are Redis's own, in milliseconds.
 //   - Every script may be repeated. So an outcome that is unknown is asked for again by whoever needs it.
 //   - A caller hears within patience, whatever Redis does; nobody waits for another one's node.
+//
+// And for presence and rates: every key ends by itself; what Redis loses of presence each instance notes again from its
+// own memory; a token is taken once at most, which is why its script alone may not be repeated.
+//
+// The Bus is pub/sub, sharded in a cluster, in lanes: one, or one for each of 16 partitions. A lane holds one line at
+// a time (two connections to its master), and heartbeats of every instance go through each lane.
+//
+// It must always hold, for the Bus:
+//
+//   - A lane is up only when a heartbeat of our own has come through it that was sent after its last failure and
+//     after all subscriptions. Until then the receiver knows that it is down.
+//   - Whatever is wrong with a line ends it, and the next one asks anew where the master is. Nothing reconnects
+//     below us.
+//   - Whatever may have been lost is told: by Down, by Suspect, or by a higher number of the same topic.
+//   - Payloads of a topic come in order, and once, however often they were sent; again only when Redis had refused
+//     one before them in the same round trip.
+//   - Publishing and subscribing never wait for Redis, and what waits for it is bounded.
 package redisstore

@@ -2,9 +2,15 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"hongbao/chat"
 	"hongbao/store/loopback"
@@ -50,7 +56,7 @@ func TestLimiterKeysEnd(t *testing.T) {
 	}
 }
 
-// TestLimiterOutage: a call without an answer is not made again, for it takes a token each time.
+// TestLimiterOutage: a call that gets no answer ends in time, and has taken one token at most.
 func TestLimiterOutage(t *testing.T) {
 	server := storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
@@ -58,30 +64,80 @@ func TestLimiterOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	rate := chat.Rate{PerSecond: 0.001, Burst: 4}
-	take := func(l *limiter) error {
-		wait, err := l.Take(context.Background(), "k", rate)
-		if err == nil && wait != 0 {
-			t.Fatalf("no token is left: wait %v", wait)
-		}
-		return err
-	}
-	direct, through := newLimiter(dial(t, server.URL())), newLimiter(dial(t, "redis://"+proxy.Addr()+"/0"))
-	if err := take(through); err != nil {
-		t.Fatal(err)
-	}
+	through, direct := newLimiter(dial(t, "redis://"+proxy.Addr()+"/0")), newLimiter(dial(t, server.URL()))
+	takes(t, through, 1)
 	proxy.DropReplies(true)
-	outage(t, map[string]func() error{"take": func() error { return take(through) }})
-	for range 2 {
-		if err := take(direct); err != nil {
-			t.Fatal(err)
+	unanswered := map[string]func() error{"take": func() error { _, err := through.Take(t.Context(), "k", four); return err }}
+	outage(t, unanswered)
+	takesLast(t, direct, 2)
+	server.Kill()
+	outage(t, unanswered)
+}
+
+// four are four tokens and no more.
+var four = chat.Rate{PerSecond: 0.001, Burst: 4}
+
+func takes(t *testing.T, l *limiter, tokens int) {
+	t.Helper()
+	for range tokens {
+		if wait, err := l.Take(t.Context(), "k", four); err != nil || wait != 0 {
+			t.Fatalf("wait %v, %v", wait, err)
 		}
 	}
-	if wait, err := direct.Take(t.Context(), "k", rate); err != nil || wait == 0 {
-		t.Errorf("after 4 takes of 4: wait %v, %v", wait, err)
+}
+
+// takesLast wants so many tokens, and then no more.
+func takesLast(t *testing.T, l *limiter, tokens int) {
+	t.Helper()
+	takes(t, l, tokens)
+	if wait, err := l.Take(t.Context(), "k", four); err != nil || wait == 0 {
+		t.Errorf("one more than there are: wait %v, %v", wait, err)
 	}
-	server.Kill()
-	outage(t, map[string]func() error{"take": func() error { return take(direct) }})
+}
+
+// TestLimiterAnswerLost: a call whose answer is lost with its connection is not made again, for it would take
+// another token; not even by a cluster's client, which repeats what it likes.
+func TestLimiterAnswerLost(t *testing.T) {
+	single, cluster := storetest.Redis(t), storetest.RedisCluster(t)
+	var lose atomic.Bool
+	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return forgetful{conn, &lose}, err
+	}
+	for name, client := range map[string]redis.UniversalClient{
+		"single":  redis.NewClient(&redis.Options{Addr: single.Addr(), Dialer: dialer}),
+		"cluster": redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{cluster.Nodes()[0].Addr()}, Dialer: dialer}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer client.Close()
+			forgetKeys(t, client, "rate:*")
+			l := newLimiter(client)
+			takes(t, l, 1)
+			lose.Store(true)
+			if wait, err := l.Take(t.Context(), "k", four); !errors.Is(err, chat.ErrUnavailable) {
+				t.Errorf("no answer came, and yet: wait %v, %v", wait, err)
+			}
+			if lose.Load() {
+				t.Error("nothing was lost")
+			}
+			takesLast(t, l, 2)
+		})
+	}
+}
+
+// forgetful is a connection that breaks in the moment an answer comes, once it is told to.
+type forgetful struct {
+	net.Conn
+	lose *atomic.Bool
+}
+
+func (c forgetful) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.lose.CompareAndSwap(true, false) {
+		_ = c.Close()
+		return 0, io.EOF
+	}
+	return n, err
 }
 
 // TestLimiterClock: a clock that was ahead, of a master that is gone, blocks nobody for longer than an empty bucket.

@@ -16,9 +16,9 @@ end
 for i = 1, #ARGV, 3 do
   local id, claims = ARGV[i], ARGV[i + 2]
   local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
-  if entry and entry[2][2] == ARGV[i + 1] then
+  if entry and entry[2][1] == ARGV[i + 1] then
     local left = parts and redis.call('HGET', KEYS[2], id)
-    if not left and claims == entry[2][4] then
+    if not left and claims == entry[2][2] then
       gone = gone + count(claims)
       redis.call('XDEL', KEYS[1], id)
     else
@@ -26,8 +26,8 @@ for i = 1, #ARGV, 3 do
       for claim in string.gmatch(claims, '%S+ %S+') do
         acked[claim] = true
       end
-      local before = count(left or entry[2][4])
-      for claim in string.gmatch(left or entry[2][4], '%S+ %S+') do
+      local before = count(left or entry[2][2])
+      for claim in string.gmatch(left or entry[2][2], '%S+ %S+') do
         if not acked[claim] then
           rest[#rest + 1] = claim
         end

@@ -8,23 +8,25 @@
 -- one comes. An early close is refused and puts the due date back to the deadline.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local generation = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-local got = redis.call('HMGET', KEYS[2], '#gen', '#status', '#count', '#deadline', '#taken', '#retired')
-if got[1] ~= generation then
+local info = redis.call('INFO', 'replication')
+local _, at = string.find(info, 'master_replid:', 1, true)
+local generation = string.sub(info, at + 1, at + 40)
+local got = redis.call('HMGET', KEYS[2], '#life', '#count', '#deadline', '#next', '#retired')
+if not got[1] or string.sub(got[1], 1, 40) ~= generation then
   return {}
 end
-local status, drained, taken = got[2], got[3] == got[5], tonumber(got[5])
-local over = now >= tonumber(got[4])
+local status, drained, over = string.sub(got[1], 42), got[2] == got[4], now >= tonumber(got[3])
+local after, spare = string.match(got[4], '^(%d+) ?(%d*)')
 
 local function due(at)
-  if not got[6] then
+  if not got[5] then
     redis.call('ZADD', KEYS[1], at, ARGV[1])
   end
 end
 
 local reason = status
 if ARGV[2] == '1' then
-  if status == 'open' and taken == 0 and not over then
+  if status == 'open' and tonumber(after) == (tonumber(spare) or 0) and not over then
     reason = 'cancelled'
   elseif status ~= 'cancelled' then
     return {0, status}
@@ -35,12 +37,12 @@ elseif status == 'open' then
   elseif over then
     reason = 'expired'
   else
-    due(got[4])
+    due(got[3])
     return {0, status}
   end
 end
 if reason ~= status then
-  redis.call('HSET', KEYS[2], '#status', reason)
+  redis.call('HSET', KEYS[2], '#life', generation .. ' ' .. reason)
 end
 due(string.format('%.0f', now + 2000))
 return {1, reason, redis.call('HGETALL', KEYS[2])}

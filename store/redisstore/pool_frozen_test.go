@@ -22,9 +22,16 @@ type frozen struct {
 }
 
 func freeze(tb testing.TB, client redis.UniversalClient, outboxCap int) *frozen {
-	f := &frozen{Pool: newPool(client, poolOptions{OutboxCap: outboxCap}), tb: tb, now: time.UnixMilli(1_771_286_400_000)}
-	f.write()
+	f := &frozen{Pool: newPool(client, poolOptions{OutboxCap: outboxCap}), tb: tb}
+	f.Restart()
 	return f
+}
+
+// Restart begins again, with nothing, at the same time as ever.
+func (f *frozen) Restart() {
+	f.now = time.UnixMilli(1_771_286_400_000)
+	f.write()
+	forget(f.tb, f.nodes.client)
 }
 
 func (f *frozen) write() {
@@ -37,6 +44,14 @@ func (f *frozen) write() {
 		grab: edit(grabLua), load: edit(loadLua), close: edit(closeLua),
 		ack: newScript(ackLua), due: edit(dueLua), unsettled: edit(unsettledLua),
 	}
+	masters(f.tb, f.nodes.client, func(ctx context.Context, node *redis.Client) error {
+		pipe := node.Pipeline()
+		for _, s := range []*script{f.scripts.grab, f.scripts.load, f.scripts.close, f.scripts.due, f.scripts.unsettled} {
+			pipe.ScriptLoad(ctx, s.text)
+		}
+		_, err := pipe.Exec(ctx)
+		return err
+	})
 }
 
 func (f *frozen) Now() time.Time {

@@ -167,12 +167,8 @@ func (c *call) answer() error {
 	reply, err := c.cmd.Slice()
 	r := reader{items: reply, err: err}
 	for _, g := range c.groups {
-		items := reader{items: r.list()}
-		if len(items.items) > 0 {
-			g.answer(&items)
-		}
-		if items.err != nil {
-			return items.err
+		if taken := r.int(); taken >= 0 {
+			g.answer(taken, &r)
 		}
 	}
 	return r.err
@@ -183,8 +179,8 @@ const (
 	shareFrom   = 16                    // of a code: one share more
 )
 
-func (g *group) answer(r *reader) {
-	taken, status, entry := r.int(), redpacket.Status(r.text()), r.text()
+func (g *group) answer(taken int, r *reader) {
+	entry := r.text()
 	for _, s := range g.seats {
 		code := r.int()
 		ans := &s.ask.answers[s.i]
@@ -193,7 +189,7 @@ func (g *group) answer(r *reader) {
 		case redpacket.Yours:
 			ans.Share = code / shareFrom
 		case redpacket.IsClosed:
-			ans.Reason = status
+			ans.Reason = redpacket.Status(entry) // there is no entry of a closed one
 		case redpacket.Granted, lastGranted:
 			taken++
 			ans.Last = ans.Decision == lastGranted

@@ -4,14 +4,20 @@
 -- ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as SQL has them
 -- Reply  1
 --
+-- The image is a hash: user -> share; #life is the replication id that it was loaded under, a blank and the status;
+-- #count; #deadline; #next is the lowest share of which all from there on are free, followed, if some below are free
+-- too, by their number and their spans: "9 3 0-0,4-5"; #retired, if SQL has closed it.
+--
 -- Always: users = SQL's, then each one held whose user and share are both free; the first closing reason stays; the
 -- due date only gets earlier; what SQL has closed is out of the index for ever and goes after an hour. Count and
 -- deadline are those of the first load. Memory follows the claims, not the count.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local generation = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+local info = redis.call('INFO', 'replication')
+local _, at = string.find(info, 'master_replid:', 1, true)
+local generation = string.sub(info, at + 1, at + 40)
 local flat = redis.call('HGETALL', KEYS[4])
-local meta, held = {['#count'] = ARGV[2], ['#deadline'] = ARGV[3], ['#status'] = 'open'}, {}
+local meta, held = {['#life'] = generation .. ' open', ['#count'] = ARGV[2], ['#deadline'] = ARGV[3]}, {}
 for i = 1, #flat, 2 do
   if string.byte(flat[i]) == 35 then -- '#': no user id has one
     meta[flat[i]] = flat[i + 1]
@@ -56,13 +62,18 @@ for user in pairs(held) do
   end
 end
 
-local status, ended = meta['#status'], ARGV[4] ~= 'open'
+local free = string.format('%d', highest + 1)
+if #holes > 0 then
+  free = string.format('%d %d %s', highest + 1, highest + 1 - taken, table.concat(holes, ','))
+end
+
+local status, ended = string.sub(meta['#life'], 42), ARGV[4] ~= 'open'
 if ended and status == 'open' then
   status = ARGV[4]
 end
 
-redis.call('HSET', KEYS[4], '#gen', generation, '#count', meta['#count'], '#deadline', meta['#deadline'], '#status', status,
-  '#taken', taken, '#next', highest + 1, '#holes', table.concat(holes, ','))
+redis.call('HSET', KEYS[4], '#life', generation .. ' ' .. status, '#count', meta['#count'], '#deadline', meta['#deadline'],
+  '#next', free)
 for i = 1, #added, 1000 do -- unpack has its limit
   redis.call('HSET', KEYS[4], unpack(added, i, math.min(i + 999, #added)))
 end
@@ -84,7 +95,7 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) < 3 then
   redis.call('ZADD', KEYS[1], 'NX', '+inf', '#')
   redis.call('HSETNX', KEYS[3], '#held', 0)
   if redis.call('EXISTS', KEYS[2]) == 0 then
-    redis.call('XDEL', KEYS[2], redis.call('XADD', KEYS[2], '0-1', 'packet', ''))
+    redis.call('XDEL', KEYS[2], redis.call('XADD', KEYS[2], '0-1', '', ''))
   end
 end
 return 1

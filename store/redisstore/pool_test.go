@@ -19,7 +19,6 @@ func TestPool(t *testing.T) {
 func testFrozen(t *testing.T, url string) {
 	storetest.TestPool(t, func(t *testing.T) storetest.PoolUnderTest {
 		f := freeze(t, testClient(t, url), testOutboxCap)
-		f.Forget()
 		return storetest.PoolUnderTest{
 			Pool: f, OutboxCap: testOutboxCap, Now: f.Now, Advance: f.Advance,
 			Forget: f.Forget, NewGeneration: f.NewGeneration,

@@ -13,9 +13,9 @@ for i = 1, #entries do
     break
   end
   local id, fields = entries[i][1], entries[i][2]
-  local claims = parts and redis.call('HGET', KEYS[2], id) or fields[4]
+  local claims = parts and redis.call('HGET', KEYS[2], id) or fields[2]
   local n = #reply
-  reply[n + 1], reply[n + 2], reply[n + 3] = id, fields[2], claims
+  reply[n + 1], reply[n + 2], reply[n + 3] = id, fields[1], claims
   limit = limit - (select(2, string.gsub(claims, ' ', '')) + 1) / 2
 end
 return reply

@@ -28,8 +28,8 @@ var presenceNoteText string
 var presenceLeaveText string
 
 var (
-	presenceNote  = redis.NewScript(presenceNoteText)
-	presenceLeave = redis.NewScript(presenceLeaveText)
+	presenceNote  = newScript(presenceNoteText)
+	presenceLeave = newScript(presenceLeaveText)
 )
 
 // presenceOptions of a presence.
@@ -72,7 +72,9 @@ func (p *presence) Enter(ctx context.Context, user, socket string, most int) ([]
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	s := p.local.add(user, socket)
-	reply, err := readNoted(presenceNote.Run(ctx, p.client, []string{userKey(user)}, p.noteArgs([]localSocket{s}, most)...))
+	note := p.note(user, []localSocket{s}, most)
+	send(ctx, p.client, []*call{note})
+	reply, err := readNoted(note.cmd)
 	if err != nil {
 		p.local.keep(user, socket)
 		return nil, unavailable("note a socket", err)
@@ -89,7 +91,9 @@ func (p *presence) Leave(ctx context.Context, user, socket string) error {
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	p.local.drop(user, socket)
-	if err := presenceLeave.Run(ctx, p.client, []string{userKey(user)}, socket).Err(); err != nil {
+	leave := p.leave(user, []localSocket{{socket: socket}})
+	send(ctx, p.client, []*call{leave})
+	if err := leave.err(); err != nil {
 		return unavailable("forget a socket", err)
 	}
 	return nil
@@ -116,14 +120,24 @@ func (p *presence) Online(ctx context.Context, users []string) ([]bool, error) {
 	return online, nil
 }
 
-// noteArgs are the arguments of presence_note.lua.
-func (p *presence) noteArgs(sockets []localSocket, most int) []any {
-	args := make([]any, 0, 2+2*len(sockets))
-	args = append(args, p.lease.Milliseconds(), most)
+// note is a call of presence_note.lua.
+func (p *presence) note(user string, sockets []localSocket, most int) *call {
+	c := newCall(presenceNote, 1, 2+2*len(sockets))
+	c.add(userKey(user), p.lease.Milliseconds(), most)
 	for _, s := range sockets {
-		args = append(args, s.socket, s.since)
+		c.add(s.socket, s.since)
 	}
-	return args
+	return c
+}
+
+// leave is a call of presence_leave.lua.
+func (p *presence) leave(user string, sockets []localSocket) *call {
+	c := newCall(presenceLeave, 1, len(sockets))
+	c.add(userKey(user))
+	for _, s := range sockets {
+		c.add(s.socket)
+	}
+	return c
 }
 
 // noted is the reply of presence_note.lua.

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -73,13 +71,14 @@ func (p *presence) renew(ctx context.Context, slot int) error {
 func (p *presence) renewSome(ctx context.Context, users []localUser) error {
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
-	calls := make([]scriptCall, len(users))
+	calls := make([]*call, len(users))
 	for i, u := range users {
-		calls[i] = scriptCall{userKey(u.user), p.noteArgs(u.sockets, 0)}
+		calls[i] = p.note(u.user, u.sockets, 0)
 	}
+	send(ctx, p.client, calls)
 	var failed error
-	for i, reply := range runScripts(ctx, p.client, presenceNote, calls) {
-		n, err := readNoted(reply)
+	for i, c := range calls {
+		n, err := readNoted(c.cmd)
 		if err != nil {
 			failed = err
 			continue
@@ -101,15 +100,16 @@ func (p *presence) forgetGone(ctx context.Context, users []localUser) error {
 }
 
 func (p *presence) forget(ctx context.Context, users []localUser) (failed error) {
-	calls := make([]scriptCall, len(users))
-	for i, u := range users {
-		calls[i].key = userKey(u.user)
-		for _, s := range u.sockets {
-			calls[i].args = append(calls[i].args, s.socket)
-		}
+	if len(users) == 0 {
+		return nil
 	}
-	for _, reply := range runScripts(ctx, p.client, presenceLeave, calls) {
-		if err := reply.Err(); err != nil {
+	calls := make([]*call, len(users))
+	for i, u := range users {
+		calls[i] = p.leave(u.user, u.sockets)
+	}
+	send(ctx, p.client, calls)
+	for _, c := range calls {
+		if err := c.err(); err != nil {
 			failed = err
 		}
 	}
@@ -140,34 +140,4 @@ func (h *health) note(p *presence, err error) {
 	case err == nil && h.bad.Swap(false):
 		p.log.Info("presence is renewed again")
 	}
-}
-
-// scriptCall is one call of a script with one key.
-type scriptCall struct {
-	key  string
-	args []any
-}
-
-// runScripts runs a script for each call, in one pipeline. Where a node does not know it, those calls are run again
-// with its text. Each reply has its own error.
-func runScripts(ctx context.Context, client redis.UniversalClient, script *redis.Script, calls []scriptCall) []*redis.Cmd {
-	replies := make([]*redis.Cmd, len(calls))
-	if len(calls) == 0 {
-		return nil
-	}
-	pipe := client.Pipeline()
-	for i, c := range calls {
-		replies[i] = script.EvalSha(ctx, pipe, []string{c.key}, c.args...)
-	}
-	_, _ = pipe.Exec(ctx) // the replies tell
-	again := client.Pipeline()
-	for i, c := range calls {
-		if redis.HasErrorPrefix(replies[i].Err(), "NOSCRIPT") || errors.Is(replies[i].Err(), redis.ErrNoScript) {
-			replies[i] = script.Eval(ctx, again, []string{c.key}, c.args...)
-		}
-	}
-	if again.Len() > 0 {
-		_, _ = again.Exec(ctx)
-	}
-	return replies
 }

@@ -150,8 +150,8 @@ func busBothWays(_ *testing.T, a, b *BusEnd) {
 // not bounded enough.
 func busLoss(t *testing.T, a, b *BusEnd) {
 	b.Listen(a, "room:1")
-	hold := make(chan struct{})
-	b.change(func() { b.hold = hold; b.Suspects = 0 })
+	b.Forget()
+	release := b.Hold()
 	const count = 64 << 20 / (16 << 10)
 	payload := func(i int) []byte { return fmt.Appendf(nil, "%-*d", 16<<10, i) }
 	pace := time.NewTicker(5 * time.Millisecond)
@@ -162,8 +162,7 @@ func busLoss(t *testing.T, a, b *BusEnd) {
 			<-pace.C
 		}
 	}
-	b.change(func() { b.hold = nil })
-	close(hold)
+	release()
 	last := string(payload(count))
 	b.Until("Suspect, or the last payload", func() bool {
 		came := b.Of("room:1")

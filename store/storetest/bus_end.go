@@ -78,6 +78,16 @@ func (b *BusEnd) change(f func()) {
 	b.changed = make(chan struct{})
 }
 
+// Hold keeps the receiver from taking anything until it is released.
+func (b *BusEnd) Hold() (release func()) {
+	hold := make(chan struct{})
+	b.change(func() { b.hold = hold })
+	return func() {
+		b.change(func() { b.hold = nil })
+		close(hold)
+	}
+}
+
 // Until waits for a condition on what has been seen so far.
 func (b *BusEnd) Until(what string, met func() bool) {
 	b.t.Helper()

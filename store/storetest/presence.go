@@ -199,6 +199,7 @@ func presenceKnown(b *presenceBench) {
 	b.enters(b.A, "u", "1", 2)
 	b.enters(b.B, "u", "2", 2)
 	b.enters(b.A, "u", "1", 2)
+	b.enters(b.B, "u", "1", 2)
 	b.enters(b.A, "u", "3", 2, "1")
 	b.enters(b.B, "u", "2", 2)
 	b.enters(b.A, "u", "4", 2, "2")

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hongbao/cmd/hongbao-bench/measure"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, said bytes.Buffer
+	code = (&program{stdout: &out, stderr: &said}).run(t.Context(), args)
+	return code, out.String(), said.String()
+}
+
+func TestHelp(t *testing.T) {
+	code, out, _ := run(t, "help")
+	for _, want := range []string{"engines", "--rounds", "(5)", "--budget", "--json"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d, no %q in\n%s", code, want, out)
+		}
+	}
+	if c, again, _ := run(t); c != 0 || again != out {
+		t.Errorf("without arguments: exit %d\n%s", c, again)
+	}
+}
+
+func TestNotUnderstood(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"engine", 2, "no subcommand"},
+		{"engines --fast", 2, "fast"},
+		{"engines pool", 2, "pool"},
+		{"engines --only pool,door", 1, "door"},
+		{"engines --rounds 0", 1, "--rounds"},
+		{"engines --budget 0s", 1, "--budget"},
+	} {
+		code, out, said := run(t, strings.Fields(c.args)...)
+		if code != c.code || out != "" || !strings.Contains(said, c.want) {
+			t.Errorf("%s: exit %d, %q, %q", c.args, code, out, said)
+		}
+	}
+}
+
+// TestEngines plays every match once, in small. That the results are right is checked by the matches themselves.
+func TestEngines(t *testing.T) {
+	var out, said bytes.Buffer
+	e := &engines{rounds: 1, budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500}}
+	p := &program{stdout: &out, stderr: &said}
+	e.say = p.say
+	if err := e.run(t.Context(), p); err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	var results []measure.Result
+	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 8 {
+		t.Errorf("%d results, want 8", len(results))
+	}
+	for _, r := range results {
+		if r.Ours.Median <= 0 || r.Peer.Median <= 0 || r.AtLeast <= 0 || len(r.Ours.Rounds) != 1 {
+			t.Errorf("%+v", r)
+		}
+		if !strings.Contains(said.String(), r.Name+", round 1 of 1") {
+			t.Errorf("nobody was told how %s goes on", r.Name)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	startPatience = time.Minute
+	stopPatience  = time.Minute // longer than an instance gives its people and its last answers by default
+)
+
+// instance is one `hongbao serve`.
+type instance struct {
+	url   string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process has ended and its log was shown
+}
+
+// startInstance starts one, which tells over when it has ended. Its log goes to out.
+func startInstance(binary, addr string, environ []string, out *lines, over chan<- *instance) (*instance, error) {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(binary, "serve") //nolint:noctx // it is stopped in order, not with a context
+	log := out.under(port)
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = environ, log, log, attributes()
+	i := &instance{url: "http://" + addr + "/", cmd: cmd, ended: make(chan struct{})}
+	started := make(chan error)
+	go i.run(started, over)
+	return i, <-started
+}
+
+// run keeps its thread until the process is gone: Linux kills the process when the thread that started it ends.
+func (i *instance) run(started chan<- error, over chan<- *instance) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := i.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = i.cmd.Wait() // how it ended is in its state
+	close(i.ended)
+	over <- i // has room for all
+}
+
+// serves returns when the instance answers.
+func (i *instance) serves(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if i.answers(ctx) {
+			return nil
+		}
+		select {
+		case <-i.ended:
+			return fmt.Errorf("did not start: %v", i.cmd.ProcessState)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (i *instance) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close() // only read
+	return response.StatusCode == http.StatusOK
+}
+
+// stop has the instance send its people away, and does not wait for that when hurry is done. One that ended before is
+// no failure.
+func (i *instance) stop(hurry context.Context) error {
+	select {
+	case <-i.ended:
+		return nil
+	default:
+	}
+	if i.cmd.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this system cannot ask
+		_ = i.cmd.Process.Kill()
+	}
+	late := time.NewTimer(stopPatience)
+	defer late.Stop()
+	select {
+	case <-i.ended:
+		if !i.cmd.ProcessState.Success() {
+			return fmt.Errorf("%s stopped with %v", i.url, i.cmd.ProcessState)
+		}
+		return nil
+	case <-hurry.Done():
+	case <-late.C:
+	}
+	_ = i.cmd.Process.Kill()
+	<-i.ended
+	return fmt.Errorf("%s was killed before it had stopped", i.url)
+}
+
+// The ports to try.
+const (
+	firstPort = 8080
+	lastPort  = 8199
+)
+
+// freeAddresses are the first that nobody listens on.
+func freeAddresses(ctx context.Context, n int) (free []string, err error) {
+	for port := firstPort; port <= lastPort && len(free) < n; port++ {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err == nil && l.Close() == nil {
+			free = append(free, addr)
+		}
+	}
+	if len(free) < n {
+		return nil, errors.New("too few free ports from " + strconv.Itoa(firstPort) + " to " + strconv.Itoa(lastPort))
+	}
+	return free, nil
+}

@@ -1,0 +1,107 @@
+package pgstore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+// rich makes the room whose owner has money, and the life that is led there.
+func rich(t testing.TB, s *Store) *storetest.Life {
+	t.Helper()
+	furnish(t, s)
+	l := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: time.UnixMilli(1_700_000_000_000).UTC()}
+	_, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "fund", User: "owner", Amount: 1 << 40, Key: "fund", Hash: []byte("h"), At: l.At})
+	l.Must(err)
+	return l
+}
+
+// TestPoisonClaimsHurtNobody: what Postgres refuses is told of the claim that it refuses, and can be put aside.
+func TestPoisonClaimsHurtNobody(t *testing.T) {
+	s := openStore(t, storetest.Database(t))
+	l := rich(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 10)
+	l.Must(s.tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`insert into wallets values ('full', $1)`, int64(math.MaxInt64))
+		return err
+	}))
+	claim := func(user string, share int) redpacket.Claim {
+		return redpacket.Claim{Ref: p.Ref, Share: share, User: user, At: l.At}
+	}
+	nowhere := redpacket.Claim{Ref: redpacket.Ref{ID: "zero\x00byte"}, User: "a", At: l.At}
+	poison := []redpacket.Claim{
+		claim("zero\x00byte", 0), claim("full", 1), claim("no \xff UTF-8", 2), claim(incompressible(10_000), 3), nowhere,
+		claim("x", math.MaxInt), claim("y", math.MinInt),
+	}
+	var claims []redpacket.Claim
+	for i, bad := range poison {
+		claims = append(claims, bad, claim(fmt.Sprint("user-", i), i))
+	}
+	settled, err := s.Settle(t.Context(), claims)
+	l.Must(err)
+	for i, got := range settled {
+		if bad := i%2 == 0; (got.Verdict == redpacket.Unpayable) != bad || (got.Verdict == redpacket.PaidNow) == bad || (got.Why == "") == bad {
+			t.Errorf("claim %d: %+v", i, got)
+		}
+	}
+	for range 2 {
+		l.Must(s.Quarantine(t.Context(), poison, "why\x00 \xff "+strings.Repeat("x", 10_000)))
+	}
+	if a, err := s.Audit(t.Context(), nil); err != nil || a.Quarantined != len(poison) || a.Claims != len(poison) {
+		t.Errorf("%d in quarantine, %d claims, %v", a.Quarantined, a.Claims, err)
+	}
+}
+
+// incompressible is a text that no index takes.
+func incompressible(n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteByte('a' + byte(rand.N(26)))
+	}
+	return b.String()
+}
+
+// TestPoisonGrantDoesNotKeepAPacketOpen: it goes to the refund.
+func TestPoisonGrantDoesNotKeepAPacketOpen(t *testing.T) {
+	s := openStore(t, storetest.Database(t))
+	l := rich(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	closed, err := s.End(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done",
+		Grants: []redpacket.Grant{{User: "late", Share: 0}, {User: "zero\x00byte", Share: 1}, {User: "later", Share: 2}}})
+	l.Must(err)
+	if !closed.Done || len(closed.Inserted) != 2 || len(closed.Accounts) != 3 || closed.Book.Refunded != closed.Book.Shares[1] {
+		t.Errorf("%+v", closed)
+	}
+	balanced(t, s)
+}
+
+// TestSameClaimOfTwoCallers: in one batch, too, it is paid to one of them.
+func TestSameClaimOfTwoCallers(t *testing.T) {
+	s := openStore(t, storetest.Database(t))
+	l := rich(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	var jobs []*settling
+	for _, c := range []redpacket.Claim{
+		{Ref: p.Ref, Share: 2, User: "ann", At: l.At}, {Ref: p.Ref, Share: 2, User: "ann", At: l.At},
+		{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 1, User: "bob", At: l.At}, {Ref: p.Ref, Share: 2, User: "ann", At: l.At},
+	} {
+		jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+	}
+	l.Must(s.settleAll(t.Context(), jobs))
+	for i, want := range []redpacket.Settlement{
+		{Verdict: redpacket.PaidNow, Share: 2}, {Verdict: redpacket.Duplicate, Share: 2}, {Verdict: redpacket.Duplicate, Share: 2},
+		{Verdict: redpacket.PaidNow, Share: 1}, {Verdict: redpacket.Duplicate, Share: 2},
+	} {
+		if got := jobs[i].answer; got.Verdict != want.Verdict || got.Share != want.Share {
+			t.Errorf("job %d: %+v, want %+v", i, got, want)
+		}
+	}
+	balanced(t, s)
+}

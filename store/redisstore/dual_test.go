@@ -1,0 +1,305 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/redpacket"
+	"hongbao/store/memstore"
+	"hongbao/store/storetest"
+)
+
+const (
+	dualSeeds = 3_000
+	dualSteps = 30
+	dualCap   = 20 // small, so that the outbox fills up
+)
+
+// TestDualRun runs random histories on the Lua and on the executable specification: every answer must be equal.
+func TestDualRun(t *testing.T) {
+	t.Parallel()
+	var seed atomic.Uint64
+	for range 2 { // each has a server of its own, which it floods and robs
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t, testClient(t, storetest.Redis(t).URL()), dualCap)
+			var told tally
+			for n := seed.Add(1); n <= dualSeeds && !t.Failed(); n = seed.Add(1) {
+				newDual(t, f, n, &told).run()
+			}
+			t.Log(told)
+		})
+	}
+}
+
+// tally counts what the histories were made of: a run that never met some outcome would prove little.
+type tally struct {
+	decisions                                   [redpacket.Granted + 1]int
+	refused, missing, closed, due, claims, lost int
+}
+
+// dual is one history: both engines, what SQL holds in it, and what may still be acked.
+type dual struct {
+	t       *testing.T
+	seed    uint64
+	rng     *rand.Rand
+	lua     *frozen
+	mem     *memstore.Pool
+	told    *tally
+	packets []*dualPacket
+	granted [][2]redpacket.Claim // the same claim as each engine calls it
+	entries map[string]string    // memstore's names of entries -> Redis's
+	log     []string
+}
+
+// dualPacket is a packet, and the truth about it, which only grows.
+type dualPacket struct {
+	image redpacket.Image
+	past  []redpacket.Image
+}
+
+func newDual(t *testing.T, f *frozen, seed uint64, told *tally) *dual {
+	f.Restart()
+	d := &dual{
+		t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), lua: f, told: told,
+		mem: memstore.NewPool(memstore.Options{Now: f.Now, OutboxCap: dualCap}), entries: map[string]string{},
+	}
+	for n := range 2 + d.rng.IntN(3) {
+		count := 1 + d.rng.IntN(6)
+		if d.rng.IntN(8) == 0 {
+			count = 30 + d.rng.IntN(60)
+		}
+		d.packets = append(d.packets, &dualPacket{image: redpacket.Image{
+			Ref:   redpacket.Ref{ID: fmt.Sprintf("p%d", n), Partition: d.rng.IntN(2)},
+			Count: count, Deadline: f.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second / 2), Status: redpacket.Open,
+		}})
+	}
+	return d
+}
+
+func (d *dual) run() {
+	for _, p := range d.packets {
+		d.load(p)
+	}
+	for range dualSteps {
+		p := d.packets[d.rng.IntN(len(d.packets))]
+		switch n := d.rng.IntN(100); {
+		case n < 45:
+			d.grab()
+		case n < 57:
+			d.load(p)
+		case n < 66:
+			d.settle(p)
+		case n < 68:
+			d.end(p)
+		case n < 77:
+			d.close(p)
+		case n < 84:
+			d.ack()
+		case n < 94:
+			d.pass()
+		case n < 97:
+			d.lose(p)
+		case n < 99:
+			d.step("new generation")
+			d.lua.NewGeneration()
+			d.mem.NewGeneration()
+		default:
+			d.step("forget")
+			d.lua.Forget()
+			d.mem.Forget()
+			d.granted = nil
+		}
+		if d.rng.IntN(5) == 0 {
+			d.compareDue()
+			d.compareUnsettled()
+		}
+	}
+	d.compareDue()
+	d.compareUnsettled()
+}
+
+func (d *dual) step(format string, args ...any) {
+	d.log = append(d.log, fmt.Sprintf(format, args...))
+}
+
+// same fails the test, with the whole history, if the engines differ.
+func (d *dual) same(what string, lua, mem any, luaErr, memErr error) {
+	d.t.Helper()
+	if a, b := fmt.Sprintf("%+v", lua), fmt.Sprintf("%+v", mem); a != b || luaErr != nil || memErr != nil {
+		d.t.Fatalf("seed %d: %s\nLua    %s %v\nmemory %s %v\nafter\n%s", d.seed, what, a, luaErr, b, memErr, strings.Join(d.log, "\n"))
+	}
+}
+
+func (d *dual) grab() {
+	attempts := make([]redpacket.Attempt, 1+d.rng.IntN(6))
+	if d.rng.IntN(10) == 0 {
+		attempts = make([]redpacket.Attempt, 40)
+	}
+	// Whom the last places in an outbox go to is the Lua's choice, packet by packet, when a call is about several.
+	packets := d.packets
+	if waiting, _ := d.mem.Unsettled(context.Background(), 0, dualCap); len(waiting)+len(attempts) > dualCap {
+		packets = packets[:1]
+	}
+	for i := range attempts {
+		p := packets[d.rng.IntN(len(packets))]
+		attempts[i] = redpacket.Attempt{Ref: p.image.Ref, User: fmt.Sprintf("u%d", d.rng.IntN(4+p.image.Count)), May: redpacket.May(max(0, d.rng.IntN(8)-5))}
+	}
+	d.step("grab %+v", attempts)
+	lua, err := d.lua.Grab(context.Background(), attempts)
+	mem, err2 := d.mem.Grab(context.Background(), attempts)
+	for i := range min(len(lua), len(mem)) {
+		d.told.decisions[mem[i].Decision]++
+		if lua[i].Decision != redpacket.Granted || mem[i].Decision != redpacket.Granted {
+			continue
+		}
+		if d.entries[mem[i].Entry] == "" {
+			d.entries[mem[i].Entry] = lua[i].Entry
+		}
+		c := redpacket.Claim{Ref: attempts[i].Ref, User: attempts[i].User, Share: mem[i].Share}
+		both := [2]redpacket.Claim{c, c}
+		both[0].Entry, both[1].Entry = lua[i].Entry, mem[i].Entry
+		d.granted = append(d.granted, both)
+		mem[i].Entry = d.entries[mem[i].Entry]
+	}
+	d.same("answers", lua, mem, err, err2)
+}
+
+// load brings an image: of now, or one that was read some time ago.
+func (d *dual) load(p *dualPacket) {
+	i := p.image
+	if len(p.past) > 0 && d.rng.IntN(3) == 0 {
+		i = p.past[d.rng.IntN(len(p.past))]
+	}
+	i.Grants = slices.Clone(i.Grants)
+	d.step("load %+v", i)
+	d.same("load", nil, nil, d.lua.Load(context.Background(), i), d.mem.Load(context.Background(), i))
+}
+
+// settle makes SQL hold one claim more: one that was granted, or that of another world, which the engines forgot.
+func (d *dual) settle(p *dualPacket) {
+	if p.image.Status != redpacket.Open {
+		return
+	}
+	g := redpacket.Grant{User: fmt.Sprintf("u%d", d.rng.IntN(4+p.image.Count)), Share: d.rng.IntN(p.image.Count)}
+	if len(d.granted) > 0 && d.rng.IntN(3) > 0 {
+		c := d.granted[d.rng.IntN(len(d.granted))][1]
+		if c.Ref != p.image.Ref {
+			return
+		}
+		g = redpacket.Grant{User: c.User, Share: c.Share}
+	}
+	if slices.ContainsFunc(p.image.Grants, func(o redpacket.Grant) bool { return o.User == g.User || o.Share == g.Share }) {
+		return
+	}
+	p.past = append(p.past, p.image)
+	p.image.Grants = append(slices.Clone(p.image.Grants), g)
+	d.step("SQL has %+v of %s", g, p.image.ID)
+}
+
+// end makes SQL close the packet.
+func (d *dual) end(p *dualPacket) {
+	if p.image.Status == redpacket.Open {
+		p.past = append(p.past, p.image)
+		p.image.Status = []redpacket.Status{redpacket.Drained, redpacket.Expired, redpacket.Cancelled}[d.rng.IntN(3)]
+		d.step("SQL has ended %s: %s", p.image.ID, p.image.Status)
+	}
+}
+
+func (d *dual) close(p *dualPacket) {
+	cancel := d.rng.IntN(3) == 0
+	d.step("close %s, cancel %t", p.image.ID, cancel)
+	lua, err := d.lua.Close(context.Background(), p.image.Ref, cancel)
+	mem, err2 := d.mem.Close(context.Background(), p.image.Ref, cancel)
+	d.same("closing", lua, mem, err, err2)
+	switch {
+	case mem.Missing:
+		d.told.missing++
+	case mem.Refused:
+		d.told.refused++
+	default:
+		d.told.closed++
+	}
+}
+
+func (d *dual) ack() {
+	if len(d.granted) == 0 {
+		return
+	}
+	var lua, mem []redpacket.Claim
+	for range 1 + d.rng.IntN(6) {
+		c := d.granted[d.rng.IntN(len(d.granted))]
+		if d.rng.IntN(10) == 0 { // of somebody or something else
+			c[0].User, c[1].User = "x", "x"
+		}
+		lua, mem = append(lua, c[0]), append(mem, c[1])
+	}
+	d.step("ack %+v", mem)
+	d.same("ack", nil, nil, d.lua.Ack(context.Background(), lua), d.mem.Ack(context.Background(), mem))
+}
+
+func (d *dual) pass() {
+	by := time.Duration(1+d.rng.IntN(8)) * time.Second / 2
+	if d.rng.IntN(10) == 0 {
+		by = time.Hour - time.Duration(d.rng.IntN(3))*time.Second
+	}
+	d.step("%s pass", by)
+	d.lua.Advance(by)
+}
+
+// lose takes one packet away.
+func (d *dual) lose(p *dualPacket) {
+	d.step("lose %s", p.image.ID)
+	d.told.lost++
+	d.mem.ForgetPacket(p.image.Ref)
+	k := d.lua.keys(p.image.Partition)
+	if err := d.lua.nodes.client.Del(context.Background(), k.image+p.image.ID).Err(); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.lua.nodes.client.ZRem(context.Background(), k.due, p.image.ID).Err(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *dual) compareDue() {
+	limit := 1 + d.rng.IntN(5)
+	lua, err := d.lua.Due(context.Background(), limit)
+	mem, err2 := d.mem.Due(context.Background(), limit)
+	d.same("due", lua, mem, err, err2)
+	d.told.due += len(mem)
+}
+
+// compareUnsettled wants the same claims, oldest first; those of one moment may stand in any order.
+func (d *dual) compareUnsettled() {
+	age := time.Duration(d.rng.IntN(6)) * time.Second / 2
+	lua, err := d.lua.Unsettled(context.Background(), age, 1_000)
+	mem, err2 := d.mem.Unsettled(context.Background(), age, 1_000)
+	for i := range mem {
+		mem[i].Entry = d.entries[mem[i].Entry]
+	}
+	for _, claims := range [][]redpacket.Claim{lua, mem} {
+		slices.SortFunc(claims, func(a, b redpacket.Claim) int {
+			return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID), cmp.Compare(a.User, b.User), cmp.Compare(a.Entry, b.Entry))
+		})
+		for i := range claims {
+			claims[i].At = claims[i].At.UTC()
+		}
+	}
+	d.same("unsettled", lua, mem, err, err2)
+	d.told.claims += len(mem)
+	limit := 1 + d.rng.IntN(5)
+	few, err := d.lua.Unsettled(context.Background(), age, limit)
+	if len(few) != min(limit, len(lua)) || err != nil {
+		d.same("some unsettled", len(few), min(limit, len(lua)), err, nil)
+	}
+	for i, c := range few {
+		d.same("some unsettled", c.At.UTC(), lua[i].At, nil, nil)
+	}
+}
