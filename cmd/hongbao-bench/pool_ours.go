@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +12,19 @@ import (
 	"hongbao/redpacket"
 )
 
-// poolRound grabs a batch from the pool. Who wins gives his claim to a goroutine that acknowledges many at once, as
-// if they had been settled: within the time, for an outbox that only grows is not what anyone runs.
+// poolRound grabs a batch from the pool, in legs: what waits in the outbox is acknowledged between them. That is not
+// counted, just as nobody empties the peer's list of claimed shares: both are queues whose other end is the database's.
 type poolRound struct {
 	batch
 	pool grabPool
 	refs []redpacket.Ref
 
-	marks  [][]atomic.Bool // of each packet's shares
-	claims chan redpacket.Claim
+	marks  [][]atomic.Bool   // of each packet's shares
+	claims []redpacket.Claim // of the leg, by number
 }
+
+// leg is how many grabs come before the outbox is emptied: fewer than it holds.
+const leg = 8_000
 
 // grabPool is all of the Pool that a round needs.
 type grabPool interface {
@@ -31,7 +34,7 @@ type grabPool interface {
 }
 
 func newPoolRound(pool grabPool, b batch, name string) *poolRound {
-	r := &poolRound{batch: b, pool: pool, claims: make(chan redpacket.Claim, 4*acksAtOnce)}
+	r := &poolRound{batch: b, pool: pool, claims: make([]redpacket.Claim, leg)}
 	for i := range b.packets {
 		r.refs = append(r.refs, redpacket.Ref{ID: name + "-" + strconv.Itoa(i), Partition: i % redpacket.Partitions})
 		r.marks = append(r.marks, make([]atomic.Bool, b.shares))
@@ -53,31 +56,30 @@ func loadAll(ctx context.Context, pool grabPool, refs []redpacket.Ref, shares in
 
 // play grabs until all shares are gone or the budget is used up, and checks who got what. As the service does it, a
 // call goes on when its caller ends.
-func (r *poolRound) play(ctx context.Context, crowd measure.Crowd) (measure.Round, error) {
-	var acks sync.WaitGroup
-	var ackErr error
+func (r *poolRound) play(ctx context.Context, crowd measure.Crowd) (played measure.Round, err error) {
 	detached := context.WithoutCancel(ctx)
-	acks.Go(func() { ackErr = r.acknowledge(detached) })
-	begin := time.Now()
-	played, err := crowd.Call(ctx, func(_ context.Context, i int) (bool, error) {
-		if i >= r.all() {
-			return false, nil
+	for from := 0; from < r.all() && crowd.Budget > 0; from += leg {
+		clear(r.claims)
+		done, err := crowd.Call(ctx, func(_ context.Context, i int) (bool, error) {
+			if i >= leg || from+i >= r.all() {
+				return false, nil
+			}
+			return true, r.grab(detached, from+i, &r.claims[i])
+		})
+		if err != nil {
+			return measure.Round{}, err
 		}
-		return true, r.grab(detached, i)
-	})
-	close(r.claims)
-	acks.Wait()
-	played.Took = time.Since(begin)
-	if err == nil {
-		err = ackErr
+		played.Done += done.Done
+		played.Took += done.Took
+		crowd.Budget -= done.Took
+		if err := r.acknowledge(detached); err != nil {
+			return measure.Round{}, err
+		}
 	}
-	if err == nil {
-		err = r.check(played.Done)
-	}
-	return played, err
+	return played, r.check(played.Done)
 }
 
-func (r *poolRound) grab(ctx context.Context, i int) error {
+func (r *poolRound) grab(ctx context.Context, i int, claim *redpacket.Claim) error {
 	p, _ := r.place(i)
 	a := redpacket.Attempt{Ref: r.refs[p], User: "u" + strconv.Itoa(i)}
 	answers, err := r.pool.Grab(ctx, []redpacket.Attempt{a})
@@ -91,31 +93,19 @@ func (r *poolRound) grab(ctx context.Context, i int) error {
 	if got.Share < 0 || got.Share >= r.shares || r.marks[p][got.Share].Swap(true) {
 		return fmt.Errorf("share %d of %s is given twice, or is none", got.Share, a.ID)
 	}
-	r.claims <- redpacket.Claim{Ref: a.Ref, Share: got.Share, User: a.User, Entry: got.Entry}
+	*claim = redpacket.Claim{Ref: a.Ref, Share: got.Share, User: a.User, Entry: got.Entry}
 	return nil
 }
 
-const acksAtOnce = 500
-
-// acknowledge takes claims out of the outbox, many at once, until no more come. When it fails it goes on listening, so
-// that nobody waits for it.
-func (r *poolRound) acknowledge(ctx context.Context) (failed error) {
-	settled := make([]redpacket.Claim, 0, acksAtOnce)
-	ack := func() {
-		if err := r.pool.Ack(ctx, settled); err != nil && failed == nil {
-			failed = err
-		}
-		settled = settled[:0]
-	}
-	for c := range r.claims {
-		if settled = append(settled, c); len(settled) == acksAtOnce {
-			ack()
+// acknowledge takes the leg's claims out of the outbox.
+func (r *poolRound) acknowledge(ctx context.Context) error {
+	claims := slices.DeleteFunc(slices.Clone(r.claims), func(c redpacket.Claim) bool { return c.Entry == "" })
+	for part := range slices.Chunk(claims, 500) {
+		if err := r.pool.Ack(ctx, part); err != nil {
+			return err
 		}
 	}
-	if len(settled) > 0 {
-		ack()
-	}
-	return failed
+	return nil
 }
 
 // check sees that the shares given are the first of each packet, without a hole: none was lost.

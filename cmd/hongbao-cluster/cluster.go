@@ -38,15 +38,14 @@ func play(ctx, hurry context.Context, binary string, out *lines) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	c := &cluster{binary: binary, dir: dir, out: out, secret: secret(), over: make(chan *instance, size)}
 	defer func() { err = errors.Join(err, c.stop(hurry)) }()
-	err = c.start(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return nil // stopped meanwhile
-	case err != nil:
-		return err
+	if err = c.start(ctx); err == nil {
+		c.explain()
+		err = c.follow(ctx)
 	}
-	c.explain()
-	return c.follow(ctx)
+	if ctx.Err() != nil {
+		err = nil // it ends because it was to end
+	}
+	return err
 }
 
 // secret is that of the environment, or a new one.
@@ -133,9 +132,6 @@ func (c *cluster) follow(ctx context.Context) error {
 		case i := <-c.over:
 			c.out.say("%s has ended: %v", i.url, i.cmd.ProcessState)
 		}
-	}
-	if ctx.Err() != nil {
-		return nil
 	}
 	return errors.New("no instance is left")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -86,7 +85,7 @@ func (e *ear) times(what string) []time.Time {
 // awaits waits until the ear has heard something, and tells when it was for the first time.
 func (e *ear) awaits(what string) time.Time {
 	e.t.Helper()
-	e.waits(what, 30*time.Second)
+	eventually(e.t, 30*time.Second, e.name+" hears "+what, func() bool { return len(e.times(what)) > 0 })
 	return e.times(what)[0]
 }
 
@@ -102,15 +101,3 @@ func (e *ear) awaitsSoon(what string, since time.Time) {
 
 // oneHop is how long it may take at most until another instance does what it has heard.
 const oneHop = 300 * time.Millisecond
-
-func (e *ear) waits(what string, within time.Duration) {
-	e.t.Helper()
-	defer func() {
-		if e.t.Failed() {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.t.Logf("%s has heard %q", e.name, slices.Sorted(maps.Keys(e.heard)))
-		}
-	}()
-	eventually(e.t, within, e.name+" hears "+what, func() bool { return len(e.times(what)) > 0 })
-}

@@ -87,6 +87,9 @@ func queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Accou
 				if err := rs.Scan(&user, &acc.Balance, storedSeed{&seed, &drawn}); err != nil {
 					return err
 				}
+				if !drawn { // somebody has put the database back
+					return errAgain
+				}
 				acc.NextCommitment = redpacket.Commitment(seed)
 				(*all)[user] = acc
 			}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -141,8 +142,9 @@ func TestKeysInOneBatch(t *testing.T) {
 
 // TestCloseAnswersWhatIsQueued and refuses what comes later, reads too.
 func TestCloseAnswersWhatIsQueued(t *testing.T) {
+	url := storetest.Database(t) // its server outlives the test
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s, err := Open(t.Context(), storetest.Database(t), quiet)
+	s, err := Open(t.Context(), url, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +164,7 @@ func TestCloseAnswersWhatIsQueued(t *testing.T) {
 			t.Errorf("caught by closing: %v", err)
 		}
 	}
+	began := time.Now()
 	_, _, write := s.Append(t.Context(), text(callers))
 	_, _, single := s.Join(t.Context(), chat.Joining{Room: room, User: "owner"})
 	_, read := s.Room(t.Context(), room)
@@ -170,6 +173,9 @@ func TestCloseAnswersWhatIsQueued(t *testing.T) {
 		if !errors.Is(err, chat.ErrUnavailable) {
 			t.Errorf("after closing: %v, want unavailable", err)
 		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v to say so", took)
 	}
 }
 

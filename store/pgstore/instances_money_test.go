@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,20 +36,23 @@ func (d *deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestInstancesSettleTheSameUsers at random, the same claims too: each is paid once, and nobody waits crosswise.
-func TestInstancesSettleTheSameUsers(t *testing.T) {
-	const stores, packets, shares = 3, 20, 40
-	var (
-		url  = storetest.Database(t)
-		seen = &deadlocks{Handler: slog.DiscardHandler}
-		all  []*Store
-	)
-	for range stores {
+// watched are instances whose deadlocks are counted.
+func watched(t *testing.T, n int) (all []*Store, seen *deadlocks) {
+	t.Helper()
+	url, seen := storetest.Database(t), &deadlocks{Handler: slog.DiscardHandler}
+	for range n {
 		s, err := Open(t.Context(), url, slog.New(seen))
 		must(t, err)
 		t.Cleanup(func() { must(t, s.Close()) })
 		all = append(all, s)
 	}
+	return all, seen
+}
+
+// TestInstancesSettleTheSameUsers at random, the same claims too: each is paid once, and nobody waits crosswise.
+func TestInstancesSettleTheSameUsers(t *testing.T) {
+	const stores, packets, shares = 3, 20, 40
+	all, seen := watched(t, stores)
 	l := rich(t, all[0])
 	claims := make([][]redpacket.Claim, stores+1) // the first are everybody's, then each store's own
 	for n := range claims {
@@ -101,6 +105,47 @@ func TestInstancesSettleTheSameUsers(t *testing.T) {
 	if n := seen.seen.Load(); n != 0 {
 		t.Errorf("%d deadlocks", n)
 	}
+}
+
+// TestInstancesSettleInOneOrder: who has the same claims the other way round does not wait crosswise. A claim that is
+// never committed holds both up in the middle.
+func TestInstancesSettleInOneOrder(t *testing.T) {
+	const shares = 21
+	all, seen := watched(t, 3)
+	l := rich(t, all[0])
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 10_000, shares)
+	claims := make([]redpacket.Claim, shares)
+	for i := range claims {
+		claims[i] = redpacket.Claim{Ref: p.Ref, Share: i, User: fmt.Sprint("user-", i), At: l.At}
+		_, err := all[0].Account(t.Context(), claims[i].User) // else they would meet drawing his seed
+		must(t, err)
+	}
+	var wg sync.WaitGroup
+	undone := errors.New("undone")
+	err := all[2].tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at) values ($1, $2, 'nobody', 1, 0)`, p.ID, shares/2)
+		must(t, err)
+		for n := range 2 {
+			var jobs []*settling
+			for _, c := range claims {
+				jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+			}
+			slices.Reverse(claims)
+			wg.Go(func() {
+				if err := all[n].settleAll(t.Context(), jobs); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		await(t, all[2], `select count(*) = 2 from pg_locks where not granted and
+			pid in (select pid from pg_stat_activity where datname = current_database())`)
+		return undone
+	})
+	wg.Wait()
+	if n := seen.seen.Load(); !errors.Is(err, undone) || n != 0 {
+		t.Errorf("%v, %d deadlocks", err, n)
+	}
+	balanced(t, all[0])
 }
 
 // TestInstancesEndOnePacket while its claims are being settled: one of them refunds it, once.
@@ -165,7 +210,7 @@ func TestEndWaitsForWhoSettles(t *testing.T) {
 		ended  atomic.Bool
 	)
 	l.Must(all[0].tx(t.Context(), func(w *writer) error {
-		if err := all[0].settleBatch(w, []*settling{j}); err != nil {
+		if _, err := all[0].settleBatch(w, []*settling{j}); err != nil {
 			return err
 		}
 		wg.Go(func() {
@@ -281,6 +326,39 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 	}
 	if acc, err := all[0].Account(t.Context(), "owner"); err != nil || acc.Balance != money%price || len(keys) != money/price {
 		t.Errorf("%d packets sent, %+v, %v", len(keys), acc, err)
+	}
+	balanced(t, all[0])
+}
+
+// TestSendMeetsItsKey in another command of the same user, which is being committed: it is refused, and nothing is kept.
+func TestSendMeetsItsKey(t *testing.T) {
+	all := instances(t, 2)
+	l := rich(t, all[0])
+	var (
+		wg   sync.WaitGroup
+		sent atomic.Bool
+	)
+	must(t, all[0].tx(t.Context(), func(w *writer) error {
+		if err := w.putRequest("owner", "key", []byte("other"), room, 0, ""); err != nil {
+			return err
+		}
+		wg.Go(func() {
+			defer sent.Store(true)
+			_, err := all[1].Send(t.Context(), redpacket.Order{
+				Packet: redpacket.Packet{Ref: redpacket.Ref{ID: "packet"}, Room: room, From: chat.User{ID: "owner"}, Mode: redpacket.Equal, Total: 10, Count: 2,
+					CreatedAt: l.At, ExpiresAt: l.At.Add(time.Hour), Key: "key"},
+				Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "entry",
+			})
+			if !errors.Is(err, chat.ErrKeyReused) {
+				t.Errorf("got %v, want that the key was used", err)
+			}
+		})
+		blockedOr(t, all[0], &sent)
+		return nil
+	}))
+	wg.Wait()
+	if got := lastSeq(t, all[0]); got != 0 {
+		t.Errorf("last seq %d, want nothing kept", got)
 	}
 	balanced(t, all[0])
 }

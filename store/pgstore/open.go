@@ -18,6 +18,7 @@ type Store struct {
 	entries *committer[*appending]
 	claims  *committer[*settling]
 	cuts    shareCache
+	seeded  seeded
 	sends   turns // of senders
 	log     *slog.Logger
 

@@ -17,10 +17,10 @@ type pool struct {
 	config  *pgx.ConnConfig
 	slots   chan struct{} // one for each connection that is lent
 	breaker *breaker
+	closed  chan struct{} // by close
 
-	mu     sync.Mutex
-	idle   []idleConn // the latest last
-	closed bool
+	mu   sync.Mutex
+	idle []idleConn // the latest last
 }
 
 type idleConn struct {
@@ -40,7 +40,7 @@ const (
 var errPoolClosed = errors.New("store is closed")
 
 func newPool(config *pgx.ConnConfig, size int, log *slog.Logger) *pool {
-	p := &pool{config: config, slots: make(chan struct{}, size)}
+	p := &pool{config: config, slots: make(chan struct{}, size), closed: make(chan struct{})}
 	p.breaker = newBreaker(p.probe, log)
 	return p
 }
@@ -53,6 +53,8 @@ func (p *pool) lend(ctx context.Context) (*pgx.Conn, error) {
 	}
 	select {
 	case p.slots <- struct{}{}:
+	case <-p.closed: // then close itself takes the slots
+		return nil, unavailable("wait for a connection", errPoolClosed)
 	case <-ctx.Done():
 		return nil, unavailable("wait for a connection", ctx.Err())
 	}
@@ -67,11 +69,10 @@ func (p *pool) lend(ctx context.Context) (*pgx.Conn, error) {
 // take gives an idle connection or makes one.
 func (p *pool) take(ctx context.Context) (*pgx.Conn, error) {
 	for {
-		p.mu.Lock()
-		if p.closed {
-			p.mu.Unlock()
+		if p.isClosed() {
 			return nil, errPoolClosed
 		}
+		p.mu.Lock()
 		n := len(p.idle) - 1
 		if n < 0 {
 			p.mu.Unlock()
@@ -123,7 +124,7 @@ func (p *pool) giveBack(conn *pgx.Conn) {
 func (p *pool) keep(conn *pgx.Conn) (spare *pgx.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.isClosed() {
 		return conn
 	}
 	p.idle = append(p.idle, idleConn{conn, time.Now()})
@@ -158,13 +159,20 @@ func (p *pool) probe(ctx context.Context) error {
 // close waits until all is given back and closes it.
 func (p *pool) close() {
 	p.breaker.close()
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
+	close(p.closed)
 	for range cap(p.slots) {
 		p.slots <- struct{}{}
 	}
 	p.doubt()
+}
+
+func (p *pool) isClosed() bool {
+	select {
+	case <-p.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 func alive(ctx context.Context, conn *pgx.Conn) bool {

@@ -43,25 +43,32 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpack
 
 // settleAll settles a batch in one transaction.
 func (s *Store) settleAll(ctx context.Context, jobs []*settling) error {
-	return s.tx(ctx, func(w *writer) error {
-		if err := s.settleBatch(w, jobs); err != nil {
-			return err
-		}
+	var users []string
+	err := s.tx(ctx, func(w *writer) (err error) {
+		users, err = s.settleBatch(w, jobs)
 		crashpoint.Here("settle.before-commit")
-		return nil
+		return err
 	})
+	if err == nil {
+		s.seeded.add(users)
+	} else {
+		s.seeded.forget()
+	}
+	return err
 }
 
-func (s *Store) settleBatch(w *writer, jobs []*settling) error {
+// settleBatch answers the jobs, and gives the users who had or got a seed on the way.
+func (s *Store) settleBatch(w *writer, jobs []*settling) (users []string, err error) {
 	cut, err := s.shares(w, packetsOf(jobs))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b := sortBatch(jobs, cut)
-	if err := w.payBatch(b); err != nil {
-		return err
+	users = b.users()
+	if err := w.payBatch(b, users, s.seeded.unknown(users)); err != nil {
+		return nil, err
 	}
-	return w.classify(b)
+	return users, w.classify(b)
 }
 
 func unpayable(why string) redpacket.Settlement {

@@ -33,12 +33,12 @@ select i.transfer, p.at, 'packet:' || p.packet_id, 'user:' || p.user_id, p.amoun
 from paid p join input i on i.packet_id = p.packet_id and i.share_no = p.share_no and i.user_id = p.user_id
 returning id`
 
-// payBatch pays what can be paid and answers it; all else goes to the rest.
-func (w *writer) payBatch(b *batch) error {
+// payBatch pays what can be paid and answers it; all else goes to the rest. Users are all whom it may pay, unseeded
+// those of them who may have no seed.
+func (w *writer) payBatch(b *batch, users, unseeded []string) error {
 	if len(b.pay) == 0 {
 		return nil
 	}
-	users := b.users()
 	var (
 		q    pgx.Batch
 		byID = make(map[string]*order, len(b.pay))
@@ -46,7 +46,9 @@ func (w *writer) payBatch(b *batch) error {
 	for _, o := range b.pay {
 		byID[o.transfer] = o
 	}
-	queueSeeds(&q, users)
+	if len(unseeded) > 0 {
+		queueSeeds(&q, unseeded)
+	}
 	q.Queue(payClaims, b.rows()...).Query(func(rs pgx.Rows) error {
 		paid, err := collect(rs, scanText)
 		for _, id := range paid {

@@ -64,7 +64,7 @@ func (l *lane) run(ctx context.Context) {
 			return
 		}
 		l.bus.laneDown(l)
-		if time.Since(began) > silence { // not one of a row of failures
+		if lost.IsZero() || time.Since(began) > silence { // not one of a row of failures
 			wait, level, lost = minRedial, slog.LevelWarn, time.Now()
 		}
 		l.bus.o.log.Log(ctx, level, "bus connection lost, or not to be had", "lane", l.beat, "err", err)

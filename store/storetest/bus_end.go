@@ -125,6 +125,7 @@ func (b *BusEnd) Forget() {
 // Listen subscribes and waits until that has effect, seen by probes from the other end.
 func (b *BusEnd) Listen(from *BusEnd, topics ...string) {
 	b.t.Helper()
+	b.change(func() { b.Received = nil })
 	b.Subscribe(topics...)
 	for _, topic := range topics {
 		probe := time.NewTicker(5 * time.Millisecond)

@@ -1,0 +1,107 @@
+package redisstore
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+// TestPoolSlotMoves moves a partition from node to node while a crowd grabs: redirects and half-moved slots are
+// nobody's business but ours.
+func TestPoolSlotMoves(t *testing.T) {
+	const partition = 5
+	p := newPool(testClient(t, storetest.RedisCluster(t).URL()), poolOptions{OutboxCap: 1 << 30})
+	c := gather(t, p, partition, 20)
+	c.await(200)
+	for range 3 {
+		moveSlot(t, p, partition, c)
+		c.await(100)
+	}
+	c.leave()
+	if n := c.failed.Load(); n > 0 {
+		t.Errorf("%d grabs failed", n)
+	}
+	// All that was told stands on the new node, too.
+	closing, err := p.Close(t.Context(), c.image.Ref, false)
+	if err != nil || !closing.Refused || closing.Reason != redpacket.Open {
+		t.Fatalf("%+v %v", closing, err)
+	}
+	for share, user := range c.owners {
+		got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: user, May: redpacket.NotMember}})
+		if err != nil || got[0].Decision != redpacket.Yours || got[0].Share != share {
+			t.Fatalf("%s was told share %d: now %+v %v", user, share, got, err)
+		}
+	}
+}
+
+// moveSlot gives a partition's slot to the next node, key by key.
+func moveSlot(t *testing.T, p *Pool, partition int, c *crowd) {
+	t.Helper()
+	ctx := t.Context()
+	key := p.keys(partition).due
+	cluster := p.nodes.client.(*redis.ClusterClient)
+	slot := cluster.ClusterKeySlot(ctx, key).Val()
+	from, err := cluster.MasterForKey(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to *redis.Client
+	ids := map[*redis.Client]string{}
+	for _, node := range nodesOf(t, cluster) {
+		ids[node] = node.Do(ctx, "cluster", "myid").Val().(string)
+		if node.Options().Addr > from.Options().Addr && (to == nil || node.Options().Addr < to.Options().Addr) {
+			to = node
+		}
+	}
+	if to == nil { // from is the last one
+		for node := range ids {
+			if to == nil || node.Options().Addr < to.Options().Addr {
+				to = node
+			}
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(to.Do(ctx, "cluster", "setslot", slot, "importing", ids[from]).Err())
+	must(from.Do(ctx, "cluster", "setslot", slot, "migrating", ids[to]).Err())
+	host, port, err := net.SplitHostPort(to.Options().Addr)
+	must(err)
+	for _, key := range from.ClusterGetKeysInSlot(ctx, int(slot), 100).Val() {
+		must(from.Migrate(ctx, host, port, key, 0, 10*time.Second).Err())
+		<-time.After(20 * time.Millisecond) // half of it is here, half there
+	}
+	for _, node := range []*redis.Client{to, from} {
+		must(node.Do(ctx, "cluster", "setslot", slot, "node", ids[to]).Err())
+	}
+	for node, id := range ids {
+		if id != ids[to] && id != ids[from] {
+			must(node.Do(ctx, "cluster", "setslot", slot, "node", ids[to]).Err())
+		}
+	}
+}
+
+func nodesOf(t *testing.T, cluster *redis.ClusterClient) (nodes []*redis.Client) {
+	t.Helper()
+	found := make(chan *redis.Client, 16)
+	if err := cluster.ForEachMaster(t.Context(), func(_ context.Context, node *redis.Client) error {
+		found <- node
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	close(found)
+	for node := range found {
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
