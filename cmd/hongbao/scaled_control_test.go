@@ -35,7 +35,7 @@ func socketsOfAUser(t *testing.T, i *installation) {
 	known := func(want int64) {
 		t.Helper()
 		eventually(t, 10*time.Second, fmt.Sprint(want, " sockets are known"), func() bool {
-			return redis.ZCard(t.Context(), "on:"+who.User.ID).Val() == want
+			return redis.HLen(t.Context(), "on:"+who.User.ID).Val() == want
 		})
 	}
 	var ears []*ear
@@ -65,6 +65,7 @@ func joiningAndLeaving(t *testing.T, i *installation) {
 	for _, n := range i.nodes {
 		ears = append(ears, hear(t, n, who))
 	}
+	awaitsSubscribers(t, i, who.User.ID, 3)
 	soon := func(what string, began time.Time) {
 		t.Helper()
 		for _, e := range ears {
@@ -80,6 +81,7 @@ func joiningAndLeaving(t *testing.T, i *installation) {
 	began := time.Now()
 	tell(t, ears[0], "join", wire.JoinRequest{Room: room})
 	soon("in "+room, began)
+	awaitsSubscribers(t, i, room, 3)
 	soon("inside", says("inside"))
 	packet := must[wire.SendPacketReply](host, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: 2}).Packet.ID
 	for _, e := range ears { // now each server knows how he stands to the room
@@ -105,7 +107,8 @@ func joiningAndLeaving(t *testing.T, i *installation) {
 		eventually(t, 10*time.Second, e.name+" is in again", func() bool { return len(e.times("in "+room)) == 2 })
 		mustTake(t, "to be in again", e.times("in " + room)[1].Sub(began), oneHop)
 	}
-	soon("inside again", says("inside again"))
+	awaitsSubscribers(t, i, room, 3)
+	soon("inside-again", says("inside-again"))
 	for _, e := range ears {
 		if len(e.times("outside")) != 0 {
 			t.Errorf("%s heard what was said while he was not in the room", e.name)
@@ -118,6 +121,8 @@ func moneyIsTold(t *testing.T, i *installation) {
 	from, to := i.place().guest("from"), i.place().guest("to")
 	sender, grabber := connect(t, i.nodes[0], from, false), connect(t, i.nodes[1], to, false)
 	senders, grabbers := hear(t, i.nodes[2], from), hear(t, i.nodes[2], to)
+	awaitsSubscribers(t, i, from.User.ID, 2)
+	awaitsSubscribers(t, i, to.User.ID, 2)
 	room := must[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
 	must[wire.JoinReply](grabber, "join", wire.JoinRequest{Room: room})
 	send := func(key string, total int64) string {
@@ -130,12 +135,12 @@ func moneyIsTold(t *testing.T, i *installation) {
 		return reply.Packet.ID
 	}
 
-	packet := send("one that is grabbed", 200)
+	packet := send("grabbed", 200)
 	began := time.Now()
 	must[wire.GrabReply](grabber, "grab", wire.GrabRequest{Packet: packet})
 	grabbers.awaitsSoon("wallet claim 100", began)
 
-	cancelled := send("one that is cancelled", 30)
+	cancelled := send("cancelled", 30)
 	began = time.Now()
 	must[wire.CancelPacketReply](sender, "cancel_packet", wire.CancelPacketRequest{Packet: cancelled})
 	senders.awaitsSoon("wallet refund 30", began)
@@ -148,6 +153,17 @@ func moneyIsTold(t *testing.T, i *installation) {
 	if n := len(senders.times("wallet refund 100")); n != 1 {
 		t.Errorf("the refund is told %d times", n)
 	}
+}
+
+// awaitsSubscribers waits until so many servers listen to a user or a room: it takes them a moment to say so to Redis.
+// What they miss until then they would learn a second later.
+func awaitsSubscribers(t *testing.T, i *installation, id string, servers int64) {
+	t.Helper()
+	redis := redisOf(t, i.redis)
+	eventually(t, 10*time.Second, fmt.Sprint(servers, " servers listen"), func() bool {
+		channels := redis.PubSubChannels(t.Context(), "*"+id).Val()
+		return len(channels) == 1 && redis.PubSubNumSub(t.Context(), channels[0]).Val()[channels[0]] == servers
+	})
 }
 
 // tell sends a command that must succeed.

@@ -28,6 +28,7 @@ func TestScaledRedisPaused(t *testing.T) {
 		grabbers = append(grabbers, c)
 	}
 	packet := k.packet(len(grabbers))
+	began := time.Now()
 	end := k.begin(0, 1, 2)
 	lasts(2 * time.Second)
 
@@ -70,15 +71,22 @@ func TestScaledRedisPaused(t *testing.T) {
 	end()
 	k.allHeard()
 
+	k.mustHear("before", between{began, paused}, 300*time.Millisecond, 300*time.Millisecond)
 	k.mustHear("until it is known", between{paused, known}, 300*time.Millisecond, 10*time.Second)
-	k.mustHear("while it is known", between{known, resumed}, 300*time.Millisecond, 2*time.Second)
-	k.mustHear("while it heals", between{resumed, up}, 300*time.Millisecond, 2*time.Second)
+	k.mustHear("while it is known", between{known, up}, 300*time.Millisecond, 2*time.Second)
 	k.mustHear("afterwards", between{up, time.Now()}, 300*time.Millisecond, time.Second)
 	for _, late := range k.ears[len(k.speakers):] {
 		late.awaits(k.said[len(k.said)-1].key)
 	}
 	if claims := k.claims(packet); len(claims) != len(grabbers) {
 		t.Errorf("the packet has %d claims", len(claims))
+	}
+	for _, n := range i.nodes {
+		for _, once := range []string{"presence is not renewed", "bus connection lost", "bus is down"} {
+			if times := strings.Count(n.logged(), once); times > 1 {
+				t.Errorf("%s logs %q %d times for one outage", n.url.Host, once, times)
+			}
+		}
 	}
 	i.place().mustBalance()
 }

@@ -45,14 +45,15 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpack
 func (s *Store) settleAll(ctx context.Context, jobs []*settling) error {
 	var users []string
 	err := s.tx(ctx, func(w *writer) (err error) {
-		users, err = s.settleBatch(w, jobs)
+		if users, err = s.settleBatch(w, jobs); err != nil {
+			s.seeded.forget()
+			return err
+		}
 		crashpoint.Here("settle.before-commit")
-		return err
+		return nil
 	})
 	if err == nil {
 		s.seeded.add(users)
-	} else {
-		s.seeded.forget()
 	}
 	return err
 }

@@ -105,3 +105,25 @@ func TestSameClaimOfTwoCallers(t *testing.T) {
 	}
 	balanced(t, s)
 }
+
+// TestSettleAfterTheDatabaseWasPutBack: users of whom it is known that they have a seed may have none any more.
+func TestSettleAfterTheDatabaseWasPutBack(t *testing.T) {
+	s := openStore(t, storetest.Database(t))
+	l := rich(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	q := l.Send("owner", "another", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	l.Claim(p, 2)
+	l.Must(s.tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`delete from users where id = 'u0'`)
+		return err
+	}))
+	settled, err := s.Settle(t.Context(), []redpacket.Claim{{Ref: q.Ref, Share: 0, User: "u0", At: l.At}, {Ref: q.Ref, Share: 1, User: "u1", At: l.At}})
+	l.Must(err)
+	for i, got := range settled {
+		acc, err := s.Account(t.Context(), fmt.Sprint("u", i))
+		l.Must(err)
+		if got.Verdict != redpacket.PaidNow || got.Account != acc {
+			t.Errorf("%+v, account %+v", got, acc)
+		}
+	}
+}

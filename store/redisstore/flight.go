@@ -4,19 +4,17 @@ import "context"
 
 // run runs a flight, answers its asks, and gives the next one.
 func (w *runway) run(f *flight) *flight {
-	ctx, cancel := context.WithDeadline(context.Background(), f.born.Add(patience))
+	ctx := until(f.born.Add(patience))
 	calls := w.pool.calls(f.asks)
 	send(ctx, w.node.Load(), calls)
 	next := w.land()
 
 	rest := worthAnotherTry(calls, 0)
 	postponed := 0
-	if len(rest) == 0 {
-		cancel()
-	} else {
+	if len(rest) > 0 {
 		later := make(chan struct{})
 		postponed = postpone(rest, later)
-		go w.runAgain(ctx, cancel, rest, later, postponed)
+		go w.runAgain(ctx, rest, later, postponed)
 	}
 	dead := settle(calls)
 	w.answered(f.size - postponed)
@@ -29,8 +27,7 @@ func (w *runway) run(f *flight) *flight {
 }
 
 // runAgain tries calls again, beside the flights: a slot on its way from node to node holds up nobody else's.
-func (w *runway) runAgain(ctx context.Context, cancel func(), calls []*call, later chan struct{}, size int) {
-	defer cancel()
+func (w *runway) runAgain(ctx context.Context, calls []*call, later chan struct{}, size int) {
 	w.pool.nodes.again(ctx, calls)
 	for _, c := range calls {
 		c.settle()

@@ -27,7 +27,19 @@ func (p *Pool) ack(ctx context.Context, claims []redpacket.Claim) error {
 
 // calls makes the calls of a flight.
 func (p *Pool) calls(asks []*ask) []*call {
-	return append(p.grabCalls(asks), p.ackCalls(asks)...)
+	grabs, acks := false, false
+	for _, a := range asks {
+		grabs = grabs || len(a.attempts) > 0
+		acks = acks || len(a.claims) > 0
+	}
+	var calls []*call
+	if grabs {
+		calls = p.grabCalls(asks)
+	}
+	if acks {
+		calls = append(calls, p.ackCalls(asks)...)
+	}
+	return calls
 }
 
 // acked are the claims of one entry that are to be forgotten.

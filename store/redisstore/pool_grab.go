@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"hongbao/redpacket"
@@ -95,6 +96,10 @@ func (p *Pool) runway(ctx context.Context, r redpacket.Ref) (*runway, error) {
 
 // grabCalls makes the calls that answer the attempts of all asks: packets of one partition share a call.
 func (p *Pool) grabCalls(asks []*ask) (calls []*call) {
+	if len(asks) == 1 && len(asks[0].attempts) == 1 { // a lone caller: quick
+		r := asks[0].attempts[0].Ref
+		return []*call{p.grabCall(p.keys(r.Partition), []*group{{ref: r, seats: []seat{{asks[0], 0}}}}, 1)}
+	}
 	groups := map[string]*group{}
 	var partitions [redpacket.Partitions][]*group
 	for _, a := range asks {
@@ -146,15 +151,12 @@ func (p *Pool) grabCall(k *partitionKeys, groups []*group, seats int) *call {
 
 // against is a digit for each attempt, or nothing when nothing is held against any.
 func (g *group) against() string {
-	digits := make([]byte, len(g.seats))
-	clean := true
-	for i, s := range g.seats {
-		may := s.attempt().May
-		digits[i] = '0' + byte(may)
-		clean = clean && may == redpacket.MayGrab
-	}
-	if clean {
+	if !slices.ContainsFunc(g.seats, func(s seat) bool { return s.attempt().May != redpacket.MayGrab }) {
 		return ""
+	}
+	digits := make([]byte, len(g.seats))
+	for i, s := range g.seats {
+		digits[i] = '0' + byte(s.attempt().May)
 	}
 	return string(digits)
 }

@@ -43,7 +43,9 @@ func (p *presence) Run(ctx context.Context) error {
 		case flights <- struct{}{}:
 		}
 		flying.Go(func() {
-			h.note(p, p.renew(ctx, slot))
+			if users := p.local.users(slot); len(users) > 0 { // an empty slot says nothing about Redis
+				h.note(p, p.renew(ctx, users))
+			}
 			<-flights
 		})
 	}
@@ -59,11 +61,11 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// renew notes the sockets of a slot again.
-func (p *presence) renew(ctx context.Context, slot int) error {
+// renew notes the sockets of these users again.
+func (p *presence) renew(ctx context.Context, users []localUser) error {
 	var failed error
-	for users := range slices.Chunk(p.local.users(slot), presencePipe) {
-		failed = errors.Join(failed, p.renewSome(ctx, users))
+	for some := range slices.Chunk(users, presencePipe) {
+		failed = errors.Join(failed, p.renewSome(ctx, some))
 	}
 	return failed
 }

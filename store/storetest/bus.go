@@ -107,7 +107,8 @@ func busTwice(t *testing.T, a, b *BusEnd) {
 func busUnsubscribe(t *testing.T, a, b *BusEnd) {
 	b.Listen(a, "room:1", "room:2")
 	b.Unsubscribe("room:1", "never subscribed")
-	// Each round asks both topics: when only the second answers, the unsubscription has had effect.
+	// Each round asks both topics: when only the second answers, the unsubscription has had effect. The topics may
+	// take different ways, so that one is a little later than the other.
 	for round := 0; ; round++ {
 		mark := fmt.Sprint("round ", round)
 		a.Say("room:1", mark)
@@ -119,7 +120,7 @@ func busUnsubscribe(t *testing.T, a, b *BusEnd) {
 		b.mu.Lock()
 		came := len(b.Of("room:1"))
 		b.mu.Unlock()
-		if came <= round {
+		if came <= round-20 {
 			break
 		}
 		if round > 1000 {

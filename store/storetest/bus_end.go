@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -125,7 +126,6 @@ func (b *BusEnd) Forget() {
 // Listen subscribes and waits until that has effect, seen by probes from the other end.
 func (b *BusEnd) Listen(from *BusEnd, topics ...string) {
 	b.t.Helper()
-	b.change(func() { b.Received = nil })
 	b.Subscribe(topics...)
 	for _, topic := range topics {
 		probe := time.NewTicker(5 * time.Millisecond)
@@ -141,15 +141,12 @@ func (b *BusEnd) Listen(from *BusEnd, topics ...string) {
 				}
 			}
 		})
-		b.Until("the subscription of "+topic, func() bool { return len(b.Of(topic)) > 0 })
+		b.Until("the subscription of "+topic, func() bool { return slices.Contains(b.Of(topic), "probe") })
 		close(stop)
 		probing.Wait()
 		probe.Stop()
 		from.Say(topic, "end of probes")
-		b.Until("the last probe", func() bool {
-			payloads := b.Of(topic)
-			return payloads[len(payloads)-1] == "end of probes"
-		})
+		b.Until("the last probe", func() bool { return slices.Contains(b.Of(topic), "end of probes") })
 	}
 	b.change(func() { b.Received = nil })
 }
