@@ -26,13 +26,16 @@ const (
 )
 
 // Receiver is the hub, as the bus sees it. Payloads of one topic come in order, one after the other; those of several
-// may come at once. Suspect and Down never overlap with themselves or each other.
+// may come at once. Suspect, Compare and Down never overlap with themselves or each other.
 type Receiver interface {
 	// Receive takes a payload that another instance published. The hub keeps it: it must not change any more.
 	Receive(topic string, payload []byte)
 	// Suspect says that messages may have been lost: compare every topic's last seq with the store. It comes before
 	// anything that was published after the loss.
 	Suspect()
+	// Compare says only that sequenced messages may be late: another instance has been silent for a while, and may yet
+	// be committing what it cannot publish. Whatever else it says will come when it is heard again.
+	Compare()
 	// Down says that the bus is known to be down (true), or up again (false), which says what Suspect says, too.
 	// Meanwhile the hub asks the store.
 	Down(down bool)
@@ -66,6 +69,9 @@ func (b busEnd) Suspect() {
 		b.hub.deaf(false)
 	}
 }
+
+// Compare has every topic compared with the store.
+func (b busEnd) Compare() { b.hub.suspectAll() }
 
 // Down has the store asked instead of the bus, for as long as it lasts.
 func (b busEnd) Down(down bool) {

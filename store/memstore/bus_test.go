@@ -22,6 +22,7 @@ type journal []string
 
 func (j *journal) Receive(_ string, payload []byte) { *j = append(*j, string(payload[:5])) }
 func (j *journal) Suspect()                         { *j = append(*j, "suspect") }
+func (j *journal) Compare()                         { *j = append(*j, "compare") }
 func (j *journal) Down(bool)                        {}
 
 // TestSuspectComesFirst: what is published after a loss does not come before the loss is told.

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"hongbao/chat"
 	"hongbao/redpacket"
 )
@@ -112,70 +110,4 @@ func (s *Store) weed(ctx context.Context, e *ending) error {
 		}
 	}
 	return err
-}
-
-// payOut pays the late grants and the refund, and gives the accounts after it. The row of the packet is locked, so
-// nobody can have come in between. With late grants it reads the book's claims again.
-func (w *writer) payOut(e *ending, b *redpacket.Book) (accounts map[string]redpacket.Account, err error) {
-	users := e.paid(*b)
-	if len(users) == 0 {
-		return map[string]redpacket.Account{}, nil
-	}
-	var batch pgx.Batch
-	queueSeeds(&batch, users)
-	e.queueLate(&batch, b.Shares)
-	e.queueCredits(&batch, *b)
-	if b.Refunded > 0 {
-		from := b.Packet.From.ID
-		queueMovement(&batch, movement{
-			id: e.refund, at: e.At, debit: packetParty(e.ID), credit: userParty(from), amount: b.Refunded,
-			kind: redpacket.TransferRefund, user: from, packet: e.ID,
-		})
-	}
-	if len(e.late) > 0 {
-		batch.Queue(claimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {
-			b.Claims, err = collect(rs, scanPaid)
-			return err
-		})
-	}
-	queueAccounts(&batch, users, &accounts)
-	return accounts, w.batch(&batch)
-}
-
-// queueCredits adds what each user gets to his wallet, once, whatever it is made of: wallets are locked in order.
-func (e *ending) queueCredits(batch *pgx.Batch, b redpacket.Book) {
-	sums := map[string]redpacket.Money{}
-	for _, g := range e.late {
-		sums[g.User] += b.Shares[g.Share]
-	}
-	if b.Refunded > 0 {
-		sums[b.Packet.From.ID] += b.Refunded
-	}
-	users := slices.Sorted(maps.Keys(sums))
-	amounts := make([]redpacket.Money, len(users))
-	for i, user := range users {
-		amounts[i] = sums[user]
-	}
-	if len(users) > 0 {
-		queueCredit(batch, users, amounts)
-	}
-}
-
-// queueLate writes the late grants' claims and movements.
-func (e *ending) queueLate(batch *pgx.Batch, cut []redpacket.Money) {
-	n := len(e.late)
-	if n == 0 {
-		return
-	}
-	shares, users, amounts, transfers := make([]int32, n), make([]string, n), make([]redpacket.Money, n), make([]string, n)
-	for i, g := range e.late {
-		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transfers[g]
-	}
-	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at)
-		select $1, i.share_no, i.user_id, i.amount, $2 from unnest($3::int[], $4::text[], $5::bigint[]) i (share_no, user_id, amount)`,
-		e.ID, e.At.UnixMilli(), shares, users, amounts)
-	batch.Queue(`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
-		select i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
-		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
-		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
 }

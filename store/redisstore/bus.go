@@ -39,8 +39,8 @@ type bus struct {
 	receiver hub.Receiver
 	lame     int // lanes that are not up
 
-	mu    sync.Mutex           // guards the following
-	peers map[uint64]time.Time // other instances, and when each one's heart was last heard
+	mu    sync.Mutex      // guards the following
+	peers map[uint64]peer // other instances, and when each one's heart was last heard
 }
 
 // newBus makes an instance's end of the bus. The client is only asked where the servers are and how to speak to
@@ -48,7 +48,7 @@ type bus struct {
 func newBus(client redis.UniversalClient, o busOptions) *bus {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
-	b := &bus{id: binary.BigEndian.Uint64(id[:]), client: client, o: o, peers: map[uint64]time.Time{}}
+	b := &bus{id: binary.BigEndian.Uint64(id[:]), client: client, o: o, peers: map[uint64]peer{}}
 	switch c := client.(type) {
 	case *redis.ClusterClient:
 		for _, tag := range busTags {
@@ -136,8 +136,11 @@ func (b *bus) laneBeats(l *lane, n uint64, awake bool) {
 	case l.up && !awake:
 		b.excusePeers()
 	case l.up:
-		if b.buryPeers() {
+		switch lost, missing := b.missPeers(); {
+		case lost:
 			b.receiver.Suspect()
+		case missing:
+			b.receiver.Compare()
 		}
 	case n >= l.proof:
 		l.up = true

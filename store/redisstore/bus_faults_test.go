@@ -103,6 +103,7 @@ func TestBusHalfOpen(t *testing.T) {
 		near.Publish("room", fmt.Appendf(nil, "ranked %d", i+1), hub.Rank(i+1))
 	}
 	soon(t, far, "a peer's heart not heard", func() bool { return far.Suspects > 0 })
+	far.Until("comparing again and again", func() bool { return far.Compares >= 2 })
 	proxy.Swallow(false)
 	soon(t, near, "up again", isUp(near))
 	wantKept(t, far, "room", texts)

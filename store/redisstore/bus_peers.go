@@ -3,14 +3,28 @@ package redisstore
 import "time"
 
 // A peer that dies may have committed what it never published, and no gap need show that. So when its heart is not
-// heard any more everything is suspected, once. Which lane brings a heartbeat does not matter: what a living peer
+// heard any more everything is suspected, once. It may also live on and commit, cut off from Redis: then what is in
+// sequence is compared again and again for a while. Which lane brings a heartbeat does not matter: what a living peer
 // cannot send on one of them it keeps.
+
+// How often, and for how long, topics are compared because of a peer that is not heard. Later it is what the hub does
+// anyway.
+const (
+	mournEvery = 4 * time.Second
+	mournFor   = 2 * time.Minute
+)
+
+// peer is another instance.
+type peer struct {
+	heard    time.Time
+	compared time.Time // lastly because it was silent; zero: it is not
+}
 
 // heardPeer notes a peer's heartbeat, or its first payload.
 func (b *bus) heardPeer(id uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.peers[id] = time.Now()
+	b.peers[id] = peer{heard: time.Now()}
 }
 
 // forgetPeer is for one that has left in good order, with nothing unsent.
@@ -20,25 +34,38 @@ func (b *bus) forgetPeer(id uint64) {
 	delete(b.peers, id)
 }
 
-// buryPeers forgets those that are silent; true: there were some.
-func (b *bus) buryPeers() bool {
+// missPeers looks for those that are silent: lost, those that have just become so; missing, those that still are, when
+// it is time to compare again.
+func (b *bus) missPeers() (lost, missing bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	dead := false
-	for id, heard := range b.peers {
-		if time.Since(heard) > silence {
+	now := time.Now()
+	for id, p := range b.peers {
+		switch {
+		case now.Sub(p.heard) <= silence:
+			continue
+		case p.compared.IsZero():
+			lost = true
+		case now.Sub(p.heard) > mournFor:
 			delete(b.peers, id)
-			dead = true
+			continue
+		case now.Sub(p.compared) < mournEvery:
+			continue
 		}
+		missing = true
+		p.compared = now
+		b.peers[id] = p
 	}
-	return dead
+	return lost, missing
 }
 
-// excusePeers begins to listen to all of them anew: it was we who heard nothing.
+// excusePeers begins to listen anew to all that were not silent before: it was we who heard nothing.
 func (b *bus) excusePeers() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id := range b.peers {
-		b.peers[id] = time.Now()
+	for id, p := range b.peers {
+		if p.compared.IsZero() {
+			b.peers[id] = peer{heard: time.Now()}
+		}
 	}
 }

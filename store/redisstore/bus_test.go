@@ -200,6 +200,7 @@ type ear struct {
 func newEar() *ear                    { return &ear{up: make(chan struct{}, 1)} }
 func (e *ear) Receive(string, []byte) { e.came.Add(1) }
 func (e *ear) Suspect()               {}
+func (e *ear) Compare()               {}
 func (e *ear) Down(down bool) {
 	if !down {
 		e.up <- struct{}{}

@@ -38,7 +38,7 @@ func (f *frozen) write() {
 	sec, µs := f.now.Unix(), f.now.Nanosecond()/1000
 	edit := func(text string) *script {
 		text = strings.Replace(text, "redis.call('TIME')", fmt.Sprintf("{'%d', '%d'}", sec, µs), 1)
-		return newScript(strings.Replace(text, "'*'", "string.format('%.0f-*', now)", 1))
+		return newScript(strings.ReplaceAll(text, "'*'", "string.format('%.0f-*', now)"))
 	}
 	f.scripts = poolScripts{
 		grab: edit(grabLua), load: edit(loadLua), close: edit(closeLua),

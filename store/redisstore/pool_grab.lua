@@ -17,6 +17,21 @@ local _, at = string.find(info, 'master_replid:', 1, true)
 local generation = string.sub(info, at + 1, at + 40)
 local open = generation .. ' open'
 
+-- The most common call, a lone asker who gets a share that is not the last, costs a fifth less this way.
+if #KEYS == 4 and ARGV[3] == '1' and ARGV[4] == '' then
+  local user = ARGV[5]
+  local got = redis.call('HMGET', KEYS[4], '#life', '#count', '#deadline', '#next', user)
+  local share = tonumber(got[4])
+  if got[1] == open and not got[5] and share and share + 1 < tonumber(got[2]) and now < tonumber(got[3]) then
+    if redis.call('HINCRBY', KEYS[3], '#held', '1') <= tonumber(ARGV[1]) then
+      local entry = redis.call('XADD', KEYS[2], '*', ARGV[2], user .. ' ' .. got[4])
+      redis.call('HSET', KEYS[4], '#next', string.format('%d', share + 1), user, got[4])
+      return {share, entry, 8 + 16 * share}
+    end
+    redis.call('HINCRBY', KEYS[3], '#held', '-1')
+  end
+end
+
 -- decide writes nothing: it gives the reply and, for each packet with winners, what is to be written.
 local function decide(room)
   local reply, plans, granted, arg = {}, {}, 0, 2

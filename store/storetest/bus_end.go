@@ -21,7 +21,8 @@ type BusEnd struct {
 	mu       sync.Mutex    // guards the following
 	changed  chan struct{} // closed and renewed with every change
 	Received []BusDelivery
-	Suspects int           // Down(false) counts as one
+	Suspects int
+	Compares int           // Down(false) counts as one
 	IsDown   bool          // as it is at first
 	hold     chan struct{} // not nil: Receive waits until it is closed
 }
@@ -61,6 +62,9 @@ func (b *BusEnd) Receive(topic string, payload []byte) {
 
 // Suspect counts.
 func (b *BusEnd) Suspect() { b.change(func() { b.Suspects++ }) }
+
+// Compare counts.
+func (b *BusEnd) Compare() { b.change(func() { b.Compares++ }) }
 
 // Down is noted. Up again says what Suspect says, too.
 func (b *BusEnd) Down(down bool) {

@@ -1,0 +1,147 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+// deadlocks counts, as a log's handler, the transactions that Postgres ended because they waited for each other crosswise.
+type deadlocks struct {
+	slog.Handler
+	seen atomic.Int64
+}
+
+func (*deadlocks) Enabled(context.Context, slog.Level) bool { return true }
+
+func (d *deadlocks) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok && code(err) == "40P01" {
+			d.seen.Add(1)
+		}
+		return true
+	})
+	return nil
+}
+
+// watched are instances whose deadlocks are counted.
+func watched(t *testing.T, n int) (all []*Store, seen *deadlocks) {
+	t.Helper()
+	url, seen := storetest.Database(t), &deadlocks{Handler: slog.DiscardHandler}
+	for range n {
+		s, err := Open(t.Context(), url, slog.New(seen))
+		must(t, err)
+		t.Cleanup(func() { must(t, s.Close()) })
+		all = append(all, s)
+	}
+	return all, seen
+}
+
+// TestInstancesSettleTheSameUsers at random, the same claims too: each is paid once, and nobody waits crosswise.
+func TestInstancesSettleTheSameUsers(t *testing.T) {
+	const stores, packets, shares = 3, 20, 40
+	all, seen := watched(t, stores)
+	l := rich(t, all[0])
+	claims := make([][]redpacket.Claim, stores+1) // the first are everybody's, then each store's own
+	for n := range claims {
+		for i := range packets {
+			p := l.Send("owner", fmt.Sprint("packet-", n, "-", i), redpacket.Lucky, redpacket.Classic, 10_000, shares)
+			for k := range shares {
+				claims[n] = append(claims[n], redpacket.Claim{Ref: p.Ref, Share: k, User: fmt.Sprint("user-", (i*7+k)%shares), At: l.At})
+			}
+		}
+	}
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		paid = map[redpacket.Claim]int{}
+	)
+	for n, s := range all {
+		mine := append(append([]redpacket.Claim{}, claims[0]...), claims[n+1]...)
+		rand.Shuffle(len(mine), func(i, k int) { mine[i], mine[k] = mine[k], mine[i] })
+		for range 4 {
+			wg.Go(func() {
+				for at := 0; at < len(mine); {
+					part := mine[at:min(at+1+rand.N(60), len(mine))]
+					at += len(part)
+					settled, err := s.Settle(t.Context(), part)
+					if err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					for i, got := range settled {
+						if got.Verdict == redpacket.PaidNow {
+							paid[part[i]]++
+						} else if got.Verdict != redpacket.Duplicate || got.Share != part[i].Share {
+							t.Errorf("%+v: %+v", part[i], got)
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for _, of := range claims {
+		for _, c := range of {
+			if paid[c] != 1 {
+				t.Errorf("%+v was paid %d times", c, paid[c])
+			}
+		}
+	}
+	balanced(t, all[0])
+	if n := seen.seen.Load(); n != 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+}
+
+// TestInstancesSettleInOneOrder: who has the same claims the other way round does not wait crosswise. A claim that is
+// never committed holds both up in the middle.
+func TestInstancesSettleInOneOrder(t *testing.T) {
+	const shares = 21
+	all, seen := watched(t, 3)
+	l := rich(t, all[0])
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 10_000, shares)
+	claims := make([]redpacket.Claim, shares)
+	for i := range claims {
+		claims[i] = redpacket.Claim{Ref: p.Ref, Share: i, User: fmt.Sprint("user-", i), At: l.At}
+		_, err := all[0].Account(t.Context(), claims[i].User) // else they would meet drawing his seed
+		must(t, err)
+	}
+	var wg sync.WaitGroup
+	undone := errors.New("undone")
+	err := all[2].tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at) values ($1, $2, 'nobody', 1, 0)`, p.ID, shares/2)
+		must(t, err)
+		for n := range 2 {
+			var jobs []*settling
+			for _, c := range claims {
+				jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+			}
+			slices.Reverse(claims)
+			wg.Go(func() {
+				if err := all[n].settleAll(t.Context(), jobs); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		await(t, all[2], `select count(*) = 2 from pg_locks where not granted and
+			pid in (select pid from pg_stat_activity where datname = current_database())`)
+		return undone
+	})
+	wg.Wait()
+	if n := seen.seen.Load(); !errors.Is(err, undone) || n != 0 {
+		t.Errorf("%v, %d deadlocks", err, n)
+	}
+	balanced(t, all[0])
+}
