@@ -18,6 +18,7 @@ type Stats struct {
 	Closes       map[int]uint64 // by the code of our close frame, so far
 	ClosedByPeer uint64         // the peer sent its close frame first, so far
 	Lost         uint64         // ended without a close frame, so far
+	BusDown      bool           // the other instances are not heard: the store is asked instead
 }
 
 // counters are the figures that only grow.
@@ -54,6 +55,7 @@ func (h *Hub) Stats() Stats {
 		GapRepairs:   h.counts.repairs.Load(),
 		ClosedByPeer: h.counts.byPeer.Load(),
 		Lost:         h.counts.lost.Load(),
+		BusDown:      h.down.Load(),
 	}
 	h.counts.mu.Lock()
 	s.Closes = maps.Clone(h.counts.closes)

@@ -4,5 +4,6 @@
 // process at a time (others may read it, and move money, which SQL alone decides); nothing is made in a
 // folder that was only to be looked at.
 //
-// Today there is one choice: SQLite in a folder, and the pool and bus of this process's memory.
+// There are two choices: embedded, which is SQLite in a folder and this process's memory for all else; and scaled,
+// Postgres as the truth, Redis as the arbiter of grabs, the bus between instances, presence and rates.
 package store

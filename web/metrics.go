@@ -48,6 +48,13 @@ type figure struct {
 	value      float64
 }
 
+func oneIf(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
 // Describe implements prometheus.Collector: the figures are not known beforehand.
 func (c counts) Describe(chan<- *prometheus.Desc) {}
 
@@ -63,6 +70,7 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 		{"hongbao_gap_repairs_total", "Pages of entries fetched because the bus had lost them.", prometheus.CounterValue, float64(h.GapRepairs)},
 		{"hongbao_closed_by_peer_total", "Sockets closed by their clients.", prometheus.CounterValue, float64(h.ClosedByPeer)},
 		{"hongbao_lost_total", "Sockets that ended without a close frame.", prometheus.CounterValue, float64(h.Lost)},
+		{"hongbao_bus_down", "1 while the other instances are not heard.", prometheus.GaugeValue, oneIf(h.BusDown)},
 		{"hongbao_packets_swept_total", "Packets found due by the sweep.", prometheus.CounterValue, float64(p.Swept)},
 		{"hongbao_backstop_failures_total", "Rounds of the backstop that failed.", prometheus.CounterValue, float64(p.BackstopFailures)},
 		{"hongbao_recover_failures_total", "Rounds of the recovery of claims that failed.", prometheus.CounterValue, float64(p.RecoverFailures)},
