@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
+
+	"github.com/centrifugal/protocol"
 
 	"hongbao/web/wire"
 )
@@ -230,4 +233,27 @@ func (s *testServer) twoInARoom(t *testing.T) (ann, bob Caller, room string) {
 	room = call[wire.CreateRoomReply](t, s, ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"}).Room.ID
 	call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
 	return ann, bob, room
+}
+
+// What overlaps holds up nobody: a grab may wait for its money while messages go on. The order of starting stays.
+func TestWhatOverlapsHoldsUpNobody(t *testing.T) {
+	var srv Server
+	s := &session{srv: &srv, phase: open}
+	add := func(method string) *pending {
+		p := &pending{cmd: &protocol.Command{Rpc: &protocol.RPCRequest{Method: method}}}
+		s.pending = append(s.pending, p)
+		return p
+	}
+	grab, send, again, late := add("grab"), add("send"), add("join"), add("grab")
+	for _, want := range []*pending{grab, send, nil} {
+		if got := s.nextLocked(); got != want {
+			t.Fatalf("started %v, want %v", got, want)
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return p == send })
+	for _, want := range []*pending{again, late, nil} {
+		if got := s.nextLocked(); got != want {
+			t.Fatalf("after an answer: started %v, want %v", got, want)
+		}
+	}
 }

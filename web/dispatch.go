@@ -84,19 +84,21 @@ func (s *session) admit(cmd *protocol.Command) bool {
 	return true
 }
 
-// nextLocked starts the next command that may start: one that overlaps when those before it have started,
-// any other when it is the first in flight. Those that have started are always the first ones. Before the connect reply nothing overlaps.
+// nextLocked starts the next command that may start: one that overlaps when those before it have started, any other
+// when, besides, nothing else is running that does not overlap. Those that have started are always the first ones.
+// Before the connect reply nothing overlaps.
 func (s *session) nextLocked() *pending {
+	alone := true // nothing runs that others have to wait for
 	for i, p := range s.pending {
+		overlaps := s.phase == open && p.overlaps()
 		switch {
 		case p.started:
-		case i == maxRunning:
+			alone = alone && overlaps
+		case i == maxRunning, !overlaps && !alone:
 			return nil
-		case i == 0, s.phase == open && p.overlaps():
+		default:
 			p.started = true
 			return p
-		default:
-			return nil
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,9 +21,10 @@ func TestScaledControl(t *testing.T) {
 		n.says("bus is up", 1)
 	}
 	for name, what := range map[string]func(t *testing.T, i *installation){
-		"sockets of a user": socketsOfAUser,
-		"joining, leaving":  joiningAndLeaving,
-		"money":             moneyIsTold,
+		"sockets of a user":  socketsOfAUser,
+		"joining, leaving":   joiningAndLeaving,
+		"what is remembered": standingIsForgotten,
+		"money":              moneyIsTold,
 	} {
 		t.Run(name, func(t *testing.T) { what(t, i) })
 	}
@@ -114,6 +117,40 @@ func joiningAndLeaving(t *testing.T, i *installation) {
 			t.Errorf("%s heard what was said while he was not in the room", e.name)
 		}
 	}
+}
+
+// standingIsForgotten has a person leave a room: a server where he has no socket, but which remembers that he was in it,
+// hears that, too.
+func standingIsForgotten(t *testing.T, i *installation) {
+	host := connect(t, i.nodes[0], i.nodes[0].guest("host"), false)
+	room := must[wire.CreateRoomReply](host, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	who := i.place().guest("visitor")
+	here, there := hear(t, i.nodes[1], who), i.nodes[2]
+	for range 2 {
+		tell(t, here, "join", wire.JoinRequest{Room: room})
+		mayRead := func() bool { return there.post(t, who, "history", wire.HistoryRequest{Room: room}) == http.StatusOK }
+		began := time.Now()
+		eventually(t, 10*time.Second, "he may read there", mayRead)
+		mustTake(t, "to be let in", time.Since(began), oneHop)
+
+		began = time.Now()
+		tell(t, here, "leave", wire.LeaveRequest{Room: room})
+		eventually(t, 10*time.Second, "he may not read there any more", func() bool { return !mayRead() })
+		t.Logf("to be forgotten took %v", time.Since(began).Round(time.Millisecond))
+		mustTake(t, "to be forgotten", time.Since(began), oneHop)
+	}
+}
+
+// post sends a command over HTTP.
+func (n *node) post(t *testing.T, who wire.GuestReply, method string, request any) (status int) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, n.url.JoinPath("/v1/commands", method).String(), strings.NewReader(jsonText(request)))
+	check(t, err)
+	r.Header.Set("Authorization", "Bearer "+who.Token)
+	response, err := http.DefaultClient.Do(r)
+	check(t, err)
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode
 }
 
 // moneyIsTold has money move by commands on one server: its owner hears on the others.

@@ -35,6 +35,7 @@ func TestScaledPostgresRestarted(t *testing.T) {
 		eventually(t, 10*time.Second, "it is not ready", func() bool { return n.ready() == http.StatusServiceUnavailable })
 	}
 	t.Logf("all is refused, and nobody is ready, %v after Postgres was killed", time.Since(killed).Round(time.Millisecond))
+	lasts(time.Until(killed.Add(6 * time.Second))) // longer than anybody may wait for his answer
 	check(t, p.Restart(context.Background()))
 
 	back := time.Now()
@@ -72,7 +73,7 @@ type asker struct {
 }
 
 // toGrab is how many packets there are to be grabbed at.
-const toGrab = 150
+const toGrab = 200
 
 func newOutage(t *testing.T, i *installation) *outage {
 	t.Helper()
@@ -135,9 +136,9 @@ func (o *outage) begin() (end func()) {
 }
 
 func (a *asker) run(over <-chan struct{}) {
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for tries := 0; ; tries++ {
+	for first := time.Now(); ; {
 		began := time.Now()
 		err := a.asks(a.done)
 		a.slowest = max(a.slowest, time.Since(began))
@@ -146,22 +147,21 @@ func (a *asker) run(over <-chan struct{}) {
 		case err == nil:
 			a.done++
 			a.answers.Add(1)
-			tries = 0
-		case errors.As(err, &refused) && refused.Code == uint32(wire.CodeUnavailable) && refused.Temporary && tries < 500:
+			first = time.Now()
+		case errors.As(err, &refused) && refused.Code == uint32(wire.CodeUnavailable) && refused.Temporary && time.Since(first) < time.Minute:
 			a.refusals.Add(1)
 		default:
 			a.wrong = append(a.wrong, err)
 			return
 		}
-		select {
-		case <-tick.C:
-			continue
-		case <-over:
-		}
-		if err == nil {
-			return
-		}
 		<-tick.C
+		select {
+		case <-over:
+			if err == nil {
+				return
+			}
+		default:
+		}
 	}
 }
 
