@@ -50,7 +50,7 @@ test-race: engines ## all but the long tests, under the race detector
 
 .PHONY: test-long
 test-long: engines ## simulator, model, dual run, crash points, instances, demonstration, idle sockets, without the race detector
-	$(GO) test -count=1 -timeout 15m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket ./store/redisstore
+	$(GO) test -count=1 -p 1 -timeout 15m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket ./store/redisstore
 
 .PHONY: sim
 sim: ## the protocol simulator alone, with its figures

@@ -33,14 +33,17 @@ func scaledCrashAt(t *testing.T, binary, point string) {
 	others := i.nodes
 	s.open(i.place())
 	dying := i.start(variables...)
-	i.door.only(dying, others[0]) // half of the people are with the one that dies
-	i.door.cut(1)
 	thaw := func() {}
-	if strings.HasPrefix(point, "recover.") { // the others would be as quick to recover what is lost
+	switch {
+	case strings.HasPrefix(point, "recover."): // the others would be as quick to recover what is lost
 		i.door.only(dying)
-		i.door.cut(1)
 		thaw = freeze(t, others...)
+	case strings.HasPrefix(point, "send."): // there is one sender only
+		i.door.only(dying)
+	default: // half of the people are with the one that dies
+		i.door.only(dying, others[0])
 	}
+	i.door.cut(1)
 	s.play(dying.exited, 40*time.Second)
 	if !dying.killedItself() {
 		t.Fatalf("the process did not come to %s", point)
