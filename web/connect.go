@@ -82,9 +82,7 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 	}
 
 	s.expire(who.expires)
-	if s.srv.sockets.add(s, who.user.ID) {
-		s.srv.attendance.note(movement{user: who.user.ID, socket: client})
-	}
+	s.srv.sockets.add(s, who.user.ID, func() { s.srv.attendance.note(movement{user: who.user.ID, socket: client}) })
 	s.becomeOpen()
 	if !s.srv.o.Alone {
 		s.srv.rechecks.add(who.user.ID)
@@ -118,10 +116,10 @@ func (s *session) authenticate(token string) (identity, error) {
 func (s *session) becomeOpen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, sig := range s.early {
+	for _, sig := range s.waiting {
 		s.obeyLocked(sig)
 	}
-	s.early, s.bearer, s.phase = nil, nil, open
+	s.waiting, s.bearer, s.phase = nil, nil, open
 }
 
 // welcome reads what the reply tells, and subscribes the connection to the user's rooms.

@@ -3,25 +3,29 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"sync"
 
 	"hongbao/hub"
 	"hongbao/web/wire"
 )
 
-// Encoder makes pushes of the hub's messages. It sees all that goes into a room, in order, and so keeps a promise that
-// no publisher can keep alone: the progress of a packet, told by one instance, may come in after its end, told by
-// another; then it goes no further.
+// Encoder makes pushes of the hub's messages. It sees all that somebody here listens to in a room, in order, and so
+// keeps promises that no publisher can keep alone: the progress of a packet, as several instances tell it, never goes
+// back, and stops at the packet's end.
 type Encoder struct {
-	mu         sync.Mutex
-	ended, old map[string]struct{} // guarded by mu; packets that ended lately
+	mu        sync.Mutex
+	told, old map[string]int // guarded by mu; how far packets are, as told lately; over: they have ended
 }
+
+// over is further than any packet goes.
+const over = math.MaxInt
 
 // NewEncoder makes the encoder of one hub.
 func NewEncoder() *Encoder { return &Encoder{} }
 
-// manyEnded is how many packets are kept in mind before the older half is dropped.
-const manyEnded = 10_000
+// manyTold is how many packets are kept in mind before the older half is dropped.
+const manyTold = 10_000
 
 // How the messages begin, or what they hold, that the encoder has to look into.
 var (
@@ -37,7 +41,7 @@ func (n *Encoder) Encode(e hub.Encoding, topic string, m hub.Message) []byte {
 			n.end(m.Data)
 		}
 		return wire.PublicationPush(wire.Encoding(e), topic, m.Seq, m.Data)
-	case bytes.HasPrefix(m.Data, progressPrefix) && n.isOver(m.Data):
+	case bytes.HasPrefix(m.Data, progressPrefix) && n.isOld(m.Data):
 		return nil
 	}
 	return wire.MessagePush(wire.Encoding(e), m.Data)
@@ -54,21 +58,28 @@ func (n *Encoder) end(entry []byte) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.ended == nil || len(n.ended) >= manyEnded {
-		n.ended, n.old = map[string]struct{}{}, n.ended
-	}
-	n.ended[e.Body.Packet] = struct{}{}
+	n.noteLocked(e.Body.Packet, over)
 }
 
-// isOver tells whether the packet whose progress the message tells has ended.
-func (n *Encoder) isOver(message []byte) bool {
+// isOld tells whether the message is about a packet that is further by now.
+func (n *Encoder) isOld(message []byte) bool {
 	var m wire.Message
 	if json.Unmarshal(message, &m) != nil || m.PacketProgress == nil {
 		return false
 	}
+	p := m.PacketProgress
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, lately := n.ended[m.PacketProgress.Packet]
-	_, before := n.old[m.PacketProgress.Packet]
-	return lately || before
+	if p.Claimed < max(n.told[p.Packet], n.old[p.Packet]) {
+		return true
+	}
+	n.noteLocked(p.Packet, p.Claimed)
+	return false
+}
+
+func (n *Encoder) noteLocked(packet string, claimed int) {
+	if n.told == nil || len(n.told) >= manyTold {
+		n.told, n.old = map[string]int{}, n.told
+	}
+	n.told[packet] = claimed
 }

@@ -2,9 +2,15 @@ package web
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -194,27 +200,79 @@ func TestConnectedBeforeTheBusListens(t *testing.T) {
 	}
 }
 
-// The progress of a packet that another instance still tells goes nowhere once its end has been delivered.
-func TestProgressStopsAtTheEnd(t *testing.T) {
+// The progress of a packet, as several instances tell it, never goes back, and goes nowhere once the end was delivered.
+func TestProgressNeverGoesBack(t *testing.T) {
 	n := NewEncoder()
-	progress := hub.Message{Data: marshal(wire.Message{PacketProgress: &wire.ProgressPush{Packet: "p", Room: "r", Claimed: 1, Count: 2}})}
-	other := hub.Message{Data: marshal(wire.Message{PacketProgress: &wire.ProgressPush{Packet: "q", Room: "r", Claimed: 1, Count: 2}})}
+	progress := func(packet string, claimed int) hub.Message {
+		return hub.Message{Data: marshal(wire.Message{PacketProgress: &wire.ProgressPush{Packet: packet, Room: "r", Claimed: claimed, Count: 20}})}
+	}
 	text := hub.Message{Seq: 1, Data: []byte(`{"seq":1,"kind":"text","body":{"text":"\"kind\":\"packet_done\" p"}}`)}
 	done := hub.Message{Seq: 2, Data: []byte(`{"seq":2,"kind":"packet_done","body":{"packet":"p","reason":"drained"}}`)}
-	tells := func(m hub.Message) bool { return len(n.Encode(hub.JSON, "room:r", m)) > 0 }
-	if !tells(text) || !tells(progress) || !tells(done) {
-		t.Error("something was kept back before the end")
+	for i, test := range []struct {
+		message hub.Message
+		told    bool
+	}{
+		{progress("p", 3), true}, {progress("p", 9), true}, {progress("p", 4), false}, {progress("q", 4), true}, {text, true},
+		{progress("p", 9), true}, {progress("p", 10), true}, {done, true}, {progress("p", 11), false}, {progress("q", 5), true},
+	} {
+		for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
+			if told := len(n.Encode(e, "room:r", test.message)) > 0; told != test.told {
+				t.Errorf("message %d: told %t, want %t", i, told, test.told)
+			}
+		}
 	}
-	if tells(progress) {
-		t.Error("progress after the end")
+	for i := range 3 * manyTold {
+		n.Encode(hub.JSON, "room:r", progress(strconv.Itoa(i), 1))
 	}
-	if !tells(other) {
-		t.Error("another packet's progress was kept back")
+	if len(n.told)+len(n.old) > 2*manyTold {
+		t.Errorf("%d packets are kept in mind", len(n.told)+len(n.old))
 	}
-	for i := range 3 * manyEnded {
-		n.end([]byte(`{"kind":"packet_done","body":{"packet":"` + string(rune('a'+i%26)) + string(rune(i+1000)) + `"}}`))
+}
+
+// However often a loss is suspected, each user is looked up once, and who cannot be is looked up behind the others.
+func TestRechecksDoNotPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looked []string
+		r := newRechecks(func(_ context.Context, user string) error {
+			looked = append(looked, user)
+			if user == "a" && len(looked) == 1 {
+				return errors.New("no answer")
+			}
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		for range 300 {
+			r.add("a", "b")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		r.run(ctx)
+		if want := []string{"a", "b", "a"}; !slices.Equal(looked, want) {
+			t.Errorf("looked up %v, want %v", looked, want)
+		}
+	})
+}
+
+// A word from the bus that must be looked into holds up nobody: the bus goes on meanwhile.
+func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
+	a, b := pair(t)
+	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
+	rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
+	addr := b.listen(t)
+	hers, _ := connected(t, addr, wire.JSON, "ann")
+	his, _ := connected(t, addr, wire.JSON, "bob")
+	free := make(chan struct{})
+	b.store.holdStanding(free)
+	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: rooms[0]})
+	began := time.Now()
+	said := a.say(t, bob, rooms[1], "goes on")
+	if p := his.push(isPub); p.Pub.Offset != uint64(said.Seq) {
+		t.Errorf("heard %v", p)
 	}
-	if len(n.ended)+len(n.old) > 2*manyEnded {
-		t.Errorf("%d ended packets are kept in mind", len(n.ended)+len(n.old))
+	if took := time.Since(began); took > standingTime*3/4 {
+		t.Errorf("heard after %v, when the other had been waited for", took)
+	}
+	close(free)
+	if p := hers.push(isSubscribe); p.Channel != "room:"+rooms[0] {
+		t.Errorf("subscribed to %s", p.Channel)
 	}
 }

@@ -22,8 +22,9 @@ type rechecks struct {
 	log   *slog.Logger
 	wake  chan struct{} // one slot, never closed
 
-	mu    sync.Mutex
-	queue []recheck // guarded by mu; by time
+	mu     sync.Mutex
+	queue  []recheck           // guarded by mu; by time
+	queued map[string]struct{} // guarded by mu; the users in it
 }
 
 // recheck is one user's turn.
@@ -33,15 +34,18 @@ type recheck struct {
 }
 
 func newRechecks(check func(context.Context, string) error, log *slog.Logger) *rechecks {
-	return &rechecks{check: check, log: log, wake: make(chan struct{}, 1)}
+	return &rechecks{check: check, log: log, wake: make(chan struct{}, 1), queued: map[string]struct{}{}}
 }
 
-// add never blocks. Who is in the queue already keeps his turn, too: something may have happened since.
+// add never blocks. Who is in the queue already has his turn still to come.
 func (r *rechecks) add(users ...string) {
 	at := time.Now().Add(recheckAfter)
 	r.mu.Lock()
 	for _, user := range users {
-		r.queue = append(r.queue, recheck{user, at})
+		if _, ok := r.queued[user]; !ok {
+			r.queued[user] = struct{}{}
+			r.queue = append(r.queue, recheck{user, at})
+		}
 	}
 	r.mu.Unlock()
 	select {
@@ -50,7 +54,7 @@ func (r *rechecks) add(users ...string) {
 	}
 }
 
-// run works until ctx is done. What the store does not answer is asked again.
+// run works until ctx is done. Who cannot be looked up has another turn, behind the others.
 func (r *rechecks) run(ctx context.Context) {
 	for {
 		next, ok := r.next()
@@ -65,17 +69,19 @@ func (r *rechecks) run(ctx context.Context) {
 		if !pause(ctx, time.Until(next.at)) {
 			return
 		}
-		for {
-			err := r.check(ctx, next.user)
-			if err == nil {
-				break
-			}
+		r.begin(next.user)
+		if err := r.check(ctx, next.user); err != nil {
 			r.log.Warn("sessions not compared with the store yet", "user", next.user, "err", err)
-			if !pause(ctx, recheckAfter) {
-				return
-			}
+			r.add(next.user)
 		}
 	}
+}
+
+// begin lets the user have another turn: what happens from now on may be too late for this one.
+func (r *rechecks) begin(user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.queued, user)
 }
 
 func (r *rechecks) next() (recheck, bool) {

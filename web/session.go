@@ -37,7 +37,8 @@ type session struct {
 	epoch   string
 	pending []*pending    // commands in flight, in the order they came; nil: none
 	space   chan struct{} // closed when a command was answered; nil while the reader does not wait for that
-	early   []signal      // signals that came before the session was open
+	waiting []signal      // signals not obeyed yet: before the session is open, or because they came by the bus
+	obeying bool          // a goroutine obeys them
 }
 
 func newSession(srv *Server, conn *hub.Conn, bearer *identity) *session {

@@ -51,14 +51,39 @@ func (s *session) Signal(_ string, data []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sig.Room != "" && sig.By != s.srv.pub.node {
+	foreign := sig.By != s.srv.pub.node
+	if foreign && sig.Room != "" {
 		s.srv.chat.Forget(sig.Room, s.who.User.ID)
 	}
-	if s.phase != open {
-		s.early = append(s.early, sig)
-		return
+	switch {
+	case s.phase == open && !foreign:
+		s.obeyLocked(sig)
+	case s.phase == open && !s.obeying: // it came by the bus, which must not wait for the store
+		s.obeying = true
+		s.waiting = append(s.waiting, sig)
+		go s.obeyWaiting()
+	default:
+		s.waiting = append(s.waiting, sig)
 	}
-	s.obeyLocked(sig)
+}
+
+// obeyWaiting obeys what waits, one after the other.
+func (s *session) obeyWaiting() {
+	for s.obeyNext() {
+	}
+}
+
+func (s *session) obeyNext() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		s.waiting, s.obeying = nil, false
+		return false
+	}
+	next := s.waiting[0]
+	s.waiting = s.waiting[1:]
+	s.obeyLocked(next)
+	return true
 }
 
 // obeyLocked does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made
@@ -88,11 +113,14 @@ func (s *session) obeyLocked(sig signal) {
 }
 
 // holdsLocked tells whether the user still stands to the room as the signal says. When that cannot be found out
-// the signal is believed.
+// the signal is believed, and looked into later.
 func (s *session) holdsLocked(sig signal) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), standingTime)
 	defer cancel()
 	standing, err := s.srv.chat.Standing(ctx, sig.Room, s.who.User.ID)
+	if err != nil {
+		s.srv.rechecks.add(s.who.User.ID)
+	}
 	return err != nil || standing.In == (sig.Entered != nil)
 }
 

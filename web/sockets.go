@@ -8,16 +8,17 @@ type sockets struct {
 	first map[string]*session // guarded by mu, with next and gone of every session; the others follow through next
 }
 
-// add enters a session whose user is known; false: its socket is closed already.
-func (k *sockets) add(s *session, user string) bool {
+// add enters a session whose user is known, unless its socket is closed already, and calls entered before anyone can
+// remove it.
+func (k *sockets) add(s *session, user string, entered func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s.gone {
-		return false
+		return
 	}
 	s.next = k.first[user]
 	k.first[user] = s
-	return true
+	entered()
 }
 
 // remove forgets a session whose socket is closed, and tells whether it had been added.

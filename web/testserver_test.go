@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"hongbao/chat"
@@ -29,7 +30,21 @@ type testServer struct {
 // watchedStore is the real store, which can be held up when it has read a user's rooms.
 type watchedStore struct {
 	chat.Store
-	listed func() // nil: go on
+	listed func()                          // nil: go on
+	held   atomic.Pointer[<-chan struct{}] // standings wait for it; nil: go on
+}
+
+// holdStanding holds up whoever asks how a user stands to a room, until free is closed.
+func (s *watchedStore) holdStanding(free <-chan struct{}) { s.held.Store(&free) }
+
+func (s *watchedStore) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+	if held := s.held.Load(); held != nil {
+		select {
+		case <-*held:
+		case <-ctx.Done():
+		}
+	}
+	return s.Store.Standing(ctx, room, user)
 }
 
 func (s *watchedStore) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {

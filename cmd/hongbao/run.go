@@ -19,8 +19,10 @@ const lastWords = 15 * time.Second
 
 // run serves until ctx is done or a part fails, and returns when all goroutines have ended:
 //
-//	not ready, no new connections -> sockets closed over the window -> services -> operator's listener
+//	not ready, no new connections -> sockets closed over the window -> packets and rooms -> hub and door
 //
+// The hub goes last: what the services commit at their end is still told to the other instances. The operator's
+// listener goes with the sockets.
 // The caller closes the engines afterwards.
 func (i *instance) run(ctx context.Context, l listeners, window time.Duration, log *slog.Logger) error {
 	clients := newClientServer(i.door.Handler(), log)
@@ -28,9 +30,14 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	services, stopServices := context.WithCancel(failed)
-	group.Go(func() error { return i.hub.Run(services) })
-	group.Go(func() error { return i.packets.Run(services) })
-	group.Go(func() error { return i.door.Run(services) })
+	telling, stopTelling := context.WithCancel(failed)
+	group.Go(func() error { return i.hub.Run(telling) })
+	group.Go(func() error { return i.door.Run(telling) })
+	group.Go(func() error {
+		defer stopTelling()
+		defer i.rooms.Stop()
+		return i.packets.Run(services)
+	})
 	group.Go(func() error { return serveOn(clients, l.clients) })
 	group.Go(func() error { return serveOn(ops, l.ops) })
 	group.Go(func() error {
@@ -43,9 +50,7 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 		}
 		return errors.Join(i.leave(clients, window), ops.Close())
 	})
-	err := group.Wait()
-	i.rooms.Stop()
-	return err
+	return group.Wait()
 }
 
 // leave closes the door: nobody comes in, and who is in goes, each after his answers.

@@ -136,10 +136,10 @@ func (b *bus) laneBeats(l *lane, n uint64, awake bool) {
 	case l.up && !awake:
 		b.excusePeers()
 	case l.up:
-		switch lost, missing := b.missPeers(); {
-		case lost:
+		switch suspect, compare := b.missPeers(); {
+		case suspect:
 			b.receiver.Suspect()
-		case missing:
+		case compare:
 			b.receiver.Compare()
 		}
 	case n >= l.proof:

@@ -3,21 +3,23 @@ package redisstore
 import "time"
 
 // A peer that dies may have committed what it never published, and no gap need show that. So when its heart is not
-// heard any more everything is suspected, once. It may also live on and commit, cut off from Redis: then what is in
-// sequence is compared again and again for a while. Which lane brings a heartbeat does not matter: what a living peer
+// heard any more everything is suspected. It may also live on and commit, cut off from Redis: so what is in sequence
+// is compared again and again for a while, and everything is suspected now and then, and once more at the end of it. Which lane brings a heartbeat does not matter: what a living peer
 // cannot send on one of them it keeps.
 
 // How often, and for how long, topics are compared because of a peer that is not heard. Later it is what the hub does
 // anyway.
 const (
-	mournEvery = 4 * time.Second
-	mournFor   = 2 * time.Minute
+	mournEvery   = 4 * time.Second
+	suspectEvery = 30 * time.Second
+	mournFor     = 2 * time.Minute
 )
 
 // peer is another instance.
 type peer struct {
-	heard    time.Time
-	compared time.Time // lastly because it was silent; zero: it is not
+	heard     time.Time
+	compared  time.Time // lastly because it was silent; zero: it is not
+	suspected time.Time // likewise
 }
 
 // heardPeer notes a peer's heartbeat, or its first payload.
@@ -34,9 +36,9 @@ func (b *bus) forgetPeer(id uint64) {
 	delete(b.peers, id)
 }
 
-// missPeers looks for those that are silent: lost, those that have just become so; missing, those that still are, when
-// it is time to compare again.
-func (b *bus) missPeers() (lost, missing bool) {
+// missPeers looks for those that are silent: what may be missing because of them, if anything, when it is time to say
+// so again.
+func (b *bus) missPeers() (suspect, compare bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -44,19 +46,20 @@ func (b *bus) missPeers() (lost, missing bool) {
 		switch {
 		case now.Sub(p.heard) <= silence:
 			continue
-		case p.compared.IsZero():
-			lost = true
 		case now.Sub(p.heard) > mournFor:
+			suspect = true
 			delete(b.peers, id)
 			continue
-		case now.Sub(p.compared) < mournEvery:
-			continue
+		case now.Sub(p.suspected) >= suspectEvery:
+			suspect = true
+			p.suspected, p.compared = now, now
+		case now.Sub(p.compared) >= mournEvery:
+			compare = true
+			p.compared = now
 		}
-		missing = true
-		p.compared = now
 		b.peers[id] = p
 	}
-	return lost, missing
+	return suspect, compare
 }
 
 // excusePeers begins to listen anew to all that were not silent before: it was we who heard nothing.
