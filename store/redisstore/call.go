@@ -6,7 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// call is one run of a script on the keys of one partition, hence on one node.
+// call is one run of a script, on the keys of one node, and in a cluster of one partition.
 type call struct {
 	script *script
 	args   []any // as EVALSHA takes them

@@ -1,29 +1,31 @@
 package redisstore
 
-import "context"
+import (
+	"context"
+	"runtime"
+)
 
 // run runs a flight, answers its asks, and gives the next one.
 func (w *runway) run(f *flight) *flight {
 	ctx := until(f.born.Add(patience))
 	calls := w.pool.calls(f.asks)
 	send(ctx, w.node.Load(), calls)
-	next := w.land()
-
 	rest := worthAnotherTry(calls, 0)
-	postponed := 0
-	if len(rest) > 0 {
-		later := make(chan struct{})
-		postponed = postpone(rest, later)
-		go w.runAgain(ctx, rest, later, postponed)
-	}
-	dead := settle(calls)
+	later := make(chan struct{})
+	postponed := postpone(rest, later)
+	settle(calls)
 	w.answered(f.size - postponed)
 	close(f.done)
-	if dead != nil && next != nil {
-		w.giveUp(next, dead)
-		next = w.land()
+	if len(rest) > 0 {
+		go w.runAgain(ctx, rest, later, postponed)
 	}
-	return next
+	if len(f.asks) > 1 {
+		// Who was answered may come back at once: then he flies with those who wait, and not after them, half each.
+		for range 3 {
+			runtime.Gosched()
+		}
+	}
+	return w.land()
 }
 
 // runAgain tries calls again, beside the flights: a slot on its way from node to node holds up nobody else's.
@@ -50,18 +52,13 @@ func postpone(calls []*call, later chan struct{}) (size int) {
 	return size
 }
 
-// settle answers the asks of all calls that are not postponed. It tells if the node was silent.
-func settle(calls []*call) (dead error) {
+// settle answers the asks of all calls that are not postponed.
+func settle(calls []*call) {
 	for _, c := range calls {
-		if c.postponed {
-			continue
-		}
-		c.settle()
-		if err := c.err(); err != nil && silent(err) {
-			dead = err
+		if !c.postponed {
+			c.settle()
 		}
 	}
-	return dead
 }
 
 // settle hands the outcome to all who wait for it.
@@ -78,13 +75,4 @@ func (c *call) settle() {
 			a.err = err
 		}
 	}
-}
-
-// giveUp answers a flight that has not begun: its asks have waited for a silent node as long as they should.
-func (w *runway) giveUp(f *flight, dead error) {
-	for _, a := range f.asks {
-		a.err = dead
-	}
-	w.answered(f.size)
-	close(f.done)
 }

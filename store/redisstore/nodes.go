@@ -20,6 +20,12 @@ func (n nodes) of(ctx context.Context, key string) (*redis.Client, error) {
 	return n.client.(*redis.Client), nil
 }
 
+// sharded tells whether a call must keep to the keys of one slot.
+func (n nodes) sharded() bool {
+	_, ok := n.client.(*redis.ClusterClient)
+	return ok
+}
+
 // run runs calls of any nodes, one pipeline each, and again what may succeed a little later.
 func (n nodes) run(ctx context.Context, calls ...*call) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -42,6 +42,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	redis.SetLogger(driverLog{log}) // it has but one, for all clients
 	s := &Store{name: t.String(), grabs: t.client(), lines: t.client(), rest: t.client()}
 	if err := probe(ctx, s.grabs, t.kind == cluster, log); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %s: %w", Setting, s.name, err), s.Close())

@@ -41,6 +41,9 @@ elseif status == 'open' then
     return {0, status}
   end
 end
+-- A Redis that is full refuses a script whose first write takes memory. This one takes none: a packet must end, and its
+-- end is what gives memory back.
+redis.call('HDEL', KEYS[2], '#')
 if reason ~= status then
   redis.call('HSET', KEYS[2], '#life', generation .. ' ' .. reason)
 end

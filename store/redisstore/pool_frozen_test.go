@@ -35,9 +35,9 @@ func (f *frozen) Restart() {
 }
 
 func (f *frozen) write() {
-	sec, µs := f.now.Unix(), f.now.Nanosecond()/1000
+	sec, usec := f.now.Unix(), f.now.Nanosecond()/1000
 	edit := func(text string) *script {
-		text = strings.Replace(text, "redis.call('TIME')", fmt.Sprintf("{'%d', '%d'}", sec, µs), 1)
+		text = strings.Replace(text, "redis.call('TIME')", fmt.Sprintf("{'%d', '%d'}", sec, usec), 1)
 		return newScript(strings.ReplaceAll(text, "'*'", "string.format('%.0f-*', now)"))
 	}
 	f.scripts = poolScripts{
@@ -66,13 +66,15 @@ func (f *frozen) Advance(d time.Duration) {
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)
 	f.write()
+	const shorten = `
+		local function shorten(key)
+		  local left = redis.call('PTTL', key)
+		  return left >= 0 and redis.call('PEXPIRE', key, left - ARGV[1])
+		end
+		for _, key in ipairs(redis.call('KEYS', 'rp:*:k:*')) do shorten(key) end
+		return 1`
 	masters(f.tb, f.nodes.client, func(ctx context.Context, node *redis.Client) error {
-		return node.Eval(ctx, `
-			for _, key in ipairs(redis.call('KEYS', 'rp:*:k:*')) do
-			  local left = redis.call('PTTL', key)
-			  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
-			end
-			return 1`, nil, d.Milliseconds()).Err()
+		return node.Eval(ctx, shorten, nil, d.Milliseconds()).Err()
 	})
 }
 

@@ -72,6 +72,9 @@ if ended and status == 'open' then
   status = ARGV[4]
 end
 
+if ended then
+  redis.call('HDEL', KEYS[4], '#') -- takes no memory, so that a full Redis does not refuse the end
+end
 redis.call('HSET', KEYS[4], '#life', generation .. ' ' .. status, '#count', meta['#count'], '#deadline', meta['#deadline'],
   '#next', free)
 for i = 1, #added, 1000 do -- unpack has its limit

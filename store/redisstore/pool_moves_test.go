@@ -20,7 +20,7 @@ func TestPoolSlotMoves(t *testing.T) {
 	c := gather(t, p, partition, 20)
 	c.await(200)
 	for range 3 {
-		moveSlot(t, p, partition, c)
+		moveSlot(t, p, partition)
 		c.await(100)
 	}
 	c.leave()
@@ -41,7 +41,7 @@ func TestPoolSlotMoves(t *testing.T) {
 }
 
 // moveSlot gives a partition's slot to the next node, key by key.
-func moveSlot(t *testing.T, p *Pool, partition int, c *crowd) {
+func moveSlot(t *testing.T, p *Pool, partition int) {
 	t.Helper()
 	ctx := t.Context()
 	key := p.keys(partition).due

@@ -1,0 +1,40 @@
+package redisstore
+
+import (
+	"crypto/tls"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// String names the target for people, without secrets.
+func (t target) String() string {
+	hosts := strings.Join(t.addrs, ",")
+	switch t.kind {
+	case sentinel:
+		return "Redis master " + t.master + " by the sentinels " + hosts
+	case cluster:
+		return "Redis Cluster at " + hosts
+	default:
+		return "Redis at " + hosts + "/" + strconv.Itoa(t.db)
+	}
+}
+
+// client makes a client, which has no connection yet. Nothing is retried below us: only we know what may be.
+func (t target) client() redis.UniversalClient {
+	o := &redis.UniversalOptions{
+		Addrs: t.addrs, MasterName: t.master, IsClusterMode: t.kind == cluster, DB: t.db,
+		Username: t.user, Password: t.password, SentinelUsername: t.sentinelUser, SentinelPassword: t.sentinelPassword,
+		Protocol: 2, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		MaxRetries:               -1, DialerRetries: 1, DialTimeout: dialTimeout,
+		MinRetryBackoff: minBackoff, MaxRetryBackoff: maxBackoff, // of a cluster's redirects
+		ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolTimeout: replyTimeout, ContextTimeoutEnabled: true,
+	}
+	if t.secure {
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return redis.NewUniversalClient(o)
+}

@@ -1,0 +1,89 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// everywhere makes a call for each partition and gives the replies of those that could be asked: of a cluster with
+// a dead node the others go on. It fails when there is none.
+func (p *Pool) everywhere(ctx context.Context, build func(k *partitionKeys) *call) (replies [redpacket.Partitions]reader, err error) {
+	calls := make([]*call, len(p.partitions))
+	for i := range p.partitions {
+		calls[i] = build(&p.partitions[i])
+	}
+	p.nodes.run(ctx, calls...)
+	failed := 0
+	for i, c := range calls {
+		reply, failure := c.cmd.Slice()
+		if failure != nil {
+			err = failure
+			failed++
+		}
+		replies[i] = reader{items: reply}
+	}
+	if failed < len(calls) {
+		err = nil
+	}
+	return replies, err
+}
+
+// Due implements redpacket.Pool.
+func (p *Pool) Due(ctx context.Context, limit int) ([]redpacket.Ref, error) {
+	replies, err := p.everywhere(ctx, func(k *partitionKeys) *call {
+		c := newCall(p.scripts.due, 1, 1)
+		c.add(k.due, limit)
+		return c
+	})
+	type dated struct {
+		ref redpacket.Ref
+		at  int
+	}
+	var found []dated
+	for i := range replies {
+		for r := &replies[i]; r.more(); {
+			found = append(found, dated{redpacket.Ref{ID: r.text(), Partition: i}, r.number()})
+			err = cmp.Or(err, r.err)
+		}
+	}
+	if err != nil {
+		return nil, unavailable("list what is due", err)
+	}
+	slices.SortFunc(found, func(a, b dated) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ref.ID, b.ref.ID))
+	})
+	refs := make([]redpacket.Ref, min(limit, len(found)))
+	for i := range refs {
+		refs[i] = found[i].ref
+	}
+	return refs, nil
+}
+
+// Unsettled implements redpacket.Pool.
+func (p *Pool) Unsettled(ctx context.Context, age time.Duration, limit int) ([]redpacket.Claim, error) {
+	replies, err := p.everywhere(ctx, func(k *partitionKeys) *call {
+		c := newCall(p.scripts.unsettled, 2, 2)
+		c.add(k.out, k.acks, age.Milliseconds(), limit)
+		return c
+	})
+	var claims []redpacket.Claim
+	for i := range replies {
+		for r := &replies[i]; r.more(); {
+			e := redpacket.Claim{Ref: redpacket.Ref{Partition: i}, Entry: r.text()}
+			e.ID = r.text()
+			if more, foreign := appendClaims(claims, e, r.text()); foreign == nil { // what we have not written is no claim
+				claims = more
+			}
+			err = cmp.Or(err, r.err)
+		}
+	}
+	if err != nil {
+		return nil, unavailable("list what is unsettled", err)
+	}
+	slices.SortStableFunc(claims, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
+	return claims[:min(limit, len(claims))], nil
+}
