@@ -117,15 +117,16 @@ create table claims (
     user_id   text collate "C" not null,
     amount    bigint not null check (amount > 0),
     at        bigint not null,
+    transfer  text collate "C" not null,    -- the id of its movement
     luckiest  boolean not null default false, -- set at close, for lucky packets of two or more
     primary key (packet_id, share_no),
     unique (packet_id, user_id)
 );
 
-create index claims_user on claims (user_id, at desc, packet_id desc);
 create unique index claims_luckiest on claims (packet_id) where luckiest;
 
--- Insert-only, one row a movement. A party is 'user:<id>', 'packet:<id>' or 'outside'.
+-- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.
+-- A party is 'user:<id>', 'packet:<id>' or 'outside'.
 create table transfers (
     id     text collate "C" primary key,
     at     bigint not null,
@@ -143,7 +144,6 @@ create table transfers (
 );
 
 create unique index transfers_once on transfers (packet_id, kind) where kind in ('send', 'refund');
-create unique index transfers_claim on transfers (packet_id, share_no) where kind = 'claim';
 create unique index transfers_key on transfers (key) where key is not null;
 create index transfers_user on transfers (user_id, at desc, id desc);
 

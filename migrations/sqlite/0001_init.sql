@@ -116,15 +116,16 @@ create table claims (
     user_id   text not null,
     amount    integer not null check (amount > 0),
     at        integer not null,
+    transfer  text not null,                -- the id of its movement
     luckiest  integer not null default 0,   -- set at close, for lucky packets of two or more
     primary key (packet_id, share_no),
     unique (packet_id, user_id)
 ) strict, without rowid;
 
-create index claims_user on claims (user_id, at desc, packet_id desc);
 create unique index claims_luckiest on claims (packet_id) where luckiest = 1;
 
--- Insert-only, one row a movement. A party is 'user:<id>', 'packet:<id>' or 'outside'.
+-- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.
+-- A party is 'user:<id>', 'packet:<id>' or 'outside'.
 create table transfers (
     id     text primary key,
     at     integer not null,
@@ -142,7 +143,6 @@ create table transfers (
 ) strict, without rowid;
 
 create unique index transfers_once on transfers (packet_id, kind) where kind in ('send', 'refund');
-create unique index transfers_claim on transfers (packet_id, share_no) where kind = 'claim';
 create unique index transfers_key on transfers (key) where key is not null;
 create index transfers_user on transfers (user_id, at desc, id desc);
 

@@ -69,11 +69,13 @@ func queueSeeds(b *pgx.Batch, users []string) {
 	b.Queue(firstSeeds, users, seeds)
 }
 
-// queueAccounts has the batch read the accounts of users who have a seed. It looks each of them up, whatever the
-// planner thinks of the tables.
+// readAccounts looks each user up, whatever the planner thinks of the tables.
+const readAccounts = `select id, coalesce((select balance from wallets where user_id = id), 0), (select u.next_seed from users u where u.id = i.id)
+	from unnest($1::text[]) i (id)`
+
+// queueAccounts has the batch read the accounts of users who have a seed.
 func queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
-	b.Queue(`select id, coalesce((select balance from wallets where user_id = id), 0), (select u.next_seed from users u where u.id = i.id)
-		from unnest($1::text[]) i (id)`, users).
+	b.Queue(readAccounts, users).
 		Query(func(rs pgx.Rows) error {
 			defer rs.Close()
 			*all = make(map[string]redpacket.Account, len(users))

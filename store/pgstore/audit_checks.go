@@ -34,9 +34,9 @@ var transferChecks = []check{
 
 	{"transfer", `select t.id, 'it is no claim as it is'
 		from transfers t left join claims c on c.packet_id = t.packet_id and c.share_no = t.share_no
-		where t.kind = 'claim' and (t.user_id, t.amount, t.at) is distinct from (c.user_id, c.amount, c.at)`},
+		where t.kind = 'claim' and (t.id, t.user_id, t.amount, t.at) is distinct from (c.transfer, c.user_id, c.amount, c.at)`},
 	{"claim", `select c.packet_id, format('share %s is not among the movements', c.share_no)
-		from claims c left join transfers t on t.packet_id = c.packet_id and t.share_no = c.share_no and t.kind = 'claim'
+		from claims c left join transfers t on t.id = c.transfer and t.packet_id = c.packet_id and t.share_no = c.share_no and t.kind = 'claim'
 		where t.id is null`},
 	{"claim", `select c.packet_id, format('share %s is of no packet', c.share_no)
 		from claims c left join packets p on p.id = c.packet_id where p.id is null`},

@@ -19,7 +19,7 @@ func TestAudit(t *testing.T) {
 // startTampering changes the books in a transaction that is never committed, and audits inside of it.
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
-	config := s.pool.config.Copy()
+	config := s.pool.config.ConnConfig.Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // it plans the audit's many statements only once
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {

@@ -13,11 +13,12 @@ import (
 // TestOneSnapshot holds up a batch between its statements, while somebody writes: the second must not see it.
 func TestOneSnapshot(t *testing.T) {
 	s := openStore(t, storetest.Database(t))
-	barrier, err := s.pool.lend(t.Context())
+	lent, err := s.pool.lend(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.pool.giveBack(barrier)
+	defer lent.Release()
+	barrier := lent.Conn()
 	if err := simple(t.Context(), barrier, `select pg_advisory_lock(1)`); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package pgstore
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
 
 	"hongbao/chat"
 )
@@ -14,7 +16,8 @@ func cursor(list string, key ...any) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// parseCursor reads a cursor of the list into key, one pointer for each part of the sort key.
+// parseCursor reads a cursor of the list into key, one pointer for each part of the sort key. Clients can make cursors
+// up: a text that no id can be is refused too.
 func parseCursor(list, next string, key ...any) error {
 	var name string
 	want := append([]any{&name}, key...)
@@ -23,11 +26,12 @@ func parseCursor(list, next string, key ...any) error {
 		return errBadCursor()
 	}
 	var parts []json.RawMessage
-	if json.Unmarshal(text, &parts) != nil || len(parts) != len(want) {
+	if !utf8.Valid(text) || json.Unmarshal(text, &parts) != nil || len(parts) != len(want) {
 		return errBadCursor()
 	}
 	for i, part := range parts {
-		if json.Unmarshal(part, want[i]) != nil {
+		var id string
+		if json.Unmarshal(part, want[i]) != nil || json.Unmarshal(part, &id) == nil && strings.ContainsRune(id, 0) {
 			return errBadCursor()
 		}
 	}

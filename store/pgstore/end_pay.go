@@ -66,9 +66,10 @@ func (e *ending) queueLate(batch *pgx.Batch, cut []redpacket.Money) {
 	for i, g := range e.late {
 		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transfers[g]
 	}
-	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at)
-		select $1, i.share_no, i.user_id, i.amount, $2 from unnest($3::int[], $4::text[], $5::bigint[]) i (share_no, user_id, amount)`,
-		e.ID, e.At.UnixMilli(), shares, users, amounts)
+	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at, transfer)
+		select $1, i.share_no, i.user_id, i.amount, $2, i.id
+		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
+		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
 	batch.Queue(`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 		select i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"hongbao/redpacket"
 )
 
@@ -72,9 +74,17 @@ func TestEndWaitsForWhoSettles(t *testing.T) {
 		ended  atomic.Bool
 	)
 	l.Must(all[0].tx(t.Context(), func(w *writer) error {
-		if _, err := all[0].settleBatch(w, []*settling{j}); err != nil {
+		cut, err := all[0].shares(w, []string{p.ID})
+		if err != nil {
 			return err
 		}
+		var q pgx.Batch
+		b := sortBatch([]*settling{j}, cut)
+		b.queue(&q, b.users)
+		if err := w.batch(&q); err != nil {
+			return err
+		}
+		b.answer()
 		wg.Go(func() {
 			defer ended.Store(true)
 			var err error
@@ -122,6 +132,42 @@ func TestSettleWaitsForWhoEnds(t *testing.T) {
 	wg.Wait()
 	if len(settled) != 1 || settled[0].Verdict != redpacket.TooLate || settled[0].Status != redpacket.Expired {
 		t.Errorf("%+v", settled)
+	}
+	balanced(t, all[0])
+}
+
+// TestSettleAndEndDrawSeedsInOneOrder: a claim that comes while the packet is about to be ended, of a user who has no
+// seed yet and is paid by the end too, waits for the packet before it touches the user.
+func TestSettleAndEndDrawSeedsInOneOrder(t *testing.T) {
+	all, seen := watched(t, 3)
+	l := rich(t, all[0])
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	var wg sync.WaitGroup
+	l.Must(all[2].tx(t.Context(), func(w *writer) error {
+		if _, err := w.exec(`select from packets where id = $1 for update`, p.ID); err != nil {
+			return err
+		}
+		wg.Go(func() {
+			_, err := all[1].End(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done",
+				Grants: []redpacket.Grant{{User: "ann", Share: 1}}})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		blocked(t, all[2])
+		wg.Go(func() {
+			settled, err := all[0].Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "ann", At: l.At}})
+			if err != nil || settled[0].Verdict != redpacket.Duplicate {
+				t.Errorf("%+v, %v", settled, err)
+			}
+		})
+		await(t, all[2], `select count(*) = 2 from pg_locks where not granted and
+			pid in (select pid from pg_stat_activity where datname = current_database())`)
+		return nil
+	}))
+	wg.Wait()
+	if n := seen.seen.Load(); n != 0 {
+		t.Errorf("%d deadlocks", n)
 	}
 	balanced(t, all[0])
 }

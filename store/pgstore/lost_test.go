@@ -29,7 +29,7 @@ func newBrokenLine(t *testing.T) *brokenLine {
 	database := storetest.Database(t)
 	proxy, url := through(t, database)
 	b := &brokenLine{T: t, Store: openStore(t, url), direct: openStore(t, database), proxy: proxy}
-	b.pool.config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+	b.pool.config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if b.past.Load() {
 			addr = storetest.SharedPostgres(t).Addr()
 		}

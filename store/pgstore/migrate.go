@@ -17,17 +17,17 @@ const migrationLock = 0x686f6e6762616f
 // migrate applies the migrations that this database has not had yet, each with its mark in one transaction. It
 // lasts as long as it must.
 func migrate(ctx context.Context, p *pool) error {
-	conn, err := p.lend(ctx)
+	lent, err := p.lend(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	defer p.giveBack(conn)
+	defer lent.Release()
 	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql") // sorted
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := applyMigration(ctx, conn, name); err != nil {
+		if err := applyMigration(ctx, lent.Conn(), name); err != nil {
 			return fmt.Errorf("migrate %s: %w", name, err)
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Store is one database, shared with other instances.
@@ -30,17 +30,22 @@ const (
 	patience = 4 * time.Second
 	// connectTimeout is how long a connection may take to be made, unless the URL says otherwise.
 	connectTimeout = 2 * time.Second
+	// pingTimeout is how long one that lay idle may take to answer before it is lent, unless the URL says otherwise.
+	pingTimeout = time.Second
 	// poolSize is how many connections there are at most, unless the URL says otherwise (pool_max_conns).
 	poolSize = 16
 )
 
 // Open connects to the database, brings its schema up to date and starts the committers.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
-	config, size, err := parseURL(url)
+	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	p := newPool(config, size, log)
+	p, err := newPool(config, log)
+	if err != nil {
+		return nil, err
+	}
 	if err := migrate(ctx, p); err != nil {
 		p.close()
 		return nil, err
@@ -53,22 +58,22 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 
 // parseURL reads what is wanted of the connections and how many there may be. Its error never shows the
 // password.
-func parseURL(url string) (config *pgx.ConnConfig, size int, err error) {
-	config, err = pgx.ParseConfig(url)
+func parseURL(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, 0, fmt.Errorf("database URL: %w", err)
+		return nil, fmt.Errorf("database URL: %w", err)
 	}
-	size = poolSize
-	if text, ok := config.RuntimeParams["pool_max_conns"]; ok {
-		delete(config.RuntimeParams, "pool_max_conns")
-		if size, err = strconv.Atoi(text); err != nil || size < minPoolSize {
-			return nil, 0, fmt.Errorf("database URL: pool_max_conns is %q, want a number from %d", text, minPoolSize)
-		}
+	if sized, err := pgx.ParseConfig(url); err == nil && sized.RuntimeParams["pool_max_conns"] == "" {
+		config.MaxConns = poolSize
 	}
-	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
+	if config.MaxConns < minPoolSize {
+		return nil, fmt.Errorf("database URL: pool_max_conns is %d, want at least %d", config.MaxConns, minPoolSize)
+	}
+	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	// Types are asked once a connection; no statement stays on the server, which PgBouncer may change under us.
-	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	return config, size, nil
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	return config, nil
 }
 
 // minPoolSize lets both committers work, and someone read.

@@ -3,100 +3,60 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pool lends connections, a bounded number of them, and fails at once while Postgres is known to be out of reach.
+// pool lends connections, and fails at once while Postgres is known to be out of reach.
 type pool struct {
-	// static after newPool
-	config  *pgx.ConnConfig
-	slots   chan struct{} // one for each connection that is lent
+	all     *pgxpool.Pool
+	config  *pgxpool.Config
 	breaker *breaker
-	closed  chan struct{} // by close
-
-	mu   sync.Mutex
-	idle []idleConn // the latest last
 }
 
-type idleConn struct {
-	*pgx.Conn
-	since time.Time
-}
-
-const (
-	// A connection that lay idle for so long is tried before it is lent.
-	doubtAfter = time.Second
-	// One that nobody has wanted for so long is closed.
-	idleLimit = 5 * time.Minute
-	// closeTimeout is how long a connection may take to say goodbye.
-	closeTimeout = time.Second
-)
+// closeTimeout is how long a connection may take to say goodbye.
+const closeTimeout = time.Second
 
 var errPoolClosed = errors.New("store is closed")
 
-func newPool(config *pgx.ConnConfig, size int, log *slog.Logger) *pool {
-	p := &pool{config: config, slots: make(chan struct{}, size), closed: make(chan struct{})}
+func newPool(config *pgxpool.Config, log *slog.Logger) (*pool, error) {
+	all, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("connections: %w", err)
+	}
+	p := &pool{all: all, config: config}
 	p.breaker = newBreaker(p.probe, log)
-	return p
+	return p, nil
 }
 
-// lend gives a connection that works as far as one can know. It must be given back. All its errors are
-// chat.ErrUnavailable: nothing has been asked of Postgres yet.
-func (p *pool) lend(ctx context.Context) (*pgx.Conn, error) {
+// lend gives a connection that works as far as one can know. It must be released, which closes one that is still in a
+// transaction. All its errors are chat.ErrUnavailable: nothing has been asked of Postgres yet.
+func (p *pool) lend(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := p.breaker.err(); err != nil {
 		return nil, err
 	}
-	select {
-	case p.slots <- struct{}{}:
-	case <-p.closed: // then close itself takes the slots
-		return nil, unavailable("wait for a connection", errPoolClosed)
-	case <-ctx.Done():
-		return nil, unavailable("wait for a connection", ctx.Err())
-	}
-	conn, err := p.take(ctx)
+	conn, err := p.all.Acquire(ctx)
 	if err != nil {
-		<-p.slots
+		if p.unanswered(ctx) && !overcrowded(err) {
+			p.breaker.trip(err)
+		}
 		return nil, unavailable("connect", err)
 	}
 	return conn, nil
 }
 
-// take gives an idle connection or makes one.
-func (p *pool) take(ctx context.Context) (*pgx.Conn, error) {
-	for {
-		if p.isClosed() {
-			return nil, errPoolClosed
-		}
-		p.mu.Lock()
-		n := len(p.idle) - 1
-		if n < 0 {
-			p.mu.Unlock()
-			return p.connect(ctx)
-		}
-		conn := p.idle[n]
-		p.idle = p.idle[:n]
-		p.mu.Unlock()
-		if time.Since(conn.since) < doubtAfter || alive(ctx, conn.Conn) {
-			return conn.Conn, nil
-		}
-		hangUp(conn.Conn)
+// unanswered tells whether a loan that failed says something about Postgres: it does not when it was the caller who
+// could not wait, or when all connections are lent.
+func (p *pool) unanswered(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return true
 	}
-}
-
-func (p *pool) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, p.config)
-	if err == nil {
-		return conn, nil
-	}
-	if !overcrowded(err) && !errors.Is(ctx.Err(), context.Canceled) {
-		p.breaker.trip(err)
-	}
-	return nil, err
+	return errors.Is(context.Cause(ctx), errPatience) && p.all.Stat().AcquiredConns() < p.config.MaxConns
 }
 
 // overcrowded tells whether Postgres is there, but has no place for one more connection.
@@ -105,50 +65,12 @@ func overcrowded(err error) bool {
 	return errors.As(err, &refused) && refused.Code == "53300"
 }
 
-// giveBack ends a loan. A connection that is broken, or still in a transaction, is closed.
-func (p *pool) giveBack(conn *pgx.Conn) {
-	defer func() { <-p.slots }()
-	if conn.IsClosed() {
-		return
-	}
-	if conn.PgConn().TxStatus() != 'I' {
-		hangUp(conn)
-		return
-	}
-	if spare := p.keep(conn); spare != nil {
-		hangUp(spare)
-	}
-}
+// doubt has all connections closed: where one was lost, the others may be too.
+func (p *pool) doubt() { p.all.Reset() }
 
-// keep makes the connection an idle one, and gives one that has become too many.
-func (p *pool) keep(conn *pgx.Conn) (spare *pgx.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.isClosed() {
-		return conn
-	}
-	p.idle = append(p.idle, idleConn{conn, time.Now()})
-	if time.Since(p.idle[0].since) > idleLimit {
-		spare = p.idle[0].Conn
-		p.idle = append(p.idle[:0], p.idle[1:]...)
-	}
-	return spare
-}
-
-// doubt closes what is idle: where one connection was lost, the others may be too.
-func (p *pool) doubt() {
-	p.mu.Lock()
-	doubtful := p.idle
-	p.idle = nil
-	p.mu.Unlock()
-	for _, conn := range doubtful {
-		hangUp(conn.Conn)
-	}
-}
-
-// probe tells whether a new connection can be made and used. It takes no slot: it is the only one at its time.
+// probe tells whether a new connection can be made and used. It is one more than the pool may have, but the only one.
 func (p *pool) probe(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, p.config)
+	conn, err := pgx.ConnectConfig(ctx, p.config.ConnConfig)
 	if err != nil {
 		return err
 	}
@@ -156,29 +78,10 @@ func (p *pool) probe(ctx context.Context) error {
 	return conn.Ping(ctx)
 }
 
-// close waits until all is given back and closes it.
+// close waits until all is released and closes it.
 func (p *pool) close() {
 	p.breaker.close()
-	close(p.closed)
-	for range cap(p.slots) {
-		p.slots <- struct{}{}
-	}
-	p.doubt()
-}
-
-func (p *pool) isClosed() bool {
-	select {
-	case <-p.closed:
-		return true
-	default:
-		return false
-	}
-}
-
-func alive(ctx context.Context, conn *pgx.Conn) bool {
-	ctx, cancel := context.WithTimeout(ctx, doubtAfter)
-	defer cancel()
-	return conn.Ping(ctx) == nil
+	p.all.Close()
 }
 
 func hangUp(conn *pgx.Conn) {

@@ -20,12 +20,12 @@ func (s *Store) view(ctx context.Context, fn func(r reader) error) error {
 
 // survey is a view that may last as long as the caller likes, and so is run once only.
 func (s *Store) survey(ctx context.Context, fn func(r reader) error) error {
-	conn, err := s.pool.lend(ctx)
+	lent, err := s.pool.lend(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.pool.giveBack(conn)
-	return snapshot(ctx, conn, fn)
+	defer lent.Release()
+	return snapshot(ctx, lent.Conn(), fn)
 }
 
 // reading does the work on a connection, and once more when that was lost.
@@ -42,22 +42,28 @@ func (s *Store) reading(ctx context.Context, work func(ctx context.Context, conn
 }
 
 func (s *Store) readOnce(ctx context.Context, work func(ctx context.Context, conn *pgx.Conn) error) error {
-	conn, err := s.pool.lend(ctx)
+	lent, err := s.pool.lend(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.pool.giveBack(conn)
-	return s.judge(ctx, conn, work(ctx, conn))
+	defer lent.Release()
+	return s.judge(ctx, lent.Conn(), work(ctx, lent.Conn()))
 }
 
-// judge marks an error with errLost if the connection has gone or leads nowhere, and draws the consequences.
+// judge marks an error with errLost if the connection has gone or leads nowhere, and draws the consequences. That a
+// caller could not wait, which costs the connection too, says nothing about Postgres.
 func (s *Store) judge(ctx context.Context, conn *pgx.Conn, err error) error {
-	if err == nil || !conn.IsClosed() && !elsewhere(err) {
+	impatient := errors.Is(context.Cause(ctx), errPatience)
+	switch {
+	case err == nil:
+		return nil
+	case elsewhere(err):
+		hangUp(conn)
+	case !conn.IsClosed() || ctx.Err() != nil && !impatient:
 		return err
 	}
-	hangUp(conn)
 	s.pool.doubt()
-	if errors.Is(context.Cause(ctx), errPatience) {
+	if impatient {
 		s.pool.breaker.trip(err) // it did not even answer
 	}
 	return fmt.Errorf("%w: %w", errLost, err)

@@ -41,35 +41,21 @@ func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpack
 	return settled, nil
 }
 
-// settleAll settles a batch in one transaction.
+// settleAll settles a batch: it is paid in one transaction, and then told why the rest was not. That needs no
+// transaction: claims never go, and a packet that is closed stays so.
 func (s *Store) settleAll(ctx context.Context, jobs []*settling) error {
-	var users []string
-	err := s.tx(ctx, func(w *writer) (err error) {
-		if users, err = s.settleBatch(w, jobs); err != nil {
-			s.seeded.forget()
-			return err
+	return s.persist(ctx, func(w *writer) (committing bool, err error) {
+		cut, err := s.shares(w, packetsOf(jobs))
+		if err != nil {
+			return false, err
 		}
+		b := sortBatch(jobs, cut)
 		crashpoint.Here("settle.before-commit")
-		return nil
+		if err := s.payBatch(w, b); err != nil {
+			return true, err
+		}
+		return true, s.classify(w, b)
 	})
-	if err == nil {
-		s.seeded.add(users)
-	}
-	return err
-}
-
-// settleBatch answers the jobs, and gives the users who had or got a seed on the way.
-func (s *Store) settleBatch(w *writer, jobs []*settling) (users []string, err error) {
-	cut, err := s.shares(w, packetsOf(jobs))
-	if err != nil {
-		return nil, err
-	}
-	b := sortBatch(jobs, cut)
-	users = b.users()
-	if err := w.payBatch(b, users, s.seeded.unknown(users)); err != nil {
-		return nil, err
-	}
-	return users, w.classify(b)
 }
 
 func unpayable(why string) redpacket.Settlement {

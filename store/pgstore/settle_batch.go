@@ -10,10 +10,11 @@ import (
 // batch is the claims of one transaction.
 type batch struct {
 	packets []string // those which they are of, sorted
+	users   []string // whom it may pay, each once, sorted
 	pay     []*order // to be tried, in the order of their rows
 	rest    []*order // not paid: why, is to be found out
 
-	accounts map[string]redpacket.Account // after it, of all whom it may pay
+	accounts map[string]redpacket.Account // of its users, after it
 }
 
 // order is a claim with all that its row needs.
@@ -78,17 +79,12 @@ func sortBatch(jobs []*settling, cut map[string][]redpacket.Money) *batch {
 	slices.SortFunc(b.pay, func(x, y *order) int {
 		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.round, y.round), cmp.Compare(x.Share, y.Share))
 	})
-	return b
-}
-
-// users are those whom the batch may pay, each once, sorted.
-func (b *batch) users() []string {
-	users := make([]string, len(b.pay))
-	for i, o := range b.pay {
-		users[i] = o.User
+	for _, o := range b.pay {
+		b.users = append(b.users, o.User)
 	}
-	slices.Sort(users)
-	return slices.Compact(users)
+	slices.Sort(b.users)
+	b.users = slices.Compact(b.users)
+	return b
 }
 
 // holder is the order's user as one who can have one share of the packet.

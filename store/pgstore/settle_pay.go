@@ -10,44 +10,61 @@ import (
 // transfer hang on the inserted claim alone. It gives the transfers' ids.
 //
 // It is written such that the planner has no choice, for it knows little: each packet is looked up, in the order given;
-// "is true" makes no join of it, and so it expects about as many claims as there are, and hashes them.
+// "is true" makes no join of it.
 const payClaims = `
-with input as (
-	select packet_id, share_no, user_id, amount, at, transfer, n from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
-		with ordinality i (packet_id, share_no, user_id, amount, at, transfer, n)
-), held as materialized (
+with held as materialized (
 	select p.id from unnest($7::text[]) i (id)
 	cross join lateral (select id from packets where id = i.id and status = 'open' for share) p
 ), paid as (
-	insert into claims (packet_id, share_no, user_id, amount, at)
-	select packet_id, share_no, user_id, amount, at from input
+	insert into claims (packet_id, share_no, user_id, amount, at, transfer)
+	select packet_id, share_no, user_id, amount, at, transfer
+	from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
+		with ordinality i (packet_id, share_no, user_id, amount, at, transfer, n)
 	where (packet_id in (select id from held)) is true order by n
-	on conflict do nothing returning packet_id, share_no, user_id, amount, at
+	on conflict do nothing returning packet_id, share_no, user_id, amount, at, transfer
 ), credited as (
 	insert into wallets (user_id, balance)
 	select user_id, sum(amount)::bigint from paid group by user_id order by user_id
 	on conflict (user_id) do update set balance = wallets.balance + excluded.balance
 )
 insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
-select i.transfer, p.at, 'packet:' || p.packet_id, 'user:' || p.user_id, p.amount, 'claim', p.user_id, p.packet_id, p.share_no
-from paid p join input i on i.packet_id = p.packet_id and i.share_no = p.share_no and i.user_id = p.user_id
+select transfer, at, 'packet:' || packet_id, 'user:' || user_id, amount, 'claim', user_id, packet_id, share_no from paid
 returning id`
 
-// payBatch pays what can be paid and answers it; all else goes to the rest. Users are all whom it may pay, unseeded
-// those of them who may have no seed.
-func (w *writer) payBatch(b *batch, users, unseeded []string) error {
+// holdPackets locks the packets as payClaims does, for what has to come after them and before the claims.
+const holdPackets = `select from unnest($1::text[]) i (id)
+	cross join lateral (select from packets where id = i.id for share) p`
+
+// payBatch pays what can be paid, commits it and answers it, in one round trip. All else goes to the rest.
+func (s *Store) payBatch(w *writer, b *batch) error {
 	if len(b.pay) == 0 {
 		return nil
 	}
-	var (
-		q    pgx.Batch
-		byID = make(map[string]*order, len(b.pay))
-	)
+	if err := w.plan(payClaims, readAccounts); err != nil {
+		return err
+	}
+	var q pgx.Batch
+	q.Queue(`begin isolation level read committed`)
+	b.queue(&q, s.seeded.unknown(b.users))
+	q.Queue(`commit`).Exec(committed)
+	if err := w.batch(&q); err != nil {
+		s.seeded.forget()
+		return err
+	}
+	s.seeded.add(b.users)
+	b.answer()
+	return nil
+}
+
+// queue has the batch pay. Unseeded are those of its users who may have no seed.
+func (b *batch) queue(q *pgx.Batch, unseeded []string) {
+	if len(unseeded) > 0 {
+		q.Queue(holdPackets, b.packets)
+		queueSeeds(q, unseeded)
+	}
+	byID := make(map[string]*order, len(b.pay))
 	for _, o := range b.pay {
 		byID[o.transfer] = o
-	}
-	if len(unseeded) > 0 {
-		queueSeeds(&q, unseeded)
 	}
 	q.Queue(payClaims, b.rows()...).Query(func(rs pgx.Rows) error {
 		paid, err := collect(rs, scanText)
@@ -56,18 +73,18 @@ func (w *writer) payBatch(b *batch, users, unseeded []string) error {
 		}
 		return err
 	})
-	queueAccounts(&q, users, &b.accounts)
-	if err := w.batch(&q); err != nil {
-		return err
-	}
+	queueAccounts(q, b.users, &b.accounts)
+}
+
+// answer answers what was paid.
+func (b *batch) answer() {
 	for _, o := range b.pay {
 		if o.paid {
-			o.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
+			o.settling.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
 		} else {
 			b.rest = append(b.rest, o)
 		}
 	}
-	return nil
 }
 
 func paidNow(c redpacket.Claim, amount redpacket.Money, acc redpacket.Account) redpacket.Settlement {

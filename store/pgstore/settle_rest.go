@@ -8,16 +8,15 @@ import (
 	"hongbao/redpacket"
 )
 
-// judgeClaims tells all there is to know of claims that were not paid now: how the packet stands, which claim is the
-// user's, whether the share is taken, and whether an earlier run of this very transaction paid it.
+// judgeClaims tells all there is to know of claims that were not paid now: how the packet stands, if it is there, which
+// claim is the user's, whether the share is taken, and whether an earlier run of this very transaction paid it.
 const judgeClaims = `
-select p.status, m.share_no, m.amount, m.at, s.user_id is not null, coalesce(t.id = i.transfer, false)
+select coalesce(p.status, ''), m.share_no, m.amount, m.at, s.user_id is not null, coalesce(s.transfer = i.transfer, false)
 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
 	with ordinality i (packet_id, share_no, user_id, transfer, n)
-join packets p on p.id = i.packet_id
+left join packets p on p.id = i.packet_id
 left join claims m on m.packet_id = i.packet_id and m.user_id = i.user_id
 left join claims s on s.packet_id = i.packet_id and s.share_no = i.share_no
-left join transfers t on t.packet_id = i.packet_id and t.share_no = i.share_no and t.kind = 'claim'
 order by i.n`
 
 // judged is one row of judgeClaims.
@@ -34,7 +33,7 @@ func scanJudged(rs pgx.Rows) (j judged, err error) {
 
 // classify says why the rest was not paid now. It is a statement of its own, because it has to see what others
 // have committed while the claims were being inserted.
-func (w *writer) classify(b *batch) error {
+func (s *Store) classify(q querier, b *batch) error {
 	if len(b.rest) == 0 {
 		return nil
 	}
@@ -43,7 +42,7 @@ func (w *writer) classify(b *batch) error {
 	for i, o := range b.rest {
 		packets[i], shares[i], users[i], transfers[i] = o.ID, int64(o.Share), o.User, o.transfer
 	}
-	all, err := rows(w, scanJudged, judgeClaims, packets, shares, users, transfers)
+	all, err := rows(q, scanJudged, judgeClaims, packets, shares, users, transfers)
 	if err != nil {
 		return err
 	}
@@ -54,6 +53,9 @@ func (w *writer) classify(b *batch) error {
 	for i, o := range b.rest {
 		if n, ok := paid[o.holder()]; ok && n > o.n {
 			all[i].mine = storedPaid{} // when this one's turn was it was not there yet
+		}
+		if all[i].status == "" { // a failover has lost it
+			s.cuts.drop(o.ID)
 		}
 		if o.answer, err = o.verdict(all[i], b.accounts); err != nil {
 			return err
@@ -80,6 +82,8 @@ func (o *order) verdict(j judged, accounts map[string]redpacket.Account) (redpac
 		return paidNow(o.Claim, o.amount, accounts[o.User]), nil
 	case mine != nil:
 		return redpacket.Settlement{Verdict: redpacket.Duplicate, Share: mine.Share, Amount: mine.Amount, At: mine.At}, nil
+	case j.status == "":
+		return unpayable("no such packet"), nil
 	case o.amount == 0:
 		return unpayable("no such share"), nil
 	case j.taken:

@@ -127,3 +127,29 @@ func TestSettleAfterTheDatabaseWasPutBack(t *testing.T) {
 		}
 	}
 }
+
+// TestSettleOfAPacketThatWasLost: a failover may lose a packet that was known a moment ago.
+func TestSettleOfAPacketThatWasLost(t *testing.T) {
+	s := openStore(t, storetest.Database(t))
+	l := rich(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	q := l.Send("owner", "another", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	l.Claim(p, 1)
+	l.Must(s.tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`delete from packets where id = $1`, p.ID)
+		return err
+	}))
+	settled, err := s.Settle(t.Context(), []redpacket.Claim{
+		{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 0, User: "u0", At: l.At},
+		{Ref: q.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 9, User: "bob", At: l.At},
+	})
+	l.Must(err)
+	for i, want := range []redpacket.Verdict{redpacket.Unpayable, redpacket.Duplicate, redpacket.PaidNow, redpacket.Unpayable} {
+		if settled[i].Verdict != want || want == redpacket.Unpayable && settled[i].Why != "no such packet" {
+			t.Errorf("claim %d: %+v", i, settled[i])
+		}
+	}
+	if cut, _ := s.cuts.known([]string{p.ID}); len(cut) != 0 {
+		t.Error("its shares are kept")
+	}
+}

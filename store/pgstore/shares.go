@@ -54,6 +54,14 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 	c.size += len(shares)
 }
 
+// drop forgets a packet that is not there any more.
+func (c *shareCache) drop(packet string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size -= len(c.cut[packet])
+	delete(c.cut, packet)
+}
+
 // shares gives the cuts of those of the packets that exist.
 func (s *Store) shares(q querier, packets []string) (map[string][]redpacket.Money, error) {
 	cut, unknown := s.cuts.known(packets)

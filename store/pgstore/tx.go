@@ -9,15 +9,30 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A transaction whose client was cut off must not hold its locks for long. The setting ends with it.
 const beginWriting = "begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000"
 
 // tx runs fn in a transaction of its own. It returns nil when that is committed, and fn's error when it is rolled
-// back. Where the outcome is unknown, or others came in between, fn is run again, for as long as patience lasts.
-// Once begun it does not stop for a caller who has gone: nobody could say what became of it.
+// back.
 func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
+	return s.persist(ctx, func(w *writer) (committing bool, err error) {
+		if err := simple(w.ctx, w.conn, beginWriting); err != nil {
+			return false, err
+		}
+		if err := fn(w); err != nil {
+			return false, err
+		}
+		return true, commit(w.ctx, w.conn)
+	})
+}
+
+// persist runs what begins and commits a transaction by itself, and says with an error whether it was committing. Where
+// the outcome is unknown, or others came in between, it is run again, for as long as patience lasts. Once begun it does
+// not stop for a caller who has gone: nobody could say what became of it.
+func (s *Store) persist(ctx context.Context, run func(w *writer) (committing bool, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable("begin", err)
 	}
@@ -25,7 +40,7 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 	defer cancel()
 	again, lost := false, false
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		committing, err := s.try(ctx, again, fn)
+		committing, err := s.try(ctx, again, run)
 		again = again || committing && errors.Is(err, errLost)
 		switch {
 		case errors.Is(err, errLost):
@@ -61,25 +76,20 @@ func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 	}
 }
 
-// try runs fn once. If the connection is lost while it is committing, nobody knows whether it is committed.
-func (s *Store) try(ctx context.Context, again bool, fn func(w *writer) error) (committing bool, err error) {
-	conn, err := s.pool.lend(ctx)
+// try runs it once. If the connection is lost while it is committing, nobody knows whether it is committed.
+func (s *Store) try(ctx context.Context, again bool, run func(w *writer) (bool, error)) (committing bool, err error) {
+	lent, err := s.pool.lend(ctx)
 	if err != nil {
 		if again { // it still wants to know what became of it
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}
 		return false, err
 	}
-	defer s.pool.giveBack(conn)
-	err = simple(ctx, conn, beginWriting)
-	if err == nil {
-		err = s.guarded(&writer{reader: reader{ctx, conn}, again: again}, fn)
-	}
-	if err == nil {
-		committing = true
-		err = commit(ctx, conn)
-	} else if !conn.IsClosed() {
-		_ = rollback(ctx, conn) // a connection that is still in a transaction is closed when it is given back
+	defer lent.Release()
+	conn := lent.Conn()
+	committing, err = s.guarded(&writer{reader: reader{ctx, conn}, again: again}, run)
+	if err != nil && conn.PgConn().TxStatus() != 'I' {
+		_ = rollback(ctx, conn) // a connection that is still in a transaction is closed when it is released
 	}
 	return committing, s.judge(ctx, conn, err)
 }
@@ -87,19 +97,26 @@ func (s *Store) try(ctx context.Context, again bool, fn func(w *writer) error) (
 // commit fails where Postgres rolled back instead: fn has swallowed an error.
 func commit(ctx context.Context, conn *pgx.Conn) error {
 	tag, err := conn.Exec(ctx, "commit", pgx.QueryExecModeSimpleProtocol)
-	if err == nil && tag.String() != "COMMIT" {
-		err = pgx.ErrTxCommitRollback
+	if err != nil {
+		return err
 	}
-	return err
+	return committed(tag)
+}
+
+func committed(tag pgconn.CommandTag) error {
+	if tag.String() != "COMMIT" {
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
 }
 
 // guarded turns a panic into an error, so that it cannot take a committer with it.
-func (s *Store) guarded(w *writer, fn func(w *writer) error) (err error) {
+func (s *Store) guarded(w *writer, run func(w *writer) (bool, error)) (committing bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("panic in transaction", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic in transaction: %v", p)
 		}
 	}()
-	return fn(w)
+	return run(w)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -108,7 +107,7 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 	s, other := openStore(t, url), openStore(t, url)
 	furnish(t, s)
 	for i := range 4 {
-		lendMany(t, s, 5)
+		backends(t, s, 5)
 		err := other.look(t.Context(), func(r reader) error {
 			_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
 				where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
@@ -128,18 +127,6 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 	}
 }
 
-// lendMany makes the pool have so many connections, which are idle then.
-func lendMany(t *testing.T, s *Store, n int) {
-	t.Helper()
-	for range n {
-		conn, err := s.pool.lend(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.pool.giveBack(conn)
-	}
-}
-
 // TestFullPoolIsWaitedFor: more callers than connections take turns.
 func TestFullPoolIsWaitedFor(t *testing.T) {
 	s := openStore(t, storetest.Database(t)+"&pool_max_conns=3")
@@ -154,18 +141,4 @@ func TestFullPoolIsWaitedFor(t *testing.T) {
 	wg.Wait()
 	await(t, s, `select count(*) <= 3 from pg_stat_activity where datname = current_database()`)
 	await(t, s, `select count(*) = 50 from users`)
-}
-
-func TestParseURL(t *testing.T) {
-	for _, url := range []string{
-		"postgres://u:secret@h/d?pool_max_conns=2", "postgres://u:secret@h/d?pool_max_conns=x", "postgres://u:secret@h:port/d",
-	} {
-		if _, _, err := parseURL(url); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", url, err)
-		}
-	}
-	config, size, err := parseURL("postgres://u@h/d?pool_max_conns=7&application_name=x")
-	if err != nil || size != 7 || len(config.RuntimeParams) != 1 || config.ConnectTimeout != connectTimeout {
-		t.Errorf("size %d, %v, %v", size, config, err)
-	}
 }

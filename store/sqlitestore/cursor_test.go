@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"encoding/base64"
 	"errors"
 	"testing"
 
@@ -9,12 +10,13 @@ import (
 
 func TestCursor(t *testing.T) {
 	at, id := int64(0), ""
-	if err := parseCursor("rooms", cursor("rooms", int64(1<<53), `<"恭喜">`), &at, &id); err != nil || at != 1<<53 || id != `<"恭喜">` {
+	if err := parseCursor("rooms", cursor("rooms", int64(1<<53), `<"恭喜\u0000">`), &at, &id); err != nil || at != 1<<53 || id != `<"恭喜\u0000">` {
 		t.Errorf("read back %d, %q, %v", at, id, err)
 	}
 	for _, next := range []string{
 		cursor("members", int64(1), "x"), cursor("rooms", int64(1)), cursor("rooms", int64(1), "x", "y"),
 		cursor("rooms", "1", "x"), cursor("rooms", 1.5, "x"), "no cursor", "",
+		cursor("rooms", int64(1), "zero\x00byte"), base64.RawURLEncoding.EncodeToString([]byte("[\"rooms\",1,\"no \xff UTF-8\"]")),
 	} {
 		if err := parseCursor("rooms", next, &at, &id); !errors.Is(err, chat.ErrBadRequest) {
 			t.Errorf("cursor %q: %v, want a bad request", next, err)

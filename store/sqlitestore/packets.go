@@ -23,7 +23,8 @@ var packetLists = map[redpacket.Direction]packetList{
 		totals: `count(*), coalesce(sum(p.total - p.refunded), 0), 0`,
 	},
 	redpacket.DirReceived: {
-		from: `claims c join packets p on p.id = c.packet_id`, user: `c.user_id`, at: `c.at`, id: `c.packet_id`,
+		from: `transfers t join claims c on c.packet_id = t.packet_id and c.user_id = t.user_id join packets p on p.id = t.packet_id`,
+		user: `t.kind = 'claim' and t.user_id`, at: `t.at`, id: `t.packet_id`,
 		totals: `count(*), coalesce(sum(c.amount), 0), coalesce(sum(c.luckiest), 0)`,
 	},
 }

@@ -100,8 +100,9 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 		return false, nil
 	}
 	amount := shares[g.Share]
-	res, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at) values (?, ?, ?, ?, ?)
-		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli())
+	transfer := chat.NewID(at)
+	res, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values (?, ?, ?, ?, ?, ?)
+		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), transfer)
 	if err != nil {
 		return false, err
 	}
@@ -112,7 +113,7 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 		return false, err
 	}
 	return true, w.record(movement{
-		id: chat.NewID(at), at: at, debit: packetParty(packet), credit: userParty(g.User), amount: amount,
+		id: transfer, at: at, debit: packetParty(packet), credit: userParty(g.User), amount: amount,
 		kind: redpacket.TransferClaim, user: g.User, packet: packet, share: g.Share,
 	})
 }

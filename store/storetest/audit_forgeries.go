@@ -20,7 +20,7 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 		"claims": {
 			"packet_id": {"'another'", "'cancelled'"}, "share_no": {"99", "-1", "3"},
 			"user_id": {"'somebody'", "'u9'"}, "amount": {"amount + 1", "amount - 1", "9223372036854775807"},
-			"at": {"at + 1"}, "luckiest": {w.OtherMarked},
+			"at": {"at + 1"}, "transfer": {"'another'"}, "luckiest": {w.OtherMarked},
 		},
 		"transfers": {
 			"debit": {"'outside'", "'user:u9'", "'packet:another'"}, "credit": {"'outside'", "'user:u9'", "'packet:another'"},
@@ -35,15 +35,18 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 func forgeries(w AuditWords) []string {
 	return []string{
 		`insert into wallets (user_id, balance) values ('somebody', 5)`,
-		`insert into claims (packet_id, share_no, user_id, amount, at) values ('open', 5, 'u9', 10, 1)`,
-		`insert into claims (packet_id, share_no, user_id, amount, at) values ('cancelled', 0, 'u9', 10, 1)`,
-		`insert into claims (packet_id, share_no, user_id, amount, at) values ('none', 0, 'u9', 10, 1)`,
+		`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ('open', 5, 'u9', 10, 1, 'x')`,
+		`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ('cancelled', 0, 'u9', 10, 1, 'x')`,
+		`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ('none', 0, 'u9', 10, 1, 'x')`,
 		`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
 			values ('x', 1, 'outside', 'user:u1', 5, 'credit', 'u1', 'x', ` + w.Bytes(1) + `)`,
 		`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id)
 			values ('x', 1, 'packet:open', 'user:u1', 5, 'refund', 'u1', 'open')`,
 		`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 			values ('x', 1, 'packet:open', 'user:u1', 5, 'claim', 'u1', 'open', 5)`,
+		`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
+			select 'x', at, debit, credit, amount, kind, user_id, packet_id, share_no from transfers where kind = 'claim' and packet_id = 'open'
+			and share_no = 0`,
 		`insert into packets (` + copied + `, id, key) select ` + copied + `, 'copy', 'copy' from packets where id = 'open'`,
 		// Opened again without a trace of its end in the tables of money.
 		`update claims set luckiest = ` + w.Unmarked + ` where packet_id = 'drained';
