@@ -47,13 +47,14 @@ func moveSlot(t *testing.T, p *Pool, partition int) {
 	key := p.keys(partition).due
 	cluster := p.nodes.client.(*redis.ClusterClient)
 	slot := cluster.ClusterKeySlot(ctx, key).Val()
+	nodes := nodesOf(t, cluster) // this also makes the client look where the slots are
 	from, err := cluster.MasterForKey(ctx, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var to *redis.Client
 	ids := map[*redis.Client]string{}
-	for _, node := range nodesOf(t, cluster) {
+	for _, node := range nodes {
 		ids[node] = node.Do(ctx, "cluster", "myid").Val().(string)
 		if node.Options().Addr > from.Options().Addr && (to == nil || node.Options().Addr < to.Options().Addr) {
 			to = node
