@@ -121,7 +121,7 @@ func TestInstancesSettleInOneOrder(t *testing.T) {
 	var wg sync.WaitGroup
 	undone := errors.New("undone")
 	err := all[2].tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at) values ($1, $2, 'nobody', 1, 0)`, p.ID, shares/2)
+		_, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ($1, $2, 'nobody', 1, 0, 'none')`, p.ID, shares/2)
 		must(t, err)
 		for n := range 2 {
 			var jobs []*settling

@@ -35,6 +35,11 @@ func TestDualRun(t *testing.T) {
 				newDual(t, f, n, &told).run()
 			}
 			t.Log(told)
+			for decision, n := range told.decisions {
+				if n == 0 {
+					t.Errorf("no attempt met decision %d", decision)
+				}
+			}
 		})
 	}
 }
