@@ -80,7 +80,7 @@ func (b *batch) queue(q *pgx.Batch, unseeded []string) {
 func (b *batch) answer() {
 	for _, o := range b.pay {
 		if o.paid {
-			o.settling.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
+			o.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
 		} else {
 			b.rest = append(b.rest, o)
 		}
