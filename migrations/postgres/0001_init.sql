@@ -128,7 +128,7 @@ create unique index claims_luckiest on claims (packet_id) where luckiest;
 -- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.
 -- A party is 'user:<id>', 'packet:<id>' or 'outside'.
 create table transfers (
-    id     text collate "C" primary key,
+    id     text collate "C" not null,
     at     bigint not null,
     debit  text collate "C" not null,
     credit text collate "C" not null,
@@ -140,12 +140,12 @@ create table transfers (
     key    text collate "C",                  -- admin credit and debit
     hash   bytea,
     note   text not null default '',
+    primary key (user_id, at, id),          -- the order in which they are listed
     check (debit <> credit)
 );
 
 create unique index transfers_once on transfers (packet_id, kind) where kind in ('send', 'refund');
 create unique index transfers_key on transfers (key) where key is not null;
-create index transfers_user on transfers (user_id, at desc, id desc);
 
 create table quarantine (
     id        bigint generated always as identity primary key,

@@ -127,7 +127,7 @@ create unique index claims_luckiest on claims (packet_id) where luckiest = 1;
 -- Insert-only, one row a movement. That a claim has one only is up to the claim, which names it: each index is paid for with every grab.
 -- A party is 'user:<id>', 'packet:<id>' or 'outside'.
 create table transfers (
-    id     text primary key,
+    id     text not null,
     at     integer not null,
     debit  text not null,
     credit text not null,
@@ -139,12 +139,12 @@ create table transfers (
     key    text,                            -- admin credit and debit
     hash   blob,
     note   text not null default '',
+    primary key (user_id, at, id),          -- the order in which they are listed
     check (debit <> credit)
 ) strict, without rowid;
 
 create unique index transfers_once on transfers (packet_id, kind) where kind in ('send', 'refund');
 create unique index transfers_key on transfers (key) where key is not null;
-create index transfers_user on transfers (user_id, at desc, id desc);
 
 create table quarantine (
     id        integer primary key,

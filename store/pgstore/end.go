@@ -115,7 +115,7 @@ func (w *writer) endedBefore(e *ending, b redpacket.Book) (redpacket.Closed, err
 	if done.ID != e.EntryID {
 		return redpacket.Closed{Book: b}, nil
 	}
-	if e.late, err = rows(w, scanGrant, `select user_id, share_no from transfers where id = any($1)`, e.ids()); err != nil {
+	if e.late, err = rows(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 and transfer = any($2)`, e.ID, e.ids()); err != nil {
 		return redpacket.Closed{}, err
 	}
 	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: e.inserted(b.Claims)}

@@ -12,8 +12,9 @@ type batch struct {
 	packets []string // those which they are of, sorted
 	users   []string // whom it may pay, each once, sorted
 	pay     []*order // to be tried, in the order of their rows
-	rest    []*order // not paid: why, is to be found out
+	rest    []*order // what became of them is to be found out
 
+	paid     int64                        // how many of pay were
 	accounts map[string]redpacket.Account // of its users, after it
 }
 

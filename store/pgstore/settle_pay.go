@@ -7,14 +7,14 @@ import (
 )
 
 // payClaims holds the packets open and inserts the claims that find their share and their user free. Wallet and
-// transfer hang on the inserted claim alone. It gives the transfers' ids.
+// transfer hang on the inserted claim alone.
 //
 // It is written such that the planner has no choice, for it knows little: each packet is looked up, in the order given;
-// "is true" makes no join of it.
+// "is true" makes no join of it; and status is not asked, lest it search the whole index of open packets for each.
 const payClaims = `
 with held as materialized (
 	select p.id from unnest($7::text[]) i (id)
-	cross join lateral (select id from packets where id = i.id and status = 'open' for share) p
+	cross join lateral (select id from packets where id = i.id and closed_at is null for share) p
 ), paid as (
 	insert into claims (packet_id, share_no, user_id, amount, at, transfer)
 	select packet_id, share_no, user_id, amount, at, transfer
@@ -28,14 +28,13 @@ with held as materialized (
 	on conflict (user_id) do update set balance = wallets.balance + excluded.balance
 )
 insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
-select transfer, at, 'packet:' || packet_id, 'user:' || user_id, amount, 'claim', user_id, packet_id, share_no from paid
-returning id`
+select transfer, at, 'packet:' || packet_id, 'user:' || user_id, amount, 'claim', user_id, packet_id, share_no from paid`
 
 // holdPackets locks the packets as payClaims does, for what has to come after them and before the claims.
 const holdPackets = `select from unnest($1::text[]) i (id)
 	cross join lateral (select from packets where id = i.id for share) p`
 
-// payBatch pays what can be paid, commits it and answers it, in one round trip. All else goes to the rest.
+// payBatch pays what can be paid and commits it, in one round trip.
 func (s *Store) payBatch(w *writer, b *batch) error {
 	if len(b.pay) == 0 {
 		return nil
@@ -62,28 +61,20 @@ func (b *batch) queue(q *pgx.Batch, unseeded []string) {
 		q.Queue(holdPackets, b.packets)
 		queueSeeds(q, unseeded)
 	}
-	byID := make(map[string]*order, len(b.pay))
-	for _, o := range b.pay {
-		byID[o.transfer] = o
-	}
-	q.Queue(payClaims, b.rows()...).Query(func(rs pgx.Rows) error {
-		paid, err := collect(rs, scanText)
-		for _, id := range paid {
-			byID[id].paid = true
-		}
-		return err
-	})
+	q.Queue(payClaims, b.rows()...).Exec(affected(&b.paid))
 	queueAccounts(q, b.users, &b.accounts)
 }
 
-// answer answers what was paid.
+// answer answers what was paid, if that was all. Else it is left to those who find out about the rest: most often there
+// is none, and then nobody needs to be named.
 func (b *batch) answer() {
+	if b.paid < int64(len(b.pay)) {
+		b.rest = append(b.rest, b.pay...)
+		return
+	}
 	for _, o := range b.pay {
-		if o.paid {
-			o.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
-		} else {
-			b.rest = append(b.rest, o)
-		}
+		o.paid = true
+		o.settling.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
 	}
 }
 

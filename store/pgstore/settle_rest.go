@@ -8,8 +8,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// judgeClaims tells all there is to know of claims that were not paid now: how the packet stands, if it is there, which
-// claim is the user's, whether the share is taken, and whether an earlier run of this very transaction paid it.
+// judgeClaims tells all there is to know of claims that may not have been paid now: how the packet stands, if it is
+// there, which claim is the user's, whether the share is taken, and whether it was this very one that took it.
 const judgeClaims = `
 select coalesce(p.status, ''), m.share_no, m.amount, m.at, s.user_id is not null, coalesce(s.transfer = i.transfer, false)
 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
@@ -31,7 +31,7 @@ func scanJudged(rs pgx.Rows) (j judged, err error) {
 	return j, err
 }
 
-// classify says why the rest was not paid now. It is a statement of its own, because it has to see what others
+// classify says what became of the rest. It is a statement of its own, because it has to see what others
 // have committed while the claims were being inserted.
 func (s *Store) classify(q querier, b *batch) error {
 	if len(b.rest) == 0 {
@@ -78,7 +78,7 @@ func (b *batch) paidTo() map[place]int {
 // verdict: the user's own claim comes first, for it answers for ever.
 func (o *order) verdict(j judged, accounts map[string]redpacket.Account) (redpacket.Settlement, error) {
 	switch mine := j.mine.paid(); {
-	case o.paid: // by an earlier run of this very transaction
+	case o.paid: // now, or by an earlier run of the same transaction
 		return paidNow(o.Claim, o.amount, accounts[o.User]), nil
 	case mine != nil:
 		return redpacket.Settlement{Verdict: redpacket.Duplicate, Share: mine.Share, Amount: mine.Amount, At: mine.At}, nil

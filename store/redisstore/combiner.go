@@ -84,22 +84,24 @@ type runway struct {
 
 var errCrowded = errors.New("too many are waiting for this node")
 
-// fly has an ask answered.
+// fly has an ask answered. Who comes first flies himself, for to wake another goroutine is a good part of what a lone grab
+// costs; then he cannot leave before patience ends. Not so who has a deadline.
 func (w *runway) fly(ctx context.Context, a *ask) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	f, start, err := w.board(a)
+	_, timed := ctx.Deadline()
 	switch {
 	case err != nil:
 		return err
 	case !start:
-	case ctx.Done() == nil: // he cannot leave, so he may as well do it himself
+	case timed:
+		go w.runAll(f)
+	default:
 		if next := w.run(f); next != nil {
 			go w.runAll(next)
 		}
-	default:
-		go w.runAll(f)
 	}
 	return f.wait(ctx, a)
 }

@@ -75,22 +75,42 @@ func (p *Pool) ackCalls(asks []*ask) (calls []*call) {
 			}
 		}
 	}
+	var now []done // what the next call is about
+	size := 0
 	for at, entries := range partitions {
 		for len(entries) > 0 {
-			n := min(batch, len(entries))
-			calls = append(calls, p.ackCall(&p.partitions[at], entries[:n]))
+			n := min(batch-size, len(entries))
+			now, size = append(now, done{&p.partitions[at], entries[:n]}), size+n
 			entries = entries[n:]
+			if size == batch || p.nodes.sharded() {
+				calls = append(calls, p.ackCall(now, size))
+				now, size = nil, 0
+			}
 		}
+	}
+	if now != nil {
+		calls = append(calls, p.ackCall(now, size))
 	}
 	return calls
 }
 
-func (p *Pool) ackCall(k *partitionKeys, entries []*acked) *call {
-	c := newCall(p.scripts.ack, 2, 3*len(entries))
-	c.add(k.out, k.acks)
-	for _, e := range entries {
-		c.add(e.entry, e.ref.ID, claimsText(e.grants))
-		c.asks = append(c.asks, e.asks...)
+// done is what a call has to forget of one partition.
+type done struct {
+	keys    *partitionKeys
+	entries []*acked
+}
+
+func (p *Pool) ackCall(partitions []done, entries int) *call {
+	c := newCall(p.scripts.ack, 2*len(partitions), len(partitions)+3*entries)
+	for _, d := range partitions {
+		c.add(d.keys.out, d.keys.acks)
+	}
+	for _, d := range partitions {
+		c.add(len(d.entries))
+		for _, e := range d.entries {
+			c.add(e.entry, e.ref.ID, claimsText(e.grants))
+			c.asks = append(c.asks, e.asks...)
+		}
 	}
 	return c
 }
