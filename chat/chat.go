@@ -31,7 +31,11 @@ type Room struct {
 	Members      int
 	LastSeq      int64
 	CreatedAt    time.Time
+	Deleted      bool // nobody is in it any more, and nobody will be
 }
+
+// SmallRoom is how many members a room may have for the presence and the reading of each to be told to all.
+const SmallRoom = 200
 
 // Role is what a member may do in a room.
 type Role string
@@ -51,6 +55,7 @@ type Standing struct {
 	In         bool // is a member now
 	Role       Role
 	Banned     bool
+	Gone       bool      // the room has been deleted
 	MutedUntil time.Time // zero: not muted
 }
 
@@ -68,7 +73,7 @@ func (s Standing) MaySend(now time.Time) error {
 // MayRead says whether a user with this standing may see the room's entries and members.
 func (s Standing) MayRead() error {
 	switch {
-	case !s.Ever && !s.Visible:
+	case !s.Ever && !s.Visible, s.Gone:
 		return ErrNotFound
 	case s.Banned:
 		return ErrBanned

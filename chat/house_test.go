@@ -54,13 +54,13 @@ type watchedStore struct {
 	written                     func() // called after a user was written
 }
 
-func (s *watchedStore) PutUser(ctx context.Context, u chat.User) error {
+func (s *watchedStore) PutUser(ctx context.Context, u chat.User) (int64, error) {
 	s.putUsers.Add(1)
-	err := s.Store.PutUser(ctx, u)
+	notBefore, err := s.Store.PutUser(ctx, u)
 	if s.written != nil {
 		s.written()
 	}
-	return err
+	return notBefore, err
 }
 
 func (s *watchedStore) Epoch(ctx context.Context) (string, error) {

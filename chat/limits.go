@@ -4,31 +4,45 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
 // Limits of rooms and messages. Characters are code points.
 type Limits struct {
-	TextChars   int
-	NameChars   int
-	InviteUsers int // first members of a new room
-	RoomMembers int
-	Rooms       int // that a user may be in
+	TextChars         int
+	DataBytes         int // of the host's own object in a message
+	NameChars         int
+	AnnouncementChars int
+	EmojiChars        int
+	Mentions          int // in one message
+	InviteUsers       int // at once
+	RoomMembers       int
+	Rooms             int           // that a user may be in
+	EditWindow        time.Duration // how long one's own text may be edited and recalled
 }
 
 // DefaultLimits are those of section 9 of the protocol.
 func DefaultLimits() Limits {
-	return Limits{TextChars: 4000, NameChars: 64, InviteUsers: 100, RoomMembers: 100_000, Rooms: 500}
+	return Limits{
+		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, EmojiChars: 16, Mentions: 50,
+		InviteUsers: 100, RoomMembers: 100_000, Rooms: 500, EditWindow: 2 * time.Minute,
+	}
 }
 
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
-		TextChars:   cmp.Or(l.TextChars, d.TextChars),
-		NameChars:   cmp.Or(l.NameChars, d.NameChars),
-		InviteUsers: cmp.Or(l.InviteUsers, d.InviteUsers),
-		RoomMembers: cmp.Or(l.RoomMembers, d.RoomMembers),
-		Rooms:       cmp.Or(l.Rooms, d.Rooms),
+		TextChars:         cmp.Or(l.TextChars, d.TextChars),
+		DataBytes:         cmp.Or(l.DataBytes, d.DataBytes),
+		NameChars:         cmp.Or(l.NameChars, d.NameChars),
+		AnnouncementChars: cmp.Or(l.AnnouncementChars, d.AnnouncementChars),
+		EmojiChars:        cmp.Or(l.EmojiChars, d.EmojiChars),
+		Mentions:          cmp.Or(l.Mentions, d.Mentions),
+		InviteUsers:       cmp.Or(l.InviteUsers, d.InviteUsers),
+		RoomMembers:       cmp.Or(l.RoomMembers, d.RoomMembers),
+		Rooms:             cmp.Or(l.Rooms, d.Rooms),
+		EditWindow:        cmp.Or(l.EditWindow, d.EditWindow),
 	}
 }
 

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -11,6 +12,10 @@ type Message struct {
 	Room string
 	Key  string
 	Text string
+
+	Data     json.RawMessage // an object of the host's own, compact; nil: none
+	ReplyTo  int64           // an entry of the room; 0: to nothing
+	Mentions []string        // users
 }
 
 // Receipt says which entry a message has become.

@@ -60,7 +60,7 @@ func TestMessageIsChecked(t *testing.T) {
 		_, err := h.Send(h.ctx, person("ann"), test.m)
 		var bad *chat.FieldError
 		if !errors.Is(err, test.want) || !errors.As(err, &bad) || bad.Field != test.field {
-			t.Errorf("%q: error %v, want %v of %s", test.m, err, test.want, test.field)
+			t.Errorf("%+v: error %v, want %v of %s", test.m, err, test.want, test.field)
 		}
 	}
 	h.heard()

@@ -9,10 +9,10 @@ import (
 // PresenceLease of its death; what the engine has forgotten, each instance notes again within the same time.
 type Presence interface {
 	// Enter notes a socket of the user. When he has more than most it returns those that have to go, the oldest
-	// first, and forgets them. The same socket again changes nothing.
-	Enter(ctx context.Context, user, socket string, most int) (out []string, err error)
-	// Leave forgets a socket. One that is not there is forgotten already.
-	Leave(ctx context.Context, user, socket string) error
+	// first, and forgets them. The same socket again changes nothing. first: he had none before.
+	Enter(ctx context.Context, user, socket string, most int) (out []string, first bool, err error)
+	// Leave forgets a socket. One that is not there is forgotten already. last: he had this one, and now none.
+	Leave(ctx context.Context, user, socket string) (last bool, err error)
 	// Online tells which of the users have a socket, in the order asked.
 	Online(ctx context.Context, users []string) ([]bool, error)
 	// Run keeps this instance's sockets noted until ctx is done, and then forgets them.

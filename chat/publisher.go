@@ -8,7 +8,8 @@ type Publisher interface {
 	// ToRoom and ToUser send an event to all sockets in a room, or of one user.
 	ToRoom(room string, e Event)
 	ToUser(user string, e Event)
-	// Moved tells the other instances that the user stands otherwise to the room than they may remember.
+	// Moved tells the other instances that the user stands otherwise to the room than they may remember. Without a user: that
+	// everybody does; without a room: that it is the user himself who is otherwise.
 	Moved(room, user string)
 }
 
@@ -22,6 +23,8 @@ type Entered struct{ Membership Membership }
 type Gone struct {
 	Room   string
 	Reason string // left, kicked, banned, deleted
+	// Through is the last entry that is still for him, the one that says so; 0: there is none.
+	Through int64
 }
 
 // MembersCounted tells a room how many it is, at most once a second.
@@ -36,6 +39,21 @@ type ReadMoved struct {
 	User string
 	Seq  int64
 }
+
+// Typed tells a room that one of its members is writing.
+type Typed struct{ Room, User string }
+
+// PresenceMoved tells a small room that the first socket of one of its members has come, or the last has gone.
+type PresenceMoved struct {
+	Room, User string
+	Online     bool
+}
+
+// EventName implements Event.
+func (Typed) EventName() string { return "typing" }
+
+// EventName implements Event.
+func (PresenceMoved) EventName() string { return "presence" }
 
 // EventName implements Event.
 func (Entered) EventName() string { return "entered" }

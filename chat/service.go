@@ -15,6 +15,8 @@ type Options struct {
 	NewID  func(time.Time) string
 	Limits Limits // zero fields: DefaultLimits
 	Log    *slog.Logger
+
+	Presence Presence // nil: nobody is online
 }
 
 // Service is everything that people do with rooms. It publishes only what has been committed.
@@ -76,7 +78,7 @@ func (s *Service) SignIn(ctx context.Context, u User) error {
 		return nil
 	}
 	version := s.users.drop(seat{user: u.ID})
-	if err := s.store.PutUser(ctx, u); err != nil {
+	if _, err := s.store.PutUser(ctx, u); err != nil {
 		return err
 	}
 	u.ID = strings.Clone(u.ID) // what is kept must not hold a whole request in memory

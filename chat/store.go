@@ -12,8 +12,11 @@ import (
 type Store interface {
 	// Epoch names this database's numbering; it changes only when seqs are lost or renumbered.
 	Epoch(ctx context.Context) (string, error)
-	// PutUser notes the user's name and avatar as his newest token gives them.
-	PutUser(ctx context.Context, u User) error
+	// PutUser notes the user's name and avatar as his newest token gives them, and tells up to which second, in Unix time,
+	// his tokens are refused; 0: none is.
+	PutUser(ctx context.Context, u User) (notBefore int64, err error)
+	// Revoke refuses the user's tokens up to the given second, and never fewer than before. It makes an unseen user.
+	Revoke(ctx context.Context, user string, second int64) error
 	// KeyUsed tells whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 
@@ -29,10 +32,18 @@ type Store interface {
 	// leaving makes the longest-standing admin, else member, the owner. Entries it made are returned
 	// for publication (public rooms: none but a role change). Leaving twice changes nothing.
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
+	// Direct gives the one room of two people and puts in who of them is not. FieldError{ErrNotFound, "user"}: the other was
+	// never seen; FieldError{ErrLimitExceeded, "user"}: one of them is in too many rooms.
+	Direct(ctx context.Context, p Pairing) (Paired, error)
+	// Change makes something about a room or its people otherwise, as Change.Rule decides of what is held meanwhile. An
+	// unknown room is ErrNotFound.
+	Change(ctx context.Context, c Change) (Changed, error)
 	// FindRooms lists public rooms whose name holds query, newest first, after the cursor of the last page.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
 	// Room as it is now; ErrNotFound.
 	Room(ctx context.Context, room string) (Room, error)
+	// Roster lists who is in a room, at most limit of them, in no order.
+	Roster(ctx context.Context, room string, limit int) (users []string, err error)
 	// Members lists the room's members, owner and admins first, after the cursor of the last page.
 	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
 	// Standing of a user to a room; an unknown room, and to a stranger a private one, gives the zero Standing.
@@ -45,7 +56,9 @@ type Store interface {
 	// Append adds an entry at the end of its room: key looked up first (dup answers the first entry's
 	// seq, id and time), then Standing.MaySend, then the next seq. Sending moves one's own read_seq.
 	Append(ctx context.Context, d Draft) (e Entry, dup bool, err error)
-	// History reads a page, always ascending.
+	// Amend edits, recalls or reacts to an entry, as Amendment.Apply decides of what is held meanwhile.
+	Amend(ctx context.Context, a Amendment) (Amended, error)
+	// History reads a page, always ascending. Texts come folded (Entry.Folded).
 	History(ctx context.Context, room string, p Page) (entries []Entry, more bool, err error)
 	// Spans reads several rooms' ranges in one round trip, each ascending: for resume and gap repair.
 	Spans(ctx context.Context, spans []Span) (map[string][]Entry, error)
@@ -102,6 +115,8 @@ type Draft struct {
 	Hash []byte
 	Body json.RawMessage
 	At   time.Time
+
+	ReplyTo int64 // 0: to nothing; else an entry of the room, or it is FieldError{ErrBadRequest, "reply_to"}
 }
 
 // Page asks for a part of a room's history: the newest when both cursors are nil.
@@ -119,7 +134,8 @@ type Span struct {
 
 // Reading is the outcome of a Read.
 type Reading struct {
-	Seq    int64
-	Unread int64
-	Moved  bool
+	Seq     int64
+	Unread  int64
+	Moved   bool
+	Members int // of the room
 }

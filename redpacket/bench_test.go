@@ -34,7 +34,7 @@ func BenchmarkSoldOut(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
-			r, err := h.packets.Grab(ctx, users[i%crowd], p.ID)
+			r, err := h.packets.Grab(ctx, redpacket.Try{User: users[i%crowd], Packet: p.ID})
 			if err != nil || r.Outcome != redpacket.OutcomeEmpty {
 				b.Fatalf("%+v, %v", r, err)
 			}

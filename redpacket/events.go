@@ -17,6 +17,12 @@ type WalletChanged struct {
 	Packet  string
 }
 
+// GrabDecided tells a user how a grab has ended of which he was told that it is pending.
+type GrabDecided struct{ Result Result }
+
+// EventName implements chat.Event.
+func (GrabDecided) EventName() string { return "grab_result" }
+
 // EventName implements chat.Event.
 func (Progress) EventName() string { return "packet_progress" }
 

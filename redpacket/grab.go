@@ -10,8 +10,8 @@ import (
 
 // Grab takes a share of the packet for the user, or says why there is none. Won and already are told only of
 // committed claims. The work goes on when ctx ends: what the Pool has granted is settled, whoever waits for it.
-func (s *Service) Grab(ctx context.Context, user, packet string) (Result, error) {
-	r, err := s.grab(ctx, user, packet)
+func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
+	r, err := s.grab(ctx, t.User, t.Packet)
 	switch {
 	case err != nil:
 		s.counts.failed.Add(1)

@@ -89,7 +89,7 @@ func (h *house) send(tb testing.TB, from string, r redpacket.SendRequest) redpac
 
 func (h *house) grab(tb testing.TB, user string, p redpacket.Packet) redpacket.Result {
 	tb.Helper()
-	r, err := h.packets.Grab(context.Background(), user, p.ID)
+	r, err := h.packets.Grab(context.Background(), redpacket.Try{User: user, Packet: p.ID})
 	if err != nil {
 		tb.Fatalf("%s grabs: %v", user, err)
 	}

@@ -33,7 +33,7 @@ func TestOtherInstancesLearnTheEnd(t *testing.T) {
 	defer func() { _ = other.Run(ctx) }() // waits for what it has begun
 
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1})
-	if r, err := other.Grab(t.Context(), "a", p.ID); err != nil || r.Outcome != redpacket.OutcomeWon {
+	if r, err := other.Grab(t.Context(), redpacket.Try{User: "a", Packet: p.ID}); err != nil || r.Outcome != redpacket.OutcomeWon {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	h.run(t)
@@ -42,7 +42,7 @@ func TestOtherInstancesLearnTheEnd(t *testing.T) {
 	deadline := time.Now().Add(10 * time.Second)
 	for known := false; !known; {
 		before := pool.grabs.Load()
-		r, err := other.Grab(t.Context(), "b", p.ID)
+		r, err := other.Grab(t.Context(), redpacket.Try{User: "b", Packet: p.ID})
 		if err != nil || r.Outcome != redpacket.OutcomeEmpty {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -51,7 +51,7 @@ func TestOtherInstancesLearnTheEnd(t *testing.T) {
 			t.Fatal("every late-comer still reaches the pool")
 		}
 	}
-	if r, err := other.Grab(t.Context(), "a", p.ID); err != nil || r.Outcome != redpacket.OutcomeAlready || r.Amount != 100 {
+	if r, err := other.Grab(t.Context(), redpacket.Try{User: "a", Packet: p.ID}); err != nil || r.Outcome != redpacket.OutcomeAlready || r.Amount != 100 {
 		t.Errorf("the winner, from memory: %+v, %v", r, err)
 	}
 }

@@ -144,7 +144,9 @@ func (m *model) grab() {
 	errs := make([]error, len(crowd))
 	var all sync.WaitGroup
 	for i, user := range crowd {
-		all.Go(func() { results[i], errs[i] = m.packets.Grab(context.Background(), user, p.ID) })
+		all.Go(func() {
+			results[i], errs[i] = m.packets.Grab(context.Background(), redpacket.Try{User: user, Packet: p.ID})
+		})
 	}
 	all.Wait()
 	m.packets.Idle()

@@ -1,6 +1,9 @@
 package redpacket
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Outcome of a grab. Each is an answer, not an error.
 type Outcome string
@@ -11,6 +14,7 @@ const (
 	OutcomeAlready Outcome = "already" // won before: the same share, for ever
 	OutcomeEmpty   Outcome = "empty"   // all shares are gone
 	OutcomeExpired Outcome = "expired" // too late, or cancelled
+	OutcomePending Outcome = "pending" // granted, not yet committed; nothing is promised
 )
 
 // Result of a grab.
@@ -23,4 +27,17 @@ type Result struct {
 	Balance *Money // won: after it
 	Claimed int
 	Count   int
+}
+
+// Try is one user's grab of a packet.
+type Try struct {
+	User       string
+	Packet     string
+	Passphrase string
+
+	// Admit is asked before the Pool is; an error ends the grab. Nil: whoever comes.
+	Admit func(ctx context.Context) error
+	// Pending may be called once, after Options.PendingAfter, when the share is granted and its commit has not come. True: the caller
+	// was told, so he hears the rest by a GrabDecided. Nil: nobody wants to know.
+	Pending func(Result) bool
 }

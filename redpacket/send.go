@@ -20,8 +20,10 @@ type SendRequest struct {
 	Mode       Mode
 	Spread     Spread
 	Total      Money
-	Count      int
+	Count      int // 0: as many as To names
 	Greeting   string
+	To         []string // only these may grab; empty: every member
+	Passphrase string   // asked of everyone who grabs; empty: none
 	TTL        time.Duration
 	Commitment string // the sender counts on this one; empty: any
 }

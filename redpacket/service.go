@@ -27,6 +27,9 @@ type Limits struct {
 	MaxTTL        time.Duration
 	DefaultTTL    time.Duration
 	GreetingChars int
+
+	To              int // that a packet may name
+	PassphraseChars int
 }
 
 // Options of a Service; the zero value works.
@@ -35,7 +38,8 @@ type Options struct {
 	NewID         func(time.Time) string
 	Limits        Limits
 	Log           *slog.Logger
-	Limiter       chat.Limiter  // shared by all instances; nil: there is only this one
+	Limiter       chat.Limiter  // shared by all instances, for progress and passphrases; nil: there is only this one
+	PendingAfter  time.Duration // when who was granted a share hears that it is not committed yet; default 1 s
 	MemoryBytes   int           // for packets remembered; default 64 MiB
 	SweepEvery    time.Duration // default 200 ms
 	RecoverEvery  time.Duration // default 1 s

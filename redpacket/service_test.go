@@ -26,7 +26,7 @@ func TestNinePeopleFiveShares(t *testing.T) {
 	var all sync.WaitGroup
 	for _, u := range users {
 		all.Go(func() {
-			r, err := h.packets.Grab(context.Background(), u, p.ID)
+			r, err := h.packets.Grab(context.Background(), redpacket.Try{User: u, Packet: p.ID})
 			if err != nil {
 				t.Error(err)
 			}
@@ -185,10 +185,10 @@ func TestNotForOutsiders(t *testing.T) {
 	h.signIn(t, "stranger")
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 3})
 	ctx := context.Background()
-	if _, err := h.packets.Grab(ctx, "stranger", p.ID); !errors.Is(err, chat.ErrNotFound) {
+	if _, err := h.packets.Grab(ctx, redpacket.Try{User: "stranger", Packet: p.ID}); !errors.Is(err, chat.ErrNotFound) {
 		t.Errorf("a stranger grabs: %v", err)
 	}
-	if _, err := h.packets.Grab(ctx, "a", "no-such-packet"); !errors.Is(err, chat.ErrNotFound) {
+	if _, err := h.packets.Grab(ctx, redpacket.Try{User: "a", Packet: "no-such-packet"}); !errors.Is(err, chat.ErrNotFound) {
 		t.Errorf("an unknown packet: %v", err)
 	}
 	h.grab(t, "a", p)
@@ -204,7 +204,7 @@ func TestNotForOutsiders(t *testing.T) {
 	if err := h.rooms.Leave(ctx, person("stranger"), h.room); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.packets.Grab(ctx, "stranger", p.ID); !errors.Is(err, chat.ErrNotMember) {
+	if _, err := h.packets.Grab(ctx, redpacket.Try{User: "stranger", Packet: p.ID}); !errors.Is(err, chat.ErrNotMember) {
 		t.Errorf("a former member: %v", err)
 	}
 }

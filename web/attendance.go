@@ -63,12 +63,12 @@ func (a *attendance) run(ctx context.Context) {
 
 func (a *attendance) tell(ctx context.Context, m movement) {
 	if m.gone {
-		if err := a.presence.Leave(ctx, m.user, m.socket); err != nil {
+		if _, err := a.presence.Leave(ctx, m.user, m.socket); err != nil {
 			a.log.Debug("socket not forgotten yet, its lease ends", "err", err)
 		}
 		return
 	}
-	out, err := a.presence.Enter(ctx, m.user, m.socket, a.most)
+	out, _, err := a.presence.Enter(ctx, m.user, m.socket, a.most)
 	if err != nil {
 		a.log.Debug("socket not noted yet, it will be with the next leases", "err", err)
 	}

@@ -25,7 +25,7 @@ func newWorld(t *testing.T) *world {
 	call[wire.JoinReply](t, w.testServer, w.bob, "join", wire.JoinRequest{Room: w.room})
 	call[wire.SendReply](t, w.testServer, w.ann, "send", wire.SendRequest{Room: w.room, Key: "hello", Text: "hello"})
 	w.packet = call[wire.SendPacketReply](t, w.testServer, w.ann, "send_packet",
-		wire.SendPacketRequest{Room: w.room, Key: "packet", Total: 100, Count: 3}).Packet.ID
+		wire.SendPacketRequest{Room: w.room, Key: "packet", Total: 100, Count: new(3)}).Packet.ID
 	for _, c := range []Caller{w.ann, w.bob, w.eve} { // the first look at a wallet draws a seed
 		call[wire.WalletReply](t, w.testServer, c, "wallet", wire.WalletRequest{})
 	}

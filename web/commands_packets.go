@@ -13,12 +13,23 @@ import (
 func (s *Server) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketRequest) (wire.SendPacketReply, error) {
 	sent, err := s.packets.Send(ctx, c.User, redpacket.SendRequest{
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
-		Total: redpacket.Money(r.Total), Count: r.Count, Greeting: r.Greeting, TTL: ttl(r.TTLS), Commitment: r.Commitment,
+		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, TTL: ttl(r.TTLS), Commitment: r.Commitment,
 	})
 	return wire.SendPacketReply{
 		Packet: wirePacket(sent.Packet), Seq: sent.Entry.Seq, At: millis(sent.Entry.At),
 		Balance: int64(sent.Account.Balance), NextCommitment: sent.Account.NextCommitment, Dup: sent.Dup,
 	}, err
+}
+
+// count of a request: 0 stands for as many as may grab, so an explicit 0 becomes the next number that is refused.
+func count(asked *int) int {
+	switch {
+	case asked == nil:
+		return 0
+	case *asked == 0:
+		return -1
+	}
+	return *asked
 }
 
 // ttl of a request: 0 stands for the default, so an explicit 0 becomes the next shorter time that is refused
@@ -34,7 +45,7 @@ func ttl(seconds *int64) time.Duration {
 }
 
 func (s *Server) grab(ctx context.Context, c Caller, r *wire.GrabRequest) (wire.GrabReply, error) {
-	result, err := s.packets.Grab(ctx, c.User.ID, r.Packet)
+	result, err := s.packets.Grab(ctx, redpacket.Try{User: c.User.ID, Packet: r.Packet})
 	return wire.GrabReply{
 		Packet: result.Packet, Outcome: string(result.Outcome),
 		Amount: int64(result.Amount), Rank: result.Rank, At: millis(result.At), Balance: (*int64)(result.Balance),

@@ -84,7 +84,7 @@ func TestPackets(t *testing.T) {
 	ann, bob, room := s.twoInARoom(t)
 	first := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{})
 
-	request := wire.SendPacketRequest{Room: room, Key: "p-1", Total: 1000, Count: 2, Commitment: first.NextCommitment}
+	request := wire.SendPacketRequest{Room: room, Key: "p-1", Total: 1000, Count: new(2), Commitment: first.NextCommitment}
 	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", request)
 	p := sent.Packet
 	if p.Mode != "lucky" || p.Spread != "classic" || p.Greeting != "恭喜发财,大吉大利" || p.ExpiresAt-p.CreatedAt != 86_400_000 || p.Locked || p.From.ID != "u-ann" {
@@ -137,7 +137,7 @@ func TestCancelledPacketShowsItsProof(t *testing.T) {
 	ann, bob, room := s.twoInARoom(t)
 	before := call[wire.WalletReply](t, s, ann, "wallet", wire.WalletRequest{}).Balance
 	p := call[wire.SendPacketReply](t, s, ann, "send_packet",
-		wire.SendPacketRequest{Room: room, Key: "p-1", Mode: "equal", Total: 1000, Count: 7, Greeting: "hi", TTLS: new(int64(60))}).Packet
+		wire.SendPacketRequest{Room: room, Key: "p-1", Mode: "equal", Total: 1000, Count: new(7), Greeting: "hi", TTLS: new(int64(60))}).Packet
 	if p.Mode != "equal" || p.Spread != "" || p.Greeting != "hi" || p.ExpiresAt-p.CreatedAt != 60_000 {
 		t.Errorf("packet %+v", p)
 	}

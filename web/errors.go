@@ -41,6 +41,9 @@ var errorTable = []struct {
 	{chat.ErrBanned, wire.CodeBanned},
 	{chat.ErrKeyReused, wire.CodeKeyReused},
 	{chat.ErrConflict, wire.CodeConflict},
+	{chat.ErrEditWindowOver, wire.CodeEditWindowOver},
+	{chat.ErrRateLimited, wire.CodeRateLimited},
+	{chat.ErrRevoked, wire.CodeUnauthorized},
 	{chat.ErrUnavailable, wire.CodeUnavailable},
 
 	{redpacket.ErrInsufficientBalance, wire.CodeInsufficientBalance},

@@ -55,7 +55,7 @@ func TestHTTPErrors(t *testing.T) {
 	ann, bob := s.signIn(t, "ann", 100), s.signIn(t, "bob", 0)
 	room, others := s.room(t, ann, "hall").ID, s.room(t, bob, "others").ID
 	private := call[wire.CreateRoomReply](t, s, bob, "create_room", wire.CreateRoomRequest{Key: "p", Name: "p", Kind: "private"}).Room.ID
-	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: 1})
+	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: new(1)})
 	call[wire.GrabReply](t, s, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
 	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: others})
 	call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: others})

@@ -42,7 +42,7 @@ func TestInstancesAreOneSystem(t *testing.T) {
 	if p := c.push(isPub); p.Pub.Offset != uint64(said.Seq) {
 		t.Errorf("publication %v", p)
 	}
-	sent := call[wire.SendPacketReply](t, a, bob, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: 2})
+	sent := call[wire.SendPacketReply](t, a, bob, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 100, Count: new(2)})
 	c.push(isPub)
 	won := call[wire.GrabReply](t, a, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
 	c.push(func(p *protocol.Push) bool {

@@ -130,7 +130,7 @@ func TestRecoverPacketStates(t *testing.T) {
 	ann, bob := s.signIn(t, "ann", 1000), s.signIn(t, "bob", 0)
 	room := s.room(t, ann, "hall").ID
 	call[wire.JoinReply](t, s, bob, "join", wire.JoinRequest{Room: room})
-	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: 2})
+	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2)})
 	won := call[wire.GrabReply](t, s, bob, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
 	epoch, err := s.chat.Epoch(context.Background())
 	if err != nil {

@@ -209,7 +209,7 @@ func TestUnsequenced(t *testing.T) {
 			return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: user, Seq: said.Seq}
 		}))
 
-		sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: user, Total: 100, Count: 2})
+		sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: user, Total: 100, Count: new(2)})
 		mine.push(is(func(m wire.Message) bool {
 			return m.Wallet != nil && m.Wallet.Change == -100 && m.Wallet.Kind == "send" && m.Wallet.Packet == sent.Packet.ID &&
 				m.Wallet.Balance == sent.Balance && m.Wallet.NextCommitment == sent.NextCommitment

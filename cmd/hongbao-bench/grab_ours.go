@@ -54,7 +54,8 @@ func (r *serviceRound) play(ctx context.Context, crowd measure.Crowd) (measure.R
 
 func (r *serviceRound) grab(ctx context.Context, i int) error {
 	p, before := r.place(i)
-	got, err := r.house.packets.Grab(ctx, r.house.members[grabber(p, before, len(r.house.members))].ID, r.packets[p].ID)
+	user := r.house.members[grabber(p, before, len(r.house.members))].ID
+	got, err := r.house.packets.Grab(ctx, redpacket.Try{User: user, Packet: r.packets[p].ID})
 	switch {
 	case err != nil:
 		return err

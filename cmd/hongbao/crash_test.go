@@ -177,7 +177,7 @@ func (s *scene) grabAll(ctx context.Context, i int, c *client) {
 
 // send asks once, and gives the packet's id if the answer came.
 func (s *scene) send(ctx context.Context, key string, total int64) (id string) {
-	request := wire.SendPacketRequest{Room: s.room, Key: key, Total: total, Count: s.count, TTLS: &s.ttl}
+	request := wire.SendPacketRequest{Room: s.room, Key: key, Total: total, Count: new(s.count), TTLS: &s.ttl}
 	reply, err := ask[wire.SendPacketReply](ctx, s.sender, "send_packet", request)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,7 +57,7 @@ func newParty(t *testing.T, protobuf bool) *party {
 func (p *party) send(key string, ttl int64) wire.SendPacketReply {
 	p.t.Helper()
 	sent := must[wire.SendPacketReply](p.sender, "send_packet",
-		wire.SendPacketRequest{Room: p.room, Key: key, Total: 1000, Count: 5, TTLS: &ttl})
+		wire.SendPacketRequest{Room: p.room, Key: key, Total: 1000, Count: new(5), TTLS: &ttl})
 	for _, c := range p.people {
 		c.awaits(p.room, "of the packet", func(e wire.Entry) bool { return e.Kind == "packet" && e.Key == key })
 	}

@@ -86,7 +86,7 @@ func joiningAndLeaving(t *testing.T, i *installation) {
 	soon("in "+room, began)
 	awaitsSubscribers(t, i, room, 3)
 	soon("inside", says("inside"))
-	packet := must[wire.SendPacketReply](host, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: 2}).Packet.ID
+	packet := must[wire.SendPacketReply](host, "send_packet", wire.SendPacketRequest{Room: room, Key: "packet", Total: 10, Count: new(2)}).Packet.ID
 	for _, e := range ears { // now each server knows how he stands to the room
 		tell(t, e, "history", wire.HistoryRequest{Room: room})
 	}
@@ -167,7 +167,7 @@ func moneyIsTold(t *testing.T, i *installation) {
 		ttl := int64(5)
 		began := time.Now()
 		reply := must[wire.SendPacketReply](sender, "send_packet",
-			wire.SendPacketRequest{Room: room, Key: key, Mode: "equal", Total: total, Count: 2, TTLS: &ttl})
+			wire.SendPacketRequest{Room: room, Key: key, Mode: "equal", Total: total, Count: new(2), TTLS: &ttl})
 		senders.awaitsSoon(fmt.Sprint("wallet send ", -total), began)
 		return reply.Packet.ID
 	}

@@ -107,7 +107,7 @@ func (c *crowd) speak(n int) {
 		}
 		ttl := int64(5 + i%20)
 		reply := must[wire.SendPacketReply](p, "send_packet", wire.SendPacketRequest{
-			Room: c.rooms[rooms[0]], Key: fmt.Sprint("packet-", i), Total: 500, Count: 5 + 200*(i%2), TTLS: &ttl,
+			Room: c.rooms[rooms[0]], Key: fmt.Sprint("packet-", i), Total: 500, Count: new(5 + 200*(i%2)), TTLS: &ttl,
 		})
 		c.mu.Lock()
 		c.packets = append(c.packets, reply.Packet)

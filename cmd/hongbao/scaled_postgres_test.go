@@ -82,7 +82,7 @@ func newOutage(t *testing.T, i *installation) *outage {
 	o.room = must[wire.CreateRoomReply](host, "create_room", wire.CreateRoomRequest{Key: "outage", Name: "outage"}).Room.ID
 	for n := range toGrab {
 		reply := must[wire.SendPacketReply](host, "send_packet", wire.SendPacketRequest{
-			Room: o.room, Key: fmt.Sprint("host-", n), Mode: "equal", Total: 3, Count: len(i.nodes),
+			Room: o.room, Key: fmt.Sprint("host-", n), Mode: "equal", Total: 3, Count: new(len(i.nodes)),
 		})
 		o.packets = append(o.packets, reply.Packet.ID)
 	}

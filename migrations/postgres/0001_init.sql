@@ -23,15 +23,16 @@ create table rooms (
     members      integer not null default 0,
     last_seq     bigint not null default 0,
     content_no   bigint not null default 0, -- how many text and packet entries there are
-    created_at   bigint not null
+    created_at   bigint not null,
+    deleted_at   bigint not null default 0  -- 0: it is there
 ) with (fillfactor = 70);
 
-create index rooms_public on rooms (created_at desc, id desc) where kind = 'public';
+create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
 
 create table members (
     room_id     text collate "C" not null,
     user_id     text collate "C" not null,
-    state       text collate "C" not null check (state in ('in', 'left', 'kicked')),
+    state       text collate "C" not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
     banned      boolean not null default false,
     role        text collate "C" not null default 'member' check (role in ('owner', 'admin', 'member')),
     read_seq    bigint not null default 0,
@@ -55,12 +56,22 @@ create table entries (
     key        text collate "C" not null default '',
     body       text not null,                -- JSON, as PROTOCOL section 5 has it, kept byte for byte
     content_no bigint not null,              -- the room's count of content entries up to and with this one
-    edited_at  bigint,
-    recalled   boolean not null default false,
+    target     bigint not null default 0,    -- of an edit, a recall, a reaction: the entry it is about
+    fold       text not null default '',     -- of a text: what has become of it (JSON, chat.Fold); '': nothing
     primary key (room_id, seq)
 );
 
+create index entries_edits on entries (room_id, target) where kind = 'edit';
 create index entries_sender on entries (room_id, sender, seq) where kind in ('text', 'packet');
+
+-- Who reacts to which text with what. How many they are stands in the text's fold.
+create table reactions (
+    room_id text collate "C" not null,
+    seq     bigint not null,
+    emoji   text collate "C" not null,
+    user_id text collate "C" not null,
+    primary key (room_id, seq, emoji, user_id)
+);
 
 -- One name per request of a user, over all commands, for ever.
 create table requests (

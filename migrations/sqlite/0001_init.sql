@@ -22,15 +22,16 @@ create table rooms (
     members      integer not null default 0,
     last_seq     integer not null default 0,
     content_no   integer not null default 0, -- how many text and packet entries there are
-    created_at   integer not null
+    created_at   integer not null,
+    deleted_at   integer not null default 0 -- 0: it is there
 ) strict, without rowid;
 
-create index rooms_public on rooms (created_at desc, id desc) where kind = 'public';
+create index rooms_public on rooms (created_at desc, id desc) where kind = 'public' and deleted_at = 0;
 
 create table members (
     room_id     text not null,
     user_id     text not null,
-    state       text not null check (state in ('in', 'left', 'kicked')),
+    state       text not null check (state in ('in', 'left', 'kicked', 'gone')), -- gone: the room was deleted
     banned      integer not null default 0,
     role        text not null default 'member' check (role in ('owner', 'admin', 'member')),
     read_seq    integer not null default 0,
@@ -54,12 +55,22 @@ create table entries (
     key        text not null default '',
     body       text not null,                -- JSON, as PROTOCOL section 5 has it
     content_no integer not null,             -- the room's count of content entries up to and with this one
-    edited_at  integer,
-    recalled   integer not null default 0,
+    target     integer not null default 0,   -- of an edit, a recall, a reaction: the entry it is about
+    fold       text not null default '',     -- of a text: what has become of it (JSON, chat.Fold); '': nothing
     primary key (room_id, seq)
 ) strict, without rowid;
 
+create index entries_edits on entries (room_id, target) where kind = 'edit';
 create index entries_sender on entries (room_id, sender, seq) where kind in ('text', 'packet');
+
+-- Who reacts to which text with what. How many they are stands in the text's fold.
+create table reactions (
+    room_id text not null,
+    seq     integer not null,
+    emoji   text not null,
+    user_id text not null,
+    primary key (room_id, seq, emoji, user_id)
+) strict, without rowid;
 
 -- One name per request of a user, over all commands, for ever.
 create table requests (

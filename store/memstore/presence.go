@@ -32,27 +32,26 @@ func (d *Directory) Presence() chat.Presence { return &presence{directory: d} }
 type presence struct{ directory *Directory }
 
 // Enter implements chat.Presence.
-func (p *presence) Enter(_ context.Context, user, socket string, most int) ([]string, error) {
+func (p *presence) Enter(_ context.Context, user, socket string, most int) (out []string, first bool, err error) {
 	d := p.directory
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	sockets := d.users[user]
+	first = len(sockets) == 0
 	if !slices.ContainsFunc(sockets, func(n noted) bool { return n.socket == socket }) {
 		sockets = append(sockets, noted{socket, p})
 	}
 	over := max(0, len(sockets)-most)
-	var out []string
 	for _, n := range sockets[:over] {
 		out = append(out, n.socket)
 	}
 	d.set(user, slices.Delete(sockets, 0, over))
-	return out, nil
+	return out, first, nil
 }
 
 // Leave implements chat.Presence.
-func (p *presence) Leave(_ context.Context, user, socket string) error {
-	p.directory.forget(user, func(n noted) bool { return n.socket == socket })
-	return nil
+func (p *presence) Leave(_ context.Context, user, socket string) (last bool, err error) {
+	return p.directory.forget(user, func(n noted) bool { return n.socket == socket }), nil
 }
 
 // Online implements chat.Presence.
@@ -74,10 +73,13 @@ func (p *presence) Run(ctx context.Context) error {
 	return nil
 }
 
-func (d *Directory) forget(user string, gone func(noted) bool) {
+// forget tells whether the user had such sockets, and no others.
+func (d *Directory) forget(user string, gone func(noted) bool) (last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	had := len(d.users[user]) > 0
 	d.set(user, slices.DeleteFunc(d.users[user], gone))
+	return had && len(d.users[user]) == 0
 }
 
 func (d *Directory) forgetAll(by *presence) {

@@ -17,10 +17,10 @@ func TestDirectoryHoldsNobodyWhoLeft(t *testing.T) {
 	d := NewDirectory()
 	p := d.Presence()
 	for _, user := range []string{"a", "b"} {
-		if _, err := p.Enter(t.Context(), user, "s"+user, 1); err != nil {
+		if _, _, err := p.Enter(t.Context(), user, "s"+user, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Leave(t.Context(), user, "s"+user); err != nil {
+		if _, err := p.Leave(t.Context(), user, "s"+user); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,13 +7,18 @@ import (
 )
 
 // PutUser implements chat.Store.
-func (s *Store) PutUser(ctx context.Context, u chat.User) error {
-	return outcome("put user", s.tx(ctx, func(w *writer) error {
+func (s *Store) PutUser(ctx context.Context, u chat.User) (notBefore int64, err error) {
+	err = s.tx(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
 			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
 			where u.name <> excluded.name or u.avatar <> excluded.avatar`, u.ID, u.Name, u.Avatar)
+		if err != nil {
+			return err
+		}
+		_, err = w.row(`select not_before from users where id = $1`, []any{u.ID}, &notBefore)
 		return err
-	}))
+	})
+	return notBefore, outcome("put user", err)
 }
 
 // ensureUser makes the user known, without a name until his token tells it.

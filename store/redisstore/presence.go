@@ -68,7 +68,7 @@ func newPresence(client redis.UniversalClient, o presenceOptions) *presence {
 func userKey(user string) string { return "on:" + user }
 
 // Enter implements chat.Presence.
-func (p *presence) Enter(ctx context.Context, user, socket string, most int) ([]string, error) {
+func (p *presence) Enter(ctx context.Context, user, socket string, most int) (out []string, first bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	s := p.local.add(user, socket)
@@ -77,26 +77,26 @@ func (p *presence) Enter(ctx context.Context, user, socket string, most int) ([]
 	reply, err := readNoted(note.cmd)
 	if err != nil {
 		p.local.keep(user, socket)
-		return nil, unavailable("note a socket", err)
+		return nil, false, unavailable("note a socket", err)
 	}
 	p.local.learn(user, []localSocket{s}, reply.sinces)
 	for _, socket := range reply.out {
 		p.local.drop(user, socket)
 	}
-	return reply.out, nil
+	return reply.out, false, nil
 }
 
 // Leave implements chat.Presence.
-func (p *presence) Leave(ctx context.Context, user, socket string) error {
+func (p *presence) Leave(ctx context.Context, user, socket string) (last bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	p.local.drop(user, socket)
 	leave := p.leave(user, []localSocket{{socket: socket}})
 	send(ctx, p.client, []*call{leave})
 	if err := leave.err(); err != nil {
-		return unavailable("forget a socket", err)
+		return false, unavailable("forget a socket", err)
 	}
-	return nil
+	return false, nil
 }
 
 // Online implements chat.Presence.

@@ -85,7 +85,7 @@ func runs(t *testing.T, p *presence) {
 
 func enter(t *testing.T, p *presence, user, socket string) {
 	t.Helper()
-	if _, err := p.Enter(t.Context(), user, socket, 9); err != nil {
+	if _, _, err := p.Enter(t.Context(), user, socket, 9); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -133,8 +133,8 @@ func TestPresenceOutage(t *testing.T) {
 	enter(t, p, "before", "1")
 	enter(t, p, "gone", "2")
 	fails := map[string]func() error{
-		"enter": func() error { _, err := p.Enter(t.Context(), "meanwhile", "3", 9); return err },
-		"leave": func() error { return p.Leave(t.Context(), "gone", "2") },
+		"enter": func() error { _, _, err := p.Enter(t.Context(), "meanwhile", "3", 9); return err },
+		"leave": func() error { _, err := p.Leave(t.Context(), "gone", "2"); return err },
 		"ask":   func() error { _, err := p.Online(t.Context(), []string{"before"}); return err },
 	}
 	server.Pause()
@@ -198,7 +198,7 @@ func TestPresenceKeysEnd(t *testing.T) {
 	}
 	enter(t, one, "both", "short")
 	enter(t, two, "both", "long")
-	if err := two.Leave(t.Context(), "both", "long"); err != nil {
+	if _, err := two.Leave(t.Context(), "both", "long"); err != nil {
 		t.Fatal(err)
 	}
 	if ttl := client.PTTL(t.Context(), userKey("both")).Val(); ttl > lease {
@@ -214,7 +214,7 @@ func TestPresenceLeavesDuringRenewal(t *testing.T) {
 	p := newPresence(dial(t, storetest.Redis(t).URL()), presenceOptions{Lease: time.Hour})
 	enter(t, p, "u", "1")
 	onItsWay := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
-	if err := p.Leave(t.Context(), "u", "1"); err != nil {
+	if _, err := p.Leave(t.Context(), "u", "1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.renewSome(t.Context(), onItsWay); err != nil {

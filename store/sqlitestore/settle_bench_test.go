@@ -38,8 +38,9 @@ func BenchmarkSettle(b *testing.B) {
 func hotPackets(b *testing.B, s *Store, n, shares int) []redpacket.Packet {
 	b.Helper()
 	l := &storetest.Life{TB: b, Ledger: s, Rooms: s, At: time.Now()}
-	l.Must(s.PutUser(b.Context(), chat.User{ID: "u1"}))
-	_, _, err := s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
+	_, err := s.PutUser(b.Context(), chat.User{ID: "u1"})
+	l.Must(err)
+	_, _, err = s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
 		Key: "room", Hash: []byte("room"), At: l.At, MaxRooms: 1})
 	l.Must(err)
 	_, _, err = s.Adjust(b.Context(), redpacket.Adjustment{ID: "fund", User: "u1", Amount: maxBalance, Key: "fund", Hash: []byte("fund"), At: l.At})

@@ -75,7 +75,8 @@ func bookTests() []ledgerTest {
 			p := b.packet(1000, 1)
 			b.take(p, 1)
 			renamed := chat.User{ID: member(0), Name: "New name"}
-			b.must(b.rooms.PutUser(b.ctx, renamed))
+			_, err := b.rooms.PutUser(b.ctx, renamed)
+			b.must(err)
 			equal(b, "claimed by", b.book(p).Claims[0].User, renamed)
 		}},
 		{"books/overdue ones come earliest first", func(b *ledgerBench) {

@@ -52,7 +52,8 @@ func (l *Life) furnish() {
 	l.Helper()
 	ctx := l.Context()
 	for i := range 10 {
-		l.Must(l.Rooms.PutUser(ctx, chat.User{ID: fmt.Sprintf("u%d", i), Name: "Name"}))
+		_, err := l.Rooms.PutUser(ctx, chat.User{ID: fmt.Sprintf("u%d", i), Name: "Name"})
+		l.Must(err)
 	}
 	for i, room := range []string{"room-1", "room-2"} {
 		_, _, err := l.Rooms.CreateRoom(ctx, chat.NewRoom{ID: room, Name: room, Kind: chat.Public, Owner: chat.User{ID: "u1"},

@@ -90,7 +90,7 @@ func runPresence(t *testing.T, p chat.Presence) (stop func()) {
 // enters notes a socket and wants exactly these out.
 func (b *presenceBench) enters(p chat.Presence, user, socket string, most int, want ...string) {
 	b.Helper()
-	out, err := p.Enter(context.Background(), user, socket, most)
+	out, _, err := p.Enter(context.Background(), user, socket, most)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (b *presenceBench) enters(p chat.Presence, user, socket string, most int, w
 
 func (b *presenceBench) leaves(p chat.Presence, user, socket string) {
 	b.Helper()
-	if err := p.Leave(context.Background(), user, socket); err != nil {
+	if _, err := p.Leave(context.Background(), user, socket); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -213,7 +213,7 @@ func presenceRace(b *presenceBench) {
 	for i := range sockets {
 		p := []chat.Presence{b.A, b.B}[i%2]
 		enter.Go(func() {
-			out, err := p.Enter(context.Background(), "u", fmt.Sprint("s", i), most)
+			out, _, err := p.Enter(context.Background(), "u", fmt.Sprint("s", i), most)
 			if err != nil {
 				b.Error(err)
 			}

@@ -85,7 +85,8 @@ func (b *storeBench) tick() time.Time {
 func (b *storeBench) known(users ...string) {
 	b.Helper()
 	for _, u := range users {
-		b.must(b.PutUser(b.ctx, person(u)))
+		_, err := b.PutUser(b.ctx, person(u))
+		b.must(err)
 	}
 }
 

@@ -24,7 +24,6 @@ func (e *FieldError) Error() string { return e.Field + " " + e.Reason }
 //
 //   - json names the field; with omitempty it is optional, else it must be there, and a string not be empty.
 //   - min is the least integer allowed.
-//   - later marks a field of the protocol that this version cannot obey: its presence is refused.
 //
 // No data and null stand for {}. Unknown fields are ignored, names match exactly, of a repeated name the
 // last one counts. Any error is a *FieldError.
@@ -58,8 +57,6 @@ func decodeField(fields map[string]json.RawMessage, f reflect.StructField, v ref
 		return nil
 	case !ok:
 		return &FieldError{name, "is missing"}
-	case f.Tag.Get("later") != "":
-		return &FieldError{name, "is not supported yet"}
 	case holdsNUL(raw):
 		return &FieldError{name, "holds U+0000"}
 	}
@@ -91,11 +88,28 @@ func decodeValue(raw json.RawMessage, least string, v reflect.Value) (reason str
 			return "is out of range"
 		}
 		v.SetInt(n)
+	case reflect.Bool:
+		if json.Unmarshal(raw, v.Addr().Interface()) != nil || raw[0] == 'n' {
+			return "is not true or false"
+		}
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			return decodeObject(raw, v)
+		}
 		return decodeStrings(raw, v)
 	default:
 		panic("wire: no decoder for " + v.Type().String())
 	}
+	return ""
+}
+
+// decodeObject keeps an object as it is, without the space between its parts.
+func decodeObject(raw json.RawMessage, v reflect.Value) (reason string) {
+	var compact bytes.Buffer
+	if raw[0] != '{' || json.Compact(&compact, raw) != nil {
+		return "is not an object"
+	}
+	v.SetBytes(compact.Bytes())
 	return ""
 }
 

@@ -7,9 +7,9 @@ type SendRequest struct {
 	Room     string          `json:"room"`
 	Key      string          `json:"key"`
 	Text     string          `json:"text,omitempty"`
-	Data     json.RawMessage `json:"data,omitempty" later:"true"`
-	ReplyTo  int64           `json:"reply_to,omitempty" min:"1" later:"true"`
-	Mentions []string        `json:"mentions,omitempty" later:"true"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ReplyTo  int64           `json:"reply_to,omitempty" min:"1"`
+	Mentions []string        `json:"mentions,omitempty"`
 }
 
 // SendReply is the reply of send.
@@ -44,4 +44,43 @@ type ReadRequest struct {
 // ReadReply is the reply of read.
 type ReadReply struct {
 	Unread int64 `json:"unread"`
+}
+
+// EditRequest is the request of edit.
+type EditRequest struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq" min:"1"`
+	Text string `json:"text"`
+}
+
+// RecallRequest is the request of recall.
+type RecallRequest struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq" min:"1"`
+}
+
+// SeqReply is the reply of edit and recall: the seq of the entry that says so.
+type SeqReply struct {
+	Seq int64 `json:"seq"`
+}
+
+// ReactRequest is the request of react.
+type ReactRequest struct {
+	Room  string `json:"room"`
+	Seq   int64  `json:"seq" min:"1"`
+	Emoji string `json:"emoji"`
+	On    bool   `json:"on"`
+}
+
+// ReactReply is the reply of react.
+type ReactReply struct{}
+
+// TypingSend is the data of a send command.
+type TypingSend struct {
+	Typing json.RawMessage `json:"typing"` // TypingRoom
+}
+
+// TypingRoom says where somebody is typing.
+type TypingRoom struct {
+	Room string `json:"room"`
 }

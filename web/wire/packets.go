@@ -6,11 +6,11 @@ type SendPacketRequest struct {
 	Key        string   `json:"key"`
 	Mode       string   `json:"mode,omitempty"`
 	Total      int64    `json:"total"`
-	Count      int      `json:"count"`
+	Count      *int     `json:"count,omitempty"` // may be left out where To says it
 	Spread     string   `json:"spread,omitempty"`
 	Greeting   string   `json:"greeting,omitempty"`
-	To         []string `json:"to,omitempty" later:"true"`
-	Passphrase string   `json:"passphrase,omitempty" later:"true"`
+	To         []string `json:"to,omitempty"`
+	Passphrase string   `json:"passphrase,omitempty"`
 	TTLS       *int64   `json:"ttl_s,omitempty"`
 	Commitment string   `json:"commitment,omitempty"`
 }
@@ -28,7 +28,7 @@ type SendPacketReply struct {
 // GrabRequest is the request of grab.
 type GrabRequest struct {
 	Packet     string `json:"packet"`
-	Passphrase string `json:"passphrase,omitempty" later:"true"`
+	Passphrase string `json:"passphrase,omitempty"`
 }
 
 // GrabReply is the reply of grab. Amount, Rank and At come with won and already, Balance with won.

@@ -8,6 +8,22 @@ type Message struct {
 	Wallet         *WalletPush   `json:"wallet,omitempty"`
 	Read           *ReadPush     `json:"read,omitempty"`
 	Left           *LeftPush     `json:"left,omitempty"`
+	Typing         *TypingPush   `json:"typing,omitempty"`
+	Presence       *PresencePush `json:"presence,omitempty"`
+	GrabResult     *GrabReply    `json:"grab_result,omitempty"`
+}
+
+// TypingPush tells a room that somebody is typing.
+type TypingPush struct {
+	Room string `json:"room"`
+	User string `json:"user"`
+}
+
+// PresencePush tells a small room that one of its members has come online or gone.
+type PresencePush struct {
+	Room   string `json:"room"`
+	User   string `json:"user"`
+	Online bool   `json:"online"`
 }
 
 // MembersPush tells a room how many it is.

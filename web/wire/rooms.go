@@ -65,3 +65,92 @@ type Member struct {
 	Online     bool   `json:"online"`
 	MutedUntil int64  `json:"muted_until,omitempty"`
 }
+
+// DirectRequest is the request of direct.
+type DirectRequest struct {
+	User string `json:"user"`
+}
+
+// DirectReply is the reply of direct.
+type DirectReply struct {
+	Room Room `json:"room"`
+}
+
+// InviteRequest is the request of invite.
+type InviteRequest struct {
+	Room  string   `json:"room"`
+	Users []string `json:"users"`
+}
+
+// InviteReply is the reply of invite.
+type InviteReply struct{}
+
+// KickRequest is the request of kick.
+type KickRequest struct {
+	Room string `json:"room"`
+	User string `json:"user"`
+	Ban  bool   `json:"ban,omitempty"`
+}
+
+// KickReply is the reply of kick.
+type KickReply struct{}
+
+// UnbanRequest is the request of unban.
+type UnbanRequest struct {
+	Room string `json:"room"`
+	User string `json:"user"`
+}
+
+// UnbanReply is the reply of unban.
+type UnbanReply struct{}
+
+// SetRoleRequest is the request of set_role.
+type SetRoleRequest struct {
+	Room string `json:"room"`
+	User string `json:"user"`
+	Role string `json:"role"` // owner, admin, member
+}
+
+// SetRoleReply is the reply of set_role.
+type SetRoleReply struct{}
+
+// MuteRequest is the request of mute; 0 lifts it.
+type MuteRequest struct {
+	Room    string `json:"room"`
+	User    string `json:"user"`
+	Seconds int64  `json:"seconds" min:"0"`
+}
+
+// MuteReply is the reply of mute.
+type MuteReply struct{}
+
+// UpdateRoomRequest is the request of update_room: what is left out stays; an empty announcement takes it away.
+type UpdateRoomRequest struct {
+	Room         string  `json:"room"`
+	Name         *string `json:"name,omitempty"`
+	Announcement *string `json:"announcement,omitempty"`
+}
+
+// UpdateRoomReply is the reply of update_room.
+type UpdateRoomReply struct {
+	Room Room `json:"room"`
+}
+
+// DeleteRoomRequest is the request of delete_room.
+type DeleteRoomRequest struct {
+	Room string `json:"room"`
+}
+
+// DeleteRoomReply is the reply of delete_room.
+type DeleteRoomReply struct{}
+
+// PresenceRequest is the request of presence.
+type PresenceRequest struct {
+	Room string `json:"room"`
+}
+
+// PresenceReply is the reply of presence. Users, by id, come for small rooms only.
+type PresenceReply struct {
+	Online int       `json:"online"`
+	Users  *[]string `json:"users,omitempty"`
+}

@@ -62,3 +62,39 @@ type GuestReply struct {
 	Token string `json:"token"`
 	User  User   `json:"user"`
 }
+
+// DisconnectRequest is the body of the admin's disconnect.
+type DisconnectRequest struct {
+	User string `json:"user"`
+}
+
+// DisconnectReply is the answer to it.
+type DisconnectReply struct{}
+
+// StatsReply is what the instance asked has been doing since it started.
+type StatsReply struct {
+	Instance    string        `json:"instance"`
+	Version     string        `json:"version"`
+	StartedAt   int64         `json:"started_at"`
+	Draining    bool          `json:"draining"`
+	Connections int           `json:"connections"`
+	Users       int           `json:"users"`
+	Topics      int           `json:"topics"`
+	QueuedBytes int64         `json:"queued_bytes"`
+	Delivered   int64         `json:"delivered"` // pushes
+	Shed        int64         `json:"shed"`      // pushes that a slow connection did not get
+	GapRepairs  int64         `json:"gap_repairs"`
+	BusDown     bool          `json:"bus_down"`
+	Closes      map[int]int64 `json:"closes"` // by code
+	Grabs       GrabStats     `json:"grabs"`
+}
+
+// GrabStats are how grabs ended.
+type GrabStats struct {
+	Won     int64 `json:"won"`
+	Already int64 `json:"already"`
+	Empty   int64 `json:"empty"`
+	Expired int64 `json:"expired"`
+	Pending int64 `json:"pending"`
+	Failed  int64 `json:"failed"`
+}
