@@ -69,18 +69,3 @@ type Amended struct {
 	Seq     int64
 	Entry   Entry // if Changed
 }
-
-// EmptyText is the body of a text that was recalled.
-var EmptyText = json.RawMessage(`{"recalled":true}`)
-
-// EmptyEdit is the body of an edit entry whose text was recalled.
-func EmptyEdit(target int64) json.RawMessage { return nil }
-
-// Apply decides what becomes of the amendment. Next is the seq that its entry will have; without a subject there is no
-// such entry.
-func (a Amendment) Apply(st Standing, s *Subject, next int64) (Amends, error) {
-	return Amends{}, ErrUnavailable
-}
-
-// Folded is a text as history shows it.
-func (e Entry) Folded(f Fold) (Entry, error) { return e, nil }

@@ -102,6 +102,11 @@ func (s *cacheShard[V]) dropLocked(hash uint64) uint64 {
 // rest forgets everything; while idle nothing is kept.
 func (c *cache[V]) rest(idle bool) {
 	c.idle.Store(idle)
+	c.clear()
+}
+
+// clear forgets everything, and whatever is being loaded now.
+func (c *cache[V]) clear() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()

@@ -80,6 +80,3 @@ type Changed struct {
 	Gone    []string // and who was put out
 	Entries []Entry
 }
-
-// Rule decides what becomes of the change.
-func (c Change) Rule(s Scene) (Ruling, error) { return Ruling{}, ErrUnavailable }

@@ -2,82 +2,111 @@ package chat
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 )
 
-// Direct gives the room of two people.
-func (s *Service) Direct(ctx context.Context, u User, other string) (Membership, error) {
-	return Membership{}, ErrUnavailable
-}
-
-// Invite puts users into a room.
+// Invite puts users into a room: all of them or none.
 func (s *Service) Invite(ctx context.Context, by User, room string, users []string) error {
-	return ErrUnavailable
+	switch {
+	case len(users) == 0:
+		return BadField("users", "must name somebody")
+	case len(users) > s.limits.InviteUsers:
+		return &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("must be at most %d", s.limits.InviteUsers)}
+	}
+	var each []string
+	for _, user := range users {
+		if err := checkID("users", user); err != nil {
+			return err
+		}
+		if !slices.Contains(each, user) {
+			each = append(each, user)
+		}
+	}
+	_, err := s.change(ctx, Change{Kind: Invite, Room: room, By: by, Users: each})
+	return err
 }
 
 // Kick puts a user out of a room; banned, he cannot come back.
 func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool) error {
-	return ErrUnavailable
+	c := Change{Kind: Kick, Room: room, By: by}
+	if ban {
+		c.Kind = Ban
+	}
+	return s.changeOf(ctx, c, user)
 }
 
 // Unban lets a user come back.
-func (s *Service) Unban(ctx context.Context, by User, room, user string) error { return ErrUnavailable }
+func (s *Service) Unban(ctx context.Context, by User, room, user string) error {
+	return s.changeOf(ctx, Change{Kind: Unban, Room: room, By: by}, user)
+}
 
 // SetRole gives a member another role; to make him the owner hands the room over.
 func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Role) error {
-	return ErrUnavailable
+	if r.rank() == 0 {
+		return BadField("role", "must be owner, admin or member")
+	}
+	return s.changeOf(ctx, Change{Kind: SetRole, Room: room, By: by, Role: r}, user)
 }
+
+// maxTime is the last moment that every JSON reader can name in milliseconds.
+const maxTime = 1<<53 - 1
 
 // Mute keeps a member from writing for so many seconds; 0 lifts it.
 func (s *Service) Mute(ctx context.Context, by User, room, user string, seconds int64) error {
-	return ErrUnavailable
+	if seconds < 0 {
+		return BadField("seconds", "must not be negative")
+	}
+	c := Change{Kind: Mute, Room: room, By: by}
+	if seconds > 0 {
+		now := s.now().UnixMilli()
+		c.Until = time.UnixMilli(now + min(seconds, (maxTime-now)/1000)*1000).UTC()
+	}
+	return s.changeOf(ctx, c, user)
 }
 
-// UpdateRoom changes a room's name or announcement.
-func (s *Service) UpdateRoom(ctx context.Context, by User, room string, to RoomChange) (Membership, error) {
-	return Membership{}, ErrUnavailable
+// changeOf is a change about one user.
+func (s *Service) changeOf(ctx context.Context, c Change, user string) error {
+	if err := checkID("user", user); err != nil {
+		return err
+	}
+	c.Users = []string{user}
+	_, err := s.change(ctx, c)
+	return err
 }
 
-// DeleteRoom puts everybody out of a room for good.
-func (s *Service) DeleteRoom(ctx context.Context, by User, room string) error { return ErrUnavailable }
-
-// Edit gives one's own text another wording, and gives the seq of the entry that says so.
-func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
-	return 0, ErrUnavailable
+// change makes a change and tells everyone whom it is for.
+func (s *Service) change(ctx context.Context, c Change) (Changed, error) {
+	if err := checkID("room", c.Room); err != nil {
+		return Changed{}, err
+	}
+	c.At, c.MaxRooms, c.MaxMembers = s.now(), s.limits.Rooms, s.limits.RoomMembers
+	for range max(2, len(c.Users)) {
+		c.EntryIDs = append(c.EntryIDs, s.newID(c.At))
+	}
+	done, err := s.store.Change(ctx, c)
+	s.forgetChange(c, err)
+	if err == nil && done.Changed {
+		s.tellChange(c, done)
+	}
+	return done, err
 }
 
-// Recall takes a text back, and gives the seq of the entry that says so.
-func (s *Service) Recall(ctx context.Context, by User, room string, seq int64) (int64, error) {
-	return 0, ErrUnavailable
+// forgetChange drops what is remembered of whom a change is about, whatever came of it.
+func (s *Service) forgetChange(c Change, err error) {
+	for _, user := range c.Users {
+		s.Forget(c.Room, user)
+	}
+	s.Forget(c.Room, c.By.ID) // who hands a room over is not its owner any more
+	if c.Kind != DeleteRoom {
+		return
+	}
+	switch {
+	case err == nil:
+		s.Forget(c.Room, "")
+	case errors.Is(err, ErrUnavailable): // it may have been deleted: nobody there can be believed
+		s.standings.clear()
+	}
 }
-
-// React puts an emoji on a text, or takes it off.
-func (s *Service) React(ctx context.Context, by User, room string, seq int64, emoji string, on bool) error {
-	return ErrUnavailable
-}
-
-// Typing tells a room that the user is writing. It says nothing of what keeps it from that.
-func (s *Service) Typing(ctx context.Context, by User, room string) {}
-
-// Online tells how many of a room's members have a socket, and in small rooms who.
-func (s *Service) Online(ctx context.Context, user, room string) (count int, users []string, err error) {
-	return 0, nil, ErrUnavailable
-}
-
-// MembersOnline tells which of the users have a socket.
-func (s *Service) MembersOnline(ctx context.Context, users []string) ([]bool, error) {
-	return nil, ErrUnavailable
-}
-
-// CameOrWent tells the user's small rooms that he has come online, or gone.
-func (s *Service) CameOrWent(ctx context.Context, user string, online bool) error {
-	return ErrUnavailable
-}
-
-// Admit is SignIn with a token issued then; the zero time: it does not say. ErrRevoked: it is refused.
-func (s *Service) Admit(ctx context.Context, u User, issued time.Time) error {
-	return s.SignIn(ctx, u)
-}
-
-// Revoke refuses all tokens of the user that have been issued until now.
-func (s *Service) Revoke(ctx context.Context, user string) error { return ErrUnavailable }

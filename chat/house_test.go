@@ -3,6 +3,7 @@ package chat_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -133,6 +134,24 @@ func (h *house) room(kind chat.RoomKind, owner string, members ...string) string
 	h.must(err)
 	h.told.take()
 	return m.Room.ID
+}
+
+// largeRoom is a public room of more members than a small one may have.
+func (h *house) largeRoom(owner string, members ...string) string {
+	h.Helper()
+	room := h.room(chat.Public, owner, members...)
+	var joining sync.WaitGroup // at once, they share the store's commits
+	for i := len(members); i < chat.SmallRoom; i++ {
+		joining.Go(func() {
+			if _, err := h.Join(h.ctx, person(fmt.Sprint("guest-", i)), room); err != nil {
+				h.Error(err)
+			}
+		})
+	}
+	joining.Wait()
+	h.Stop() // no count of them comes later
+	h.told.take()
+	return room
 }
 
 func (h *house) must(err error) {

@@ -42,9 +42,17 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	for _, e := range left.Entries {
 		s.pub.Entry(e)
 	}
-	s.pub.ToUser(u.ID, Gone{Room: room, Reason: "left"})
+	s.pub.ToUser(u.ID, Gone{Room: room, Reason: "left", Through: left.through()})
 	s.counting.changed(room, left.Room.Members)
 	return nil
+}
+
+// through is the entry that tells that the user has left, where there is one.
+func (l Left) through() int64 {
+	if l.Room.Kind == Public || len(l.Entries) == 0 {
+		return 0
+	}
+	return l.Entries[0].Seq
 }
 
 // Members lists the members of one of the user's rooms, owner and admins first.

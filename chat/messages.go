@@ -3,20 +3,8 @@ package chat
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 )
-
-// Message is a text to be sent.
-type Message struct {
-	Room string
-	Key  string
-	Text string
-
-	Data     json.RawMessage // an object of the host's own, compact; nil: none
-	ReplyTo  int64           // an entry of the room; 0: to nothing
-	Mentions []string        // users
-}
 
 // Receipt says which entry a message has become.
 type Receipt struct {
@@ -31,14 +19,14 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err := s.unlessUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
 		return Receipt{}, err
 	}
-	body, err := Body(Text{Text: m.Text})
+	body, err := Body(Text{Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: m.Mentions})
 	if err != nil {
 		return Receipt{}, err
 	}
 	now := s.now()
 	e, dup, err := s.store.Append(ctx, Draft{
 		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
-		Hash: RequestHash("send", m.Room, m.Text), Body: body, At: now,
+		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo,
 	})
 	if err != nil {
 		return Receipt{}, err
@@ -47,16 +35,6 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 		s.pub.Entry(e)
 	}
 	return Receipt{Seq: e.Seq, ID: e.ID, At: e.At, Dup: dup}, nil
-}
-
-func (m Message) check(l Limits) error {
-	if err := CheckKey(m.Key); err != nil {
-		return err
-	}
-	if err := checkID("room", m.Room); err != nil {
-		return err
-	}
-	return checkText("text", m.Text, l.TextChars)
 }
 
 // History reads a page of one of the user's rooms, always ascending. More tells whether the room goes on
@@ -80,7 +58,7 @@ func (s *Service) History(ctx context.Context, user, room string, p Page) (entri
 	return s.store.History(ctx, room, p)
 }
 
-// Read notes how far the user has read, never back, and tells his devices.
+// Read notes how far the user has read, never back, and tells his devices, or all of a small room.
 func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unread int64, err error) {
 	if err := checkID("room", room); err != nil {
 		return 0, err
@@ -92,15 +70,12 @@ func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unrea
 	if err != nil {
 		return 0, err
 	}
-	if r.Moved {
-		s.pub.ToUser(user, ReadMoved{Room: room, User: user, Seq: r.Seq})
+	if moved := (ReadMoved{Room: room, User: user, Seq: r.Seq}); r.Moved && r.Members <= SmallRoom {
+		s.pub.ToRoom(room, moved)
+	} else if r.Moved {
+		s.pub.ToUser(user, moved)
 	}
 	return r.Unread, nil
-}
-
-// Resume reads what was missed in several rooms, whose members the caller has checked.
-func (s *Service) Resume(ctx context.Context, spans []Span) (map[string][]Entry, error) {
-	return s.store.Spans(ctx, spans)
 }
 
 // LastSeqs of rooms; unknown rooms are left out.

@@ -1,7 +1,9 @@
 package chat_test
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +41,7 @@ func TestSendTellsTheRoomOnce(t *testing.T) {
 }
 
 func TestMessageIsChecked(t *testing.T) {
-	h := newHouse(t, chat.Options{Limits: chat.Limits{TextChars: 3}})
+	h := newHouse(t, chat.Options{Limits: chat.Limits{TextChars: 3, DataBytes: 16, Mentions: 2}})
 	room := h.room(chat.Public, "ann")
 	for _, test := range []struct {
 		m     chat.Message
@@ -56,6 +58,14 @@ func TestMessageIsChecked(t *testing.T) {
 		{chat.Message{Room: room, Key: "k"}, "text", chat.ErrBadRequest},
 		{chat.Message{Room: room, Key: "k", Text: "a\x00"}, "text", chat.ErrBadRequest},
 		{chat.Message{Room: room, Key: "k", Text: "恭喜发财"}, "text", chat.ErrTooLong},
+		{chat.Message{Room: room, Key: "k", Data: object("{\"a\":\"恭喜发财\"}")}, "data", chat.ErrTooLong},
+		{chat.Message{Room: room, Key: "k", Data: object(`[]`)}, "data", chat.ErrBadRequest},
+		{chat.Message{Room: room, Key: "k", Data: object(`{"a"`)}, "data", chat.ErrBadRequest},
+		{chat.Message{Room: room, Key: "k", Data: object(``)}, "data", chat.ErrBadRequest},
+		{chat.Message{Room: room, Key: "k", Text: "a", ReplyTo: -1}, "reply_to", chat.ErrBadRequest},
+		{chat.Message{Room: room, Key: "k", Text: "a", ReplyTo: 1}, "reply_to", chat.ErrBadRequest},
+		{chat.Message{Room: room, Key: "k", Text: "a", Mentions: []string{"1", "2", "3"}}, "mentions", chat.ErrLimitExceeded},
+		{chat.Message{Room: room, Key: "k", Text: "a", Mentions: []string{""}}, "mentions", chat.ErrBadRequest},
 	} {
 		_, err := h.Send(h.ctx, person("ann"), test.m)
 		var bad *chat.FieldError
@@ -64,8 +74,59 @@ func TestMessageIsChecked(t *testing.T) {
 		}
 	}
 	h.heard()
-	if _, err := h.Send(h.ctx, person("ann"), chat.Message{Room: room, Key: "k", Text: "恭喜发"}); err != nil {
-		t.Errorf("a text of just the limit: %v", err)
+	most := chat.Message{Room: room, Key: "k", Text: "恭喜发", Data: object(`{"a":"12345678"}`), Mentions: []string{"1", "nobody"}}
+	if _, err := h.Send(h.ctx, person("ann"), most); err != nil {
+		t.Errorf("a message of just the limits: %v", err)
+	}
+}
+
+func object(text string) json.RawMessage { return json.RawMessage(text) }
+
+// TestWholeMessage: all that a message can have is kept, stands for its key, and text is always there.
+func TestWholeMessage(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann")
+	h.say(room, "ann", "first")
+	bare := chat.Message{Room: room, Key: "bare", Data: object(`{"url":"<a>"}`)}
+	_, err := h.Send(h.ctx, person("ann"), bare)
+	h.must(err)
+	whole := chat.Message{Room: room, Key: "whole", Text: "look", Data: object(`{"n":1e400}`), ReplyTo: 1, Mentions: []string{"bob", "cyn"}}
+	first, err := h.Send(h.ctx, person("ann"), whole)
+	h.must(err)
+	if again, err := h.Send(h.ctx, person("ann"), whole); err != nil || !again.Dup || again.Seq != first.Seq {
+		t.Errorf("the same again: %+v, %v", again, err)
+	}
+	for _, change := range []func(*chat.Message){
+		func(m *chat.Message) { m.Data = nil },
+		func(m *chat.Message) { m.ReplyTo = 2 },
+		func(m *chat.Message) { m.Mentions = m.Mentions[1:] },
+		func(m *chat.Message) { m.Text = "" },
+		func(m *chat.Message) { m.Data, m.ReplyTo, m.Mentions = nil, 0, nil },
+	} {
+		other := whole
+		change(&other)
+		_, err := h.Send(h.ctx, person("ann"), other)
+		h.refused(err, chat.ErrKeyReused)
+	}
+	picture := chat.Message{Room: room, Key: "picture", Text: "look", Data: object(`{}`)}
+	_, err = h.Send(h.ctx, person("ann"), picture)
+	h.must(err)
+	picture.Data = nil
+	_, err = h.Send(h.ctx, person("ann"), picture)
+	h.refused(err, chat.ErrKeyReused)
+	entries, _, err := h.History(h.ctx, "ann", room, chat.Page{})
+	h.must(err)
+	var bodies []string
+	for _, e := range entries {
+		bodies = append(bodies, string(e.Body))
+	}
+	if want := []string{
+		`{"text":"hello"}`,
+		`{"text":"","data":{"url":"<a>"}}`,
+		`{"text":"look","data":{"n":1e400},"reply_to":1,"mentions":["bob","cyn"]}`,
+		`{"text":"look","data":{}}`,
+	}; !slices.Equal(bodies, want) {
+		t.Errorf("bodies\n  %q\nwant\n  %q", bodies, want)
 	}
 }
 
@@ -136,34 +197,36 @@ func TestHistoryStaysSmall(t *testing.T) {
 	}
 }
 
-func TestReadTellsOwnDevices(t *testing.T) {
+// TestReadTellsARoom: a small one all of it, a large one only the reader's own devices.
+func TestReadTellsARoom(t *testing.T) {
 	h := newHouse(t, chat.Options{})
-	room := h.room(chat.Public, "ann", "bob")
-	h.say(room, "ann", "1")
-	h.say(room, "ann", "2")
-	h.told.take()
-	for _, seq := range []int64{1, 1, 0} {
-		if unread, err := h.Read(h.ctx, "bob", room, seq); err != nil || unread != 1 {
-			t.Errorf("read %d: unread %d, %v", seq, unread, err)
+	small, large := h.room(chat.Public, "ann", "bob"), h.largeRoom("ann", "bob")
+	for _, room := range []string{small, large} {
+		h.say(room, "ann", room+"1")
+		h.say(room, "ann", room+"2")
+		h.told.take()
+		for _, seq := range []int64{1, 1, 0} {
+			if unread, err := h.Read(h.ctx, "bob", room, seq); err != nil || unread != 1 {
+				t.Errorf("read %d: unread %d, %v", seq, unread, err)
+			}
 		}
+		to := map[string]string{small: small, large: "bob"}
+		h.heard(telling{To: to[room], Event: chat.ReadMoved{Room: room, User: "bob", Seq: 1}})
 	}
-	h.heard(telling{To: "bob", Event: chat.ReadMoved{Room: room, User: "bob", Seq: 1}})
-	_, err := h.Read(h.ctx, "bob", room, -1)
+	_, err := h.Read(h.ctx, "bob", small, -1)
 	h.refused(err, chat.ErrBadRequest)
-	_, err = h.Read(h.ctx, "cyn", room, 1)
+	_, err = h.Read(h.ctx, "cyn", small, 1)
 	h.refused(err, chat.ErrNotMember)
 }
 
-func TestResume(t *testing.T) {
+func TestLastSeqs(t *testing.T) {
 	h := newHouse(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	h.say(room, "ann", "1")
 	h.say(room, "ann", "2")
-	missed, err := h.Resume(h.ctx, []chat.Span{{Room: room, After: 1, Through: 2}})
-	h.must(err)
 	last, err := h.LastSeqs(h.ctx, []string{room, "no-room"})
 	h.must(err)
-	if len(missed[room]) != 1 || missed[room][0].Seq != 2 || len(last) != 1 || last[room] != 2 {
-		t.Errorf("missed %+v, last %v", missed, last)
+	if len(last) != 1 || last[room] != 2 {
+		t.Errorf("last %v", last)
 	}
 }

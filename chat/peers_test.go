@@ -51,6 +51,48 @@ func TestPeersHearWhoMoved(t *testing.T) {
 	}
 }
 
+// TestPeersHearOfEveryChange: whatever changes how somebody stands, the other instance stands by it as soon as it has
+// forgotten whom it is told of.
+func TestPeersHearOfEveryChange(t *testing.T) {
+	here := newHouse(t, chat.Options{})
+	there := here.peer()
+	room := here.room(chat.Private, "ann", "bob", "cyn")
+	here.must(here.SignIn(here.ctx, person("dan")))
+	ann := person("ann")
+	users := []string{"ann", "bob", "cyn", "dan"}
+	for i, change := range []func() error{
+		func() error { return here.Invite(here.ctx, ann, room, []string{"dan"}) },
+		func() error { return here.Mute(here.ctx, ann, room, "bob", 3600) },
+		func() error { return here.Mute(here.ctx, ann, room, "bob", 0) },
+		func() error { return here.SetRole(here.ctx, ann, room, "cyn", chat.Admin) },
+		func() error { return here.Kick(here.ctx, ann, room, "dan", false) },
+		func() error { return here.Kick(here.ctx, ann, room, "dan", true) },
+		func() error { return here.Unban(here.ctx, ann, room, "dan") },
+	} {
+		for _, u := range users {
+			there.standing(room, u)
+		}
+		here.moved()
+		here.must(change())
+		moved := here.moved()
+		if len(moved) == 0 {
+			t.Errorf("change %d moved nobody", i)
+		}
+		for _, seat := range moved {
+			there.Forget(seat[0], seat[1])
+		}
+		fresh := here.peer()
+		for _, u := range users {
+			if got, want := there.standing(room, u), fresh.standing(room, u); got != want {
+				t.Errorf("change %d: there %s stands as %+v, but is %+v", i, u, got, want)
+			}
+			if got, want := here.standing(room, u), fresh.standing(room, u); got != want {
+				t.Errorf("change %d: here %s stands as %+v, but is %+v", i, u, got, want)
+			}
+		}
+	}
+}
+
 // TestDeafRemembersNothing: while words may be missing every look goes to the store, and nothing from before counts
 // when they come again.
 func TestDeafRemembersNothing(t *testing.T) {

@@ -103,14 +103,21 @@ func TestJoinAndLeave(t *testing.T) {
 	h.refused(err, chat.ErrNotMember)
 }
 
-func TestOwnerLeavesPrivateRoom(t *testing.T) {
+func TestOwnerLeaves(t *testing.T) {
 	h := newHouse(t, chat.Options{})
 	room := h.room(chat.Private, "ann", "bob")
 	h.must(h.Leave(h.ctx, person("ann"), room))
 	h.heard(
 		telling{To: room, Entry: 1}, telling{To: room, Entry: 2},
-		telling{To: "ann", Event: chat.Gone{Room: room, Reason: "left"}},
+		telling{To: "ann", Event: chat.Gone{Room: room, Reason: "left", Through: 1}},
 		telling{To: room, Event: chat.MembersCounted{Room: room, Count: 1}},
+	)
+	public := h.room(chat.Public, "ann", "bob")
+	h.must(h.Leave(h.ctx, person("ann"), public))
+	h.heard( // its entry says who the owner is, not that somebody has left
+		telling{To: public, Entry: 1},
+		telling{To: "ann", Event: chat.Gone{Room: public, Reason: "left"}},
+		telling{To: public, Event: chat.MembersCounted{Room: public, Count: 1}},
 	)
 	_, err := h.Join(h.ctx, person("ann"), room)
 	h.refused(err, chat.ErrForbidden)

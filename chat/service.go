@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -22,16 +21,20 @@ type Options struct {
 // Service is everything that people do with rooms. It publishes only what has been committed.
 type Service struct {
 	// static after New
-	store  Store
-	pub    Publisher
-	now    func() time.Time
-	newID  func(time.Time) string
-	limits Limits
+	store    Store
+	pub      Publisher
+	now      func() time.Time
+	newID    func(time.Time) string
+	limits   Limits
+	presence Presence // nil: nobody is online
 
 	epoch     atomic.Pointer[string]
-	users     *cache[User] // as the store has them
+	users     *cache[account]
 	standings *cache[Standing]
+	deleted   *deleted
 	counting  counting
+	typing    typing
+	crowds    crowds
 }
 
 // New makes a service over a store that tells pub what it has committed.
@@ -44,9 +47,11 @@ func New(store Store, pub Publisher, o Options) *Service {
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return &Service{
-		store: store, pub: pub, now: o.Now, newID: o.NewID, limits: o.Limits.withDefaults(),
-		users: newCache[User](1 << 16), standings: newCache[Standing](1 << 17),
+		store: store, pub: pub, now: o.Now, newID: o.NewID, limits: o.Limits.withDefaults(), presence: o.Presence,
+		users: newCache[account](1 << 16), standings: newCache[Standing](1 << 17), deleted: newDeleted(50_000),
 		counting: counting{store: store, pub: pub, log: o.Log, rooms: map[string]bool{}},
+		typing:   typing{seats: map[seat]time.Time{}, rooms: map[string]*typists{}},
+		crowds:   crowds{rooms: map[string]*crowd{}},
 	}
 }
 
@@ -67,24 +72,6 @@ func (s *Service) Epoch(ctx context.Context) (string, error) {
 	}
 	s.epoch.Store(&epoch)
 	return epoch, nil
-}
-
-// SignIn notes the user as his token shows him. One who is as he was last time costs nothing.
-func (s *Service) SignIn(ctx context.Context, u User) error {
-	if err := checkID("user", u.ID); err != nil {
-		return err
-	}
-	if known, _, ok := s.users.get(seat{user: u.ID}); ok && known == u {
-		return nil
-	}
-	version := s.users.drop(seat{user: u.ID})
-	if _, err := s.store.PutUser(ctx, u); err != nil {
-		return err
-	}
-	u.ID = strings.Clone(u.ID) // what is kept must not hold a whole request in memory
-	u.Name, u.Avatar = strings.Clone(u.Name), strings.Clone(u.Avatar)
-	s.users.put(seat{user: u.ID}, u, version)
-	return nil
 }
 
 // unlessUsed gives the fault that was found in a request, or nil when its key was used before: a key is

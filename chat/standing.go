@@ -6,8 +6,12 @@ import (
 )
 
 // Standing of a user to a room, from memory where possible. It is exact for every change made by this Service; a
-// change made by another one is seen when its word has come (Publisher.Moved, Forget).
+// change made by another one is seen when its word has come (Publisher.Moved, Forget). Of a deleted room it says of
+// everyone that he was in it: nothing hangs on that any more.
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
+	if s.deleted.has(room) {
+		return Standing{Ever: true, Gone: true}, nil
+	}
 	at := seat{room, user}
 	st, version, ok := s.standings.get(at)
 	if ok {
@@ -23,8 +27,18 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	return st, nil
 }
 
-// Forget drops what is remembered of a standing: another instance has changed it.
-func (s *Service) Forget(room, user string) { s.standings.drop(seat{room, user}) }
+// Forget drops what is remembered and has been changed by another instance: a user's standing to a room; without a room
+// the user himself; without a user everybody's, for the room has been deleted.
+func (s *Service) Forget(room, user string) {
+	switch {
+	case room == "":
+		s.users.drop(seat{user: user})
+	case user != "":
+		s.standings.drop(seat{room, user})
+	case s.deleted.add(room): // standings to the rooms forgotten for it may still be there
+		s.standings.clear()
+	}
+}
 
 // Deaf says that the words of other instances may be missing from now on (true), or that they come again (false).
 // Meanwhile, and of what was before, nothing is believed.

@@ -52,8 +52,8 @@ func (b busEnd) Receive(topic string, payload []byte) {
 		return
 	}
 	switch e.kind {
-	case kindMessage:
-		b.hub.publishHere(topic, Message{Seq: e.seq, Data: e.data})
+	case kindMessage, kindLast:
+		b.hub.publishHere(topic, Message{Seq: e.seq, Data: e.data, Last: e.last})
 	case kindSignal:
 		b.hub.signalHere(topic, e.data)
 	case kindNotice:

@@ -98,7 +98,7 @@ func (c *Conn) leave() {
 	c.stopLocked()
 	subs := c.subs
 	c.subs = nil
-	c.hub.wheel.disarm(&c.timer)
+	c.timer.disarm()
 	c.mu.Unlock()
 	for _, s := range subs {
 		s.topic.mu.Lock()

@@ -34,7 +34,7 @@ func (h *Hub) suspectAll() {
 // checkSoon has a topic compared that has just become sequenced.
 func (t *topic) checkSoon() {
 	t.checks = 2
-	t.checkAt = t.hub.wheel.after(checkAfter)
+	t.checkAt = t.hub.wheels.after(checkAfter)
 	t.wakeBy(t.checkAt)
 }
 

@@ -35,6 +35,7 @@ type Conn struct {
 	busy   atomic.Bool  // the reader is inside Handler.Frame and cannot hear anything
 	queued atomic.Int64 // bytes of pushes that are queued, held or being written
 	owed   atomic.Int64 // the same of replies
+	begun  atomic.Int64 // the tick at which the message that is coming in began; 0: none is
 
 	writeBy time.Duration // owned by the flusher: the write deadline, since wheel.start
 
@@ -67,7 +68,7 @@ type expiry struct {
 func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
 	c := &Conn{hub: h, ws: ws, enc: e}
 	c.flusher = c.flush
-	c.timer.owner = c
+	h.wheels.deal(&c.timer, c)
 	ws.SetReadLimit(0) // the reader has its own limit, so that the close frame is the flusher's
 	ws.SetPingHandler(c.pinged)
 	ws.SetPongHandler(c.ponged)
@@ -134,7 +135,7 @@ func (c *Conn) Release(first []byte) {
 		c.wakeLocked()
 	}
 	if c.pingAt == 0 {
-		c.pingAt = c.hub.wheel.after(rand.N(c.hub.o.PingEvery))
+		c.pingAt = c.hub.wheels.after(rand.N(c.hub.o.PingEvery))
 		c.rearmLocked()
 	}
 }
@@ -142,23 +143,35 @@ func (c *Conn) Release(first []byte) {
 // Subscribe adds the connection to the topic. seen is the last seq known from the store (negative: the topic has no
 // sequence); the position returned is max(seen, the last delivered here): every later seq will come, none up to it.
 // announce, if not nil, makes a push that is queued before any message of the topic; it must not call the hub.
-// Subscribing twice changes nothing.
+// Subscribing twice changes nothing, unless the topic has Ended: then it starts anew.
 func (c *Conn) Subscribe(topic string, seen int64, announce func(position int64) []byte) (position int64) {
 	t := c.hub.enter(topic)
 	defer c.hub.exit(t)
 	return t.subscribe(c, seen, announce)
 }
 
-// Unsubscribe takes the connection out of the topic and then queues last, if not nil. It does nothing when the
-// connection does not listen to the topic.
-func (c *Conn) Unsubscribe(topic string, last []byte) {
+// Unsubscribe takes the connection out of the topic when it has got all messages up to through (0: now), and then queues
+// last. It does nothing when the connection does not listen to the topic.
+func (c *Conn) Unsubscribe(topic string, through int64, last ...[]byte) {
 	t := c.hub.lookup(topic)
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer c.hub.exit(t)
-	if t.unsubscribe(c) && last != nil {
-		c.enqueue(item{frame: newFrame(c.enc, last)})
+	t.unsubscribe(c, through, last)
+}
+
+// Ended tells whether a Message.Last has ended the topic for the connection, which has not been taken out of it yet.
+func (c *Conn) Ended(topic string) bool {
+	t := c.hub.lookup(topic)
+	if t == nil {
+		return false
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.subTo(t)
+	return s != nil && s.end == over
 }

@@ -29,7 +29,7 @@
 //
 // The lock order; a lock may be held when taking one to its right:
 //
-//	topic.mu -> Conn.mu -> wheel.mu
+//	topic.mu -> Conn.mu -> a wheel's mu
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	Hub.mu   -> nothing

@@ -5,26 +5,41 @@ import (
 	"errors"
 )
 
-// envelope is what goes over the bus: one byte kind, the seq as uvarint (messages only), the data.
+// envelope is what goes over the bus: one byte kind, the seq as uvarint (messages only), the last topic with its length
+// before it (kindLast only), the data.
 type envelope struct {
 	kind byte
 	seq  int64
+	last string
 	data []byte
 }
 
 const (
 	kindMessage = 'm'
+	kindLast    = 'x' // a message with Last
 	kindSignal  = 's'
 	kindNotice  = 'n'
 )
 
 var errEnvelope = errors.New("malformed envelope")
 
+func envelopeOf(m Message) envelope {
+	e := envelope{kind: kindMessage, seq: m.Seq, last: m.Last, data: m.Data}
+	if m.Last != "" {
+		e.kind = kindLast
+	}
+	return e
+}
+
 func encodeEnvelope(e envelope) []byte {
-	b := make([]byte, 0, 1+binary.MaxVarintLen64+len(e.data))
+	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+len(e.last)+len(e.data))
 	b = append(b, e.kind)
-	if e.kind == kindMessage {
+	if e.kind == kindMessage || e.kind == kindLast {
 		b = binary.AppendUvarint(b, uint64(max(e.seq, 0)))
+	}
+	if e.kind == kindLast {
+		b = binary.AppendUvarint(b, uint64(len(e.last)))
+		b = append(b, e.last...)
 	}
 	return append(b, e.data...)
 }
@@ -38,13 +53,26 @@ func parseEnvelope(payload []byte) (envelope, error) {
 	switch e.kind {
 	case kindSignal, kindNotice:
 		return e, nil
-	case kindMessage:
+	case kindMessage, kindLast:
 		seq, n := binary.Uvarint(e.data)
 		if n <= 0 || int64(seq) < 0 {
 			return envelope{}, errEnvelope
 		}
 		e.seq, e.data = int64(seq), e.data[n:]
+		if e.kind == kindLast {
+			return e.withLast()
+		}
 		return e, nil
 	}
 	return envelope{}, errEnvelope
+}
+
+// withLast takes the last topic from the beginning of the data.
+func (e envelope) withLast() (envelope, error) {
+	size, n := binary.Uvarint(e.data)
+	if n <= 0 || size == 0 || size > uint64(len(e.data)-n) {
+		return envelope{}, errEnvelope
+	}
+	e.last, e.data = string(e.data[n:n+int(size)]), e.data[n+int(size):]
+	return e, nil
 }

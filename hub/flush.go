@@ -107,9 +107,9 @@ func fitting(items []item, start int) (end, size int) {
 // write sends items as whole frames.
 func (c *Conn) write(frames []byte, items []item) bool {
 	// A deadline is a runtime timer: it is moved only when half of it is used up.
-	if now := time.Since(c.hub.wheel.start); c.writeBy-now < writeTimeout/2 {
+	if now := time.Since(c.hub.wheels.start); c.writeBy-now < writeTimeout/2 {
 		c.writeBy = now + writeTimeout
-		c.ws.NetConn().SetWriteDeadline(c.hub.wheel.start.Add(c.writeBy))
+		c.ws.NetConn().SetWriteDeadline(c.hub.wheels.start.Add(c.writeBy))
 	}
 	_, err := c.ws.NetConn().Write(frames)
 	c.gone(items)

@@ -41,7 +41,7 @@ func (h *Hub) patience() time.Duration {
 // missing notes that messages up to top exist.
 func (t *topic) missing(top int64) {
 	if t.gap == nil {
-		t.gap = &gap{due: t.hub.wheel.after(t.hub.patience())}
+		t.gap = &gap{due: t.hub.wheels.after(t.hub.patience())}
 		t.wakeBy(t.gap.due)
 	}
 	t.gap.top = max(t.gap.top, top)
@@ -80,7 +80,7 @@ func (t *topic) advance() []heldSignal {
 	for ; n < len(g.waiting) && g.waiting[n].Seq <= t.last+1; n++ {
 		if g.waiting[n].Seq == t.last+1 {
 			t.deliver(g.waiting[n])
-			t.last++
+			t.step()
 		}
 	}
 	g.waiting = slices.Delete(g.waiting, 0, n)
@@ -89,7 +89,7 @@ func (t *topic) advance() []heldSignal {
 		return g.signals
 	}
 	g.tries = 0
-	g.due = t.hub.wheel.after(t.hub.patience())
+	g.due = t.hub.wheels.after(t.hub.patience())
 	ready := 0
 	for ready < len(g.signals) && g.signals[ready].after <= t.last {
 		ready++
@@ -102,7 +102,7 @@ func (t *topic) advance() []heldSignal {
 // retryLater puts the next repair off, the longer the more have failed in a row.
 func (t *topic) retryLater() {
 	g := t.gap
-	g.due = t.hub.wheel.after(min(gapWait<<min(g.tries, 10), maxRetry))
+	g.due = t.hub.wheels.after(min(gapWait<<min(g.tries, 10), maxRetry))
 	g.tries++
 	t.wakeBy(g.due)
 }
@@ -111,7 +111,7 @@ func (t *topic) retryLater() {
 func (t *topic) wakeBy(tick int64) {
 	if t.wake == 0 || tick < t.wake {
 		t.wake = tick
-		t.hub.wheel.arm(&t.timer, tick)
+		t.timer.arm(tick)
 	}
 }
 
@@ -123,6 +123,7 @@ func (t *topic) fire(now int64) {
 		return
 	}
 	t.wake = 0
+	t.forgetRecent(now)
 	if g := t.gap; g != nil && !t.repairing {
 		if now < g.due {
 			t.wakeBy(g.due)
@@ -134,7 +135,7 @@ func (t *topic) fire(now int64) {
 	if t.checks > 0 {
 		if now >= t.checkAt {
 			t.checks--
-			t.checkAt = t.hub.wheel.after(recheckAfter)
+			t.checkAt = t.hub.wheels.after(recheckAfter)
 			t.hub.suspects.add(t)
 		}
 		if t.checks > 0 {

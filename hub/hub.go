@@ -23,6 +23,7 @@ const (
 type Message struct {
 	Seq  int64
 	Data []byte
+	Last string // a topic: whoever listens to that one, too, gets nothing behind this message
 }
 
 // Options of a hub. Encode, Ping, Fetch and LastSeqs are required.
@@ -32,8 +33,11 @@ type Options struct {
 	Encode func(e Encoding, topic string, m Message) []byte
 	// Ping is the liveness message of an encoding, without frame or delimiter. It is called once, by New.
 	Ping func(e Encoding) []byte
-	// Fetch reads a topic's messages in (after, through] from the store, to repair a gap.
-	Fetch func(ctx context.Context, topic string, after, through int64) ([]Message, error)
+	// Fetch reads messages from the store, ascending by topic: to repair gaps, and for those who come back.
+	Fetch func(ctx context.Context, spans []Span) (map[string][]Message, error)
+	// Revise tells what a sequenced message makes of those before it, each of which it is then given; nil: nothing. So what is
+	// taken back is not sent again. The option may be nil, too.
+	Revise func(m Message) func(data []byte) []byte
 	// LastSeqs reads the last seq of sequenced topics from the store. Topics that it does not know it leaves out.
 	LastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 
@@ -56,7 +60,7 @@ type Hub struct {
 
 	down     atomic.Bool // the bus is known to be down
 	pools    pools
-	wheel    wheel
+	wheels   wheels
 	repairs  topicQueue // topics with a gap to close
 	suspects suspects   // topics to compare with the store
 	counts   counters
@@ -84,7 +88,7 @@ func New(o Options) *Hub {
 		h.shards[i].topics = map[string]*topic{}
 	}
 	h.pools.init()
-	h.wheel.init()
+	h.wheels.init()
 	h.repairs.wake = make(chan struct{}, 1)
 	h.suspects.wake = make(chan struct{}, 1)
 	return h
@@ -132,7 +136,7 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) Publish(topic string, m Message) {
 	h.publishHere(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindMessage, seq: m.Seq, data: m.Data}), Rank(max(m.Seq, 0)))
+		h.o.Bus.Publish(topic, encodeEnvelope(envelopeOf(m)), Rank(max(m.Seq, 0)))
 	}
 }
 

@@ -59,15 +59,19 @@ func (s *store) fetched() int {
 	return s.fetches
 }
 
-func (s *store) fetch(_ context.Context, topic string, after, through int64) ([]hub.Message, error) {
+func (s *store) fetch(_ context.Context, spans []hub.Span) (map[string][]hub.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fetches++
 	if s.broken != nil {
 		return nil, s.broken
 	}
-	all := s.messages[topic]
-	return all[after:min(through, int64(len(all)))], nil
+	found := map[string][]hub.Message{}
+	for _, span := range spans {
+		all := s.messages[span.Topic]
+		found[span.Topic] = all[span.After:min(span.Through, int64(len(all)))]
+	}
+	return found, nil
 }
 
 func (s *store) lastSeqs(_ context.Context, topics []string) (map[string]int64, error) {

@@ -20,7 +20,7 @@ func quietOptions() Options {
 	return Options{
 		Encode:   func(_ Encoding, _ string, m Message) []byte { return m.Data },
 		Ping:     func(Encoding) []byte { return []byte("{}") },
-		Fetch:    func(context.Context, string, int64, int64) ([]Message, error) { return nil, nil },
+		Fetch:    func(context.Context, []Span) (map[string][]Message, error) { return nil, nil },
 		LastSeqs: func(context.Context, []string) (map[string]int64, error) { return nil, nil },
 	}
 }
@@ -46,6 +46,7 @@ func FuzzEnvelope(f *testing.F) {
 	for _, e := range []envelope{
 		{kind: kindMessage, seq: 0, data: []byte("loose")},
 		{kind: kindMessage, seq: 1 << 62, data: nil},
+		{kind: kindLast, seq: 7, last: "user:ann", data: []byte("her last")},
 		{kind: kindSignal, data: []byte("signal")},
 		{kind: kindNotice, data: []byte("notice")},
 	} {
@@ -54,6 +55,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("m"))
 	f.Add([]byte("?unknown"))
+	f.Add([]byte("x\x01\x05ab"))
 	f.Add(append([]byte("m"), binary.AppendUvarint(nil, 1<<63)...))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		e, err := parseEnvelope(payload)
@@ -61,7 +63,7 @@ func FuzzEnvelope(f *testing.F) {
 			return
 		}
 		again, err := parseEnvelope(encodeEnvelope(e))
-		if err != nil || again.kind != e.kind || again.seq != e.seq || string(again.data) != string(e.data) {
+		if err != nil || again.kind != e.kind || again.seq != e.seq || again.last != e.last || string(again.data) != string(e.data) {
 			t.Errorf("%+v came back as %+v, %v", e, again, err)
 		}
 		if e.seq < 0 {

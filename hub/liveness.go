@@ -2,13 +2,16 @@ package hub
 
 import "time"
 
+// messageWithin is how long a message may take from its first frame to its last. It is looked at when pings are due.
+const messageWithin = 30 * time.Second
+
 // CloseAt closes the connection with code at t, unless it is called again before; the zero time: never.
 func (c *Conn) CloseAt(t time.Time, code int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closeAt, c.expiry = 0, expiry{code, reason}
 	if !t.IsZero() {
-		c.closeAt = max(1, c.hub.wheel.at(t))
+		c.closeAt = max(1, c.hub.wheels.at(t))
 	}
 	c.rearmLocked()
 }
@@ -25,10 +28,10 @@ func (c *Conn) rearmLocked() {
 		}
 	}
 	if due == 0 {
-		c.hub.wheel.disarm(&c.timer)
+		c.timer.disarm()
 		return
 	}
-	c.hub.wheel.arm(&c.timer, due)
+	c.timer.arm(due)
 }
 
 // fire does what is due: expire, give up on a silent peer, ping.
@@ -45,11 +48,16 @@ func (c *Conn) fire(now int64) {
 			c.closeLocked(CloseNoPong, "no pong")
 		}
 	}
+	// WebSocket pings in the midst of a message prove that the peer lives, but not that the message will ever end: it would hold
+	// its buffer for as long.
+	if begun := c.begun.Load(); begun != 0 && now-begun > int64(messageWithin/tick) {
+		c.closeLocked(CloseNoPong, "no pong")
+	}
 	if c.pingAt != 0 && now >= c.pingAt && !c.closing {
 		c.heard.Store(false)
 		c.enqueueLocked(item{frame: c.hub.pings[c.enc]})
-		c.pingAt = c.hub.wheel.after(c.hub.o.PingEvery)
-		c.pongBy = c.hub.wheel.after(c.hub.o.PongWithin)
+		c.pingAt = c.hub.wheels.after(c.hub.o.PingEvery)
+		c.pongBy = c.hub.wheels.after(c.hub.o.PongWithin)
 	}
 	c.rearmLocked()
 }

@@ -225,8 +225,8 @@ func TestSubscribeTwiceAndUnsubscribe(t *testing.T) {
 		if n := h.Listeners("room"); n != 1 {
 			t.Errorf("%d listeners", n)
 		}
-		session.conn.Unsubscribe("room", []byte("out"))
-		session.conn.Unsubscribe("room", []byte("out again"))
+		session.conn.Unsubscribe("room", 0, []byte("out"))
+		session.conn.Unsubscribe("room", 0, []byte("out again"))
 		h.Publish("room", s.commit("room", "c"))
 		synctest.Wait()
 		if got := strings.Join(c.received(), " "); got != "in room:1:a room:2:b out" {

@@ -61,7 +61,9 @@ func (c *Conn) receive(binary bool, r io.Reader) error {
 	pool := &c.hub.pools.reads
 	buffer := pool.Get().(*[]byte)
 	defer giveBuffer(pool, buffer)
+	c.begun.Store(max(1, c.hub.wheels.now()))
 	data, err := readMessage((*buffer)[:0], r, c.hub.o.FrameBytes)
+	c.begun.Store(0)
 	*buffer = data[:0]
 	switch {
 	case errors.Is(err, errTooBig):

@@ -65,7 +65,7 @@ func (h *Hub) findOrMake(name string) *topic {
 		return old
 	}
 	t := &topic{hub: h, name: name, last: unsequenced}
-	t.timer.owner = t
+	h.wheels.deal(&t.timer, t)
 	s.topics[name] = t
 	if old == nil && h.o.Bus != nil {
 		h.o.Bus.Subscribe(name)
@@ -81,7 +81,7 @@ func (h *Hub) exit(t *topic) {
 	}
 	t.dead.Store(true)
 	t.gap = nil
-	h.wheel.disarm(&t.timer)
+	t.timer.disarm()
 	t.mu.Unlock()
 
 	s := h.shardOf(t.name)

@@ -82,25 +82,25 @@ func (h *Hub) repair(ctx context.Context, t *topic) (more bool) {
 	through := min(top, after+fetchPage)
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	messages, err := h.o.Fetch(ctx, t.name, after, through)
+	read, err := h.o.Fetch(ctx, []Span{{Topic: t.name, After: after, Through: through}})
 	if err != nil {
 		h.o.Log.Warn("gap not repaired", "topic", t.name, "after", after, "through", through, "err", err)
 	}
 
 	t.mu.Lock()
 	var ready []heldSignal
-	for _, m := range messages {
+	for _, m := range read[t.name] {
 		ready = append(ready, t.accept(m)...)
 	}
 	moved := t.last > after
 	if moved {
 		h.counts.repairs.Add(1)
 	}
-	more = moved && through < top && t.gap != nil
+	more = moved && through < top && t.gap != nil && len(t.subs) > 0
 	if !more {
 		t.repairing = false
 		switch {
-		case t.gap == nil:
+		case t.gap == nil, len(t.subs) == 0:
 		case moved:
 			t.wakeBy(t.gap.due)
 		default:
@@ -108,7 +108,7 @@ func (h *Hub) repair(ctx context.Context, t *topic) (more bool) {
 		}
 	}
 	conns := t.listeners(ready)
-	t.mu.Unlock()
+	h.exit(t)
 	notify(t.name, conns, ready)
 	return more
 }

@@ -15,6 +15,7 @@ type Stats struct {
 	Shed         uint64         // unsequenced messages dropped for slow connections, so far
 	Slow         uint64         // connections that did not take their messages, so far
 	GapRepairs   uint64         // pages fetched because messages were missing, so far
+	Resumes      uint64         // topics read for those who come back, so far
 	Closes       map[int]uint64 // by the code of our close frame, so far
 	ClosedByPeer uint64         // the peer sent its close frame first, so far
 	Lost         uint64         // ended without a close frame, so far
@@ -23,7 +24,7 @@ type Stats struct {
 
 // counters are the figures that only grow.
 type counters struct {
-	delivered, shed, slow, repairs, byPeer, lost atomic.Uint64
+	delivered, shed, slow, repairs, resumes, byPeer, lost atomic.Uint64
 
 	mu     sync.Mutex
 	closes map[int]uint64
@@ -53,6 +54,7 @@ func (h *Hub) Stats() Stats {
 		Shed:         h.counts.shed.Load(),
 		Slow:         h.counts.slow.Load(),
 		GapRepairs:   h.counts.repairs.Load(),
+		Resumes:      h.counts.resumes.Load(),
 		ClosedByPeer: h.counts.byPeer.Load(),
 		Lost:         h.counts.lost.Load(),
 		BusDown:      h.down.Load(),

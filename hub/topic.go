@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -19,11 +18,14 @@ type topic struct {
 
 	mu        sync.Mutex // guards the following
 	subs      []*sub
-	last      int64 // the last seq delivered, or the first subscriber's seen
-	gap       *gap  // nil: nothing is missing
-	repairing bool  // a repairer has it, or will: only one at a time
-	checks    int8  // comparisons with the store still to come, because it is new
-	checkAt   int64 // tick
+	last      int64         // the last seq delivered, or the first subscriber's seen
+	gap       *gap          // nil: nothing is missing
+	endings   int           // subscriptions that end behind a message to come
+	recent    *recent       // what is kept for those who come back; nil: nobody has come back lately
+	moved     chan struct{} // closed when last moves; nil: nobody waits for it
+	repairing bool          // a repairer has it, or will: only one at a time
+	checks    int8          // comparisons with the store still to come, because it is new
+	checkAt   int64         // tick
 	timer     timer
 	wake      int64 // tick the timer is armed for; 0: not armed
 }
@@ -32,8 +34,10 @@ type topic struct {
 type sub struct {
 	conn  *Conn
 	topic *topic
-	after int64 // the position: nothing up to it is delivered
-	index int   // in topic.subs
+	after int64   // the position: nothing up to it is delivered
+	since int64   // Subscribe was called again with this seen: what has ended up to it goes on
+	index int     // in topic.subs; -1: not there any more
+	end   *ending // nil: none in sight
 }
 
 // subscribe is Conn.Subscribe under the topic's lock.
@@ -49,44 +53,54 @@ func (t *topic) subscribe(c *Conn, seen int64, announce func(int64) []byte) int6
 	position := max(seen, t.last, 0)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.subTo(t); s != nil {
+	s := c.subTo(t)
+	switch {
+	case s == nil && c.closing:
+		return position
+	case s == nil:
+		s = &sub{conn: c, topic: t, after: position, index: len(t.subs)}
+		t.subs = append(t.subs, s)
+		c.subs = append(c.subs, s)
+	case s.end == over:
+		s.after, s.end = position, nil
+	default:
+		t.goOn(s, seen)
 		return max(s.after, t.last, 0)
 	}
-	if c.closing {
-		return position
-	}
-	s := &sub{conn: c, topic: t, after: position, index: len(t.subs)}
-	t.subs = append(t.subs, s)
-	c.subs = append(c.subs, s)
 	if announce != nil {
 		c.enqueueLocked(item{frame: newFrame(c.enc, announce(position))})
 	}
 	return position
 }
 
-// unsubscribe tells whether the connection was in the topic.
-func (t *topic) unsubscribe(c *Conn) bool {
+// unsubscribe is Conn.Unsubscribe under the topic's lock.
+func (t *topic) unsubscribe(c *Conn, through int64, last [][]byte) {
 	c.mu.Lock()
 	s := c.subTo(t)
-	if s != nil {
-		i := slices.Index(c.subs, s)
-		c.subs = slices.Delete(c.subs, i, i+1)
-	}
 	c.mu.Unlock()
-	if s == nil {
-		return false
+	switch {
+	case s == nil:
+	case s.end == over, t.last == unsequenced, through <= max(s.after, t.last):
+		t.takeOut(s, last)
+	default:
+		t.endAt(s, through, last)
 	}
-	t.drop(s)
-	return true
 }
 
-// drop takes a subscription out of the topic.
+// drop takes a subscription out of the topic, if it is still there.
 func (t *topic) drop(s *sub) {
+	if s.index < 0 {
+		return
+	}
 	end := len(t.subs) - 1
 	moved := t.subs[end]
 	t.subs[s.index], moved.index = moved, s.index
 	t.subs[end] = nil
 	t.subs = t.subs[:end]
+	s.index = -1
+	if s.end != nil && s.end != over {
+		t.endings--
+	}
 }
 
 // subTo finds the connection's subscription; the caller holds c.mu.
@@ -113,7 +127,7 @@ func (t *topic) accept(m Message) []heldSignal {
 		return nil
 	case m.Seq == t.last+1:
 		t.deliver(m)
-		t.last++
+		t.step()
 		return t.advance()
 	}
 	t.missing(m.Seq)
@@ -123,10 +137,13 @@ func (t *topic) accept(m Message) []heldSignal {
 
 // deliver queues a message to all listeners. It is encoded at the first one that wants the encoding.
 func (t *topic) deliver(m Message) {
+	if m.Seq > 0 {
+		t.remember(m)
+	}
 	var frames [2][]byte
 	var encoded [2]bool
 	for _, s := range t.subs {
-		if m.Seq > 0 && m.Seq <= s.after {
+		if m.Seq > 0 && m.Seq <= s.after || s.end == over {
 			continue
 		}
 		e := s.conn.enc
@@ -141,6 +158,9 @@ func (t *topic) deliver(m Message) {
 		}
 	}
 	t.hub.counts.delivered.Add(uint64(len(t.subs)))
+	if m.Seq > 0 && (m.Last != "" || t.endings > 0) {
+		t.cut(m)
+	}
 }
 
 // publishHere delivers a message to local listeners.
@@ -151,7 +171,7 @@ func (h *Hub) publishHere(name string, m Message) {
 	}
 	ready := t.accept(m)
 	conns := t.listeners(ready)
-	t.mu.Unlock()
+	h.exit(t)
 	notify(name, conns, ready)
 }
 

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,22 +24,40 @@ type timed interface{ fire(now int64) }
 // timer is embedded in its owner; a zero next means not armed.
 type timer struct {
 	prev, next *timer
-	due        int64 // tick
-	owner      timed
+	due        int64  // tick
+	owner      timed  // static after deal
+	wheel      *wheel // static after deal
 }
 
-// wheel keeps all timers of the hub.
-type wheel struct {
+// wheels are the hub's timers on as many wheels as shall be armed at a time without waiting for each other. They turn
+// together.
+type wheels struct {
 	start time.Time
+	dealt atomic.Uint32
+	all   [16]wheel
+}
 
+// wheel keeps a part of the timers.
+type wheel struct {
 	mu    sync.Mutex
 	done  int64 // the last tick that was fired
 	armed int
 	slots [wheelDepth][wheelSlots]timer // heads of circular lists
 }
 
-func (w *wheel) init() {
+func (w *wheels) init() {
 	w.start = time.Now()
+	for i := range w.all {
+		w.all[i].init()
+	}
+}
+
+// deal gives the owner's timer one of the wheels, in turn.
+func (w *wheels) deal(t *timer, owner timed) {
+	t.owner, t.wheel = owner, &w.all[w.dealt.Add(1)%uint32(len(w.all))]
+}
+
+func (w *wheel) init() {
 	for level := range w.slots {
 		for i := range w.slots[level] {
 			head := &w.slots[level][i]
@@ -48,10 +67,10 @@ func (w *wheel) init() {
 }
 
 // now is the current tick.
-func (w *wheel) now() int64 { return int64(time.Since(w.start) / tick) }
+func (w *wheels) now() int64 { return int64(time.Since(w.start) / tick) }
 
 // at is the first tick not before t.
-func (w *wheel) at(t time.Time) int64 {
+func (w *wheels) at(t time.Time) int64 {
 	wait := t.Sub(w.start) // the longest Duration for what is further off: nothing may be added to it
 	ticks := int64(wait / tick)
 	if wait%tick > 0 {
@@ -61,10 +80,11 @@ func (w *wheel) at(t time.Time) int64 {
 }
 
 // after is the first tick at which d has passed.
-func (w *wheel) after(d time.Duration) int64 { return w.at(time.Now().Add(d)) }
+func (w *wheels) after(d time.Duration) int64 { return w.at(time.Now().Add(d)) }
 
 // arm sets or moves the timer.
-func (w *wheel) arm(t *timer, due int64) {
+func (t *timer) arm(due int64) {
+	w := t.wheel
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unlink(t)
@@ -74,7 +94,8 @@ func (w *wheel) arm(t *timer, due int64) {
 }
 
 // disarm takes the timer out.
-func (w *wheel) disarm(t *timer) {
+func (t *timer) disarm() {
+	w := t.wheel
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unlink(t)
@@ -136,7 +157,7 @@ func (w *wheel) cascade(head *timer) {
 	}
 }
 
-// runClock turns the wheel.
+// runClock turns the wheels.
 func (h *Hub) runClock(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -147,11 +168,13 @@ func (h *Hub) runClock(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		now := h.wheel.now()
-		due = h.wheel.advance(now, due[:0])
-		for i, owner := range due {
-			owner.fire(now)
-			due[i] = nil
+		now := h.wheels.now()
+		for i := range h.wheels.all {
+			due = h.wheels.all[i].advance(now, due[:0])
+			for i, owner := range due {
+				owner.fire(now)
+				due[i] = nil
+			}
 		}
 	}
 }

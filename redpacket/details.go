@@ -1,6 +1,7 @@
 package redpacket
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"slices"
@@ -72,11 +73,8 @@ func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Money
 	if err != nil {
 		return State{}, 0, err
 	}
-	if k.packet.From.ID != user {
-		if err := s.mayRead(ctx, user, packet); err != nil {
-			return State{}, 0, err
-		}
-		return State{}, 0, chat.ErrForbidden
+	if err := s.mayCancel(ctx, user, &k.packet); err != nil {
+		return State{}, 0, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	book, err := s.ledger.Book(ctx, packet)
@@ -95,6 +93,20 @@ func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Money
 	}
 	acc, err := s.ledger.Account(ctx, user)
 	return book.StateOf(user), acc.Balance, err
+}
+
+// mayCancel says whether the packet is the user's to cancel. Its sender may be out of the room by now.
+func (s *Service) mayCancel(ctx context.Context, user string, p *Packet) error {
+	standing, err := s.rooms.Standing(ctx, p.Room, user)
+	switch {
+	case err != nil:
+		return err
+	case !standing.Ever, standing.Gone:
+		return chat.ErrNotFound
+	case p.From.ID == user:
+		return nil
+	}
+	return cmp.Or(standing.MayRead(), chat.ErrForbidden)
 }
 
 // States of packets as the user may see them; the caller has checked that he may.

@@ -47,8 +47,9 @@ type grabbed struct {
 }
 
 // grab takes a share for one user and settles it. An error of kind chat.ErrUnavailable means outcome
-// unknown or not done: grabbing again is always right.
-func (f *flow) grab(ctx context.Context, a Attempt) (grabbed, error) {
+// unknown or not done: grabbing again is always right. Who may not grab hears deny; granted is called with the number of
+// shares taken when a share has been granted, before it is settled.
+func (f *flow) grab(ctx context.Context, a Attempt, deny error, granted func(taken int)) (grabbed, error) {
 	regranted := false
 	for joins := 0; ; {
 		ans, err := f.ask(ctx, a)
@@ -65,10 +66,8 @@ func (f *flow) grab(ctx context.Context, a Attempt) (grabbed, error) {
 				return v, err
 			}
 			continue
-		case Outsider:
-			return v, chat.ErrNotMember
-		case IsDenied:
-			return v, ErrNotRecipient
+		case Outsider, IsDenied:
+			return v, deny
 		case Busy:
 			return v, fmt.Errorf("grab %s: too many unsettled claims: %w", a.ID, chat.ErrUnavailable)
 		case IsClosed:
@@ -82,6 +81,7 @@ func (f *flow) grab(ctx context.Context, a Attempt) (grabbed, error) {
 			return v, nil
 		}
 
+		granted(ans.Taken)
 		c := Claim{Ref: a.Ref, Share: ans.Share, User: a.User, Entry: ans.Entry, At: f.now()}
 		s, err := f.settleOne(ctx, c)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"hongbao/chat"
 )
@@ -11,7 +12,11 @@ import (
 // Grab takes a share of the packet for the user, or says why there is none. Won and already are told only of
 // committed claims. The work goes on when ctx ends: what the Pool has granted is settled, whoever waits for it.
 func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
-	r, err := s.grab(ctx, t.User, t.Packet)
+	var due time.Time // to be told pending
+	if t.Pending != nil {
+		due = time.Now().Add(s.o.PendingAfter)
+	}
+	r, err := s.grab(ctx, t, due)
 	switch {
 	case err != nil:
 		s.counts.failed.Add(1)
@@ -27,12 +32,12 @@ func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
 	return r, err
 }
 
-func (s *Service) grab(ctx context.Context, user, packet string) (Result, error) {
-	k, err := s.know(ctx, packet)
+func (s *Service) grab(ctx context.Context, t Try, due time.Time) (Result, error) {
+	k, err := s.know(ctx, t.Packet)
 	if err != nil {
 		return Result{}, err
 	}
-	standing, err := s.rooms.Standing(ctx, k.packet.Room, user)
+	standing, err := s.rooms.Standing(ctx, k.packet.Room, t.User)
 	if err != nil {
 		return Result{}, err
 	}
@@ -40,20 +45,35 @@ func (s *Service) grab(ctx context.Context, user, packet string) (Result, error)
 		return Result{}, chat.ErrNotFound
 	}
 	if e := k.ending.Load(); e != nil {
-		return e.answer(&k.packet, user, standing)
+		return e.answer(&k.packet, t.User, standing)
 	}
-	return s.grabOpen(ctx, k, user, standing)
+	if t.Admit != nil {
+		if err := t.Admit(ctx); err != nil {
+			return Result{}, err
+		}
+	}
+	return s.grabOpen(ctx, k, t, standing, due)
 }
 
-func (s *Service) grabOpen(ctx context.Context, k *known, user string, standing chat.Standing) (Result, error) {
-	a := Attempt{Ref: k.packet.Ref, User: user}
-	switch {
-	case !standing.In:
-		a.May = NotMember
-	case len(k.packet.To) > 0 && !slices.Contains(k.packet.To, user):
+func (s *Service) grabOpen(ctx context.Context, k *known, t Try, standing chat.Standing, due time.Time) (Result, error) {
+	a := Attempt{Ref: k.packet.Ref, User: t.User}
+	var deny error
+	if !standing.In {
+		a.May, deny = NotMember, outside(standing)
+	} else if deny = s.deny(ctx, &k.packet, t); deny != nil {
 		a.May = Denied
 	}
-	v, err := s.flow.grab(context.WithoutCancel(ctx), a)
+	var wait *suspense
+	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, func(taken int) {
+		if wait == nil && t.Pending != nil {
+			pending := Result{Packet: k.packet.ID, Outcome: OutcomePending, Claimed: taken, Count: k.packet.Count}
+			wait = newSuspense(due, func() bool { return t.Pending(pending) })
+		}
+	})
+	told := wait.end()
+	if told {
+		s.counts.pending.Add(1)
+	}
 	switch {
 	case v.last:
 		s.closeSoon(k.packet.Ref)
@@ -63,14 +83,39 @@ func (s *Service) grabOpen(ctx context.Context, k *known, user string, standing 
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Packet: k.packet.ID, Outcome: v.outcome, Claimed: v.taken, Count: k.packet.Count}
+	r := v.result(&k.packet)
+	if told {
+		s.pub.ToUser(t.User, GrabDecided{r})
+	}
+	return r, nil
+}
+
+// result of a grab that has ended.
+func (v *grabbed) result(p *Packet) Result {
+	r := Result{Packet: p.ID, Outcome: v.outcome, Claimed: v.taken, Count: p.Count}
 	if v.outcome == OutcomeWon || v.outcome == OutcomeAlready {
 		r.Amount, r.Rank, r.At = v.paid.Amount, v.paid.Share+1, v.paid.At
 	}
 	if v.outcome == OutcomeWon && v.paid.Verdict == PaidNow {
 		r.Balance = &v.paid.Account.Balance
 	}
-	return r, nil
+	return r
+}
+
+// deny is why a member may not grab the packet; nil: he may. He hears it only while there are shares left and he has none.
+func (s *Service) deny(ctx context.Context, p *Packet, t Try) error {
+	if len(p.To) > 0 && !slices.Contains(p.To, t.User) {
+		return ErrNotRecipient
+	}
+	return s.tries.check(ctx, p, t.User, t.Passphrase)
+}
+
+// outside is what a grabber hears who was in the room and is not any more.
+func outside(s chat.Standing) error {
+	if s.Gone {
+		return chat.ErrNotFound
+	}
+	return chat.ErrNotMember
 }
 
 // learnEnd has the packet's end remembered here, too, when another instance has closed it: so late-comers reach neither
@@ -98,7 +143,7 @@ func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result,
 		return r, nil
 	}
 	if !standing.In {
-		return Result{}, chat.ErrNotMember
+		return Result{}, outside(standing)
 	}
 	return r, nil
 }

@@ -43,7 +43,7 @@ type May uint8
 const (
 	MayGrab   May = iota
 	NotMember     // refused unless he has a share already
-	Denied        // a member, but not a recipient or with a wrong passphrase: told only while shares are left
+	Denied        // a member, but not a recipient or without the passphrase: told only while shares are left
 )
 
 // Attempt is one user's grab.

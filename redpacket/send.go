@@ -34,7 +34,11 @@ const DefaultGreeting = "恭喜发财,大吉大利"
 // Send books a packet, loads it into the Pool and tells the room. A repeated key gives the first result.
 func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
 	r = r.withDefaults(s.o.Limits)
-	if bad := r.check(s.o.Limits); bad != nil {
+	bad := r.check(s.o.Limits)
+	if bad == nil {
+		bad = s.checkRecipients(ctx, from.ID, r)
+	}
+	if bad != nil {
 		// A key is looked up before anything else is checked: one that was used decides, not the fault.
 		used, err := s.ledger.KeyUsed(ctx, from.ID, r.Key)
 		if err != nil {
@@ -49,7 +53,8 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), Order{
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
-			Total: r.Total, Count: r.Count, Greeting: r.Greeting, CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key,
+			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
+			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key,
 		},
 		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now),
 	})
@@ -85,6 +90,11 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 	}
 	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
+	r.To = eachOnce(r.To)
+	r.Count = cmp.Or(r.Count, len(r.To))
+	if p := normal(r.Passphrase); p != "" { // one of spaces only is left for check to refuse
+		r.Passphrase = p
+	}
 	return r
 }
 
@@ -92,6 +102,9 @@ func (s Spread) known() bool { return s == Calm || s == Classic || s == Wild }
 
 func (r SendRequest) check(l Limits) error {
 	if err := chat.CheckKey(r.Key); err != nil {
+		return err
+	}
+	if err := r.checkWho(l); err != nil {
 		return err
 	}
 	if err := r.checkCut(l); err != nil {
@@ -133,8 +146,11 @@ func (r SendRequest) checkCut(l Limits) error {
 }
 
 func (r SendRequest) hash() []byte {
-	return chat.RequestHash("send_packet", r.Room, string(r.Mode), string(r.Spread),
-		strconv.FormatInt(int64(r.Total), 10), strconv.Itoa(r.Count), r.Greeting, r.TTL.String())
+	fields := []string{
+		r.Room, string(r.Mode), string(r.Spread), strconv.FormatInt(int64(r.Total), 10), strconv.Itoa(r.Count), r.Greeting,
+		r.TTL.String(), r.Passphrase,
+	}
+	return chat.RequestHash("send_packet", append(fields, r.To...)...)
 }
 
 func partitionOf(packet string) int {

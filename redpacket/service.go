@@ -58,7 +58,8 @@ type Service struct {
 
 	memory   *memory
 	wallets  *wallets
-	unknown  unknown
+	unknown  recent // ids that no packet has: one that is asked for again stays unknown, so guessing does not reach SQL
+	tries    tries
 	progress progress
 	closing  singleflight.Group // one close per packet and instance
 	closers  closers
@@ -67,7 +68,8 @@ type Service struct {
 
 // counts of what happened in this process.
 type counts struct {
-	won, already, empty, expired, failed     atomic.Int64
+	won, already, empty, expired             atomic.Int64
+	pending, failed                          atomic.Int64
 	swept, backstopFailures, recoverFailures atomic.Int64
 }
 
@@ -80,6 +82,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 		o.NewID = chat.NewID
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
+	o.PendingAfter = cmp.Or(o.PendingAfter, time.Second)
 	o.MemoryBytes = cmp.Or(o.MemoryBytes, 64<<20)
 	o.SweepEvery = cmp.Or(o.SweepEvery, 200*time.Millisecond)
 	o.RecoverEvery = cmp.Or(o.RecoverEvery, time.Second)
@@ -87,6 +90,10 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.Limits = o.Limits.withDefaults()
 
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(ledger, pub)}
+	s.tries.limiter = o.Limiter
+	if o.Limiter == nil {
+		s.tries.limiter = newBuckets(o.Now)
+	}
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: pool, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
 	return s
@@ -100,6 +107,9 @@ func (l Limits) withDefaults() Limits {
 		MaxTTL:        cmp.Or(l.MaxTTL, 7*24*time.Hour),
 		DefaultTTL:    cmp.Or(l.DefaultTTL, 24*time.Hour),
 		GreetingChars: cmp.Or(l.GreetingChars, 60),
+
+		To:              cmp.Or(l.To, 200),
+		PassphraseChars: cmp.Or(l.PassphraseChars, 32),
 	}
 }
 
@@ -109,6 +119,7 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 // Stats is what happened in this process so far.
 type Stats struct {
 	Won, Already, Empty, Expired, Failed     int64 // grabs by outcome
+	Pending                                  int64 // of these, who heard so meanwhile
 	Swept, BackstopFailures, RecoverFailures int64
 	Remembered                               int // bytes
 }
@@ -118,7 +129,8 @@ func (s *Service) Stats() Stats {
 	c := &s.counts
 	return Stats{
 		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
-		Swept: c.swept.Load(), BackstopFailures: c.backstopFailures.Load(), RecoverFailures: c.recoverFailures.Load(),
+		Pending: c.pending.Load(),
+		Swept:   c.swept.Load(), BackstopFailures: c.backstopFailures.Load(), RecoverFailures: c.recoverFailures.Load(),
 		Remembered: s.memory.bytes(),
 	}
 }

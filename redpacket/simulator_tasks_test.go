@@ -52,7 +52,7 @@ func (w *simWorld) grab(p *simProcess) {
 		a.May = Denied
 	}
 	for range 3 {
-		v, err := w.flow.grab(context.Background(), a)
+		v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, func(int) {})
 		if p.dead {
 			return
 		}
@@ -102,7 +102,7 @@ func (w *simWorld) askAgain(p *simProcess) {
 	if share >= 0 {
 		a.May = May(w.rng.IntN(3))
 	}
-	v, err := w.flow.grab(context.Background(), a)
+	v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, func(int) {})
 	already := err == nil && v.outcome == OutcomeAlready && v.paid.Share == share
 	switch {
 	case already:

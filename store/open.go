@@ -61,8 +61,9 @@ type Engines struct {
 	Pool     redpacket.Pool
 	Bus      hub.Bus // nil: there are no other instances
 	Presence chat.Presence
-	Limiter  chat.Limiter
-	Name     string // all of them in one line, for the log
+	Limiter  chat.Limiter // of all instances
+	Local    chat.Limiter // of this instance alone
+	Name     string       // all of them in one line, for the log
 
 	ready func(context.Context) error // of those besides the books
 	other io.Closer
@@ -84,11 +85,13 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
+	limiter := memstore.NewLimiter(memstore.LimiterOptions{})
 	return &Engines{
 		Books:    books,
 		Pool:     memstore.NewPool(memstore.Options{}),
 		Presence: memstore.NewDirectory().Presence(),
-		Limiter:  memstore.NewLimiter(memstore.LimiterOptions{}),
+		Limiter:  limiter,
+		Local:    limiter,
 		Name:     "embedded: SQLite in " + c.DataDir + ", all else in memory",
 		ready:    func(context.Context) error { return nil },
 		other:    lock,
@@ -110,6 +113,7 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 		Bus:      redis.Bus(),
 		Presence: redis.Presence(),
 		Limiter:  redis.Limiter(),
+		Local:    memstore.NewLimiter(memstore.LimiterOptions{}),
 		Name:     "scaled: Postgres, " + redis.Name(),
 		ready:    redis.Ready,
 		other:    redis,

@@ -15,6 +15,7 @@ type attendance struct {
 	presence chat.Presence
 	most     int // sockets of one user
 	pushOut  func(user, socket string)
+	comings  *comings
 	log      *slog.Logger
 	wake     chan struct{} // one slot, never closed
 
@@ -28,8 +29,8 @@ type movement struct {
 	gone         bool
 }
 
-func newAttendance(p chat.Presence, most int, pushOut func(user, socket string), log *slog.Logger) *attendance {
-	return &attendance{presence: p, most: most, pushOut: pushOut, log: log, wake: make(chan struct{}, 1)}
+func newAttendance(p chat.Presence, most int, pushOut func(user, socket string), c *comings, log *slog.Logger) *attendance {
+	return &attendance{presence: p, most: most, pushOut: pushOut, comings: c, log: log, wake: make(chan struct{}, 1)}
 }
 
 // note never blocks.
@@ -63,14 +64,21 @@ func (a *attendance) run(ctx context.Context) {
 
 func (a *attendance) tell(ctx context.Context, m movement) {
 	if m.gone {
-		if _, err := a.presence.Leave(ctx, m.user, m.socket); err != nil {
+		last, err := a.presence.Leave(ctx, m.user, m.socket)
+		if err != nil {
 			a.log.Debug("socket not forgotten yet, its lease ends", "err", err)
+		}
+		if last {
+			a.comings.noteWent(m.user)
 		}
 		return
 	}
-	out, _, err := a.presence.Enter(ctx, m.user, m.socket, a.most)
+	out, first, err := a.presence.Enter(ctx, m.user, m.socket, a.most)
 	if err != nil {
 		a.log.Debug("socket not noted yet, it will be with the next leases", "err", err)
+	}
+	if first {
+		a.comings.noteCame(m.user)
 	}
 	for _, socket := range out {
 		a.pushOut(m.user, socket)

@@ -1,12 +1,11 @@
 package web
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -17,42 +16,25 @@ import (
 // errTokenInvalid is any token that is not worth renewing; see also errTokenExpired.
 var errTokenInvalid = errors.New("token invalid")
 
-const (
-	guestIssuer = "hongbao-guest"
-	guestPrefix = "guest:"
-	adminScope  = "admin"
-	minSecret   = 32      // bytes: below it HS256 is weaker than its name
-	maxToken    = 8 << 10 // bytes: more is not even parsed
-	maxAvatar   = 1024    // bytes
-)
-
-// JWT says which tokens of the host are believed. The zero value believes none.
+// JWT says which tokens of the host are believed: those signed with one of Secret, PublicKey and JWKS. The zero value
+// believes none.
 type JWT struct {
-	Secret   []byte // HS256, at least 32 bytes
-	Issuer   string // checked when set
-	Audience string // checked when set
+	Secret    []byte // HS256, at least 32 bytes
+	PublicKey []byte // PEM: RSA for RS256, P-256 for ES256, Ed25519 for EdDSA
+	JWKS      string // the URL of such keys
+	Issuer    string // checked when set
+	Audience  string // checked when set
 }
 
-// identity is what a good token says.
-type identity struct {
-	user    chat.User
-	admin   bool
-	expires time.Time
+// Check tells what is wrong with the settings.
+func (j JWT) Check() error {
+	_, err := j.authority(time.Now, slog.New(slog.DiscardHandler))
+	return err
 }
 
-// claims are the claims of a token, those of the host and of guests alike.
-type claims struct {
-	jwt.RegisteredClaims
-	Name   string `json:"name,omitempty"`
-	Avatar string `json:"avatar,omitempty"`
-	Scope  string `json:"scope,omitempty"` // separated by spaces
-}
-
-// authority is somebody whose tokens are believed: a key with the one algorithm it is good for, so that a
-// token cannot choose how it is checked, and what its claims must say.
+// authority is somebody whose tokens are believed: his keys, and what the claims must say.
 type authority struct {
-	method    string
-	key       jwt.Keyfunc
+	keys      keySource
 	validator *jwt.Validator
 	guests    bool // may name guests, and nobody else
 }
@@ -64,49 +46,59 @@ type verifier struct {
 	guests *authority // nil: guests are off
 }
 
-func newVerifier(host JWT, guestKey []byte, now func() time.Time) (*verifier, error) {
+func newVerifier(host JWT, guestKey []byte, now func() time.Time, log *slog.Logger) (*verifier, error) {
 	// Claims are checked by the authority's validator, once the signature is known to be good.
 	v := &verifier{parser: jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())}
-	if host.Issuer == guestIssuer {
-		return nil, fmt.Errorf("the issuer %q is the server's own", guestIssuer)
-	}
 	var err error
-	if len(host.Secret) > 0 {
-		if v.host, err = hs256(host, now); err != nil {
-			return nil, fmt.Errorf("JWT secret: %w", err)
-		}
+	if v.host, err = host.authority(now, log); err != nil {
+		return nil, fmt.Errorf("JWT %w", err)
 	}
-	if len(guestKey) > 0 {
-		if v.guests, err = hs256(JWT{Secret: guestKey, Issuer: guestIssuer}, now); err != nil {
-			return nil, fmt.Errorf("guest key: %w", err)
-		}
+	if v.guests, err = (JWT{Secret: guestKey, Issuer: guestIssuer}).trusted(now, log); err != nil {
+		return nil, fmt.Errorf("guest %w", err)
+	}
+	if v.guests != nil {
 		v.guests.guests = true
 	}
 	return v, nil
 }
 
-// hs256 is an authority with a shared secret.
-func hs256(c JWT, now func() time.Time) (*authority, error) {
-	if len(c.Secret) < minSecret {
-		return nil, fmt.Errorf("has %d bytes, needs at least %d", len(c.Secret), minSecret)
+// run keeps the keys of the host fresh, where they change, until ctx is done.
+func (v *verifier) run(ctx context.Context) {
+	if v.host == nil {
+		return
 	}
-	checks := []jwt.ParserOption{jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)}
-	if c.Issuer != "" {
-		checks = append(checks, jwt.WithIssuer(c.Issuer))
+	if keys, ok := v.host.keys.(*jwks); ok {
+		keys.run(ctx)
 	}
-	if c.Audience != "" {
-		checks = append(checks, jwt.WithAudience(c.Audience))
-	}
-	return &authority{
-		method:    jwt.SigningMethodHS256.Alg(),
-		key:       func(*jwt.Token) (any, error) { return c.Secret, nil },
-		validator: jwt.NewValidator(checks...),
-	}, nil
 }
 
-// verify tells who the bearer of the token is: errTokenExpired when time is all that is wrong with it, else
-// errTokenInvalid.
-func (v *verifier) verify(token string) (identity, error) {
+// authority of the host, who must not speak for us.
+func (j JWT) authority(now func() time.Time, log *slog.Logger) (*authority, error) {
+	if j.Issuer == guestIssuer {
+		return nil, fmt.Errorf("issuer: %q is the server's own", guestIssuer)
+	}
+	return j.trusted(now, log)
+}
+
+// trusted is the authority whose keys these are; nil: there are none.
+func (j JWT) trusted(now func() time.Time, log *slog.Logger) (*authority, error) {
+	keys, err := j.keys(now, log)
+	if keys == nil {
+		return nil, err
+	}
+	checks := []jwt.ParserOption{jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)}
+	if j.Issuer != "" {
+		checks = append(checks, jwt.WithIssuer(j.Issuer))
+	}
+	if j.Audience != "" {
+		checks = append(checks, jwt.WithAudience(j.Audience))
+	}
+	return &authority{keys: keys, validator: jwt.NewValidator(checks...)}, nil
+}
+
+// verify tells who the bearer of the token is: errTokenExpired when time is all that is wrong with it, errTokenInvalid
+// when more is, and chat.ErrUnavailable when the keys cannot be had.
+func (v *verifier) verify(ctx context.Context, token string) (identity, error) {
 	if len(token) == 0 || len(token) > maxToken {
 		return identity{}, fmt.Errorf("%w: %d bytes long", errTokenInvalid, len(token))
 	}
@@ -119,12 +111,12 @@ func (v *verifier) verify(token string) (identity, error) {
 		if by == nil {
 			return nil, errors.New("nobody signs such tokens")
 		}
-		if t.Method.Alg() != by.method {
-			return nil, fmt.Errorf("signed with %s", t.Method.Alg())
-		}
-		return by.key(t)
+		return keyOf(ctx, by.keys, t)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, chat.ErrUnavailable):
+		return identity{}, err
+	case err != nil:
 		return identity{}, fmt.Errorf("%w: %w", errTokenInvalid, err)
 	}
 	if err := checkSubject(c.Subject, by.guests); err != nil {
@@ -146,37 +138,4 @@ func onlyExpired(err error) bool {
 	}
 	return errors.Is(err, jwt.ErrTokenExpired) &&
 		!slices.ContainsFunc(others, func(other error) bool { return errors.Is(err, other) })
-}
-
-func checkSubject(sub string, guests bool) error {
-	switch {
-	case !chat.ValidUser(sub):
-		return errors.New("sub is not 1 to 64 of A-Za-z0-9_.:@-")
-	case strings.HasPrefix(sub, guestPrefix) != guests:
-		return errors.New("sub is not of this issuer")
-	}
-	return nil
-}
-
-// identity takes what others will see of the user. A name too long is cut and an avatar too long left
-// out: the user cannot mend his token.
-func (c *claims) identity() identity {
-	id := identity{
-		user:    chat.User{ID: c.Subject, Name: cmp.Or(cleanName(c.Name), c.Subject)},
-		admin:   slices.Contains(strings.Fields(c.Scope), adminScope),
-		expires: c.ExpiresAt.Time,
-	}
-	if len(c.Avatar) <= maxAvatar {
-		id.user.Avatar = strings.ReplaceAll(c.Avatar, "\x00", "")
-	}
-	return id
-}
-
-// bearer is the token in a request's header, if there is one.
-func bearer(r *http.Request) (token string, ok bool) {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return "", r.Header.Get("Authorization") != ""
-	}
-	return strings.TrimSpace(token), true
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func signed(t *testing.T, method jwt.SigningMethod, key any, c jwt.MapClaims) st
 
 func TestVerify(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	v, err := newVerifier(JWT{Secret: testSecret, Issuer: "host", Audience: "chat"}, testGuestKey, func() time.Time { return now })
+	v, err := newVerifier(JWT{Secret: testSecret, Issuer: "host", Audience: "chat"}, testGuestKey, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,9 @@ func TestVerify(t *testing.T) {
 		"long name":  {token: host("name", strings.Repeat("名", 70)), want: identity{user: chat.User{ID: "ann", Name: strings.Repeat("名", 64)}}},
 		"NUL":        {token: host("name", "A\x00nn"), want: identity{user: chat.User{ID: "ann", Name: "Ann"}}},
 		"guest":      {token: guest("name", "G"), want: identity{user: chat.User{ID: "guest:1", Name: "G"}}},
-		"guest, iat": {token: guest("iat", now.Unix()+3600), want: identity{user: chat.User{ID: "guest:1", Name: "guest:1"}}},
+		"guest, iat": {token: guest("iat", now.Unix()+3600), want: identity{user: chat.User{ID: "guest:1", Name: "guest:1"}, issued: now.Add(time.Hour)}},
+		"issued":     {token: host("iat", now.Unix()-5), want: identity{user: chat.User{ID: "ann", Name: "ann"}, issued: now.Add(-5 * time.Second)}},
+		"in between": {token: host("iat", float64(now.Unix())-4.1), want: identity{user: chat.User{ID: "ann", Name: "ann"}, issued: now.Add(-5 * time.Second)}},
 
 		"over this second":  {token: host("exp", now.Unix()), err: errTokenExpired},
 		"over":              {token: host("exp", now.Unix()-1), err: errTokenExpired},
@@ -92,14 +95,14 @@ func TestVerify(t *testing.T) {
 		"guest key, host":  {token: guest("iss", "host", "aud", "chat"), err: errTokenInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := v.verify(c.token)
+			got, err := v.verify(t.Context(), c.token)
 			if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
 				t.Fatalf("error %v, want %v", err, c.err)
 			}
 			if c.err == nil {
 				c.want.expires = now.Add(time.Minute)
 			}
-			if got.user != c.want.user || got.admin != c.want.admin || !got.expires.Equal(c.want.expires) {
+			if got.user != c.want.user || got.admin != c.want.admin || !got.expires.Equal(c.want.expires) || !got.issued.Equal(c.want.issued) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -115,16 +118,16 @@ func TestVerifierRefusesBadKeys(t *testing.T) {
 		"short guest key": {guest: make([]byte, 31)},
 		"our own issuer":  {host: JWT{Secret: testSecret, Issuer: "hongbao-guest"}},
 	} {
-		if _, err := newVerifier(c.host, c.guest, time.Now); err == nil {
+		if _, err := newVerifier(c.host, c.guest, time.Now, slog.New(slog.DiscardHandler)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	v, err := newVerifier(JWT{}, nil, time.Now)
+	v, err := newVerifier(JWT{}, nil, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, token := range []string{goodToken(t, "ann"), signed(t, jwt.SigningMethodHS256, testGuestKey, jwt.MapClaims{"iss": "hongbao-guest"})} {
-		if _, err := v.verify(token); !errors.Is(err, errTokenInvalid) {
+		if _, err := v.verify(t.Context(), token); !errors.Is(err, errTokenInvalid) {
 			t.Errorf("without any key: %v", err)
 		}
 	}

@@ -36,6 +36,18 @@ func newWorld(t *testing.T) *world {
 func (w *world) good(method string) map[string]any {
 	return map[string]map[string]any{
 		"create_room":   {"key": "new", "name": "New", "members": []string{"u-bob"}},
+		"direct":        {"user": "u-bob"},
+		"invite":        {"room": w.room, "users": []string{"u-eve"}},
+		"kick":          {"room": w.room, "user": "u-bob", "ban": true},
+		"unban":         {"room": w.room, "user": "u-bob"},
+		"set_role":      {"room": w.room, "user": "u-bob", "role": "admin"},
+		"mute":          {"room": w.room, "user": "u-bob", "seconds": 60},
+		"update_room":   {"room": w.room, "name": "New", "announcement": "news"},
+		"delete_room":   {"room": w.room},
+		"presence":      {"room": w.room},
+		"edit":          {"room": w.room, "seq": 1, "text": "new"},
+		"recall":        {"room": w.room, "seq": 1},
+		"react":         {"room": w.room, "seq": 1, "emoji": "🧧", "on": true},
 		"join":          {"room": w.room},
 		"leave":         {"room": w.room},
 		"find_rooms":    {"query": "Hall", "limit": 10},
@@ -52,6 +64,8 @@ func (w *world) good(method string) map[string]any {
 		"credit":        {"user": "u-bob", "amount": 5, "key": "new"},
 		"debit":         {"user": "u-bob", "amount": 5, "key": "new"},
 		"audit":         {},
+		"disconnect":    {"user": "u-bob"},
+		"stats":         {},
 	}[method]
 }
 
@@ -68,8 +82,8 @@ func with(t *testing.T, good map[string]any, field, text string) []byte {
 
 // malformed are JSON texts that no field of a kind may have.
 func malformed(f reflect.StructField) []string {
-	if f.Tag.Get("later") != "" {
-		return []string{"null", `""`, `"x"`, "[]", "{}", "1"}
+	if f.Type == reflect.TypeFor[json.RawMessage]() {
+		return []string{"null", `"x"`, "1", "true", "[{}]", `{"a":"\u0000"}`, `{"\u0000":1}`}
 	}
 	kind := f.Type.Kind()
 	if kind == reflect.Pointer {
@@ -83,6 +97,8 @@ func malformed(f reflect.StructField) []string {
 			"null", "1.0", "1.5", "1e3", `"5"`, `""`, "true", "{}", "[1]", "-1",
 			"9007199254740992", "-9007199254740992", "9223372036854775808", "1e400",
 		}
+	case reflect.Bool:
+		return []string{"null", `"x"`, `"true"`, "{}", "1", "0", "[true]"}
 	default:
 		return []string{"null", `"x"`, "{}", "1", "[1]", "[null]", `[""]`, `["\u0000"]`, `["a",["b"]]`}
 	}
@@ -192,6 +208,38 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "send", "text", `""`, "bad_request field=text"},
 		{w.ann, "send", "key", `"packet"`, "key_reused"},
 		{w.ann, "send", "key", `"hello"`, "key_reused"},
+		{w.ann, "send", "data", `{"a":"` + strings.Repeat("x", 4089) + `"}`, "too_long field=data"},
+		{w.ann, "send", "reply_to", "0", "bad_request field=reply_to"},
+		{w.ann, "send", "reply_to", "1000", "bad_request field=reply_to"},
+		{w.ann, "send", "mentions", manyUsers(51), "limit_exceeded field=mentions"},
+		{w.ann, "send", "mentions", `["` + strings.Repeat("u", 65) + `"]`, "bad_request field=mentions"},
+		{w.ann, "edit", "text", long(4001), "too_long field=text"},
+		{w.ann, "edit", "seq", "0", "bad_request field=seq"},
+		{w.ann, "edit", "seq", "1000", "not_found field=seq"},
+		{w.ann, "edit", "seq", "2", "bad_request field=seq"}, // the packet
+		{w.bob, "edit", "", "", "forbidden"},
+		{w.ann, "recall", "seq", "2", "bad_request field=seq"},
+		{w.bob, "recall", "", "", "forbidden"},
+		{w.ann, "react", "emoji", long(17), "too_long field=emoji"},
+		{w.ann, "react", "seq", "2", "bad_request field=seq"},
+		{w.ann, "direct", "user", `"u-ann"`, "bad_request field=user"},
+		{w.ann, "direct", "user", `"u-nobody"`, "not_found field=user"},
+		{w.ann, "invite", "users", "[]", "bad_request field=users"},
+		{w.ann, "invite", "users", manyUsers(101), "limit_exceeded field=users"},
+		{w.ann, "invite", "users", `["u-eve","u-nobody"]`, "not_found field=users"},
+		{w.ann, "kick", "user", `"u-nobody"`, "not_found field=user"},
+		{w.ann, "kick", "user", `"u-ann"`, "forbidden"},
+		{w.bob, "kick", "user", `"u-ann"`, "forbidden"},
+		{w.ann, "mute", "user", `"u-eve"`, "not_found field=user"},
+		{w.ann, "mute", "seconds", "-1", "bad_request field=seconds"},
+		{w.ann, "set_role", "role", `"king"`, "bad_request field=role"},
+		{w.ann, "set_role", "user", `"u-ann"`, "bad_request field=user"},
+		{w.ann, "set_role", "user", `"u-eve"`, "not_found field=user"},
+		{w.bob, "set_role", "", "", "forbidden"},
+		{w.ann, "update_room", "name", long(65), "too_long field=name"},
+		{w.ann, "update_room", "announcement", long(1001), "too_long field=announcement"},
+		{w.bob, "update_room", "", "", "forbidden"},
+		{w.bob, "delete_room", "", "", "forbidden"},
 		{w.ann, "history", "before", `5,"after":5`, "bad_request field=after"},
 		{w.ann, "find_rooms", "next", `"nonsense"`, "bad_request field=next"},
 		{w.ann, "members", "next", `"nonsense"`, "bad_request field=next"},

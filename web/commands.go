@@ -12,6 +12,8 @@ import (
 type Caller struct {
 	User  chat.User
 	Admin bool
+
+	early func(reply []byte) bool // answers the command while it goes on; false: it did not. nil: there is no way to
 }
 
 // command is one method: it decodes the request, calls the service and makes the reply's data.
@@ -23,12 +25,25 @@ type command interface {
 // commands holds every method that members may call.
 var commands = map[string]command{
 	"create_room": changing((*Server).createRoom),
+	"direct":      changing((*Server).direct),
 	"join":        changing((*Server).join),
 	"leave":       changing((*Server).leave),
 	"find_rooms":  reading((*Server).findRooms),
 	"members":     reading((*Server).members),
+	"presence":    reading((*Server).presence),
+
+	"invite":      changing((*Server).invite),
+	"kick":        changing((*Server).kick),
+	"unban":       changing((*Server).unban),
+	"set_role":    changing((*Server).setRole),
+	"mute":        changing((*Server).mute),
+	"update_room": changing((*Server).updateRoom),
+	"delete_room": changing((*Server).deleteRoom),
 
 	"send":    changing((*Server).send),
+	"edit":    changing((*Server).edit),
+	"recall":  changing((*Server).recall),
+	"react":   changing((*Server).react),
 	"history": reading((*Server).history),
 	"read":    changing((*Server).read),
 
@@ -42,9 +57,11 @@ var commands = map[string]command{
 
 // adminCommands holds what only administrators may call, and only over HTTP.
 var adminCommands = map[string]command{
-	"credit": changing((*Server).credit),
-	"debit":  changing((*Server).debit),
-	"audit":  reading((*Server).audit),
+	"credit":     changing((*Server).credit),
+	"debit":      changing((*Server).debit),
+	"audit":      reading((*Server).audit),
+	"disconnect": changing((*Server).disconnect),
+	"stats":      reading((*Server).stats),
 }
 
 // Call answers one command of a member. The reply is the JSON of the reply's data.
@@ -52,6 +69,9 @@ func (s *Server) Call(ctx context.Context, c Caller, method string, data []byte)
 	cmd, ok := commands[method]
 	if !ok {
 		return nil, errUnknownCommand
+	}
+	if err := s.rates.spend(ctx, c.User.ID, method); err != nil {
+		return nil, err
 	}
 	return cmd.call(ctx, s, c, data)
 }

@@ -8,7 +8,9 @@ import (
 )
 
 func (s *Server) send(ctx context.Context, c Caller, r *wire.SendRequest) (wire.SendReply, error) {
-	sent, err := s.chat.Send(ctx, c.User, chat.Message{Room: r.Room, Key: r.Key, Text: r.Text})
+	sent, err := s.chat.Send(ctx, c.User, chat.Message{
+		Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions,
+	})
 	return wire.SendReply{Seq: sent.Seq, ID: sent.ID, At: millis(sent.At), Dup: sent.Dup}, err
 }
 

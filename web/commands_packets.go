@@ -13,7 +13,8 @@ import (
 func (s *Server) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketRequest) (wire.SendPacketReply, error) {
 	sent, err := s.packets.Send(ctx, c.User, redpacket.SendRequest{
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
-		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, TTL: ttl(r.TTLS), Commitment: r.Commitment,
+		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
+		TTL: ttl(r.TTLS), Commitment: r.Commitment,
 	})
 	return wire.SendPacketReply{
 		Packet: wirePacket(sent.Packet), Seq: sent.Entry.Seq, At: millis(sent.Entry.At),
@@ -45,12 +46,15 @@ func ttl(seconds *int64) time.Duration {
 }
 
 func (s *Server) grab(ctx context.Context, c Caller, r *wire.GrabRequest) (wire.GrabReply, error) {
-	result, err := s.packets.Grab(ctx, redpacket.Try{User: c.User.ID, Packet: r.Packet})
-	return wire.GrabReply{
-		Packet: result.Packet, Outcome: string(result.Outcome),
-		Amount: int64(result.Amount), Rank: result.Rank, At: millis(result.At), Balance: (*int64)(result.Balance),
-		Claimed: result.Claimed, Count: result.Count,
-	}, err
+	try := redpacket.Try{
+		User: c.User.ID, Packet: r.Packet, Passphrase: r.Passphrase,
+		Admit: func(ctx context.Context) error { return s.rates.admitGrab(ctx, c.User.ID) },
+	}
+	if c.early != nil {
+		try.Pending = func(result redpacket.Result) bool { return c.early(marshal(wireResult(result))) }
+	}
+	result, err := s.packets.Grab(ctx, try)
+	return wireResult(result), err
 }
 
 func (s *Server) packet(ctx context.Context, c Caller, r *wire.PacketRequest) (wire.PacketReply, error) {

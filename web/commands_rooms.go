@@ -27,15 +27,3 @@ func (s *Server) findRooms(ctx context.Context, _ Caller, r *wire.FindRoomsReque
 	rooms, next, err := s.chat.FindRooms(ctx, r.Query, r.Next, r.Limit)
 	return wire.FindRoomsReply{Rooms: mapped(rooms, wireRoom), Next: next}, err
 }
-
-func (s *Server) members(ctx context.Context, c Caller, r *wire.MembersRequest) (wire.MembersReply, error) {
-	members, next, err := s.chat.Members(ctx, c.User.ID, r.Room, r.Next, r.Limit)
-	return wire.MembersReply{Members: mapped(members, s.wireMember), Next: next}, err
-}
-
-func (s *Server) wireMember(m chat.Member) wire.Member {
-	return wire.Member{
-		User: wireUser(m.User), Role: string(m.Role), MutedUntil: millis(m.MutedUntil),
-		Online: s.hub.Listeners(userTopic(m.User.ID)) > 0,
-	}
-}

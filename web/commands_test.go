@@ -217,6 +217,8 @@ func TestAdminCommands(t *testing.T) {
 func TestOnlyReadingCommandsOverlap(t *testing.T) {
 	for method, want := range map[string]bool{
 		"create_room": false, "join": false, "leave": false, "send": false, "read": false, "send_packet": false, "cancel_packet": false,
+		"direct": false, "invite": false, "kick": false, "unban": false, "set_role": false, "mute": false, "update_room": false,
+		"delete_room": false, "edit": false, "recall": false, "react": false, "presence": true,
 		"grab": true, "find_rooms": true, "members": true, "history": true, "packet": true, "packets": true, "wallet": true,
 		"no_such_command": false,
 	} {

@@ -21,7 +21,7 @@ func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectReq
 	s.phase = opening
 	s.mu.Unlock()
 	s.takeTime()
-	reply, err := s.open(ctx, id, r)
+	reply, err := s.openInTurn(ctx, id, r)
 	if err == nil {
 		return reply, nil
 	}
@@ -41,6 +41,16 @@ func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectReq
 	return nil, err
 }
 
+// openInTurn opens the session when there is a place for one more.
+func (s *session) openInTurn(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
+	leave, err := s.srv.lobby.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return s.open(ctx, id, r)
+}
+
 // errHalfOpen means that pushes are waiting behind a reply that cannot be made: only closing throws them away.
 var errHalfOpen = errors.New("session is half open")
 
@@ -51,11 +61,11 @@ var errHalfOpen = errors.New("session is half open")
 // to the rooms, each from the position that was read or later; then read what the client has missed up to
 // these positions. What was held back goes out behind the reply.
 func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
-	who, err := s.authenticate(r.Token)
+	who, err := s.authenticate(ctx, r.Token)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.srv.chat.SignIn(ctx, who.user); err != nil {
+	if err := s.srv.admit(ctx, who); err != nil {
 		return nil, err
 	}
 	epoch, err := s.srv.chat.Epoch(ctx)
@@ -64,11 +74,14 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 	}
 	client := chat.NewID(s.srv.o.Now())
 	s.mu.Lock()
-	s.who, s.epoch, s.client = Caller{User: who.user, Admin: who.admin}, epoch, client
+	s.who, s.issued, s.epoch, s.client = Caller{User: who.user, Admin: who.admin}, who.issued, epoch, client
 	s.mu.Unlock()
 
 	s.hold()
 	s.conn.Subscribe(userTopic(who.user.ID), noSequence, nil)
+	if err := s.srv.admit(ctx, who); err != nil { // revoked since, and the word of it has passed by
+		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
+	}
 	result, err := s.welcome(ctx, who.user, epoch, r.Subs)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
@@ -99,17 +112,26 @@ func (s *session) hold() {
 }
 
 // authenticate finds out who connects: the token counts, else what came with the upgrade.
-func (s *session) authenticate(token string) (identity, error) {
+func (s *session) authenticate(ctx context.Context, token string) (identity, error) {
 	s.mu.Lock()
 	atUpgrade := s.bearer
 	s.mu.Unlock()
 	if token != "" || atUpgrade == nil {
-		return s.srv.verify(token)
+		return s.srv.verify(ctx, token)
 	}
 	if !atUpgrade.expires.After(s.srv.o.Now()) {
 		return identity{}, errTokenExpired
 	}
 	return *atUpgrade, nil
+}
+
+// admit notes whom a token names, unless it was revoked.
+func (s *Server) admit(ctx context.Context, who identity) error {
+	err := s.chat.Admit(ctx, who.user, who.issued)
+	if errors.Is(err, chat.ErrRevoked) {
+		return fmt.Errorf("%w: %w", errTokenInvalid, err)
+	}
+	return err
 }
 
 // becomeOpen obeys the signals that came meanwhile. What they push waits behind the reply.
@@ -160,22 +182,21 @@ func (s *session) welcome(ctx context.Context, user chat.User, epoch string, ask
 
 // refresh takes a newer token of the same user.
 func (s *session) refresh(ctx context.Context, id uint32, token string) ([]byte, error) {
-	who, err := s.srv.verify(token)
+	who, err := s.srv.verify(ctx, token)
 	before, _ := s.caller()
+	other := err == nil && who.user.ID != before.User.ID
+	if err == nil && !other {
+		err = s.srv.admit(ctx, who)
+	}
 	switch {
-	case errors.Is(err, errTokenInvalid), err == nil && who.user.ID != before.User.ID:
+	case errors.Is(err, errTokenInvalid), other:
 		s.close(wire.CloseInvalidToken)
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	if who.user != before.User {
-		if err := s.srv.chat.SignIn(ctx, who.user); err != nil {
-			return nil, err
-		}
-	}
 	s.mu.Lock()
-	s.who = Caller{User: who.user, Admin: who.admin}
+	s.who, s.issued = Caller{User: who.user, Admin: who.admin}, who.issued
 	client := s.client
 	s.mu.Unlock()
 	s.expire(who.expires)

@@ -58,6 +58,10 @@ func wireMyRoom(m chat.Membership) wire.MyRoom {
 	return wire.MyRoom{Room: wireMembership(m), ReadSeq: m.ReadSeq, Unread: m.Unread}
 }
 
+func wireMember(m chat.Member) wire.Member {
+	return wire.Member{User: wireUser(m.User), Role: string(m.Role), MutedUntil: millis(m.MutedUntil)}
+}
+
 func wireEntry(e chat.Entry) wire.Entry {
 	return wire.Entry{
 		Seq: e.Seq, ID: e.ID, At: millis(e.At), From: wireUser(e.From), Kind: string(e.Kind), Key: e.Key, Body: e.Body,
@@ -96,6 +100,14 @@ func wireState(s redpacket.State) wire.State {
 
 func wirePacketState(p redpacket.PacketState) wire.PacketState {
 	return wire.PacketState{Packet: wirePacket(p.Packet), State: wireState(p.State)}
+}
+
+func wireResult(r redpacket.Result) wire.GrabReply {
+	return wire.GrabReply{
+		Packet: r.Packet, Outcome: string(r.Outcome),
+		Amount: int64(r.Amount), Rank: r.Rank, At: millis(r.At), Balance: (*int64)(r.Balance),
+		Claimed: r.Claimed, Count: r.Count,
+	}
 }
 
 // wireClaims shows one's own amount always, those of others only where the packet says so.

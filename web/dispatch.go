@@ -8,6 +8,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
+	"hongbao/chat"
 	"hongbao/web/wire"
 )
 
@@ -25,11 +26,18 @@ const (
 type pending struct {
 	cmd     *protocol.Command
 	started bool
+	late    bool // it has been answered, and goes on
 }
 
 // overlaps tells whether the command may run beside those that came before it.
 func (p *pending) overlaps() bool {
-	return requestOf(p.cmd) == requestRPC && overlaps(p.cmd.Rpc.Method)
+	switch requestOf(p.cmd) {
+	case requestSend:
+		return true
+	case requestRPC:
+		return overlaps(p.cmd.Rpc.Method)
+	}
+	return false
 }
 
 // Frame implements hub.Handler. It only queues: commands run elsewhere, so that the reader's stack stays small.
@@ -45,28 +53,34 @@ func (s *session) Frame(binary bool, data []byte) {
 		return
 	}
 	for _, cmd := range commands {
-		if !wire.IsPong(cmd) && !s.admit(cmd) {
-			s.close(wire.CloseProtocolError)
+		if wire.IsPong(cmd) {
+			continue
+		}
+		if code := s.admit(cmd); code != 0 {
+			s.close(code)
 			return
 		}
 	}
 }
 
-// admit puts a command in flight, and waits for room before; false: it breaks the protocol.
-func (s *session) admit(cmd *protocol.Command) bool {
+// admit puts a command in flight, unless there are too many of them, and waits for room before. It gives the code to
+// hang up with; 0: all is well.
+func (s *session) admit(cmd *protocol.Command) (code int) {
+	if requestOf(cmd) == requestSend {
+		cmd.Id = 0 // nobody will ask for the reply
+	}
+	wait, abuse := s.srv.rates.connection(s)
+	switch {
+	case !s.inOrder(cmd):
+		return wire.CloseProtocolError
+	case abuse:
+		return wire.CloseTooManyCommands
+	case wait > 0:
+		s.refuse(cmd, wait)
+		return 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	request := requestOf(cmd)
-	switch {
-	case request != requestConnect && s.phase == silent:
-		return false
-	case request == requestSend:
-		return true // all that could be sent is typing, which is nothing yet
-	case cmd.Id == 0:
-		return false
-	case slices.ContainsFunc(s.pending, func(p *pending) bool { return p.cmd.Id == cmd.Id }):
-		return false
-	}
 	for len(s.pending) >= maxInFlight {
 		space := make(chan struct{})
 		s.space = space
@@ -81,7 +95,33 @@ func (s *session) admit(cmd *protocol.Command) bool {
 	if p := s.nextLocked(); p != nil {
 		go s.work(p)
 	}
-	return true
+	return 0
+}
+
+// inOrder tells whether the protocol lets this command come now.
+func (s *session) inOrder(cmd *protocol.Command) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch request := requestOf(cmd); {
+	case request != requestConnect && s.phase == silent:
+		return false
+	case request == requestSend:
+		return true
+	case cmd.Id == 0:
+		return false
+	}
+	return !slices.ContainsFunc(s.pending, func(p *pending) bool { return p.cmd.Id == cmd.Id })
+}
+
+// refuse answers a command that is one too many.
+func (s *session) refuse(cmd *protocol.Command, wait time.Duration) {
+	failure := s.srv.failure(&chat.RateError{After: wait})
+	s.srv.metrics.command(methodOf(cmd), failure.Code, 0)
+	if cmd.Id == 0 {
+		return
+	}
+	s.conn.CatchUp()
+	s.conn.Send(wire.ErrorReply(s.encoding(), cmd.Id, failure))
 }
 
 // nextLocked starts the next command that may start: one that overlaps when those before it have started, any other
@@ -107,16 +147,28 @@ func (s *session) nextLocked() *pending {
 // work runs a command and then, one after another, those that its answer lets start.
 func (s *session) work(p *pending) {
 	for p != nil {
-		p = s.finish(p, s.run(p.cmd))
+		p = s.finish(p, s.run(p))
 	}
 }
 
-// finish sends the reply, if any, takes the command out of flight and gives the next one to run; others that
-// may start with it get a goroutine. All at once: who has the reply may use its id again, and whoever
-// finds nothing in flight may rely on all replies being queued.
+// finish answers the command and gives the next one to run; others that may start with it get a goroutine. What was
+// answered before has nothing behind it that waits.
 func (s *session) finish(done *pending, reply []byte) (next *pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if done.late {
+		s.late--
+		return nil
+	}
+	s.answerLocked(done, reply)
+	next = s.nextLocked()
+	s.startLocked()
+	return next
+}
+
+// answerLocked sends the reply, if any, and takes the command out of flight. Both at once: who has the reply may use
+// its id again, and whoever finds nothing in flight may rely on all replies being queued.
+func (s *session) answerLocked(done *pending, reply []byte) {
 	switch {
 	case reply == nil:
 	case s.held && done.cmd.Connect != nil:
@@ -133,18 +185,20 @@ func (s *session) finish(done *pending, reply []byte) (next *pending) {
 		close(s.space)
 		s.space = nil
 	}
-	next = s.nextLocked()
-	for other := s.nextLocked(); other != nil; other = s.nextLocked() {
-		go s.work(other)
+}
+
+// startLocked gives a goroutine to each command that may start.
+func (s *session) startLocked() {
+	for p := s.nextLocked(); p != nil; p = s.nextLocked() {
+		go s.work(p)
 	}
-	return next
 }
 
 // run makes the reply of one command; nil: none. A bug that panics costs its connection, not the process.
-func (s *session) run(cmd *protocol.Command) (reply []byte) {
+func (s *session) run(p *pending) (reply []byte) {
 	defer func() {
-		if p := recover(); p != nil {
-			s.srv.o.Log.Error("panic in a command", "panic", p, "stack", string(debug.Stack()))
+		if bug := recover(); bug != nil {
+			s.srv.o.Log.Error("panic in a command", "panic", bug, "stack", string(debug.Stack()))
 			s.close(wire.CloseServerError)
 		}
 	}()
@@ -152,13 +206,13 @@ func (s *session) run(cmd *protocol.Command) (reply []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()
 	began := time.Now()
-	reply, err := s.handle(ctx, cmd)
+	reply, err := s.handle(ctx, p)
 	code := wire.Code(0)
 	if err != nil {
 		failure := s.srv.failure(err)
 		code = failure.Code
-		reply = wire.ErrorReply(s.encoding(), cmd.Id, failure)
+		reply = wire.ErrorReply(s.encoding(), p.cmd.Id, failure)
 	}
-	s.srv.metrics.command(methodOf(cmd), code, time.Since(began))
+	s.srv.metrics.command(methodOf(p.cmd), code, time.Since(began))
 	return reply
 }

@@ -17,7 +17,7 @@
 //	store, err := sqlitestore.Open(ctx, dir, log)
 //	pool, presence := memstore.NewPool(memstore.Options{}), memstore.NewDirectory().Presence()
 //	repair := web.Repair{Store: store}
-//	h := hub.New(hub.Options{Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs})
+//	h := hub.New(hub.Options{Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: web.Revise})
 //	pub := web.NewPublisher(h)
 //	rooms := chat.New(store, pub, chat.Options{})
 //	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{})
@@ -29,4 +29,7 @@
 //	goroutine                     started by       ends when                    may block on
 //	one per running command       session.advance  it and its heirs are done    the services
 //	attendance, rechecks          Server.Run       ctx                          the presence, the services
+//	keys of tokens                Server.Run       ctx                          a fetch
+//	a fetch of these              jwks.fetch       5 s, or Server.Run does      the host's URL
+//	a grab over HTTP              serveCommand     it is done                   the services
 package web

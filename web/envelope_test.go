@@ -116,7 +116,7 @@ func TestEnvelopeRefused(t *testing.T) {
 			mustFail(t, r, x.code)
 		}
 		c.send(`{"send":{"data":{"typing":{"room":"`+mine.ID+`"}}}}`, `{}`, `{"id":99,"rpc":{"method":"wallet"}}`)
-		if r := c.next(); r.Id != 99 || r.Error != nil {
+		if r := c.reply(99); r.Error != nil {
 			t.Errorf("after a send and a pong: %v", r)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -99,7 +100,10 @@ func codeOf(err error) (code wire.Code, ok bool) {
 func pairsOf(err error) []string {
 	var field *chat.FieldError
 	var commitment *redpacket.CommitmentError
+	var rate *chat.RateError
 	switch {
+	case errors.As(err, &rate):
+		return []string{"retry_after_ms", strconv.FormatInt(roundedUp(rate.After, time.Millisecond), 10)}
 	case errors.As(err, &field):
 		return []string{"field", field.Field}
 	case errors.As(err, &commitment):
@@ -107,3 +111,6 @@ func pairsOf(err error) []string {
 	}
 	return nil
 }
+
+// roundedUp is a wait in whole units, of which there is at least one: who comes too early is refused again.
+func roundedUp(d, unit time.Duration) int64 { return int64(max((d+unit-1)/unit, 1)) }

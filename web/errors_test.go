@@ -93,6 +93,10 @@ func TestWireError(t *testing.T) {
 		{fmt.Errorf("commit: %w: %w", chat.ErrUnavailable, fs.ErrClosed), "unavailable", true},
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", true},
 		{errUnknownCommand, "unknown_command", false},
+		{fmt.Errorf("send: %w", &chat.RateError{After: 800 * time.Millisecond}), "rate_limited retry_after_ms=800", true},
+		{&chat.RateError{After: 800*time.Millisecond + time.Microsecond}, "rate_limited retry_after_ms=801", true},
+		{&chat.RateError{}, "rate_limited retry_after_ms=1", true},
+		{chat.ErrRevoked, "unauthorized", false},
 		{errTokenExpired, "token_expired", false},
 	} {
 		got := wireError(c.err, slog.New(slog.DiscardHandler), new(outages))

@@ -28,6 +28,9 @@ func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
 		if len(s.o.Guests.Key) == 0 {
 			return nil, chat.ErrNotFound
 		}
+		if err := s.rates.admitGuest(ctx, neighbourhood(s.proxies.client(r))); err != nil {
+			return nil, err
+		}
 		return changing((*Server).newGuest).call(ctx, s, Caller{}, data)
 	})
 }

@@ -43,11 +43,15 @@ func requestOf(c *protocol.Command) request {
 	return requestNone
 }
 
-// handle gives the reply of a command; none when the connection is about to be closed.
-func (s *session) handle(ctx context.Context, cmd *protocol.Command) (reply []byte, err error) {
+// handle gives the reply of a command; none when there is nothing to say, or the connection is about to be closed.
+func (s *session) handle(ctx context.Context, p *pending) (reply []byte, err error) {
+	cmd := p.cmd
 	who, phase := s.caller()
 	kind := requestOf(cmd)
 	switch {
+	case phase == open && kind == requestSend:
+		s.srv.typing(ctx, who, cmd.Send.Data)
+		return nil, nil
 	case phase == open && kind == requestConnect:
 		return nil, wire.NewError(wire.CodeBadRequest)
 	case kind == requestConnect:
@@ -56,6 +60,7 @@ func (s *session) handle(ctx context.Context, cmd *protocol.Command) (reply []by
 		s.close(wire.CloseProtocolError)
 		return nil, nil
 	case kind == requestRPC:
+		who.early = func(data []byte) bool { return s.answerEarly(p, wire.RPCReply(s.encoding(), cmd.Id, data)) }
 		data, err := s.srv.Call(ctx, who, cmd.Rpc.Method, cmd.Rpc.Data)
 		if err != nil {
 			return nil, err
@@ -107,6 +112,8 @@ func methodOf(c *protocol.Command) string {
 		return "connect"
 	case requestRefresh:
 		return "refresh"
+	case requestSend:
+		return "typing"
 	case requestRPC:
 		return knownMethod(c.Rpc.Method)
 	}

@@ -3,8 +3,11 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -20,12 +23,12 @@ const httpTime = 10 * time.Second
 func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 	method := chi.URLParam(r, "method")
 	s.serve(w, r, knownMethod(method), func(ctx context.Context, data []byte) ([]byte, error) {
-		c, err := s.callerOf(r)
+		c, err := s.callerOf(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.chat.SignIn(ctx, c.User); err != nil {
-			return nil, err
+		if method == grabMethod {
+			return s.inTime(ctx, func() ([]byte, error) { return s.Call(ctx, c, method, data) })
 		}
 		return s.Call(ctx, c, method, data)
 	})
@@ -35,7 +38,7 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveAdmin(method string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, method, func(ctx context.Context, data []byte) ([]byte, error) {
-			c, err := s.callerOf(r)
+			c, err := s.callerOf(ctx, r)
 			if err != nil {
 				return nil, err
 			}
@@ -56,38 +59,37 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	}
 	code := wire.Code(0)
 	if err != nil {
-		failure := s.failure(err)
-		code = failure.Code
-		writeError(w, failure)
+		code = s.refuse(w, err)
 	} else {
 		writeJSON(w, http.StatusOK, reply)
 	}
 	s.metrics.command(method, code, time.Since(began))
 }
 
-// callerOf is whom a request's token names.
-func (s *Server) callerOf(r *http.Request) (Caller, error) {
-	token, _ := bearer(r)
-	who, err := s.authenticate(token)
-	return Caller{User: who.user, Admin: who.admin}, err
-}
-
-// verify tells who the bearer of a token is. Why it is bad is for the operator alone.
-func (s *Server) verify(token string) (identity, error) {
-	who, err := s.tokens.verify(token)
-	if err != nil {
-		s.o.Log.Debug("token refused", "err", err)
+// inTime gives the answer, or ErrUnavailable when it has not come by the end of ctx. The work goes on, and a bug in it that
+// panics does not cost the process.
+func (s *Server) inTime(ctx context.Context, work func() ([]byte, error)) ([]byte, error) {
+	type answer struct {
+		reply []byte
+		err   error
 	}
-	return who, err
-}
-
-// authenticate is verify in the words of the error table: of bad tokens only expired ones are told apart.
-func (s *Server) authenticate(token string) (identity, error) {
-	who, err := s.verify(token)
-	if errors.Is(err, errTokenInvalid) {
-		return identity{}, errUnauthorized
+	answers := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				s.o.Log.Error("panic in a command", "panic", p, "stack", string(debug.Stack()))
+				answers <- answer{err: fmt.Errorf("panic: %v", p)}
+			}
+		}()
+		reply, err := work()
+		answers <- answer{reply, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.reply, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", chat.ErrUnavailable, ctx.Err())
 	}
-	return who, err
 }
 
 // readBody reads a request's body, which may be as long as a frame.
@@ -110,35 +112,16 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // a client that has gone needs no answer
 }
 
+// refuse answers with an error, and tells its code.
+func (s *Server) refuse(w http.ResponseWriter, err error) wire.Code {
+	if rate := new(chat.RateError); errors.As(err, &rate) {
+		w.Header().Set("Retry-After", strconv.FormatInt(roundedUp(rate.After, time.Second), 10))
+	}
+	failure := s.failure(err)
+	writeError(w, failure)
+	return failure.Code
+}
+
 func writeError(w http.ResponseWriter, failure wire.Error) {
 	writeJSON(w, failure.Code.Status(), marshal(wire.ErrorBody{Error: failure}))
-}
-
-// harden tells browsers to take our answers for what they say they are.
-func harden(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// cors lets pages of the allowed origins call us. No cookies: a token is what counts.
-func (s *Server) cors(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Add("Vary", "Origin")
-		origin := r.Header.Get("Origin")
-		if origin != "" && s.originListed(origin) {
-			h.Set("Access-Control-Allow-Origin", origin)
-			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-				h.Set("Access-Control-Allow-Methods", "GET, POST")
-				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
-				h.Set("Access-Control-Max-Age", "600")
-				w.WriteHeader(http.StatusNoContent)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
 }

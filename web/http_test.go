@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/wire"
 )
 
@@ -108,7 +114,7 @@ func TestAdmin(t *testing.T) {
 	s := newTestServer(t)
 	h := s.Handler()
 	member, admin := goodToken(t, "ann"), mint(t, Claims{User: "root", Scope: "x admin"}, time.Hour)
-	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}} {
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}, {"POST", "disconnect"}, {"GET", "stats"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, "", "{}"), 401)
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, member, "{}"), 403)
 	}
@@ -168,22 +174,106 @@ func TestGuests(t *testing.T) {
 	c.mustClose(wire.CloseInvalidToken)
 }
 
+// Pages of allowed origins may call every route, those that do not exist included, and read its errors; no others may.
 func TestCORS(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{"https://App.example.com/"} })
 	h := s.Handler()
-	for origin, allowed := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example.com": "", "": ""} {
-		preflight := ask(t, h, "OPTIONS", "/v1/commands/send", "", "", "Origin", origin, "Access-Control-Request-Method", "POST")
-		if got := preflight.Header.Get("Access-Control-Allow-Origin"); got != allowed || (preflight.StatusCode == 204) != (allowed != "") {
-			t.Errorf("preflight from %q: %d, allows %q", origin, preflight.StatusCode, got)
+	paths := []string{"/v1/commands/nothing", "/v1/nothing", "/v1/commands/a/b", "/v1/"}
+	err := chi.Walk(h.(chi.Routes), func(_, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if strings.HasPrefix(route, "/v1/") {
+			paths = append(paths, strings.Replace(route, "{method}", "send", 1))
 		}
-		if allowed != "" && preflight.Header.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type" {
-			t.Errorf("preflight allows %v", preflight.Header)
+		return nil
+	})
+	if err != nil || len(paths) < 12 {
+		t.Fatalf("walked over %v, %v", paths, err)
+	}
+	for _, path := range paths {
+		for origin, allowed := range map[string]string{
+			"https://app.example.com": "https://app.example.com", "https://evil.example.com": "", "https://app.example.com.evil.com": "", "null": "", "": "",
+		} {
+			preflight := ask(t, h, "OPTIONS", path, "", "", "Origin", origin, "Access-Control-Request-Method", "POST",
+				"Access-Control-Request-Headers", "authorization,content-type")
+			if got := preflight.Header.Get("Access-Control-Allow-Origin"); got != allowed || (preflight.StatusCode == 204) != (allowed != "") {
+				t.Errorf("%s: preflight from %q: %d, allows %q", path, origin, preflight.StatusCode, got)
+			}
+			if allowed != "" && (preflight.Header.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type" ||
+				preflight.Header.Get("Access-Control-Allow-Methods") != "GET, POST") {
+				t.Errorf("%s: preflight allows %v", path, preflight.Header)
+			}
+			// Errors must be readable too.
+			answer := ask(t, h, "POST", path, "", "", "Origin", origin)
+			if got := answer.Header.Get("Access-Control-Allow-Origin"); got != allowed || !strings.Contains(answer.Header.Get("Vary"), "Origin") {
+				t.Errorf("%s: answer to %q: %v", path, origin, answer.Header)
+			}
+			if (answer.Header.Get("Access-Control-Expose-Headers") == "Retry-After") != (allowed != "") || answer.Header.Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("%s: answer to %q: %v", path, origin, answer.Header)
+			}
 		}
-		// Errors must be readable too.
-		answer := ask(t, h, "POST", "/v1/commands/wallet", "", "", "Origin", origin)
-		if got := answer.Header.Get("Access-Control-Allow-Origin"); got != allowed || answer.Header.Get("Vary") != "Origin" {
-			t.Errorf("answer to %q: %v", origin, answer.Header)
+	}
+}
+
+// What works for too long over HTTP is not waited for, and goes on; a bug in it costs one answer.
+func TestHTTPAnswersInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{o: Options{Log: slog.New(slog.DiscardHandler)}}
+		ctx, cancel := context.WithTimeout(t.Context(), httpTime)
+		defer cancel()
+		done := false
+		_, err := s.inTime(ctx, func() ([]byte, error) {
+			time.Sleep(time.Minute)
+			done = true
+			return nil, nil
+		})
+		if !errors.Is(err, chat.ErrUnavailable) || done {
+			t.Errorf("answered %v, done %t", err, done)
 		}
+		time.Sleep(time.Minute)
+		if !done {
+			t.Error("it did not go on")
+		}
+		reply, err := s.inTime(t.Context(), func() ([]byte, error) { return []byte("x"), chat.ErrMuted })
+		if string(reply) != "x" || !errors.Is(err, chat.ErrMuted) {
+			t.Errorf("answered %s, %v", reply, err)
+		}
+		if _, err := s.inTime(t.Context(), func() ([]byte, error) { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
+			t.Errorf("a panic: %v", err)
+		}
+	})
+}
+
+// stuckLedger is a ledger that settles nothing until it is let.
+type stuckLedger struct {
+	redpacket.Ledger
+	free chan struct{}
+}
+
+func (l stuckLedger) Settle(ctx context.Context, c []redpacket.Claim) ([]redpacket.Settlement, error) {
+	<-l.free
+	return l.Ledger.Settle(ctx, c)
+}
+
+// A grab over HTTP that cannot be committed in time is answered, and asking again tells what became of it.
+func TestGrabOverHTTPIsAnsweredInTime(t *testing.T) {
+	house := newTestHouse(t)
+	free := make(chan struct{})
+	house.ledger = stuckLedger{house.ledger, free}
+	s := house.open(t)
+	ann := s.signIn(t, "ann", 100)
+	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: s.room(t, ann, "hall").ID, Key: "k", Total: 10, Count: new(2)})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/commands/grab", strings.NewReader(`{"packet":"`+sent.Packet.ID+`"}`))
+	r.Header.Set("Authorization", "Bearer "+goodToken(t, "ann"))
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	if answer := mustAnswer[wire.ErrorBody](t, w.Result(), 503); answer.Error.Code != wire.CodeUnavailable || !answer.Error.Temporary {
+		t.Errorf("answered %+v", answer)
+	}
+	close(free)
+	again := mustAnswer[wire.GrabReply](t, ask(t, s.Handler(), "POST", "/v1/commands/grab", goodToken(t, "ann"), `{"packet":"`+sent.Packet.ID+`"}`), 200)
+	if again.Outcome != "already" && again.Outcome != "won" || again.Rank != 1 {
+		t.Errorf("asked again: %+v", again)
 	}
 }
 

@@ -26,7 +26,7 @@ func newMetrics(s *Server) *metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"method", "code"}),
 	}
-	m.registry.MustRegister(m.commands, counts{s.hub, s.packets},
+	m.registry.MustRegister(m.commands, counts{s.hub, s.packets, s.lobby},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -39,6 +39,7 @@ func (m *metrics) command(method string, code wire.Code, took time.Duration) {
 type counts struct {
 	hub     *hub.Hub
 	packets *redpacket.Service
+	lobby   *lobby
 }
 
 // figure is one number of a scrape.
@@ -68,6 +69,9 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 		{"hongbao_deliveries_total", "Messages queued to sockets.", prometheus.CounterValue, float64(h.Delivered)},
 		{"hongbao_shed_total", "Messages without a sequence number dropped for slow sockets.", prometheus.CounterValue, float64(h.Shed)},
 		{"hongbao_gap_repairs_total", "Pages of entries fetched because the bus had lost them.", prometheus.CounterValue, float64(h.GapRepairs)},
+		{"hongbao_resume_reads_total", "Rooms whose entries were read for those who came back.", prometheus.CounterValue, float64(h.Resumes)},
+		{"hongbao_connects_waiting", "Connects that wait for others.", prometheus.GaugeValue, float64(c.lobby.waiting.Load())},
+		{"hongbao_connects_refused_total", "Sockets sent away before the upgrade, because too many connect.", prometheus.CounterValue, float64(c.lobby.refused.Load())},
 		{"hongbao_closed_by_peer_total", "Sockets closed by their clients.", prometheus.CounterValue, float64(h.ClosedByPeer)},
 		{"hongbao_lost_total", "Sockets that ended without a close frame.", prometheus.CounterValue, float64(h.Lost)},
 		{"hongbao_bus_down", "1 while the other instances are not heard.", prometheus.GaugeValue, oneIf(h.BusDown)},
@@ -84,7 +88,7 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 	}
 	grabs := prometheus.NewDesc("hongbao_grabs_total", "Grabs by outcome.", []string{"outcome"}, nil)
 	for outcome, n := range map[string]int64{
-		"won": p.Won, "already": p.Already, "empty": p.Empty, "expired": p.Expired, "failed": p.Failed,
+		"won": p.Won, "already": p.Already, "empty": p.Empty, "expired": p.Expired, "pending": p.Pending, "failed": p.Failed,
 	} {
 		out <- prometheus.MustNewConstMetric(grabs, prometheus.CounterValue, float64(n), outcome)
 	}

@@ -10,13 +10,13 @@ import (
 
 // notice is what one instance tells all others.
 type notice struct {
-	Moved *place `json:"moved,omitempty"` // a user stands otherwise to a room
+	Moved *place `json:"moved,omitempty"` // something is otherwise than it may be remembered
 }
 
-// place is a user's in a room.
+// place is a user's in a room. Without a user it is everybody's; without a room it is the user himself.
 type place struct {
-	Room string `json:"room"`
-	User string `json:"user"`
+	Room string `json:"room,omitempty"`
+	User string `json:"user,omitempty"`
 }
 
 // Notice implements hub.Peers.
@@ -55,7 +55,9 @@ func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { s.attendance.run(ctx) })
+	running.Go(func() { s.attendance.comings.run(ctx) })
 	running.Go(func() { s.rechecks.run(ctx) })
+	running.Go(func() { s.tokens.run(ctx) })
 	err := s.o.Presence.Run(ctx)
 	cancel()
 	running.Wait()

@@ -24,17 +24,18 @@ func (p *Publisher) Entry(e chat.Entry) {
 }
 
 // ToRoom implements chat.Publisher.
-func (p *Publisher) ToRoom(room string, e chat.Event) { p.tell(roomTopic(room), e) }
+func (p *Publisher) ToRoom(room string, e chat.Event) { p.to(roomTopic(room), e) }
 
-// ToUser implements chat.Publisher. What changes a user's rooms is handled by his sessions, the rest is
-// for his clients.
-func (p *Publisher) ToUser(user string, e chat.Event) {
-	topic := userTopic(user)
+// ToUser implements chat.Publisher.
+func (p *Publisher) ToUser(user string, e chat.Event) { p.to(userTopic(user), e) }
+
+// to publishes an event. What changes a user's rooms is handled by his sessions, the rest is for his clients.
+func (p *Publisher) to(topic string, e chat.Event) {
 	switch e := e.(type) {
 	case chat.Entered:
 		p.signal(topic, enteredSignal(e.Membership))
 	case chat.Gone:
-		p.signal(topic, signal{Room: e.Room, Reason: e.Reason})
+		p.signal(topic, signal{Room: e.Room, Reason: e.Reason, Through: e.Through})
 	default:
 		p.tell(topic, e)
 	}
@@ -58,10 +59,17 @@ func (p *Publisher) tell(topic string, e chat.Event) {
 		m.Members = &wire.MembersPush{Room: e.Room, Count: e.Count}
 	case chat.ReadMoved:
 		m.Read = &wire.ReadPush{Room: e.Room, User: e.User, Seq: e.Seq}
+	case chat.Typed:
+		m.Typing = &wire.TypingPush{Room: e.Room, User: e.User}
+	case chat.PresenceMoved:
+		m.Presence = &wire.PresencePush{Room: e.Room, User: e.User, Online: e.Online}
 	case redpacket.Progress:
 		m.PacketProgress = &wire.ProgressPush{
 			Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest,
 		}
+	case redpacket.GrabDecided:
+		result := wireResult(e.Result)
+		m.GrabResult = &result
 	case redpacket.WalletChanged:
 		m.Wallet = &wire.WalletPush{
 			Balance: int64(e.Account.Balance), Change: int64(e.Change), Kind: string(e.Kind), Packet: e.Packet,

@@ -58,6 +58,10 @@ type rawClient struct {
 	ws      *websocket.Conn
 	e       wire.Encoding
 	replies []*protocol.Reply // read, but not asked for yet
+
+	sees bool              // pushes of presence are not passed over
+	keep bool              // what reply passes over is kept
+	kept []*protocol.Reply // so
 }
 
 func dial(t *testing.T, addr string, e wire.Encoding) *rawClient {
@@ -158,18 +162,21 @@ func decodeReplies(e wire.Encoding, frame []byte) (replies []*protocol.Reply, er
 	}
 }
 
-// next gives the next reply or push; pings are answered and passed over.
+// next gives the next reply or push. Pings are answered and passed over; so are pushes of presence, which may come at
+// any time, unless the client is there to see them.
 func (c *rawClient) next() *protocol.Reply {
 	c.t.Helper()
 	for {
 		r, err := c.read()
-		if err != nil {
+		switch {
+		case err != nil:
 			c.t.Fatalf("waiting for a message: %v", err)
-		}
-		if r.Id != 0 || r.Push != nil {
+		case r.Id == 0 && r.Push == nil:
+			c.send(`{}`)
+		case !c.sees && r.Push != nil && r.Push.Message != nil && messageOf(c.t, r.Push).Presence != nil:
+		default:
 			return r
 		}
-		c.send(`{}`)
 	}
 }
 
@@ -177,8 +184,12 @@ func (c *rawClient) next() *protocol.Reply {
 func (c *rawClient) reply(id uint32) *protocol.Reply {
 	c.t.Helper()
 	for {
-		if r := c.next(); r.Id == id {
+		r := c.next()
+		if r.Id == id {
 			return r
+		}
+		if c.keep {
+			c.kept = append(c.kept, r)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -111,7 +112,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// recheck compares the sessions of a user with the rooms that he is in.
+// recheck compares the sessions of a user with the rooms that he is in, and hangs up those whose tokens were revoked.
 func (s *Server) recheck(ctx context.Context, user string) error {
 	sessions := s.sockets.of(user)
 	if len(sessions) == 0 {
@@ -119,6 +120,11 @@ func (s *Server) recheck(ctx context.Context, user string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
+	for _, session := range slices.Backward(sessions) { // the newest token says last who he is
+		if err := session.readmit(ctx); err != nil {
+			return err
+		}
+	}
 	memberships, err := s.chat.Rooms(ctx, user)
 	if err != nil {
 		return err
@@ -127,6 +133,19 @@ func (s *Server) recheck(ctx context.Context, user string) error {
 		session.compare(memberships)
 	}
 	return nil
+}
+
+// readmit hangs up if the token has been revoked since it was taken.
+func (s *session) readmit(ctx context.Context) error {
+	s.mu.Lock()
+	who := identity{user: s.who.User, issued: s.issued}
+	s.mu.Unlock()
+	err := s.srv.admit(ctx, who)
+	if errors.Is(err, errTokenInvalid) {
+		s.close(wire.CloseRevoked)
+		return nil
+	}
+	return err
 }
 
 // compare has the session obey what it should have been told: each signal is looked up once more before it is obeyed,
@@ -139,15 +158,18 @@ func (s *session) compare(memberships []chat.Membership) {
 	}
 	topics := s.conn.Topics()
 	for _, m := range memberships {
-		if i := slices.Index(topics, roomTopic(m.Room.ID)); i >= 0 {
+		topic := roomTopic(m.Room.ID)
+		i := slices.Index(topics, topic)
+		if i >= 0 {
 			topics[i] = ""
-		} else {
+		}
+		if i < 0 || s.conn.Ended(topic) {
 			s.missedLocked(enteredSignal(m))
 		}
 	}
 	for _, topic := range topics {
 		if room, ok := wire.ChannelRoom(topic); ok {
-			s.missedLocked(signal{Room: room, Reason: "left"})
+			s.missedLocked(signal{Room: room})
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/centrifugal/protocol"
 
-	"hongbao/chat"
+	"hongbao/hub"
 	"hongbao/web/wire"
 )
 
@@ -30,31 +30,35 @@ func (g gap) size() int64 { return g.through - g.after }
 // returns the states of the packets among the entries.
 func (s *Server) recover(ctx context.Context, user string, gaps []gap) ([]wire.State, error) {
 	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.size(), b.size()) })
-	missed, err := s.missed(ctx, gaps)
+	missed, err := s.hub.Recent(ctx, spansOf(gaps))
 	if err != nil {
 		return nil, err
 	}
-	var recovered []chat.Entry
+	var packets []string
 	left := recoverBytes
 	for _, g := range gaps {
-		entries := missed[g.room]
-		if int64(len(entries)) != g.size() {
+		messages := missed[roomTopic(g.room)]
+		if int64(len(messages)) != g.size() {
 			continue // over the cap, or not what the store should have
 		}
-		publications, size := publicationsOf(entries)
+		publications, size := publicationsOf(messages)
 		if size > left {
 			continue
 		}
 		left -= size
 		g.sub.Recovered, g.sub.Publications = true, publications
-		recovered = append(recovered, entries...)
+		for _, m := range messages {
+			if id := packetIn(m.Data); id != "" {
+				packets = append(packets, id)
+			}
+		}
 	}
-	return s.packetStates(ctx, user, recovered)
+	states, err := s.packets.States(ctx, user, packets)
+	return mapped(states, wireState), err
 }
 
-// missed reads the smallest gaps that together stay within recoverEntries, all at once.
-func (s *Server) missed(ctx context.Context, gaps []gap) (map[string][]chat.Entry, error) {
-	var spans []chat.Span
+// spansOf are the smallest gaps that together stay within recoverEntries.
+func spansOf(gaps []gap) (spans []hub.Span) {
 	room := int64(recoverEntries)
 	for _, g := range gaps {
 		if g.size() > room {
@@ -62,20 +66,16 @@ func (s *Server) missed(ctx context.Context, gaps []gap) (map[string][]chat.Entr
 		}
 		room -= g.size()
 		if g.size() > 0 {
-			spans = append(spans, chat.Span{Room: g.room, After: g.after, Through: g.through})
+			spans = append(spans, hub.Span{Topic: roomTopic(g.room), After: g.after, Through: g.through})
 		}
 	}
-	if len(spans) == 0 {
-		return nil, nil
-	}
-	return s.chat.Resume(ctx, spans)
+	return spans
 }
 
-func publicationsOf(entries []chat.Entry) (publications []*protocol.Publication, size int) {
-	for _, e := range entries {
-		data := wire.EntryJSON(wireEntry(e))
-		size += len(data)
-		publications = append(publications, &protocol.Publication{Data: data, Offset: uint64(e.Seq)})
+func publicationsOf(messages []hub.Message) (publications []*protocol.Publication, size int) {
+	for _, m := range messages {
+		size += len(m.Data)
+		publications = append(publications, &protocol.Publication{Data: m.Data, Offset: uint64(m.Seq)})
 	}
 	return publications, size
 }

@@ -3,9 +3,11 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +27,11 @@ type Options struct {
 	AllowedOrigins []string // besides the server's own host, as "https://example.com"
 	Currency       wire.Currency
 	Version        string
+	TrustedProxies []netip.Prefix              // whose word about clients is believed
 	Presence       chat.Presence               // who has a socket on whatever instance; required
+	Rates          bool                        // keep rates, for which Local is required
+	Local          chat.Limiter                // of this instance alone
+	Limiter        chat.Limiter                // of all instances; nil: there is only this one
 	SocketsPerUser int                         // over all instances; the oldest goes
 	Alone          bool                        // there is no other instance
 	Ready          func(context.Context) error // are the engines reachable
@@ -44,6 +50,9 @@ type Server struct {
 	packets  *redpacket.Service
 	o        Options
 	tokens   *verifier
+	proxies  proxies
+	rates    *rates
+	started  time.Time
 	origins  map[string]struct{} // allowed besides our own host
 	upgrader websocket.Upgrader
 	pub      *Publisher
@@ -51,6 +60,7 @@ type Server struct {
 
 	sockets    sockets
 	attendance *attendance
+	lobby      *lobby
 	rechecks   *rechecks
 	draining   atomic.Bool
 	outages    outages
@@ -70,15 +80,20 @@ func New(h *hub.Hub, pub *Publisher, rooms *chat.Service, packets *redpacket.Ser
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.ConnectWithin = cmp.Or(o.ConnectWithin, 8*time.Second)
 	o.RefreshGrace = cmp.Or(o.RefreshGrace, 25*time.Second)
-	tokens, err := newVerifier(o.JWT, o.Guests.Key, o.Now)
+	if o.Rates && o.Local == nil {
+		return nil, errors.New("web: rates need a limiter of this instance")
+	}
+	tokens, err := newVerifier(o.JWT, o.Guests.Key, o.Now, o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	s := &Server{
 		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens,
+		proxies: o.TrustedProxies, rates: newRates(o), started: o.Now(),
 		origins: originSet(o.AllowedOrigins), sockets: sockets{first: map[string]*session{}},
 	}
-	s.attendance = newAttendance(o.Presence, o.SocketsPerUser, s.pushOut, o.Log)
+	s.attendance = newAttendance(o.Presence, o.SocketsPerUser, s.pushOut, newComings(o.Presence, rooms.CameOrWent, o.Log), o.Log)
+	s.lobby = newLobby(connectPlaces, longestLine)
 	s.rechecks = newRechecks(s.recheck, o.Log)
 	h.SetPeers(s)
 	s.upgrader = s.newUpgrader()
@@ -97,7 +112,11 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/guests", s.serveGuests)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
+		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
 		r.Get("/admin/audit", s.serveAdmin("audit"))
+		r.Get("/admin/stats", s.serveAdmin("stats"))
+		r.Get("/openapi.json", document(openAPI(s.o.Version)))
+		r.Get("/asyncapi.json", document(asyncAPI(s.o.Version)))
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
 	r.Handle("/*", page())

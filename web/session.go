@@ -28,10 +28,14 @@ type session struct {
 	next *session // of the same user
 	gone bool     // the socket is closed
 
+	tokens rateState // owned by the reader
+
 	mu      sync.Mutex // guards the following
 	phase   phase
-	held    bool // pushes wait for the connect reply
+	held    bool  // pushes wait for the connect reply
+	late    uint8 // commands that were answered and go on
 	who     Caller
+	issued  time.Time // of the token
 	bearer  *identity // of the upgrade, until connect
 	client  string    // names the session to its client
 	epoch   string

@@ -1,21 +1,21 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
-	"time"
 
 	"hongbao/chat"
 	"hongbao/web/wire"
 )
 
 // signal tells a user's sessions, on every instance, that he has come into a room or gone out of it, or that sockets
-// of his are to be closed. It is for the sessions, not for the clients: they hear what becomes of it.
+// of his are to be closed; a room's, that it has been deleted. It is for the sessions, not for the clients: they hear
+// what becomes of it.
 type signal struct {
 	By      string   `json:"by"` // the instance that says so
 	Room    string   `json:"room,omitempty"`
 	Entered *entered `json:"entered,omitempty"` // nil: he is out
-	Reason  string   `json:"reason,omitempty"`  // why he is out
+	Reason  string   `json:"reason,omitempty"`  // why he is out; empty: nobody has said
+	Through int64    `json:"through,omitempty"` // the last entry that is still for him; 0: whichever was
 	Close   *closing `json:"close,omitempty"`   // then nothing else is meant
 }
 
@@ -38,9 +38,6 @@ func enteredSignal(m chat.Membership) signal {
 
 func (sig signal) encode() []byte { return marshal(sig) }
 
-// standingTime is how long a session asks at most how its user stands to a room.
-const standingTime = time.Second
-
 // Signal implements hub.Handler. What another instance says makes what is remembered here old. What comes while the session is being opened waits, so that a room left
 // meanwhile is not entered by a list of rooms that was read before.
 func (s *session) Signal(_ string, data []byte) {
@@ -52,8 +49,8 @@ func (s *session) Signal(_ string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	foreign := sig.By != s.srv.pub.node
-	if foreign && sig.Room != "" {
-		s.srv.chat.Forget(sig.Room, s.who.User.ID)
+	if foreign {
+		s.forgetLocked(sig)
 	}
 	switch {
 	case s.phase == open && !foreign:
@@ -64,6 +61,17 @@ func (s *session) Signal(_ string, data []byte) {
 		go s.obeyWaiting()
 	default:
 		s.waiting = append(s.waiting, sig)
+	}
+}
+
+// forgetLocked makes old what is remembered here of what the signal is about.
+func (s *session) forgetLocked(sig signal) {
+	switch {
+	case sig.Room == "":
+	case sig.Reason == reasonDeleted:
+		s.srv.chat.Forget(sig.Room, "")
+	default:
+		s.srv.chat.Forget(sig.Room, s.who.User.ID)
 	}
 }
 
@@ -84,44 +92,6 @@ func (s *session) obeyNext() bool {
 	s.waiting = s.waiting[1:]
 	s.obeyLocked(next)
 	return true
-}
-
-// obeyLocked does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made
-// before it was told, and mu lets the session obey one after the other; so the last one obeyed sees how the user
-// stands after both, whichever it is.
-func (s *session) obeyLocked(sig signal) {
-	switch {
-	case sig.Close != nil:
-		if sig.Close.Socket == "" || sig.Close.Socket == s.client {
-			s.close(sig.Close.Code)
-		}
-		return
-	case !s.holdsLocked(sig):
-		return
-	}
-	e, channel := s.encoding(), wire.RoomChannel(sig.Room)
-	if sig.Entered == nil {
-		s.conn.Send(wire.MessagePush(e, marshal(wire.Message{Left: &wire.LeftPush{Room: sig.Room, Reason: sig.Reason}})))
-		s.conn.Unsubscribe(roomTopic(sig.Room), wire.UnsubscribePush(e, channel, sig.Reason))
-		return
-	}
-	epoch, joined := s.epoch, sig.Entered.Data
-	s.conn.Subscribe(roomTopic(sig.Room), sig.Entered.Seen, func(position int64) []byte {
-		joined.Room.LastSeq = position
-		return wire.SubscribePush(e, channel, epoch, position, joined)
-	})
-}
-
-// holdsLocked tells whether the user still stands to the room as the signal says. When that cannot be found out
-// the signal is believed, and looked into later.
-func (s *session) holdsLocked(sig signal) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), standingTime)
-	defer cancel()
-	standing, err := s.srv.chat.Standing(ctx, sig.Room, s.who.User.ID)
-	if err != nil {
-		s.srv.rechecks.add(s.who.User.ID)
-	}
-	return err != nil || standing.In == (sig.Entered != nil)
 }
 
 // marshal is for our own types, which hold nothing that could fail to be encoded.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +38,12 @@ func (s *Server) newUpgrader() websocket.Upgrader {
 // serveSocket upgrades a request and hands the socket over to the hub; nothing of the request is kept.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
-		writeError(w, wire.NewError(wire.CodeUnavailable))
+		sendAway(w, time.Second) // to another instance
+		return
+	}
+	if retry, full := s.lobby.full(); full {
+		s.lobby.refused.Add(1)
+		sendAway(w, retry)
 		return
 	}
 	offered := websocket.Subprotocols(r)
@@ -47,9 +53,9 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	var bearerOf *identity
 	if token, ok := bearer(r); ok {
-		who, err := s.authenticate(token)
+		who, err := s.authenticate(r.Context(), r, token)
 		if err != nil {
-			writeError(w, s.failure(err))
+			s.refuse(w, err)
 			return
 		}
 		bearerOf = &who
@@ -68,13 +74,19 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return newSession(s, c, bearerOf) })
 }
 
+// sendAway answers before the upgrade that there is no place now, and when to come again.
+func sendAway(w http.ResponseWriter, retry time.Duration) {
+	w.Header().Set("Retry-After", strconv.FormatInt(roundedUp(retry, time.Second), 10))
+	writeError(w, wire.NewError(wire.CodeUnavailable))
+}
+
 // originAllowed tells whether a page of this origin may connect. What is no browser sends none.
 func (s *Server) originAllowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return true
 	}
-	if u, err := url.Parse(origin); err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) {
+	if u, err := url.Parse(origin); err == nil && u.Host != "" && strings.EqualFold(u.Host, s.proxies.host(r)) {
 		return true
 	}
 	return s.originListed(origin)

@@ -66,7 +66,12 @@ type testHouse struct {
 	pool      *memstore.Pool
 	broker    *memstore.Broker
 	directory *memstore.Directory
-	wrap      func(hub.Bus) hub.Bus // around the bus of those opened from now on
+
+	// of those opened from now on
+	wrap    func(hub.Bus) hub.Bus // around the bus
+	hub     hub.Options
+	rooms   chat.Options
+	packets redpacket.Options
 }
 
 // newTestServer makes a server that runs until the test ends; then its books must balance. Its options may be
@@ -109,14 +114,14 @@ func (house *testHouse) open(t *testing.T, change ...func(*Options)) *testServer
 		bus = house.wrap(bus)
 	}
 	repair := Repair{Store: house.store}
-	h := hub.New(hub.Options{
-		Encode: NewEncoder().Encode, Ping: Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs,
-		Bus: bus, Log: house.log,
-	})
-	pub := NewPublisher(h)
-	rooms := chat.New(house.store, pub, chat.Options{Log: house.log})
-	packets := redpacket.New(house.ledger, house.pool, rooms, pub, redpacket.Options{Log: house.log})
-	options := Options{JWT: JWT{Secret: testSecret}, Presence: house.directory.Presence(), Log: house.log}
+	o := house.hub
+	o.Encode, o.Ping, o.Fetch, o.LastSeqs, o.Bus, o.Log = NewEncoder().Encode, Ping, repair.Fetch, repair.LastSeqs, bus, house.log
+	h := hub.New(o)
+	pub, presence := NewPublisher(h), house.directory.Presence()
+	house.rooms.Presence, house.rooms.Log, house.packets.Log = presence, house.log, house.log
+	rooms := chat.New(house.store, pub, house.rooms)
+	packets := redpacket.New(house.ledger, house.pool, rooms, pub, house.packets)
+	options := Options{JWT: JWT{Secret: testSecret}, Presence: presence, Log: house.log}
 	for _, f := range change {
 		f(&options)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 
 	"hongbao/chat"
 	"hongbao/hub"
@@ -16,9 +17,26 @@ func roomTopic(room string) string { return wire.RoomChannel(room) }
 // noSequence tells the hub that a topic's messages are not numbered.
 const noSequence = -1
 
-// entryMessage is an entry as the hub moves it.
+// entryMessage is an entry as the hub moves it, whether it was just committed or read again.
 func entryMessage(e chat.Entry) hub.Message {
-	return hub.Message{Seq: e.Seq, Data: wire.EntryJSON(wireEntry(e))}
+	return hub.Message{Seq: e.Seq, Data: wire.EntryJSON(wireEntry(e)), Last: lastFor(e)}
+}
+
+// lastFor is the topic of the user who is out of the room by this entry, and so gets none behind it: whatever else the
+// bus brings of the room before it brings the word that he is out.
+func lastFor(e chat.Entry) string {
+	if e.Kind != chat.KindMember {
+		return ""
+	}
+	var body chat.MemberChange
+	if json.Unmarshal(e.Body, &body) != nil {
+		return ""
+	}
+	switch body.Change {
+	case "kicked", "banned", "left_private":
+		return userTopic(body.User)
+	}
+	return ""
 }
 
 // Ping is the liveness message. It is for hub.Options.
@@ -27,21 +45,23 @@ func Ping(e hub.Encoding) []byte { return wire.Ping(wire.Encoding(e)) }
 // Repair reads for the hub, from the store, what the bus has lost. Its methods are for hub.Options.
 type Repair struct{ Store chat.Store }
 
-// Fetch reads a room's entries in (after, through].
-func (r Repair) Fetch(ctx context.Context, topic string, after, through int64) ([]hub.Message, error) {
-	room, ok := wire.ChannelRoom(topic)
-	if !ok {
-		return nil, nil
+// Fetch reads rooms' entries.
+func (r Repair) Fetch(ctx context.Context, spans []hub.Span) (map[string][]hub.Message, error) {
+	var asked []chat.Span
+	for _, span := range spans {
+		if room, ok := wire.ChannelRoom(span.Topic); ok {
+			asked = append(asked, chat.Span{Room: room, After: span.After, Through: span.Through})
+		}
 	}
-	spans, err := r.Store.Spans(ctx, []chat.Span{{Room: room, After: after, Through: through}})
+	rooms, err := r.Store.Spans(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	messages := make([]hub.Message, 0, len(spans[room]))
-	for _, e := range spans[room] {
-		messages = append(messages, entryMessage(e))
+	byTopic := make(map[string][]hub.Message, len(rooms))
+	for room, entries := range rooms {
+		byTopic[roomTopic(room)] = mapped(entries, entryMessage)
 	}
-	return messages, nil
+	return byTopic, nil
 }
 
 // LastSeqs reads where the rooms among the topics are.

@@ -32,9 +32,10 @@ type size struct {
 	members int // of the room, and shares of its hot packets
 	packets int // where it is many
 	open    int // where it is very many
+	sockets int // that hear a broadcast
 }
 
-func fullSize() size { return size{members: 10_000, packets: 1_000, open: 100_000} }
+func fullSize() size { return size{members: 10_000, packets: 1_000, open: 100_000, sockets: 1_000} }
 
 // section is a group of matches that share servers.
 type section struct {
@@ -48,6 +49,7 @@ func sections() []section {
 		{"open", playOpen},
 		{"grab", playGrab},
 		{"message", playMessage},
+		{"hub", playHub},
 	}
 }
 

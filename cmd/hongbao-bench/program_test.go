@@ -56,7 +56,7 @@ func TestNotUnderstood(t *testing.T) {
 // TestEngines plays every match once, in small. That the results are right is checked by the matches themselves.
 func TestEngines(t *testing.T) {
 	var out, said bytes.Buffer
-	e := &engines{rounds: 1, budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500}}
+	e := &engines{rounds: 1, budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50}}
 	p := &program{stdout: &out, stderr: &said}
 	e.say = p.say
 	if err := e.run(t.Context(), p); err != nil {
@@ -66,8 +66,8 @@ func TestEngines(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
 		t.Fatal(err)
 	}
-	if len(results) != 8 {
-		t.Errorf("%d results, want 8", len(results))
+	if len(results) != 12 {
+		t.Errorf("%d results, want 12", len(results))
 	}
 	for _, r := range results {
 		if r.Ours.Median <= 0 || r.Peer.Median <= 0 || r.AtLeast <= 0 || len(r.Ours.Rounds) != 1 {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -58,6 +61,34 @@ func (s *site) redis(ctx context.Context) (*loopback.Redis, error) {
 
 func (s *site) postgres(ctx context.Context) (*loopback.Postgres, error) {
 	return start(s, func(dir string) (*loopback.Postgres, error) { return loopback.StartPostgres(ctx, dir) })
+}
+
+// run drives something until the site is cleared.
+func (s *site) run(ctx context.Context, task func(ctx context.Context) error) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- task(ctx) }()
+	s.later(func() error {
+		stop()
+		return <-ended
+	})
+}
+
+// serve answers HTTP on a free loopback port.
+func (s *site) serve(handle http.HandlerFunc) (url string, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: handle, ReadHeaderTimeout: 10 * time.Second}
+	s.run(context.Background(), func(context.Context) error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	s.later(server.Close)
+	return "http://" + listener.Addr().String(), nil
 }
 
 // redisClient with as many connections as there are callers.

@@ -28,7 +28,7 @@ func rooms() map[string]room {
 			why:    "who is in which room does not depend on any driver, router or wire format",
 		},
 		"hongbao/redpacket": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "what is right about money must be readable, and simulated, without any engine",
 		},
@@ -82,6 +82,11 @@ func rooms() map[string]room {
 			mayNot: []string{"database/sql"},
 			why:    "the door turns wire into domain and back; which engines are behind the services is none of its business",
 		},
+		"hongbao/web/client": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/wire", "github.com/centrifugal/centrifuge-go"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "it is what programs elsewhere import: the SDK, the payloads, and the arithmetic of the proof",
+		},
 		"hongbao/web/wire": {
 			may:    []string{"github.com/centrifugal/protocol"},
 			mayNot: []string{"database/sql", "net/http"},
@@ -102,8 +107,8 @@ func rooms() map[string]room {
 		"hongbao/cmd/hongbao-bench": {
 			may: []string{
 				"hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/schemes", "hongbao/chat", "hongbao/redpacket",
-				"hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
-				"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
+				"hongbao/hub", "hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
+				"github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "what is measured is named in one place; nobody else needs to know",

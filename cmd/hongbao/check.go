@@ -8,12 +8,9 @@ import (
 	"hongbao/store"
 )
 
-// minSecret is how long an HS256 secret must be to be as strong as its name.
-const minSecret = 32
-
 // checkServe refuses what would be unsafe or useless to serve with, and settles who may be a guest.
 func (c *config) checkServe() error {
-	if err := c.checkSecret(); err != nil {
+	if err := c.checkKeys(); err != nil {
 		return err
 	}
 	if err := c.checkEngines(); err != nil {
@@ -28,20 +25,20 @@ func (c *config) checkServe() error {
 	}
 	if c.Guests == guestsAuto {
 		c.Guests = guestsOff
-		if local && c.JWTSecret == "" && !c.scaled() {
+		if local && c.tokens() == "" && !c.scaled() {
 			c.Guests = guestsLocal
 		}
 	}
 	switch {
-	case c.scaled() && c.JWTSecret == "":
+	case c.scaled() && c.tokens() == "":
 		return errors.New("with HONGBAO_DATABASE_URL every instance must believe the same tokens: set HONGBAO_JWT_SECRET to the secret " +
-			"that yours are signed with (`openssl rand -hex 32` prints a new one)")
+			"that yours are signed with (`openssl rand -hex 32` prints a new one), or HONGBAO_JWT_PUBLIC_KEY or HONGBAO_JWT_JWKS_URL")
 	case c.Guests == guestsLocal && !local:
 		return fmt.Errorf("HONGBAO_GUESTS=local does not go with HONGBAO_ADDR=%s, which others can reach: "+
 			"listen on 127.0.0.1, or say HONGBAO_GUESTS=public if anyone may come in", c.Addr)
-	case c.Guests == guestsOff && c.JWTSecret == "":
-		return errors.New("nobody could sign in: set HONGBAO_JWT_SECRET to the secret your tokens are signed with, " +
-			"or HONGBAO_GUESTS=public if anyone who reaches HONGBAO_ADDR may come in as a guest")
+	case c.Guests == guestsOff && c.tokens() == "":
+		return errors.New("nobody could sign in: set HONGBAO_JWT_SECRET to the secret your tokens are signed with " +
+			"(or HONGBAO_JWT_PUBLIC_KEY, HONGBAO_JWT_JWKS_URL), or HONGBAO_GUESTS=public if anyone who reaches HONGBAO_ADDR may come in as a guest")
 	}
 	return c.checkRanges()
 }
@@ -80,14 +77,6 @@ func (c *config) checkRanges() error {
 		return fmt.Errorf("HONGBAO_MAX_PACKET_TOTAL: 1 to %d", maxAmount)
 	case c.MaxPacketCount < 1 || c.MaxPacketCount > maxCount:
 		return fmt.Errorf("HONGBAO_MAX_PACKET_COUNT: 1 to %d", maxCount)
-	}
-	return nil
-}
-
-func (c *config) checkSecret() error {
-	if n := len(c.JWTSecret); n > 0 && n < minSecret {
-		return fmt.Errorf("HONGBAO_JWT_SECRET has %d bytes and could be guessed: use at least %d, such as `openssl rand -hex 32` prints",
-			n, minSecret)
 	}
 	return nil
 }

@@ -25,13 +25,16 @@ type config struct {
 	RedisURL       string        `flag:"redis-url" file:"true" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
 	DatabaseURL    string        `flag:"database-url" file:"true" for:"serve migrate audit credit" help:"postgres://…; instead of the embedded database"`
 	JWTSecret      string        `flag:"jwt-secret" file:"true" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
+	JWTPublicKey   keyFile       `flag:"jwt-public-key" for:"serve" help:"file with the public key of your tokens, instead of a secret: PEM of RSA (RS256), P-256 (ES256) or Ed25519 (EdDSA)"`
+	JWTJWKSURL     string        `flag:"jwt-jwks-url" for:"serve" help:"https://… of the public keys of your tokens (a JSON Web Key Set), instead of a secret; changes there are followed"`
 	JWTIssuer      string        `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any"`
 	JWTAudience    string        `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any"`
 	AllowedOrigins []string      `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
-	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT secret, else off"`
+	TrustedProxies addresses     `flag:"trusted-proxies" for:"serve" help:"addresses and networks (10.0.0.0/8) of your load balancers, separated by commas: their X-Forwarded-For and X-Forwarded-Host are believed"`
+	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT key, else off"`
 	GuestCredit    int64         `flag:"guest-credit" default:"100000" for:"serve" help:"play money of a new guest, in minor units"`
 	Currency       currency      `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
-	Limits         limitsMode    `flag:"limits" for:"serve" help:"rates per user: empty or off, for there are none yet to turn on"`
+	Limits         limitsMode    `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
 	MaxPacketTotal int64         `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
 	MaxPacketCount int64         `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
 	Drain          time.Duration `flag:"drain" default:"20s" for:"serve" help:"how long closing the sockets is spread over when the server stops"`

@@ -35,6 +35,7 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 	samples := map[string]string{
 		"guests": "public", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "log-level": "WARN", "log-format": "json",
 		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9",
+		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8",
 	}
 	for _, s := range new(config).settings() {
 		t.Run(s.flag, func(t *testing.T) {
@@ -121,9 +122,36 @@ func writeFile(t *testing.T, content string) (name string) {
 	return name
 }
 
+// publicKey is somebody's.
+const publicKey = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+-----END PUBLIC KEY-----
+`
+
+func TestSettingsThatCannotBeRead(t *testing.T) {
+	missing, empty := filepath.Join(t.TempDir(), "none"), writeFile(t, "")
+	for _, setting := range []string{
+		"HONGBAO_JWT_PUBLIC_KEY=" + missing, "HONGBAO_JWT_PUBLIC_KEY=" + empty, "HONGBAO_LIMITS=some", "HONGBAO_TRUSTED_PROXIES=proxy.example.com",
+		"HONGBAO_TRUSTED_PROXIES=10.0.0.0/33", "HONGBAO_TRUSTED_PROXIES=10.0.0.1, all", "HONGBAO_TRUSTED_PROXIES=fe80::1%eth0", "HONGBAO_TRUSTED_PROXIES=::ffff:10.0.0.0/104",
+	} {
+		name, _, _ := strings.Cut(setting, "=")
+		if _, err := load("serve", nil, []string{setting}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v, want an error that names it", setting, err)
+		}
+	}
+}
+
+func TestTrustedProxies(t *testing.T) {
+	c, err := load("serve", nil, []string{"HONGBAO_TRUSTED_PROXIES=10.0.0.1, 10.1.0.0/16,::ffff:10.2.0.1,fd00::/8 ,"})
+	if got, want := fmt.Sprint(c.TrustedProxies), "[10.0.0.1/32 10.1.0.0/16 10.2.0.1/32 fd00::/8]"; err != nil || got != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}
+
 func TestUnsafeSettingsAreRefused(t *testing.T) {
 	const redis, database = "HONGBAO_REDIS_URL=redis://127.0.0.1", "HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao"
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
+	key, jwks := "HONGBAO_JWT_PUBLIC_KEY="+writeFile(t, publicKey), "HONGBAO_JWT_JWKS_URL=https://keys.example.com/"
 	tests := []struct {
 		name    string
 		environ []string
@@ -145,6 +173,16 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"scaled, guests but nobody's tokens", []string{redis, database, "HONGBAO_GUESTS=local"}, "HONGBAO_JWT_SECRET"},
 		{"scaled, short secret", []string{redis, database, "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
 		{"scaled, local guests for everyone", []string{redis, database, secret, "HONGBAO_ADDR=:80", "HONGBAO_GUESTS=local"}, "HONGBAO_GUESTS=public"},
+		{"public key", []string{key, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
+		{"keys at a URL", []string{jwks, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
+		{"scaled, public key", []string{redis, database, key}, ""},
+		{"scaled, keys at a URL", []string{redis, database, jwks}, ""},
+		{"public key and secret", []string{key, secret}, "keep one"},
+		{"public key and URL", []string{key, jwks}, "keep one"},
+		{"secret and URL", []string{secret, jwks}, "keep one"},
+		{"private key", []string{"HONGBAO_JWT_PUBLIC_KEY=" + writeFile(t, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----")}, "HONGBAO_JWT_PUBLIC_KEY"},
+		{"keys that anybody could change", []string{"HONGBAO_JWT_JWKS_URL=http://keys.example.com/"}, "HONGBAO_JWT_JWKS_URL"},
+		{"our own issuer", []string{secret, "HONGBAO_JWT_ISSUER=hongbao-guest"}, "hongbao-guest"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
 		{"no packets", []string{"HONGBAO_MAX_PACKET_COUNT=0"}, "HONGBAO_MAX_PACKET_COUNT"},
@@ -167,11 +205,11 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 	}
 }
 
-func TestGuestsAreLocalOnlyWhenEmbeddedWithoutASecret(t *testing.T) {
+func TestGuestsAreLocalOnlyWhenEmbeddedWithoutAKey(t *testing.T) {
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
 	const scaled = " HONGBAO_REDIS_URL=redis://127.0.0.1 HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao"
 	for environ, want := range map[string]guestMode{
-		"": guestsLocal, secret: guestsOff, secret + scaled: guestsOff, secret + scaled + " HONGBAO_GUESTS=local": guestsLocal,
+		"": guestsLocal, secret: guestsOff, "HONGBAO_JWT_JWKS_URL=https://keys.example.com/": guestsOff, secret + scaled: guestsOff, secret + scaled + " HONGBAO_GUESTS=local": guestsLocal,
 	} {
 		c, err := load("serve", nil, strings.Fields(environ))
 		if err != nil {

@@ -87,7 +87,7 @@ func start(t *testing.T, binary, dir, addr string, variables ...string) *node {
 	t.Helper()
 	n := &node{t: t, binary: binary, dir: dir, variables: variables, exited: make(chan struct{})}
 	n.cmd = exec.Command(binary, "serve", "--addr", addr, "--ops-addr", "127.0.0.1:0", "--data-dir", dir, "--drain", "500ms", "--log-format", "json")
-	n.cmd.Env = append(bareEnvironment(), variables...)
+	n.cmd.Env = append(append(bareEnvironment(), "HONGBAO_LIMITS=off"), variables...) // crowds are what is tested
 	stderr, err := n.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -30,18 +30,22 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	}
 	repair := web.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
-		Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Bus: engines.Bus, Log: log,
+		Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: web.Revise, Bus: engines.Bus, Log: log,
 	})
 	pub := web.NewPublisher(h)
-	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log})
+	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Presence: engines.Presence})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
 		Log:    log, Limiter: shared(engines),
 	})
 	door, err := web.New(h, pub, rooms, packets, web.Options{
-		JWT:            web.JWT{Secret: []byte(c.JWTSecret), Issuer: c.JWTIssuer, Audience: c.JWTAudience},
+		JWT:            c.jwt(),
 		Guests:         guests,
 		AllowedOrigins: c.AllowedOrigins,
+		TrustedProxies: c.TrustedProxies,
+		Rates:          c.Limits != "off",
+		Local:          engines.Local,
+		Limiter:        shared(engines),
 		Presence:       engines.Presence,
 		Alone:          engines.Bus == nil,
 		Currency:       wire.Currency(c.Currency),

@@ -111,7 +111,7 @@ func (o *outage) text(n int) wire.SendRequest {
 }
 
 func (o *outage) money(n int) wire.SendPacketRequest {
-	return wire.SendPacketRequest{Room: o.room, Key: fmt.Sprint("packet-", n), Total: 10, Count: 2}
+	return wire.SendPacketRequest{Room: o.room, Key: fmt.Sprint("packet-", n), Total: 10, Count: new(2)}
 }
 
 // once asks once, and keeps the reply.

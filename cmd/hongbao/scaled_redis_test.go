@@ -103,7 +103,7 @@ func (n *node) says(what string, times int) {
 func (k *talk) packet(count int) (id string) {
 	k.t.Helper()
 	return must[wire.SendPacketReply](k.speakers[0], "send_packet", wire.SendPacketRequest{
-		Room: k.room, Key: "packet", Mode: "equal", Total: int64(100 * count), Count: count,
+		Room: k.room, Key: "packet", Mode: "equal", Total: int64(100 * count), Count: new(count),
 	}).Packet.ID
 }
 

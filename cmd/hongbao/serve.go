@@ -43,7 +43,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
-	log.Info("serving", "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.JWTSecret != "")
+	log.Info("serving", "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits)
 	return parts.run(ctx, l, c.Drain, log)
 }
 

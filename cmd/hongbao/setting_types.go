@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -27,16 +29,59 @@ func (g *guestMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of off, local, public", text)
 }
 
-// limitsMode turns rates on or off. Who asks for what is not there must hear so.
+// limitsMode turns rates on or off.
 type limitsMode string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *limitsMode) UnmarshalText(text []byte) error {
-	if string(text) != "off" {
-		return fmt.Errorf("%q is not off, and rates per user are not built yet", text)
+	switch m := limitsMode(text); m {
+	case "on", "off":
+		*l = m
+		return nil
 	}
-	*l = limitsMode(text)
+	return fmt.Errorf("%q is none of on, off", text)
+}
+
+// keyFile is what a file holds.
+type keyFile []byte
+
+// UnmarshalText implements encoding.TextUnmarshaler: the file's name.
+func (k *keyFile) UnmarshalText(name []byte) error {
+	content, err := os.ReadFile(string(name))
+	switch {
+	case err != nil:
+		return err
+	case len(content) == 0:
+		return fmt.Errorf("%s is empty", name)
+	}
+	*k = content
 	return nil
+}
+
+// addresses are some of a network.
+type addresses []netip.Prefix
+
+// UnmarshalText implements encoding.TextUnmarshaler: "10.0.0.1, 10.1.0.0/16, fd00::/8".
+func (a *addresses) UnmarshalText(text []byte) error {
+	var list addresses
+	for _, part := range splitList(string(text)) {
+		network, ok := parseNetwork(part)
+		if !ok {
+			return fmt.Errorf("%q is neither an address nor a network, such as 10.0.0.0/8", part)
+		}
+		list = append(list, network)
+	}
+	*a = list
+	return nil
+}
+
+// parseNetwork reads a network, or an address, which is the smallest one.
+func parseNetwork(text string) (network netip.Prefix, ok bool) {
+	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
+		return netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), true
+	}
+	network, err := netip.ParsePrefix(text)
+	return network, err == nil && !network.Addr().Is4In6()
 }
 
 // logFormat is how log lines look.

@@ -44,7 +44,7 @@ func (s *Store) appendAll(ctx context.Context, jobs []*appending) error {
 			return err
 		}
 		for _, r := range repeated {
-			r.job.entry, r.job.dup = r.first.entry, true
+			r.job.entry, r.job.dup, r.job.err = r.first.entry, r.first.err == nil, r.first.err
 		}
 		return nil
 	})

@@ -68,7 +68,7 @@ func (w *writer) recallPublic(k *recalled, jobs []*appending) error {
 	if strange == nil {
 		return nil
 	}
-	public, err := rows(w, scanText, `select id from rooms where id = any($1) and kind = 'public'`, strange)
+	public, err := rows(w, scanText, `select id from rooms where id = any($1) and kind = 'public' and deleted_at = 0`, strange)
 	k.public = make(map[string]bool, len(public))
 	for _, room := range public {
 		k.public[room] = true

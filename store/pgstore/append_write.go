@@ -27,6 +27,10 @@ func (w *writer) appendAccepted(jobs []*appending) error {
 			j.err = chat.ErrNotFound
 			continue
 		}
+		if d.ReplyTo < 0 || d.ReplyTo > c.lastSeq {
+			j.err = chat.BadField("reply_to", "must be an entry of the room")
+			continue
+		}
 		c.count(d.Kind)
 		j.entry = chat.Entry{
 			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,

@@ -6,27 +6,58 @@ import (
 	"hongbao/chat"
 )
 
-// Direct implements chat.Store.
-func (s *Store) Direct(ctx context.Context, p chat.Pairing) (chat.Paired, error) {
-	return chat.Paired{}, chat.ErrUnavailable
-}
-
 // Change implements chat.Store.
-func (s *Store) Change(ctx context.Context, c chat.Change) (chat.Changed, error) {
-	return chat.Changed{}, chat.ErrUnavailable
+func (s *Store) Change(ctx context.Context, c chat.Change) (made chat.Changed, err error) {
+	done, err := s.rooms.take(ctx, c.Room)
+	if err != nil {
+		return chat.Changed{}, unavailable("change room", err)
+	}
+	defer done()
+	if c.Kind == chat.DeleteRoom {
+		if err := s.empty(ctx, c); err != nil {
+			return chat.Changed{}, outcome("empty room", err)
+		}
+	}
+	var before chat.Changed // what the last run has done, if it was committed
+	err = s.tx(ctx, func(w *writer) error {
+		if made, err = w.change(c, before); err == nil {
+			before = made
+		}
+		return err
+	})
+	if err != nil {
+		return chat.Changed{}, outcome("change room", err)
+	}
+	return made, nil
 }
 
-// Amend implements chat.Store.
-func (s *Store) Amend(ctx context.Context, a chat.Amendment) (chat.Amended, error) {
-	return chat.Amended{}, chat.ErrUnavailable
+// change looks without locks first: many who ask may not, or want what is there. Then it judges again under locks.
+func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error) {
+	if !w.again {
+		s, err := w.scene(c, "")
+		if err != nil {
+			return chat.Changed{}, err
+		}
+		if r, err := c.Rule(s); err != nil || idle(r) {
+			return chat.Changed{Room: s.Room, Role: s.By.Role}, err
+		}
+	}
+	s, err := w.scene(c, " for update")
+	if err != nil {
+		return chat.Changed{}, err
+	}
+	if mine, err := w.kept(before.Entries...); err != nil || mine {
+		return before, err
+	}
+	r, err := c.Rule(s)
+	if w.again && before.Changed && len(before.Entries) == 0 && (err == nil && idle(r) || before.Room.Deleted && s.Room.Deleted) {
+		return before, nil // or another's like it, which cannot be told from it: then both say so, which hurts nobody
+	}
+	if err != nil || idle(r) {
+		return chat.Changed{Room: s.Room, Role: s.By.Role}, err
+	}
+	return w.enact(c, s, r)
 }
 
-// Roster implements chat.Store.
-func (s *Store) Roster(ctx context.Context, room string, limit int) ([]string, error) {
-	return nil, chat.ErrUnavailable
-}
-
-// Revoke implements chat.Store.
-func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
-	return chat.ErrUnavailable
-}
+// idle tells whether all stays as it is.
+func idle(r chat.Ruling) bool { return len(r.Stand) == 0 && r.Room == nil && len(r.Entries) == 0 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"hongbao/chat"
 )
 
 // History implements chat.Store.
 func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
-	q, args := `select `+entryColumns+` from entries where room_id = $1`, []any{room, p.Limit + 1}
+	q, args := `select `+entryColumns+`, fold from entries where room_id = $1`, []any{room, p.Limit + 1}
 	switch {
 	case p.After != nil:
 		q, args = q+` and seq > $3 order by seq limit $2`, append(args, *p.After)
@@ -19,7 +21,7 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 		q += ` order by seq desc limit $2`
 	}
 	err = s.look(ctx, func(r reader) error {
-		entries, err = rows(r, scanEntry, q, args...)
+		entries, err = rows(r, scanFolded, q, args...)
 		return err
 	})
 	if err != nil {
@@ -32,6 +34,19 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 		slices.Reverse(entries)
 	}
 	return entries, more, nil
+}
+
+// scanFolded scans entryColumns and the fold.
+func scanFolded(rs pgx.Rows) (e chat.Entry, err error) {
+	var fold storedFold
+	if err := rs.Scan(append(entryInto(&e), &fold)...); err != nil || fold == "" {
+		return e, err
+	}
+	f, err := fold.fold()
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	return e.Folded(f)
 }
 
 // fitting is how many of the entries, which come in order of nearness to the cursor, make one page.

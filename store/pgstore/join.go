@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 
 	"hongbao/chat"
 )
@@ -37,6 +38,9 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 		return chat.Membership{}, false, err
 	}
 	m, err = readMembership(w, j.Room, j.User)
+	if errors.Is(err, chat.ErrNotMember) {
+		err = errAgain // he was in, and has just been put out
+	}
 	return m, changed, err
 }
 
@@ -78,6 +82,8 @@ func (w *writer) comeIn(j chat.Joining) (changed bool, err error) {
 // mayJoin judges one who is not in. A private room is unknown to those who never were in it.
 func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
 	switch {
+	case room.Deleted:
+		return chat.ErrNotFound
 	case st.Banned:
 		return chat.ErrBanned
 	case room.Kind != chat.Public && !st.Ever:

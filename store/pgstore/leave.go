@@ -8,13 +8,15 @@ import (
 
 // Leave implements chat.Store.
 func (s *Store) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err error) {
-	var before chat.Left // what the last run would have done, had it been committed
+	var before chat.Left // what the last run has done, if it was committed
 	err = s.tx(ctx, func(w *writer) error {
 		left, err = w.leave(l)
 		if err == nil && !left.Changed && w.again && before.Changed {
 			left, err = w.leftBefore(left, before)
 		}
-		before = left
+		if err == nil {
+			before = left
+		}
 		return err
 	})
 	if err != nil {
@@ -28,7 +30,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 	if err != nil {
 		return chat.Left{}, err
 	}
-	if !st.Ever {
+	if !st.Ever || st.Gone {
 		return chat.Left{}, st.MayRead()
 	}
 	if st.In {
@@ -44,9 +46,8 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 // leftBefore tells what an earlier run of this very call has done. One that made no entries cannot be told
 // from another device's that came in between: then both say that they did it, which hurts nobody.
 func (w *writer) leftBefore(now, before chat.Left) (chat.Left, error) {
-	for _, e := range before.Entries {
-		kept, err := readEntry(w, e.Room, e.Seq)
-		if err != nil || kept.ID != e.ID {
+	if len(before.Entries) > 0 {
+		if mine, err := w.kept(before.Entries...); err != nil || !mine {
 			return now, err
 		}
 	}

@@ -46,6 +46,8 @@ create function wait_at_the_gate() returns trigger language plpgsql as
 create constraint trigger gate after insert or update on rooms deferrable initially deferred
 	for each row execute function wait_at_the_gate();
 create constraint trigger gate after insert or update on members deferrable initially deferred
+	for each row execute function wait_at_the_gate();
+create constraint trigger gate after insert or update on users deferrable initially deferred
 	for each row execute function wait_at_the_gate()`
 
 // losingTheReply makes the call, loses the reply to its commit and all that would come after, and returns when the call
@@ -178,7 +180,7 @@ func TestReadWhoseCommitWasLost(t *testing.T) {
 		return err
 	}))
 	b.losingTheReply(true, func() {
-		if r, err := b.Read(t.Context(), room, "owner", 1); err != nil || r != (chat.Reading{Seq: 1, Moved: true}) {
+		if r, err := b.Read(t.Context(), room, "owner", 1); err != nil || r != (chat.Reading{Seq: 1, Moved: true, Members: 1}) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

@@ -9,8 +9,12 @@ import (
 	"hongbao/chat"
 )
 
-// stateIn is the state of a member who is in; the others remember one who was.
-const stateIn = "in"
+// The states of a member that mean more than that he was one: he is one, he was put out, his room was deleted.
+const (
+	stateIn     = "in"
+	stateKicked = "kicked"
+	stateGone   = "gone"
+)
 
 // entering is a user on his way into a room, which has been judged already but for his own limit. His row
 // and the room's are locked.
@@ -77,6 +81,15 @@ type listed struct {
 	chat.Member
 	role   chat.Role
 	joined int64
+}
+
+// Roster implements chat.Store.
+func (s *Store) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
+	err = s.look(ctx, func(r reader) error {
+		users, err = rows(r, scanText, `select user_id from members where room_id = $1 and state = 'in' limit $2`, room, limit)
+		return err
+	})
+	return users, outcome("list roster", err)
 }
 
 // readMembers reads up to limit members after the given place.

@@ -20,6 +20,7 @@ type Store struct {
 	cuts    shareCache
 	seeded  seeded
 	sends   turns // of senders
+	rooms   turns // of rooms that are changed, or in which something is amended
 	log     *slog.Logger
 
 	closing sync.Once

@@ -10,11 +10,11 @@ import (
 	"hongbao/chat"
 )
 
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0`
 
 // roomInto scans roomColumns into r.
 func roomInto(r *chat.Room) []any {
-	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}}
+	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted}
 }
 
 func scanRoom(rs pgx.Rows) (r chat.Room, err error) {
@@ -32,7 +32,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (f
 	}
 	err = s.look(ctx, func(r reader) error {
 		found, err = rows(r, scanRoom, `select `+roomColumns+` from rooms r
-			where r.kind = 'public' and (r.created_at, r.id) < ($1, $2)
+			where r.kind = 'public' and r.deleted_at = 0 and (r.created_at, r.id) < ($1, $2)
 			and lower(r.name collate "C") like lower($3::text collate "C") escape '\'
 			order by r.created_at desc, r.id desc limit $4`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
 		return err

@@ -38,7 +38,7 @@ func standing(q querier, room, user, lock string) (chat.Standing, error) {
 		return all[0], nil
 	}
 	var st chat.Standing
-	st.Visible, err = q.row(`select 1 from rooms where id = $1 and kind = 'public'`, []any{room}, new(int))
+	st.Visible, err = q.row(`select 1 from rooms where id = $1 and kind = 'public' and deleted_at = 0`, []any{room}, new(int))
 	return st, err
 }
 
@@ -60,6 +60,9 @@ type storedStanding struct {
 func (s *storedStanding) into() []any { return []any{&s.state, &s.banned, &s.role, &s.muted} }
 
 func (s *storedStanding) standing() chat.Standing {
+	if s.state == stateGone {
+		return chat.Standing{Ever: true, Gone: true}
+	}
 	st := chat.Standing{Ever: true, In: s.state == stateIn, Banned: s.banned}
 	if st.In {
 		st.Role = s.role

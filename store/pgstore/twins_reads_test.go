@@ -40,6 +40,7 @@ func (h *history) compare() {
 			return e.Overdue(ctx, h.now.Add(wait), 10*(1+limit))
 		})
 	}
+	h.compareClub()
 	h.audit()
 }
 

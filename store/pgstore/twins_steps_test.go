@@ -14,7 +14,7 @@ import (
 func (h *history) step() {
 	h.Helper()
 	h.now = h.now.Add(time.Duration(1+h.random.IntN(1000)) * time.Millisecond)
-	switch n := h.random.IntN(20); {
+	switch n := h.random.IntN(40); {
 	case n < 4 || len(h.packets) == 0:
 		h.send()
 	case n < 13:
@@ -27,6 +27,8 @@ func (h *history) step() {
 		h.text()
 	case n < 19:
 		h.quarantine()
+	case n < 39:
+		h.mingle()
 	default:
 		h.compare()
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 // TestTwins lets the same random histories happen to both engines, with the same ids, seeds and times, and wants the
-// same answers from everything that a Ledger can be asked.
+// same answers from everything that a Ledger and a Store can be asked.
 func TestTwins(t *testing.T) {
-	histories, steps := 25, 40
+	histories, steps := 25, 80
 	if raceDetector || testing.Short() {
 		histories = 8
 	}
@@ -71,6 +71,9 @@ type history struct {
 	packets []redpacket.Packet
 	keys    []redpacket.Order
 	adjusts []redpacket.Adjustment
+
+	governor string // of the club, most of the time
+	said     int64  // entries in the club, at least
 }
 
 // both does the same with both engines and wants the same answer.
@@ -131,6 +134,7 @@ func (h *history) furnish() {
 			Members: h.users[1:4], Key: h.name, Hash: []byte(h.name), At: h.now, MaxRooms: 5})
 		return answer[chat.Membership]{m, dup}, err
 	})
+	h.openClub()
 	for range 3 {
 		h.adjust()
 	}

@@ -21,6 +21,15 @@ func (s *Store) PutUser(ctx context.Context, u chat.User) (notBefore int64, err 
 	return notBefore, outcome("put user", err)
 }
 
+// Revoke implements chat.Store.
+func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
+	return outcome("revoke tokens", s.tx(ctx, func(w *writer) error {
+		_, err := w.exec(`insert into users as u (id, not_before) values ($1, $2)
+			on conflict (id) do update set not_before = greatest(u.not_before, excluded.not_before)`, user, second)
+		return err
+	}))
+}
+
 // ensureUser makes the user known, without a name until his token tells it.
 func (w *writer) ensureUser(id string) error {
 	_, err := w.exec(`insert into users (id) values ($1) on conflict (id) do nothing`, id)

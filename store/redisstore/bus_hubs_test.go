@@ -31,13 +31,16 @@ func (s *truth) commit(topic string) hub.Message {
 	return hub.Message{Seq: int64(len(s.commits[topic])), Data: []byte(topic)}
 }
 
-func (s *truth) fetch(_ context.Context, topic string, after, through int64) (messages []hub.Message, _ error) {
+func (s *truth) fetch(_ context.Context, spans []hub.Span) (map[string][]hub.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for seq := after + 1; seq <= min(through, int64(len(s.commits[topic]))); seq++ {
-		messages = append(messages, hub.Message{Seq: seq, Data: []byte(topic)})
+	found := map[string][]hub.Message{}
+	for _, span := range spans {
+		for seq := span.After + 1; seq <= min(span.Through, int64(len(s.commits[span.Topic]))); seq++ {
+			found[span.Topic] = append(found[span.Topic], hub.Message{Seq: seq, Data: []byte(span.Topic)})
+		}
 	}
-	return messages, nil
+	return found, nil
 }
 
 func (s *truth) lastSeqs(_ context.Context, topics []string) (map[string]int64, error) {

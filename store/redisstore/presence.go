@@ -83,7 +83,7 @@ func (p *presence) Enter(ctx context.Context, user, socket string, most int) (ou
 	for _, socket := range reply.out {
 		p.local.drop(user, socket)
 	}
-	return reply.out, false, nil
+	return reply.out, reply.first, nil
 }
 
 // Leave implements chat.Presence.
@@ -93,10 +93,10 @@ func (p *presence) Leave(ctx context.Context, user, socket string) (last bool, e
 	p.local.drop(user, socket)
 	leave := p.leave(user, []localSocket{{socket: socket}})
 	send(ctx, p.client, []*call{leave})
-	if err := leave.err(); err != nil {
+	if last, err = leave.cmd.Bool(); err != nil {
 		return false, unavailable("forget a socket", err)
 	}
-	return false, nil
+	return last, nil
 }
 
 // Online implements chat.Presence.
@@ -141,18 +141,21 @@ func (p *presence) leave(user string, sockets []localSocket) *call {
 }
 
 // noted is the reply of presence_note.lua.
-type noted struct{ sinces, out []string }
+type noted struct {
+	sinces, out []string
+	first       bool
+}
 
 func readNoted(reply *redis.Cmd) (n noted, err error) {
-	lists, err := reply.Slice()
+	parts, err := reply.Slice()
 	if err != nil {
 		return noted{}, err
 	}
-	if len(lists) != 2 {
-		return noted{}, fmt.Errorf("a reply of %d lists", len(lists))
+	if len(parts) != 3 {
+		return noted{}, fmt.Errorf("a reply of %d parts", len(parts))
 	}
 	for i, into := range []*[]string{&n.sinces, &n.out} {
-		list, _ := lists[i].([]any)
+		list, _ := parts[i].([]any)
 		for _, v := range list {
 			text, ok := v.(string)
 			if !ok {
@@ -161,5 +164,6 @@ func readNoted(reply *redis.Cmd) (n noted, err error) {
 			*into = append(*into, text)
 		}
 	}
+	n.first = parts[2] == int64(1)
 	return n, nil
 }

@@ -2,15 +2,20 @@
 --
 -- KEYS[1]  his sockets, as presence_note.lua keeps them
 -- ARGV     the sockets
--- reply    how many are left
+-- reply    1: one of these was his, and now he has none; else 0
 --
 -- It holds: the key ends with the last lease of those that are left; without any there is no key. To be run again is
--- always right.
-for i = 1, #ARGV do redis.call('HDEL', KEYS[1], ARGV[i]) end
+-- always right, and says 0.
+local t = redis.call('TIME')
+local now = t[1] * 1000 + t[2] / 1000
+
+local had = 0
+for i = 1, #ARGV do had = had + redis.call('HDEL', KEYS[1], ARGV[i]) end
 local left = redis.call('HVALS', KEYS[1])
 local last = 0
 for i = 1, #left do
   last = math.max(last, tonumber(string.match(left[i], ' (%d+)$')) or 0)
 end
 if #left > 0 then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', last)) end
-return #left
+if had > 0 and last <= now then return 1 end
+return 0

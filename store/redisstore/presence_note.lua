@@ -4,7 +4,8 @@
 -- ARGV[1]   the lease: how long a socket counts without being noted again, in milliseconds
 -- ARGV[2]   how many sockets he may have; 0: as many as he has, nobody has to go
 -- ARGV[3..] pairs: a socket; since when, as its instance remembers it, or '' when it does not
--- reply     {{since when, of each socket in the order given}, {sockets that have to go, the oldest first}}
+-- reply     {{since when, of each socket in the order given}, {sockets that have to go, the oldest first}, 1: he had none
+--           before; else 0}
 --
 -- It holds: a socket keeps its first time, here or in its instance's memory. A new one is younger than all that are
 -- here, even if the clock went back. Who is dead counts for nothing and is dropped. The key ends with its last lease,
@@ -25,6 +26,7 @@ for i = 1, #kept, 2 do
     redis.call('HDEL', KEYS[1], kept[i])
   end
 end
+local first = next(age) == nil and 1 or 0
 
 local sinces = {}
 for i = 3, #ARGV, 2 do
@@ -49,4 +51,4 @@ if most > 0 then
     table.insert(out, sockets[i])
   end
 end
-return {sinces, out}
+return {sinces, out, first}

@@ -2,31 +2,122 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 
 	"hongbao/chat"
 )
 
-// Direct implements chat.Store.
-func (s *Store) Direct(ctx context.Context, p chat.Pairing) (chat.Paired, error) {
-	return chat.Paired{}, chat.ErrUnavailable
-}
-
 // Change implements chat.Store.
-func (s *Store) Change(ctx context.Context, c chat.Change) (chat.Changed, error) {
-	return chat.Changed{}, chat.ErrUnavailable
+func (s *Store) Change(ctx context.Context, c chat.Change) (done chat.Changed, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		done, err = w.change(c)
+		return err
+	})
+	if err != nil {
+		return chat.Changed{}, outcome("change room", err)
+	}
+	return done, nil
 }
 
-// Amend implements chat.Store.
-func (s *Store) Amend(ctx context.Context, a chat.Amendment) (chat.Amended, error) {
-	return chat.Amended{}, chat.ErrUnavailable
+func (w *writer) change(c chat.Change) (chat.Changed, error) {
+	scene, err := w.scene(c)
+	if err != nil {
+		return chat.Changed{}, err
+	}
+	ruling, err := c.Rule(scene)
+	if err != nil {
+		return chat.Changed{}, err
+	}
+	done, err := w.carryOut(c, scene, ruling)
+	if err != nil {
+		return chat.Changed{}, err
+	}
+	if done.Room, err = readRoom(w, c.Room); err != nil {
+		return chat.Changed{}, err
+	}
+	by, err := w.standing(c.Room, c.By.ID)
+	done.Role = by.Role
+	return done, err
 }
 
-// Roster implements chat.Store.
-func (s *Store) Roster(ctx context.Context, room string, limit int) ([]string, error) {
-	return nil, chat.ErrUnavailable
+// scene is how all stands that the change is judged by. There is one writer: it stays so.
+func (w *writer) scene(c chat.Change) (s chat.Scene, err error) {
+	if s.Room, err = readRoom(w, c.Room); err != nil {
+		return chat.Scene{}, err
+	}
+	if s.By, err = w.standing(c.Room, c.By.ID); err != nil || len(c.Users) == 0 {
+		return s, err
+	}
+	list, err := json.Marshal(c.Users)
+	if err != nil {
+		return chat.Scene{}, err
+	}
+	counting := c.Kind == chat.Invite // nobody else is judged by how many rooms he is in
+	s.Users, err = rows(w, placedIn(s.Room), `select asked.value, u.id is not null,
+			iif(?, (select count(*) from members where user_id = asked.value and state = 'in'), 0),
+			m.state, m.banned, m.role, m.muted_until
+		from json_each(?) asked
+		left join users u on u.id = asked.value
+		left join members m on m.room_id = ? and m.user_id = asked.value
+		order by asked.key`, counting, string(list), c.Room)
+	return s, err
 }
 
-// Revoke implements chat.Store.
-func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
-	return chat.ErrUnavailable
+// placedIn scans how one stands to the room who may never have been in it.
+func placedIn(room chat.Room) func(*sql.Rows) (chat.Placed, error) {
+	return func(rs *sql.Rows) (p chat.Placed, err error) {
+		var (
+			state, role sql.NullString
+			banned      sql.NullBool
+			muted       sql.NullInt64
+		)
+		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &state, &banned, &role, &muted)
+		if state.Valid {
+			p.Standing = standing(state.String, banned.Bool, chat.Role(role.String), muted.Int64)
+		} else {
+			p.Standing.Visible = room.Kind == chat.Public && !room.Deleted
+		}
+		return p, err
+	}
+}
+
+// carryOut writes what the ruling says. The people come first: their read_seq is the last entry before those that
+// tell of them.
+func (w *writer) carryOut(c chat.Change, s chat.Scene, r chat.Ruling) (done chat.Changed, err error) {
+	done.Changed = len(r.Stand)+len(r.Entries) > 0 || r.Room != nil
+	was := map[string]chat.Standing{c.By.ID: s.By}
+	for _, p := range s.Users {
+		was[p.User] = p.Standing
+	}
+	for _, p := range r.Stand {
+		if err := w.place(c, p); err != nil {
+			return chat.Changed{}, err
+		}
+		done.Moved = append(done.Moved, p.User)
+		switch before := was[p.User]; {
+		case p.Standing.In && !before.In:
+			done.Entered = append(done.Entered, p.User)
+		case before.In && !p.Standing.In:
+			done.Gone = append(done.Gone, p.User)
+		}
+	}
+	if err := w.count(c.Room, len(done.Entered)-len(done.Gone)); err != nil {
+		return chat.Changed{}, err
+	}
+	if r.Room != nil {
+		if err := w.alter(c, *r.Room); err != nil {
+			return chat.Changed{}, err
+		}
+	}
+	for i, ruled := range r.Entries {
+		e, err := w.appendEntry(chat.Entry{
+			Room: c.Room, ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: ruled.Kind, Body: ruled.Body,
+		})
+		if err != nil {
+			return chat.Changed{}, err
+		}
+		done.Entries = append(done.Entries, e)
+	}
+	return done, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 )
 
 // job is one caller's transaction, run by the committer in a savepoint of a shared one.
@@ -24,6 +25,10 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	cache shareCache
 	log   *slog.Logger
+
+	emptied  bool // a text has been recalled
+	swept    time.Time
+	sweepDue *time.Timer
 }
 
 // do has run executed by the committer and returns when the commit it shares is durable. Once queued a job
@@ -57,11 +62,16 @@ func (s *Store) do(ctx context.Context, run func(w *writer) error) error {
 func (s *Store) commitLoop() {
 	defer close(s.done)
 	w := &writer{ctx: context.Background(), stmts: map[string]*sql.Stmt{}, log: s.log}
+	w.sweepDue = time.NewTimer(sweepEvery) // once in any case: who had the file before may have died with one due
+	defer w.sweepDue.Stop()
 	batch := make([]*job, 0, gather)
 	for {
 		select {
 		case j := <-s.jobs:
 			batch = append(batch[:0], j)
+		case <-w.sweepDue.C:
+			s.sweep(w)
+			continue
 		case <-s.closing:
 			select {
 			case j := <-s.jobs:
@@ -82,6 +92,10 @@ func (s *Store) commitLoop() {
 		for _, j := range batch {
 			close(j.done)
 		}
+		if w.emptied {
+			w.emptied = false
+			w.sweepLater()
+		}
 	}
 }
 
@@ -99,12 +113,8 @@ func (s *Store) gatherMore(batch []*job) []*job {
 
 // commit runs the batch in one transaction. An error means that nothing of it is certain.
 func (s *Store) commit(w *writer, batch []*job) error {
-	if w.conn == nil {
-		conn, err := s.write.Conn(w.ctx)
-		if err != nil {
-			return err
-		}
-		w.conn = conn
+	if err := s.connect(w); err != nil {
+		return err
 	}
 	if _, err := w.exec("begin immediate"); err != nil {
 		return err
@@ -115,6 +125,13 @@ func (s *Store) commit(w *writer, batch []*job) error {
 		}
 	}
 	_, err := w.exec("commit")
+	return err
+}
+
+func (s *Store) connect(w *writer) (err error) {
+	if w.conn == nil {
+		w.conn, err = s.write.Conn(w.ctx)
+	}
 	return err
 }
 

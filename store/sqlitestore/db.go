@@ -59,10 +59,14 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// open makes a pool of n connections. synchronous=FULL: an acknowledged commit survives a power cut.
+// patience is how long a connection waits for another one's lock.
+const patience = "busy_timeout(10000)"
+
+// open makes a pool of n connections. synchronous=FULL: an acknowledged commit survives a power cut. secure_delete: of
+// a text that was recalled nothing stays in the file.
 func open(ctx context.Context, path string, n int) (*sql.DB, error) {
 	q := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)",
+		patience, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "secure_delete(ON)",
 	}}
 	if n == 1 {
 		q.Set("_txlock", "immediate")

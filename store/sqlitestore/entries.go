@@ -43,12 +43,18 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	if err != nil {
 		return chat.Entry{}, false, err
 	}
+	if d.ReplyTo < 0 || d.ReplyTo >= e.Seq {
+		return chat.Entry{}, false, chat.BadField("reply_to", "must be an entry of the room")
+	}
 	return e, false, w.putRequest(d.From.ID, d.Key, d.Hash, d.Room, e.Seq, "")
 }
 
-// appendEntry gives the entry its room's next seq and inserts it. Content also moves its sender's own
+// appendEntry appends an entry that is about no other one.
+func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.appendAbout(0, e) }
+
+// appendAbout gives the entry its room's next seq and inserts it. Content also moves its sender's own
 // read_seq, so that nobody's own entries ever count as unread.
-func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
+func (w *writer) appendAbout(target int64, e chat.Entry) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
@@ -62,9 +68,9 @@ func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
 	if !found {
 		return chat.Entry{}, chat.ErrNotFound
 	}
-	if _, err := w.exec(`insert into entries (`+entryColumns+`, content_no) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	if _, err := w.exec(`insert into entries (`+entryColumns+`, content_no, target) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body),
-		contentNo); err != nil {
+		contentNo, target); err != nil {
 		return chat.Entry{}, err
 	}
 	if content == 1 {
@@ -91,8 +97,12 @@ func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
 
 // scanEntry scans entryColumns.
 func scanEntry(rs *sql.Rows) (e chat.Entry, err error) {
-	var at int64
-	err = rs.Scan(&e.Room, &e.Seq, &e.ID, &at, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body))
-	e.At = fromMillis(at)
+	err = rs.Scan(entryInto(&e)...)
 	return e, err
+}
+
+func entryInto(e *chat.Entry) []any {
+	return []any{
+		&e.Room, &e.Seq, &e.ID, storedTime{&e.At}, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body),
+	}
 }

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 
 	"hongbao/chat"
@@ -9,14 +10,14 @@ import (
 
 // History implements chat.Store.
 func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries []chat.Entry, more bool, err error) {
-	q, r := `select `+entryColumns+` from entries where room_id = ?`, reader{ctx, s.read}
+	q, r := `select `+entryColumns+`, fold from entries where room_id = ?`, reader{ctx, s.read}
 	switch {
 	case p.After != nil:
-		entries, err = rows(r, scanEntry, q+` and seq > ? order by seq limit ?`, room, *p.After, p.Limit+1)
+		entries, err = rows(r, scanFolded, q+` and seq > ? order by seq limit ?`, room, *p.After, p.Limit+1)
 	case p.Before != nil:
-		entries, err = rows(r, scanEntry, q+` and seq < ? order by seq desc limit ?`, room, *p.Before, p.Limit+1)
+		entries, err = rows(r, scanFolded, q+` and seq < ? order by seq desc limit ?`, room, *p.Before, p.Limit+1)
 	default:
-		entries, err = rows(r, scanEntry, q+` order by seq desc limit ?`, room, p.Limit+1)
+		entries, err = rows(r, scanFolded, q+` order by seq desc limit ?`, room, p.Limit+1)
 	}
 	if err != nil {
 		return nil, false, outcome("read history", err)
@@ -28,6 +29,15 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 		slices.Reverse(entries)
 	}
 	return entries, more, nil
+}
+
+// scanFolded scans an entry with its fold, and gives it as it is now.
+func scanFolded(rs *sql.Rows) (chat.Entry, error) {
+	s, err := scanSubject(rs)
+	if err != nil || s.Entry.Kind != chat.KindText {
+		return s.Entry, err
+	}
+	return s.Entry.Folded(s.Fold)
 }
 
 // fitting is how many of the entries, which come in order of nearness to the cursor, make one page.

@@ -49,6 +49,8 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 // mayJoin judges one who is not in. A private room is unknown to those who never were in it.
 func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
 	switch {
+	case room.Deleted:
+		return chat.ErrNotFound
 	case st.Banned:
 		return chat.ErrBanned
 	case room.Kind != chat.Public && !st.Ever:

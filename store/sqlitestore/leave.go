@@ -23,7 +23,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 	if err != nil {
 		return chat.Left{}, err
 	}
-	if !st.Ever {
+	if !st.Ever || st.Gone {
 		return chat.Left{}, st.MayRead()
 	}
 	if st.In {

@@ -8,8 +8,11 @@ import (
 	"hongbao/chat"
 )
 
-// stateIn is the state of a member who is in; the others remember one who was.
-const stateIn = "in"
+// The states of a member: one who is in, and one who was until the room was deleted. The others remember one who was.
+const (
+	stateIn   = "in"
+	stateGone = "gone"
+)
 
 // entering is a user on his way into a room, which has been judged already but for his own limit.
 type entering struct {

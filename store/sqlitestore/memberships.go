@@ -50,8 +50,6 @@ func readRoomFor(q querier, room, user string) (chat.Membership, error) {
 }
 
 func scanMembership(rs *sql.Rows) (m chat.Membership, err error) {
-	r, at := &m.Room, int64(0)
-	err = rs.Scan(&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, &at, &m.Role, &m.ReadSeq, &m.Unread)
-	r.CreatedAt = fromMillis(at)
+	err = rs.Scan(append(roomInto(&m.Room), &m.Role, &m.ReadSeq, &m.Unread)...)
 	return m, err
 }

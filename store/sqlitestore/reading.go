@@ -33,5 +33,5 @@ func (w *writer) markRead(room, user string, seq int64) (chat.Reading, error) {
 		return chat.Reading{}, err
 	}
 	m, err := readMembership(w, room, user)
-	return chat.Reading{Seq: m.ReadSeq, Unread: m.Unread, Moved: moved}, err
+	return chat.Reading{Seq: m.ReadSeq, Unread: m.Unread, Moved: moved, Members: m.Room.Members}, err
 }

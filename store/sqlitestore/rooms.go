@@ -10,7 +10,7 @@ import (
 	"hongbao/chat"
 )
 
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0`
 
 // CreateRoom implements chat.Store.
 func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
@@ -67,7 +67,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (r
 		}
 	}
 	rooms, err = rows(reader{ctx, s.read}, scanRoom, `select `+roomColumns+` from rooms r
-		where r.kind = 'public' and (r.created_at, r.id) < (?, ?) and r.name like ? escape '\'
+		where r.kind = 'public' and r.deleted_at = 0 and (r.created_at, r.id) < (?, ?) and r.name like ? escape '\'
 		order by r.created_at desc, r.id desc limit ?`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
 	if err != nil {
 		return nil, "", outcome("find rooms", err)
@@ -121,8 +121,12 @@ func readRoom(q querier, id string) (chat.Room, error) {
 
 // scanRoom scans roomColumns.
 func scanRoom(rs *sql.Rows) (r chat.Room, err error) {
-	var at int64
-	err = rs.Scan(&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, &at)
-	r.CreatedAt = fromMillis(at)
+	err = rs.Scan(roomInto(&r)...)
 	return r, err
+}
+
+func roomInto(r *chat.Room) []any {
+	return []any{
+		&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted,
+	}
 }

@@ -21,24 +21,34 @@ func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing,
 
 func readStanding(q querier, room, user string) (chat.Standing, error) {
 	var (
-		st    chat.Standing
-		state string
-		muted int64
+		state  string
+		banned bool
+		role   chat.Role
+		muted  int64
 	)
-	found, err := q.row(standingQuery, []any{room, user}, &state, &st.Banned, &st.Role, &muted)
-	switch {
-	case err != nil:
+	found, err := q.row(standingQuery, []any{room, user}, &state, &banned, &role, &muted)
+	if err != nil {
 		return chat.Standing{}, err
-	case !found:
-		st.Visible, err = q.row(`select 1 from rooms where id = ? and kind = 'public'`, []any{room}, new(int))
-		return st, err
 	}
-	st.Ever, st.In = true, state == stateIn
-	if !st.In {
-		st.Role = chat.NoRole
+	if found {
+		return standing(state, banned, role, muted), nil
+	}
+	var st chat.Standing
+	st.Visible, err = q.row(`select 1 from rooms where id = ? and kind = 'public' and deleted_at = 0`, []any{room}, new(int))
+	return st, err
+}
+
+// standing of one who is or was a member, as his row says. Of a room that is gone nothing else counts any more.
+func standing(state string, banned bool, role chat.Role, muted int64) chat.Standing {
+	if state == stateGone {
+		return chat.Standing{Ever: true, Gone: true}
+	}
+	st := chat.Standing{Ever: true, In: state == stateIn, Banned: banned}
+	if st.In {
+		st.Role = role
 	}
 	if muted > 0 {
 		st.MutedUntil = fromMillis(muted)
 	}
-	return st, nil
+	return st
 }

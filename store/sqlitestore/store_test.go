@@ -39,7 +39,7 @@ func openStore(t testing.TB, dir string) *Store {
 	return s
 }
 
-// stand does to a member what no command does yet.
+// stand has a member stand otherwise without a change of the room's.
 func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 	t.Helper()
 	err := s.do(t.Context(), func(w *writer) error {

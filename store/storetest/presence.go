@@ -33,6 +33,8 @@ func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
 		{"the oldest goes", asTheyAre, presenceOldest},
 		{"a known socket keeps its place", asTheyAre, presenceKnown},
 		{"entering at once", asTheyAre, presenceRace},
+		{"the first comes, the last goes", asTheyAre, presenceFirstAndLast},
+		{"the first and the last of many at once", asTheyAre, presenceOneFirst},
 		{"users are apart", running, presenceApart},
 		{"many users at once", running, presenceMany},
 		{"an instance that stops forgets its own", running, presenceStop},

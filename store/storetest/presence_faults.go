@@ -17,10 +17,11 @@ func presenceDead(b *presenceBench) {
 	b.Kill()
 	b.becomes("b", false, b.Lease+b.Lease/2)
 	b.stays(true, b.Lease, "a", "both")
-	b.leaves(b.A, "both", "2")
+	b.goes(b.A, "both", "2", true)
 	if b.ask(b.A, "both")[0] {
 		b.Error("a socket of the dead counts")
 	}
+	b.comes(b.A, "b", "5", true)
 }
 
 // presenceDeadCount: three sockets died with their instance, so that there is room for three.

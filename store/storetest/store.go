@@ -11,10 +11,11 @@ import (
 	"hongbao/chat"
 )
 
-// StoreUnderTest is a Store with the handles for what no command of it does.
+// StoreUnderTest is a Store with the handles for what no command of it does, or not in one step.
 type StoreUnderTest struct {
 	chat.Store
-	// Stand makes one who is or was a member stand otherwise: out, banned, muted, in another role.
+	// Stand makes one who is or was a member stand otherwise: out, banned, muted, in another role. It makes no entry,
+	// asks nobody, and counts nothing.
 	Stand func(room, user string, s chat.Standing)
 	// Reopen closes the engine and opens it again over what it has kept.
 	Reopen func() chat.Store
@@ -22,7 +23,9 @@ type StoreUnderTest struct {
 
 // TestStore runs the contract of chat.Store against an engine.
 func TestStore(t *testing.T, open func(t *testing.T) StoreUnderTest) {
-	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests())
+	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests(),
+		replyTests(), userTests(), directTests(), inviteTests(), kickTests(), governTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
+		foldTests(), crowdTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			b := &storeBench{T: t, StoreUnderTest: open(t), ctx: t.Context(), now: time.UnixMilli(1_700_000_000_000).UTC()}

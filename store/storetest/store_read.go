@@ -56,13 +56,13 @@ func readForward(b *storeBench) {
 		seq  int64
 		want chat.Reading
 	}{
-		{0, chat.Reading{Seq: 0, Unread: 4}},
-		{-5, chat.Reading{Seq: 0, Unread: 4}},
-		{2, chat.Reading{Seq: 2, Unread: 2, Moved: true}},
-		{2, chat.Reading{Seq: 2, Unread: 2}},
-		{1, chat.Reading{Seq: 2, Unread: 2}},
-		{99, chat.Reading{Seq: 4, Unread: 0, Moved: true}},
-		{99, chat.Reading{Seq: 4, Unread: 0}},
+		{0, chat.Reading{Seq: 0, Unread: 4, Members: 2}},
+		{-5, chat.Reading{Seq: 0, Unread: 4, Members: 2}},
+		{2, chat.Reading{Seq: 2, Unread: 2, Moved: true, Members: 2}},
+		{2, chat.Reading{Seq: 2, Unread: 2, Members: 2}},
+		{1, chat.Reading{Seq: 2, Unread: 2, Members: 2}},
+		{99, chat.Reading{Seq: 4, Unread: 0, Moved: true, Members: 2}},
+		{99, chat.Reading{Seq: 4, Unread: 0, Members: 2}},
 	} {
 		got, err := b.Read(b.ctx, room, bob, step.seq)
 		b.must(err)

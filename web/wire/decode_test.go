@@ -12,7 +12,7 @@ import (
 )
 
 func TestDecode(t *testing.T) {
-	zero, nine := int64(0), int64(9)
+	zero, nine, none := int64(0), int64(9), ""
 	for _, c := range []struct {
 		data string
 		want any
@@ -26,6 +26,10 @@ func TestDecode(t *testing.T) {
 		{`{"room":"\\u0000","seq":1}`, wire.ReadRequest{Room: `\u0000`, Seq: 1}},
 		{`{"key":"k","name":"\ud83e\udde7","members":[]}`, wire.CreateRoomRequest{Key: "k", Name: "🧧", Members: []string{}}},
 		{`{"key":"k","name":"n","members":["a","b"],"kind":""}`, wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"a", "b"}}},
+		{`{"room":"r","key":"k","data":{ "a" : [1, {"b":"\n "}] }}`, wire.SendRequest{Room: "r", Key: "k", Data: []byte(`{"a":[1,{"b":"\n "}]}`)}},
+		{`{"room":"r","user":"u","ban":true}`, wire.KickRequest{Room: "r", User: "u", Ban: true}},
+		{`{"room":"r","seq":1,"emoji":"e","on":false}`, wire.ReactRequest{Room: "r", Seq: 1, Emoji: "e"}},
+		{`{"room":"r","announcement":""}`, wire.UpdateRoomRequest{Room: "r", Announcement: &none}},
 		{``, wire.WalletRequest{}},
 		{`null`, wire.WalletRequest{}},
 		{`{}`, struct{}{}},
@@ -72,7 +76,19 @@ func TestDecodeNamesTheField(t *testing.T) {
 		{`{"key":"k","name":"n","members":["a",""]}`, new(wire.CreateRoomRequest), "members"},
 		{`{"key":"k","name":"n","members":["\u0000"]}`, new(wire.CreateRoomRequest), "members"},
 		{`{"packet":"p","passphrase":null}`, new(wire.GrabRequest), "passphrase"},
-		{`{"room":"r","key":"k","data":{}}`, new(wire.SendRequest), "data"},
+		{`{"room":"r","key":"k","data":null}`, new(wire.SendRequest), "data"},
+		{`{"room":"r","key":"k","data":[{}]}`, new(wire.SendRequest), "data"},
+		{`{"room":"r","key":"k","data":{"a":"\u0000"}}`, new(wire.SendRequest), "data"},
+		{`{"room":"r","key":"k","reply_to":0}`, new(wire.SendRequest), "reply_to"},
+		{`{"room":"r","user":"u","ban":null}`, new(wire.KickRequest), "ban"},
+		{`{"room":"r","user":"u","ban":1}`, new(wire.KickRequest), "ban"},
+		{`{"room":"r","user":"u","ban":"true"}`, new(wire.KickRequest), "ban"},
+		{`{"room":"r","seq":1,"emoji":"e"}`, new(wire.ReactRequest), "on"},
+		{`{"room":"r","seq":0,"text":"t"}`, new(wire.EditRequest), "seq"},
+		{`{"room":"r","user":"u","seconds":-1}`, new(wire.MuteRequest), "seconds"},
+		{`{"room":"r","name":null}`, new(wire.UpdateRoomRequest), "name"},
+		{`{"room":"r","announcement":7}`, new(wire.UpdateRoomRequest), "announcement"},
+		{`{"typing":"r"}`, new(wire.TypingSend), "typing"},
 		{`{"room":"r","seq":1,"\u0000":1}`, new(wire.ReadRequest), "data"},
 		{`{"room":"r","seq":1,"x":{"y":"\u0000"}}`, new(wire.ReadRequest), "data"},
 		{"{\"room\":\"\xff\",\"seq\":1}", new(wire.ReadRequest), "data"},
@@ -97,6 +113,9 @@ func requests() []any {
 		new(wire.MembersRequest), new(wire.SendRequest), new(wire.HistoryRequest), new(wire.ReadRequest),
 		new(wire.SendPacketRequest), new(wire.GrabRequest), new(wire.PacketRequest), new(wire.CancelPacketRequest),
 		new(wire.PacketsRequest), new(wire.WalletRequest), new(wire.AdjustRequest), new(wire.GuestRequest),
+		new(wire.DirectRequest), new(wire.InviteRequest), new(wire.KickRequest), new(wire.UnbanRequest), new(wire.SetRoleRequest),
+		new(wire.MuteRequest), new(wire.UpdateRoomRequest), new(wire.DeleteRoomRequest), new(wire.EditRequest),
+		new(wire.RecallRequest), new(wire.ReactRequest), new(wire.PresenceRequest), new(wire.TypingSend), new(wire.TypingRoom),
 	}
 }
 
@@ -107,7 +126,9 @@ func FuzzDecode(f *testing.F) {
 		`{"room":"r","key":"k","text":"t","mode":"lucky","total":1000,"count":5,"ttl_s":60,"packet":"p","seq":1}`,
 		`{"direction":"sent","from":1,"to":2,"next":"n","limit":5,"room":"r","before":3}`,
 		`{"user":"u","amount":5,"key":"k","note":"\\u0000","name":"n","members":["a"]}`,
-		`{"room":"\ud800","seq":9007199254740991}`, `{"packet":"p","after_rank":-0}`, `null`, ``, `[`, "{\"query\":\"\u2028\"}",
+		`{"room":"\ud800","seq":9007199254740991}`, `{"packet":"p","after_rank":-0}`, `null`,
+		`{"room":"r","key":"k","text":"t","data":{"a": [1]},"reply_to":3,"mentions":["u"],"users":["u"],"user":"u","ban":true,"on":false}`,
+		`{"room":"r","seq":1,"emoji":"e","on":true,"seconds":5,"role":"owner","name":"","announcement":"a","typing":{"room":"r"}}`, ``, `[`, "{\"query\":\"\u2028\"}",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -18,31 +18,6 @@ type Entry struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// TextBody is the body of a text entry.
-type TextBody struct {
-	Text     string          `json:"text"`
-	Data     json.RawMessage `json:"data,omitempty"`
-	ReplyTo  int64           `json:"reply_to,omitempty"`
-	Mentions []string        `json:"mentions,omitempty"`
-}
-
-// PacketDoneBody is the body of a packet_done entry; its State has no Mine. A packet entry's body is the Packet.
-type PacketDoneBody struct {
-	Packet string `json:"packet"`
-	Reason string `json:"reason"` // drained, expired, cancelled
-	State  State  `json:"state"`
-	Seed   string `json:"seed"` // hex
-}
-
-// MemberBody is the body of a member entry.
-type MemberBody struct {
-	User   string `json:"user"`
-	Change string `json:"change"` // invited, kicked, banned, role, muted, left_private
-	By     string `json:"by"`
-	Role   string `json:"role,omitempty"`
-	Until  int64  `json:"until,omitempty"`
-}
-
 // EntryJSON is what json.Marshal makes of an entry, but for escapes that JSON does not ask for. It is
 // written by hand because every entry passes here on its way to every member; it makes one allocation.
 func EntryJSON(e Entry) []byte {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,6 +47,44 @@ func doneEntry() wire.Entry {
 		Body: must(wire.PacketDoneBody{Packet: "p-1", Reason: "expired", State: done, Seed: seed})}
 }
 
+func richEntry() wire.Entry {
+	return wire.Entry{Seq: 45, ID: "e-45", At: 1767225604000, From: ann, Kind: "text", Key: "k-2", Body: must(wire.TextBody{
+		Text: "@Bob", Data: json.RawMessage(`{"sticker":7}`), ReplyTo: 42, Mentions: []string{"u-bob"},
+	})}
+}
+
+// foldedEntries are texts as a history shows them: one that was edited and has reactions, and one that was recalled.
+func foldedEntries() []wire.Entry {
+	edited, recalled := textEntry(), richEntry()
+	edited.Body = must(wire.TextBody{Text: "a > b", EditedAt: 1767225605000, Reactions: map[string]int{"🧧": 2}})
+	recalled.Body = must(wire.TextBody{Recalled: true})
+	return []wire.Entry{edited, recalled}
+}
+
+// changes are the entries that change what came before them, by kind.
+func changes() map[string]wire.Entry {
+	name, none := "小厅", ""
+	all := map[string]wire.Entry{}
+	for i, c := range []struct {
+		name, kind string
+		body       any
+	}{
+		{"edit", "edit", wire.EditBody{Target: 42, Text: "a > b"}},
+		{"edit-recalled", "edit", wire.EditBody{Target: 42, Recalled: true}},
+		{"recall", "recall", wire.RecallBody{Target: 42}},
+		{"react", "react", wire.ReactBody{Target: 42, Emoji: "🧧", On: false, Count: 0}},
+		{"room", "room", wire.RoomBody{Name: &name, Announcement: &none}},
+		{"member-invited", "member", wire.MemberBody{User: "u-bob", Change: "invited", By: "u-ann"}},
+		{"member-kicked", "member", wire.MemberBody{User: "u-bob", Change: "kicked", By: "u-ann"}},
+		{"member-role", "member", wire.MemberBody{User: "u-bob", Change: "role", By: "u-ann", Role: "admin"}},
+		{"member-muted", "member", wire.MemberBody{User: "u-bob", Change: "muted", By: "u-ann", Until: 1767225700000}},
+	} {
+		seq := int64(46 + i)
+		all[c.name] = wire.Entry{Seq: seq, ID: fmt.Sprint("e-", seq), At: 1767225606000, From: ann, Kind: c.kind, Body: must(c.body)}
+	}
+	return all
+}
+
 func must(v any) []byte {
 	b, err := wire.Marshal(v)
 	if err != nil {
@@ -65,6 +104,22 @@ func replies() map[string]any {
 		"members": wire.MembersReply{Members: []wire.Member{
 			{User: ann, Role: "owner", Online: true}, {User: bob, Role: "member", MutedUntil: 1767225700000},
 		}},
+		"direct":         wire.DirectReply{Room: wire.Room{ID: "r-2", Kind: "direct", Members: 2, CreatedAt: 1767225600000, Role: "member"}},
+		"invite":         wire.InviteReply{},
+		"kick":           wire.KickReply{},
+		"unban":          wire.UnbanReply{},
+		"set_role":       wire.SetRoleReply{},
+		"mute":           wire.MuteReply{},
+		"update_room":    wire.UpdateRoomReply{Room: room},
+		"delete_room":    wire.DeleteRoomReply{},
+		"presence":       wire.PresenceReply{Online: 1, Users: &[]string{"u-bob"}},
+		"presence-none":  wire.PresenceReply{Users: &[]string{}},
+		"presence-large": wire.PresenceReply{Online: 4321},
+		"edit":           wire.SeqReply{Seq: 46},
+		"recall":         wire.SeqReply{Seq: 48},
+		"react":          wire.ReactReply{},
+		"history-folded": wire.HistoryReply{Entries: foldedEntries(), PacketStates: []wire.State{}, More: true},
+
 		"send":    wire.SendReply{Seq: 42, ID: "e-42", At: 1767225600500},
 		"history": wire.HistoryReply{Entries: []wire.Entry{textEntry(), packetEntry()}, PacketStates: []wire.State{open}},
 		"read":    wire.ReadReply{Unread: 1},
@@ -74,7 +129,8 @@ func replies() map[string]any {
 		"grab": wire.GrabReply{
 			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, Claimed: 1, Count: 5,
 		},
-		"grab-empty": wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
+		"grab-pending": wire.GrabReply{Packet: "p-1", Outcome: "pending", Claimed: 1, Count: 5},
+		"grab-empty":   wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
 		"packet": wire.PacketReply{
 			Packet: packet, State: done, Claims: []wire.Claim{{User: bob, Rank: 1, At: 1767225602000, Amount: 134}},
 			Proof: &wire.Proof{Seed: seed, Commitment: packet.Commitment, Shares: []int64{134, 413, 159, 278, 16}},
@@ -110,6 +166,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"error-rate_limited": wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
 
 		"push-text":        wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
+		"push-text-rich":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
 		"push-packet":      wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet_done": wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
 		"push-subscribe":   wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
@@ -120,9 +177,15 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"packet_progress": {PacketProgress: &wire.ProgressPush{Packet: "p-1", Room: "r-1", Claimed: 1, Count: 5, Latest: []string{"u-bob"}}},
 		"wallet":          {Wallet: &wire.WalletPush{Balance: 9000, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
 		"read":            {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
+		"typing":          {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
+		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
+		"grab_result":     {GrabResult: &wire.GrabReply{Packet: "p-1", Outcome: "already", Amount: 134, Rank: 1, At: 1767225602000, Claimed: 1, Count: 5}},
 		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))
+	}
+	for name, entry := range changes() {
+		all["push-"+name] = wire.PublicationPush(e, "room:r-1", entry.Seq, wire.EntryJSON(entry))
 	}
 	for method, reply := range replies() {
 		all["reply-"+method] = wire.RPCReply(e, 7, must(reply))

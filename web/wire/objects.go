@@ -11,12 +11,12 @@ type User struct {
 type Room struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
-	Kind         string `json:"kind"` // public, private, direct
+	Kind         string `json:"kind" enum:"public,private,direct"`
 	Announcement string `json:"announcement,omitempty"`
 	Members      int    `json:"members"`
 	LastSeq      int64  `json:"last_seq"`
 	CreatedAt    int64  `json:"created_at"`
-	Role         string `json:"role,omitempty"` // owner, admin, member
+	Role         string `json:"role,omitempty" enum:"owner,admin,member"`
 }
 
 // Packet is what never changes about a packet.
@@ -24,8 +24,8 @@ type Packet struct {
 	ID         string   `json:"id"`
 	Room       string   `json:"room"`
 	From       User     `json:"from"`
-	Mode       string   `json:"mode"`   // lucky, equal
-	Spread     string   `json:"spread"` // calm, classic, wild; "" for equal
+	Mode       string   `json:"mode" enum:"lucky,equal"`
+	Spread     string   `json:"spread" enum:"calm,classic,wild,"` // "" for equal
 	Total      int64    `json:"total"`
 	Count      int      `json:"count"`
 	Greeting   string   `json:"greeting"`
@@ -40,7 +40,7 @@ type Packet struct {
 // State is how a packet stands, as one user may see it. Refunded is left out when it is 0.
 type State struct {
 	Packet   string    `json:"packet"`
-	Status   string    `json:"status"` // open, drained, expired, cancelled
+	Status   string    `json:"status" enum:"open,drained,expired,cancelled"`
 	Claimed  int       `json:"claimed"`
 	Mine     *Mine     `json:"mine,omitempty"`
 	Luckiest *Luckiest `json:"luckiest,omitempty"`
@@ -81,7 +81,7 @@ type Transfer struct {
 	ID     string `json:"id"`
 	At     int64  `json:"at"`
 	Amount int64  `json:"amount"` // signed
-	Kind   string `json:"kind"`   // credit, debit, send, claim, refund
+	Kind   string `json:"kind" enum:"credit,debit,send,claim,refund"`
 	Packet string `json:"packet,omitempty"`
 	Note   string `json:"note,omitempty"`
 }

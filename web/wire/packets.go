@@ -4,10 +4,10 @@ package wire
 type SendPacketRequest struct {
 	Room       string   `json:"room"`
 	Key        string   `json:"key"`
-	Mode       string   `json:"mode,omitempty"`
+	Mode       string   `json:"mode,omitempty" enum:"lucky,equal"`
 	Total      int64    `json:"total"`
 	Count      *int     `json:"count,omitempty"` // may be left out where To says it
-	Spread     string   `json:"spread,omitempty"`
+	Spread     string   `json:"spread,omitempty" enum:"calm,classic,wild"`
 	Greeting   string   `json:"greeting,omitempty"`
 	To         []string `json:"to,omitempty"`
 	Passphrase string   `json:"passphrase,omitempty"`
@@ -34,7 +34,7 @@ type GrabRequest struct {
 // GrabReply is the reply of grab. Amount, Rank and At come with won and already, Balance with won.
 type GrabReply struct {
 	Packet  string `json:"packet"`
-	Outcome string `json:"outcome"` // won, already, empty, expired, pending
+	Outcome string `json:"outcome" enum:"won,already,empty,expired,pending"`
 	Amount  int64  `json:"amount,omitempty"`
 	Rank    int    `json:"rank,omitempty"`
 	At      int64  `json:"at,omitempty"`
@@ -72,7 +72,7 @@ type CancelPacketReply struct {
 
 // PacketsRequest is the request of packets: those of [From, To).
 type PacketsRequest struct {
-	Direction string `json:"direction"` // sent, received
+	Direction string `json:"direction" enum:"sent,received"`
 	From      *int64 `json:"from,omitempty" min:"0"`
 	To        *int64 `json:"to,omitempty" min:"0"`
 	Next      string `json:"next,omitempty"`

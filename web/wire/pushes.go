@@ -45,7 +45,7 @@ type ProgressPush struct {
 type WalletPush struct {
 	Balance        int64  `json:"balance"`
 	Change         int64  `json:"change"` // signed
-	Kind           string `json:"kind"`   // credit, debit, send, claim, refund
+	Kind           string `json:"kind" enum:"credit,debit,send,claim,refund"`
 	Packet         string `json:"packet,omitempty"`
 	NextCommitment string `json:"next_commitment"`
 }
@@ -60,7 +60,7 @@ type ReadPush struct {
 // LeftPush tells a user's sockets that he is out of a room; the unsubscribe push of its channel follows.
 type LeftPush struct {
 	Room   string `json:"room"`
-	Reason string `json:"reason"` // left, kicked, banned, deleted
+	Reason string `json:"reason" enum:"left,kicked,banned,deleted"`
 }
 
 // Joined is the data of the subscribe push: the user is in this room now.

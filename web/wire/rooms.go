@@ -4,7 +4,7 @@ package wire
 type CreateRoomRequest struct {
 	Key     string   `json:"key"`
 	Name    string   `json:"name"`
-	Kind    string   `json:"kind,omitempty"`
+	Kind    string   `json:"kind,omitempty" enum:"public,private"`
 	Members []string `json:"members,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type MembersReply struct {
 // Member is one member of a room.
 type Member struct {
 	User       User   `json:"user"`
-	Role       string `json:"role"`
+	Role       string `json:"role" enum:"owner,admin,member"`
 	Online     bool   `json:"online"`
 	MutedUntil int64  `json:"muted_until,omitempty"`
 }
@@ -108,7 +108,7 @@ type UnbanReply struct{}
 type SetRoleRequest struct {
 	Room string `json:"room"`
 	User string `json:"user"`
-	Role string `json:"role"` // owner, admin, member
+	Role string `json:"role" enum:"owner,admin,member"`
 }
 
 // SetRoleReply is the reply of set_role.

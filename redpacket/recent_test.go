@@ -20,15 +20,15 @@ func TestMadeUpIDsCostLittle(t *testing.T) {
 	}
 }
 
-func TestUnknownIsBounded(t *testing.T) {
-	var u unknown
+func TestRecentIsBounded(t *testing.T) {
+	var r recent
 	for i := range 10 * generation {
 		id := strconv.Itoa(i)
-		if u.add(id); !u.has(id) {
+		if r.add(id); !r.has(id) {
 			t.Fatalf("%s is forgotten at once", id)
 		}
 	}
-	if len(u.now)+len(u.old) > 2*generation {
-		t.Errorf("%d ids are remembered", len(u.now)+len(u.old))
+	if len(r.now)+len(r.old) > 2*generation {
+		t.Errorf("%d ids are remembered", len(r.now)+len(r.old))
 	}
 }

@@ -1,0 +1,77 @@
+package chat_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+func TestRevokedTokensAreRefused(t *testing.T) {
+	now := time.Unix(1_700_000_000, 900_000_000)
+	here := newHouse(t, chat.Options{Now: func() time.Time { return now }})
+	there := here.peer()
+	ann := person("ann")
+	before, same, after := now.Add(-time.Hour), now.Truncate(time.Second), now.Add(100*time.Millisecond)
+	for _, issued := range []time.Time{{}, before, same, after} {
+		here.must(here.Admit(here.ctx, ann, issued))
+		there.must(there.Admit(there.ctx, ann, issued))
+	}
+	here.must(here.Revoke(here.ctx, "ann"))
+	if got, want := here.moved(), [][2]string{{"", "ann"}}; !slices.Equal(got, want) {
+		t.Errorf("moved %v, want %v", got, want)
+	}
+	here.heard()
+	there.must(there.Admit(there.ctx, ann, before)) // has not been told
+	there.Forget("", "ann")
+	for name, h := range map[string]*house{"here": here, "there": there, "fresh": here.peer()} {
+		for _, issued := range []time.Time{{}, before, same} {
+			for range 2 {
+				h.refused(h.Admit(h.ctx, ann, issued), chat.ErrRevoked)
+			}
+		}
+		if err := h.Admit(h.ctx, ann, after); err != nil {
+			t.Errorf("%s: a token of the next second: %v", name, err)
+		}
+	}
+	h := here
+	h.must(h.Admit(h.ctx, person("bob"), time.Time{}))
+	h.must(h.Revoke(h.ctx, "nobody-yet"))
+	h.refused(h.Admit(h.ctx, person("nobody-yet"), before), chat.ErrRevoked)
+	h.wrong(h.Revoke(h.ctx, "a b"), chat.ErrBadRequest, "user")
+	h.wrong(h.Revoke(h.ctx, ""), chat.ErrBadRequest, "user")
+	h.wrong(h.Admit(h.ctx, chat.User{}, before), chat.ErrBadRequest, "user")
+}
+
+// TestRefusedTokensCostNothing: and what they say of the user is not believed.
+func TestRefusedTokensCostNothing(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	ann := person("ann")
+	room := h.room(chat.Public, "ann")
+	h.must(h.Revoke(h.ctx, "ann"))
+	h.refused(h.Admit(h.ctx, ann, time.Unix(1, 0)), chat.ErrRevoked)
+	before := h.store.putUsers.Load()
+	for range 10 {
+		h.refused(h.Admit(h.ctx, chat.User{ID: "ann", Name: "as of old"}, time.Unix(1, 0)), chat.ErrRevoked)
+	}
+	if n := h.store.putUsers.Load() - before; n > 0 {
+		t.Errorf("written %d times", n)
+	}
+	members, _, err := h.Members(h.ctx, "ann", room, "", 0)
+	h.must(err)
+	if members[0].User != ann {
+		t.Errorf("ann is %+v now", members[0].User)
+	}
+}
+
+// TestAdmittedWhileRevoked: what was read of the user before is not remembered after it.
+func TestAdmittedWhileRevoked(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	h.store.written = func() {
+		h.store.written = nil
+		h.must(h.Revoke(h.ctx, "ann"))
+	}
+	h.must(h.Admit(h.ctx, person("ann"), time.Unix(1, 0))) // it came first
+	h.refused(h.Admit(h.ctx, person("ann"), time.Unix(1, 0)), chat.ErrRevoked)
+}

@@ -1,0 +1,154 @@
+package chat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// amending is who may amend what: the asker's column as in rights, of his own text and of another's.
+//
+//nolint:dupword // a table
+const amending = `
+	edit   own       not_member not_found not_member banned not_found ok muted ok ok
+	edit   another's not_member not_found not_member banned not_found forbidden muted forbidden forbidden
+	recall own       not_member not_found not_member banned not_found ok ok ok ok
+	recall another's not_member not_found not_member banned not_found forbidden forbidden ok ok
+	react  own       not_member not_found not_member banned not_found ok muted ok ok
+	react  another's not_member not_found not_member banned not_found ok muted ok ok`
+
+func TestWhoMayAmend(t *testing.T) {
+	for line := range strings.SplitSeq(strings.TrimSpace(amending), "\n") {
+		row := strings.Fields(line)
+		for i, asker := range askers {
+			a, s := amended(EntryKind(row[0]))
+			if row[1] == "own" {
+				s.Entry.From.ID = a.By.ID
+			}
+			want := words[row[2+i]]
+			if got, err := a.Apply(stances[asker], s, 9); !errors.Is(err, want) || (want == nil) != got.Changed {
+				t.Errorf("%s: %s of %s text: %+v, %v; want %s", asker, row[0], row[1], got, err, row[2+i])
+			}
+		}
+	}
+}
+
+// amended is an amendment by a of a text of b, in the last moment of the window.
+func amended(kind EntryKind) (Amendment, *Subject) {
+	a := Amendment{
+		Kind: kind, Room: "r", Target: 4, By: User{ID: "a"}, Text: "new", Emoji: "👍", On: true,
+		At: noon.Add(time.Minute), Window: time.Minute,
+	}
+	return a, &Subject{Entry: Entry{
+		Room: "r", Seq: 4, At: noon, From: User{ID: "b"}, Kind: KindText, Body: json.RawMessage(`{"text":"old"}`),
+	}}
+}
+
+// TestWhatBecomesOfAText: each amendment by its author, or by one who governs, from each state of the text.
+func TestWhatBecomesOfAText(t *testing.T) {
+	newer, older := "new", "old"
+	recalled := Fold{RecallSeq: 7}
+	edited := Fold{Text: &newer, EditedAt: noon.UnixMilli(), EditSeq: 6, Reactions: map[string]int{"👍": 2}}
+	late := func(a *Amendment, _ *Subject) { a.At = a.At.Add(time.Nanosecond) }
+	with := func(f Fold) func(*Amendment, *Subject) { return func(_ *Amendment, s *Subject) { s.Fold = f } }
+	both := func(some ...func(*Amendment, *Subject)) func(*Amendment, *Subject) {
+		return func(a *Amendment, s *Subject) {
+			for _, f := range some {
+				f(a, s)
+			}
+		}
+	}
+	same := func(a *Amendment, _ *Subject) { a.Text = "old" }
+	anothers := func(_ *Amendment, s *Subject) { s.Entry.From.ID = "b" }
+	reacted := func(_ *Amendment, s *Subject) { s.Reacted = true }
+	off := func(a *Amendment, _ *Subject) { a.On = false }
+	minute := noon.Add(time.Minute).UnixMilli()
+	for _, test := range []struct {
+		name   string
+		kind   EntryKind
+		as     string
+		with   func(*Amendment, *Subject)
+		seq    int64 // of what says so
+		body   string
+		fold   Fold
+		refuse string
+	}{
+		{"edited", KindEdit, "member", nil, 9, `{"target":4,"text":"new"}`, Fold{Text: &newer, EditedAt: minute, EditSeq: 9}, ""},
+		{"edited to what it is", KindEdit, "member", same, 4, "", Fold{}, ""},
+		{"edited to what it is, late", KindEdit, "member", both(same, late), 4, "", Fold{}, ""},
+		{"edited to what it was edited to, late", KindEdit, "member", both(with(edited), late), 6, "", edited, ""},
+		{"edited back", KindEdit, "member", both(with(edited), same), 9, `{"target":4,"text":"old"}`,
+			Fold{Text: &older, EditedAt: minute, EditSeq: 9, Reactions: edited.Reactions}, ""},
+		{"edited late", KindEdit, "owner", late, 0, "", Fold{}, "late"},
+		{"edited when recalled", KindEdit, "member", with(recalled), 0, "", Fold{}, "conflict"},
+		{"another's recalled, edited", KindEdit, "member", both(with(recalled), anothers), 0, "", Fold{}, "forbidden"},
+
+		{"recalled", KindRecall, "member", with(edited), 9, `{"target":4}`, Fold{RecallSeq: 9}, ""},
+		{"recalled again", KindRecall, "member", both(with(recalled), late), 7, "", recalled, ""},
+		{"another's recalled again", KindRecall, "member", both(with(recalled), anothers), 0, "", Fold{}, "forbidden"},
+		{"recalled late", KindRecall, "member", late, 0, "", Fold{}, "late"},
+		{"recalled late by an admin", KindRecall, "admin", both(late, anothers), 9, `{"target":4}`, Fold{RecallSeq: 9}, ""},
+
+		{"reacted, late", KindReact, "member", late, 9, `{"target":4,"emoji":"👍","on":true,"count":1}`,
+			Fold{Reactions: map[string]int{"👍": 1}}, ""},
+		{"reacted too", KindReact, "member", with(edited), 9, `{"target":4,"emoji":"👍","on":true,"count":3}`,
+			Fold{Text: &newer, EditedAt: edited.EditedAt, EditSeq: 6, Reactions: map[string]int{"👍": 3}}, ""},
+		{"reacted again", KindReact, "member", both(with(edited), reacted), 4, "", edited, ""},
+		{"taken off", KindReact, "member", both(with(Fold{Reactions: map[string]int{"👍": 1}}), reacted, off), 9,
+			`{"target":4,"emoji":"👍","on":false,"count":0}`, Fold{Reactions: map[string]int{}}, ""},
+		{"taken off again", KindReact, "member", both(with(edited), off), 4, "", edited, ""},
+		{"reacted when recalled", KindReact, "member", with(recalled), 0, "", Fold{}, "conflict"},
+		{"taken off when recalled", KindReact, "member", both(with(recalled), off), 0, "", Fold{}, "conflict"},
+		{"one emoji too many", KindReact, "member", with(Fold{Reactions: emojis(50)}), 0, "", Fold{}, "limit"},
+		{"one of the fifty", KindReact, "member", func(a *Amendment, s *Subject) { s.Fold.Reactions, a.Emoji = emojis(50), "e7" }, 9,
+			`{"target":4,"emoji":"e7","on":true,"count":2}`, Fold{Reactions: func() map[string]int { m := emojis(50); m["e7"] = 2; return m }()}, ""},
+	} {
+		a, s := amended(test.kind)
+		s.Entry.From.ID = a.By.ID
+		if test.with != nil {
+			test.with(&a, s)
+		}
+		before := fmt.Sprint(s.Fold)
+		want := Amends{Changed: test.body != "", Seq: test.seq, Fold: test.fold, Empty: test.kind == KindRecall && test.body != ""}
+		if test.body != "" {
+			want.Body = json.RawMessage(test.body)
+		}
+		got, err := a.Apply(stances[test.as], s, 9)
+		if refused := words[test.refuse]; !errors.Is(err, refused) || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v\nwant %+v, %v", test.name, got, err, want, refused)
+		}
+		if after := fmt.Sprint(s.Fold); after != before {
+			t.Errorf("%s: the subject was %s and is %s", test.name, before, after)
+		}
+	}
+}
+
+func emojis(n int) map[string]int {
+	all := map[string]int{}
+	for i := range n {
+		all[fmt.Sprint("e", i)] = 1
+	}
+	return all
+}
+
+// TestOnlyTextsAreAmended: whoever may ask hears what is wrong with the seq, nobody else does.
+func TestOnlyTextsAreAmended(t *testing.T) {
+	for _, kind := range []EntryKind{KindEdit, KindRecall, KindReact} {
+		a, s := amended(kind)
+		s.Entry.Kind = KindPacket
+		var bad *FieldError
+		if _, err := a.Apply(stances["owner"], s, 9); !errors.As(err, &bad) || bad.Err != ErrBadRequest || bad.Field != "seq" {
+			t.Errorf("%s of a packet: %v", kind, err)
+		}
+		if _, err := a.Apply(stances["owner"], nil, 9); !errors.As(err, &bad) || bad.Err != ErrNotFound || bad.Field != "seq" {
+			t.Errorf("%s of nothing: %v", kind, err)
+		}
+		if _, err := a.Apply(stances["former"], nil, 9); !errors.Is(err, ErrNotMember) {
+			t.Errorf("%s of nothing by one who is out: %v", kind, err)
+		}
+	}
+}

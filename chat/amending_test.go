@@ -1,0 +1,103 @@
+package chat_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// TestAmendingTellsTheRoom: what is said of a text is told once, and history shows the text as it is now.
+func TestAmendingTellsTheRoom(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	h := newHouse(t, chat.Options{Now: func() time.Time { return now }})
+	room := h.room(chat.Public, "ann", "bob")
+	h.say(room, "bob", "k")
+	h.told.take()
+	for range 2 {
+		if seq, err := h.Edit(h.ctx, person("bob"), room, 1, "better"); err != nil || seq != 2 {
+			t.Errorf("edit: seq %d, %v", seq, err)
+		}
+		h.must(h.React(h.ctx, person("ann"), room, 1, "👍", true))
+	}
+	h.heard(telling{To: room, Entry: 2}, telling{To: room, Entry: 3})
+	want := []string{
+		`text {"text":"better","edited_at":1700000000000,"reactions":{"👍":1}}`,
+		`edit {"target":1,"text":"better"}`,
+		`react {"target":1,"emoji":"👍","on":true,"count":1}`,
+	}
+	if got := h.bodies(room, "ann"); !slices.Equal(got, want) {
+		t.Errorf("history\n  %q\nwant\n  %q", got, want)
+	}
+	h.must(h.React(h.ctx, person("ann"), room, 1, "👍", false))
+	now = now.Add(2*time.Minute + time.Millisecond)
+	_, err := h.Edit(h.ctx, person("bob"), room, 1, "best")
+	h.refused(err, chat.ErrEditWindowOver)
+	_, err = h.Recall(h.ctx, person("bob"), room, 1)
+	h.refused(err, chat.ErrEditWindowOver)
+	h.heard(telling{To: room, Entry: 4})
+	for range 2 {
+		if seq, err := h.Recall(h.ctx, person("ann"), room, 1); err != nil || seq != 5 {
+			t.Errorf("recall: seq %d, %v", seq, err)
+		}
+	}
+	h.heard(telling{To: room, Entry: 5})
+	want = []string{
+		`text {"recalled":true}`,
+		`edit {"target":1,"recalled":true}`,
+		`react {"target":1,"emoji":"👍","on":true,"count":1}`,
+		`react {"target":1,"emoji":"👍","on":false,"count":0}`,
+		`recall {"target":1}`,
+	}
+	if got := h.bodies(room, "ann"); !slices.Equal(got, want) {
+		t.Errorf("history\n  %q\nwant\n  %q", got, want)
+	}
+	_, err = h.Edit(h.ctx, person("bob"), room, 1, "best")
+	h.refused(err, chat.ErrConflict)
+	h.refused(h.React(h.ctx, person("ann"), room, 1, "👍", true), chat.ErrConflict)
+	h.heard()
+}
+
+// TestEditWindowIsAnOption: and it is over just after its end.
+func TestEditWindowIsAnOption(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	h := newHouse(t, chat.Options{Now: func() time.Time { return now }, Limits: chat.Limits{EditWindow: time.Second}})
+	room := h.room(chat.Public, "ann")
+	h.say(room, "ann", "k")
+	now = now.Add(time.Second)
+	_, err := h.Edit(h.ctx, person("ann"), room, 1, "better")
+	h.must(err)
+	now = now.Add(time.Millisecond)
+	_, err = h.Edit(h.ctx, person("ann"), room, 1, "best")
+	h.refused(err, chat.ErrEditWindowOver)
+}
+
+func TestAmendingIsChecked(t *testing.T) {
+	h := newHouse(t, chat.Options{Limits: chat.Limits{TextChars: 5, EmojiChars: 2}})
+	room := h.room(chat.Public, "ann")
+	h.say(room, "ann", "k")
+	h.told.take()
+	edit := func(room string, seq int64, text string) error {
+		_, err := h.Edit(h.ctx, person("ann"), room, seq, text)
+		return err
+	}
+	recall := func(room string, seq int64) error {
+		_, err := h.Recall(h.ctx, person("ann"), room, seq)
+		return err
+	}
+	h.wrong(edit(room, 1, ""), chat.ErrBadRequest, "text")
+	h.wrong(edit(room, 1, "123456"), chat.ErrTooLong, "text")
+	h.wrong(edit(room, 1, "\x00"), chat.ErrBadRequest, "text")
+	h.wrong(edit(strings.Repeat("r", 65), 1, "a"), chat.ErrBadRequest, "room")
+	h.wrong(edit(room, 2, "a"), chat.ErrNotFound, "seq")
+	h.wrong(recall(room, 0), chat.ErrBadRequest, "seq")
+	h.wrong(recall(room, -1), chat.ErrBadRequest, "seq")
+	h.wrong(recall(room, 1<<53), chat.ErrNotFound, "seq")
+	h.wrong(h.React(h.ctx, person("ann"), room, 1, "", true), chat.ErrBadRequest, "emoji")
+	h.wrong(h.React(h.ctx, person("ann"), room, 1, "👍👍👍", true), chat.ErrTooLong, "emoji")
+	h.refused(recall("no-room", 1), chat.ErrNotFound)
+	h.heard()
+	h.must(h.React(h.ctx, person("ann"), room, 1, "👍👍", true))
+}

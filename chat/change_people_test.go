@@ -1,0 +1,175 @@
+package chat
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// ruled is a ruling as it is written down in a table: who stands how, and the bodies of the entries.
+type ruled struct {
+	stand   map[string]Standing
+	entries []string
+}
+
+func (want ruled) check(t *testing.T, what string, r Ruling, err error) {
+	t.Helper()
+	got := ruled{stand: map[string]Standing{}}
+	for _, p := range r.Stand {
+		got.stand[p.User] = p.Standing
+	}
+	for _, e := range r.Entries {
+		got.entries = append(got.entries, string(e.Kind)+" "+string(e.Body))
+	}
+	if want.stand == nil {
+		want.stand = map[string]Standing{}
+	}
+	if err != nil || !reflect.DeepEqual(got, want) || r.Room != nil {
+		t.Errorf("%s: %+v of the room %+v, %v\nwant %+v", what, got, r.Room, err, want)
+	}
+}
+
+// TestWhatBecomesOfPeople: each change of one user, from each state in which it means something else.
+func TestWhatBecomesOfPeople(t *testing.T) {
+	hour, minute := noon.Add(time.Hour), noon.Add(time.Minute)
+	mutedOut := Standing{Ever: true, MutedUntil: hour}
+	other := func(st Standing, entries ...string) ruled {
+		return ruled{map[string]Standing{"other": st}, entries}
+	}
+	said := func(rest string) string { return `member {"user":"other",` + rest + `}` }
+	for _, test := range []struct {
+		name string
+		kind ChangeKind
+		was  Standing
+		with func(*Change)
+		want ruled
+	}{
+		{"invited", Invite, Standing{}, nil, other(stances["member"], said(`"change":"invited","by":"by"`))},
+		{"invited again", Invite, stances["member"], nil, ruled{}},
+		{"invited while an admin", Invite, stances["admin"], nil, ruled{}},
+		{"invited back, muted as before", Invite, mutedOut, nil, other(stances["muted"], said(`"change":"invited","by":"by"`))},
+		{"kicked", Kick, stances["admin"], nil, other(stances["former"], said(`"change":"kicked","by":"by"`))},
+		{"kicked, muted as before", Kick, stances["muted"], nil, other(mutedOut, said(`"change":"kicked","by":"by"`))},
+		{"kicked while out", Kick, stances["former"], nil, ruled{}},
+		{"kicked, never in", Kick, stances["outsider"], nil, ruled{}},
+		{"kicked while banned", Kick, stances["banned"], nil, ruled{}},
+		{"banned", Ban, stances["member"], nil, other(stances["banned"], said(`"change":"banned","by":"by"`))},
+		{"banned while out", Ban, stances["former"], nil, other(stances["banned"], said(`"change":"banned","by":"by"`))},
+		{"banned, never in", Ban, stances["outsider"], nil, other(stances["banned"], said(`"change":"banned","by":"by"`))},
+		{"banned again", Ban, stances["banned"], nil, ruled{}},
+		{"unbanned", Unban, Standing{Ever: true, Banned: true, MutedUntil: hour}, nil, other(mutedOut)},
+		{"unbanned, not banned", Unban, stances["member"], nil, ruled{}},
+		{"unbanned, never in", Unban, stances["outsider"], nil, ruled{}},
+		{"muted", Mute, stances["member"], nil, other(
+			Standing{Ever: true, In: true, Role: Plain, MutedUntil: minute}, said(`"change":"muted","by":"by","until":1700000060000`))},
+		{"muted while out", Mute, stances["former"], nil, other(
+			Standing{Ever: true, MutedUntil: minute}, said(`"change":"muted","by":"by","until":1700000060000`))},
+		{"muted until the same moment", Mute, stances["muted"], func(c *Change) { c.Until = hour }, ruled{}},
+		{"let speak", Mute, stances["muted"], func(c *Change) { c.Until = time.Time{} },
+			other(stances["member"], said(`"change":"muted","by":"by"`))},
+		{"let speak, not muted", Mute, stances["member"], func(c *Change) { c.Until = time.Time{} }, ruled{}},
+		{"let speak, the mute is over", Mute, stances["muted"], func(c *Change) { c.Until, c.At = time.Time{}, hour }, ruled{}},
+		{"made an admin", SetRole, stances["muted"], func(c *Change) { c.Role = Admin }, other(
+			Standing{Ever: true, In: true, Role: Admin, MutedUntil: hour}, said(`"change":"role","by":"by","role":"admin"`))},
+		{"made a member", SetRole, stances["admin"], nil, other(stances["member"], said(`"change":"role","by":"by","role":"member"`))},
+		{"as he is", SetRole, stances["member"], nil, ruled{}},
+		{"handed the room", SetRole, stances["admin"], func(c *Change) { c.Role = Owner }, ruled{
+			map[string]Standing{"other": stances["owner"], "by": stances["admin"]},
+			[]string{said(`"change":"role","by":"by","role":"owner"`), `member {"user":"by","change":"role","by":"by","role":"admin"}`},
+		}},
+	} {
+		c, s := asked(test.kind, stances["owner"], "-")
+		s.Users = []Placed{{User: "other", Known: true, Standing: test.was}}
+		if test.with != nil {
+			test.with(&c)
+		}
+		r, err := c.Rule(s)
+		test.want.check(t, test.name, r, err)
+	}
+}
+
+// TestOwnRole: an owner stays one until he hands over.
+func TestOwnRole(t *testing.T) {
+	c, s := asked(SetRole, stances["owner"], "owner")
+	s.Users[0].User = "by"
+	c.Role = Owner
+	r, err := c.Rule(s)
+	ruled{}.check(t, "owner as before", r, err)
+	c.Role = Admin
+	var bad *FieldError
+	if _, err := c.Rule(s); !errors.As(err, &bad) || bad.Err != ErrBadRequest || bad.Field != "user" {
+		t.Errorf("an owner makes himself an admin: %v", err)
+	}
+}
+
+// TestInviteIsAllOrNothing: whoever cannot come keeps the others out, those who are in take no place.
+func TestInviteIsAllOrNothing(t *testing.T) {
+	c, s := asked(Invite, stances["member"], "-")
+	s.Room.Members = 8
+	s.Users = []Placed{
+		{User: "a", Known: true, Rooms: 4}, {User: "b", Known: true, Rooms: 9, Standing: stances["member"]}, {User: "c", Known: true},
+	}
+	r, err := c.Rule(s)
+	ruled{map[string]Standing{"a": stances["member"], "c": stances["member"]}, []string{
+		`member {"user":"a","change":"invited","by":"by"}`, `member {"user":"c","change":"invited","by":"by"}`,
+	}}.check(t, "two come in", r, err)
+
+	for name, spoil := range map[string]func(*Scene){
+		"the room is full":      func(s *Scene) { s.Room.Members = 9 },
+		"one has many rooms":    func(s *Scene) { s.Users[2].Rooms = 5 },
+		"one is unknown":        func(s *Scene) { s.Users[2].Known = false },
+		"one is banned":         func(s *Scene) { s.Users[2].Standing = stances["banned"] },
+		"one of the first, too": func(s *Scene) { s.Users[0].Rooms = 5 },
+	} {
+		want := map[string]error{"one is unknown": ErrNotFound, "one is banned": ErrBanned}[name]
+		if want == nil {
+			want = ErrLimitExceeded
+		}
+		spoilt := s
+		spoilt.Users = append([]Placed(nil), s.Users...)
+		spoil(&spoilt)
+		r, err := c.Rule(spoilt)
+		if !errors.Is(err, want) || !reflect.DeepEqual(r, Ruling{}) {
+			t.Errorf("%s: %+v, %v; want nothing and %v", name, r, err, want)
+		}
+	}
+}
+
+// TestWhatBecomesOfARoom: only what differs is said, and nothing else of the room changes.
+func TestWhatBecomesOfARoom(t *testing.T) {
+	str := func(s string) *string { return &s }
+	for _, test := range []struct {
+		to    RoomChange
+		want  Room
+		entry string
+	}{
+		{RoomChange{}, Room{}, ""},
+		{RoomChange{Name: str("old"), Announcement: str("news")}, Room{}, ""},
+		{RoomChange{Name: str("new")}, Room{Name: "new", Announcement: "news"}, `{"name":"new"}`},
+		{RoomChange{Name: str("old"), Announcement: str("<more>")}, Room{Name: "old", Announcement: "<more>"}, `{"announcement":"<more>"}`},
+		{RoomChange{Name: str("new"), Announcement: str("")}, Room{Name: "new"}, `{"name":"new","announcement":""}`},
+	} {
+		c, s := asked(UpdateRoom, stances["admin"], "-")
+		c.To, s.Room.Announcement = test.to, "news"
+		r, err := c.Rule(s)
+		switch {
+		case err != nil || len(r.Stand) > 0:
+			t.Errorf("%+v: %+v, %v", test, r, err)
+		case test.entry == "":
+			if !reflect.DeepEqual(r, Ruling{}) {
+				t.Errorf("%+v: %+v, want nothing", test, r)
+			}
+		default:
+			test.want.ID, test.want.Kind, test.want.Members = "r", Private, 5
+			if r.Room == nil || *r.Room != test.want || len(r.Entries) != 1 || r.Entries[0].Kind != KindRoom || string(r.Entries[0].Body) != test.entry {
+				t.Errorf("%+v: %+v of %+v", test, r, r.Room)
+			}
+		}
+	}
+	c, s := asked(DeleteRoom, stances["owner"], "-")
+	r, err := c.Rule(s)
+	if err != nil || r.Room == nil || !r.Room.Deleted || len(r.Stand)+len(r.Entries) > 0 {
+		t.Errorf("deleted: %+v, %v", r, err)
+	}
+}

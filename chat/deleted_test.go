@@ -1,0 +1,88 @@
+package chat_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// TestDeletedRoom: it is unknown to everyone from now on, here without asking the store, and there once told.
+func TestDeletedRoom(t *testing.T) {
+	here := newHouse(t, chat.Options{})
+	there := here.peer()
+	room := here.room(chat.Public, "ann", "bob")
+	here.say(room, "bob", "k")
+	for _, u := range []string{"ann", "bob"} {
+		here.standing(room, u)
+		there.standing(room, u)
+	}
+	here.refused(here.DeleteRoom(here.ctx, person("bob"), room), chat.ErrForbidden)
+	here.told.take()
+	here.moved()
+	if !here.standing(room, "bob").In {
+		t.Error("deleted by one who may not")
+	}
+	here.must(here.DeleteRoom(here.ctx, person("ann"), room))
+	here.heard(telling{To: room, Event: chat.Gone{Room: room, Reason: "deleted"}})
+	if got, want := here.moved(), [][2]string{{room, ""}}; !slices.Equal(got, want) {
+		t.Errorf("moved %v, want %v", got, want)
+	}
+	if !there.standing(room, "bob").In {
+		t.Error("it was not remembered there: this test proves nothing")
+	}
+	there.Forget(room, "")
+	for _, h := range []*house{here, there} {
+		h.Service.Deaf(true) // what is known of a deleted room cannot change
+		h.Service.Deaf(false)
+		before := h.store.standings.Load()
+		for i := range 1000 {
+			h.refused(h.standing(room, "user-"+strconv.Itoa(i)).MayRead(), chat.ErrNotFound)
+		}
+		h.refused(h.standing(room, "bob").MaySend(time.Now()), chat.ErrNotFound)
+		if asked := h.store.standings.Load() - before; asked > 0 {
+			t.Errorf("the store was asked %d times", asked)
+		}
+		h.refuseAll(room)
+		h.heard()
+		if rooms, err := h.Rooms(h.ctx, "bob"); err != nil || len(rooms) != 0 {
+			t.Errorf("bob is still in %+v, %v", rooms, err)
+		}
+		if rooms, _, err := h.FindRooms(h.ctx, "", "", 0); err != nil || len(rooms) != 0 {
+			t.Errorf("found %+v, %v", rooms, err)
+		}
+	}
+	fresh := here.peer() // has been told nothing, and asks
+	if st := fresh.standing(room, "bob"); st != (chat.Standing{Ever: true, Gone: true}) {
+		t.Errorf("bob stands as %+v", st)
+	}
+	fresh.refuseAll(room)
+}
+
+// refuseAll fails the test unless the room is unknown to its owner, whatever he wants.
+func (h *house) refuseAll(room string) {
+	h.Helper()
+	ann := person("ann")
+	_, join := h.Join(h.ctx, ann, room)
+	_, _, members := h.Members(h.ctx, "ann", room, "", 0)
+	_, _, history := h.History(h.ctx, "ann", room, chat.Page{})
+	_, send := h.Send(h.ctx, ann, chat.Message{Room: room, Key: "new", Text: "hello"})
+	_, read := h.Read(h.ctx, "ann", room, 1)
+	_, edit := h.Edit(h.ctx, person("bob"), room, 1, "text")
+	_, recall := h.Recall(h.ctx, ann, room, 1)
+	_, _, online := h.Online(h.ctx, "ann", room)
+	_, update := h.UpdateRoom(h.ctx, ann, room, chat.RoomChange{})
+	for what, err := range map[string]error{
+		"join": join, "members": members, "history": history, "send": send, "read": read, "edit": edit, "recall": recall,
+		"online": online, "update": update, "leave": h.Leave(h.ctx, ann, room), "react": h.React(h.ctx, ann, room, 1, "👍", true),
+		"invite": h.Invite(h.ctx, ann, room, []string{"bob"}), "kick": h.Kick(h.ctx, ann, room, "bob", true),
+		"unban": h.Unban(h.ctx, ann, room, "bob"), "mute": h.Mute(h.ctx, ann, room, "bob", 1),
+		"set_role": h.SetRole(h.ctx, ann, room, "bob", chat.Owner), "delete": h.DeleteRoom(h.ctx, ann, room),
+	} {
+		if h.refused(err, chat.ErrNotFound); h.Failed() {
+			h.Errorf("of %s", what)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package chat_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hongbao/chat"
+)
+
+func TestDirectRoom(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	ann, bob := person("ann"), person("bob")
+	_, err := h.Direct(h.ctx, ann, "bob")
+	h.wrong(err, chat.ErrNotFound, "user")
+	_, err = h.Direct(h.ctx, ann, "ann")
+	h.wrong(err, chat.ErrBadRequest, "user")
+	_, err = h.Direct(h.ctx, ann, strings.Repeat("u", 65))
+	h.wrong(err, chat.ErrBadRequest, "user")
+	h.heard()
+
+	h.must(h.SignIn(h.ctx, bob))
+	m, err := h.Direct(h.ctx, ann, "bob")
+	h.must(err)
+	room := m.Room.ID
+	if m.Role != chat.Plain || m.Room.Kind != chat.Direct || m.Room.Name != "" || m.Room.Members != 2 {
+		t.Errorf("made %+v", m)
+	}
+	entered := chat.Entered{Membership: m}
+	h.heard(
+		telling{To: "ann", Event: entered}, telling{To: "bob", Event: entered},
+		telling{To: room, Event: chat.MembersCounted{Room: room, Count: 2}},
+	)
+	if got, want := h.moved(), [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(got, want) {
+		t.Errorf("moved %v, want %v", got, want)
+	}
+	if again, err := h.Direct(h.ctx, bob, "ann"); err != nil || again != m {
+		t.Errorf("the other one asks: %+v, %v; want %+v", again, err, m)
+	}
+	h.heard()
+	if got := h.moved(); len(got) > 0 {
+		t.Errorf("both are in, and yet moved %v", got)
+	}
+}
+
+// TestDirectBringsBack: who had left is in again, and hears so before the entry that says it.
+func TestDirectBringsBack(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	h.must(h.SignIn(h.ctx, person("bob")))
+	m, err := h.Direct(h.ctx, person("ann"), "bob")
+	h.must(err)
+	room := m.Room.ID
+	h.Stop() // its count was told, the next would come later
+	h.standing(room, "bob")
+	h.must(h.Leave(h.ctx, person("bob"), room))
+	if h.standing(room, "bob").In {
+		t.Error("still in")
+	}
+	h.told.take()
+	h.moved()
+	m, err = h.Direct(h.ctx, person("ann"), "bob")
+	h.must(err)
+	if m.Room.ID != room || m.Room.LastSeq != 2 {
+		t.Errorf("another room or none of its entries: %+v", m)
+	}
+	back := chat.Membership{Room: m.Room, Role: chat.Plain, ReadSeq: 1}
+	back.Room.LastSeq = 1
+	told := h.told.take()
+	if want := []telling{{To: "bob", Event: chat.Entered{Membership: back}}, {To: room, Entry: 2}}; !slices.Equal(told, want) {
+		t.Errorf("told\n  %+v\nwant\n  %+v", told, want)
+	}
+	if got, want := h.moved(), [][2]string{{room, "bob"}}; !slices.Equal(got, want) {
+		t.Errorf("moved %v, want %v", got, want)
+	}
+	if !h.standing(room, "bob").In {
+		t.Error("what was remembered of one who was out still is")
+	}
+	if want := `member {"user":"bob","change":"invited","by":"ann"}`; h.bodies(room, "bob")[1] != want {
+		t.Errorf("entries %q", h.bodies(room, "bob"))
+	}
+	h.refused(h.Kick(h.ctx, person("ann"), room, "bob", false), chat.ErrForbidden)
+	h.refused(h.DeleteRoom(h.ctx, person("ann"), room), chat.ErrForbidden)
+}

@@ -1,0 +1,78 @@
+package chat_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// losingStore does what it is asked, and then cannot say so.
+type losingStore struct{ chat.Store }
+
+func (s losingStore) Change(ctx context.Context, c chat.Change) (chat.Changed, error) {
+	_, err := s.Store.Change(ctx, c)
+	return chat.Changed{}, lost(err)
+}
+
+func (s losingStore) Direct(ctx context.Context, p chat.Pairing) (chat.Paired, error) {
+	_, err := s.Store.Direct(ctx, p)
+	return chat.Paired{}, lost(err)
+}
+
+func (s losingStore) Revoke(ctx context.Context, user string, second int64) error {
+	return lost(s.Store.Revoke(ctx, user, second))
+}
+
+func lost(err error) error {
+	if err == nil {
+		return chat.ErrUnavailable
+	}
+	return err
+}
+
+// TestUnknownOutcome: what may have been changed is not believed any more, and told to nobody.
+func TestUnknownOutcome(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann", "bob", "cyn")
+	h.must(h.SignIn(h.ctx, person("dan")))
+	m, err := h.Direct(h.ctx, person("ann"), "bob")
+	h.must(err)
+	h.must(h.Leave(h.ctx, person("bob"), m.Room.ID))
+	h.told.take()
+	h.moved()
+	h.Stop()
+
+	h.Service = chat.New(losingStore{h.store}, h.told, chat.Options{})
+	stands := func(room, user string, want chat.Standing) {
+		t.Helper()
+		if got := h.standing(room, user); got != want {
+			t.Errorf("%s stands as %+v, want %+v", user, got, want)
+		}
+	}
+	for _, u := range []string{"ann", "bob", "cyn"} {
+		h.standing(room, u)
+		h.standing(m.Room.ID, u)
+	}
+	h.refused(h.Invite(h.ctx, person("ann"), room, []string{"dan"}), chat.ErrUnavailable)
+	stands(room, "dan", chat.Standing{Ever: true, In: true, Role: chat.Plain})
+	h.refused(h.SetRole(h.ctx, person("ann"), room, "bob", chat.Owner), chat.ErrUnavailable)
+	stands(room, "ann", chat.Standing{Ever: true, In: true, Role: chat.Admin})
+	stands(room, "bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	h.refused(h.Kick(h.ctx, person("bob"), room, "ann", false), chat.ErrUnavailable)
+	stands(room, "ann", chat.Standing{Ever: true})
+	_, err = h.Direct(h.ctx, person("ann"), "bob")
+	h.refused(err, chat.ErrUnavailable)
+	stands(m.Room.ID, "bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})
+	h.standing(room, "cyn")
+	h.refused(h.DeleteRoom(h.ctx, person("bob"), room), chat.ErrUnavailable)
+	stands(room, "cyn", chat.Standing{Ever: true, Gone: true})
+	h.must(h.Admit(h.ctx, person("cyn"), time.Time{}))
+	h.refused(h.Revoke(h.ctx, "cyn"), chat.ErrUnavailable)
+	h.refused(h.Admit(h.ctx, person("cyn"), time.Time{}), chat.ErrRevoked)
+	h.heard()
+	if got := h.moved(); len(got) > 0 {
+		t.Errorf("moved %v", got)
+	}
+}

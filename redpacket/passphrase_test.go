@@ -1,0 +1,225 @@
+package redpacket_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/memstore"
+)
+
+// TestPassphraseIsComparedNormalised: how it was typed does not count, what it says does.
+func TestPassphraseIsComparedNormalised(t *testing.T) {
+	h := newHouse(t, "boss", "ann")
+	h.credit(t, "boss", 1000)
+	for _, c := range []struct {
+		what, sent, tried string
+		same              bool
+	}{
+		{"as it is", "芝麻开门", "芝麻开门", true},
+		{"full width", "sesame 7", "ｓｅｓａｍｅ　７", true},
+		{"half width", "ガギ", "ｶﾞｷﾞ", true},
+		{"composed", "caf\u00e9", "cafe\u0301", true},
+		{"decomposed", "A\u030angstro\u0308m", "\u00c5ngstr\u00f6m", true},
+		{"a sign of its own", "\u212b", "\u00c5", true},
+		{"a ligature", "of\ufb01ce", "office", true},
+		{"circled digits", "①②③", "123", true},
+		{"a long ligature", "\ufdfa", "صلى الله عليه وسلم", true},
+		{"spaces around", " \t\u3000open\u00a0", "open", true},
+		{"an unusual space within", "open\u00a0sesame", "open sesame", true},
+		{"32 characters in 40", "    " + strings.Repeat("红", 32) + "    ", strings.Repeat("红", 32), true},
+
+		{"capitals", "open", "Open", false},
+		{"spaces within", "opensesame", "open sesame", false},
+		{"traditional characters", "芝麻开门", "芝麻開門", false},
+		{"a beginning", "open", "ope", false},
+		{"more", "open", "open!", false},
+		{"far too much", "open", strings.Repeat("open", 10_000), false},
+		{"nothing", "open", "", false},
+		{"spaces only", "open", "  ", false},
+		{"a zero-width space", "open", "o\u200bpen", false},
+	} {
+		p := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, Passphrase: c.sent})
+		r, err := h.packets.Grab(t.Context(), redpacket.Try{User: "ann", Packet: p.ID, Passphrase: c.tried})
+		switch {
+		case c.same && (err != nil || r.Outcome != redpacket.OutcomeWon):
+			t.Errorf("%s: %q for %q: %v, %v", c.what, c.tried, c.sent, r.Outcome, err)
+		case !c.same && !errors.Is(err, redpacket.ErrWrongPassphrase):
+			t.Errorf("%s: %q for %q: %v, %v", c.what, c.tried, c.sent, r.Outcome, err)
+		}
+	}
+	open := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1})
+	if r, err := h.packets.Grab(t.Context(), redpacket.Try{User: "ann", Packet: open.ID, Passphrase: "needless"}); err != nil || r.Outcome != redpacket.OutcomeWon {
+		t.Errorf("a passphrase for a packet without one: %v, %v", r.Outcome, err)
+	}
+	h.packets.Idle()
+	h.mustBalance(t)
+}
+
+// grabLocked is one try at a locked packet.
+func grabLocked(t *testing.T, s *redpacket.Service, user string, p redpacket.Packet, passphrase string) (redpacket.Outcome, error) {
+	t.Helper()
+	r, err := s.Grab(t.Context(), redpacket.Try{User: user, Packet: p.ID, Passphrase: passphrase})
+	return r.Outcome, err
+}
+
+// mustWait checks that a try was one too many.
+func mustWait(t *testing.T, err error, want time.Duration) {
+	t.Helper()
+	var rate *chat.RateError
+	if !errors.As(err, &rate) || rate.After != want {
+		t.Errorf("got %v, want to wait %v", err, want)
+	}
+}
+
+// TestGuessingIsSlow: five tries, then one every twelve seconds; the right one must wait its turn too, or waiting would
+// not stop who guesses. Others, and other packets, are not concerned.
+func TestGuessingIsSlow(t *testing.T) {
+	h := newHouse(t, "boss", "ann", "bob")
+	h.credit(t, "boss", 1000)
+	locked := redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"}
+	p, other := h.send(t, "boss", locked), h.send(t, "boss", locked)
+	for i := range 5 {
+		if _, err := grabLocked(t, h.packets, "ann", p, "guess"); !errors.Is(err, redpacket.ErrWrongPassphrase) {
+			t.Fatalf("try %d: %v", i, err)
+		}
+	}
+	for _, passphrase := range []string{"guess", "open"} {
+		_, err := grabLocked(t, h.packets, "ann", p, passphrase)
+		mustWait(t, err, 12*time.Second)
+	}
+	for _, free := range []struct {
+		user string
+		p    redpacket.Packet
+	}{{"bob", p}, {"ann", other}} {
+		if outcome, err := grabLocked(t, h.packets, free.user, free.p, "open"); err != nil || outcome != redpacket.OutcomeWon {
+			t.Errorf("%s: %v, %v", free.user, outcome, err)
+		}
+	}
+	h.clock.advance(12*time.Second - time.Millisecond)
+	_, err := grabLocked(t, h.packets, "ann", p, "open")
+	mustWait(t, err, time.Millisecond)
+	h.clock.advance(time.Millisecond)
+	if outcome, err := grabLocked(t, h.packets, "ann", p, "open"); err != nil || outcome != redpacket.OutcomeWon {
+		t.Errorf("after the wait: %v, %v", outcome, err)
+	}
+	for range 10 { // who has a share is asked for nothing
+		if outcome, err := grabLocked(t, h.packets, "ann", p, "guess"); err != nil || outcome != redpacket.OutcomeAlready {
+			t.Errorf("again: %v, %v", outcome, err)
+		}
+	}
+}
+
+// TestWhoKnowsItMayAskAgain: a grab that storage fails is asked again and again, which must not look like guessing.
+func TestWhoKnowsItMayAskAgain(t *testing.T) {
+	h := newHouse(t, "boss", "ann")
+	h.credit(t, "boss", 1000)
+	ledger := newHeldLedger(h.store)
+	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"})
+	ledger.down.Store(true)
+	for range 10 {
+		h.pool.Forget() // a share that the Pool remembers would be answered anyway
+		if _, err := grabLocked(t, h.packets, "ann", p, " open "); !errors.Is(err, chat.ErrUnavailable) {
+			t.Fatalf("while storage fails: %v", err)
+		}
+	}
+	ledger.down.Store(false)
+	h.pool.Forget()
+	if _, err := grabLocked(t, h.packets, "ann", p, "guess"); !errors.Is(err, redpacket.ErrWrongPassphrase) {
+		t.Errorf("a wrong one afterwards: %v", err)
+	}
+	if outcome, err := grabLocked(t, h.packets, "ann", p, "open"); err != nil || outcome != redpacket.OutcomeWon {
+		t.Errorf("%v, %v", outcome, err)
+	}
+}
+
+// brokenLimiter is an engine that does not answer.
+type brokenLimiter struct{}
+
+func (brokenLimiter) Take(context.Context, string, chat.Rate) (time.Duration, error) {
+	return 0, fmt.Errorf("take: %w", chat.ErrUnavailable)
+}
+
+// TestTriesAreCountedOverAllInstances: and nobody guesses while they cannot be counted.
+func TestTriesAreCountedOverAllInstances(t *testing.T) {
+	h := newHouse(t, "boss", "ann", "bob")
+	h.credit(t, "boss", 1000)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"})
+	limiter := memstore.NewLimiter(memstore.LimiterOptions{Now: h.clock.now})
+	var instances [2]*redpacket.Service
+	for i := range instances {
+		instances[i] = redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Limiter: limiter})
+	}
+	for i := range 5 {
+		if _, err := grabLocked(t, instances[i%2], "ann", p, "guess"); !errors.Is(err, redpacket.ErrWrongPassphrase) {
+			t.Fatalf("try %d: %v", i, err)
+		}
+	}
+	for _, s := range instances {
+		_, err := grabLocked(t, s, "ann", p, "open")
+		mustWait(t, err, 12*time.Second)
+	}
+
+	deaf := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Limiter: brokenLimiter{}})
+	if _, err := grabLocked(t, deaf, "bob", p, "open"); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("while tries cannot be counted: %v", err)
+	}
+	if outcome, err := grabLocked(t, instances[0], "bob", p, "open"); err != nil || outcome != redpacket.OutcomeWon {
+		t.Errorf("%v, %v", outcome, err)
+	}
+	if outcome, err := grabLocked(t, deaf, "bob", p, "open"); err != nil || outcome != redpacket.OutcomeAlready {
+		t.Errorf("who has a share, while tries cannot be counted: %v, %v", outcome, err)
+	}
+}
+
+// TestPassphraseStaysInside: it is in no word to the room or its users, in no error, and in no line of the log.
+func TestPassphraseStaysInside(t *testing.T) {
+	h := newHouse(t, "boss", "ann", "bob")
+	h.credit(t, "boss", 1000)
+	var log bytes.Buffer
+	ledger := newHeldLedger(h.store)
+	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{
+		Now: h.clock.now, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	const secret, guess = "open-sesame", "simsalabim"
+	var said []string
+	ledger.down.Store(true)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 2, Count: 2, Passphrase: secret})
+	for _, passphrase := range []string{secret, guess, guess, guess, guess, guess, guess} {
+		_, err := grabLocked(t, h.packets, "ann", p, passphrase)
+		said = append(said, fmt.Sprint(err))
+	}
+	h.clock.advance(6 * time.Second) // then recovery looks after what was granted, and has something to log
+	h.packets.Pass(t.Context())
+	ledger.down.Store(false)
+	for _, user := range []string{"ann", "bob"} {
+		if outcome, err := grabLocked(t, h.packets, user, p, secret); err != nil {
+			t.Errorf("%s: %v, %v", user, outcome, err)
+		}
+	}
+	h.heard.until(t, "packet_done", done(p))
+	h.packets.Idle()
+	for _, e := range h.heard.entries {
+		said = append(said, string(e.Body))
+	}
+	for _, e := range h.heard.events {
+		said = append(said, fmt.Sprintf("%+v", e))
+	}
+	said = append(said, log.String())
+	for _, text := range said {
+		if strings.Contains(text, secret) || strings.Contains(text, guess) {
+			t.Errorf("told: %s", text)
+		}
+	}
+	if log.Len() == 0 {
+		t.Error("nothing was logged, so nothing is shown")
+	}
+}

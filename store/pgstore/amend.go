@@ -1,0 +1,111 @@
+package pgstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+// Amend implements chat.Store.
+func (s *Store) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended, err error) {
+	done, err := s.rooms.take(ctx, a.Room)
+	if err != nil {
+		return chat.Amended{}, unavailable("amend entry", err)
+	}
+	defer done()
+	var before chat.Amended // what the last run has done, if it was committed
+	err = s.tx(ctx, func(w *writer) error {
+		if made, err = w.amend(a, before); err == nil {
+			before = made
+		}
+		return err
+	})
+	if err != nil {
+		return chat.Amended{}, outcome("amend entry", err)
+	}
+	return made, nil
+}
+
+func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, error) {
+	room, st, subject, err := w.holdSubject(a)
+	if err != nil {
+		return chat.Amended{}, err
+	}
+	if before.Changed {
+		if mine, err := w.kept(before.Entry); err != nil || mine {
+			return before, err
+		}
+	}
+	to, err := a.Apply(st, subject, room.LastSeq+1)
+	if err != nil || !to.Changed {
+		return chat.Amended{Seq: to.Seq}, err
+	}
+	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
+	var b pgx.Batch
+	queueNotes(&b, &room, notes, a.Target)
+	queueRoom(&b, room, a.At)
+	if err := queueAmends(&b, a, to); err != nil {
+		return chat.Amended{}, err
+	}
+	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.batch(&b)
+}
+
+// holdSubject locks the one who amends and the room, under whose lock alone texts are amended, and reads what it is about: no
+// subject, no such entry.
+func (w *writer) holdSubject(a chat.Amendment) (room chat.Room, st chat.Standing, subject *chat.Subject, err error) {
+	var (
+		b      pgx.Batch
+		stood  []chat.Standing
+		theirs []chat.Room
+	)
+	queueStanding(&b, a.Room, a.By.ID, " for update", &stood)
+	queueTheRoom(&b, a.Room, " for update", &theirs)
+	b.Queue(`select `+entryColumns+`, fold, exists (
+			select 1 from reactions where room_id = $1 and seq = $2 and emoji = $3 and user_id = $4)
+		from entries where room_id = $1 and seq = $2`, a.Room, a.Target, a.Emoji, a.By.ID).Query(func(rs pgx.Rows) (err error) {
+		subject, err = scanSubject(rs)
+		return err
+	})
+	if err := w.batch(&b); err != nil {
+		return chat.Room{}, chat.Standing{}, nil, err
+	}
+	if len(theirs) == 0 {
+		return chat.Room{}, chat.Standing{}, nil, chat.ErrNotFound
+	}
+	room = theirs[0]
+	if st.Visible = room.Kind == chat.Public && !room.Deleted; len(stood) > 0 {
+		st = stood[0]
+	}
+	return room, st, subject, nil
+}
+
+func scanSubject(rs pgx.Rows) (*chat.Subject, error) {
+	if !rs.Next() {
+		return nil, rs.Err()
+	}
+	var s chat.Subject
+	var fold storedFold
+	if err := rs.Scan(append(entryInto(&s.Entry), &fold, &s.Reacted)...); err != nil {
+		return nil, err
+	}
+	var err error
+	s.Fold, err = fold.fold()
+	return &s, err
+}
+
+// storedFold is a fold in JSON; empty: nothing has become of the text.
+type storedFold string
+
+func (s storedFold) fold() (f chat.Fold, err error) {
+	if s == "" {
+		return chat.Fold{}, nil
+	}
+	if err := json.Unmarshal([]byte(s), &f); err != nil {
+		return chat.Fold{}, fmt.Errorf("stored fold: %w", err)
+	}
+	return f, nil
+}

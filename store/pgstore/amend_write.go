@@ -1,0 +1,32 @@
+package pgstore
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+// queueAmends has the text that is amended be so from now on.
+func queueAmends(b *pgx.Batch, a chat.Amendment, to chat.Amends) error {
+	fold, err := chat.Body(to.Fold)
+	if err != nil {
+		return err
+	}
+	b.Queue(`update entries set fold = $3 where room_id = $1 and seq = $2`, a.Room, a.Target, string(fold))
+	switch {
+	case to.Empty:
+		queueEmpty(b, a.Room, a.Target)
+	case a.Kind == chat.KindReact && a.On:
+		b.Queue(`insert into reactions (room_id, seq, emoji, user_id) values ($1, $2, $3, $4)`, a.Room, a.Target, a.Emoji, a.By.ID)
+	case a.Kind == chat.KindReact:
+		b.Queue(`delete from reactions where room_id = $1 and seq = $2 and emoji = $3 and user_id = $4`, a.Room, a.Target, a.Emoji, a.By.ID)
+	}
+	return nil
+}
+
+// queueEmpty takes a text out of storage, as it was sent and as it was edited, and who reacted to it.
+func queueEmpty(b *pgx.Batch, room string, seq int64) {
+	b.Queue(`update entries set body = $3 where room_id = $1 and seq = $2`, room, seq, string(chat.EmptyText))
+	b.Queue(`update entries set body = $3 where room_id = $1 and target = $2 and kind = 'edit'`, room, seq, string(chat.EmptyEdit(seq)))
+	b.Queue(`delete from reactions where room_id = $1 and seq = $2`, room, seq)
+}

@@ -1,0 +1,90 @@
+package pgstore
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+)
+
+// enact writes what was ruled of a scene that is held.
+func (w *writer) enact(c chat.Change, s chat.Scene, r chat.Ruling) (chat.Changed, error) {
+	made := chat.Changed{Changed: true, Room: s.Room, Role: s.By.Role}
+	was := map[string]bool{c.By.ID: s.By.In}
+	for _, p := range s.Users {
+		was[p.User] = p.Standing.In
+	}
+	for _, p := range r.Stand {
+		made.Moved = append(made.Moved, p.User)
+		switch in := p.Standing.In; {
+		case in && !was[p.User]:
+			made.Entered = append(made.Entered, p.User)
+		case !in && was[p.User]:
+			made.Gone = append(made.Gone, p.User)
+		}
+		if p.User == c.By.ID {
+			made.Role = p.Standing.Role
+		}
+	}
+	made.Room.Members += len(made.Entered) - len(made.Gone)
+	var b pgx.Batch
+	queueStandings(&b, s.Room, r.Stand, c.At)
+	if r.Room != nil {
+		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
+		if r.Room.Deleted {
+			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
+			b.Queue(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
+		}
+	}
+	for i, e := range r.Entries {
+		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
+	}
+	queueNotes(&b, &made.Room, made.Entries, 0)
+	queueRoom(&b, made.Room, c.At)
+	return made, w.batch(&b)
+}
+
+// queueStandings has the users stand so from now on. Who comes in has read what was said before; one who was never in
+// gets a row that says so.
+func queueStandings(b *pgx.Batch, room chat.Room, stand []chat.Placed, at time.Time) {
+	if len(stand) == 0 {
+		return
+	}
+	var (
+		users, states, roles []string
+		banned               []bool
+		muted                []int64
+	)
+	for _, p := range stand {
+		state, until := stateKicked, int64(0)
+		if p.Standing.In {
+			state = stateIn
+		}
+		if !p.Standing.MutedUntil.IsZero() {
+			until = p.Standing.MutedUntil.UnixMilli()
+		}
+		users, states, roles = append(users, p.User), append(states, state), append(roles, string(cmp.Or(p.Standing.Role, chat.Plain)))
+		banned, muted = append(banned, p.Standing.Banned), append(muted, until)
+	}
+	b.Queue(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at)
+		select $1, user_id, state, banned, role, muted_until, $7, $8
+		from unnest($2::text[], $3::text[], $4::bool[], $5::text[], $6::bigint[]) as l (user_id, state, banned, role, muted_until)
+		on conflict (room_id, user_id) do update set
+			state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
+			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
+			read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
+			joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end`,
+		room.ID, users, states, banned, roles, muted, room.LastSeq, at.UnixMilli())
+}
+
+// queueRoom has a room that is held be so from now on.
+func queueRoom(b *pgx.Batch, r chat.Room, at time.Time) {
+	deleted := int64(0)
+	if r.Deleted {
+		deleted = at.UnixMilli()
+	}
+	b.Queue(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6 where id = $1`,
+		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted)
+}

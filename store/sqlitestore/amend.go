@@ -1,0 +1,105 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"hongbao/chat"
+)
+
+// Amend implements chat.Store.
+func (s *Store) Amend(ctx context.Context, a chat.Amendment) (done chat.Amended, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		done, err = w.amend(a)
+		return err
+	})
+	if err != nil {
+		return chat.Amended{}, outcome("amend entry", err)
+	}
+	return done, nil
+}
+
+func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
+	st, err := w.standing(a.Room, a.By.ID)
+	if err != nil {
+		return chat.Amended{}, err
+	}
+	subject, err := w.subject(a)
+	if err != nil {
+		return chat.Amended{}, err
+	}
+	var last int64 // of an unknown room nobody asks: nobody stands to it
+	if _, err := w.row(`select last_seq from rooms where id = ?`, []any{a.Room}, &last); err != nil {
+		return chat.Amended{}, err
+	}
+	will, err := a.Apply(st, subject, last+1)
+	if err != nil || !will.Changed {
+		return chat.Amended{Seq: will.Seq}, err
+	}
+	e, err := w.appendAbout(a.Target, chat.Entry{Room: a.Room, ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: will.Body})
+	if err != nil {
+		return chat.Amended{}, err
+	}
+	return chat.Amended{Changed: true, Seq: e.Seq, Entry: e}, w.fold(a, will)
+}
+
+// subject is nil when there is no such entry.
+func (w *writer) subject(a chat.Amendment) (*chat.Subject, error) {
+	found, err := rows(w, scanSubject, `select `+entryColumns+`, fold from entries where room_id = ? and seq = ?`, a.Room, a.Target)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	s := &found[0]
+	if a.Kind == chat.KindReact {
+		s.Reacted, err = w.row(`select 1 from reactions where room_id = ? and seq = ? and emoji = ? and user_id = ?`,
+			[]any{a.Room, a.Target, a.Emoji, a.By.ID}, new(int))
+	}
+	return s, err
+}
+
+// scanSubject scans entryColumns and fold.
+func scanSubject(rs *sql.Rows) (s chat.Subject, err error) {
+	var fold []byte
+	if err := rs.Scan(append(entryInto(&s.Entry), &fold)...); err != nil || len(fold) == 0 {
+		return s, err
+	}
+	return s, json.Unmarshal(fold, &s.Fold)
+}
+
+// fold notes beside the target what has become of it.
+func (w *writer) fold(a chat.Amendment, will chat.Amends) error {
+	fold, err := json.Marshal(will.Fold)
+	if err != nil {
+		return err
+	}
+	if _, err := w.exec(`update entries set fold = ? where room_id = ? and seq = ?`, string(fold), a.Room, a.Target); err != nil {
+		return err
+	}
+	if will.Empty {
+		return w.empty(a.Room, a.Target)
+	}
+	if a.Kind != chat.KindReact {
+		return nil
+	}
+	change := `delete from reactions where room_id = ? and seq = ? and emoji = ? and user_id = ?`
+	if a.On {
+		change = `insert into reactions (room_id, seq, emoji, user_id) values (?, ?, ?, ?)`
+	}
+	_, err = w.exec(change, a.Room, a.Target, a.Emoji, a.By.ID)
+	return err
+}
+
+// empty takes a text, its edits and its reactions out of the database.
+func (w *writer) empty(room string, seq int64) error {
+	if _, err := w.exec(`update entries set body = ? where room_id = ? and seq = ?`, string(chat.EmptyText), room, seq); err != nil {
+		return err
+	}
+	if _, err := w.exec(`update entries set body = ? where room_id = ? and target = ? and kind = 'edit'`,
+		string(chat.EmptyEdit(seq)), room, seq); err != nil {
+		return err
+	}
+	_, err := w.exec(`delete from reactions where room_id = ? and seq = ?`, room, seq)
+	w.emptied = true
+	return err
+}

@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"slices"
+	"sync"
+
+	"hongbao/chat"
+)
+
+func directTests() []storeTest {
+	return []storeTest{
+		{"two people have one room of their own", directRoom},
+		{"who has left a direct room is brought back", directBack},
+		{"who cannot be asked for a direct room", directRefused},
+		{"nobody governs a direct room", directUngoverned},
+		{"both ask for their room at once", directAtOnce},
+	}
+}
+
+func (b *storeBench) pairing(asker, other string) chat.Pairing {
+	return chat.Pairing{
+		ID: b.id("direct"), Asker: person(asker), Other: other, At: b.tick(), EntryIDs: [2]string{b.id("entry"), b.id("entry")}, MaxRooms: 100,
+	}
+}
+
+func (b *storeBench) direct(asker, other string) chat.Paired {
+	b.Helper()
+	p, err := b.Direct(b.ctx, b.pairing(asker, other))
+	b.must(err)
+	if m := b.membership(p.Membership.Room.ID, asker); p.Membership != m {
+		b.Errorf("it tells of %+v, which is %+v", p.Membership, m)
+	}
+	b.balanced()
+	return p
+}
+
+func directRoom(b *storeBench) {
+	b.known(bob, cyn)
+	p := b.pairing(ann, bob) // nobody has seen ann
+	made, err := b.Direct(b.ctx, p)
+	b.must(err)
+	want := chat.Membership{Room: chat.Room{ID: p.ID, Kind: chat.Direct, Members: 2, CreatedAt: p.At}, Role: chat.Plain}
+	if made.Membership != want || !slices.Equal(sorted(made.Entered), []string{ann, bob}) || len(made.Entries) != 0 {
+		b.Errorf("made %+v, want %+v", made, want)
+	}
+	for _, asker := range []string{ann, bob} {
+		other := map[string]string{ann: bob, bob: ann}[asker]
+		if again := b.direct(asker, other); again.Membership != want || len(again.Entered)+len(again.Entries) != 0 {
+			b.Errorf("%s asks again: %+v", asker, again)
+		}
+		b.stands(p.ID, asker, plain)
+	}
+	if p := b.direct(ann, cyn); p.Membership.Room.ID == made.Membership.Room.ID {
+		b.Error("another pair has the same room")
+	}
+	b.stands(p.ID, cyn, chat.Standing{})
+	_, _, err = b.Join(b.ctx, b.joining(p.ID, cyn))
+	b.refused(err, chat.ErrNotFound)
+	if got := b.found("", 10); len(got) != 0 {
+		b.Errorf("found %v", got)
+	}
+}
+
+func directBack(b *storeBench) {
+	b.known(bob)
+	room := b.direct(ann, bob).Membership.Room.ID
+	b.say(room, ann)
+	if left := b.leave(room, bob); len(left.Entries) != 1 || left.Heir != "" {
+		b.Errorf("left %+v", left)
+	}
+	_, _, err := b.Join(b.ctx, b.joining(room, bob))
+	b.refused(err, chat.ErrForbidden)
+
+	p := b.direct(ann, bob)
+	if p.Membership.Room.ID != room || !slices.Equal(p.Entered, []string{bob}) || !slices.Equal(seqsOf(p.Entries), []int64{3}) {
+		b.Fatalf("brought back %+v", p)
+	}
+	b.told(p.Entries[0], ann, chat.MemberChange{User: bob, Change: "invited", By: ann})
+	if m := b.membership(room, bob); m.ReadSeq != 2 || m.Unread != 0 || m.Role != chat.Plain {
+		b.Errorf("back as %+v", m)
+	}
+
+	b.leave(room, ann)
+	b.leave(room, bob)
+	p = b.direct(bob, ann)
+	if !slices.Equal(sorted(p.Entered), []string{ann, bob}) || !slices.Equal(seqsOf(p.Entries), []int64{6, 7}) {
+		b.Fatalf("both brought back %+v", p)
+	}
+	for i, e := range p.Entries {
+		b.told(e, bob, chat.MemberChange{User: p.Entered[i], Change: "invited", By: bob})
+	}
+	if p.Membership.Room.Members != 2 || p.Membership.ReadSeq != 5 {
+		b.Errorf("the asker is in as %+v", p.Membership)
+	}
+}
+
+func directRefused(b *storeBench) {
+	_, err := b.Direct(b.ctx, b.pairing(ann, bob))
+	b.refusedField(err, chat.ErrNotFound, "user")
+	b.known(bob)
+	b.room(bob)
+	crowded := func(asker, other string, rooms int) {
+		b.Helper()
+		p := b.pairing(asker, other)
+		p.MaxRooms = 1
+		_, err := b.Direct(b.ctx, p)
+		b.refusedField(err, chat.ErrLimitExceeded, "user")
+		if ms, err := b.Memberships(b.ctx, ann); err != nil || len(ms) != rooms {
+			b.Errorf("half a room was made: %+v, %v", ms, err)
+		}
+		b.balanced()
+	}
+	crowded(ann, bob, 0)
+	b.known(ann)
+	crowded(bob, ann, 0)
+	room := b.direct(ann, bob).Membership.Room.ID
+	b.leave(room, ann)
+	p := b.pairing(bob, ann)
+	p.MaxRooms = 1 // bob is in two rooms, but he need not come in
+	if done, err := b.Direct(b.ctx, p); err != nil || !slices.Equal(done.Entered, []string{ann}) {
+		b.Errorf("brought back %+v, %v", done, err)
+	}
+	b.leave(room, ann)
+	b.room(ann)
+	crowded(bob, ann, 1)
+}
+
+func directUngoverned(b *storeBench) {
+	b.known(bob, cyn)
+	room := b.direct(ann, bob).Membership.Room.ID
+	b.unchanged(room, func() {
+		for _, kind := range []chat.ChangeKind{
+			chat.Invite, chat.Kick, chat.Ban, chat.Unban, chat.SetRole, chat.Mute, chat.UpdateRoom, chat.DeleteRoom,
+		} {
+			c := b.wanted(kind, room, ann, cyn)
+			c.Role, c.Until = chat.Admin, b.now
+			_, err := b.Change(b.ctx, c)
+			b.refused(err, chat.ErrForbidden)
+		}
+	})
+}
+
+func directAtOnce(b *storeBench) {
+	const askers = 20
+	b.known(ann, bob)
+	asks := make([]chat.Pairing, askers)
+	for i := range asks {
+		if asks[i] = b.pairing(ann, bob); i%2 == 1 {
+			asks[i] = b.pairing(bob, ann)
+		}
+	}
+	var mu sync.Mutex
+	made, rooms := 0, map[string]bool{}
+	together(askers, func(i int) {
+		p, err := b.Direct(b.ctx, asks[i])
+		if err != nil || p.Membership.Room.Members != 2 || len(p.Entries) != 0 {
+			b.Errorf("asked %+v, %v", p, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		rooms[p.Membership.Room.ID] = true
+		if len(p.Entered) > 0 {
+			made++
+		}
+	})
+	if len(rooms) != 1 || made != 1 {
+		b.Errorf("%d made the rooms %v, want one", made, rooms)
+	}
+	b.balanced()
+}

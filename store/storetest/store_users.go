@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"slices"
+
+	"hongbao/chat"
+)
+
+func userTests() []storeTest {
+	return []storeTest{
+		{"tokens are revoked up to a second, and never fewer", revoke},
+		{"many revoke at once", revokeAtOnce},
+		{"a roster is who is in", roster},
+	}
+}
+
+func revoke(b *storeBench) {
+	notBefore := func(u chat.User, want int64) {
+		b.Helper()
+		if got, err := b.PutUser(b.ctx, u); err != nil || got != want {
+			b.Errorf("not before %d, %v; want %d", got, err, want)
+		}
+	}
+	notBefore(person(ann), 0)
+	notBefore(person(ann), 0)
+	for _, step := range []struct{ second, want int64 }{{1_700_000_000, 1_700_000_000}, {1_600_000_000, 1_700_000_000}, {1_700_000_001, 1_700_000_001}} {
+		b.must(b.Revoke(b.ctx, ann, step.second))
+		notBefore(person(ann), step.want)
+	}
+	notBefore(chat.User{ID: ann, Name: "Ann II"}, 1_700_000_001)
+	b.must(b.Revoke(b.ctx, bob, 5)) // unseen
+	b.create(b.newRoom(ann, bob))
+	notBefore(person(bob), 5)
+	notBefore(person(cyn), 0)
+	b.Store = b.Reopen()
+	notBefore(chat.User{ID: ann, Name: "Ann II"}, 1_700_000_001)
+}
+
+func revokeAtOnce(b *storeBench) {
+	const most = 20
+	together(most, func(i int) {
+		if err := b.Revoke(b.ctx, ann, int64(i+1)); err != nil {
+			b.Error(err)
+		}
+	})
+	if got, err := b.PutUser(b.ctx, person(ann)); err != nil || got != most {
+		b.Errorf("not before %d, %v; want %d", got, err, most)
+	}
+}
+
+func roster(b *storeBench) {
+	room := b.room(ann, bob, cyn, dan)
+	b.room(bob)
+	b.leave(room, cyn)
+	b.change(b.wanted(chat.Ban, room, ann, dan))
+	b.join(room, member(1))
+	users, err := b.Roster(b.ctx, room, 10)
+	b.must(err)
+	if want := []string{ann, bob, member(1)}; !slices.Equal(sorted(users), sorted(want)) {
+		b.Errorf("in are %v, want %v", users, want)
+	}
+	if users, err := b.Roster(b.ctx, room, 2); err != nil || len(users) != 2 || users[0] == users[1] {
+		b.Errorf("two of them are %v, %v", users, err)
+	}
+	if users, err := b.Roster(b.ctx, "no-room", 10); err != nil || len(users) != 0 {
+		b.Errorf("in no room are %v, %v", users, err)
+	}
+}

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"encoding/json"
+
+	"hongbao/web/wire"
+)
+
+// bodies reads the body of each kind.
+var bodies = map[string]func(json.RawMessage) (Body, error){
+	"text": func(raw json.RawMessage) (Body, error) {
+		var b struct {
+			wire.TextBody
+
+			EditedAt  int64          `json:"edited_at"`
+			Reactions map[string]int `json:"reactions"`
+			Recalled  bool           `json:"recalled"`
+		}
+		err := json.Unmarshal(raw, &b)
+		return Text{
+			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions,
+			EditedAt: timeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled,
+		}, err
+	},
+	"packet": func(raw json.RawMessage) (Body, error) {
+		var b wire.Packet
+		err := json.Unmarshal(raw, &b)
+		return PacketSent{Packet: packetOf(b)}, err
+	},
+	"packet_done": func(raw json.RawMessage) (Body, error) {
+		var b wire.PacketDoneBody
+		err := json.Unmarshal(raw, &b)
+		return PacketDone{Packet: b.Packet, Reason: b.Reason, State: stateOf(b.State), Seed: b.Seed}, err
+	},
+	"member": func(raw json.RawMessage) (Body, error) {
+		var b wire.MemberBody
+		err := json.Unmarshal(raw, &b)
+		return MemberChanged{User: b.User, Change: b.Change, By: b.By, Role: b.Role, Until: timeOf(b.Until)}, err
+	},
+	"edit": func(raw json.RawMessage) (Body, error) {
+		var b struct {
+			Target   int64  `json:"target"`
+			Text     string `json:"text"`
+			Recalled bool   `json:"recalled"`
+		}
+		err := json.Unmarshal(raw, &b)
+		return Edited(b), err
+	},
+	"recall": func(raw json.RawMessage) (Body, error) {
+		var b struct {
+			Target int64 `json:"target"`
+		}
+		err := json.Unmarshal(raw, &b)
+		return Recalled(b), err
+	},
+	"react": func(raw json.RawMessage) (Body, error) {
+		var b struct {
+			Target int64  `json:"target"`
+			Emoji  string `json:"emoji"`
+			On     bool   `json:"on"`
+			Count  int    `json:"count"`
+		}
+		err := json.Unmarshal(raw, &b)
+		return Reacted(b), err
+	},
+	"room": func(raw json.RawMessage) (Body, error) {
+		var b struct {
+			Name         *string `json:"name"`
+			Announcement *string `json:"announcement"`
+		}
+		err := json.Unmarshal(raw, &b)
+		return RoomChanged(b), err
+	},
+}
+
+// bodyOf reads a body. What it cannot read is given as it came: an entry is never lost.
+func bodyOf(kind string, raw json.RawMessage) Body {
+	if read, ok := bodies[kind]; ok {
+		if body, err := read(raw); err == nil {
+			return body
+		}
+	}
+	return Other{Name: kind, Raw: raw}
+}
+
+// publicationOf reads an entry as it was pushed. What is no entry still has its place in the room.
+func publicationOf(room string, seq int64, data []byte, states map[string]State) Entry {
+	var e wire.Entry
+	if err := json.Unmarshal(data, &e); err != nil {
+		return Entry{Room: room, Seq: seq, Body: Other{Raw: data}}
+	}
+	e.Seq = seq
+	return entryOf(room, e, states)
+}

@@ -1,0 +1,202 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"hongbao/web/client"
+)
+
+// Both encodings: who is told what, from the first connect to the last leave.
+func TestTalk(t *testing.T) {
+	for name, change := range map[string]func(*client.Options){"json": func(*client.Options) {}, "protobuf": protobuf} {
+		t.Run(name, func(t *testing.T) {
+			ann, bob := open(t, shared.addr, unique(t, "ann"), change), open(t, shared.addr, unique(t, "bob"), change)
+			if c := await[client.Connected](t, ann, nil); c.Again || len(c.Rooms) > 0 || c.Account.Currency.Code != "CNY" {
+				t.Errorf("connected: %+v", c)
+			}
+			id := room(t, ann, bob)
+			if rooms := bob.Rooms(); len(rooms) != 1 || rooms[0].ID != id || rooms[0].Name == "" {
+				t.Errorf("bob is in %+v", rooms)
+			}
+			sent := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k1", Text: "hello <bob> & 你好"}))
+			e := await[client.Entry](t, bob, nil)
+			if text := e.Body.(client.Text); e.Seq != sent.Seq || e.ID != sent.ID || e.Key != "k1" || e.From != ann.Me() || text.Text != "hello <bob> & 你好" || !e.At.Equal(sent.At) {
+				t.Errorf("heard %+v, sent %+v", e, sent)
+			}
+			if again := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k1", Text: "hello <bob> & 你好"})); !again.Dup || again.ID != sent.ID {
+				t.Errorf("sent again: %+v", again)
+			}
+			if unread := must[int64](t)(bob.MarkRead(soon(t), id, sent.Seq)); unread != 0 {
+				t.Errorf("%d unread", unread)
+			}
+			if err := bob.Leave(soon(t), id); err != nil {
+				t.Error(err)
+			}
+			if left := await[client.Left](t, bob, nil); left != (client.Left{Room: id, Reason: "left"}) || len(bob.Rooms()) > 0 {
+				t.Errorf("%+v, still in %+v", left, bob.Rooms())
+			}
+			if _, err := bob.Send(soon(t), client.Message{Room: id, Text: "?"}); !errors.Is(err, client.ErrNotMember) {
+				t.Errorf("sent after leaving: %v", err)
+			}
+			// Back in the room, and what was said meanwhile is no event.
+			say(t, ann, id, 1, 2)
+			must[client.Room](t)(bob.Join(soon(t), id))
+			if entered := await[client.Entered](t, bob, nil); entered.Room.ID != id || entered.Room.LastSeq != sent.Seq+2 {
+				t.Errorf("%+v", entered)
+			}
+			say(t, ann, id, 3, 4)
+			hear(t, bob, id, 3, 4)
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	c := open(t, shared.addr, unique(t, "ann"))
+	err := c.Call(soon(t), "fly", struct{}{}, new(struct{}))
+	var refused *client.Error
+	if !errors.As(err, &refused) || !errors.Is(err, client.ErrUnknownCommand) || errors.Is(err, client.ErrNotFound) || refused.Repeated {
+		t.Errorf("an unknown method: %v", err)
+	}
+	_, err = c.Send(soon(t), client.Message{Room: "nowhere", Text: "hello"})
+	if !errors.Is(err, client.ErrNotFound) {
+		t.Errorf("an unknown room: %v", err)
+	}
+	_, err = c.CreateRoom(soon(t), client.NewRoom{Kind: "square", Name: "room"})
+	if !errors.As(err, &refused) || refused.Values["field"] != "kind" || err.Error() != "create_room: bad_request: kind" {
+		t.Errorf("an unknown kind: %v", err)
+	}
+	for _, address := range []string{"", "http://localhost/", "ws://", "ws://a,ws://b", "::"} {
+		if c, err := client.New(address, client.Options{Token: "t"}); err == nil {
+			t.Errorf("%q is no address", address)
+			_ = c.Close()
+		}
+	}
+	if _, err := client.New(url(shared.addr), client.Options{}); err == nil {
+		t.Error("no token is no way in")
+	}
+}
+
+// Who reads slowly hears everything in order, though little is kept for him.
+func TestSlowReader(t *testing.T) {
+	ann := open(t, shared.addr, unique(t, "ann"))
+	bob := open(t, shared.addr, unique(t, "bob"), func(o *client.Options) { o.Queue = 10 })
+	id := room(t, ann, bob)
+	say(t, ann, id, 1, 150)
+	hear(t, bob, id, 1, 20)
+	say(t, ann, id, 151, 175)
+	hear(t, bob, id, 21, 175)
+}
+
+// A context ends a call at once, though nobody answers; Close ends all.
+func TestNobodyThere(t *testing.T) {
+	c := open(t, freeAddress(), "ann")
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := make(chan error, 3)
+	go func() { _, err := c.Wallet(ctx); calls <- err }()
+	go func() { _, err := c.Next(ctx); calls <- err }()
+	go func() { _, err := c.Ready(ctx); calls <- err }()
+	cancel()
+	for range 3 {
+		if err := <-calls; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	go func() { _, err := c.Wallet(context.Background()); calls <- err }()
+	go func() { _, err := c.Next(context.Background()); calls <- err }()
+	go func() { _, err := c.Grab(context.Background(), "p", ""); calls <- err }()
+	_ = c.Close()
+	for range 3 {
+		if err := <-calls; !errors.Is(err, client.ErrClosed) {
+			t.Error(err)
+		}
+	}
+	if err := c.Close(); err != nil || !errors.Is(c.Err(), client.ErrClosed) {
+		t.Error(err, c.Err())
+	}
+}
+
+// Close does not wait for a server that takes connections and says nothing.
+func TestCloseWhileDialing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := open(t, l.Addr().String(), "ann")
+	conn, err := l.Accept() // the handshake is on its way
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	begun := time.Now()
+	_ = c.Close()
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+}
+
+func TestToken(t *testing.T) {
+	t.Run("bad", func(t *testing.T) {
+		c := open(t, shared.addr, "ann", func(o *client.Options) { o.Token = "nonsense" })
+		_, err := c.Wallet(soon(t))
+		var closed *client.CloseError
+		if !errors.As(err, &closed) || closed.Code != 3500 || !errors.Is(err, client.ErrUnauthorized) {
+			t.Errorf("%v", err)
+		}
+		if _, err := c.Next(soon(t)); !errors.As(err, &closed) {
+			t.Errorf("events end with %v", err)
+		}
+	})
+	t.Run("over", func(t *testing.T) {
+		c := open(t, shared.addr, "ann", func(o *client.Options) { o.Token = token("ann", "", -time.Second) })
+		if _, err := c.Ready(soon(t)); !errors.Is(err, client.ErrUnauthorized) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("refused by the host", func(t *testing.T) {
+		c := open(t, shared.addr, "ann", func(o *client.Options) {
+			o.Token, o.GetToken = "", func(context.Context) (string, error) { return "", client.ErrUnauthorized }
+		})
+		if _, err := c.Ready(soon(t)); !errors.Is(err, client.ErrUnauthorized) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("refreshed", func(t *testing.T) {
+		user := unique(t, "ann")
+		asked := make(chan time.Duration, 4)
+		asked <- 0
+		asked <- 3 * time.Second
+		asked <- time.Hour
+		c := open(t, shared.addr, user, func(o *client.Options) {
+			o.Token = token(user, "", -time.Second)
+			o.GetToken = func(context.Context) (string, error) {
+				ttl := <-asked
+				if ttl == 0 {
+					return "", errors.New("the host is away for a moment")
+				}
+				return token(user, "", ttl), nil
+			}
+		})
+		if _, err := c.Ready(soon(t)); err != nil {
+			t.Fatal(err)
+		}
+		await[client.Connected](t, c, nil)
+		for deadline := time.Now().Add(20 * time.Second); len(asked) > 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the second token has run out and no third was asked for")
+			}
+		}
+		if _, err := c.Wallet(soon(t)); err != nil {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+		defer cancel()
+		if e, err := c.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("refreshed by coming back, not on the socket: %+v, %v", e, err)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package client
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The feed gives every entry of a stay once and in order, or names it as skipped, whatever is pushed, lost,
+// told twice or read from history in between, and however slowly it is taken.
+func TestFeedModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		maxMissed := rapid.SampledFrom([]int64{0, 0, 5}).Draw(t, "max missed")
+		m := &model{t: t, feed: newFeed(rapid.IntRange(1, 5).Draw(t, "queue"), maxMissed), last: 10, maxMissed: maxMissed}
+		t.Repeat(map[string]func(*rapid.T){
+			"say":     func(*rapid.T) { m.last++; m.push(m.last) },
+			"lose":    func(*rapid.T) { m.last++ },
+			"repeat":  func(t *rapid.T) { m.push(rapid.Int64Range(1, m.last).Draw(t, "seq")) },
+			"enter":   func(*rapid.T) { m.enter() },
+			"leave":   func(*rapid.T) { m.leave() },
+			"reach":   func(*rapid.T) { m.feed.reach("r", "e", m.last, false) },
+			"tell":    func(*rapid.T) { m.feed.tell(Typing{}) },
+			"history": func(t *rapid.T) { m.history(rapid.IntRange(1, 3).Draw(t, "page")) },
+			"take":    func(*rapid.T) { m.take() },
+			"":        func(*rapid.T) { m.check() },
+		})
+		m.feed.reach("r", "e", m.last, false)
+		m.leave()
+		for n := 0; m.busy(); n++ {
+			if n > 10_000 {
+				t.Fatal("there is no end")
+			}
+			m.take()
+			m.history(100)
+		}
+		if m.inside || len(m.feed.stays) > 0 {
+			t.Fatalf("all is over, and not all was told; %+v", m.feed)
+		}
+	})
+}
+
+// model is one room of a server, and somebody who hears of it.
+type model struct {
+	t         *rapid.T
+	feed      feed
+	last      int64
+	maxMissed int64
+
+	in      bool  // is in the room
+	inside  bool  // was told so
+	refused bool  // asked for history when out of it
+	heard   int64 // the last entry
+}
+
+func (m *model) push(seq int64) { m.feed.push(Entry{Room: "r", Seq: seq}) }
+
+func (m *model) enter() {
+	m.feed.enter(Room{ID: "r", LastSeq: m.last}, true)
+	m.feed.reach("r", "e", m.last, false)
+	m.in = true
+}
+
+func (m *model) leave() {
+	m.feed.leave("r")
+	m.in = false
+}
+
+func (m *model) take() {
+	switch e := m.feed.take().(type) {
+	case Entered:
+		if m.inside {
+			m.t.Fatalf("entered twice")
+		}
+		m.inside, m.refused, m.heard = true, false, e.Room.LastSeq
+	case Left:
+		if !m.inside {
+			m.t.Fatalf("left without having been there")
+		}
+		m.inside = false
+	case Entry:
+		if !m.inside || e.Seq != m.heard+1 {
+			m.t.Fatalf("heard %d after %d, inside: %v", e.Seq, m.heard, m.inside)
+		}
+		m.heard = e.Seq
+	case Skipped:
+		if !m.inside || e.After != m.heard || e.Through <= e.After || m.maxMissed == 0 && !m.refused {
+			m.t.Fatalf("skipped %+v after %d, inside: %v", e, m.heard, m.inside)
+		}
+		m.heard = e.Through
+	}
+}
+
+// history answers one question; there is none for who is out.
+func (m *model) history(page int) {
+	s, missing := m.feed.nextHole()
+	if s == nil {
+		return
+	}
+	m.refused = m.refused || !m.in
+	var entries []Entry
+	for seq := missing.after + 1; m.in && seq <= m.last && len(entries) < page; seq++ {
+		entries = append(entries, Entry{Room: "r", Seq: seq})
+	}
+	m.feed.filled(s, missing, entries)
+}
+
+func (m *model) busy() bool { return len(m.feed.turns)+len(m.feed.holes) > 0 }
+
+// check looks at what must always hold inside.
+func (m *model) check() {
+	loose := 0
+	for _, s := range m.feed.turns {
+		if s == nil {
+			loose++
+		} else if s.place != queued || s.then != nil && s.then.then != nil {
+			m.t.Fatalf("has a turn at %d, or too many stays behind it", s.place)
+		}
+	}
+	stays := 0
+	if s := m.feed.stays["r"]; s != nil {
+		stays++
+		if len(s.ready) > m.feed.queue+3 {
+			m.t.Fatalf("%d entries are kept", len(s.ready))
+		}
+	}
+	if loose != len(m.feed.loose) || len(m.feed.turns) > loose+stays+1 {
+		m.t.Fatalf("%d turns, %d loose events, %d stays", len(m.feed.turns), len(m.feed.loose), stays)
+	}
+}
+
+// The newest loose events are kept, in order.
+func TestLooseEventsAreBounded(t *testing.T) {
+	f := newFeed(1, 0)
+	for i := range maxLoose + 10 {
+		f.tell(MemberCount{Count: i})
+	}
+	for i := range maxLoose {
+		if e := f.take(); e != (MemberCount{Count: i + 10}) {
+			t.Fatalf("the %dth is %+v", i, e)
+		}
+	}
+	if e := f.take(); e != nil || len(f.turns) > 0 {
+		t.Errorf("and then %+v", e)
+	}
+}
+
+// Rooms take turns: one that has much to say does not keep another waiting.
+func TestRoomsTakeTurns(t *testing.T) {
+	f := newFeed(10, 0)
+	for _, room := range []string{"a", "b"} {
+		f.enter(Room{ID: room}, false)
+		for seq := range int64(3) {
+			f.push(Entry{Room: room, Seq: seq + 1})
+		}
+	}
+	var order string
+	for e := f.take(); e != nil; e = f.take() {
+		order += fmt.Sprint(e.(Entry).Room, e.(Entry).Seq, " ")
+	}
+	if order != "a1 b1 a2 b2 a3 b3 " {
+		t.Error(order)
+	}
+}
+
+// Who was about to be put out, and came back before he was, was not put out for that reason later.
+func TestReasonsDoNotStay(t *testing.T) {
+	f := newFeed(10, 0)
+	f.enter(Room{ID: "r"}, false)
+	f.willLeave("r", "kicked")
+	f.enter(Room{ID: "r"}, false)
+	f.leave("r")
+	if e := f.take(); e != (Left{Room: "r"}) {
+		t.Errorf("%+v", e)
+	}
+}

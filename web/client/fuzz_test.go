@@ -1,0 +1,56 @@
+package client
+
+import (
+	"encoding/json"
+	"testing"
+
+	"hongbao/web/wire"
+)
+
+// Whatever is pushed, nothing panics, and nothing is lost: what is not understood is given as it came.
+func FuzzEvents(f *testing.F) {
+	for _, kind := range []string{"text", "packet", "packet_done", "member", "edit", "recall", "react", "room", "poll"} {
+		f.Add([]byte(`{"seq":1,"id":"i","at":5,"from":{"id":"u","name":"n"},"kind":"` + kind + `","body":{"text":"t","target":1,"state":{"mine":{}},"until":3}}`))
+	}
+	for _, name := range []string{"typing", "presence", "read", "packet_progress", "wallet", "grab_result", "members", "left", "applause"} {
+		f.Add([]byte(`{"` + name + `":{"room":"r","user":"u","seq":1,"balance":1,"outcome":"won"}}`))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e := publicationOf("r", 7, data, map[string]State{"": {}})
+		if e.Seq != 7 || e.Room != "r" || e.Body == nil {
+			t.Errorf("%+v", e)
+		}
+		if other, ok := e.Body.(Other); ok && len(other.Raw) == 0 && json.Valid(data) && len(data) > 0 {
+			var w wire.Entry
+			if json.Unmarshal(data, &w) != nil || len(w.Body) > 0 {
+				t.Errorf("lost: %s", data)
+			}
+		}
+		c := &Client{rooms: map[string]*MyRoom{"r": {}}, grabs: map[chan Grab]string{}, feed: newFeed(1, 0), changed: make(chan struct{})}
+		c.rooms["r"].note(e.Body, "u")
+		var m wire.Message
+		if err := json.Unmarshal(data, &m); err != nil {
+			m = wire.Message{}
+		}
+		event := eventOf(m, data)
+		c.noteLocked(&event)
+		if other, ok := event.(OtherEvent); ok && len(other.Raw) != len(data) {
+			t.Errorf("lost: %s", data)
+		}
+	})
+}
+
+// Every kind of entry that the wire names is understood.
+func TestEveryKindIsKnown(t *testing.T) {
+	for kind, read := range bodies {
+		body, err := read(json.RawMessage(`{}`))
+		if err != nil || body.Kind() != kind {
+			t.Errorf("%s reads %+v, %v", kind, body, err)
+		}
+	}
+	for kind, body := range map[string]Body{"text": Text{}, "packet": PacketSent{}, "packet_done": PacketDone{}, "member": MemberChanged{}, "edit": Edited{}, "recall": Recalled{}, "react": Reacted{}, "room": RoomChanged{}} {
+		if body.Kind() != kind || bodies[kind] == nil {
+			t.Errorf("%s is not read", kind)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"hongbao/web/client"
+)
+
+func TestGovern(t *testing.T) {
+	annID, bobID, eveID := unique(t, "ann"), unique(t, "bob"), unique(t, "eve")
+	ann, bob, eve := open(t, shared.addr, annID), open(t, shared.addr, bobID), open(t, shared.addr, eveID)
+	for _, c := range []*client.Client{bob, eve} {
+		must[client.Account](t)(c.Ready(soon(t)))
+	}
+	r := must[client.Room](t)(ann.CreateRoom(soon(t), client.NewRoom{Name: "council", Kind: "private"}))
+	good := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	member := func(user, change string) client.MemberChanged {
+		t.Helper()
+		return await(t, bob, func(e client.Entry) bool {
+			b, ok := e.Body.(client.MemberChanged)
+			return ok && b.User == user && b.Change == change
+		}).Body.(client.MemberChanged)
+	}
+	good(ann.Invite(soon(t), r.ID, bobID, eveID))
+	if e := await[client.Entered](t, bob, nil); e.Room.ID != r.ID || e.Room.Kind != "private" {
+		t.Errorf("%+v", e)
+	}
+	member(eveID, "invited")
+	if people := all(t, ann.Members(soon(t), r.ID)); len(people) != 3 || !people[0].Online {
+		t.Errorf("%+v", people)
+	}
+	good(ann.SetRole(soon(t), r.ID, bobID, "admin"))
+	if b := member(bobID, "role"); b.Role != "admin" || b.By != annID || bob.Rooms()[0].Role != "admin" {
+		t.Errorf("%+v %+v", b, bob.Rooms())
+	}
+	good(bob.Mute(soon(t), r.ID, eveID, 90*time.Second))
+	if b := member(eveID, "muted"); time.Until(b.Until) < time.Minute {
+		t.Errorf("%+v", b)
+	}
+	if _, err := eve.Send(soon(t), client.Message{Room: r.ID, Text: "mute?"}); !errors.Is(err, client.ErrMuted) {
+		t.Errorf("%v", err)
+	}
+	good(bob.Mute(soon(t), r.ID, eveID, 0))
+	good(bob.Kick(soon(t), r.ID, eveID))
+	await(t, eve, func(e client.Entry) bool { // one's last entry says why
+		b, ok := e.Body.(client.MemberChanged)
+		return ok && b.User == eveID && b.Change == "kicked"
+	})
+	if left := await[client.Left](t, eve, nil); left.Reason != "kicked" {
+		t.Errorf("%+v", left)
+	}
+	good(bob.Ban(soon(t), r.ID, eveID))
+	if err := ann.Invite(soon(t), r.ID, eveID); !errors.Is(err, client.ErrBanned) {
+		t.Errorf("%v", err)
+	}
+	good(bob.Unban(soon(t), r.ID, eveID))
+	name, announcement := "high council", "be kind"
+	if now := must[client.Room](t)(bob.UpdateRoom(soon(t), r.ID, client.RoomUpdate{Name: &name, Announcement: &announcement})); now.Name != name {
+		t.Errorf("%+v", now)
+	}
+	changed := await(t, ann, func(e client.Entry) bool { return e.Body.Kind() == "room" }).Body.(client.RoomChanged)
+	if *changed.Name != name || *changed.Announcement != announcement || ann.Rooms()[0].Name != name {
+		t.Errorf("%+v %+v", changed, ann.Rooms())
+	}
+	good(ann.DeleteRoom(soon(t), r.ID))
+	if left := await[client.Left](t, bob, nil); left.Reason != "deleted" {
+		t.Errorf("%+v", left)
+	}
+	if err := ann.DeleteRoom(soon(t), r.ID); !errors.Is(err, client.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+
+	direct := must[client.Room](t)(ann.Direct(soon(t), bobID))
+	if again := must[client.Room](t)(bob.Direct(soon(t), annID)); again.ID != direct.ID || again.Kind != "direct" {
+		t.Errorf("%+v, then %+v", direct, again)
+	}
+	if e := await[client.Entered](t, bob, nil); e.Room.ID != direct.ID {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAmend(t *testing.T) {
+	ann, bob := open(t, shared.addr, unique(t, "ann")), open(t, shared.addr, unique(t, "bob"))
+	id := room(t, ann, bob)
+	first := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Text: "helo"}))
+	second := must[client.Sent](t)(ann.Send(soon(t), client.Message{
+		Room: id, Data: json.RawMessage(`{"sticker":1}`), ReplyTo: first.Seq, Mentions: []string{bob.Me().ID},
+	}))
+	for _, err := range []error{
+		ann.Edit(soon(t), id, first.Seq, "hello"),
+		bob.React(soon(t), id, first.Seq, "👍", true),
+		ann.Recall(soon(t), id, second.Seq),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	var heard []client.Body
+	for range 5 {
+		heard = append(heard, await[client.Entry](t, bob, nil).Body)
+	}
+	if text := heard[1].(client.Text); string(text.Data) != `{"sticker":1}` || text.ReplyTo != first.Seq || !slices.Equal(text.Mentions, []string{bob.Me().ID}) {
+		t.Errorf("%+v", text)
+	}
+	if heard[2] != (client.Edited{Target: first.Seq, Text: "hello"}) || heard[3] != (client.Reacted{Target: first.Seq, Emoji: "👍", On: true, Count: 1}) || heard[4] != (client.Recalled{Target: second.Seq}) {
+		t.Errorf("%+v", heard[2:])
+	}
+	page := must[client.Page](t)(bob.Before(soon(t), id, second.Seq+1, 0))
+	if text := page.Entries[0].Body.(client.Text); text.Text != "hello" || text.EditedAt.IsZero() || text.Reactions["👍"] != 1 {
+		t.Errorf("%+v", text)
+	}
+	if text := page.Entries[1].Body.(client.Text); !text.Recalled || text.Data != nil {
+		t.Errorf("%+v", text)
+	}
+	if err := bob.Edit(soon(t), id, first.Seq, "mine"); !errors.Is(err, client.ErrForbidden) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Who is there, and what he is about to say.
+func TestPresence(t *testing.T) {
+	ann, bob := open(t, shared.addr, unique(t, "ann")), open(t, shared.addr, unique(t, "bob"))
+	id := room(t, ann, bob)
+	count, users, err := ann.Online(soon(t), id)
+	if slices.Sort(users); err != nil || count != 2 || !slices.Equal(users, []string{ann.Me().ID, bob.Me().ID}) {
+		t.Errorf("%d %q %v", count, users, err)
+	}
+	if err := bob.SayTyping(soon(t), id); err != nil {
+		t.Error(err)
+	}
+	if e := await[client.Typing](t, ann, nil); e != (client.Typing{Room: id, User: bob.Me().ID}) {
+		t.Errorf("%+v", e)
+	}
+	say(t, ann, id, 1, 1)
+	must[int64](t)(bob.MarkRead(soon(t), id, 1))
+	if e := await(t, ann, func(e client.Read) bool { return e.User == bob.Me().ID }); e.Seq != 1 || e.Room != id {
+		t.Errorf("%+v", e)
+	}
+	_ = bob.Close()
+	if e := await(t, ann, func(e client.Presence) bool { return !e.Online }); e.User != bob.Me().ID || e.Room != id {
+		t.Errorf("%+v", e)
+	}
+	found := false
+	for r, err := range ann.FindRooms(soon(t), t.Name()) {
+		found = found || err == nil && r.ID == id
+	}
+	if !found {
+		t.Error("the room is not found by its name")
+	}
+}

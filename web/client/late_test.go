@@ -1,0 +1,238 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"hongbao/web/client"
+	"hongbao/web/wire"
+)
+
+// A grab that is pending ends with the push that says so.
+func TestPendingIsTold(t *testing.T) {
+	var s *scripted
+	s = script(t, wire.ConnectData{}, func(string, json.RawMessage) any {
+		s.push(wire.Message{GrabResult: &wire.GrabReply{Packet: "other", Outcome: "empty"}})
+		s.push(wire.Message{GrabResult: &wire.GrabReply{Packet: "p", Outcome: "won", Amount: 7, Balance: new(int64)}})
+		return wire.GrabReply{Packet: "p", Outcome: "pending"}
+	})
+	c := s.client()
+	if g := must[client.Grab](t)(c.Grab(soon(t), "p", "")); g.Outcome != client.Won || g.Amount != 7 {
+		t.Errorf("%+v", g)
+	}
+	if g := await(t, c, func(e client.GrabResult) bool { return e.Packet == "p" }); g.Amount != 7 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Without the push it is asked for again.
+func TestPendingIsAskedAgain(t *testing.T) {
+	var s *scripted
+	s = script(t, wire.ConnectData{}, func(string, json.RawMessage) any {
+		if s.count("grab") == 1 {
+			return wire.GrabReply{Packet: "p", Outcome: "pending"}
+		}
+		return wire.GrabReply{Packet: "p", Outcome: "already", Amount: 7}
+	})
+	if g := must[client.Grab](t)(s.client().Grab(soon(t), "p", "")); g.Outcome != client.Already {
+		t.Errorf("%+v", g)
+	}
+}
+
+// What is temporary is repeated as it was, not before the server has said.
+func TestTemporary(t *testing.T) {
+	keys := make(chan string, 10)
+	s := script(t, wire.ConnectData{}, func(_ string, data json.RawMessage) any {
+		var r wire.SendRequest
+		_ = json.Unmarshal(data, &r)
+		keys <- r.Key
+		switch len(keys) {
+		case 1:
+			return wire.NewError(wire.CodeRateLimited, "retry_after_ms", "700")
+		case 2:
+			return wire.NewError(wire.CodeUnavailable)
+		}
+		return wire.SendReply{Seq: 1}
+	})
+	c := s.client()
+	begun := time.Now()
+	must[client.Sent](t)(c.Send(soon(t), client.Message{Room: "r", Text: "hello"}))
+	if took := time.Since(begun); took < 700*time.Millisecond {
+		t.Errorf("repeated after %v", took)
+	}
+	if a, b, c := <-keys, <-keys, <-keys; a == "" || b != a || c != a {
+		t.Errorf("the keys were %q %q %q", a, b, c)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_, err := c.Send(ctx, client.Message{Room: "r", Text: "hello"})
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrRateLimited) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The seed was used up by another device: a new key, and the seed that the server has committed to by now.
+func TestConflict(t *testing.T) {
+	asked := make(chan wire.SendPacketRequest, 10)
+	s := script(t, inRoom(0), func(_ string, data json.RawMessage) any {
+		var r wire.SendPacketRequest
+		_ = json.Unmarshal(data, &r)
+		asked <- r
+		if r.Commitment != "c2" {
+			return wire.NewError(wire.CodeConflict, "next_commitment", "c2")
+		}
+		return wire.SendPacketReply{NextCommitment: "c3", Balance: 5}
+	})
+	c := s.client()
+	must[client.SentPacket](t)(c.SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
+	if a, b := <-asked, <-asked; a.Commitment != "c1" || a.Key == "" || a.Key == b.Key {
+		t.Errorf("asked %+v, then %+v", a, b)
+	}
+	if a := c.Account(); a.NextCommitment != "c3" || a.Balance != 5 {
+		t.Errorf("%+v", a)
+	}
+	if _, err := c.SendPacket(soon(t), client.NewPacket{Key: "mine", Commitment: "c1"}); !errors.Is(err, client.ErrConflict) || len(asked) != 1 {
+		t.Errorf("%v, asked %d times", err, len(asked))
+	}
+}
+
+// The seed was used up by a try of ours that nobody answered: the packet is there, and is not sent again.
+func TestConflictWithOneself(t *testing.T) {
+	asked := make(chan wire.SendPacketRequest, 10)
+	s := script(t, inRoom(0), func(_ string, data json.RawMessage) any {
+		var r wire.SendPacketRequest
+		_ = json.Unmarshal(data, &r)
+		asked <- r
+		switch len(asked) {
+		case 1:
+			return wire.NewError(wire.CodeUnavailable) // it is on its way
+		case 2:
+			return wire.NewError(wire.CodeConflict, "next_commitment", "c2")
+		}
+		return wire.SendPacketReply{NextCommitment: "c2", Dup: true}
+	})
+	sent := must[client.SentPacket](t)(s.client().SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
+	if !sent.Dup || len(asked) != 3 {
+		t.Fatalf("%+v, asked %d times", sent, len(asked))
+	}
+	if a, b, c := <-asked, <-asked, <-asked; a.Key == "" || b.Key != a.Key || c.Key != a.Key {
+		t.Errorf("the keys were %q %q %q", a.Key, b.Key, c.Key)
+	}
+}
+
+// The last answer to a deletion was lost: that the room is not there is what was wanted.
+func TestDeletedTwice(t *testing.T) {
+	var s *scripted
+	s = script(t, inRoom(0), func(string, json.RawMessage) any {
+		if s.count("delete_room") == 1 {
+			return wire.NewError(wire.CodeInternal)
+		}
+		return wire.NewError(wire.CodeNotFound)
+	})
+	c := s.client()
+	if err := c.DeleteRoom(soon(t), "r"); err != nil {
+		t.Error(err)
+	}
+	if err := c.DeleteRoom(soon(t), "r"); !errors.Is(err, client.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Kinds and events of a newer server are given as they came.
+func TestUnknown(t *testing.T) {
+	s := script(t, inRoom(4), nil)
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	s.push(map[string]any{"applause": map[string]any{"room": "r"}})
+	if e := await[client.OtherEvent](t, c, nil); string(e.Raw) != `{"applause":{"room":"r"}}` {
+		t.Errorf("%s", e.Raw)
+	}
+	s.enter("r", 5, "poll", map[string]any{"question": "?"})
+	s.enter("r", 6, "text", "no object")
+	s.enter("r", 7, "room", map[string]any{"announcement": "hear, hear"})
+	if e := await[client.Entry](t, c, nil); e.Seq != 5 || e.Body.Kind() != "poll" || fmt.Sprintf("%s", e.Body.(client.Other).Raw) != `{"question":"?"}` {
+		t.Errorf("%+v", e)
+	}
+	if e := await[client.Entry](t, c, nil); e.Seq != 6 || e.Body.Kind() != "text" {
+		t.Errorf("%+v", e)
+	}
+	if e := await[client.Entry](t, c, nil); e.Seq != 7 || *e.Body.(client.RoomChanged).Announcement != "hear, hear" || c.Rooms()[0].Announcement != "hear, hear" {
+		t.Errorf("%+v %+v", e, c.Rooms())
+	}
+}
+
+// The server comes back from a backup: another epoch, fewer entries.
+func TestCrashNumberedAnew(t *testing.T) {
+	s := script(t, inRoom(10), nil)
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	s.enter("r", 11, "text", wire.TextBody{Text: "11"})
+	hear(t, c, "r", 11, 11)
+	s.becomes(inRoom(5), "f")
+	s.hangUp(3001)
+	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", Through: 5}) {
+		t.Errorf("%+v", e)
+	}
+	s.enter("r", 6, "text", wire.TextBody{Text: "6"})
+	hear(t, c, "r", 6, 6)
+}
+
+// A push was lost on its way, and history does not have it either.
+func TestHole(t *testing.T) {
+	s := script(t, inRoom(10), func(_ string, data json.RawMessage) any {
+		var r wire.HistoryRequest
+		_ = json.Unmarshal(data, &r)
+		if *r.After != 10 && *r.After != 13 {
+			t.Errorf("asked for what came after %d", *r.After)
+		}
+		if *r.After == 13 {
+			return wire.NewError(wire.CodeNotMember)
+		}
+		return wire.HistoryReply{Entries: []wire.Entry{
+			{Seq: 12, Kind: "text", Body: json.RawMessage(`{"text":"12","edited_at":5,"reactions":{"👍":2}}`)},
+			{Seq: 13, Kind: "text", Body: json.RawMessage(`{"text":"of later"}`)},
+		}}
+	})
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	s.enter("r", 13, "text", wire.TextBody{Text: "13"})
+	s.enter("r", 16, "text", wire.TextBody{Text: "16"})
+	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", After: 10, Through: 11}) {
+		t.Errorf("%+v", e)
+	}
+	e := await[client.Entry](t, c, nil)
+	if text := e.Body.(client.Text); e.Seq != 12 || text.Reactions["👍"] != 2 || text.EditedAt.UnixMilli() != 5 {
+		t.Errorf("%+v", e)
+	}
+	hear(t, c, "r", 13, 13)
+	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", After: 13, Through: 15}) {
+		t.Errorf("%+v", e)
+	}
+	hear(t, c, "r", 16, 16)
+}
+
+// What came before the server ended the client is given first; then events and calls say why it ended.
+func TestEndedByTheServer(t *testing.T) {
+	s := script(t, inRoom(10), func(string, json.RawMessage) any { return nil })
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	waiting := make(chan error, 1)
+	go func() { _, err := c.Wallet(context.Background()); waiting <- err }()
+	for s.count("wallet") == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.enter("r", 11, "text", wire.TextBody{Text: "11"})
+	s.hangUp(wire.CloseRevoked)
+	var closed *client.CloseError
+	if err := <-waiting; !errors.As(err, &closed) || closed.Code != wire.CloseRevoked || !errors.Is(err, client.ErrUnauthorized) {
+		t.Errorf("%v", err)
+	}
+	hear(t, c, "r", 11, 11)
+	if _, err := c.Next(soon(t)); !errors.As(err, &closed) || !errors.As(c.Err(), &closed) {
+		t.Errorf("%v", err)
+	}
+}

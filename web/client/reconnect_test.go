@@ -1,0 +1,243 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/store/loopback"
+	"hongbao/web/client"
+)
+
+// These tests kill the server under calls on their way, where the SDK looks at its socket without its lock:
+// their names keep them from the race detector.
+
+func line(t *testing.T, s *server) *loopback.Proxy {
+	t.Helper()
+	p, err := loopback.StartProxy(s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// The server is killed and comes back: what was said while one client was away is pushed when it is back.
+func TestCrashRecovers(t *testing.T) {
+	s := ownServer(t)
+	p := line(t, s)
+	ann, bob := open(t, s.addr, "ann"), open(t, p.Addr(), "bob", protobuf)
+	id := room(t, ann, bob)
+	say(t, ann, id, 1, 3)
+	hear(t, bob, id, 1, 2) // the third waits for its reader meanwhile
+	s.kill()
+	if off := await[client.Offline](t, ann, nil); off.Code == 0 {
+		t.Errorf("%+v", off)
+	}
+	p.Swallow(true) // bob does not come back yet
+	s.start()
+	say(t, ann, id, 4, 8)
+	p.Swallow(false)
+	p.Cut()
+	hear(t, bob, id, 3, 8)
+	say(t, ann, id, 9, 10)
+	hear(t, bob, id, 9, 10)
+	if c := bob.Account(); c.NextCommitment == "" || bob.Me().ID != "bob" || bob.Err() != nil {
+		t.Errorf("%+v %+v %v", c, bob.Me(), bob.Err())
+	}
+}
+
+// More was said than a connect reply brings: the rest is read from history, before anything newer.
+func TestCrashTooMuchMissed(t *testing.T) {
+	s := ownServer(t)
+	p := line(t, s)
+	ann := open(t, s.addr, "ann")
+	all, few := open(t, p.Addr(), "all"), open(t, p.Addr(), "few", func(o *client.Options) { o.MaxMissed = 30 })
+	id := room(t, ann, all, few)
+	say(t, ann, id, 1, 1)
+	hear(t, all, id, 1, 1)
+	hear(t, few, id, 1, 1)
+	p.Swallow(true)
+	p.Cut()
+	var senders sync.WaitGroup
+	extra := make([]*client.Client, 9)
+	for i := range extra { // ten a second is what one may send
+		extra[i] = open(t, s.addr, fmt.Sprint("sender", i))
+		must[client.Room](t)(extra[i].Join(soon(t), id))
+		senders.Go(func() { say(t, extra[i], id, 1, 60) })
+	}
+	senders.Wait()
+	p.Swallow(false)
+	p.Cut()
+	last := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Text: "the end"})).Seq
+	if last != 542 {
+		t.Fatalf("the last is %d", last)
+	}
+	for want := int64(2); want <= last; want++ {
+		if e := await[client.Entry](t, all, nil); e.Seq != want {
+			t.Fatalf("heard %d, not %d", e.Seq, want)
+		}
+	}
+	skipped := await[client.Skipped](t, few, nil)
+	if skipped.Room != id || skipped.After != 1 || skipped.Through < 500 || skipped.Through > 512 {
+		t.Errorf("%+v", skipped)
+	}
+	for want := skipped.Through + 1; want <= last; want++ {
+		if e := await[client.Entry](t, few, nil); e.Seq != want {
+			t.Fatalf("heard %d, not %d", e.Seq, want)
+		}
+	}
+}
+
+// Everything is sent, each once, though replies are lost and the server is killed again and again; everyone
+// hears all of it in the order of history.
+func TestCrashNothingDoubles(t *testing.T) {
+	s := ownServer(t)
+	p := line(t, s)
+	s.credit("ann", 1000)
+	ann := open(t, p.Addr(), "ann", protobuf)
+	bob := open(t, p.Addr(), "bob")
+	id := room(t, ann, bob)
+
+	ctx, stop := context.WithCancel(context.Background())
+	var trouble sync.WaitGroup
+	defer trouble.Wait()
+	defer stop()
+	var rounds atomic.Int32
+	trouble.Go(func() {
+		for ; ctx.Err() == nil; rounds.Add(1) {
+			pause(ctx, rand.N(300*time.Millisecond))
+			switch rounds.Load() % 3 {
+			case 0:
+				p.DropReplies(true)
+				pause(ctx, rand.N(100*time.Millisecond))
+				p.Cut()
+				p.DropReplies(false)
+			case 1:
+				p.Cut()
+			case 2:
+				s.kill()
+				s.start()
+			}
+		}
+	})
+	lines, packets := 0, 0
+	for rounds.Load() < 10 {
+		lines++
+		say(t, ann, id, lines, lines)
+		if packets < 5 {
+			packets++
+			sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 100, Count: 1}))
+			g := must[client.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
+			if g.Amount != 100 || g.Outcome != client.Won && g.Outcome != client.Already {
+				t.Errorf("%+v", g)
+			}
+		}
+	}
+	stop()
+	trouble.Wait()
+
+	var history []client.Entry
+	for e, err := range bob.History(soon(t), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		history = append(history, e)
+	}
+	texts, sent := 0, 0
+	for _, want := range history {
+		switch b := want.Body.(type) {
+		case client.Text:
+			if texts++; b.Text != fmt.Sprint(texts) {
+				t.Errorf("text %d is %q", texts, b.Text)
+			}
+		case client.PacketSent:
+			if sent++; b.State == nil {
+				t.Error("a packet of history has no state")
+			}
+		}
+		if e := await[client.Entry](t, bob, nil); e.Seq != want.Seq || e.ID != want.ID {
+			t.Fatalf("heard %+v, history has %+v", e, want)
+		}
+	}
+	if texts != lines || sent != packets {
+		t.Errorf("%d texts and %d packets", texts, sent)
+	}
+	for c, balance := range map[*client.Client]int64{ann: 500, bob: 500} {
+		if a := must[client.Account](t)(c.Wallet(soon(t))); a.Balance != balance {
+			t.Errorf("%s has %d", c.Me().ID, a.Balance)
+		}
+	}
+}
+
+// A room that was lost while offline, and one that was entered; then the first once more, live.
+func TestCrashMovedWhileOffline(t *testing.T) {
+	p := line(t, shared)
+	user := unique(t, "bob")
+	var asked atomic.Int32
+	ann, phone := open(t, shared.addr, unique(t, "ann")), open(t, shared.addr, user)
+	bob := open(t, p.Addr(), user, func(o *client.Options) {
+		o.Token, o.GetToken = "", func(context.Context) (string, error) { asked.Add(1); return token(user, "", time.Hour), nil }
+	})
+	lost, found := room(t, ann, bob), room(t, ann)
+	p.Swallow(true)
+	p.Cut()
+	await[client.Offline](t, bob, nil)
+	if err := phone.Leave(soon(t), lost); err != nil {
+		t.Fatal(err)
+	}
+	must[client.Room](t)(phone.Join(soon(t), found))
+	say(t, ann, lost, 1, 1)
+	say(t, ann, found, 1, 1)
+	p.Swallow(false)
+	p.Cut()
+	if c := await[client.Connected](t, bob, nil); !c.Again || len(c.Rooms) != 1 || c.Rooms[0].ID != found {
+		t.Errorf("%+v", c)
+	}
+	if left := await[client.Left](t, bob, nil); left.Room != lost {
+		t.Errorf("%+v", left)
+	}
+	if entered := await[client.Entered](t, bob, nil); entered.Room.ID != found || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
+		t.Errorf("%+v", entered)
+	}
+	must[client.Room](t)(phone.Join(soon(t), lost))
+	if entered := await[client.Entered](t, bob, nil); entered.Room.ID != lost || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
+		t.Errorf("%+v", entered)
+	}
+	say(t, ann, lost, 2, 2)
+	hear(t, bob, lost, 2, 2)
+	if rooms := bob.Rooms(); len(rooms) != 2 || asked.Load() != 1 {
+		t.Errorf("%+v, %d tokens", rooms, asked.Load())
+	}
+}
+
+// A call that the line swallows is given up with its context, and done once nevertheless.
+func TestCrashContextDone(t *testing.T) {
+	p := line(t, shared)
+	ann := open(t, p.Addr(), unique(t, "ann"))
+	id := room(t, ann)
+	p.DropReplies(true)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := ann.Send(ctx, client.Message{Room: id, Key: "k", Text: "1"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	p.DropReplies(false)
+	p.Cut()
+	if sent := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k", Text: "1"})); !sent.Dup {
+		t.Errorf("%+v", sent)
+	}
+	hear(t, ann, id, 1, 1)
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

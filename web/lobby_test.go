@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hongbao/chat"
+)
+
+// TestLobbyPlaces: never more at a time than there are places, and everybody comes in.
+func TestLobbyPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLobby(3, time.Minute)
+		var inside, most, served atomic.Int64
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				leave, err := l.enter(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer leave()
+				if n := inside.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				time.Sleep(time.Second)
+				inside.Add(-1)
+				served.Add(1)
+			})
+		}
+		all.Wait()
+		if most.Load() != 3 || served.Load() != 50 {
+			t.Errorf("%d of 50 were served, %d at a time", served.Load(), most.Load())
+		}
+	})
+}
+
+// TestLobbyFull: the line is as long as it takes, and when it is over its limit the next are sent away; who is in it
+// is not kept for ever.
+func TestLobbyFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLobby(2, 3*time.Second)
+		if _, full := l.full(); full {
+			t.Fatal("full although nobody is there")
+		}
+		for range 100 { // connects that take a second each
+			leave, err := l.enter(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			leave()
+		}
+		held := make(chan struct{})
+		var refused atomic.Int64
+		join := func() {
+			go func() {
+				leave, err := l.enter(context.Background())
+				if errors.Is(err, chat.ErrUnavailable) {
+					refused.Add(1)
+					return
+				}
+				<-held
+				leave()
+			}()
+			synctest.Wait()
+		}
+		for range 2 + 6 { // two inside, six in the line: three seconds
+			if _, full := l.full(); full {
+				t.Fatalf("full with %d in the line", l.waiting.Load())
+			}
+			join()
+		}
+		join()
+		retry, full := l.full()
+		if !full || retry < 3*time.Second || retry > 10*time.Second {
+			t.Errorf("full: %t, come back after %v", full, retry)
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if n := refused.Load(); n != 7 || l.waiting.Load() != 0 {
+			t.Errorf("%d of 7 gave up, %d still wait", n, l.waiting.Load())
+		}
+		close(held)
+		synctest.Wait()
+		if _, full := l.full(); full || len(l.places) != 0 {
+			t.Error("places are not given back")
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// message is the next message push that is wanted.
+func (c *rawClient) message(wanted func(wire.Message) bool) wire.Message {
+	c.t.Helper()
+	return messageOf(c.t, c.push(func(p *protocol.Push) bool { return p.Message != nil && wanted(messageOf(c.t, p)) }))
+}
+
+// A room is told on every instance who of its members comes and goes, who is writing, and how far each has read.
+func TestWhatMembersDo(t *testing.T) {
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		a, b := pair(t)
+		ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
+		room := a.room(t, ann, "hall").ID
+		call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
+		said := a.say(t, ann, room, "hello")
+		hers, _ := connected(t, a.listen(t), e, "ann")
+		hers.sees = true
+
+		his, _ := connected(t, b.listen(t), e, "bob")
+		isBob := func(online bool) func(wire.Message) bool {
+			return func(m wire.Message) bool {
+				return m.Presence != nil && *m.Presence == wire.PresencePush{Room: room, User: "bob", Online: online}
+			}
+		}
+		hers.message(isBob(true))
+		for _, s := range []*testServer{a, b} {
+			got := call[wire.PresenceReply](t, s, ann, "presence", wire.PresenceRequest{Room: room})
+			if got.Online != 2 || got.Users == nil || !slices.Equal(*got.Users, []string{"ann", "bob"}) {
+				t.Errorf("presence %+v", got)
+			}
+			for _, m := range call[wire.MembersReply](t, s, ann, "members", wire.MembersRequest{Room: room}).Members {
+				if !m.Online {
+					t.Errorf("%s is not online", m.User.ID)
+				}
+			}
+		}
+
+		for _, nonsense := range []string{`{}`, `null`, `{"typing":{}}`, `{"typing":{"room":"no such room"}}`, `{"typing":"x"}`, `[1]`} {
+			his.send(`{"send":{"data":` + nonsense + `}}`)
+		}
+		his.send(`{"send":{"data":{"typing":{"room":"` + room + `"}}}}`)
+		for _, c := range []*rawClient{hers, his} {
+			c.message(func(m wire.Message) bool {
+				return m.Typing != nil && *m.Typing == wire.TypingPush{Room: room, User: "bob"}
+			})
+		}
+
+		rpc[wire.ReadReply](his, 2, "read", wire.ReadRequest{Room: room, Seq: said.Seq})
+		hers.message(func(m wire.Message) bool {
+			return m.Read != nil && *m.Read == wire.ReadPush{Room: room, User: "bob", Seq: said.Seq}
+		})
+
+		_ = his.ws.Close()
+		hers.message(isBob(false))
+		if got := call[wire.PresenceReply](t, a, ann, "presence", wire.PresenceRequest{Room: room}); got.Online != 1 {
+			t.Errorf("presence %+v", got)
+		}
+	})
+}
+
+// brokenPresence answers no question.
+type brokenPresence struct{ chat.Presence }
+
+func (brokenPresence) Online(context.Context, []string) ([]bool, error) {
+	return nil, chat.ErrUnavailable
+}
+
+// When nobody can say who is online anywhere, members are those of this instance; the presence is not known.
+func TestMembersWithoutPresence(t *testing.T) {
+	s := newTestServer(t)
+	ann, bob, room := s.twoInARoom(t)
+	_, _ = connected(t, s.listen(t), wire.JSON, bob.User.ID)
+	s.Server.chat = chat.New(s.store, s.pub, chat.Options{Presence: brokenPresence{}})
+	members := call[wire.MembersReply](t, s, ann, "members", wire.MembersRequest{Room: room}).Members
+	if len(members) != 2 || members[0].Online || !members[1].Online {
+		t.Errorf("members %+v", members)
+	}
+	if got := s.refused(t, ann, "presence", encoded(t, wire.PresenceRequest{Room: room})); got.Code != wire.CodeUnavailable {
+		t.Errorf("presence: %+v", got)
+	}
+}
+
+// One who is invited into a busy room, wherever he is, is let in before the first publication that he gets, and misses none
+// behind it.
+func TestInvitedWhileItIsBusy(t *testing.T) {
+	a, b := pair(t)
+	ann := a.signIn(t, "ann", 0)
+	addrs := []string{a.listen(t), b.listen(t)}
+	room := a.room(t, ann, "hall").ID
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		for i, addr := range addrs {
+			user := t.Name() + []string{"-here", "-there"}[i]
+			user = user[len("TestInvitedWhileItIsBusy/"):]
+			c, _ := connected(t, addr, e, user)
+			stop := make(chan struct{})
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+						a.say(t, ann, room, "busy")
+					}
+				}
+			}()
+			call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{user}})
+			p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) })
+			if p.Subscribe == nil {
+				t.Fatalf("first came %v", p)
+			}
+			first := int64(p.Subscribe.Offset) + 1
+			c.entries(room, first, first+20)
+			close(stop)
+			<-ended
+			_ = c.ws.Close()
+		}
+	})
+}

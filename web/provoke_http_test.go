@@ -1,0 +1,144 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/memstore"
+	"hongbao/web/wire"
+)
+
+// withRates keeps rates, as the program does unless it is told not to.
+func withRates(o *Options) { o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{}) }
+
+// Whatever a client calls, he is stopped when he calls too often.
+func TestEveryCommandIsLimited(t *testing.T) {
+	s := newTestServer(t, withRates)
+	addr := s.listen(t)
+	for i, m := range wire.Methods {
+		c, _ := connected(t, addr, wire.Encoding(i%2), "u-"+m.Name)
+		if refusal := c.callTooOften(m.Name); !strings.HasPrefix(refusal, "rate_limited retry_after_ms=") {
+			t.Errorf("%s: %q", m.Name, refusal)
+		}
+	}
+}
+
+// callTooOften calls a method until that is too often, and gives the message.
+func (c *rawClient) callTooOften(method string) string {
+	c.t.Helper()
+	for round := range 10 {
+		var frame []string
+		for i := range wire.CommandsPerFrame {
+			frame = append(frame, fmt.Sprintf(`{"id":%d,"rpc":{"method":%q,"data":[]}}`, round*100+i+2, method))
+		}
+		c.send(frame...)
+		for range frame {
+			r := c.next()
+			for r.Id == 0 {
+				r = c.next()
+			}
+			if r.Error.Code == uint32(wire.CodeRateLimited) && r.Error.Temporary {
+				return r.Error.Message
+			}
+		}
+	}
+	return "never"
+}
+
+// Over HTTP only the rates of the user count, and there is no connection that could be.
+func TestRatesOverHTTP(t *testing.T) {
+	s := newTestServer(t, withRates, func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
+	h := s.Handler()
+	tooOften := func(path, token, body string) {
+		t.Helper()
+		for range 200 {
+			r := ask(t, h, "POST", path, token, body)
+			if r.StatusCode != http.StatusTooManyRequests {
+				continue
+			}
+			after, err := strconv.Atoi(r.Header.Get("Retry-After"))
+			answer := mustAnswer[wire.ErrorBody](t, r, http.StatusTooManyRequests)
+			if err != nil || after < 1 || answer.Error.Code != wire.CodeRateLimited || !strings.HasPrefix(answer.Error.Message, "rate_limited retry_after_ms=") {
+				t.Errorf("%s: %v, %+v", path, r.Header, answer)
+			}
+			return
+		}
+		t.Errorf("%s: never too often", path)
+	}
+	for _, m := range wire.Methods {
+		if m.Rate != "" {
+			tooOften("/v1/commands/"+m.Name, goodToken(t, "ann"), "[]")
+		}
+	}
+	tooOften("/v1/guests", "", `{"name":"Mei"}`)
+}
+
+// Errors that only come over HTTP: each command asks for a token of its own, and each endpoint has errors of its own.
+func TestEveryErrorOverHTTP(t *testing.T) {
+	s := newStage(t, wire.JSON)
+	h := s.Handler()
+	expired, ann, admin := mint(t, Claims{User: "ann"}, -time.Minute), goodToken(t, "ann"), adminToken(t)
+	must := func(r *http.Response, code wire.Code) {
+		t.Helper()
+		if got := mustAnswer[wire.ErrorBody](t, r, code.Status()).Error.Code; got != code {
+			t.Errorf("%d %s, want %d %s", got, got.Word(), code, code.Word())
+		}
+	}
+	for _, m := range wire.Methods {
+		must(ask(t, h, "POST", "/v1/commands/"+m.Name, "", "{}"), wire.CodeUnauthorized)
+		must(ask(t, h, "POST", "/v1/commands/"+m.Name, expired, "{}"), wire.CodeTokenExpired)
+		must(ask(t, h, "POST", "/v1/commands/no_"+m.Name, ann, "{}"), wire.CodeUnknownCommand)
+	}
+	provoked := map[string]map[wire.Code]struct{ token, body string }{
+		"credit": {
+			wire.CodeTooLong:       {admin, `{"user":"ann","amount":5,"key":"k","note":"` + long(201) + `"}`},
+			wire.CodeLimitExceeded: {admin, `{"user":"ann","amount":9007199254740991,"key":"k"}`},
+			wire.CodeKeyReused:     {admin, `{"user":"ann","amount":5,"key":"start-ann"}`},
+		},
+		"debit": {
+			wire.CodeTooLong:             {admin, `{"user":"ann","amount":5,"key":"k","note":"` + long(201) + `"}`},
+			wire.CodeKeyReused:           {admin, `{"user":"ann","amount":5,"key":"start-ann"}`},
+			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
+		},
+		"disconnect": {}, "audit": {}, "stats": {},
+		"guests": {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
+	}
+	for _, e := range wire.Endpoints {
+		for _, code := range e.Errors {
+			p, ok := provoked[e.Name][code]
+			handler := h
+			switch {
+			case ok:
+			case code == wire.CodeForbidden:
+				p.token, p.body = ann, `{"user":"ann","amount":5,"key":"k"}`
+			case e.Name == "guests" && code == wire.CodeNotFound: // there are none
+				handler, p.body = newTestServer(t).Handler(), `{"name":"Mei"}`
+			default:
+				t.Errorf("nobody knows how %s comes to %d %s", e.Name, code, code.Word())
+				continue
+			}
+			must(ask(t, handler, e.Verb, e.Path, p.token, p.body), code)
+		}
+		if !e.Open {
+			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
+			must(ask(t, h, e.Verb, e.Path, mint(t, Claims{User: "root", Scope: "admin"}, -time.Minute), "{}"), wire.CodeTokenExpired)
+		}
+		if e.Request != nil {
+			must(ask(t, h, e.Verb, e.Path, admin, "[]"), wire.CodeBadRequest)
+		}
+		for fault, code := range map[error]wire.Code{errors.New("unheard of"): wire.CodeInternal, chat.ErrUnavailable: wire.CodeUnavailable} {
+			if e.Name == "stats" {
+				continue // it is all in memory, but for the token
+			}
+			s.faults.set(fault)
+			must(ask(t, h, e.Verb, e.Path, admin, `{"user":"ann","amount":5,"key":"new","name":"Mei"}`), code)
+			s.faults.set(nil)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// provocation is a request that gets a certain error, and who makes it.
+type provocation struct {
+	user string // empty: ann
+	data object
+}
+
+// provocation makes the request for which a command answers with a code; no data: nobody knows one.
+func (s *stage) provocation(method string, code wire.Code) provocation {
+	if p, ok := s.special(method, code); ok {
+		return p
+	}
+	where := map[wire.Code]struct{ room, packet string }{
+		wire.CodeNotFound:  {"none", "none"},
+		wire.CodeNotMember: {"outside", s.left},
+		wire.CodeMuted:     {"muted", ""},
+		wire.CodeBanned:    {"banned", s.banned},
+		wire.CodeForbidden: {"plain", s.open},
+	}
+	if at, ok := where[code]; ok {
+		return provocation{data: s.request(method, s.rooms[at.room], at.packet)}
+	}
+	return provocation{}
+}
+
+// special are the provocations in which more is wrong, or something else, than where the command leads.
+func (s *stage) special(method string, code wire.Code) (provocation, bool) {
+	plain, mine := s.request(method, s.rooms["plain"], s.open), s.request(method, s.rooms["mine"], s.mine)
+	p, ok := map[string]map[wire.Code]provocation{
+		"create_room": {
+			wire.CodeNotFound:      {data: changed(s.request(method, "", ""), "members", []string{"nobody"})},
+			wire.CodeTooLong:       {data: changed(s.request(method, "", ""), "name", long(65))},
+			wire.CodeLimitExceeded: {user: "full", data: s.request(method, "", "")},
+			wire.CodeKeyReused:     {data: object{"key": "room-mine", "name": "other"}},
+		},
+		"direct": {
+			wire.CodeNotFound:      {data: object{"user": "nobody"}},
+			wire.CodeLimitExceeded: {data: object{"user": "full"}},
+		},
+		"join": {
+			wire.CodeForbidden:     {data: object{"room": s.rooms["expelled"]}},
+			wire.CodeNotFound:      {data: object{"room": s.rooms["private"]}},
+			wire.CodeLimitExceeded: {user: "full", data: plain},
+		},
+		"find_rooms": {wire.CodeTooLong: {data: object{"query": long(65)}}},
+		"invite": {
+			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
+			wire.CodeLimitExceeded: {data: changed(mine, "users", []string{"full"})},
+		},
+		"update_room": {wire.CodeTooLong: {data: changed(mine, "announcement", long(1001))}},
+		"send": {
+			wire.CodeTooLong:       {data: changed(plain, "text", long(4001))},
+			wire.CodeLimitExceeded: {data: changed(plain, "mentions", make51())},
+			wire.CodeKeyReused:     {data: changed(plain, "key", "room-mine")},
+		},
+		"edit": {
+			wire.CodeForbidden:      {data: changed(plain, "seq", s.heard)},
+			wire.CodeTooLong:        {data: changed(plain, "text", long(4001))},
+			wire.CodeConflict:       {data: changed(mine, "seq", s.taken)},
+			wire.CodeEditWindowOver: {data: changed(plain, "seq", s.said)},
+		},
+		"recall": {
+			wire.CodeForbidden:      {data: changed(plain, "seq", s.heard)},
+			wire.CodeEditWindowOver: {data: changed(plain, "seq", s.said)},
+		},
+		"react": {
+			wire.CodeTooLong:       {data: changed(plain, "emoji", long(17))},
+			wire.CodeLimitExceeded: {data: changed(plain, "seq", s.crowded)},
+			wire.CodeConflict:      {data: changed(mine, "seq", s.taken)},
+		},
+		"send_packet": {
+			wire.CodeTooLong:             {data: changed(plain, "greeting", long(61))},
+			wire.CodeLimitExceeded:       {data: changed(plain, "total", 20_000_001)},
+			wire.CodeKeyReused:           {data: changed(plain, "key", "room-mine")},
+			wire.CodeConflict:            {data: changed(plain, "commitment", "00")},
+			wire.CodeInsufficientBalance: {data: changed(plain, "total", 20_000_000)},
+		},
+		"grab": {
+			wire.CodeNotRecipient:    {data: object{"packet": s.others}},
+			wire.CodeWrongPassphrase: {data: object{"packet": s.locked, "passphrase": "open"}},
+		},
+		"cancel_packet": {wire.CodePacketFinished: {data: mine}},
+	}[method][code]
+	return p, ok
+}
+
+func make51() (users []string) {
+	for i := range 51 {
+		users = append(users, fmt.Sprint("u", i))
+	}
+	return users
+}
+
+// TestEveryErrorOfEveryCommand provokes what the table of commands promises, over a socket. What nobody knows how to
+// provoke fails the test.
+func TestEveryErrorOfEveryCommand(t *testing.T) {
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		s := newStage(t, e)
+		addr := s.listen(t)
+		for _, m := range wire.Methods {
+			for _, code := range m.Errors {
+				p := s.provocation(m.Name, code)
+				if p.data == nil {
+					t.Errorf("nobody knows how %s comes to %d %s", m.Name, code, code.Word())
+					continue
+				}
+				s.mustAnswerWith(t, addr, p.user, m.Name, encoded(t, p.data), code)
+			}
+			s.mustAnswerWith(t, addr, "", m.Name, []byte(`[]`), wire.CodeBadRequest)
+		}
+		s.mustAnswerWith(t, addr, "", "no_such_command", []byte(`{}`), wire.CodeUnknownCommand)
+		s.failEverything(t, addr, errors.New("nobody has heard of this one"), wire.CodeInternal)
+		s.failEverything(t, addr, fmt.Errorf("read: %w: the disk is gone", chat.ErrUnavailable), wire.CodeUnavailable)
+	})
+}
+
+// failEverything runs every command while the stores answer with a fault.
+func (s *stage) failEverything(t *testing.T, addr string, fault error, code wire.Code) {
+	t.Helper()
+	for _, m := range wire.Methods {
+		s.faults.set(fault)
+		s.mustAnswerWith(t, addr, "", m.Name, encoded(t, s.request(m.Name, s.rooms["mine"], s.whole)), code)
+		s.faults.set(nil)
+	}
+}
+
+func (s *stage) mustAnswerWith(t *testing.T, addr, user, method string, data json.RawMessage, code wire.Code) {
+	t.Helper()
+	if user == "" {
+		user = "ann"
+	}
+	got := s.ask(t, addr, user, method, data)
+	if got.Code != code || got.Temporary != code.Temporary() {
+		t.Errorf("%s %.100s: %d %s, want %d %s", method, data, got.Code, got.Message, code, code.Word())
+	}
+}
+
+// TestEveryErrorOfTheEnvelope provokes what its own commands answer.
+func TestEveryErrorOfTheEnvelope(t *testing.T) {
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		s := newStage(t, e)
+		addr := s.listen(t)
+		connect := func(user string) string { return `"connect":{"token":"` + goodToken(t, user) + `"}` }
+		expired := mint(t, Claims{User: "ann"}, -time.Minute)
+		c := dial(t, addr, e)
+		answers := func(request string, code wire.Code) {
+			t.Helper()
+			s.last++
+			c.send(fmt.Sprintf(`{"id":%d,%s}`, s.last, request))
+			if r := c.reply(s.last); r.Error == nil || r.Error.Code != uint32(code) {
+				t.Errorf("%.60s: %v, want %d %s", request, r, code, code.Word())
+			}
+		}
+		answers(`"connect":{"token":"`+expired+`"}`, wire.CodeTokenExpired)
+		s.faults.set(chat.ErrUnavailable)
+		answers(connect("new"), wire.CodeUnavailable)
+		s.faults.set(errors.New("nobody has heard of this one"))
+		answers(connect("new"), wire.CodeInternal)
+		s.faults.set(nil)
+		s.last++
+		c.send(fmt.Sprintf(`{"id":%d,%s}`, s.last, connect("ann")))
+		if r := c.reply(s.last); r.Connect == nil {
+			t.Fatalf("after the faults: %v", r)
+		}
+		answers(connect("ann"), wire.CodeBadRequest)
+		answers(`"refresh":{"token":"`+expired+`"}`, wire.CodeTokenExpired)
+		answers(`"subscribe":{"channel":"room:`+s.rooms["plain"]+`"}`, wire.CodeAlreadySubscribed)
+		for _, request := range []string{
+			`"subscribe":{"channel":"room:` + s.rooms["outside"] + `"}`, `"unsubscribe":{"channel":"room:` + s.rooms["plain"] + `"}`,
+			`"publish":{"channel":"room:` + s.rooms["plain"] + `","data":{}}`, `"presence":{"channel":"room:` + s.rooms["plain"] + `"}`,
+			`"presence_stats":{"channel":"room:` + s.rooms["plain"] + `"}`, `"history":{"channel":"room:` + s.rooms["plain"] + `"}`,
+			`"sub_refresh":{"channel":"room:` + s.rooms["plain"] + `","token":"x"}`,
+		} {
+			answers(request, wire.CodeNotAvailable)
+		}
+		answers(`"rpc":{"method":"no_such_command"}`, wire.CodeUnknownCommand)
+	})
+}

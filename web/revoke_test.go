@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+)
+
+// later makes tokens that were issued in a later second than this one's, as clocks go that tests need not wait for.
+func later(t *testing.T, user string) string {
+	t.Helper()
+	now := time.Now().Unix()
+	return signed(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": user, "name": "Name of " + user, "iat": now + 2, "exp": now + 600})
+}
+
+// revoke is what an administrator does.
+func revoke(t *testing.T, s *testServer, user string) {
+	t.Helper()
+	admin := mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
+	mustAnswer[wire.DisconnectReply](t, ask(t, s.Handler(), "POST", "/v1/admin/disconnect", admin, `{"user":"`+user+`"}`), 200)
+}
+
+// Who is disconnected loses his sockets on every instance, and what he has of tokens; a newer one lets him in again.
+func TestRevokedEverywhere(t *testing.T) {
+	a, b := pair(t)
+	addrs := map[*testServer]string{a: a.listen(t), b: b.listen(t)}
+	here, _ := connected(t, addrs[a], wire.JSON, "ann")
+	there, _ := connected(t, addrs[b], wire.Protobuf, "ann")
+	other, _ := connected(t, addrs[b], wire.JSON, "bob")
+	old := goodToken(t, "ann")
+	silent := signed(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
+	mustAnswer[wire.WalletReply](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", silent, ""), 200)
+
+	revoke(t, a, "ann")
+	here.mustClose(wire.CloseRevoked)
+	there.mustClose(wire.CloseRevoked)
+	rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
+	for _, s := range []*testServer{a, b} {
+		s.eventually(t, "the word of it", func() bool {
+			return s.chat.Admit(t.Context(), chat.User{ID: "ann", Name: "Name of ann"}, time.Now().Add(-time.Hour)) != nil
+		})
+		for name, token := range map[string]string{"old": old, "without iat": silent} {
+			if answer := mustAnswer[wire.ErrorBody](t, ask(t, s.Handler(), "POST", "/v1/commands/wallet", token, ""), 401); answer.Error.Code != wire.CodeUnauthorized {
+				t.Errorf("%s: %+v", name, answer)
+			}
+			c := dial(t, addrs[s], wire.JSON)
+			c.send(`{"id":1,"connect":{"token":"` + token + `"}}`)
+			c.mustClose(wire.CloseInvalidToken)
+			ws, _, err := tryDial(addrs[s], wire.JSON, http.Header{"Authorization": {"Bearer " + token}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c = &rawClient{t: t, ws: ws}
+			c.send(`{"id":1,"connect":{}}`)
+			c.mustClose(wire.CloseInvalidToken)
+		}
+		mustAnswer[wire.WalletReply](t, ask(t, s.Handler(), "POST", "/v1/commands/wallet", later(t, "ann"), ""), 200)
+		c := dial(t, addrs[s], wire.JSON)
+		c.connect(later(t, "ann"), "{}")
+		c.send(`{"id":2,"refresh":{"token":"` + old + `"}}`)
+		c.mustClose(wire.CloseInvalidToken)
+	}
+}
+
+// Nobody has to be known to be kept out, an administrator can be kept out too, and only users are names of users.
+func TestRevokedBeforeSeen(t *testing.T) {
+	s := newTestServer(t)
+	h := s.Handler()
+	alone, _ := connected(t, s.listen(t), wire.JSON, "ann")
+	revoke(t, s, "ann")
+	alone.mustClose(wire.CloseRevoked) // nothing but the word of it tells a server that is alone
+	revoke(t, s, "new")
+	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/wallet", goodToken(t, "new"), ""), 401)
+	revoke(t, s, "root")
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"POST", "disconnect"}} {
+		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, mint(t, Claims{User: "root", Scope: "admin"}, time.Hour), `{"user":"x"}`), 401)
+	}
+	another := mint(t, Claims{User: "root2", Scope: "admin"}, time.Hour)
+	for _, body := range []string{`{}`, `{"user":""}`, `{"user":"a b"}`, `{"user":7}`} {
+		mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/admin/disconnect", another, body), 400)
+	}
+}
+
+// notingStore is a store with something to do when it has noted a user.
+type notingStore struct {
+	chat.Store
+	noted func() // nil: nothing
+}
+
+func (s *notingStore) PutUser(ctx context.Context, u chat.User) (int64, error) {
+	notBefore, err := s.Store.PutUser(ctx, u)
+	if s.noted != nil {
+		s.noted()
+	}
+	return notBefore, err
+}
+
+// A token that is taken at the very moment in which it is revoked lets nobody stay: neither on the instance that is told,
+// whatever the session has done by then, nor on one whose bus has not brought the word.
+func TestRevokedWhileConnecting(t *testing.T) {
+	t.Run("on another instance, the word comes late", func(t *testing.T) {
+		a, b, bus := deafPair(t)
+		addr, bob := b.listen(t), a.signIn(t, "bob", 0)
+		room := a.room(t, bob, "hall").ID
+		his, _ := connected(t, addr, wire.JSON, "bob")
+		a.say(t, bob, room, "the bus works")
+		his.push(isPub)
+		b.signIn(t, "ann", 0) // and remembers her
+		bus.loses.Store(true)
+		revoke(t, a, "ann")
+		c := dial(t, addr, wire.JSON)
+		c.connect(goodToken(t, "ann"), "{}") // b cannot know better
+		bus.loses.Store(false)
+		bus.suspect()
+		c.mustClose(wire.CloseRevoked)
+	})
+	t.Run("on the same, between the reading and the reply", func(t *testing.T) {
+		s := newTestServer(t)
+		addr := s.listen(t)
+		s.signIn(t, "ann", 0)
+		first := true
+		s.store.listed = func() {
+			if first {
+				first = false
+				if err := s.chat.Revoke(context.Background(), "ann"); err != nil {
+					t.Error(err)
+				}
+				s.Disconnect("ann")
+			}
+		}
+		c := dial(t, addr, wire.JSON)
+		c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+		c.mustClose(wire.CloseRevoked)
+	})
+	t.Run("on the same, before it listens", func(t *testing.T) {
+		house := newTestHouse(t)
+		notes := &notingStore{Store: house.store.Store}
+		house.store.Store = notes
+		s := house.open(t, func(o *Options) { o.Alone = true })
+		addr := s.listen(t)
+		notes.noted = func() {
+			notes.noted = nil
+			if err := s.chat.Revoke(context.Background(), "ann"); err != nil {
+				t.Error(err)
+			}
+			s.Disconnect("ann")
+		}
+		c := dial(t, addr, wire.JSON)
+		c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+		c.mustClose(wire.CloseInvalidToken)
+	})
+}
+
+func TestStats(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.Version = "v1.2.3" })
+	addr := s.listen(t)
+	ann := s.signIn(t, "ann", 100)
+	room := s.room(t, ann, "hall").ID
+	c, _ := connected(t, addr, wire.JSON, "ann")
+	connected(t, addr, wire.Protobuf, "ann")
+	connected(t, addr, wire.JSON, "bob")
+	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "k", Total: 10, Count: new(1)})
+	call[wire.GrabReply](t, s, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
+	call[wire.GrabReply](t, s, ann, "grab", wire.GrabRequest{Packet: sent.Packet.ID})
+	c.send(`{"id":0,"rpc":{}}`)
+	c.mustClose(wire.CloseProtocolError)
+	_ = c.ws.Close()
+	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 2 })
+
+	admin := mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
+	got := mustAnswer[wire.StatsReply](t, ask(t, s.Handler(), "GET", "/v1/admin/stats", admin, ""), 200)
+	if got.Instance == "" || got.Version != "v1.2.3" || got.Draining || got.BusDown || time.Since(time.UnixMilli(got.StartedAt)) > time.Minute {
+		t.Errorf("of the instance: %+v", got)
+	}
+	if got.Connections != 2 || got.Users != 2 || got.Topics != 3 || got.Delivered == 0 || got.Closes[wire.CloseProtocolError] != 1 {
+		t.Errorf("of the sockets: %+v", got)
+	}
+	if got.Grabs.Won != 1 || got.Grabs.Already != 1 || got.Grabs.Empty != 0 {
+		t.Errorf("of grabs: %+v", got.Grabs)
+	}
+	s.draining.Store(true)
+	if !mustAnswer[wire.StatsReply](t, ask(t, s.Handler(), "GET", "/v1/admin/stats", admin, ""), 200).Draining {
+		t.Error("a draining instance does not say so")
+	}
+}

@@ -1,0 +1,40 @@
+package wire_test
+
+import (
+	"slices"
+	"testing"
+
+	"hongbao/web/wire"
+)
+
+// A code that nobody answers with is left over, and one that the envelope alone knows is no command's.
+func TestEveryCodeIsSomebodys(t *testing.T) {
+	used := map[wire.Code]bool{wire.CodeAlreadySubscribed: true, wire.CodeNotAvailable: true}
+	for _, code := range slices.Concat(wire.Always, wire.OverHTTP) {
+		used[code] = true
+	}
+	for _, m := range methods() {
+		for _, code := range m.Errors {
+			if code == wire.CodeAlreadySubscribed || code == wire.CodeNotAvailable || code.Word() == "" {
+				t.Errorf("%s answers with %d", m.Name, code)
+			}
+			used[code] = true
+		}
+	}
+	for _, code := range wire.Codes() {
+		if !used[code] {
+			t.Errorf("nobody answers with %d %s", code, code.Word())
+		}
+	}
+	if len(wire.Codes()) != 23 || len(wire.Closes()) != 11 {
+		t.Errorf("%d codes, %d closes", len(wire.Codes()), len(wire.Closes()))
+	}
+}
+
+func methods() []wire.Method {
+	all := slices.Clone(wire.Methods)
+	for _, e := range wire.Endpoints {
+		all = append(all, e.Method)
+	}
+	return all
+}
