@@ -127,6 +127,7 @@ func TestRecentBounds(t *testing.T) {
 					}
 					for range test.messages {
 						h.Publish("room", s.commit("room", test.text))
+						synctest.Wait() // the listener takes it
 					}
 					last = s.last("room")
 				}

@@ -26,10 +26,9 @@ const (
 	excluded
 	tired
 	wrong
-	obstacles = iota
 )
 
-var obstacleNames = [obstacles]string{"stranger", "has a share", "room deleted", "banned", "former", "sold out", "excluded", "tired", "wrong"}
+var obstacleNames = [...]string{"stranger", "has a share", "room deleted", "banned", "former", "sold out", "excluded", "tired", "wrong"}
 
 func (o obstacle) String() string {
 	var names []string
@@ -110,7 +109,7 @@ func TestOrderOfChecks(t *testing.T) {
 			t.Errorf("%s (%s): %q, %v, want %q, %v", o, how, r.Outcome, err, outcome, refusal)
 		}
 	}
-	for o := range obstacle(1 << obstacles) {
+	for o := range obstacle(1 << len(obstacleNames)) {
 		if wants(o) > 3 { // pairs, and those with a share besides
 			continue
 		}

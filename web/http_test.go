@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -219,17 +220,17 @@ func TestHTTPAnswersInTime(t *testing.T) {
 		s := &Server{o: Options{Log: slog.New(slog.DiscardHandler)}}
 		ctx, cancel := context.WithTimeout(t.Context(), httpTime)
 		defer cancel()
-		done := false
+		var done atomic.Bool
 		_, err := s.inTime(ctx, func() ([]byte, error) {
 			time.Sleep(time.Minute)
-			done = true
+			done.Store(true)
 			return nil, nil
 		})
-		if !errors.Is(err, chat.ErrUnavailable) || done {
-			t.Errorf("answered %v, done %t", err, done)
+		if !errors.Is(err, chat.ErrUnavailable) || done.Load() {
+			t.Errorf("answered %v, done %t", err, done.Load())
 		}
 		time.Sleep(time.Minute)
-		if !done {
+		if !done.Load() {
 			t.Error("it did not go on")
 		}
 		reply, err := s.inTime(t.Context(), func() ([]byte, error) { return []byte("x"), chat.ErrMuted })

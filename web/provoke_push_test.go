@@ -34,6 +34,7 @@ func newHall(t *testing.T, e wire.Encoding) *hall {
 	call[wire.JoinReply](t, h.testServer, h.me, "join", wire.JoinRequest{Room: h.room})
 	h.ann, _ = connected(t, h.addr, e, "ann")
 	h.bob, _ = connected(t, h.addr, e, "bob")
+	h.ann.sees = true
 	return h
 }
 

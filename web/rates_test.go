@@ -104,7 +104,8 @@ func TestGrabsOverInstances(t *testing.T) {
 		a, b := testRates(shared), testRates(shared)
 		toPool := func(r *rates) func() error { return func() error { return r.admitGrab(t.Context(), "ann") } }
 		for user := range 100 {
-			if err := a.admitGrab(t.Context(), strconv.Itoa(user)); err != nil || asked > 0 {
+			err := errors.Join(a.spend(t.Context(), strconv.Itoa(user), "grab"), a.admitGrab(t.Context(), strconv.Itoa(user)))
+			if err != nil || asked > 0 {
 				t.Fatalf("a crowd that grabs once each: asked %d times, %v", asked, err)
 			}
 		}

@@ -74,7 +74,7 @@ func (b *batch) answer() {
 	}
 	for _, o := range b.pay {
 		o.paid = true
-		o.settling.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
+		o.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
 	}
 }
 

@@ -198,6 +198,8 @@ func TestPresenceKeysEnd(t *testing.T) {
 	}
 	enter(t, one, "both", "short")
 	enter(t, two, "both", "long")
+	enter(t, one, "alone", "short")
+	enter(t, two, "alone", "long")
 	if _, err := two.Leave(t.Context(), "both", "long"); err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +208,9 @@ func TestPresenceKeysEnd(t *testing.T) {
 	}
 	for _, user := range []string{"u0", "u19", "both"} {
 		online(t, one, user, false, 2*lease)
+	}
+	if last, err := two.Leave(t.Context(), "alone", "long"); err != nil || !last {
+		t.Errorf("besides a socket of the dead the last one leaves: %v, %v", last, err)
 	}
 }
 

@@ -80,7 +80,7 @@ func bodyOf(kind string, raw json.RawMessage) Body {
 			return body
 		}
 	}
-	return Other{Name: kind, Raw: raw}
+	return Other{Raw: raw}
 }
 
 // publicationOf reads an entry as it was pushed. What is no entry still has its place in the room.

@@ -14,6 +14,7 @@ type Entry struct {
 	ID   string
 	At   time.Time
 	From User
+	Kind string // the word of the wire: text, packet, packet_done, member, edit, recall, react, room
 	Key  string // of texts and packets: their sender's
 	Body Body
 }
@@ -21,7 +22,7 @@ type Entry struct {
 // Body is what an entry says: Text, PacketSent, PacketDone, MemberChanged, Edited, Recalled, Reacted,
 // RoomChanged, or Other.
 type Body interface {
-	Kind() string // the word of the wire
+	body()
 }
 
 // Text is a message. Read from history it is as it reads now; EditedAt and Reactions are known only then.
@@ -87,20 +88,18 @@ type RoomChanged struct {
 
 // Other is a body that this package does not know.
 type Other struct {
-	Name string // the kind
-	Raw  json.RawMessage
+	Raw json.RawMessage
 }
 
-// Kind is the word of the wire.
-func (Text) Kind() string          { return "text" }
-func (PacketSent) Kind() string    { return "packet" }
-func (PacketDone) Kind() string    { return "packet_done" }
-func (MemberChanged) Kind() string { return "member" }
-func (Edited) Kind() string        { return "edit" }
-func (Recalled) Kind() string      { return "recall" }
-func (Reacted) Kind() string       { return "react" }
-func (RoomChanged) Kind() string   { return "room" }
-func (o Other) Kind() string       { return o.Name }
+func (Text) body()          {}
+func (PacketSent) body()    {}
+func (PacketDone) body()    {}
+func (MemberChanged) body() {}
+func (Edited) body()        {}
+func (Recalled) body()      {}
+func (Reacted) body()       {}
+func (RoomChanged) body()   {}
+func (Other) body()         {}
 
 // entryOf reads an entry. states are of the packets around it, by id, where the server told them.
 func entryOf(room string, e wire.Entry, states map[string]State) Entry {
@@ -111,7 +110,7 @@ func entryOf(room string, e wire.Entry, states map[string]State) Entry {
 			body = sent
 		}
 	}
-	return Entry{Room: room, Seq: e.Seq, ID: e.ID, At: timeOf(e.At), From: e.From, Key: e.Key, Body: body}
+	return Entry{Room: room, Seq: e.Seq, ID: e.ID, At: timeOf(e.At), From: e.From, Kind: e.Kind, Key: e.Key, Body: body}
 }
 
 // statesOf orders states by their packets.

@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 
 // Is tells whether the target is an error of the same code.
 func (e *Error) Is(target error) bool {
-	other, ok := target.(*Error) //nolint:errorlint // errors.Is has unwrapped it
+	other, ok := target.(*Error)
 	return ok && other.Code == e.Code
 }
 
@@ -77,7 +77,7 @@ func (e *Error) retryAfter() time.Duration {
 // newError reads an error of the wire: a word, then pairs.
 func newError(e *centrifuge.Error) *Error {
 	out := &Error{Code: wire.Code(e.Code), Temporary: e.Temporary, Values: map[string]string{}}
-	for _, pair := range strings.Fields(e.Message) {
+	for pair := range strings.FieldsSeq(e.Message) {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			out.Values[name] = value
 		}
@@ -103,7 +103,7 @@ func (e *CloseError) Is(target error) bool {
 	case wire.CloseInvalidToken, wire.CloseRevoked:
 		code = wire.CodeUnauthorized
 	}
-	other, ok := target.(*Error) //nolint:errorlint // errors.Is has unwrapped it
+	other, ok := target.(*Error)
 	return ok && other.Code == code
 }
 

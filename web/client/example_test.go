@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
+	"math/rand/v2"
 	"time"
 
 	"hongbao/web/client"
@@ -13,39 +13,40 @@ import (
 // serverURL is where a server for these examples listens.
 func serverURL() string { return url(shared.addr) }
 
-// tokenOf is what a host gives its user: a JWT.
-func tokenOf(user string) string { return token(user, "", time.Hour) }
+// tokenOf is what a host does for its user: it gives him money, and a JWT with his name.
+func tokenOf(name string, money int64) string {
+	id := fmt.Sprintf("%s.%d", name, rand.Int64())
+	shared.credit(id, money)
+	return named(id, name, time.Hour)
+}
+
+// check ends an example that goes wrong.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
 
 // Two people talk. What one says, all in the room hear as an Entry, he himself too.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	ann, err := client.New(serverURL(), client.Options{Token: tokenOf("ann")})
-	if err != nil {
-		log.Fatal(err)
-	}
+	ann, err := client.New(serverURL(), client.Options{Token: tokenOf("Ann", 0)})
+	check(err)
 	defer ann.Close()
-	bob, err := client.New(serverURL(), client.Options{Token: tokenOf("bob"), Protobuf: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+	bob, err := client.New(serverURL(), client.Options{Token: tokenOf("Bob", 0), Protobuf: true})
+	check(err)
 	defer bob.Close()
 
 	room, err := ann.CreateRoom(ctx, client.NewRoom{Name: "party"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := bob.Join(ctx, room.ID); err != nil {
-		log.Fatal(err)
-	}
-	if _, err := ann.Send(ctx, client.Message{Room: room.ID, Text: "hello, Bob"}); err != nil {
-		log.Fatal(err)
-	}
+	check(err)
+	_, err = bob.Join(ctx, room.ID)
+	check(err)
+	_, err = ann.Send(ctx, client.Message{Room: room.ID, Text: "hello, Bob"})
+	check(err)
 
 	for event, err := range bob.Events(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(err)
 		switch e := event.(type) {
 		case client.Connected:
 			fmt.Println("connected, in", len(e.Rooms), "rooms")
@@ -60,40 +61,29 @@ func Example() {
 	// Output:
 	// connected, in 0 rooms
 	// entered party
-	// 1 Name of ann: hello, Bob
+	// 1 Ann: hello, Bob
 }
 
 // A red packet is sent, grabbed to its last share, and proved fair.
 func Example_packet() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	shared.credit("carol", 1000) // the host gives its users money over HTTP
-	carol, err := client.New(serverURL(), client.Options{Token: tokenOf("carol")})
-	if err != nil {
-		log.Fatal(err)
-	}
+	carol, err := client.New(serverURL(), client.Options{Token: tokenOf("Carol", 1000)})
+	check(err)
 	defer carol.Close()
 	room, err := carol.CreateRoom(ctx, client.NewRoom{Name: "family"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 
 	sent, err := carol.SendPacket(ctx, client.NewPacket{Room: room.ID, Total: 888, Count: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(sent.Packet.Greeting, sent.Balance)
 
 	grab, err := carol.Grab(ctx, sent.Packet.ID, "")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(grab.Outcome, grab.Amount, grab.Rank, carol.Account().Balance)
 
 	for event, err := range carol.Events(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(err)
 		entry, ok := event.(client.Entry)
 		if !ok {
 			continue
@@ -104,9 +94,7 @@ func Example_packet() {
 		}
 	}
 	info, err := carol.Packet(ctx, sent.Packet.ID)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(info.Proof.Shares, client.Verify(sent.Packet, *info.Proof))
 	// Output:
 	// 恭喜发财,大吉大利 112
@@ -119,10 +107,8 @@ func Example_packet() {
 func ExampleError() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	c, err := client.New(serverURL(), client.Options{Token: tokenOf("dave")})
-	if err != nil {
-		log.Fatal(err)
-	}
+	c, err := client.New(serverURL(), client.Options{Token: tokenOf("Dave", 0)})
+	check(err)
 	defer c.Close()
 
 	_, err = c.Join(ctx, "no-such-room")
@@ -145,20 +131,18 @@ func ExampleOptions() {
 	c, err := client.New(serverURL(), client.Options{
 		GetToken: func(context.Context) (string, error) {
 			fmt.Println("asked") // ask your own server here; ErrUnauthorized ends the client
-			return tokenOf("erin"), nil
+			return tokenOf("Erin", 500), nil
 		},
 		Name:      "example",
 		MaxMissed: 1000, // of a room, after a long time offline; others are named by Skipped
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer c.Close()
 	account, err := c.Ready(ctx)
-	fmt.Println(c.Me().ID, account.Balance, account.Currency.Code, err)
+	fmt.Println(c.Me().Name, account.Balance, account.Currency.Code, err)
 	// Output:
 	// asked
-	// erin 0 CNY <nil>
+	// Erin 500 CNY <nil>
 }
 
 // A command sent with a key of one's own is done once, whoever repeats it, for ever: also after a crash of
@@ -166,15 +150,11 @@ func ExampleOptions() {
 func ExampleClient_Send() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	c, err := client.New(serverURL(), client.Options{Token: tokenOf("frank")})
-	if err != nil {
-		log.Fatal(err)
-	}
+	c, err := client.New(serverURL(), client.Options{Token: tokenOf("Frank", 0)})
+	check(err)
 	defer c.Close()
 	room, err := c.CreateRoom(ctx, client.NewRoom{Name: "orders"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	for range 2 {
 		sent, err := c.Send(ctx, client.Message{Room: room.ID, Key: "order-17-shipped", Text: "Your order is on its way."})
 		fmt.Println(sent.Seq, sent.Dup, err)
@@ -188,27 +168,18 @@ func ExampleClient_Send() {
 func ExampleClient_History() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	c, err := client.New(serverURL(), client.Options{Token: tokenOf("grace")})
-	if err != nil {
-		log.Fatal(err)
-	}
+	c, err := client.New(serverURL(), client.Options{Token: tokenOf("Grace", 0)})
+	check(err)
 	defer c.Close()
 	room, err := c.CreateRoom(ctx, client.NewRoom{Name: "notes"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	for _, text := range []string{"one", "too", "three"} {
-		if _, err := c.Send(ctx, client.Message{Room: room.ID, Text: text}); err != nil {
-			log.Fatal(err)
-		}
+		_, err := c.Send(ctx, client.Message{Room: room.ID, Text: text})
+		check(err)
 	}
-	if err := c.Edit(ctx, room.ID, 2, "two"); err != nil {
-		log.Fatal(err)
-	}
+	check(c.Edit(ctx, room.ID, 2, "two"))
 	for entry, err := range c.History(ctx, room.ID, 0) {
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(err)
 		if text, ok := entry.Body.(client.Text); ok {
 			fmt.Println(entry.Seq, text.Text, !text.EditedAt.IsZero())
 		}

@@ -67,7 +67,7 @@ func TestGovern(t *testing.T) {
 	if now := must[client.Room](t)(bob.UpdateRoom(soon(t), r.ID, client.RoomUpdate{Name: &name, Announcement: &announcement})); now.Name != name {
 		t.Errorf("%+v", now)
 	}
-	changed := await(t, ann, func(e client.Entry) bool { return e.Body.Kind() == "room" }).Body.(client.RoomChanged)
+	changed := await(t, ann, func(e client.Entry) bool { return e.Kind == "room" }).Body.(client.RoomChanged)
 	if *changed.Name != name || *changed.Announcement != announcement || ann.Rooms()[0].Name != name {
 		t.Errorf("%+v %+v", changed, ann.Rooms())
 	}

@@ -154,10 +154,10 @@ func TestUnknown(t *testing.T) {
 	s.enter("r", 5, "poll", map[string]any{"question": "?"})
 	s.enter("r", 6, "text", "no object")
 	s.enter("r", 7, "room", map[string]any{"announcement": "hear, hear"})
-	if e := await[client.Entry](t, c, nil); e.Seq != 5 || e.Body.Kind() != "poll" || fmt.Sprintf("%s", e.Body.(client.Other).Raw) != `{"question":"?"}` {
+	if e := await[client.Entry](t, c, nil); e.Seq != 5 || e.Kind != "poll" || fmt.Sprintf("%s", e.Body.(client.Other).Raw) != `{"question":"?"}` {
 		t.Errorf("%+v", e)
 	}
-	if e := await[client.Entry](t, c, nil); e.Seq != 6 || e.Body.Kind() != "text" {
+	if e := await[client.Entry](t, c, nil); e.Seq != 6 || e.Kind != "text" {
 		t.Errorf("%+v", e)
 	}
 	if e := await[client.Entry](t, c, nil); e.Seq != 7 || *e.Body.(client.RoomChanged).Announcement != "hear, hear" || c.Rooms()[0].Announcement != "hear, hear" {

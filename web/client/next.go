@@ -66,11 +66,10 @@ func (c *Client) readHistory() {
 		c.mu.Unlock()
 
 		page, err := c.After(c.ctx, s.room, missing.after, int(min(missing.through-missing.after, pageLimit)))
-		var refused *Error
-		if err != nil && !errors.As(err, &refused) {
-			return // the client has ended
+		if c.ctx.Err() != nil {
+			return
 		}
-		if err != nil {
+		if err != nil { // nothing is got by waiting: not a member any more
 			c.o.Log.Warn("history", "room", s.room, "error", err)
 		}
 		c.mu.Lock()

@@ -54,7 +54,7 @@ func TestPackets(t *testing.T) {
 		t.Errorf("read again: %+v", state)
 	}
 	rest := must[client.Grab](t)(ann.Grab(soon(t), sent.Packet.ID, ""))
-	done := await(t, bob, func(e client.Entry) bool { return e.Body.Kind() == "packet_done" }).Body.(client.PacketDone)
+	done := await(t, bob, func(e client.Entry) bool { return e.Kind == "packet_done" }).Body.(client.PacketDone)
 	if done.Reason != "drained" || done.State.Claimed != 2 || done.State.Luckiest == nil || g.Amount+rest.Amount != 1000 {
 		t.Errorf("%+v", done)
 	}

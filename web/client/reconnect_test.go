@@ -31,6 +31,7 @@ func line(t *testing.T, s *server) *loopback.Proxy {
 func TestCrashRecovers(t *testing.T) {
 	s := ownServer(t)
 	p := line(t, s)
+	s.credit("ann", 10)
 	ann, bob := open(t, s.addr, "ann"), open(t, p.Addr(), "bob", protobuf)
 	id := room(t, ann, bob)
 	say(t, ann, id, 1, 3)
@@ -42,9 +43,17 @@ func TestCrashRecovers(t *testing.T) {
 	p.Swallow(true) // bob does not come back yet
 	s.start()
 	say(t, ann, id, 4, 8)
+	packet := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 1})).Packet
+	must[client.Grab](t)(ann.Grab(soon(t), packet.ID, ""))
 	p.Swallow(false)
 	p.Cut()
 	hear(t, bob, id, 3, 8)
+	if sent := await[client.Entry](t, bob, nil).Body.(client.PacketSent); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
+		t.Errorf("recovered: %+v", sent)
+	}
+	if done := await[client.Entry](t, bob, nil); done.Kind != "packet_done" {
+		t.Errorf("%+v", done)
+	}
 	say(t, ann, id, 9, 10)
 	hear(t, bob, id, 9, 10)
 	if c := bob.Account(); c.NextCommitment == "" || bob.Me().ID != "bob" || bob.Err() != nil {

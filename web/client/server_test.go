@@ -137,7 +137,16 @@ func freeAddress() string {
 
 // token is good for ttl.
 func token(user, scope string, ttl time.Duration) string {
-	claims := jwt.MapClaims{"sub": user, "name": "Name of " + user, "iat": time.Now().Unix(), "exp": time.Now().Add(ttl).Unix(), "scope": scope}
+	return sign(jwt.MapClaims{"sub": user, "name": "Name of " + user, "scope": scope}, ttl)
+}
+
+// named is the token of somebody with a name of his own.
+func named(user, name string, ttl time.Duration) string {
+	return sign(jwt.MapClaims{"sub": user, "name": name}, ttl)
+}
+
+func sign(claims jwt.MapClaims, ttl time.Duration) string {
+	claims["iat"], claims["exp"] = time.Now().Unix(), time.Now().Add(ttl).Unix()
 	signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
 	if err != nil {
 		panic(err)
@@ -145,8 +154,11 @@ func token(user, scope string, ttl time.Duration) string {
 	return signed
 }
 
-// credit gives a user money, and makes him known.
+// credit gives a user money, if any.
 func (s *server) credit(user string, amount int64) {
+	if amount == 0 {
+		return
+	}
 	body, _ := json.Marshal(wire.AdjustRequest{User: user, Amount: amount, Key: fmt.Sprint(user, time.Now().UnixNano())})
 	request, _ := http.NewRequest(http.MethodPost, "http://"+s.addr+"/v1/admin/credit", bytes.NewReader(body))
 	request.Header.Set("Authorization", "Bearer "+token("admin", "admin", time.Hour))
