@@ -6,6 +6,7 @@
 //   - A connection gets the sequenced messages of a topic in order, without gaps and without duplicates, from the
 //     position that Subscribe returned. Who cannot take them is closed (3008) and resumes by sequence; only messages
 //     without a sequence number are ever shed.
+//   - Behind a message with a Last, nothing of the topic goes to who listens to that one, too, whatever way it comes.
 //   - While the bus may lose or has lost something, the store is asked: what no gap shows is found by comparing.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
 //   - Only the flusher writes to a socket, and always whole frames in one Write. The one exception is gorilla's close

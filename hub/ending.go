@@ -34,8 +34,7 @@ func (t *topic) goOn(s *sub, seen int64) {
 
 // cut ends the subscriptions for which nothing follows the message that is being delivered.
 func (t *topic) cut(m Message) {
-	for i := len(t.subs) - 1; i >= 0; i-- { // taking one out moves the last one into its place
-		s := t.subs[i]
+	for _, s := range slices.Backward(t.subs) { // taking one out moves the last one into its place
 		pending := s.end != nil && s.end != over
 		final := m.Last != "" && m.Seq > max(s.after, s.since) && s.conn.listensTo(m.Last)
 		switch {

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -144,6 +145,108 @@ func TestNothingFollowsTheCloseFrame(t *testing.T) {
 		}
 		if want := "\x81xroom:1:" + strings.Repeat("x", 113) + "\x88\x0a\x0b\xc0too slow"; string(wire) != want {
 			t.Errorf("the connection ended with %q, want %q", wire, want)
+		}
+	})
+}
+
+// TestShedThenClose queues pushes of one size, ten of which fit, for a client that does not read yet: '+' comes, '-' is shed,
+// '.' goes with the queue when the connection is closed.
+func TestShedThenClose(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		held   bool   // else the flusher is stuck with the first
+		pushes string // 's'equenced, 'l'oose
+		fate   string
+		slow   bool
+	}{
+		{"loose only", false, "lllllllllllll", "++++++++++---", false},
+		{"loose only, held", true, "lllllllllllll", "++++++++++---", false},
+		{"sequenced only", false, "ssssssssss", "++++++++++", false},
+		{"loose ones make room", false, "slslslslslssssslss", "+-.-.-.-.-.....-..", true},
+		{"all of them at once", false, "sllsslllsssll", "+--++---+++++", false},
+		{"as many as fit", false, "sllsslllsssssss", "+--++---+++++++", false},
+		{"in the flusher's hands", false, "lsssssssss", "++++++++++", false},
+		{"in the flusher's hands, and one more", false, "lssssslsssss", "+.....-.....", true},
+		{"held, loose ones make room", true, "lslslslslsllsssss", "-+-+-+-+-+--+++++", false},
+		{"one too many", false, "ssssssssssss", "+...........", true},
+		{"held, one too many", true, "sslsssssssssl", "..-..........", true},
+		{"loose ones are no reason", false, "ssssssssssllllll", "++++++++++------", false},
+	} {
+		for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
+			t.Run(test.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { shedThenClose(t, e, test.held, test.pushes, test.fate, test.slow) })
+			})
+		}
+	}
+}
+
+func shedThenClose(t *testing.T, e hub.Encoding, held bool, pushes, fate string, slow bool) {
+	s := newStore()
+	o := s.options()
+	o.QueueBytes = 1030 // ten frames of 100 bytes with their headers
+	h := start(t, o)
+	c, session := dial(t, h, e)
+	session.conn.Subscribe("room", 0, nil)
+	if held {
+		session.conn.Hold()
+	}
+	var want []string
+	for i, kind := range pushes {
+		m := hub.Message{Data: fmt.Appendf(nil, "%093d", i)}
+		if kind == 's' {
+			m = s.commit("room", fmt.Sprintf("%0*d", 94-len(fmt.Sprint(s.last("room")+1)), i))
+		}
+		h.Publish("room", m)
+		synctest.Wait() // the flusher is stuck with the first
+		if fate[i] == '+' {
+			want = append(want, fmt.Sprintf("room:%d:%s", m.Seq, m.Data))
+		}
+	}
+	time.Sleep(4 * time.Second) // of the five that a Write has at least
+	go c.read()
+	session.conn.Release(nil)
+	synctest.Wait()
+	if got := c.received(); !slices.Equal(got, want) {
+		t.Errorf("%v: got %q, want %q", e, got, want)
+	}
+	stats := h.Stats()
+	if shed := strings.Count(fate, "-"); stats.Shed != uint64(shed) || stats.QueuedBytes != 0 {
+		t.Errorf("%v: %d shed, want %d; %d bytes left", e, stats.Shed, shed, stats.QueuedBytes)
+	}
+	if !slow {
+		if stats.Slow != 0 || stats.Connections != 1 {
+			t.Errorf("%v: closed", e)
+		}
+		return
+	}
+	if closed := c.closeError(t); closed.Code != hub.CloseSlow || stats.Slow != 1 {
+		t.Errorf("%v: closed with %v, %d slow", e, closed, stats.Slow)
+	}
+}
+
+// TestWhoNeverReadsIsHungUp: the close frame of a slow connection waits behind a Write that fails in the end.
+func TestWhoNeverReadsIsHungUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		o := s.options()
+		o.QueueBytes = 100
+		h := start(t, o)
+		_, session := dial(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		for range 3 {
+			h.Publish("room", s.commit("room", strings.Repeat("x", 60)))
+			synctest.Wait()
+		}
+		time.Sleep(4 * time.Second)
+		if n := h.Connections(); n != 1 {
+			t.Error("it was not given time")
+		}
+		time.Sleep(7 * time.Second)
+		if stats := h.Stats(); stats.Connections != 0 || stats.Slow != 1 || stats.Closes[hub.CloseSlow] != 1 || stats.QueuedBytes != 0 {
+			t.Errorf("stats %+v", stats)
+		}
+		if _, _, closed := session.received(); closed != 1 {
+			t.Errorf("Closed was called %d times", closed)
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package hub
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // What a topic keeps of its recent messages, for those who come back. It begins when the first one asks, is read from
 // the store then, once and as much as may be kept, and goes on with what is delivered, until nobody has asked for a while.
@@ -141,8 +144,8 @@ func (r *recent) prepend(f *fill, messages []Message) {
 		r.first--
 	}
 	all := make([][]byte, 0, len(older)+len(r.kept))
-	for i := len(older) - 1; i >= 0; i-- {
-		all = append(all, older[i])
+	for _, data := range slices.Backward(older) {
+		all = append(all, data)
 	}
 	r.kept = append(all, r.kept...)
 }

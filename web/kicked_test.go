@@ -1,86 +1,12 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"hongbao/chat"
-	"hongbao/hub"
 	"hongbao/web/wire"
 )
-
-// pickyBus loses some of what comes in, and keeps some of it back, until it is told to give that out.
-type pickyBus struct {
-	hub.Bus
-
-	mu    sync.Mutex // guards the following
-	loses func(topic string, payload []byte) bool
-	holds func(topic string, payload []byte) bool
-	held  []func()
-}
-
-func (p *pickyBus) Run(ctx context.Context, r hub.Receiver) error {
-	return p.Bus.Run(ctx, pickyReceiver{r, p})
-}
-
-// pick says what is lost and held from now on.
-func (p *pickyBus) pick(loses, holds func(topic string, payload []byte) bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.loses, p.holds = loses, holds
-}
-
-// release gives out what was held, and loses and holds nothing any more.
-func (p *pickyBus) release() {
-	p.mu.Lock()
-	held := p.held
-	p.held, p.loses, p.holds = nil, nil, nil
-	p.mu.Unlock()
-	for _, give := range held {
-		give()
-	}
-}
-
-func (p *pickyBus) holding() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.held)
-}
-
-type pickyReceiver struct {
-	hub.Receiver
-	bus *pickyBus
-}
-
-func (r pickyReceiver) Receive(topic string, payload []byte) {
-	r.bus.mu.Lock()
-	lost := r.bus.loses != nil && r.bus.loses(topic, payload)
-	held := r.bus.holds != nil && r.bus.holds(topic, payload)
-	if held {
-		r.bus.held = append(r.bus.held, func() { r.Receiver.Receive(topic, payload) })
-	}
-	r.bus.mu.Unlock()
-	if !lost && !held {
-		r.Receiver.Receive(topic, payload)
-	}
-}
-
-// pickyPair is two instances, of which the second one has such a bus.
-func pickyPair(t *testing.T) (a, b *testServer, bus *pickyBus) {
-	t.Helper()
-	house := newTestHouse(t)
-	a = house.open(t)
-	bus = &pickyBus{}
-	house.wrap = func(inner hub.Bus) hub.Bus {
-		bus.Bus = inner
-		return bus
-	}
-	return a, house.open(t, func(o *Options) { o.Alone = true }), bus // so that connecting is no reason to look
-}
 
 // Whoever is put out of a room hears as its last entry that he is, on every instance: whether the bus loses that entry,
 // or brings the word of it late, or both.
@@ -222,56 +148,6 @@ func TestKickedAndBackUnheard(t *testing.T) {
 		}
 		if int64(p.Pub.Offset) == said.Seq {
 			break
-		}
-	}
-}
-
-// A deleted room is left by everybody at once, on every instance and without a question to the store, and is no more. What
-// the instances tell one another besides may come later.
-func TestDeletedEverywhere(t *testing.T) {
-	a, b, bus := pickyPair(t)
-	ann := a.signIn(t, "ann", 0)
-	addrs := map[string]*testServer{a.listen(t): a, b.listen(t): b}
-	room := a.room(t, ann, "hall").ID
-	var clients []*rawClient
-	for addr, s := range addrs {
-		for i, e := range []wire.Encoding{wire.JSON, wire.Protobuf} {
-			user := s.signIn(t, fmt.Sprintf("%s-%d", s.pub.node, i), 0)
-			c, _ := connected(t, addr, e, user.User.ID)
-			call[wire.JoinReply](t, s, user, "join", wire.JoinRequest{Room: room})
-			c.push(isSubscribe)
-			clients = append(clients, c)
-		}
-	}
-	bus.pick(nil, func(topic string, _ []byte) bool { return topic == "!notices" })
-	free := make(chan struct{})
-	defer close(free)
-	a.store.holdStanding(free)
-	began := time.Now()
-	call[wire.DeleteRoomReply](t, a, ann, "delete_room", wire.DeleteRoomRequest{Room: room})
-	for _, c := range clients {
-		for {
-			p := c.next().Push
-			if p != nil && p.Message != nil && messageOf(t, p).Left != nil {
-				if got := *messageOf(t, p).Left; got != (wire.LeftPush{Room: room, Reason: "deleted"}) {
-					t.Errorf("left %+v", got)
-				}
-				break
-			}
-		}
-		if p := c.next().Push; p == nil || p.Unsubscribe == nil || p.Unsubscribe.Reason != "deleted" {
-			t.Errorf("then %v", p)
-		}
-	}
-	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("all were out after %v: the store was asked", took)
-	}
-	for _, s := range addrs {
-		if n := s.hub.Listeners(roomTopic(room)); n != 0 {
-			t.Errorf("%d still listen", n)
-		}
-		if err := func() error { _, _, err := s.chat.History(t.Context(), "ann", room, chat.Page{}); return err }(); s.failure(err).Code != wire.CodeNotFound {
-			t.Errorf("history: %v", err)
 		}
 	}
 }

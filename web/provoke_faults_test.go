@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"hongbao/chat"
-	"hongbao/redpacket"
 )
 
 // faults are what the stores of a test answer everything with, as soon as there is something.
@@ -38,14 +36,9 @@ func (house *testHouse) faulty() *faults {
 	return f
 }
 
-// faultyStore and faultyLedger are the real ones until a fault is set.
+// faultyStore is the real one until a fault is set.
 type faultyStore struct {
 	chat.Store
-	*faults
-}
-
-type faultyLedger struct {
-	redpacket.Ledger
 	*faults
 }
 
@@ -201,109 +194,4 @@ func (s faultyStore) Read(ctx context.Context, room, user string, seq int64) (_ 
 		return
 	}
 	return s.Store.Read(ctx, room, user, seq)
-}
-
-func (s faultyLedger) Account(ctx context.Context, user string) (_ redpacket.Account, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Account(ctx, user)
-}
-
-func (s faultyLedger) Send(ctx context.Context, o redpacket.Order) (_ redpacket.Sent, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Send(ctx, o)
-}
-
-func (s faultyLedger) KeyUsed(ctx context.Context, user, key string) (_ bool, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.KeyUsed(ctx, user, key)
-}
-
-func (s faultyLedger) Settle(ctx context.Context, claims []redpacket.Claim) (_ []redpacket.Settlement, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Settle(ctx, claims)
-}
-
-func (s faultyLedger) End(ctx context.Context, c redpacket.Close) (_ redpacket.Closed, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.End(ctx, c)
-}
-
-func (s faultyLedger) Quarantine(ctx context.Context, claims []redpacket.Claim, why string) (err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Quarantine(ctx, claims, why)
-}
-
-func (s faultyLedger) Image(ctx context.Context, packet string) (_ redpacket.Image, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Image(ctx, packet)
-}
-
-func (s faultyLedger) Packet(ctx context.Context, packet string) (_ redpacket.Packet, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Packet(ctx, packet)
-}
-
-func (s faultyLedger) Book(ctx context.Context, packet string) (_ redpacket.Book, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Book(ctx, packet)
-}
-
-func (s faultyLedger) States(ctx context.Context, user string, packets []string) (_ []redpacket.State, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.States(ctx, user, packets)
-}
-
-func (s faultyLedger) Overdue(ctx context.Context, before time.Time, limit int) (_ []redpacket.Overdue, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Overdue(ctx, before, limit)
-}
-
-func (s faultyLedger) Packets(ctx context.Context, q redpacket.PacketsQuery) (_ redpacket.PacketsPage, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Packets(ctx, q)
-}
-
-func (s faultyLedger) Transfers(ctx context.Context, user, next string, limit int) (_ []redpacket.Transfer, _ string, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Transfers(ctx, user, next, limit)
-}
-
-func (s faultyLedger) Adjust(ctx context.Context, a redpacket.Adjustment) (_ redpacket.Account, _ bool, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Adjust(ctx, a)
-}
-
-func (s faultyLedger) Audit(ctx context.Context, show func(redpacket.AuditLine)) (_ redpacket.Audit, err error) {
-	if err = s.fault(); err != nil {
-		return
-	}
-	return s.Ledger.Audit(ctx, show)
 }

@@ -55,7 +55,7 @@ func newAudience(ctx context.Context, s *site, sockets int) (*audience, error) {
 		heard: make([]atomic.Int64, sockets), news: make(chan struct{}, 1), accepted: make(chan *websocket.Conn, 1),
 	}
 	s.run(ctx, a.hub.Run)
-	url, err := s.serve(a.upgrade)
+	url, err := s.serve(ctx, a.upgrade)
 	if err != nil {
 		return nil, err
 	}

@@ -75,13 +75,13 @@ func (s *site) run(ctx context.Context, task func(ctx context.Context) error) {
 }
 
 // serve answers HTTP on a free loopback port.
-func (s *site) serve(handle http.HandlerFunc) (url string, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func (s *site) serve(ctx context.Context, handle http.HandlerFunc) (url string, err error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
 	server := &http.Server{Handler: handle, ReadHeaderTimeout: 10 * time.Second}
-	s.run(context.Background(), func(context.Context) error {
+	s.run(ctx, func(context.Context) error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}

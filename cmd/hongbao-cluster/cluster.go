@@ -8,10 +8,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"hongbao/store/loopback"
 )
+
+// keySettings are those that say which tokens are believed.
+var keySettings = []string{"HONGBAO_JWT_SECRET", "HONGBAO_JWT_SECRET_FILE", "HONGBAO_JWT_PUBLIC_KEY", "HONGBAO_JWT_JWKS_URL"}
 
 // size is how many instances there are.
 const size = 3
@@ -21,7 +26,7 @@ type cluster struct {
 	binary string // of hongbao
 	dir    string
 	out    *lines
-	secret string // of tokens; empty: the environment says which file holds it
+	secret string // of tokens, drawn here; empty: the environment has a key
 
 	redis     *loopback.Redis
 	postgres  *loopback.Postgres
@@ -48,10 +53,12 @@ func play(ctx, hurry context.Context, binary string, out *lines) (err error) {
 	return err
 }
 
-// secret is that of the environment, or a new one.
+// secret is a new one, unless the environment says which tokens are believed.
 func secret() string {
-	if given := os.Getenv("HONGBAO_JWT_SECRET"); given != "" || os.Getenv("HONGBAO_JWT_SECRET_FILE") != "" {
-		return given
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value != "" && slices.Contains(keySettings, name) {
+			return ""
+		}
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand stops the process instead

@@ -11,7 +11,7 @@ import (
 )
 
 // busPatience is how long the suite waits for what must come in the end.
-const busPatience = 10 * time.Second
+const busPatience = 20 * time.Second
 
 // BusEnd is one end of a bus, run, with all that it has received. What it has exported may be read in Until.
 type BusEnd struct {

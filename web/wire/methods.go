@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Method is one command, as the specifications tell of it and the tests go through it.
 type Method struct {
@@ -129,95 +126,4 @@ var Methods = []Method{
 	},
 	{Name: "packets", Does: "Lists packets that the user has sent or had shares of.", Request: PacketsRequest{}, Reply: PacketsReply{}},
 	{Name: "wallet", Does: "Tells the user's balance and lists what moved it.", Request: WalletRequest{}, Reply: WalletReply{}},
-}
-
-// Endpoint is what is there over HTTP alone.
-type Endpoint struct {
-	Method
-
-	Verb string // GET, POST
-	Path string
-	Open bool // no token is asked for
-}
-
-// Endpoints are those of the host's service, which needs the scope admin, and the one for guests.
-var Endpoints = []Endpoint{
-	{
-		Method: Method{
-			Name: "credit", Does: "Puts money into a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
-			Errors: []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused},
-		},
-		Verb: "POST", Path: "/v1/admin/credit",
-	},
-	{
-		Method: Method{
-			Name: "debit", Does: "Takes money out of a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
-			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance},
-		},
-		Verb: "POST", Path: "/v1/admin/debit",
-	},
-	{
-		Method: Method{
-			Name: "disconnect", Does: "Closes a user's sockets and revokes the tokens that he has.", Request: DisconnectRequest{}, Reply: DisconnectReply{},
-			Errors: []Code{CodeForbidden},
-		},
-		Verb: "POST", Path: "/v1/admin/disconnect",
-	},
-	{
-		Method: Method{Name: "audit", Does: "Checks all the books.", Reply: AuditReply{}, Errors: []Code{CodeForbidden}},
-		Verb:   "GET", Path: "/v1/admin/audit",
-	},
-	{
-		Method: Method{Name: "stats", Does: "Tells what this instance has been doing.", Reply: StatsReply{}, Errors: []Code{CodeForbidden}},
-		Verb:   "GET", Path: "/v1/admin/stats",
-	},
-	{
-		Method: Method{
-			Name: "guests", Does: "Makes a guest, where guests are on.", Request: GuestRequest{}, Reply: GuestReply{},
-			Errors: []Code{CodeNotFound, CodeTooLong},
-		},
-		Verb: "POST", Path: "/v1/guests", Open: true,
-	},
-}
-
-// Kinds are the kinds of entries, each with a zero value of its body's type.
-var Kinds = []struct {
-	Kind string
-	Body any
-}{
-	{"text", TextBody{}},
-	{"packet", Packet{}},
-	{"packet_done", PacketDoneBody{}},
-	{"member", MemberBody{}},
-	{"edit", EditBody{}},
-	{"recall", RecallBody{}},
-	{"react", ReactBody{}},
-	{"room", RoomBody{}},
-}
-
-// PushNames are the pushes without a place in a sequence, each with a zero value of its data's type.
-var PushNames = []struct {
-	Name string
-	Data any
-}{
-	{"typing", TypingPush{}},
-	{"presence", PresencePush{}},
-	{"read", ReadPush{}},
-	{"packet_progress", ProgressPush{}},
-	{"grab_result", GrabReply{}},
-	{"wallet", WalletPush{}},
-	{"members", MembersPush{}},
-	{"left", LeftPush{}},
-}
-
-// Codes are all codes of errors, ascending.
-func Codes() []Code { return slices.Sorted(maps.Keys(codes)) }
-
-// Closes are all reasons to hang up, ascending by code.
-func Closes() []Close {
-	var all []Close
-	for _, code := range slices.Sorted(maps.Keys(closeReasons)) {
-		all = append(all, CloseFor(code))
-	}
-	return all
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// FuzzReadProof: a file of another form is refused, and a packet verifies only when all of it follows from the seed.
+func FuzzReadProof(f *testing.F) {
+	f.Add(`{"sender":"ann","key":"k","mode":"lucky","spread":"classic","total":1000,"count":5,` +
+		`"seed":"dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d",` +
+		`"commitment":"b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d","shares":[134,413,159,278,16]}`)
+	f.Add(`{"sender":"ann","key":"k","mode":"equal","total":10,"count":5,"seed":"` + strings.Repeat("0", 64) + `","commitment":"x","shares":[]}`)
+	f.Add(`{"total":-1,"count":9223372036854775807}`)
+	f.Add(`{"seed":7}`)
+	f.Add(``)
+	f.Fuzz(func(t *testing.T, text string) {
+		p := &program{stdin: strings.NewReader(text), stdout: io.Discard, stderr: io.Discard}
+		var q proof
+		if p.readProof("", &q) != nil {
+			return
+		}
+		err := p.verify(q)
+		if err != nil {
+			if errors.Is(err, errFailedCheck) && q.Seed == "" {
+				t.Error("compared without a seed")
+			}
+			return
+		}
+		seed, err := q.check()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares, err := redpacket.Cut(seed, redpacket.Packet{
+			From: chat.User{ID: q.Sender}, Key: q.Key, Mode: q.Mode, Spread: q.Spread, Total: redpacket.Money(q.Total), Count: q.Count,
+		})
+		sum := redpacket.Money(0)
+		for i, share := range shares {
+			sum += share
+			if q.Shares != nil && (i >= len(q.Shares) || q.Shares[i] != share) {
+				t.Errorf("verified, but share %d is %d of %v", i, share, q.Shares)
+			}
+		}
+		if err != nil || len(shares) != q.Count || sum != redpacket.Money(q.Total) || redpacket.Commitment(seed) != strings.ToLower(q.Commitment) {
+			t.Errorf("verified: %+v, shares %v, %v", q, shares, err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package web
+
+import "hongbao/web/wire"
+
+// verdicts are the codes with which a command answers, by who asks. 0: it is done. Whoever has the host's scope admin
+// stands to rooms as everybody does, and so do guests; see subjects.
+type verdicts struct {
+	stranger, hidden wire.Code // never was in the room: a public one, a private one
+	former, expelled wire.Code // was in it: public, private
+	member, muted    wire.Code
+	banned           wire.Code
+	admin, owner     wire.Code
+
+	// of a direct room
+	third, gone, one wire.Code // never was in it, has left it, is one of the two
+}
+
+// Rows that several commands share.
+var (
+	everyone = verdicts{}
+	inside   = verdicts{stranger: 1002, hidden: 1001, former: 1002, expelled: 1002, banned: 1004, third: 1001, gone: 1002}
+	writers  = inside.with(func(v *verdicts) { v.muted = 1003 })
+	leaders  = inside.with(func(v *verdicts) { v.member, v.muted, v.one = 103, 103, 103 })
+	owners   = leaders.with(func(v *verdicts) { v.admin = 103 })
+	nobody   = owners.with(func(v *verdicts) { v.owner = 103 })
+	// Of a packet they hear nothing who never were in its room, be it public.
+	packets = inside.with(func(v *verdicts) { v.stranger = 1001 })
+)
+
+func (v verdicts) with(change func(v *verdicts)) verdicts {
+	change(&v)
+	return v
+}
+
+// trial is a command in one of its variants, as everybody tries it.
+type trial struct {
+	name    string // of the method, and after a slash what is special
+	before  func(c *cell)
+	request func(c *cell) any
+	want    verdicts
+}
+
+// trials are every command of members. A method that is not among them fails the test.
+var trials = []trial{
+	{"create_room", nil, func(c *cell) any { return wire.CreateRoomRequest{Key: "k-" + c.name, Name: "n"} }, everyone},
+	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},
+	{"find_rooms", nil, func(*cell) any { return wire.FindRoomsRequest{} }, everyone},
+	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
+	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
+
+	{"join", nil, func(c *cell) any { return wire.JoinRequest{Room: c.room} }, verdicts{hidden: 1001, expelled: 103, banned: 1004, third: 1001, gone: 103}},
+	{"leave", nil, func(c *cell) any { return wire.LeaveRequest{Room: c.room} }, verdicts{stranger: 1002, hidden: 1001, third: 1001}},
+	{"members", nil, func(c *cell) any { return wire.MembersRequest{Room: c.room} }, inside},
+	{"history", nil, func(c *cell) any { return wire.HistoryRequest{Room: c.room} }, inside},
+	{"read", nil, func(c *cell) any { return wire.ReadRequest{Room: c.room} }, inside},
+	{"presence", nil, func(c *cell) any { return wire.PresenceRequest{Room: c.room} }, inside},
+
+	{
+		"invite", nil, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
+		inside.with(func(v *verdicts) { v.one = 103 }),
+	},
+	{
+		"invite/a banned one", (*cell).banOutcast, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
+		inside.with(func(v *verdicts) { v.member, v.muted, v.admin, v.owner, v.one = 1004, 1004, 1004, 1004, 103 }),
+	},
+	{"kick", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, leaders},
+	{"kick/for good", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID, Ban: true} }, leaders},
+	{"kick/admin", (*cell).promoteOther, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, owners},
+	{"kick/owner", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.owner.User.ID} }, nobody},
+	{"kick/oneself", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.me.User.ID} }, nobody},
+	{"unban", (*cell).banOutcast, func(c *cell) any { return wire.UnbanRequest{Room: c.room, User: c.outcast.User.ID} }, leaders},
+	{"mute", nil, func(c *cell) any { return wire.MuteRequest{Room: c.room, User: c.other.User.ID, Seconds: 9} }, leaders},
+	{"mute/admin", (*cell).promoteOther, func(c *cell) any { return wire.MuteRequest{Room: c.room, User: c.other.User.ID, Seconds: 9} }, owners},
+	{"mute/owner", nil, func(c *cell) any { return wire.MuteRequest{Room: c.room, User: c.owner.User.ID} }, nobody},
+	{"set_role", nil, func(c *cell) any { return wire.SetRoleRequest{Room: c.room, User: c.other.User.ID, Role: "admin"} }, owners},
+	{"set_role/hand over", nil, func(c *cell) any { return wire.SetRoleRequest{Room: c.room, User: c.other.User.ID, Role: "owner"} }, owners},
+	{"update_room", nil, func(c *cell) any { return wire.UpdateRoomRequest{Room: c.room, Name: new("other")} }, leaders},
+	{"delete_room", nil, func(c *cell) any { return wire.DeleteRoomRequest{Room: c.room} }, owners},
+
+	{"send", nil, func(c *cell) any { return wire.SendRequest{Room: c.room, Key: "s-" + c.name, Text: "x"} }, writers},
+	{"edit", (*cell).sayMyself, func(c *cell) any { return wire.EditRequest{Room: c.room, Seq: c.seq, Text: "y"} }, writers},
+	{
+		"edit/another's", (*cell).sayOther, func(c *cell) any { return wire.EditRequest{Room: c.room, Seq: c.seq, Text: "y"} },
+		nobody.with(func(v *verdicts) { v.muted = 1003 }),
+	},
+	{"recall", (*cell).sayMyself, func(c *cell) any { return wire.RecallRequest{Room: c.room, Seq: c.seq} }, inside},
+	{"recall/another's", (*cell).sayOther, func(c *cell) any { return wire.RecallRequest{Room: c.room, Seq: c.seq} }, leaders},
+	{"react", (*cell).sayOther, func(c *cell) any { return wire.ReactRequest{Room: c.room, Seq: c.seq, Emoji: "+", On: true} }, writers},
+
+	{"send_packet", nil, func(c *cell) any {
+		return wire.SendPacketRequest{Room: c.room, Key: "p-" + c.name, Total: 5, Count: new(5)}
+	}, writers},
+	{"grab", (*cell).packetOther, func(c *cell) any { return wire.GrabRequest{Packet: c.packet} }, packets.with(func(v *verdicts) { v.banned = 1002 })},
+	{
+		"grab/again", (*cell).grabMyself, func(c *cell) any { return wire.GrabRequest{Packet: c.packet} },
+		verdicts{stranger: 1001, hidden: 1001, third: 1001},
+	},
+	{"packet", (*cell).packetOther, func(c *cell) any { return wire.PacketRequest{Packet: c.packet} }, packets},
+	{
+		"cancel_packet", (*cell).packetMyself, func(c *cell) any { return wire.CancelPacketRequest{Packet: c.packet} },
+		verdicts{stranger: 1001, hidden: 1001, third: 1001},
+	},
+	{
+		"cancel_packet/another's", (*cell).packetOther, func(c *cell) any { return wire.CancelPacketRequest{Packet: c.packet} },
+		packets.with(func(v *verdicts) { v.member, v.muted, v.admin, v.owner, v.one = 103, 103, 103, 103, 103 }),
+	},
+}
