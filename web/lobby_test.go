@@ -3,6 +3,9 @@ package web
 import (
 	"context"
 	"errors"
+	"net/http"
+	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/web/wire"
 )
 
 // TestLobbyPlaces: never more at a time than there are places, and everybody comes in.
@@ -93,4 +97,42 @@ func TestLobbyFull(t *testing.T) {
 			t.Error("places are not given back")
 		}
 	})
+}
+
+// TestSentAway: who comes when the line is too long hears before the upgrade when to come again; who waits in it too long hears
+// that it is not his fault, on a connection that stays.
+func TestSentAway(t *testing.T) {
+	s := newTestServer(t)
+	s.lobby = newLobby(1, time.Second)
+	s.lobby.pace = 3 * time.Second
+	addr := s.listen(t)
+	leave, err := s.lobby.enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := dial(t, addr, wire.JSON)
+	waits.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+	for deadline := time.Now().Add(patience); s.lobby.waiting.Load() == 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody waits")
+		}
+	}
+	_, response, err := tryDial(addr, wire.JSON, nil)
+	if err == nil || response.StatusCode != http.StatusServiceUnavailable {
+		t.Fatalf("%v, %v", response, err)
+	}
+	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err != nil || wait < 3 || wait > 8 {
+		t.Errorf("come again after %q", response.Header.Get("Retry-After"))
+	}
+	mustFail(t, waits.reply(1), wire.CodeUnavailable)
+	leave()
+	if waits.connect(goodToken(t, "ann"), "{}").Client == "" {
+		t.Error("not connected")
+	}
+	if _, response, err := tryDial(addr, wire.JSON, nil); err != nil {
+		t.Errorf("%v, %v", response, err)
+	}
+	if n := s.lobby.refused.Load(); n != 1 {
+		t.Errorf("%d were sent away", n)
+	}
 }

@@ -115,7 +115,8 @@ func (house *testHouse) open(t *testing.T, change ...func(*Options)) *testServer
 	}
 	repair := Repair{Store: house.store}
 	o := house.hub
-	o.Encode, o.Ping, o.Fetch, o.LastSeqs, o.Bus, o.Log = NewEncoder().Encode, Ping, repair.Fetch, repair.LastSeqs, bus, house.log
+	o.Encode, o.Ping, o.Fetch, o.LastSeqs, o.Revise = NewEncoder().Encode, Ping, repair.Fetch, repair.LastSeqs, Revise
+	o.Bus, o.Log = bus, house.log
 	h := hub.New(o)
 	pub, presence := NewPublisher(h), house.directory.Presence()
 	house.rooms.Presence, house.rooms.Log, house.packets.Log = presence, house.log, house.log
