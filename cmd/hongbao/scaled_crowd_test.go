@@ -211,17 +211,30 @@ func (c *crowd) journal(p *client, room string, history []wire.Entry) {
 			heard = append(heard, historyOf(p, room, int64(gap.after), int64(gap.through))...)
 		}
 	}
+	mustBeLast(c.t, p.user.Name, heard, history)
+}
+
+// mustBeLast fails the test unless somebody has heard, in whatever order, just the last entries of a room.
+func mustBeLast(t *testing.T, who string, heard, history []wire.Entry) {
+	t.Helper()
 	slices.SortStableFunc(heard, func(a, b wire.Entry) int { return int(a.Seq - b.Seq) })
 	want := history[len(history)-min(len(heard), len(history)):]
 	if len(heard) > len(history) || !slices.EqualFunc(heard, want, func(a, b wire.Entry) bool { return a.Seq == b.Seq && a.ID == b.ID }) {
-		c.t.Errorf("%s heard %d entries of a room of %d, and not just the last ones", p.user.Name, len(heard), len(history))
+		t.Errorf("%s heard %d entries of a room of %d, and not just the last ones", who, len(heard), len(history))
 	}
 }
 
 // historyOf reads a part of a room.
-func historyOf(p *client, room string, after, through int64) (entries []wire.Entry) {
+func historyOf(p *client, room string, after, through int64) []wire.Entry {
+	return pagesOf(after, through, func(after int64) wire.HistoryReply {
+		return must[wire.HistoryReply](p, "history", wire.HistoryRequest{Room: room, After: &after, Limit: 100})
+	})
+}
+
+// pagesOf reads a part of a room page by page.
+func pagesOf(after, through int64, read func(after int64) wire.HistoryReply) (entries []wire.Entry) {
 	for more := true; more && after < through; {
-		page := must[wire.HistoryReply](p, "history", wire.HistoryRequest{Room: room, After: &after, Limit: 100})
+		page := read(after)
 		for _, e := range page.Entries {
 			if e.Seq <= through {
 				entries = append(entries, e)

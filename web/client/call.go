@@ -63,33 +63,37 @@ func (c *Client) ask(ctx context.Context, method string, data []byte) ([]byte, e
 
 // try sends a command once.
 func (c *Client) try(ctx context.Context, method string, data []byte) ([]byte, error) {
-	sdk, err := c.whenUp(ctx)
+	sdk, gone, err := c.whenUp(ctx)
 	if err != nil {
 		return nil, err
-	}
-	type answer struct {
-		data []byte
-		err  error
 	}
 	answers := make(chan answer, 1)
-	c.mu.Lock()
-	err = c.startLocked(func() {
-		// Somebody must take what the SDK answers: late answers would hold up its reader.
+	go func() {
+		// Without a context: somebody must take what the SDK answers, or a late answer holds up its reader.
 		result, err := sdk.RPC(context.Background(), method, data)
 		answers <- answer{result.Data, outcome(err)}
-	})
-	c.mu.Unlock()
-	if err != nil {
-		return nil, err
+	}()
+	var forgotten <-chan time.Time
+	for {
+		select {
+		case a := <-answers:
+			return a.data, a.err
+		case <-gone:
+			// The SDK tells all who wait. But a call whose write fails just then it may hold for ever.
+			gone, forgotten = nil, time.After(time.Second)
+		case <-forgotten:
+			return nil, errLost
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.ctx.Done():
+			return nil, c.Err()
+		}
 	}
-	select {
-	case a := <-answers:
-		return a.data, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-c.ctx.Done():
-		return nil, c.Err()
-	}
+}
+
+type answer struct {
+	data []byte
+	err  error
 }
 
 // outcome translates the SDK's errors: all that are not the server's mean that no answer came.
@@ -104,22 +108,22 @@ func outcome(err error) error {
 	return fmt.Errorf("%w: %w", errLost, err)
 }
 
-// whenUp waits until the client is connected.
-func (c *Client) whenUp(ctx context.Context) (*centrifuge.Client, error) {
+// whenUp waits until the client is connected. gone is closed when it is not any more.
+func (c *Client) whenUp(ctx context.Context) (sdk *centrifuge.Client, gone <-chan struct{}, err error) {
 	for {
 		c.mu.Lock()
-		up, err, sdk, changed := c.up, c.err, c.link.sdk, c.changed
+		gone, err, sdk, changed := c.gone, c.err, c.link.sdk, c.changed
 		c.mu.Unlock()
 		switch {
 		case err != nil:
-			return nil, err
-		case up:
-			return sdk, nil
+			return nil, nil, err
+		case gone != nil:
+			return sdk, gone, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 	}
 }

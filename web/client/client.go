@@ -42,8 +42,8 @@ type Client struct {
 	mu      sync.Mutex // guards what follows; nothing is waited for under it
 	err     error      // why the client has ended
 	link    *link
-	up      bool          // connected
-	changed chan struct{} // closed and made anew when up, or what there is to take, has changed
+	gone    chan struct{} // closed when the connection is lost; nil: there is none
+	changed chan struct{} // closed and made anew when gone, or what there is to take, has changed
 	token   string        // the last good one
 	reading bool          // a goroutine reads history
 	ever    bool          // was connected
@@ -84,7 +84,7 @@ func New(address string, o Options) (*Client, error) {
 
 // Ready waits until the client is connected, or has ended.
 func (c *Client) Ready(ctx context.Context) (Account, error) {
-	if _, err := c.whenUp(ctx); err != nil {
+	if _, _, err := c.whenUp(ctx); err != nil {
 		return Account{}, err
 	}
 	return c.Account(), nil
@@ -119,8 +119,8 @@ func (c *Client) Err() error {
 	return c.err
 }
 
-// Close ends the client, and with it calls and events. It returns when all that the client had started has
-// ended, but for timers of the SDK, which go off within ten seconds and do nothing.
+// Close ends the client, and with it calls and events. What may be left for a moment are goroutines of the SDK
+// that wait for answers.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.endLocked(ErrClosed)
@@ -138,8 +138,7 @@ func (c *Client) endLocked(why error) {
 	if c.err != nil {
 		return
 	}
-	c.err = why
-	c.up = false
+	c.err, c.gone = why, nil
 	c.cancel()
 	c.wakeLocked()
 }

@@ -110,10 +110,11 @@ func (c *Client) heeds(l *link) bool { return c.link == l && c.err == nil }
 func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) || !c.up {
+	if !c.heeds(l) || c.gone == nil {
 		return
 	}
-	c.up = false
+	close(c.gone)
+	c.gone = nil
 	c.o.Log.Info("offline", "code", e.Code, "reason", e.Reason)
 	c.feed.tell(Offline{Code: int(e.Code), Reason: e.Reason})
 	c.wakeLocked()

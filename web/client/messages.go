@@ -71,9 +71,9 @@ func (c *Client) SayTyping(ctx context.Context, room string) error {
 		return err
 	}
 	c.mu.Lock()
-	up, end, sdk := c.up, c.err, c.link.sdk
+	up, end, sdk := c.gone != nil, c.err, c.link.sdk
 	c.mu.Unlock()
-	if !up || end != nil {
+	if !up {
 		return end
 	}
 	_ = sdk.Send(ctx, data) // it was offline after all

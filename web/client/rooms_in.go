@@ -51,7 +51,7 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	for _, r := range in {
 		c.feed.enter(r.Room, c.ever)
 	}
-	c.rooms, l.connected, c.ever, c.up = in, true, true, true
+	c.rooms, l.connected, c.ever, c.gone = in, true, true, make(chan struct{})
 	c.wakeLocked()
 }
 
@@ -74,7 +74,7 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 	position := int64(e.StreamPosition.Offset)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) || !c.up {
+	if !c.heeds(l) || c.gone == nil {
 		return
 	}
 	if c.rooms[id] == nil {

@@ -53,9 +53,10 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// ignoredGoroutines are timers of the SDK, one for each command, and what waits for the shared server.
+// ignoredGoroutines are those of the SDK that wait for answers, some for ever, and what waits for the shared server.
 var ignoredGoroutines = []goleak.Option{
 	goleak.IgnoreAnyFunction("github.com/centrifugal/centrifuge-go.(*Client).sendAsync.func1"),
+	goleak.IgnoreAnyFunction("github.com/centrifugal/centrifuge-go.(*Client).RPC.func1"),
 	goleak.IgnoreAnyFunction("hongbao/web/client_test.(*server).follow"),
 	goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 	goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),

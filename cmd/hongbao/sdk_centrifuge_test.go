@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/centrifugal/centrifuge-go"
+
+	"hongbao/web/wire"
+)
+
+// centrifugeGo is centrifuge-go with one of its encodings.
+type centrifugeGo struct {
+	t        *testing.T
+	protobuf bool
+}
+
+func (g centrifugeGo) open(o opening, d *diary) socket {
+	dial := centrifuge.NewJsonClient
+	if g.protobuf {
+		dial = centrifuge.NewProtobufClient
+	}
+	s := &centrifugeSocket{
+		t: g.t,
+		Client: dial(o.at.socket(g.protobuf), centrifuge.Config{
+			Token: o.token, GetToken: tokenGetter(o), NetDialContext: dialer(o), HandshakeTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second,
+		}),
+	}
+	s.OnConnected(func(e centrifuge.ConnectedEvent) { d.up(e.Data) })
+	s.OnConnecting(func(e centrifuge.ConnectingEvent) {
+		if e.Code != 0 { // 0: it was told to connect
+			d.again(e.Code)
+		}
+	})
+	s.OnDisconnected(func(e centrifuge.DisconnectedEvent) { d.over(e.Code) })
+	s.OnSubscribing(func(centrifuge.ServerSubscribingEvent) {}) // or it tells nothing of rooms that were lost meanwhile
+	s.OnSubscribed(func(e centrifuge.ServerSubscribedEvent) {
+		d.in(e.Channel, e.StreamPosition.Offset, e.Data, e.WasRecovering, e.Recovered)
+	})
+	s.OnUnsubscribed(func(e centrifuge.ServerUnsubscribedEvent) { d.out(e.Channel) })
+	s.OnPublication(func(e centrifuge.ServerPublicationEvent) {
+		s.gate.Lock()
+		defer s.gate.Unlock()
+		d.entry(e.Channel, e.Offset, e.Data)
+	})
+	s.OnMessage(func(e centrifuge.MessageEvent) { d.message(e.Data) })
+	g.t.Cleanup(s.Close)
+	if err := s.Connect(); err != nil {
+		g.t.Fatal(err)
+	}
+	return s
+}
+
+func tokenGetter(o opening) func(centrifuge.ConnectionTokenEvent) (string, error) {
+	if o.refresh == nil {
+		return nil
+	}
+	return func(centrifuge.ConnectionTokenEvent) (string, error) {
+		token, err := o.refresh()
+		if errors.Is(err, errNoToken) {
+			err = centrifuge.ErrUnauthorized
+		}
+		return token, err
+	}
+}
+
+func dialer(o opening) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err == nil && o.narrow {
+			err = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+		}
+		return conn, err
+	}
+}
+
+// centrifugeSocket is a client of centrifuge-go.
+type centrifugeSocket struct {
+	*centrifuge.Client
+	t    *testing.T
+	gate sync.Mutex // held by what handles publications; the SDK reads nothing while it waits
+}
+
+func (s *centrifugeSocket) stall() (resume func()) {
+	s.gate.Lock()
+	return sync.OnceFunc(s.gate.Unlock)
+}
+
+func (s *centrifugeSocket) call(method, request string) ([]byte, error) {
+	result, err := s.RPC(s.t.Context(), method, []byte(request))
+	var refused *centrifuge.Error
+	if errors.As(err, &refused) {
+		return nil, wireError(refused)
+	}
+	return result.Data, err
+}
+
+func wireError(e *centrifuge.Error) wire.Error {
+	return wire.Error{Code: wire.Code(e.Code), Message: e.Message, Temporary: e.Temporary}
+}
+
+func (s *centrifugeSocket) send(data string) error { return s.Send(s.t.Context(), []byte(data)) }
+
+func (s *centrifugeSocket) native(command, channel string) wire.Error {
+	s.t.Helper()
+	var err error
+	switch command {
+	case "subscribe":
+		err = s.subscribe(channel)
+	case "publish":
+		_, err = s.Publish(s.t.Context(), channel, []byte("{}"))
+	case "presence":
+		_, err = s.Presence(s.t.Context(), channel)
+	case "presence_stats":
+		_, err = s.PresenceStats(s.t.Context(), channel)
+	case "history":
+		_, err = s.History(s.t.Context(), channel)
+	}
+	var refused *centrifuge.Error
+	if !errors.As(err, &refused) {
+		s.t.Errorf("%s: %v", command, err)
+		return wire.Error{}
+	}
+	return wireError(refused)
+}
+
+// subscribe asks for a channel as if the server had not given it, and gives the refusal.
+func (s *centrifugeSocket) subscribe(channel string) error {
+	sub, err := s.NewSubscription(channel)
+	if err != nil {
+		return err
+	}
+	refused := make(chan error, 10)
+	sub.OnError(func(e centrifuge.SubscriptionErrorEvent) { refused <- e.Error })
+	sub.OnSubscribed(func(centrifuge.SubscribedEvent) { refused <- nil })
+	if err := sub.Subscribe(); err != nil {
+		return err
+	}
+	select {
+	case err = <-refused:
+	case <-time.After(10 * time.Second):
+		return errors.New("no answer")
+	}
+	_ = sub.Unsubscribe()
+	return errors.Join(err, s.RemoveSubscription(sub))
+}

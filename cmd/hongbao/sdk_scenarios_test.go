@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// scenarios are what a client goes through. Every SDK must come through all of them, unchanged.
+var scenarios = []struct {
+	name      string
+	variables []string // of the server
+	play      func(s *stage)
+}{
+	{"S01-connects", nil, (*stage).connects},
+	{"S02-token-over-at-connect", nil, (*stage).tokenOverAtConnect},
+	{"S03-token-refreshed", nil, (*stage).tokenRefreshed},
+	{"S04-token-refused", nil, (*stage).tokenRefused},
+	{"S05-token-runs-out", nil, (*stage).tokenRunsOut},
+	{"S06-token-bad", nil, (*stage).tokenBad},
+	{"S07-killed", nil, (*stage).killed},
+	{"S08-drained", nil, (*stage).drained},
+	{"S09-missed-too-many", nil, (*stage).missedTooMany},
+	{"S10-missed-too-much", nil, (*stage).missedTooMuch},
+	{"S11-invited", nil, (*stage).invited},
+	{"S12-out", nil, (*stage).outOfRooms},
+	{"S13-out-while-away", nil, (*stage).outWhileAway},
+	{"S14-revoked", nil, (*stage).revoked},
+	{"S15-pushed-out", nil, (*stage).pushedOut},
+	{"S16-slow", nil, (*stage).slow},
+	{"S17-errors", nil, (*stage).errors},
+	{"S18-native-commands", nil, (*stage).nativeCommands},
+	{"S19-too-many-commands", []string{"HONGBAO_LIMITS=on"}, (*stage).tooManyCommands},
+	{"S20-all-kinds-of-bytes", nil, (*stage).bytes},
+	{"S21-said-again", nil, (*stage).saidAgain},
+}
+
+// TestSDKs plays every scenario with every SDK, against the program as people run it.
+func TestSDKs(t *testing.T) {
+	build(t, "")
+	places := make(chan struct{}, 6) // some wait most of their time
+	var all sync.WaitGroup
+	for _, protobuf := range []bool{false, true} {
+		for _, scenario := range scenarios {
+			all.Go(func() {
+				places <- struct{}{}
+				defer func() { <-places }()
+				t.Run(fmt.Sprintf("centrifuge-go/%s/%s", encodingName(protobuf), scenario.name), func(t *testing.T) {
+					scenario.play(newStage(t, centrifugeGo{t, protobuf}, scenario.variables...))
+				})
+			})
+		}
+	}
+	all.Wait()
+}
+
+func encodingName(protobuf bool) string {
+	if protobuf {
+		return "protobuf"
+	}
+	return "json"
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/web"
+	"hongbao/web/wire"
+)
+
+const sdkSecret = "a secret of the scenarios, of no use elsewhere"
+
+// stage is where a scenario is played: a server of its own, and the door that clients come through.
+type stage struct {
+	t    *testing.T
+	sdk  sdk
+	dir  string
+	node *node
+	door *door
+	keys atomic.Int64 // handed out
+}
+
+func newStage(t *testing.T, sdk sdk, variables ...string) *stage {
+	t.Helper()
+	s := &stage{t: t, sdk: sdk, dir: t.TempDir(), door: openDoor(t)}
+	s.door.facade = &node{t: t, url: s.door.url()}
+	s.serve(variables...)
+	return s
+}
+
+// serve starts the server, and opens the door to it.
+func (s *stage) serve(variables ...string) {
+	s.t.Helper()
+	s.node = start(s.t, build(s.t, ""), s.dir, "127.0.0.1:0", append([]string{"HONGBAO_JWT_SECRET=" + sdkSecret}, variables...)...)
+	s.door.only(s.node)
+}
+
+// away keeps everybody out, and cuts those who are in.
+func (s *stage) away() {
+	s.door.lead()
+	s.door.cut(1)
+}
+
+// back lets everybody in again.
+func (s *stage) back() { s.door.only(s.node) }
+
+func (s *stage) token(user string, ttl time.Duration) string {
+	return s.mint(web.Claims{User: user}, ttl)
+}
+
+func (s *stage) mint(c web.Claims, ttl time.Duration) string {
+	s.t.Helper()
+	token, err := web.MintToken([]byte(sdkSecret), c, ttl)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// person is somebody with a client.
+type person struct {
+	socket
+	*diary
+}
+
+// open lets somebody connect, through the door unless he goes elsewhere.
+func (s *stage) open(user string, o opening) *person {
+	s.t.Helper()
+	if o.at == nil {
+		o.at = s.door.facade
+	}
+	if o.token == "" {
+		o.token = s.token(user, time.Hour)
+	}
+	d := newDiary(s.t, user)
+	return &person{s.sdk.open(o, d), d}
+}
+
+// connected is open for one who is let in.
+func (s *stage) connected(user string) *person {
+	s.t.Helper()
+	p := s.open(user, opening{})
+	p.awaits(1, "up")
+	return p
+}
+
+// post makes a command over HTTP, as somebody who needs no client for it.
+func (s *stage) post(user, path string, request, reply any) {
+	s.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, s.node.url.JoinPath("/v1", path).String(), bytes.NewReader([]byte(jsonText(request))))
+	check(s.t, err)
+	r.Header.Set("Authorization", "Bearer "+s.mint(web.Claims{User: user, Scope: "admin"}, time.Hour))
+	response, err := http.DefaultClient.Do(r)
+	check(s.t, err)
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	check(s.t, err)
+	if response.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %s: %s", user, path, answer)
+	}
+	if reply != nil {
+		check(s.t, json.Unmarshal(answer, reply))
+	}
+}
+
+func (s *stage) command(user, method string, request any) {
+	s.t.Helper()
+	s.post(user, "commands/"+method, request, nil)
+}
+
+// room makes a room of a user's with others in it, and gives its id.
+func (s *stage) room(owner, kind string, members ...string) string {
+	s.t.Helper()
+	for _, m := range append([]string{owner}, members...) {
+		s.command(m, "wallet", wire.WalletRequest{}) // from now on one knows him
+	}
+	var made wire.CreateRoomReply
+	s.post(owner, "commands/create_room", wire.CreateRoomRequest{Key: s.key(), Name: "hall", Kind: kind, Members: members}, &made)
+	return made.Room.ID
+}
+
+// key is one that nobody has used.
+func (s *stage) key() string { return fmt.Sprint("key-", s.keys.Add(1)) }
+
+// shows tells whether the server's metrics have a line.
+func (n *node) shows(line string) bool {
+	n.t.Helper()
+	response, err := http.Get(n.ops + "metrics")
+	check(n.t, err)
+	defer func() { _ = response.Body.Close() }()
+	all, err := io.ReadAll(response.Body)
+	check(n.t, err)
+	return bytes.Contains(all, []byte("\n"+line+"\n"))
+}
+
+// say has a user say so many things.
+func (s *stage) say(user, room string, texts ...string) (seq int64) {
+	s.t.Helper()
+	for _, text := range texts {
+		var said wire.SendReply
+		s.post(user, "commands/send", wire.SendRequest{Room: room, Key: s.key(), Text: text}, &said)
+		seq = said.Seq
+	}
+	return seq
+}
+
+// must makes a command by socket that has to succeed, and gives the reply.
+func (p *person) must(method string, request any) []byte {
+	p.t.Helper()
+	reply, err := p.call(method, jsonText(request))
+	if err != nil {
+		p.t.Fatalf("%s: %s %.200s: %v", p.name, method, jsonText(request), err)
+	}
+	return reply
+}
+
+// replyOf is must, with the reply read.
+func replyOf[Reply any](p *person, method string, request any) (reply Reply) {
+	p.t.Helper()
+	check(p.t, json.Unmarshal(p.must(method, request), &reply))
+	return reply
+}
+
+// mustBeExact waits for a room's last entry, reads what the SDK could not bring, and compares all of it with the room:
+// every entry from the first one that was heard.
+func (p *person) mustBeExact(room string) {
+	p.t.Helper()
+	history := p.history(room, 0, 1<<40)
+	p.awaits(1, "entry", room, len(history))
+	p.mu.Lock()
+	heard, gaps, wrong := slices.Clone(p.entries[room]), slices.Clone(p.missed), p.wrong
+	p.mu.Unlock()
+	for _, w := range wrong {
+		p.t.Errorf("%s: %s", p.name, w)
+	}
+	for _, gap := range gaps {
+		if gap.channel == room {
+			heard = append(heard, p.history(room, int64(gap.after), int64(gap.through))...)
+		}
+	}
+	mustBeLast(p.t, p.name, heard, history)
+}
+
+func (p *person) history(room string, after, through int64) []wire.Entry {
+	p.t.Helper()
+	return pagesOf(after, through, func(after int64) wire.HistoryReply {
+		return replyOf[wire.HistoryReply](p, "history", wire.HistoryRequest{Room: room, After: &after, Limit: 100})
+	})
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+
+	"hongbao/web/wire"
+)
+
+// sdk is an SDK of others, as it is, in some program. All that a scenario knows of it stands here, so that another one can
+// be put behind the same scenarios.
+type sdk interface {
+	// open makes a client that is connecting, and tells the diary all that it hears until the test ends.
+	open(o opening, d *diary) socket
+}
+
+// opening is what a client is made with.
+type opening struct {
+	at      *node
+	token   string
+	refresh func() (token string, err error) // asked when the token is over; errNoToken: there will be none
+	narrow  bool                             // takes little that it has not read
+}
+
+// errNoToken is a host's word that the user is to be let in no more.
+var errNoToken = errors.New("no token any more")
+
+// socket is one client.
+type socket interface {
+	// call sends a command once. The error is a wire.Error as the SDK shows it, or says that no answer came.
+	call(method, request string) (reply []byte, err error)
+	// send sends what has no reply.
+	send(data string) error
+	// native uses one of the envelope's own commands, which rooms do not need.
+	native(command, channel string) wire.Error
+	// stall stops reading; resume goes on.
+	stall() (resume func())
+}
