@@ -12,7 +12,8 @@
 //   - Only the flusher writes to a socket, and always whole frames in one Write. The one exception is gorilla's close
 //     frame 1002 when the peer breaks the protocol: a net.Conn does not mix two Writes, so it lands between two flushes,
 //     and the connection ends with it.
-//   - Nothing grows without bound: queues are bounded in bytes, what waits behind a gap in number. Replies do not count
+//   - Nothing grows without bound: queues and what is kept for those who come back are bounded in bytes, what waits behind
+//     a gap in number. Replies do not count
 //     for a queue's bound; whoever makes them waits for their reader (Conn.CatchUp).
 //   - An idle connection costs one goroutine and its structs: no channel, ticker, timer or buffer of its own.
 //
@@ -25,6 +26,7 @@
 //	repairers (4)        Run                             ctx                            Options.Fetch
 //	comparer             Run                             ctx                            Options.LastSeqs
 //	bus                  Run                             ctx                            Bus.Run
+//	readFills            Recent                          Fetch answers                  Options.Fetch, 5 s
 //
 // Receive, Suspect, Down, and so Handler.Signal and Peers, are called on goroutines of the bus.
 //
@@ -34,5 +36,5 @@
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	Hub.mu   -> nothing
-//	No lock is held while calling Fetch, LastSeqs, a Handler or Peers; Encode is called under topic.mu, announce under Conn.mu too.
+//	No lock is held while calling Fetch, LastSeqs, a Handler or Peers; Encode and Revise are called under topic.mu, announce under Conn.mu too.
 package hub

@@ -64,6 +64,7 @@ type Hub struct {
 	repairs  topicQueue // topics with a gap to close
 	suspects suspects   // topics to compare with the store
 	counts   counters
+	kept     atomic.Int64 // bytes of recent messages, of all topics
 
 	mu      sync.Mutex // guards the following
 	conns   map[*Conn]struct{}

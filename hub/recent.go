@@ -2,15 +2,18 @@ package hub
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
 // What a topic keeps of its recent messages, for those who come back. It begins when the first one asks, is read from
-// the store then, once and as much as may be kept, and goes on with what is delivered, until nobody has asked for a while.
+// the store then, as much as may be kept, and goes on with what is delivered, until nobody has asked for a while.
 const (
 	keptMessages = 640 // more than anybody is given at once, for what comes meanwhile
 	keptBytes    = 384 << 10
 	keptFor      = 2 * time.Minute
+	// keptByHub bounds what all topics keep: what goes beyond it is not kept, and so not to be had.
+	keptByHub = 64 << 20
 )
 
 // recent is guarded by its topic's mu. The kept messages have no holes, and end at topic.last.
@@ -18,9 +21,10 @@ type recent struct {
 	first int64 // the seq of the first one kept
 	kept  [][]byte
 	bytes int
-	fill  *fill // a read of what lies before first; nil: none under way
-	done  bool  // what lies before first is not to be had from here
-	until int64 // tick at which it is dropped
+	all   *atomic.Int64 // bytes that all topics keep
+	fill  *fill         // a read of what lies before first; nil: none under way
+	done  bool          // what lies before first is not to be had from here
+	until int64         // tick at which it is dropped
 }
 
 // fill is one read of what lies before the first message kept.
@@ -29,7 +33,7 @@ type fill struct {
 	span  Span
 	ready chan struct{} // closed when it is over
 
-	err     error                 // valid then
+	failed  bool                  // valid then
 	changes []func([]byte) []byte // guarded by topic.mu: what messages since then have made of earlier ones
 }
 
@@ -45,9 +49,9 @@ func (t *topic) remember(m Message) {
 		}
 	}
 	r.kept = append(r.kept, m.Data)
-	r.bytes += len(m.Data)
-	for len(r.kept) > keptMessages || r.bytes > keptBytes {
-		r.bytes -= len(r.kept[0])
+	r.grow(len(m.Data))
+	for len(r.kept) > keptMessages || r.bytes > keptBytes || len(r.kept) > 0 && r.all.Load() > keptByHub {
+		r.grow(-len(r.kept[0]))
 		r.kept[0] = nil
 		r.kept = r.kept[1:]
 		r.first++
@@ -55,11 +59,16 @@ func (t *topic) remember(m Message) {
 	}
 }
 
+func (r *recent) grow(bytes int) {
+	r.bytes += bytes
+	r.all.Add(int64(bytes))
+}
+
 // change makes of earlier messages what a later one says. Who was given them before keeps what he has.
 func (r *recent) change(change func([]byte) []byte) {
 	for i, data := range r.kept {
 		changed := change(data)
-		r.bytes += len(changed) - len(data)
+		r.grow(len(changed) - len(data))
 		r.kept[i] = changed
 	}
 	if r.fill != nil {
@@ -86,7 +95,7 @@ func (t *topic) recall(s Span) ([]Message, *hurdle) {
 		return nil, &hurdle{over: t.moved}
 	}
 	if t.recent == nil {
-		t.recent = &recent{first: t.last + 1}
+		t.recent = &recent{first: t.last + 1, all: &t.hub.kept}
 	}
 	r := t.recent
 	r.until = t.hub.wheels.after(keptFor)
@@ -98,33 +107,36 @@ func (t *topic) recall(s Span) ([]Message, *hurdle) {
 			messages = append(messages, Message{Seq: s.After + 1 + int64(i), Data: data})
 		}
 		return messages, nil
-	case r.done:
+	case r.done, t.last-s.After > keptMessages:
 		return nil, nil
 	case r.fill != nil:
 		return nil, &hurdle{over: r.fill.ready, fill: r.fill}
 	}
-	before := r.first - 1
-	r.fill = &fill{topic: t, ready: make(chan struct{}), span: Span{
-		Topic: t.name, After: max(0, before-int64(keptMessages-len(r.kept))), Through: before,
-	}}
+	r.fill = &fill{topic: t, ready: make(chan struct{}), span: Span{Topic: t.name, After: s.After, Through: r.first - 1}}
 	return nil, &hurdle{over: r.fill.ready, fill: r.fill, begin: true}
 }
 
-// filled takes what the store has, or why it has not.
-func (f *fill) filled(messages []Message, err error) {
+// widen has the fill read so many messages, if that is more than was asked for: so others need not read again.
+func (f *fill) widen(messages int64) {
+	f.span.After = max(0, min(f.span.After, f.span.Through-messages))
+}
+
+// filled takes what the store has, or that it could not be asked.
+func (f *fill) filled(messages []Message, failed bool) {
 	t := f.topic
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f.err = err
+	f.failed = failed
 	close(f.ready)
 	r := t.recent
 	if r == nil || r.fill != f {
 		return
 	}
 	r.fill = nil
-	if err == nil {
+	if !failed {
 		r.prepend(f, messages)
-		r.done = true
+		// What was read and is not kept now did not fit, or is not there.
+		r.done = r.done || r.first > f.span.After+1 || r.first == 1
 	}
 }
 
@@ -136,11 +148,11 @@ func (r *recent) prepend(f *fill, messages []Message) {
 		for _, change := range f.changes {
 			data = change(data)
 		}
-		if len(older)+len(r.kept) == keptMessages || r.bytes+len(data) > keptBytes {
+		if len(older)+len(r.kept) == keptMessages || r.bytes+len(data) > keptBytes || r.all.Load()+int64(len(data)) > keptByHub {
 			break
 		}
 		older = append(older, data)
-		r.bytes += len(data)
+		r.grow(len(data))
 		r.first--
 	}
 	all := make([][]byte, 0, len(older)+len(r.kept))
@@ -155,15 +167,27 @@ func (t *topic) forgetRecent(now int64) {
 	switch r := t.recent; {
 	case r == nil:
 	case now >= r.until && r.fill == nil:
-		t.recent = nil
+		t.dropRecent()
 	default:
 		t.wakeBy(max(r.until, now+1))
+	}
+}
+
+func (t *topic) dropRecent() {
+	if r := t.recent; r != nil {
+		r.grow(-r.bytes)
+		t.recent = nil
 	}
 }
 
 // step moves the topic to the next message.
 func (t *topic) step() {
 	t.last++
+	t.tellMoved()
+}
+
+// tellMoved lets those look again who wait for the topic to move.
+func (t *topic) tellMoved() {
 	if t.moved != nil {
 		close(t.moved)
 		t.moved = nil

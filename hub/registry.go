@@ -81,6 +81,8 @@ func (h *Hub) exit(t *topic) {
 	}
 	t.dead.Store(true)
 	t.gap = nil
+	t.dropRecent()
+	t.tellMoved()
 	t.timer.disarm()
 	t.mu.Unlock()
 

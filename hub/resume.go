@@ -1,6 +1,9 @@
 package hub
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Span is the messages of a topic in (After, Through].
 type Span struct {
@@ -8,13 +11,23 @@ type Span struct {
 	After, Through int64
 }
 
+const (
+	// recentWait is how long those who come back wait at most for what they have missed.
+	recentWait = 3 * time.Second
+	// fillMessages is how many messages are read at a time, if not more are asked for: of one topic as many as may be kept, of
+	// many topics some of each.
+	fillMessages = 5000
+)
+
 // Recent gives spans of topics that the caller's connection listens to, each up to a position that Subscribe has returned.
-// Those that are longer than what is kept, or that the store does not have whole, are left out. However many ask, each
-// topic is read from the store once, and all that one caller has to have read are read together.
-func (h *Hub) Recent(ctx context.Context, spans []Span) (map[string][]Message, error) {
+// Left out are those that are longer than what is kept, that the store does not have whole, or that are not to be had
+// in time. However many ask, a topic is read from the store once, and all that one caller has to have read are read together.
+func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
+	ctx, cancel := context.WithTimeout(ctx, recentWait)
+	defer cancel()
 	found := make(map[string][]Message, len(spans))
 	for len(spans) > 0 {
-		var again []Span
+		var waiting []Span
 		var hurdles []*hurdle
 		for _, s := range spans {
 			t := h.reach(s.Topic)
@@ -25,32 +38,30 @@ func (h *Hub) Recent(ctx context.Context, spans []Span) (map[string][]Message, e
 			t.mu.Unlock()
 			switch {
 			case in != nil:
-				again, hurdles = append(again, s), append(hurdles, in)
+				waiting, hurdles = append(waiting, s), append(hurdles, in)
 			case messages != nil:
 				found[s.Topic] = messages
 			}
 		}
 		h.beginFills(hurdles)
-		for _, in := range hurdles {
-			if err := in.await(ctx); err != nil {
-				return nil, err
+		spans = nil
+		for i, in := range hurdles {
+			if in.overcome(ctx) {
+				spans = append(spans, waiting[i])
 			}
 		}
-		spans = again
 	}
-	return found, nil
+	return found
 }
 
-func (in *hurdle) await(ctx context.Context) error {
+// overcome tells whether it is worth asking again.
+func (in *hurdle) overcome(ctx context.Context) bool {
 	select {
 	case <-in.over:
+		return in.fill == nil || !in.fill.failed
 	case <-ctx.Done():
-		return ctx.Err()
+		return false
 	}
-	if in.fill != nil {
-		return in.fill.err
-	}
-	return nil
 }
 
 // beginFills has those read that are new.
@@ -61,9 +72,13 @@ func (h *Hub) beginFills(hurdles []*hurdle) {
 			fills = append(fills, in.fill)
 		}
 	}
-	if len(fills) > 0 {
-		go h.readFills(fills)
+	if len(fills) == 0 {
+		return
 	}
+	for _, f := range fills {
+		f.widen(min(keptMessages, fillMessages/int64(len(fills))))
+	}
+	go h.readFills(fills)
 }
 
 // readFills reads them all from the store. It is nobody's call: who asked first may go, and others wait for it too.
@@ -76,7 +91,10 @@ func (h *Hub) readFills(fills []*fill) {
 	}
 	h.counts.resumes.Add(uint64(len(spans)))
 	messages, err := h.o.Fetch(ctx, spans)
+	if err != nil {
+		h.o.Log.Warn("recent messages not read", "topics", len(spans), "err", err)
+	}
 	for _, f := range fills {
-		f.filled(messages[f.span.Topic], err)
+		f.filled(messages[f.span.Topic], err != nil)
 	}
 }

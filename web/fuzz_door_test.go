@@ -36,6 +36,8 @@ func FuzzVerify(f *testing.F) {
 	for _, c := range []jwt.MapClaims{
 		{"sub": "ann", "exp": now.Unix() + 60, "name": "Ann", "iat": now.Unix(), "scope": "admin"},
 		{"sub": "guest:1", "exp": now.Unix() + 60, "iss": guestIssuer},
+		{"sub": "guest:1", "exp": now.Unix() + 60},
+		{"sub": "ann", "exp": now.Unix() + 60, "iss": guestIssuer},
 		{"sub": "ann", "exp": 1e300, "aud": []string{"chat"}},
 	} {
 		f.Add(header, string(marshal(c)), []byte{})

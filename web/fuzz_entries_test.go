@@ -121,7 +121,9 @@ func FuzzSignal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := &session{srv: srv, phase: opening}
 		s.Signal("user:u", data)
-		if len(s.waiting) == 0 {
+		if good := json.Unmarshal(data, new(signal)) == nil; len(s.waiting) > 0 != good {
+			t.Fatalf("%d wait", len(s.waiting))
+		} else if !good {
 			return
 		}
 		var again signal

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -194,35 +195,43 @@ func (c *crowd) journals() {
 	}
 }
 
-// journal compares one person's journal of a room, with what was missed read from history, with the room's.
+// journal compares what one person heard of a room with what it holds, from where he came in.
 func (c *crowd) journal(p *client, room string, history []wire.Entry) {
 	c.t.Helper()
-	channel := "room:" + room
-	eventually(c.t, 20*time.Second, p.user.Name+" has heard the last entry", func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.last[channel] == uint64(len(history))
-	})
-	p.mu.Lock()
-	heard, gaps := slices.Clone(p.heard[channel]), slices.Clone(p.missed)
-	p.mu.Unlock()
-	for _, gap := range gaps {
-		if gap.channel == channel {
-			heard = append(heard, historyOf(p, room, int64(gap.after), int64(gap.through))...)
-		}
-	}
-	mustBeLast(c.t, p.user.Name, heard, history)
+	mustBeLast(c.t, p.user.Name, p.journal(room, len(history)), history)
 }
 
-// mustBeLast fails the test unless somebody has heard, in whatever order, just the last entries of a room.
+// journal waits for a room's last entry and gives all that the person heard there, with what was missed read from history.
+func (c *client) journal(room string, last int) []wire.Entry {
+	c.t.Helper()
+	channel := wire.RoomChannel(room)
+	eventually(c.t, 20*time.Second, c.user.Name+" has heard the last entry", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.last[channel] == uint64(last)
+	})
+	c.mu.Lock()
+	heard, gaps := slices.Clone(c.heard[channel]), slices.Clone(c.missed)
+	c.mu.Unlock()
+	for _, gap := range gaps {
+		if gap.channel == channel {
+			heard = append(heard, historyOf(c, room, int64(gap.after), int64(gap.through))...)
+		}
+	}
+	slices.SortStableFunc(heard, bySeq)
+	return heard
+}
+
+// mustBeLast fails the test unless somebody has heard just the last entries of a room.
 func mustBeLast(t *testing.T, who string, heard, history []wire.Entry) {
 	t.Helper()
-	slices.SortStableFunc(heard, func(a, b wire.Entry) int { return int(a.Seq - b.Seq) })
-	want := history[len(history)-min(len(heard), len(history)):]
-	if len(heard) > len(history) || !slices.EqualFunc(heard, want, func(a, b wire.Entry) bool { return a.Seq == b.Seq && a.ID == b.ID }) {
+	if len(heard) > len(history) || !slices.EqualFunc(heard, history[len(history)-len(heard):], sameEntry) {
 		t.Errorf("%s heard %d entries of a room of %d, and not just the last ones", who, len(heard), len(history))
 	}
 }
+
+func bySeq(a, b wire.Entry) int      { return cmp.Compare(a.Seq, b.Seq) }
+func sameEntry(a, b wire.Entry) bool { return a.Seq == b.Seq && a.ID == b.ID }
 
 // historyOf reads a part of a room.
 func historyOf(p *client, room string, after, through int64) []wire.Entry {

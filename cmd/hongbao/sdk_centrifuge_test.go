@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -27,7 +25,7 @@ func (g centrifugeGo) open(o opening, d *diary) socket {
 	s := &centrifugeSocket{
 		t: g.t,
 		Client: dial(o.at.socket(g.protobuf), centrifuge.Config{
-			Token: o.token, GetToken: tokenGetter(o), NetDialContext: dialer(o), HandshakeTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second,
+			Token: o.token, GetToken: tokenGetter(o), HandshakeTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second,
 		}),
 	}
 	s.OnConnected(func(e centrifuge.ConnectedEvent) { d.up(e.Data) })
@@ -65,16 +63,6 @@ func tokenGetter(o opening) func(centrifuge.ConnectionTokenEvent) (string, error
 			err = centrifuge.ErrUnauthorized
 		}
 		return token, err
-	}
-}
-
-func dialer(o opening) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-		if err == nil && o.narrow {
-			err = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
-		}
-		return conn, err
 	}
 }
 
@@ -134,17 +122,16 @@ func (s *centrifugeSocket) subscribe(channel string) error {
 	if err != nil {
 		return err
 	}
-	refused := make(chan error, 10)
+	refused, over := make(chan error, 1), make(chan struct{})
 	sub.OnError(func(e centrifuge.SubscriptionErrorEvent) { refused <- e.Error })
-	sub.OnSubscribed(func(centrifuge.SubscribedEvent) { refused <- nil })
+	sub.OnUnsubscribed(func(centrifuge.UnsubscribedEvent) { close(over) })
 	if err := sub.Subscribe(); err != nil {
 		return err
 	}
 	select {
-	case err = <-refused:
+	case <-over:
+		return errors.Join(<-refused, s.RemoveSubscription(sub))
 	case <-time.After(10 * time.Second):
-		return errors.New("no answer")
+		return errors.New("it was not refused")
 	}
-	_ = sub.Unsubscribe()
-	return errors.Join(err, s.RemoveSubscription(sub))
 }

@@ -167,6 +167,14 @@ func (d *diary) mustEnd(room string, want ...string) {
 	}
 }
 
+// newest is the entry of a room that was heard last.
+func (d *diary) newest(room string) wire.Entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	entries := d.entries[room]
+	return entries[len(entries)-1]
+}
+
 // tail is the end of the diary, to be shown.
 func (d *diary) tail() string {
 	all := d.all()

@@ -167,7 +167,7 @@ func (s *stage) bytes() {
 		ann.must("send", wire.SendRequest{Room: room, Key: s.key(), Text: text, Data: data})
 		bob.awaits(1, "entry", room, i+1)
 		var body wire.TextBody
-		check(s.t, json.Unmarshal(bob.entries[room][i].Body, &body))
+		check(s.t, json.Unmarshal(bob.newest(room).Body, &body))
 		if body.Text != text || string(body.Data) != string(data) {
 			s.t.Errorf("said %.100q %s, heard %.100q %s", text, data, body.Text, body.Data)
 		}

@@ -77,7 +77,7 @@ func (s *stage) tooMuchToRecover(said []string) {
 // slow: who does not read is hung up on, comes back when he reads again, and has missed nothing.
 func (s *stage) slow() {
 	room := s.room("ann", "public", "bob")
-	bob := s.open("bob", opening{at: s.node, narrow: true})
+	bob := s.open("bob", opening{at: s.node})
 	bob.awaits(1, "in", room)
 	resume := bob.stall()
 	defer resume()

@@ -62,10 +62,7 @@ func (s *stage) outOfRooms() {
 // mustHaveBeen checks that the last entry says what became of the person.
 func (p *person) mustHaveBeen(room, change string) {
 	p.t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	entries := p.entries[room]
-	last := entries[len(entries)-1]
+	last := p.newest(room)
 	var body wire.MemberBody
 	if err := json.Unmarshal(last.Body, &body); err != nil || last.Kind != "member" || body.User != p.name || body.Change != change {
 		p.t.Errorf("%s heard at last %s %s, %v; want that he was %s", p.name, last.Kind, last.Body, err, change)

@@ -185,6 +185,7 @@ func (p *person) mustBeExact(room string) {
 			heard = append(heard, p.history(room, int64(gap.after), int64(gap.through))...)
 		}
 	}
+	slices.SortStableFunc(heard, bySeq)
 	mustBeLast(p.t, p.name, heard, history)
 }
 

@@ -18,7 +18,6 @@ type opening struct {
 	at      *node
 	token   string
 	refresh func() (token string, err error) // asked when the token is over; errNoToken: there will be none
-	narrow  bool                             // takes little that it has not read
 }
 
 // errNoToken is a host's word that the user is to be let in no more.

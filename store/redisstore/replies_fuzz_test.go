@@ -45,7 +45,7 @@ func replied(reply any) *redis.Cmd {
 
 // FuzzGrabAnswer: a reply of another form is an error. A share is nobody's whom the reply does not give it to.
 func FuzzGrabAnswer(f *testing.F) {
-	f.Add([]byte{0, 4, 64, 0, 8}, "1700000000000-0")
+	f.Add([]byte{0, 4, 64, 200, 0, 4, 72, 0}, "1700000000000-0") // two shares and the last one
 	f.Add([]byte{8, 4, 72, 16, 24, 0, 4, 32}, "closed")
 	f.Add([]byte{5, 6, 4, 3}, "")
 	f.Fuzz(func(t *testing.T, script []byte, entry string) {
@@ -55,6 +55,9 @@ func FuzzGrabAnswer(f *testing.F) {
 		c := &call{cmd: replied(reply), groups: []*group{{seats: []seat{{a, 0}, {a, 1}}}, {seats: []seat{{a, 2}, {a, 3}}}}}
 		if err := c.answer(); err != nil {
 			return
+		}
+		if len(reply) < 2 || reply[0] == nil {
+			t.Fatalf("%v answers two packets", reply)
 		}
 		given := map[int64]int{}
 		for _, item := range reply {
@@ -77,6 +80,7 @@ func FuzzGrabAnswer(f *testing.F) {
 func FuzzNoted(f *testing.F) {
 	f.Add([]byte{6, 4, 7, 6, 7, 8}, "1")
 	f.Add([]byte{6, 5, 7, 4, 0}, "c")
+	f.Add([]byte{6, 7, 6, 7, 8, 8}, "")
 	f.Fuzz(func(t *testing.T, script []byte, text string) {
 		reply, _ := scripted(script, text)
 		n, err := readNoted(replied(reply))
@@ -91,7 +95,7 @@ func FuzzNoted(f *testing.F) {
 func FuzzParcel(f *testing.F) {
 	f.Add("mroom", uint64(1), uint64(1<<63))
 	f.Add("0123456789abcdef", uint64(0), uint64(0))
-	f.Add("", uint64(7), uint64(8))
+	f.Add("0123456789", uint64(7), uint64(8))
 	f.Fuzz(func(t *testing.T, payload string, id, number uint64) {
 		p := newParcel("room", []byte(payload), hub.Kept)
 		p.address(id, number)
@@ -108,7 +112,8 @@ func FuzzParcel(f *testing.F) {
 // FuzzOutbox: an entry that is not as we write them is no claim; one that is comes back as it was.
 func FuzzOutbox(f *testing.F) {
 	f.Add("1700000000000-0", "ann 0 bob 1", "ann", 3)
-	f.Add("1-", "ann", "a b", -1)
+	f.Add("1-1", "ann 0 bob", "a b", -1)
+	f.Add("1-", "ann 0", "a b", -1)
 	f.Add("-1-1", "ann x", "", 0)
 	f.Fuzz(func(t *testing.T, entry, text, user string, share int) {
 		e := redpacket.Claim{Ref: redpacket.Ref{ID: "p"}, Entry: entry}
