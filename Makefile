@@ -73,7 +73,7 @@ fuzz: ## each fuzz test for SECONDS (30)
 	@for package in $$($(GO) list ./...); do \
 	  for name in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
 	    echo "$$package $$name"; \
-	    $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(SECONDS)s $$package || exit 1; \
+	    $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(SECONDS)s -fuzzminimizetime 50x $$package || exit 1; \
 	  done; \
 	done
 

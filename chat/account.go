@@ -8,7 +8,7 @@ import (
 
 // account is a user as the store has him.
 type account struct {
-	User
+	User // zero: not known
 
 	notBefore int64 // up to this second of Unix time his tokens are refused; 0: none is
 }
@@ -19,9 +19,9 @@ func (a account) refuses(issued time.Time) bool {
 	return a.notBefore > 0 && issued.Unix() <= a.notBefore
 }
 
-// SignIn notes the user as his token shows him. One who is as he was last time costs nothing.
+// SignIn notes the user, who has been let in, as his token shows him. One who is as he was last time costs nothing.
 func (s *Service) SignIn(ctx context.Context, u User) error {
-	_, err := s.account(ctx, u)
+	_, err := s.account(ctx, u, s.now())
 	return err
 }
 
@@ -30,7 +30,7 @@ func (s *Service) Admit(ctx context.Context, u User, issued time.Time) error {
 	if known, _, ok := s.users.get(seat{user: u.ID}); ok && known.refuses(issued) {
 		return ErrRevoked // and what it says of the user is not news
 	}
-	a, err := s.account(ctx, u)
+	a, err := s.account(ctx, u, issued)
 	if err == nil && a.refuses(issued) {
 		return ErrRevoked
 	}
@@ -51,8 +51,8 @@ func (s *Service) Revoke(ctx context.Context, user string) error {
 	return nil
 }
 
-// account notes the user, and gives what is known of him.
-func (s *Service) account(ctx context.Context, u User) (account, error) {
+// account notes the user, unless his token is refused, and gives what is known of him.
+func (s *Service) account(ctx context.Context, u User, issued time.Time) (account, error) {
 	if err := checkID("user", u.ID); err != nil {
 		return account{}, err
 	}
@@ -60,13 +60,15 @@ func (s *Service) account(ctx context.Context, u User) (account, error) {
 		return known, nil
 	}
 	version := s.users.drop(seat{user: u.ID})
-	notBefore, err := s.store.PutUser(ctx, u)
+	notBefore, err := s.store.PutUser(ctx, u, max(issued.Unix(), 0))
 	if err != nil {
 		return account{}, err
 	}
-	u.ID = strings.Clone(u.ID) // what is kept must not hold a whole request in memory
-	u.Name, u.Avatar = strings.Clone(u.Name), strings.Clone(u.Avatar)
-	a := account{User: u, notBefore: notBefore}
-	s.users.put(seat{user: u.ID}, a, version)
+	id := strings.Clone(u.ID) // what is kept must not hold a whole request in memory
+	a := account{notBefore: notBefore}
+	if !a.refuses(issued) { // else nobody knows what the store has of him
+		a.User = User{ID: id, Name: strings.Clone(u.Name), Avatar: strings.Clone(u.Avatar)}
+	}
+	s.users.put(seat{user: id}, a, version)
 	return a, nil
 }

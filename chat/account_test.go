@@ -65,6 +65,32 @@ func TestRefusedTokensCostNothing(t *testing.T) {
 	}
 }
 
+// TestRefusedTokensChangeNothing: wherever they come, and the next good one is noted again.
+func TestRefusedTokensChangeNothing(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	clock := chat.Options{Now: func() time.Time { return now }}
+	h := newHouse(t, clock)
+	room := h.room(chat.Public, "ann")
+	h.must(h.Revoke(h.ctx, "ann"))
+	old := chat.User{ID: "ann", Name: "as of old"}
+	must := func(want chat.User) {
+		t.Helper()
+		members, _, err := h.Members(h.ctx, "ann", room, "", 0)
+		h.must(err)
+		if members[0].User != want {
+			t.Errorf("ann is %+v now, want %+v", members[0].User, want)
+		}
+	}
+	for _, issued := range []time.Time{{}, time.Unix(-5, 0), now.Add(-time.Hour), now} {
+		h.refused(h.again(clock).Admit(h.ctx, old, issued), chat.ErrRevoked)
+		must(person("ann"))
+	}
+	fresh := h.again(clock)
+	h.refused(fresh.Admit(h.ctx, old, now), chat.ErrRevoked)
+	h.must(fresh.Admit(h.ctx, old, now.Add(time.Second))) // whom it has refused it does not know
+	must(old)
+}
+
 // TestAdmittedWhileRevoked: what was read of the user before is not remembered after it.
 func TestAdmittedWhileRevoked(t *testing.T) {
 	h := newHouse(t, chat.Options{})

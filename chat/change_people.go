@@ -70,8 +70,11 @@ func (c Change) setRole(s Scene) (r Ruling, err error) {
 	return r, err
 }
 
+// give lifts an owner's mute: nobody else could, for nobody is above him.
 func (c Change) give(r *Ruling, user string, st Standing, role Role) error {
-	st.Role = role
+	if st.Role = role; role == Owner {
+		st.MutedUntil = time.Time{}
+	}
 	return r.stand(user, st, MemberChange{Change: "role", By: c.By.ID, Role: role})
 }
 

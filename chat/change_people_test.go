@@ -78,6 +78,10 @@ func TestWhatBecomesOfPeople(t *testing.T) {
 			map[string]Standing{"other": stances["owner"], "by": stances["admin"]},
 			[]string{said(`"change":"role","by":"by","role":"owner"`), `member {"user":"by","change":"role","by":"by","role":"admin"}`},
 		}},
+		{"handed the room while muted", SetRole, stances["muted"], func(c *Change) { c.Role = Owner }, ruled{
+			map[string]Standing{"other": stances["owner"], "by": stances["admin"]},
+			[]string{said(`"change":"role","by":"by","role":"owner"`), `member {"user":"by","change":"role","by":"by","role":"admin"}`},
+		}},
 	} {
 		c, s := asked(test.kind, stances["owner"], "-")
 		s.Users = []Placed{{User: "other", Known: true, Standing: test.was}}

@@ -46,7 +46,7 @@ func TestDeletedRoom(t *testing.T) {
 			t.Errorf("the store was asked %d times", asked)
 		}
 		h.refuseAll(room)
-		h.heard()
+		h.heard(telling{To: room, Event: chat.Gone{Room: room, Reason: "deleted"}}) // to who wanted it deleted again
 		if rooms, err := h.Rooms(h.ctx, "bob"); err != nil || len(rooms) != 0 {
 			t.Errorf("bob is still in %+v, %v", rooms, err)
 		}

@@ -88,10 +88,23 @@ func (s *Service) change(ctx context.Context, c Change) (Changed, error) {
 	}
 	done, err := s.store.Change(ctx, c)
 	s.forgetChange(c, err)
-	if err == nil && done.Changed {
+	switch {
+	case err == nil && done.Changed:
 		s.tellChange(c, done)
+	case c.Kind == DeleteRoom && errors.Is(err, ErrNotFound):
+		s.tellDeletedBefore(ctx, c)
+	default:
+		s.tellMoved(c.Room, err, c.about()...)
 	}
 	return done, err
+}
+
+// about is whom a change may have stand otherwise: who hands a room over is not its owner any more.
+func (c Change) about() []string {
+	if c.Kind == SetRole && c.Role == Owner {
+		return append(slices.Clone(c.Users), c.By.ID)
+	}
+	return c.Users
 }
 
 // forgetChange drops what is remembered of whom a change is about, whatever came of it.

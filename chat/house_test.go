@@ -55,9 +55,9 @@ type watchedStore struct {
 	written                     func() // called after a user was written
 }
 
-func (s *watchedStore) PutUser(ctx context.Context, u chat.User) (int64, error) {
+func (s *watchedStore) PutUser(ctx context.Context, u chat.User, issued int64) (int64, error) {
 	s.putUsers.Add(1)
-	notBefore, err := s.Store.PutUser(ctx, u)
+	notBefore, err := s.Store.PutUser(ctx, u, issued)
 	if s.written != nil {
 		s.written()
 	}

@@ -14,10 +14,10 @@ func (s *Service) Join(ctx context.Context, u User, room string) (Membership, er
 		Room: room, User: u.ID, At: s.now(), MaxRooms: s.limits.Rooms, MaxMembers: s.limits.RoomMembers,
 	})
 	s.Forget(room, u.ID) // whatever came of it
+	s.tellMoved(room, err, u.ID)
 	if err != nil || !changed {
 		return m, err
 	}
-	s.pub.Moved(room, u.ID)
 	s.pub.ToUser(u.ID, Entered{Membership: m})
 	s.counting.changed(room, m.Room.Members)
 	return m, nil
@@ -31,10 +31,10 @@ func (s *Service) Leave(ctx context.Context, u User, room string) error {
 	now := s.now()
 	left, err := s.store.Leave(ctx, Leaving{Room: room, User: u, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}})
 	s.Forget(room, u.ID) // whatever came of it
+	s.tellMoved(room, err, u.ID)
 	if err != nil || !left.Changed {
 		return err
 	}
-	s.pub.Moved(room, u.ID)
 	if left.Heir != "" {
 		s.Forget(room, left.Heir)
 		s.pub.Moved(room, left.Heir)

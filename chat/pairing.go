@@ -20,22 +20,22 @@ func (s *Service) Direct(ctx context.Context, u User, other string) (Membership,
 	done, err := s.store.Direct(ctx, Pairing{
 		ID: s.newID(now), Asker: u, Other: other, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}, MaxRooms: s.limits.Rooms,
 	})
-	if errors.Is(err, ErrUnavailable) {
-		s.standings.clear() // one may have come back, and which room it is nobody knows
+	if errors.Is(err, ErrUnavailable) { // one may have come back, and which room it is nobody knows
+		s.standings.clear()
+		s.tellMoved("", err, u.ID, other)
 	}
 	if err != nil {
 		return Membership{}, err
 	}
+	s.Forget(done.Membership.Room.ID, u.ID)
+	s.Forget(done.Membership.Room.ID, other)
+	s.tellMoved(done.Membership.Room.ID, nil, u.ID, other)
 	s.tellPaired(done)
 	return done.Membership, nil
 }
 
 func (s *Service) tellPaired(done Paired) {
 	room := done.Membership.Room
-	for _, user := range done.Entered {
-		s.Forget(room.ID, user)
-		s.pub.Moved(room.ID, user)
-	}
 	s.tellEntered(done.Entered, room, done.Entries)
 	for _, e := range done.Entries {
 		s.pub.Entry(e)

@@ -39,8 +39,8 @@ func TestPeersHearWhoMoved(t *testing.T) {
 		t.Error("the other instance still believes what it was told to forget")
 	}
 	here.told.moved = nil
-	here.must(here.Leave(here.ctx, person("ann"), room))
 	here.refused(here.Leave(here.ctx, person("ann"), "no-such-room"), chat.ErrNotFound)
+	here.refused(here.Kick(here.ctx, person("ann"), room, "bob", true), chat.ErrNotMember)
 	if len(here.told.moved) > 0 {
 		t.Errorf("nobody moved, yet told of %v", here.told.moved)
 	}

@@ -13,8 +13,8 @@ type Store interface {
 	// Epoch names this database's numbering; it changes only when seqs are lost or renumbered.
 	Epoch(ctx context.Context) (string, error)
 	// PutUser notes the user's name and avatar as his newest token gives them, and tells up to which second, in Unix time,
-	// his tokens are refused; 0: none is.
-	PutUser(ctx context.Context, u User) (notBefore int64, err error)
+	// his tokens are refused; 0: none is. Of one that was issued by then, or does not say when (0), nothing is noted.
+	PutUser(ctx context.Context, u User, issued int64) (notBefore int64, err error)
 	// Revoke refuses the user's tokens up to the given second, and never fewer than before. It makes an unseen user.
 	Revoke(ctx context.Context, user string, second int64) error
 	// KeyUsed tells whether the user has used this key in any command.

@@ -94,7 +94,7 @@ func TestOrderOfChecks(t *testing.T) {
 	h.credit(t, "boss", 10_000)
 	rooms, purse := &saidRooms{Rooms: h.rooms, said: map[string]chat.Standing{}}, &purse{}
 	h.packets = redpacket.New(h.store, h.pool, rooms, h.heard, redpacket.Options{
-		Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Limiter: purse,
+		Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Tries: purse,
 	})
 	check := func(o obstacle, p redpacket.Packet, how string) {
 		t.Helper()

@@ -23,6 +23,7 @@ type house struct {
 	packets *redpacket.Service
 	heard   *ear
 	clock   *clock
+	tries   *memstore.Limiter
 	room    string
 	keys    int
 }
@@ -37,8 +38,9 @@ func newHouse(tb testing.TB, users ...string) *house {
 	tb.Cleanup(func() { _ = store.Close() })
 	h := &house{store: store, heard: &ear{}, clock: &clock{t: time.UnixMilli(1_800_000_000_000)}}
 	h.pool = memstore.NewPool(memstore.Options{Now: h.clock.now})
+	h.tries = memstore.NewLimiter(memstore.LimiterOptions{Now: h.clock.now})
 	h.rooms = chat.New(store, h.heard, chat.Options{Now: h.clock.now, Log: log})
-	h.packets = redpacket.New(store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: log})
+	h.packets = redpacket.New(store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: log, Tries: h.tries})
 
 	for _, u := range users {
 		h.signIn(tb, u)

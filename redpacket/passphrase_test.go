@@ -12,7 +12,6 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/memstore"
 )
 
 // TestPassphraseIsComparedNormalised: how it was typed does not count, what it says does.
@@ -122,7 +121,7 @@ func TestWhoKnowsItMayAskAgain(t *testing.T) {
 	h := newHouse(t, "boss", "ann")
 	h.credit(t, "boss", 1000)
 	ledger := newHeldLedger(h.store)
-	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Tries: h.tries})
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"})
 	ledger.down.Store(true)
 	for range 10 {
@@ -153,10 +152,9 @@ func TestTriesAreCountedOverAllInstances(t *testing.T) {
 	h := newHouse(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"})
-	limiter := memstore.NewLimiter(memstore.LimiterOptions{Now: h.clock.now})
 	var instances [2]*redpacket.Service
 	for i := range instances {
-		instances[i] = redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Limiter: limiter})
+		instances[i] = redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Tries: h.tries})
 	}
 	for i := range 5 {
 		if _, err := grabLocked(t, instances[i%2], "ann", p, "guess"); !errors.Is(err, redpacket.ErrWrongPassphrase) {
@@ -168,7 +166,7 @@ func TestTriesAreCountedOverAllInstances(t *testing.T) {
 		mustWait(t, err, 12*time.Second)
 	}
 
-	deaf := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Limiter: brokenLimiter{}})
+	deaf := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Tries: brokenLimiter{}})
 	if _, err := grabLocked(t, deaf, "bob", p, "open"); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("while tries cannot be counted: %v", err)
 	}
@@ -180,6 +178,33 @@ func TestTriesAreCountedOverAllInstances(t *testing.T) {
 	}
 }
 
+// TestNobodyGuessesUncounted: without a limiter no packet gets a passphrase, and one that has it stays locked.
+func TestNobodyGuessesUncounted(t *testing.T) {
+	h := newHouse(t, "boss", "ann")
+	h.credit(t, "boss", 1000)
+	request := redpacket.SendRequest{Room: h.room, Key: h.key(), Total: 2, Count: 2, Passphrase: "open"}
+	sent, err := h.packets.Send(t.Context(), person("boss"), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unguarded := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now})
+	if again, err := unguarded.Send(t.Context(), person("boss"), request); err != nil || again.Packet.ID != sent.Packet.ID {
+		t.Errorf("the same key: %v, %v", again.Packet.ID, err)
+	}
+	request.Key = h.key()
+	if _, err := unguarded.Send(t.Context(), person("boss"), request); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("sent with a passphrase: %v", err)
+	}
+	if outcome, err := grabLocked(t, unguarded, "ann", sent.Packet, "open"); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("grabbed: %v, %v", outcome, err)
+	}
+	request.Passphrase = ""
+	if _, err := unguarded.Send(t.Context(), person("boss"), request); err != nil {
+		t.Errorf("sent without one: %v", err)
+	}
+	h.mustBalance(t)
+}
+
 // TestPassphraseStaysInside: it is in no word to the room or its users, in no error, and in no line of the log.
 func TestPassphraseStaysInside(t *testing.T) {
 	h := newHouse(t, "boss", "ann", "bob")
@@ -187,7 +212,7 @@ func TestPassphraseStaysInside(t *testing.T) {
 	var log bytes.Buffer
 	ledger := newHeldLedger(h.store)
 	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{
-		Now: h.clock.now, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now: h.clock.now, Tries: h.tries, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	const secret, guess = "open-sesame", "simsalabim"
 	var said []string

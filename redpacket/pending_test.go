@@ -225,7 +225,7 @@ func TestAdmitIsAskedBeforeThePool(t *testing.T) {
 	h := newHouse(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	pool := &countedPool{Pool: h.pool}
-	h.packets = redpacket.New(h.store, pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	h.packets = redpacket.New(h.store, pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Tries: h.tries})
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, Passphrase: "open"})
 	asked := 0
 	try := func(user string, admitted error) (redpacket.Outcome, error) {

@@ -59,7 +59,7 @@ func (r strictRooms) Standing(ctx context.Context, room, user string) (chat.Stan
 func TestWhoMayGrabIsChecked(t *testing.T) {
 	h := newHouse(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
-	h.packets = redpacket.New(h.store, h.pool, strictRooms{h.rooms}, h.heard, redpacket.Options{Now: h.clock.now})
+	h.packets = redpacket.New(h.store, h.pool, strictRooms{h.rooms}, h.heard, redpacket.Options{Now: h.clock.now, Tries: h.tries})
 	h.signIn(t, "stranger")
 	h.signIn(t, "former")
 	if _, err := h.rooms.Join(t.Context(), person("former"), h.room); err != nil {

@@ -38,6 +38,9 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	if bad == nil {
 		bad = s.checkRecipients(ctx, from.ID, r)
 	}
+	if bad == nil {
+		bad = s.tries.guard(r.Passphrase)
+	}
 	if bad != nil {
 		// A key is looked up before anything else is checked: one that was used decides, not the fault.
 		used, err := s.ledger.KeyUsed(ctx, from.ID, r.Key)

@@ -32,13 +32,14 @@ type Limits struct {
 	PassphraseChars int
 }
 
-// Options of a Service; the zero value works.
+// Options of a Service; the zero value works, without passphrases.
 type Options struct {
 	Now           func() time.Time
 	NewID         func(time.Time) string
 	Limits        Limits
 	Log           *slog.Logger
-	Limiter       chat.Limiter  // shared by all instances, for progress and passphrases; nil: there is only this one
+	Limiter       chat.Limiter  // shared by all instances, for progress; nil: there is only this one
+	Tries         chat.Limiter  // of all instances, for guesses at passphrases; required for packets that have one
 	PendingAfter  time.Duration // when who was granted a share hears that it is not committed yet; default 1 s
 	MemoryBytes   int           // for packets remembered; default 64 MiB
 	SweepEvery    time.Duration // default 200 ms
@@ -90,10 +91,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.Limits = o.Limits.withDefaults()
 
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(ledger, pub)}
-	s.tries.limiter = o.Limiter
-	if o.Limiter == nil {
-		s.tries.limiter = newBuckets(o.Now)
-	}
+	s.tries.limiter = o.Tries
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: pool, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
 	return s

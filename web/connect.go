@@ -41,30 +41,31 @@ func (s *session) connect(ctx context.Context, id uint32, r *protocol.ConnectReq
 	return nil, err
 }
 
-// openInTurn opens the session when there is a place for one more.
+// openInTurn opens the session when there is a place for one more. Who connects is found out before: the keys of the host
+// may have to be waited for, and who waits for them keeps nobody else out.
 func (s *session) openInTurn(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
+	who, err := s.authenticate(ctx, r.Token)
+	if err != nil {
+		return nil, err
+	}
 	leave, err := s.srv.lobby.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return s.open(ctx, id, r)
+	return s.open(ctx, id, who, r.Subs)
 }
 
 // errHalfOpen means that pushes are waiting behind a reply that cannot be made: only closing throws them away.
 var errHalfOpen = errors.New("session is half open")
 
-// open makes the session what the token says, puts it into its user's rooms, and makes the reply.
+// open makes the session that of who connects, puts it into its user's rooms, and makes the reply.
 //
 // Nothing may be lost between the store and the sockets, so the order matters: hold back whatever is pushed;
 // listen to the user, so that money and rooms that change from now on are heard of; then read; then listen
 // to the rooms, each from the position that was read or later; then read what the client has missed up to
 // these positions. What was held back goes out behind the reply.
-func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectRequest) ([]byte, error) {
-	who, err := s.authenticate(ctx, r.Token)
-	if err != nil {
-		return nil, err
-	}
+func (s *session) open(ctx context.Context, id uint32, who identity, asked map[string]*protocol.SubscribeRequest) ([]byte, error) {
 	if err := s.srv.admit(ctx, who); err != nil {
 		return nil, err
 	}
@@ -75,6 +76,7 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 	client := chat.NewID(s.srv.o.Now())
 	s.mu.Lock()
 	s.who, s.issued, s.epoch, s.client = Caller{User: who.user, Admin: who.admin}, who.issued, epoch, client
+	s.bearer = nil
 	s.mu.Unlock()
 
 	s.hold()
@@ -82,7 +84,7 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 	if err := s.srv.admit(ctx, who); err != nil { // revoked since, and the word of it has passed by
 		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
 	}
-	result, err := s.welcome(ctx, who.user, epoch, r.Subs)
+	result, err := s.welcome(ctx, who.user, epoch, asked)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
 	}
@@ -96,7 +98,7 @@ func (s *session) open(ctx context.Context, id uint32, r *protocol.ConnectReques
 
 	s.expire(who.expires)
 	s.srv.sockets.add(s, who.user.ID, func() { s.srv.attendance.note(movement{user: who.user.ID, socket: client}) })
-	s.becomeOpen()
+	s.obeyWaiting() // what this pushes goes out behind the reply
 	if !s.srv.o.Alone {
 		s.srv.rechecks.add(who.user.ID)
 	}
@@ -132,75 +134,4 @@ func (s *Server) admit(ctx context.Context, who identity) error {
 		return fmt.Errorf("%w: %w", errTokenInvalid, err)
 	}
 	return err
-}
-
-// becomeOpen obeys the signals that came meanwhile. What they push waits behind the reply.
-func (s *session) becomeOpen() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sig := range s.waiting {
-		s.obeyLocked(sig)
-	}
-	s.waiting, s.bearer, s.phase = nil, nil, open
-}
-
-// welcome reads what the reply tells, and subscribes the connection to the user's rooms.
-func (s *session) welcome(ctx context.Context, user chat.User, epoch string, asked map[string]*protocol.SubscribeRequest) (*protocol.ConnectResult, error) {
-	account, err := s.srv.packets.Account(ctx, user.ID)
-	if err != nil {
-		return nil, err
-	}
-	memberships, err := s.srv.chat.Rooms(ctx, user.ID)
-	if err != nil {
-		return nil, err
-	}
-	subs := make(map[string]*protocol.SubscribeResult, len(memberships))
-	var gaps []gap
-	for i := range memberships {
-		room := &memberships[i].Room
-		room.LastSeq = s.conn.Subscribe(roomTopic(room.ID), room.LastSeq, nil)
-		sub := &protocol.SubscribeResult{Recoverable: true, Positioned: true, Epoch: epoch, Offset: uint64(room.LastSeq)}
-		subs[wire.RoomChannel(room.ID)] = sub
-		if ask := asked[wire.RoomChannel(room.ID)]; ask.GetRecover() {
-			sub.WasRecovering = true
-			if ask.Epoch == epoch && ask.Offset <= sub.Offset {
-				gaps = append(gaps, gap{room: room.ID, after: int64(ask.Offset), through: room.LastSeq, sub: sub})
-			}
-		}
-	}
-	states, err := s.srv.recover(ctx, user.ID, gaps)
-	if err != nil {
-		return nil, err
-	}
-	data, err := wire.Marshal(wire.ConnectData{
-		User: wireUser(user), Currency: s.srv.o.Currency, Limits: s.srv.limits(),
-		Balance: int64(account.Balance), NextCommitment: account.NextCommitment,
-		Rooms: mapped(memberships, wireMyRoom), PacketStates: states,
-	})
-	return &protocol.ConnectResult{Subs: subs, Data: data}, err
-}
-
-// refresh takes a newer token of the same user.
-func (s *session) refresh(ctx context.Context, id uint32, token string) ([]byte, error) {
-	who, err := s.srv.verify(ctx, token)
-	before, _ := s.caller()
-	other := err == nil && who.user.ID != before.User.ID
-	if err == nil && !other {
-		err = s.srv.admit(ctx, who)
-	}
-	switch {
-	case errors.Is(err, errTokenInvalid), other:
-		s.close(wire.CloseInvalidToken)
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	s.mu.Lock()
-	s.who, s.issued = Caller{User: who.user, Admin: who.admin}, who.issued
-	client := s.client
-	s.mu.Unlock()
-	s.expire(who.expires)
-	return wire.RefreshReply(s.encoding(), id, &protocol.RefreshResult{
-		Client: client, Version: s.srv.o.Version, Expires: true, Ttl: s.srv.ttl(who.expires),
-	}), nil
 }

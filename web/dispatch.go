@@ -75,7 +75,7 @@ func (s *session) admit(cmd *protocol.Command) (code int) {
 		return wire.CloseProtocolError
 	case abuse:
 		return wire.CloseTooManyCommands
-	case wait > 0:
+	case wait > 0 && requestOf(cmd) != requestRefresh: // which is never refused: see refresh
 		s.refuse(cmd, wait)
 		return 0
 	}

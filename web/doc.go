@@ -20,7 +20,7 @@
 //	h := hub.New(hub.Options{Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: web.Revise})
 //	pub := web.NewPublisher(h)
 //	rooms := chat.New(store, pub, chat.Options{})
-//	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{})
+//	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{Tries: memstore.NewLimiter(memstore.LimiterOptions{})})
 //	server, err := web.New(h, pub, rooms, packets, web.Options{JWT: web.JWT{Secret: secret}, Presence: presence, Alone: true})
 //
 // Then h.Run, packets.Run and server.Run are run, server.Handler() and server.OpsHandler() are

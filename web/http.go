@@ -27,6 +27,9 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.rates.spendHTTP(ctx, c.User.ID); err != nil {
+			return nil, err
+		}
 		if method == grabMethod {
 			return s.inTime(ctx, func() ([]byte, error) { return s.Call(ctx, c, method, data) })
 		}

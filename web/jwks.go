@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -19,6 +20,9 @@ const (
 	jwksTime  = 5 * time.Second
 	jwksBytes = 1 << 20
 )
+
+// errNoKey means that the set has been looked at and does not have the key.
+var errNoKey = errors.New("no such key")
 
 // jwks are the keys at a URL of the host, who changes them when he likes. Those last heard of stay good while the URL
 // does not answer.
@@ -58,29 +62,33 @@ func newJWKS(address string, now func() time.Time, log *slog.Logger) (*jwks, err
 	return j, nil
 }
 
-// find implements keySource. The keys are fetched anew for one that is not known, but not often.
+// find implements keySource. The keys are fetched anew for one that is not known, but not often: until we could look,
+// nobody knows whether it is a new one, and chat.ErrUnavailable lets its bearer come back.
 func (j *jwks) find(ctx context.Context, id string) (key, error) {
 	set := j.set.Load()
 	if set != nil {
 		if k, ok := set.find(id); ok {
 			return k, nil
 		}
-	}
-	if set == nil || id != "" { // a token without a name stays without
-		if f := j.fetch(); f != nil {
-			if err := f.wait(ctx); err != nil {
-				return key{}, fmt.Errorf("%w: %w", chat.ErrUnavailable, err)
-			}
+		if id == "" { // a token without a name stays without
+			return key{}, errNoKey
 		}
-		set = j.set.Load()
 	}
-	if set == nil {
-		return key{}, fmt.Errorf("%w: the keys of tokens have not come yet", chat.ErrUnavailable)
+	f := j.fetch()
+	if f != nil {
+		if err := f.wait(ctx); err != nil {
+			return key{}, fmt.Errorf("%w: keys of tokens: %w", chat.ErrUnavailable, err)
+		}
 	}
-	if k, ok := set.find(id); ok {
-		return k, nil
+	if set = j.set.Load(); set != nil { // of the fetch, or of one that was over just before
+		if k, ok := set.find(id); ok {
+			return k, nil
+		}
 	}
-	return key{}, fmt.Errorf("no key %.64q", id)
+	if f == nil {
+		return key{}, fmt.Errorf("%w: too soon to look for the key %.64q", chat.ErrUnavailable, id)
+	}
+	return key{}, fmt.Errorf("%w %.64q", errNoKey, id)
 }
 
 // fetch starts a fetch, or joins the one under way; nil: it is too soon for another.
@@ -114,7 +122,7 @@ func (j *jwks) run(ctx context.Context) {
 	defer j.end()
 	for {
 		wait := jwksGap // a token was first, or the URL does not answer
-		if f := j.fetch(); f != nil && f.wait(ctx) == nil && f.err == nil {
+		if f := j.fetch(); f != nil && f.wait(ctx) == nil {
 			wait = jwksEvery
 		}
 		if !pause(ctx, wait) {
@@ -134,11 +142,11 @@ func (j *jwks) end() {
 	}
 }
 
-// wait until the fetch is over, or ctx.
+// wait until the fetch is over, and tell what came of it, or until ctx is.
 func (f *flight) wait(ctx context.Context) error {
 	select {
 	case <-f.done:
-		return nil
+		return f.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"net/http"
 	"runtime"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/chat"
 	"hongbao/web/wire"
@@ -135,4 +138,28 @@ func TestSentAway(t *testing.T) {
 	if n := s.lobby.refused.Load(); n != 1 {
 		t.Errorf("%d were sent away", n)
 	}
+}
+
+// TestStrangersTakeNoPlace: who has to wait for the keys of the host, with a token that anyone can make up, keeps nobody
+// out.
+func TestStrangersTakeNoPlace(t *testing.T) {
+	h := newKeyHost(t)
+	public, private, _ := ed25519.GenerateKey(nil)
+	h.shows(200, jwksOf(t, jwkOf(t, public, "kid", "a")))
+	s := newTestServer(t, func(o *Options) { o.JWT, o.Now = JWT{JWKS: h.URL}, h.now })
+	s.lobby = newLobby(1, time.Second)
+	addr := s.listen(t)
+	dial(t, addr, wire.JSON).connect(named(t, "a", jwt.SigningMethodEdDSA, private), "{}")
+
+	asked := make(chan struct{}, 1)
+	h.does(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	})
+	h.pass(jwksGap)
+	for range 3 {
+		dial(t, addr, wire.JSON).send(`{"id":1,"connect":{"token":"` + named(t, "made-up", jwt.SigningMethodEdDSA, private) + `"}}`)
+	}
+	await(t, asked)
+	dial(t, addr, wire.JSON).connect(named(t, "a", jwt.SigningMethodEdDSA, private), "{}")
 }

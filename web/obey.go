@@ -20,31 +20,57 @@ const (
 // standingTime is how long a session asks at most how its user stands to a room.
 const standingTime = time.Second
 
-// obeyLocked does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made
-// before it was told, and mu lets the session obey one after the other; so the last one obeyed sees how the user
-// stands after both, whichever it is.
-func (s *session) obeyLocked(sig signal) {
+// obeyWaiting obeys what waits, one after the other.
+func (s *session) obeyWaiting() {
+	for sig, ok := s.nextWaiting(); ok; sig, ok = s.nextWaiting() {
+		s.obey(sig)
+	}
+}
+
+// nextWaiting takes the next signal. When there is none, nobody obeys any more, and a session that was being opened is open.
+func (s *session) nextWaiting() (sig signal, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		s.waiting, s.obeying, s.phase = nil, false, open
+		return signal{}, false
+	}
+	sig = s.waiting[0]
+	s.waiting = s.waiting[1:]
+	return sig, true
+}
+
+// obey does what a signal says, if it is still so: two changes at once may be told crosswise. Each was made before it was
+// told, and one is obeyed after the other; so the last one obeyed sees how the user stands after both, whichever it is.
+func (s *session) obey(sig signal) {
+	s.mu.Lock()
+	user, client, epoch := s.who.User.ID, s.client, s.epoch
+	s.mu.Unlock()
 	if sig.Close != nil {
-		if sig.Close.Socket == "" || sig.Close.Socket == s.client {
+		if sig.Close.Socket == "" || sig.Close.Socket == client {
 			s.close(sig.Close.Code)
 		}
 		return
 	}
-	standing, known := s.standingLocked(sig.Room)
+	standing, known := s.srv.standing(sig.Room, user)
 	switch {
 	case known && standing.In != (sig.Entered != nil):
-		return
 	case sig.Entered == nil:
 		s.goOut(sig.Room, cmp.Or(sig.Reason, whyOut(standing)), sig.Through)
-		return
+	default:
+		s.goIn(sig.Room, epoch, *sig.Entered)
 	}
-	if s.conn.Ended(roomTopic(sig.Room)) { // he was put out, and is back before he was told
-		s.goOut(sig.Room, reasonLeft, 0)
+}
+
+// goIn lets the client into a room.
+func (s *session) goIn(room, epoch string, in entered) {
+	if s.conn.Ended(roomTopic(room)) { // he was put out, and is back before he was told
+		s.goOut(room, reasonLeft, 0)
 	}
-	e, epoch, joined := s.encoding(), s.epoch, sig.Entered.Data
-	s.conn.Subscribe(roomTopic(sig.Room), sig.Entered.Seen, func(position int64) []byte {
-		joined.Room.LastSeq = position
-		return wire.SubscribePush(e, wire.RoomChannel(sig.Room), epoch, position, joined)
+	e := s.encoding()
+	s.conn.Subscribe(roomTopic(room), in.Seen, func(position int64) []byte {
+		in.Data.Room.LastSeq = position
+		return wire.SubscribePush(e, wire.RoomChannel(room), epoch, position, in.Data)
 	})
 }
 
@@ -56,14 +82,14 @@ func (s *session) goOut(room, reason string, through int64) {
 		wire.UnsubscribePush(e, wire.RoomChannel(room), reason))
 }
 
-// standingLocked tells how the user stands to the room now. When that cannot be found out a signal is believed, and
-// looked into later.
-func (s *session) standingLocked(room string) (st chat.Standing, known bool) {
+// standing tells how the user stands to the room now. When that cannot be found out a signal is believed, and looked into
+// later. It waits for the store, so nobody may hold a session's lock.
+func (s *Server) standing(room, user string) (st chat.Standing, known bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), standingTime)
 	defer cancel()
-	st, err := s.srv.chat.Standing(ctx, room, s.who.User.ID)
+	st, err := s.chat.Standing(ctx, room, user)
 	if err != nil {
-		s.srv.rechecks.add(s.who.User.ID)
+		s.rechecks.add(user)
 	}
 	return st, err == nil
 }

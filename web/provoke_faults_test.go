@@ -49,11 +49,11 @@ func (s faultyStore) Epoch(ctx context.Context) (_ string, err error) {
 	return s.Store.Epoch(ctx)
 }
 
-func (s faultyStore) PutUser(ctx context.Context, u chat.User) (_ int64, err error) {
+func (s faultyStore) PutUser(ctx context.Context, u chat.User, issued int64) (_ int64, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Store.PutUser(ctx, u)
+	return s.Store.PutUser(ctx, u, issued)
 }
 
 func (s faultyStore) Revoke(ctx context.Context, user string, second int64) (err error) {

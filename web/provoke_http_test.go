@@ -51,7 +51,7 @@ func (c *rawClient) callTooOften(method string) string {
 	return "never"
 }
 
-// Over HTTP only the rates of the user count, and there is no connection that could be.
+// Over HTTP, too, whoever calls too often is stopped; one address has only so many guests.
 func TestRatesOverHTTP(t *testing.T) {
 	s := newTestServer(t, withRates, func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
 	h := s.Handler()
@@ -72,10 +72,9 @@ func TestRatesOverHTTP(t *testing.T) {
 		t.Errorf("%s: never too often", path)
 	}
 	for _, m := range wire.Methods {
-		if m.Rate != "" {
-			tooOften("/v1/commands/"+m.Name, goodToken(t, "ann"), "[]")
-		}
+		tooOften("/v1/commands/"+m.Name, goodToken(t, "u-"+m.Name), "[]")
 	}
+	tooOften("/v1/commands/nothing", goodToken(t, "ann"), "[]")
 	tooOften("/v1/guests", "", `{"name":"Mei"}`)
 }
 

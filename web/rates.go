@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,13 @@ var userRates = map[string]chat.Rate{
 }
 
 const grabMethod = "grab"
+
+// spentAs are the commands that count as another one: what they add to a room costs the room as much.
+var spentAs = map[string]string{"edit": "send", "react": "send"}
+
+// httpRate is how fast a user may call over HTTP, whatever it is: there is no connection that could be paced. Each instance
+// counts for itself.
+var httpRate = chat.Rate{PerSecond: float64(time.Second / commandEvery), Burst: commandBurst}
 
 // The rate of grabs in two parts: what each instance gives without asking the others, so that a crowd of which
 // everybody grabs once costs no call more, and what they give together. One instance alone gives exactly the rate of the
@@ -52,11 +60,17 @@ func newRates(o Options) *rates {
 
 // spend takes what the user's command costs. A grab is only counted here: most are answered from memory; see admitGrab.
 func (r *rates) spend(ctx context.Context, user, method string) error {
-	rate, limited := userRates[method]
+	name := cmp.Or(spentAs[method], method)
+	rate, limited := userRates[name]
 	if !limited {
 		return nil
 	}
-	return r.take(ctx, method+":"+user, rate, method != grabMethod)
+	return r.take(ctx, name+":"+user, rate, name != grabMethod)
+}
+
+// spendHTTP takes what any command over HTTP costs its user.
+func (r *rates) spendHTTP(ctx context.Context, user string) error {
+	return r.take(ctx, "commands:"+user, httpRate, false)
 }
 
 // admitGrab is asked when a grab is on its way to the Pool.

@@ -49,7 +49,7 @@ func TestRatesOfAUser(t *testing.T) {
 	for method, want := range map[string]struct {
 		burst int
 		every time.Duration
-	}{"send": {20, 100 * time.Millisecond}, "send_packet": {5, 500 * time.Millisecond}, "grab": {40, 50 * time.Millisecond}, "wallet": {1000, 0}} {
+	}{"send": {20, 100 * time.Millisecond}, "edit": {20, 100 * time.Millisecond}, "react": {20, 100 * time.Millisecond}, "send_packet": {5, 500 * time.Millisecond}, "grab": {40, 50 * time.Millisecond}, "wallet": {1000, 0}} {
 		synctest.Test(t, func(t *testing.T) {
 			r := testRates(nil)
 			spend := func() error { return r.spend(t.Context(), "ann", method) }
@@ -67,6 +67,49 @@ func TestRatesOfAUser(t *testing.T) {
 	}
 	off := newRates(Options{Now: time.Now})
 	if n, _ := granted(t, func() error { return off.spend(t.Context(), "ann", "send") }); n != 1000 {
+		t.Errorf("turned off: %d times", n)
+	}
+}
+
+// To send, edit and react is one thing: what is spent on one is gone for the others, everywhere.
+func TestEditsCountAsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := memstore.NewLimiter(memstore.LimiterOptions{})
+		a, b := testRates(shared), testRates(shared)
+		for i, method := range []string{"send", "edit", "react", "send"} {
+			if n, _ := granted(t, func() error { return a.spend(t.Context(), "ann", method) }); n != max(20-20*i, 0) {
+				t.Errorf("%s: %d times", method, n)
+			}
+		}
+		for _, method := range []string{"react", "edit"} {
+			if n, _ := granted(t, func() error { return b.spend(t.Context(), "ann", method) }); n != 0 {
+				t.Errorf("%s elsewhere: %d times", method, n)
+			}
+		}
+	})
+}
+
+// Who calls over HTTP has the pace of a connection, on each instance: others do not wait for him.
+func TestPaceOverHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := testRates(limiterFunc(func(context.Context, string) (time.Duration, error) {
+			t.Error("asked the others")
+			return 0, nil
+		}))
+		spend := func() error { return r.spendHTTP(t.Context(), "ann") }
+		if n, wait := granted(t, spend); n != 100 || wait != 20*time.Millisecond {
+			t.Errorf("%d times, then wait %v", n, wait)
+		}
+		if err := r.spendHTTP(t.Context(), "bob"); err != nil {
+			t.Errorf("another one was refused: %v", err)
+		}
+		time.Sleep(time.Second)
+		if n, _ := granted(t, spend); n != 50 {
+			t.Errorf("%d times after a second", n)
+		}
+	})
+	off := newRates(Options{Now: time.Now})
+	if n, _ := granted(t, func() error { return off.spendHTTP(t.Context(), "ann") }); n != 1000 {
 		t.Errorf("turned off: %d times", n)
 	}
 }

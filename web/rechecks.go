@@ -152,10 +152,15 @@ func (s *session) readmit(ctx context.Context) error {
 // so a change that comes at this moment does no harm.
 func (s *session) compare(memberships []chat.Membership) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.phase != open {
-		return
+	mine := s.phase == open && s.waitLocked(s.missedLocked(memberships)...)
+	s.mu.Unlock()
+	if mine {
+		s.obeyWaiting()
 	}
+}
+
+// missedLocked lists what the session should have been told, and makes old what is remembered of it.
+func (s *session) missedLocked(memberships []chat.Membership) (missed []signal) {
 	topics := s.conn.Topics()
 	for _, m := range memberships {
 		topic := roomTopic(m.Room.ID)
@@ -164,17 +169,16 @@ func (s *session) compare(memberships []chat.Membership) {
 			topics[i] = ""
 		}
 		if i < 0 || s.conn.Ended(topic) {
-			s.missedLocked(enteredSignal(m))
+			missed = append(missed, enteredSignal(m))
 		}
 	}
 	for _, topic := range topics {
 		if room, ok := wire.ChannelRoom(topic); ok {
-			s.missedLocked(signal{Room: room})
+			missed = append(missed, signal{Room: room})
 		}
 	}
-}
-
-func (s *session) missedLocked(sig signal) {
-	s.srv.chat.Forget(sig.Room, s.who.User.ID)
-	s.obeyLocked(sig)
+	for _, sig := range missed {
+		s.srv.chat.Forget(sig.Room, s.who.User.ID)
+	}
+	return missed
 }

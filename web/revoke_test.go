@@ -93,8 +93,8 @@ type notingStore struct {
 	noted func() // nil: nothing
 }
 
-func (s *notingStore) PutUser(ctx context.Context, u chat.User) (int64, error) {
-	notBefore, err := s.Store.PutUser(ctx, u)
+func (s *notingStore) PutUser(ctx context.Context, u chat.User, issued int64) (int64, error) {
+	notBefore, err := s.Store.PutUser(ctx, u, issued)
 	if s.noted != nil {
 		s.noted()
 	}

@@ -41,8 +41,8 @@ type session struct {
 	epoch   string
 	pending []*pending    // commands in flight, in the order they came; nil: none
 	space   chan struct{} // closed when a command was answered; nil while the reader does not wait for that
-	waiting []signal      // signals not obeyed yet: before the session is open, or because they came by the bus
-	obeying bool          // a goroutine obeys them
+	waiting []signal      // signals not obeyed yet, in the order they came
+	obeying bool          // somebody obeys them: one at a time, so that they stay in order
 }
 
 func newSession(srv *Server, conn *hub.Conn, bearer *identity) *session {

@@ -38,8 +38,8 @@ func enteredSignal(m chat.Membership) signal {
 
 func (sig signal) encode() []byte { return marshal(sig) }
 
-// Signal implements hub.Handler. What another instance says makes what is remembered here old. What comes while the session is being opened waits, so that a room left
-// meanwhile is not entered by a list of rooms that was read before.
+// Signal implements hub.Handler. What another instance says makes what is remembered here old. Who tells something here
+// goes on when the sessions have obeyed it, so that they are in a room before its next entry; the bus waits for nobody.
 func (s *session) Signal(_ string, data []byte) {
 	var sig signal
 	if err := json.Unmarshal(data, &sig); err != nil {
@@ -47,21 +47,30 @@ func (s *session) Signal(_ string, data []byte) {
 		return
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	foreign := sig.By != s.srv.pub.node
 	if foreign {
 		s.forgetLocked(sig)
 	}
+	mine := s.waitLocked(sig)
+	s.mu.Unlock()
 	switch {
-	case s.phase == open && !foreign:
-		s.obeyLocked(sig)
-	case s.phase == open && !s.obeying: // it came by the bus, which must not wait for the store
-		s.obeying = true
-		s.waiting = append(s.waiting, sig)
+	case mine && foreign:
 		go s.obeyWaiting()
-	default:
-		s.waiting = append(s.waiting, sig)
+	case mine:
+		s.obeyWaiting()
 	}
+}
+
+// waitLocked puts signals behind those that wait, and tells whether the caller is to obey them all: else somebody else
+// does. Those that come while the session is being opened wait until it is, so that a room left meanwhile is not entered
+// by a list of rooms that was read before.
+func (s *session) waitLocked(sigs ...signal) (mine bool) {
+	s.waiting = append(s.waiting, sigs...)
+	if s.phase != open || s.obeying || len(s.waiting) == 0 {
+		return false
+	}
+	s.obeying = true
+	return true
 }
 
 // forgetLocked makes old what is remembered here of what the signal is about.
@@ -73,25 +82,6 @@ func (s *session) forgetLocked(sig signal) {
 	default:
 		s.srv.chat.Forget(sig.Room, s.who.User.ID)
 	}
-}
-
-// obeyWaiting obeys what waits, one after the other.
-func (s *session) obeyWaiting() {
-	for s.obeyNext() {
-	}
-}
-
-func (s *session) obeyNext() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.waiting) == 0 {
-		s.waiting, s.obeying = nil, false
-		return false
-	}
-	next := s.waiting[0]
-	s.waiting = s.waiting[1:]
-	s.obeyLocked(next)
-	return true
 }
 
 // marshal is for our own types, which hold nothing that could fail to be encoded.

@@ -66,6 +66,7 @@ type testHouse struct {
 	pool      *memstore.Pool
 	broker    *memstore.Broker
 	directory *memstore.Directory
+	tries     *memstore.Limiter
 
 	// of those opened from now on
 	wrap    func(hub.Bus) hub.Bus // around the bus
@@ -103,6 +104,7 @@ func newTestHouse(t *testing.T) *testHouse {
 	return &testHouse{
 		log: log, db: db, store: &watchedStore{Store: store}, ledger: store,
 		pool: memstore.NewPool(memstore.Options{}), broker: memstore.NewBroker(), directory: memstore.NewDirectory(),
+		tries: memstore.NewLimiter(memstore.LimiterOptions{}),
 	}
 }
 
@@ -120,6 +122,7 @@ func (house *testHouse) open(t *testing.T, change ...func(*Options)) *testServer
 	h := hub.New(o)
 	pub, presence := NewPublisher(h), house.directory.Presence()
 	house.rooms.Presence, house.rooms.Log, house.packets.Log = presence, house.log, house.log
+	house.packets.Tries = house.tries
 	rooms := chat.New(house.store, pub, house.rooms)
 	packets := redpacket.New(house.ledger, house.pool, rooms, pub, house.packets)
 	options := Options{JWT: JWT{Secret: testSecret}, Presence: presence, Log: house.log}

@@ -36,15 +36,22 @@ type missed struct {
 	after, through uint64
 }
 
-// connect brings a person in and returns when he is connected.
+// connect brings a person in, who has much patience with a busy machine, and returns when he is connected.
 func connect(t *testing.T, n *node, who wire.GuestReply, protobuf bool) *client {
+	t.Helper()
+	return connectWaiting(t, n, who, protobuf, 20*time.Second)
+}
+
+// connectWaiting is connect for one who waits so long for each answer. For that of a connect he waits as long even when the
+// server has died meanwhile: the SDK does not look whether the socket is still there.
+func connectWaiting(t *testing.T, n *node, who wire.GuestReply, protobuf bool, atMost time.Duration) *client {
 	t.Helper()
 	dial := centrifuge.NewJsonClient
 	if protobuf {
 		dial = centrifuge.NewProtobufClient
 	}
 	c := &client{
-		Client: dial(n.socket(protobuf), centrifuge.Config{Token: who.Token, ReadTimeout: 20 * time.Second, HandshakeTimeout: 10 * time.Second}),
+		Client: dial(n.socket(protobuf), centrifuge.Config{Token: who.Token, ReadTimeout: atMost, HandshakeTimeout: 10 * time.Second}),
 		t:      t, user: who.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{},
 	}
 	c.OnConnected(func(e centrifuge.ConnectedEvent) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding"
 	"flag"
 	"fmt"
@@ -95,8 +96,11 @@ func variable(flag string) string {
 func (s setting) set(text string) error {
 	if s.fromFile {
 		content, err := os.ReadFile(text)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case len(bytes.TrimSpace(content)) == 0:
+			return fmt.Errorf("%s is empty", text) // not a setting that is left out
 		}
 		text = strings.TrimRight(string(content), "\r\n")
 	}

@@ -113,6 +113,29 @@ func TestSecretFromFile(t *testing.T) {
 	}
 }
 
+// An empty file is one that was not filled, which must not be taken for a setting that was left out.
+func TestEmptyFile(t *testing.T) {
+	count := 0
+	for _, s := range new(config).settings() {
+		if _, key := s.field.Interface().(keyFile); !s.fromFile && !key {
+			continue
+		}
+		count++
+		for _, content := range []string{"", "\n", " \r\n\t"} {
+			file := writeFile(t, content)
+			if _, err := load("serve", nil, []string{s.env + "=" + file}); err == nil || !strings.HasPrefix(err.Error(), s.env+": ") || !strings.Contains(err.Error(), "empty") {
+				t.Errorf("%s with %q: %v", s.env, content, err)
+			}
+			if _, err := load("serve", []string{"--" + s.flag, file}, nil); err == nil || !strings.Contains(err.Error(), s.flag) || !strings.Contains(err.Error(), "empty") {
+				t.Errorf("--%s with %q: %v", s.flag, content, err)
+			}
+		}
+	}
+	if count != 4 {
+		t.Errorf("%d settings are read from a file", count)
+	}
+}
+
 func writeFile(t *testing.T, content string) (name string) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "file")

@@ -36,7 +36,7 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Presence: engines.Presence})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
-		Log:    log, Limiter: shared(engines),
+		Log:    log, Limiter: shared(engines), Tries: engines.Limiter,
 	})
 	door, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),

@@ -17,6 +17,8 @@ const (
 	restartsClients = 500
 	restartsRooms   = 20
 	restartsKills   = 6 // of ten
+
+	restartsPatience = 5 * time.Second // the SDK's own
 )
 
 var restartsSeed = flag.Uint64("restarts.seed", 0, "end the server at the moments of this seed")
@@ -72,7 +74,7 @@ func newRestarts(t *testing.T) *restarts {
 		all.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			p := connect(t, r.node, r.node.guest(fmt.Sprint("person ", n)), n%2 == 1)
+			p := connectWaiting(t, r.node, r.node.guest(fmt.Sprint("person ", n)), n%2 == 1, restartsPatience)
 			r.people[n] = p
 			for _, room := range r.roomsOf(n) {
 				must[wire.JoinReply](p, "join", wire.JoinRequest{Room: room})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,69 +116,6 @@ func (p *person) mustBeRefused(method string, request any, code wire.Code) (refu
 func (p *person) mustShow(what string, got wire.Error, code wire.Code) {
 	p.t.Helper()
 	if word, _, _ := strings.Cut(got.Message, " "); got.Code != code || word != code.Word() || got.Temporary != code.Temporary() {
-		p.t.Errorf("%s: the SDK shows %+v, want %d %s", what, got, code, code.Word())
+		p.t.Errorf("%s: the SDK shows %d %s, temporary %t; want %d %s, %t", what, got.Code, got.Message, got.Temporary, code, code.Word(), code.Temporary())
 	}
-}
-
-// nativeCommands: what the envelope has for rooms of other kinds is refused, and the connection stays.
-func (s *stage) nativeCommands() {
-	room, outside := wire.RoomChannel(s.room("ann", "public")), wire.RoomChannel(s.room("bob", "public"))
-	ann := s.connected("ann")
-	ann.mustShow("subscribe", ann.native("subscribe", room), wire.CodeAlreadySubscribed)
-	ann.mustShow("subscribe elsewhere", ann.native("subscribe", outside), wire.CodeNotAvailable)
-	for _, command := range []string{"publish", "presence", "presence_stats", "history"} {
-		ann.mustShow(command, ann.native(command, room), wire.CodeNotAvailable)
-	}
-	ann.must("wallet", wire.WalletRequest{})
-	if up := ann.times("up"); up != 1 {
-		s.t.Errorf("connected %d times: %s", up, ann.tail())
-	}
-}
-
-// tooManyCommands: who asks too much is told when to ask again, and who does not listen is hung up on.
-func (s *stage) tooManyCommands() {
-	ann := s.connected("ann")
-	var err error
-	for i := 0; err == nil && i < 1000; i++ {
-		_, err = ann.call("wallet", "{}")
-	}
-	var refused wire.Error
-	if !errors.As(err, &refused) {
-		s.t.Fatalf("a thousand commands on end: %v", err)
-	}
-	ann.mustShow("one command more", refused, wire.CodeRateLimited)
-	ann.mustNot("again", wire.CloseTooManyCommands)
-	typing := jsonText(map[string]any{"typing": wire.TypingRoom{Room: "none"}})
-	for i := 0; i < 10_000 && ann.times(fmt.Sprint("again ", wire.CloseTooManyCommands)) == 0; i++ {
-		_ = ann.send(typing) // the socket may have just been closed
-	}
-	ann.awaits(1, "again", wire.CloseTooManyCommands)
-	ann.awaits(2, "up")
-}
-
-// bytes: whatever may be said arrives as it was said.
-func (s *stage) bytes() {
-	room := s.room("ann", "public", "bob")
-	ann, bob := s.connected("ann"), s.connected("bob")
-	said := []string{"🧧 恭喜发财", "line\u2028paragraph\u2029end", "tab\tquote\"back\\slash/<b>&amp;\x01\x7f", "e\u0301 \U0010ffff \ufeff", strings.Repeat("🧧", 4000)}
-	for i, text := range said {
-		data := json.RawMessage(fmt.Sprintf(`{"text":%s,"large":9007199254740991}`, jsonText(text[:min(len(text), 400)])))
-		ann.must("send", wire.SendRequest{Room: room, Key: s.key(), Text: text, Data: data})
-		bob.awaits(1, "entry", room, i+1)
-		var body wire.TextBody
-		check(s.t, json.Unmarshal(bob.newest(room).Body, &body))
-		if body.Text != text || string(body.Data) != string(data) {
-			s.t.Errorf("said %.100q %s, heard %.100q %s", text, data, body.Text, body.Data)
-		}
-	}
-	ann.mustBeRefused("send", wire.SendRequest{Room: room, Key: s.key(), Text: "nul\x00"}, wire.CodeBadRequest)
-	ann.must("wallet", map[string]string{"unknown": strings.Repeat("x", wire.FrameBytes-1000)})
-
-	const most = 1<<53 - 1
-	s.post("root", "admin/credit", wire.AdjustRequest{User: "ann", Amount: most, Key: "rich"}, nil)
-	ann.awaits(1, "wallet")
-	if got := replyOf[wire.WalletReply](ann, "wallet", wire.WalletRequest{}).Balance; got != most {
-		s.t.Errorf("the balance is %d, want %d", got, int64(most))
-	}
-	bob.mustBeExact(room)
 }

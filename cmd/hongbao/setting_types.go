@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"os"
@@ -51,7 +52,7 @@ func (k *keyFile) UnmarshalText(name []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case len(content) == 0:
+	case len(bytes.TrimSpace(content)) == 0:
 		return fmt.Errorf("%s is empty", name)
 	}
 	*k = content

@@ -126,7 +126,7 @@ func (s *storm) comeBack() []time.Duration {
 		person := 1 + i%(stormSockets-1)
 		coming.Go(func() error {
 			got, err := s.connect(person, true)
-			for err != nil && time.Since(began) < 30*time.Second { // as SDKs do
+			for err != nil && time.Since(began) < time.Minute { // as SDKs do
 				<-time.After(500*time.Millisecond + rand.N(500*time.Millisecond))
 				got, err = s.connect(person, true)
 			}
@@ -172,8 +172,8 @@ type connected struct {
 	}
 }
 
-// connect makes a socket that lasts until the server ends, and reads the connect reply.
-func (s *storm) connect(person int, recovers bool) (connected, error) {
+// connect makes a socket that lasts until the end of the test, if it gets a good connect reply.
+func (s *storm) connect(person int, recovers bool) (got connected, err error) {
 	token, err := web.MintToken([]byte(idleSecret), web.Claims{User: fmt.Sprint("u-", person)}, time.Hour)
 	if err != nil {
 		return connected{}, err
@@ -184,6 +184,11 @@ func (s *storm) connect(person int, recovers bool) (connected, error) {
 		return connected{}, fmt.Errorf("dial: %w", err)
 	}
 	_ = response.Body.Close()
+	defer func() {
+		if err != nil {
+			_ = ws.Close()
+		}
+	}()
 	s.t.Cleanup(func() { _ = ws.Close() })
 	subs := ""
 	if recovers {

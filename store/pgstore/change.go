@@ -14,6 +14,7 @@ func (s *Store) Change(ctx context.Context, c chat.Change) (made chat.Changed, e
 	}
 	defer done()
 	if c.Kind == chat.DeleteRoom {
+		ctx = context.WithoutCancel(ctx) // of many steps: once begun it goes on when the caller has gone
 		if err := s.empty(ctx, c); err != nil {
 			return chat.Changed{}, outcome("empty room", err)
 		}

@@ -215,7 +215,7 @@ func TestCancelledContextIsUnavailable(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, write := s.Append(ctx, text(1))
-	_, single := s.PutUser(ctx, chat.User{ID: "u"})
+	_, single := s.PutUser(ctx, chat.User{ID: "u"}, 0)
 	_, read := s.Room(ctx, room)
 	for _, err := range []error{write, single, read} {
 		if !errors.Is(err, chat.ErrUnavailable) {

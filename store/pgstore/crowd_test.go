@@ -44,7 +44,7 @@ func newCrowd(t *testing.T) *crowd {
 	c.users = []string{"owner"}
 	for u := 1; u < crowdSize; u++ {
 		user := fmt.Sprint("user-", u)
-		_, err := c.all[0].PutUser(t.Context(), chat.User{ID: user})
+		_, err := c.all[0].PutUser(t.Context(), chat.User{ID: user}, 0)
 		must(t, err)
 		c.users = append(c.users, user)
 	}

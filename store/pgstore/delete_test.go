@@ -1,7 +1,9 @@
 package pgstore
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,11 +47,16 @@ func TestLargeRoomIsDeleted(t *testing.T) {
 // TestLargeRoomIsKeptHalfEmpty: its owner is cut off in the middle, and asks again. Meanwhile the room is as any other.
 func TestLargeRoomIsKeptHalfEmpty(t *testing.T) {
 	s := furnished(t)
+	muted := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 	must(t, s.tx(t.Context(), func(w *writer) error {
-		_, err := w.exec(`insert into members (room_id, user_id, state, joined_at)
-			select $1, 'user-' || n, 'in', n from generate_series(1, $2::int) n`, room, 2*emptying)
+		if _, err := w.exec(`insert into users (id) values ('user-1'), ('user-10')`); err != nil {
+			return err
+		}
+		_, err := w.exec(`insert into members (room_id, user_id, state, banned, muted_until, joined_at)
+			select $1, 'user-' || n, case n when 1 then 'kicked' else 'in' end, n = 1, case n when 10 then $3::bigint else 0 end, n
+			from generate_series(1, $2::int) n`, room, 2*emptying, muted.UnixMilli())
 		if err == nil {
-			_, err = w.exec(`update rooms set members = members + $1`, 2*emptying)
+			_, err = w.exec(`update rooms set members = (select count(*) from members where state = 'in')`)
 		}
 		return err
 	}))
@@ -66,17 +73,61 @@ func TestLargeRoomIsKeptHalfEmpty(t *testing.T) {
 	if err != nil || r.Deleted || r.Members != emptying+2 && r.Members != emptying+1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	var out string
-	must(t, s.look(t.Context(), func(r reader) error {
-		_, err := r.row(`select user_id from members where state = 'gone' limit 1`, nil, &out)
-		return err
-	}))
-	if _, changed, err := s.Join(t.Context(), chat.Joining{Room: room, User: out, At: time.Now(), MaxRooms: 1, MaxMembers: 9 * emptying}); err != nil || !changed {
+	out := chat.Joining{Room: room, User: "user-10", At: time.Now(), MaxRooms: 1, MaxMembers: 9 * emptying}
+	if _, changed, err := s.Join(t.Context(), out); err != nil || !changed {
 		t.Errorf("one of those who were put out joins: %v, %v", changed, err)
+	}
+	if st, err := s.Standing(t.Context(), room, out.User); err != nil || st != (chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: muted}) {
+		t.Errorf("he is back as %+v, %v; want muted as before", st, err)
+	}
+	out.User = "user-1"
+	if _, _, err := s.Join(t.Context(), out); !errors.Is(err, chat.ErrBanned) {
+		t.Errorf("one who was banned joins: %v", err)
+	}
+	invitation := change(chat.Invite, out.User)
+	invitation.MaxMembers = out.MaxMembers
+	if _, err := s.Change(t.Context(), invitation); !errors.Is(err, chat.ErrBanned) {
+		t.Errorf("one who was banned is invited: %v", err)
+	}
+	if st, err := s.Standing(t.Context(), room, out.User); err != nil || st != (chat.Standing{Ever: true, Gone: true, Banned: true}) {
+		t.Errorf("one who was banned stands as %+v, %v", st, err)
 	}
 	counted(t, s)
 	if made, err := s.Change(t.Context(), wants); err != nil || !made.Changed {
 		t.Errorf("again: %+v, %v", made, err)
 	}
+	counted(t, s)
+}
+
+// TestLargeRoomIsDeletedThoughItsOwnerGoes when the first have been put out.
+func TestLargeRoomIsDeletedThoughItsOwnerGoes(t *testing.T) {
+	s := furnished(t)
+	must(t, s.tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`insert into members (room_id, user_id, state, joined_at)
+			select $1, 'user-' || n, 'in', n from generate_series(1, $2::int) n`, room, 2*emptying)
+		if err == nil {
+			_, err = w.exec(`update rooms set members = members + $1`, 2*emptying)
+		}
+		return err
+	}))
+	must(t, s.look(t.Context(), func(r reader) error { return simple(r.ctx, r.conn, gate) }))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	must(t, s.survey(t.Context(), func(r reader) error {
+		if err := simple(r.ctx, r.conn, `select pg_advisory_lock(42)`); err != nil {
+			return err
+		}
+		wg.Go(func() {
+			made, err := s.Change(ctx, chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: "owner"}, At: time.Now()})
+			if err != nil || !made.Room.Deleted {
+				t.Errorf("%+v, %v; want it deleted", made, err)
+			}
+		})
+		await(t, s, `select exists (select 1 from `+atTheGate+` and not granted)`) // the first step
+		cancel()
+		return simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
+	}))
+	wg.Wait()
 	counted(t, s)
 }

@@ -105,7 +105,7 @@ func TestSendsOfOneUserLeaveConnections(t *testing.T) {
 	url := storetest.Database(t)
 	s, other := openStore(t, url+"&pool_max_conns=3"), openStore(t, url)
 	l := rich(t, other)
-	_, err := s.PutUser(t.Context(), chat.User{ID: "ann"})
+	_, err := s.PutUser(t.Context(), chat.User{ID: "ann"}, 0)
 	must(t, err)
 	busy := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: l.At}
 	var wg sync.WaitGroup

@@ -28,7 +28,7 @@ func TestInstancesShareRooms(t *testing.T) {
 	const rooms, users, each = 3, 6, 15
 	all := instances(t, 3)
 	for u := range users {
-		_, err := all[0].PutUser(t.Context(), chat.User{ID: fmt.Sprint("user-", u)})
+		_, err := all[0].PutUser(t.Context(), chat.User{ID: fmt.Sprint("user-", u)}, 0)
 		must(t, err)
 	}
 	var members []string
@@ -190,7 +190,7 @@ func TestRoomAlwaysHasOneOwner(t *testing.T) {
 func TestHeirWhoCameLate(t *testing.T) {
 	s := instances(t, 1)[0]
 	furnish(t, s)
-	_, err := s.PutUser(t.Context(), chat.User{ID: "late"})
+	_, err := s.PutUser(t.Context(), chat.User{ID: "late"}, 0)
 	must(t, err)
 	var wg sync.WaitGroup
 	must(t, s.tx(t.Context(), func(w *writer) error {

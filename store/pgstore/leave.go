@@ -65,8 +65,8 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 		l.Room, l.User.ID); err != nil {
 		return chat.Left{}, err
 	}
-	if left.Heir != "" {
-		if _, err := w.exec(`update members set role = 'owner' where room_id = $1 and user_id = $2`, l.Room, left.Heir); err != nil {
+	if left.Heir != "" { // whose mute nobody could lift
+		if _, err := w.exec(`update members set role = 'owner', muted_until = 0 where room_id = $1 and user_id = $2`, l.Room, left.Heir); err != nil {
 			return chat.Left{}, err
 		}
 	}

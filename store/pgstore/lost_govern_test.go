@@ -67,7 +67,7 @@ func TestChangeWhoseCommitWasLost(t *testing.T) {
 func (b *brokenLine) crowd() (seq int64) {
 	b.Helper()
 	for _, user := range []string{"ann", "bad", "late"} {
-		_, err := b.direct.PutUser(b.Context(), chat.User{ID: user})
+		_, err := b.direct.PutUser(b.Context(), chat.User{ID: user}, 0)
 		b.must(err)
 	}
 	for _, c := range []chat.Change{change(chat.Invite, "ann", "bad"), change(chat.Ban, "bad")} {
@@ -121,7 +121,7 @@ func TestDirectWhoseCommitWasLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBrokenLine(t)
-			_, err := b.direct.PutUser(t.Context(), chat.User{ID: "ann"})
+			_, err := b.direct.PutUser(t.Context(), chat.User{ID: "ann"}, 0)
 			b.must(err)
 			if test.back {
 				_, err := b.direct.Direct(t.Context(), p)
@@ -157,7 +157,7 @@ func TestRevokeWhoseCommitWasLost(t *testing.T) {
 	b := newBrokenLine(t)
 	b.losingTheReply(true, func() { b.must(b.Revoke(t.Context(), "unseen", 7)) })
 	b.must(b.Revoke(t.Context(), "unseen", 6))
-	if until, err := b.PutUser(t.Context(), chat.User{ID: "unseen", Name: "seen"}); err != nil || until != 7 {
+	if until, err := b.PutUser(t.Context(), chat.User{ID: "unseen", Name: "seen"}, 0); err != nil || until != 7 {
 		t.Errorf("refused until %d, %v", until, err)
 	}
 }

@@ -33,7 +33,7 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 			t.Errorf("no table %s among %v", name, want)
 		}
 	}
-	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}); err != nil {
+	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}, 0); err != nil {
 		t.Fatal(err)
 	}
 	again := openStore(t, url) // beside the first one

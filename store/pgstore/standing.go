@@ -59,11 +59,9 @@ type storedStanding struct {
 
 func (s *storedStanding) into() []any { return []any{&s.state, &s.banned, &s.role, &s.muted} }
 
+// standing of one who is gone keeps his ban and his mute: until the room is deleted indeed, he may come back.
 func (s *storedStanding) standing() chat.Standing {
-	if s.state == stateGone {
-		return chat.Standing{Ever: true, Gone: true}
-	}
-	st := chat.Standing{Ever: true, In: s.state == stateIn, Banned: s.banned}
+	st := chat.Standing{Ever: true, In: s.state == stateIn, Gone: s.state == stateGone, Banned: s.banned}
 	if st.In {
 		st.Role = s.role
 	}

@@ -116,7 +116,7 @@ func (h *history) furnish() {
 		user := fmt.Sprintf("%s-u%d", h.name, i)
 		h.users = append(h.users, user)
 		both(h, "user", func(ctx context.Context, e engine) (any, error) {
-			return e.PutUser(ctx, chat.User{ID: user, Name: "Name of " + user, Avatar: "a"})
+			return e.PutUser(ctx, chat.User{ID: user, Name: "Name of " + user, Avatar: "a"}, 0)
 		})
 		seed := h.seed()
 		if _, err := h.file.ExecContext(h.Context(), `update users set next_seed = ? where id = ?`, seed[:], user); err != nil {

@@ -16,7 +16,7 @@ import (
 func TestDeadlockIsRunAgain(t *testing.T) {
 	s := furnished(t)
 	for _, id := range []string{"a", "b"} {
-		if _, err := s.PutUser(t.Context(), chat.User{ID: id}); err != nil {
+		if _, err := s.PutUser(t.Context(), chat.User{ID: id}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestFullPoolIsWaitedFor(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {
-			if _, err := s.PutUser(context.Background(), chat.User{ID: fmt.Sprint(i)}); err != nil {
+			if _, err := s.PutUser(context.Background(), chat.User{ID: fmt.Sprint(i)}, 0); err != nil {
 				t.Error(err)
 			}
 		})

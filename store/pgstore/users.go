@@ -7,11 +7,12 @@ import (
 )
 
 // PutUser implements chat.Store.
-func (s *Store) PutUser(ctx context.Context, u chat.User) (notBefore int64, err error) {
+func (s *Store) PutUser(ctx context.Context, u chat.User, issued int64) (notBefore int64, err error) {
 	err = s.tx(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
 			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
-			where u.name <> excluded.name or u.avatar <> excluded.avatar`, u.ID, u.Name, u.Avatar)
+			where (u.name <> excluded.name or u.avatar <> excluded.avatar) and (u.not_before = 0 or u.not_before < $4)`,
+			u.ID, u.Name, u.Avatar, issued)
 		if err != nil {
 			return err
 		}

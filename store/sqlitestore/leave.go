@@ -75,10 +75,10 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 	return left, nil
 }
 
-// crownHeir makes the longest-standing admin, else member, the owner. The order of members_list is just
-// that: 'admin' sorts before 'member'.
+// crownHeir makes the longest-standing admin, else member, the owner, whose mute nobody could lift. The order of
+// members_list is just that: 'admin' sorts before 'member'.
 func (w *writer) crownHeir(room string) (heir string, err error) {
-	_, err = w.row(`update members set role = 'owner' where room_id = ? and user_id = (
+	_, err = w.row(`update members set role = 'owner', muted_until = 0 where room_id = ? and user_id = (
 			select user_id from members where room_id = ? and state = 'in' order by role, joined_at, user_id limit 1)
 		returning user_id`, []any{room, room}, &heir)
 	return heir, err

@@ -48,7 +48,7 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 			t.Errorf("no table %s among %v", name, want)
 		}
 	}
-	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}); err != nil {
+	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Close(); err != nil {

@@ -38,12 +38,9 @@ func readStanding(q querier, room, user string) (chat.Standing, error) {
 	return st, err
 }
 
-// standing of one who is or was a member, as his row says. Of a room that is gone nothing else counts any more.
+// standing of one who is or was a member, as his row says.
 func standing(state string, banned bool, role chat.Role, muted int64) chat.Standing {
-	if state == stateGone {
-		return chat.Standing{Ever: true, Gone: true}
-	}
-	st := chat.Standing{Ever: true, In: state == stateIn, Banned: banned}
+	st := chat.Standing{Ever: true, In: state == stateIn, Gone: state == stateGone, Banned: banned}
 	if st.In {
 		st.Role = role
 	}

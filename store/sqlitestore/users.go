@@ -7,11 +7,12 @@ import (
 )
 
 // PutUser implements chat.Store.
-func (s *Store) PutUser(ctx context.Context, u chat.User) (notBefore int64, err error) {
+func (s *Store) PutUser(ctx context.Context, u chat.User, issued int64) (notBefore int64, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into users (id, name, avatar) values (?, ?, ?)
 			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
-			where name <> excluded.name or avatar <> excluded.avatar`, u.ID, u.Name, u.Avatar)
+			where (name <> excluded.name or avatar <> excluded.avatar) and (not_before = 0 or not_before < ?)`,
+			u.ID, u.Name, u.Avatar, issued)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (b *ledgerBench) furnish() {
 		users = append(users, member(i))
 	}
 	together(len(users), func(i int) {
-		if _, err := b.rooms.PutUser(b.ctx, b.user(users[i])); err != nil {
+		if _, err := b.rooms.PutUser(b.ctx, b.user(users[i]), 0); err != nil {
 			b.Error(err)
 		}
 	})

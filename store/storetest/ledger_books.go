@@ -75,7 +75,7 @@ func bookTests() []ledgerTest {
 			p := b.packet(1000, 1)
 			b.take(p, 1)
 			renamed := chat.User{ID: member(0), Name: "New name"}
-			_, err := b.rooms.PutUser(b.ctx, renamed)
+			_, err := b.rooms.PutUser(b.ctx, renamed, 0)
 			b.must(err)
 			equal(b, "claimed by", b.book(p).Claims[0].User, renamed)
 		}},

@@ -88,7 +88,7 @@ func (b *storeBench) tick() time.Time {
 func (b *storeBench) known(users ...string) {
 	b.Helper()
 	for _, u := range users {
-		_, err := b.PutUser(b.ctx, person(u))
+		_, err := b.PutUser(b.ctx, person(u), 0)
 		b.must(err)
 	}
 }

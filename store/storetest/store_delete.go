@@ -58,9 +58,8 @@ func deletedForAll(b *storeBench) {
 	b.change(muting)
 	b.change(b.wanted(chat.DeleteRoom, room, ann))
 	b.known(dan)
-	for _, was := range []string{bob, cyn} { // no mute or ban counts there any more
-		b.stands(room, was, chat.Standing{Ever: true, Gone: true})
-	}
+	b.stands(room, bob, chat.Standing{Ever: true, Gone: true, MutedUntil: muting.Until})
+	b.stands(room, cyn, chat.Standing{Ever: true, Gone: true, Banned: true})
 	name := "new"
 	for _, user := range []string{ann, bob, cyn, dan} {
 		b.unchanged(room, func() {

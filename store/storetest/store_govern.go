@@ -67,6 +67,7 @@ func standingKept(b *storeBench) {
 
 func handOver(b *storeBench) {
 	room := b.room(ann, bob)
+	b.Stand(room, bob, chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: b.now.Add(time.Hour)}) // which is lifted
 	done := b.change(b.giving(chat.Owner, room, ann, bob))
 	b.moved(done, []string{ann, bob}, nil, nil)
 	if len(done.Entries) != 2 || done.Role != chat.Admin {

@@ -216,15 +216,15 @@ func heirAdmin(b *storeBench) {
 	for _, u := range []string{bob, cyn, dan} {
 		b.join(room, u)
 	}
-	b.Stand(room, cyn, chat.Standing{Ever: true, In: true, Role: chat.Admin})
+	b.Stand(room, cyn, chat.Standing{Ever: true, In: true, Role: chat.Admin, MutedUntil: b.now.Add(time.Hour)})
 	b.Stand(room, dan, chat.Standing{Ever: true, In: true, Role: chat.Admin})
 	left := b.leave(room, ann)
 	if left.Heir != cyn || len(left.Entries) != 1 {
 		b.Fatalf("left %+v, want %s as the heir", left, cyn)
 	}
 	b.told(left.Entries[0], ann, chat.MemberChange{User: cyn, Change: "role", By: ann, Role: chat.Owner})
-	if st := b.standing(room, cyn); st.Role != chat.Owner {
-		b.Errorf("the heir stands as %+v", st)
+	if st := b.standing(room, cyn); st != (chat.Standing{Ever: true, In: true, Role: chat.Owner}) {
+		b.Errorf("the heir stands as %+v, want the owner, not muted", st)
 	}
 	if m := b.join(room, ann); m.Role != chat.Plain {
 		b.Errorf("the former owner comes back as %+v", m)

@@ -189,7 +189,7 @@ func newestName(b *storeBench) {
 	for _, u := range []chat.User{
 		{ID: ann, Name: "Ann II", Avatar: before.From.Avatar}, {ID: ann, Name: "Ann II", Avatar: "new"}, {ID: ann},
 	} {
-		_, err := b.PutUser(b.ctx, u)
+		_, err := b.PutUser(b.ctx, u, 0)
 		b.must(err)
 		members, _, err := b.Members(b.ctx, room, "", 10)
 		if b.must(err); len(members) != 1 || members[0].User != u {

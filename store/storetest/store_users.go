@@ -9,6 +9,7 @@ import (
 func userTests() []storeTest {
 	return []storeTest{
 		{"tokens are revoked up to a second, and never fewer", revoke},
+		{"what a revoked token says is not noted", revokedName},
 		{"many revoke at once", revokeAtOnce},
 		{"a roster is who is in", roster},
 	}
@@ -17,7 +18,7 @@ func userTests() []storeTest {
 func revoke(b *storeBench) {
 	notBefore := func(u chat.User, want int64) {
 		b.Helper()
-		if got, err := b.PutUser(b.ctx, u); err != nil || got != want {
+		if got, err := b.PutUser(b.ctx, u, 0); err != nil || got != want {
 			b.Errorf("not before %d, %v; want %d", got, err, want)
 		}
 	}
@@ -36,6 +37,28 @@ func revoke(b *storeBench) {
 	notBefore(chat.User{ID: ann, Name: "Ann II"}, 1_700_000_001)
 }
 
+func revokedName(b *storeBench) {
+	room := b.room(ann, bob)
+	put := func(name string, issued int64, want string) {
+		b.Helper()
+		notBefore, err := b.PutUser(b.ctx, chat.User{ID: ann, Name: name, Avatar: name}, issued)
+		b.must(err)
+		page, _, err := b.Members(b.ctx, room, "", 10)
+		b.must(err)
+		if got := page[0].User; got.Name != want || got.Avatar != want {
+			b.Errorf("%s, issued %d, not before %d: the user is %+v, want %s", name, issued, notBefore, got, want)
+		}
+	}
+	put("no time", 0, "no time")
+	put("a time", 5, "a time")
+	b.must(b.Revoke(b.ctx, ann, 7))
+	put("before", 6, "a time")
+	put("the same second", 7, "a time")
+	put("no time", 0, "a time")
+	put("after", 8, "after")
+	put("before", 7, "after")
+}
+
 func revokeAtOnce(b *storeBench) {
 	const most = 20
 	together(most, func(i int) {
@@ -43,7 +66,7 @@ func revokeAtOnce(b *storeBench) {
 			b.Error(err)
 		}
 	})
-	if got, err := b.PutUser(b.ctx, person(ann)); err != nil || got != most {
+	if got, err := b.PutUser(b.ctx, person(ann), 0); err != nil || got != most {
 		b.Errorf("not before %d, %v; want %d", got, err, most)
 	}
 }

@@ -46,7 +46,7 @@ func FuzzConnectReply(f *testing.F) {
 	f.Add("room:\n\"", "", uint64(1<<63), false, []byte("null"), wire.EntryJSON(doneEntry()))
 	f.Add("", "\u2028", uint64(0), true, []byte("[1,\n2]"), []byte(" {\"a\" : \"<&>\"}\n"))
 	f.Fuzz(func(t *testing.T, channel, epoch string, offset uint64, recovered bool, data, entry []byte) {
-		if !utf8.ValidString(channel+epoch) || !json.Valid(data) || !json.Valid(entry) {
+		if !utf8.ValidString(channel) || !utf8.ValidString(epoch) || !json.Valid(data) || !json.Valid(entry) {
 			return
 		}
 		result := &protocol.ConnectResult{Client: epoch, Ttl: uint32(offset), Data: data, Subs: map[string]*protocol.SubscribeResult{channel: {

@@ -86,7 +86,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "edit", Does: "Gives one's own text another wording, for two minutes.", Request: EditRequest{}, Reply: SeqReply{},
-		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeConflict, CodeEditWindowOver}),
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeConflict, CodeEditWindowOver}), Rate: "send",
 	},
 	{
 		Name: "recall", Does: "Takes back a text, which is then gone from storage.", Request: RecallRequest{}, Reply: SeqReply{},
@@ -94,7 +94,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "react", Does: "Puts an emoji on a text, or takes it off.", Request: ReactRequest{}, Reply: ReactReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict}),
+		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict}), Rate: "send",
 	},
 	{
 		Name: "history", Does: "Reads entries of the room, ascending; texts come as they are now.", Request: HistoryRequest{}, Reply: HistoryReply{},

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hongbao/web/wire"
+)
+
+// nativeCommands: what the envelope has for rooms of other kinds is refused, and the connection stays.
+func (s *stage) nativeCommands() {
+	room, outside := wire.RoomChannel(s.room("ann", "public")), wire.RoomChannel(s.room("bob", "public"))
+	ann := s.connected("ann")
+	ann.mustShow("subscribe", ann.native("subscribe", room), wire.CodeAlreadySubscribed)
+	ann.mustShow("subscribe elsewhere", ann.native("subscribe", outside), wire.CodeNotAvailable)
+	for _, command := range []string{"publish", "presence", "presence_stats", "history"} {
+		ann.mustShow(command, ann.native(command, room), wire.CodeNotAvailable)
+	}
+	ann.must("wallet", wire.WalletRequest{})
+	if up := ann.times("up"); up != 1 {
+		s.t.Errorf("connected %d times: %s", up, ann.tail())
+	}
+}
+
+// tooManyCommands: who asks too much is told when to ask again, and who does not listen is hung up on. He stops when he must
+// have been: an SDK that is writing when the close frame comes may tell only that the connection is gone.
+func (s *stage) tooManyCommands() {
+	const mostRefused = 200
+	ann := s.connected("ann")
+	for answered, refused := 0, 0; refused < mostRefused && answered < 10*mostRefused; answered++ {
+		_, err := ann.call("wallet", "{}")
+		var refusal wire.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &refusal):
+			ann.mustShow("one command more", refusal, wire.CodeRateLimited)
+			refused++
+		default: // the last one is not answered any more
+			refused = mostRefused
+		}
+	}
+	ann.awaits(1, "again", wire.CloseTooManyCommands)
+	ann.awaits(2, "up")
+}
+
+// bytes: whatever may be said arrives as it was said.
+func (s *stage) bytes() {
+	room := s.room("ann", "public", "bob")
+	ann, bob := s.connected("ann"), s.connected("bob")
+	said := []string{"🧧 恭喜发财", "line\u2028paragraph\u2029end", "tab\tquote\"back\\slash/<b>&amp;\x01\x7f", "e\u0301 \U0010ffff \ufeff", strings.Repeat("🧧", 4000)}
+	for i, text := range said {
+		data := json.RawMessage(fmt.Sprintf(`{"text":%s,"large":9007199254740991}`, jsonText(text[:min(len(text), 400)])))
+		ann.must("send", wire.SendRequest{Room: room, Key: s.key(), Text: text, Data: data})
+		bob.awaits(1, "entry", room, i+1)
+		var body wire.TextBody
+		check(s.t, json.Unmarshal(bob.newest(room).Body, &body))
+		if body.Text != text || string(body.Data) != string(data) {
+			s.t.Errorf("said %.100q %s, heard %.100q %s", text, data, body.Text, body.Data)
+		}
+	}
+	ann.mustBeRefused("send", wire.SendRequest{Room: room, Key: s.key(), Text: "nul\x00"}, wire.CodeBadRequest)
+	ann.must("wallet", map[string]string{"unknown": strings.Repeat("x", wire.FrameBytes-1000)})
+
+	const most = 1<<53 - 1
+	s.post("root", "admin/credit", wire.AdjustRequest{User: "ann", Amount: most, Key: "rich"}, nil)
+	ann.awaits(1, "wallet")
+	if got := replyOf[wire.WalletReply](ann, "wallet", wire.WalletRequest{}).Balance; got != most {
+		s.t.Errorf("the balance is %d, want %d", got, int64(most))
+	}
+	bob.mustBeExact(room)
+}
