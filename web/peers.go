@@ -26,8 +26,12 @@ func (s *Server) Notice(data []byte) {
 		s.o.Log.Error("notice of an unknown form", "err", err)
 		return
 	}
-	if n.Moved != nil {
-		s.chat.Forget(n.Moved.Room, n.Moved.User)
+	if n.Moved == nil {
+		return
+	}
+	s.chat.Forget(n.Moved.Room, n.Moved.User)
+	if user := n.Moved.User; user != "" && len(s.sockets.of(user)) > 0 { // what has moved may have been told to nobody else
+		s.rechecks.add(user)
 	}
 }
 

@@ -67,7 +67,11 @@ func (r pickyReceiver) Receive(topic string, payload []byte) {
 // pickyPair is two instances, of which the second one has such a bus.
 func pickyPair(t *testing.T) (a, b *testServer, bus *pickyBus) {
 	t.Helper()
-	house := newTestHouse(t)
+	return newTestHouse(t).pickyPair(t)
+}
+
+func (house *testHouse) pickyPair(t *testing.T) (a, b *testServer, bus *pickyBus) {
+	t.Helper()
 	a = house.open(t)
 	bus = &pickyBus{}
 	house.wrap = func(inner hub.Bus) hub.Bus {

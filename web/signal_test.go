@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,10 +13,29 @@ import (
 	"hongbao/web/wire"
 )
 
+// slowStore tells how somebody stands to a room when it is allowed to, and how many have asked at once.
+type slowStore struct {
+	chat.Store
+	free        chan struct{} // nil: it is
+	asking, top atomic.Int32
+}
+
+func (s *slowStore) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+	s.top.Store(max(s.top.Load(), s.asking.Add(1)))
+	defer s.asking.Add(-1)
+	if s.free != nil {
+		<-s.free
+	}
+	return s.Store.Standing(ctx, room, user)
+}
+
 // However many words for a session come by the bus, and however slow the store is, nobody waits: not the bus, not the
 // session's reader; and they are obeyed in the order in which they came.
 func TestSignalsWaitInOrder(t *testing.T) {
-	s := newTestServer(t)
+	house := newTestHouse(t)
+	slow := &slowStore{Store: house.store.Store}
+	house.store.Store = slow
+	s := house.open(t, func(o *Options) { o.Alone = true })
 	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 	var words []signal
 	for i := range 5 {
@@ -30,22 +51,24 @@ func TestSignalsWaitInOrder(t *testing.T) {
 	for _, word := range words {
 		session.conn.Unsubscribe(roomTopic(word.Room), 0)
 	}
-	free := make(chan struct{})
-	s.store.holdStanding(free)
+	slow.free = make(chan struct{})
 	began := time.Now()
 	for _, word := range words {
 		word.By = "another instance"
 		session.Signal("", word.encode())
 	}
-	idle := session.Idle()
-	if took := time.Since(began); took > standingTime*3/4 || !idle {
-		t.Errorf("the store was waited for: %v, idle: %t", took, idle)
+	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
+	if took := time.Since(began); took > standingTime*3/4 {
+		t.Errorf("the store was waited for: %v", took)
 	}
-	close(free)
+	close(slow.free)
 	for _, word := range words {
 		if p := c.push(isSubscribe); p.Channel != roomTopic(word.Room) {
 			t.Errorf("subscribed to %s, want %s", p.Channel, roomTopic(word.Room))
 		}
+	}
+	if n := slow.top.Load(); n != 1 {
+		t.Errorf("%d words were looked into at a time", n)
 	}
 }
 

@@ -11,10 +11,20 @@ import (
 	"hongbao/web/wire"
 )
 
-// askedStore has something to do when it is asked how somebody stands to a room.
+// askedStore has something to do when it has listed bob's rooms, and when it is asked how somebody stands to one: once each.
 type askedStore struct {
 	chat.Store
-	asked atomic.Pointer[func()] // once; nil: nothing
+	listed, asked atomic.Pointer[func()] // nil: nothing
+}
+
+func (s *askedStore) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
+	rooms, err := s.Store.Memberships(ctx, user)
+	if user == "bob" {
+		if listed := s.listed.Swap(nil); listed != nil {
+			(*listed)()
+		}
+	}
+	return rooms, err
 }
 
 func (s *askedStore) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
@@ -54,10 +64,7 @@ func (c *comer) meanwhile(t *testing.T, e wire.Encoding, do func()) *rawClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.store.listed = func() {
-		c.store.listed = nil
-		do()
-	}
+	c.asks.listed.Store(&do)
 	his := dial(t, c.addr, e)
 	his.send(`{"id":1,"connect":{"token":"` + goodToken(t, "bob") + `","subs":` + subs(epoch, map[string]int64{c.room: 0}) + `}}`)
 	return his
@@ -93,7 +100,10 @@ func TestPutOutWhileConnecting(t *testing.T) {
 
 // The entry that puts him out may have come to an instance before the word of it, and he is remembered there as a member.
 func TestPutOutElsewhereWhileConnecting(t *testing.T) {
-	a, b, bus := pickyPair(t)
+	house := newTestHouse(t)
+	asks := &askedStore{Store: house.store.Store}
+	house.store.Store = asks
+	a, b, bus := house.pickyPair(t)
 	ann := a.signIn(t, "ann", 0)
 	a.signIn(t, "bob", 0)
 	addr := b.listen(t)
@@ -105,12 +115,12 @@ func TestPutOutElsewhereWhileConnecting(t *testing.T) {
 		t.Fatalf("stands %+v, %v", st, err)
 	}
 	bus.pick(nil, func(topic string, _ []byte) bool { return topic != roomTopic(room) })
-	b.store.listed = func() {
-		b.store.listed = nil
+	kick := func() {
 		call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
 		a.say(t, ann, room, "not for him")
 		hers.entries(room, 1, 2)
 	}
+	asks.listed.Store(&kick)
 	if _, r := connected(t, addr, wire.JSON, "bob"); len(r.Subs) != 0 {
 		t.Errorf("connected to %v", r.Subs)
 	}

@@ -25,7 +25,8 @@ type entering struct {
 	maxRooms   int
 }
 
-// enter puts the user into the room. What was said before he came counts as read; a mute outlives his absence.
+// enter puts the user into the room. What was said before he came counts as read; a mute outlives his absence,
+// but an owner has none: nobody could lift it.
 func (w *writer) enter(e entering) error {
 	var rooms int
 	if _, err := w.row(`select count(*) from members where user_id = $1 and state = 'in'`, []any{e.user}, &rooms); err != nil {
@@ -37,7 +38,8 @@ func (w *writer) enter(e entering) error {
 	if _, err := w.exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at)
 		select id, $1, 'in', $2, last_seq, $3 from rooms where id = $4
 		on conflict (room_id, user_id) do update set
-			state = 'in', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at`,
+			state = 'in', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at,
+			muted_until = case excluded.role when 'owner' then 0 else members.muted_until end`,
 		e.user, e.role, e.at.UnixMilli(), e.room); err != nil {
 		return err
 	}

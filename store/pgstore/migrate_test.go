@@ -84,7 +84,7 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	url := storetest.Database(t)
 	s := openStore(t, url)
 	err := s.look(t.Context(), func(r reader) error {
-		return r.batch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, requests, wallets, packets, claims, transfers`))
+		return r.batch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers`))
 	})
 	if err != nil {
 		t.Fatal(err)
