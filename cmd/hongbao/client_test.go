@@ -139,14 +139,19 @@ func (c *client) mustBeInOrder() {
 	}
 }
 
-// ask sends a command once. The error is the server's *centrifuge.Error, or says that no answer came.
+// ask sends a command once, and a grab until it is not pending. The error is the server's *centrifuge.Error, or says that no answer came.
 func ask[Reply any](ctx context.Context, c *client, method string, request any) (Reply, error) {
-	var reply Reply
-	result, err := c.RPC(ctx, method, []byte(jsonText(request)))
-	if err == nil {
-		err = json.Unmarshal(result.Data, &reply)
+	for {
+		var reply Reply
+		result, err := c.RPC(ctx, method, []byte(jsonText(request)))
+		if err == nil {
+			err = json.Unmarshal(result.Data, &reply)
+		}
+		if grab, ok := any(reply).(wire.GrabReply); err == nil && ok && grab.Outcome == "pending" {
+			continue // that promises nothing: asking again tells
+		}
+		return reply, err
 	}
-	return reply, err
 }
 
 // must sends a command, again for as long as the answer says that this is right or none comes, as clients should.
