@@ -143,7 +143,7 @@ func (c *client) mustBeInOrder() {
 func ask[Reply any](ctx context.Context, c *client, method string, request any) (Reply, error) {
 	for {
 		var reply Reply
-		result, err := c.RPC(ctx, method, []byte(jsonText(request)))
+		result, err := c.call(ctx, method, []byte(jsonText(request)))
 		if err == nil {
 			err = json.Unmarshal(result.Data, &reply)
 		}
@@ -151,6 +151,27 @@ func ask[Reply any](ctx context.Context, c *client, method string, request any) 
 			continue // that promises nothing: asking again tells
 		}
 		return reply, err
+	}
+}
+
+// call is RPC, but ends with ctx: now and then centrifuge-go's own never returns when the socket breaks under it.
+func (c *client) call(ctx context.Context, method string, data []byte) (centrifuge.RPCResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	type outcome struct {
+		result centrifuge.RPCResult
+		err    error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		result, err := c.RPC(ctx, method, data)
+		ended <- outcome{result, err}
+	}()
+	select {
+	case o := <-ended:
+		return o.result, o.err
+	case <-ctx.Done():
+		return centrifuge.RPCResult{}, ctx.Err()
 	}
 }
 
