@@ -143,7 +143,7 @@ func (c *client) mustBeInOrder() {
 func ask[Reply any](ctx context.Context, c *client, method string, request any) (Reply, error) {
 	for {
 		var reply Reply
-		result, err := c.call(ctx, method, []byte(jsonText(request)))
+		result, err := patientCall(ctx, c.Client, method, []byte(jsonText(request)))
 		if err == nil {
 			err = json.Unmarshal(result.Data, &reply)
 		}
@@ -154,8 +154,8 @@ func ask[Reply any](ctx context.Context, c *client, method string, request any) 
 	}
 }
 
-// call is RPC, but ends with ctx: now and then centrifuge-go's own never returns when the socket breaks under it.
-func (c *client) call(ctx context.Context, method string, data []byte) (centrifuge.RPCResult, error) {
+// patientCall is RPC, but ends with ctx: now and then centrifuge-go's own never returns when the socket breaks under it.
+func patientCall(ctx context.Context, c *centrifuge.Client, method string, data []byte) (centrifuge.RPCResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	type outcome struct {

@@ -79,7 +79,7 @@ func (s *centrifugeSocket) stall() (resume func()) {
 }
 
 func (s *centrifugeSocket) call(method, request string) ([]byte, error) {
-	result, err := s.RPC(s.t.Context(), method, []byte(request))
+	result, err := patientCall(s.t.Context(), s.Client, method, []byte(request))
 	var refused *centrifuge.Error
 	if errors.As(err, &refused) {
 		return nil, wireError(refused)
