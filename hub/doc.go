@@ -12,9 +12,9 @@
 //   - Only the flusher writes to a socket, and always whole frames in one Write. The one exception is gorilla's close
 //     frame 1002 when the peer breaks the protocol: a net.Conn does not mix two Writes, so it lands between two flushes,
 //     and the connection ends with it.
-//   - Nothing grows without bound: queues and what is kept for those who come back are bounded in bytes, what waits behind
-//     a gap in number. Replies do not count
-//     for a queue's bound; whoever makes them waits for their reader (Conn.CatchUp).
+//   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
+//     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them
+//     waits for their reader (Conn.CatchUp).
 //   - An idle connection costs one goroutine and its structs: no channel, ticker, timer or buffer of its own.
 //
 // The goroutines:

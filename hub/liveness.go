@@ -2,7 +2,7 @@ package hub
 
 import "time"
 
-// messageWithin is how long a message may take from its first frame to its last. It is looked at when pings are due.
+// messageWithin is how long a message may take from its first frame to its last. It is looked at when the timer fires anyway.
 const messageWithin = 30 * time.Second
 
 // CloseAt closes the connection with code at t, unless it is called again before; the zero time: never.

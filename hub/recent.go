@@ -94,14 +94,15 @@ func (t *topic) recall(s Span) ([]Message, *hurdle) {
 		}
 		return nil, &hurdle{over: t.moved}
 	}
+	until := t.hub.wheels.after(keptFor)
 	if t.recent == nil {
-		t.recent = &recent{first: t.last + 1, all: &t.hub.kept}
+		t.recent = &recent{first: t.last + 1, all: &t.hub.kept, until: until}
+		t.wakeBy(until)
 	}
 	r := t.recent
-	r.until = t.hub.wheels.after(keptFor)
-	t.wakeBy(r.until)
 	switch {
 	case s.After+1 >= r.first:
+		r.until = until // only for those to whom it is of use: what is too little is let go, and may be more the next time
 		messages := make([]Message, 0, s.Through-s.After)
 		for i, data := range r.kept[s.After+1-r.first : s.Through+1-r.first] {
 			messages = append(messages, Message{Seq: s.After + 1 + int64(i), Data: data})

@@ -21,7 +21,8 @@ const (
 
 // Recent gives spans of topics that the caller's connection listens to, each up to a position that Subscribe has returned.
 // Left out are those that are longer than what is kept, that the store does not have whole, or that are not to be had
-// in time. However many ask, a topic is read from the store once, and all that one caller has to have read are read together.
+// in time. However many ask, a topic is read from the store once, unless somebody has missed more of it than was read then; and
+// all that one caller has to have read are read together.
 func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
 	ctx, cancel := context.WithTimeout(ctx, recentWait)
 	defer cancel()
