@@ -278,27 +278,6 @@ func TestGrabOverHTTPIsAnsweredInTime(t *testing.T) {
 	}
 }
 
-func TestPage(t *testing.T) {
-	h := newTestServer(t).Handler()
-	for path, kind := range map[string]string{
-		"/": "text/html", "/app.js": "text/javascript", "/style.css": "text/css", "/centrifuge.js": "text/javascript", "/icon.svg": "image/svg",
-	} {
-		r := ask(t, h, "GET", path, "", "")
-		policy := r.Header.Get("Content-Security-Policy")
-		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || r.Header.Get("X-Content-Type-Options") != "nosniff" ||
-			!strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
-		}
-	}
-	if r := ask(t, h, "GET", "/nothing", "", ""); r.StatusCode != 404 {
-		t.Errorf("/nothing: %d", r.StatusCode)
-	}
-	mustAnswer[wire.ErrorBody](t, ask(t, h, "GET", "/v1/nothing", "", ""), 404)
-	if r := ask(t, h, "GET", "/v1/commands/wallet", "", ""); r.StatusCode != 405 {
-		t.Errorf("GET of a command: %d", r.StatusCode)
-	}
-}
-
 func TestOps(t *testing.T) {
 	var broken error
 	s := newTestServer(t, func(o *Options) { o.Ready = func(context.Context) error { return broken } })

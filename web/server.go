@@ -119,7 +119,7 @@ func (s *Server) Handler() http.Handler {
 		r.Get("/asyncapi.json", document(asyncAPI(s.o.Version)))
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
-	r.Handle("/*", page())
+	r.Handle("/*", s.page())
 	return r
 }
 

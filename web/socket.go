@@ -46,6 +46,10 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		sendAway(w, retry)
 		return
 	}
+	if !r.ProtoAtLeast(1, 1) { // RFC 6455, 4.2.1; the upgrader does not look
+		http.Error(w, "a websocket needs HTTP/1.1", http.StatusBadRequest)
+		return
+	}
 	offered := websocket.Subprotocols(r)
 	if len(offered) > 0 && !slices.ContainsFunc(offered, func(p string) bool { return slices.Contains(s.upgrader.Subprotocols, p) }) {
 		http.Error(w, "unknown subprotocol", http.StatusBadRequest)

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -59,6 +62,28 @@ func TestUpgrade(t *testing.T) {
 			}
 			(&rawClient{t: t, ws: ws, e: c.e}).connect(goodToken(t, "ann"), "{}")
 		})
+	}
+}
+
+// TestUpgradeOfOldHTTP: the same request is upgraded as HTTP/1.1, and refused as HTTP/1.0.
+func TestUpgradeOfOldHTTP(t *testing.T) {
+	addr := newTestServer(t).listen(t)
+	for version, status := range map[string]int{"1.1": http.StatusSwitchingProtocols, "1.0": http.StatusBadRequest} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		fmt.Fprintf(conn, "GET /v1/socket HTTP/%s\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", version, addr)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != status {
+			t.Errorf("HTTP/%s: %s, want %d", version, response.Status, status)
+		}
 	}
 }
 

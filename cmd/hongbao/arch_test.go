@@ -87,6 +87,11 @@ func rooms() map[string]room {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it is what programs elsewhere import: the SDK, the payloads, and the arithmetic of the proof",
 		},
+		"hongbao/web/webtest": {
+			may:    []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+			mayNot: []string{"database/sql"},
+			why:    "a browser for tests knows pages, whoever's they are",
+		},
 		"hongbao/web/wire": {
 			may:    []string{"github.com/centrifugal/protocol"},
 			mayNot: []string{"database/sql", "net/http"},
@@ -149,7 +154,7 @@ func (r room) refuses(pkg, imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	standard := !strings.Contains(first, ".") && first != "hongbao"
 	switch {
-	case imported == "testing" && pkg != "hongbao/store/storetest":
+	case imported == "testing" && pkg != "hongbao/store/storetest" && pkg != "hongbao/web/webtest":
 		return "tests are no part of the program"
 	case slices.Contains(r.mayNot, imported):
 		return r.why

@@ -38,17 +38,25 @@ var scenarios = []struct {
 // TestSDKs plays every scenario with every SDK, against the program as people run it.
 func TestSDKs(t *testing.T) {
 	build(t, "")
+	site := openSDKSite(t)
+	sdks := map[string]func(t *testing.T, protobuf bool) sdk{
+		"centrifuge-go": func(t *testing.T, protobuf bool) sdk { return centrifugeGo{t, protobuf} },
+		"centrifuge-js": func(t *testing.T, protobuf bool) sdk { return &centrifugeJS{t: t, site: site, protobuf: protobuf} },
+	}
 	places := make(chan struct{}, 6) // some wait most of their time
 	var all sync.WaitGroup
-	for _, protobuf := range []bool{false, true} {
-		for _, scenario := range scenarios {
-			all.Go(func() {
-				places <- struct{}{}
-				defer func() { <-places }()
-				t.Run(fmt.Sprintf("centrifuge-go/%s/%s", encodingName(protobuf), scenario.name), func(t *testing.T) {
-					scenario.play(newStage(t, centrifugeGo{t, protobuf}, scenario.variables...))
+	for _, scenario := range scenarios {
+		for name, newSDK := range sdks {
+			for _, protobuf := range []bool{false, true} {
+				all.Go(func() {
+					places <- struct{}{}
+					defer func() { <-places }()
+					t.Run(fmt.Sprintf("%s/%s/%s", name, encodingName(protobuf), scenario.name), func(t *testing.T) {
+						variables := append([]string{"HONGBAO_ALLOWED_ORIGINS=" + site.origin}, scenario.variables...)
+						scenario.play(newStage(t, newSDK(t, protobuf), variables...))
+					})
 				})
-			})
+			}
 		}
 	}
 	all.Wait()

@@ -18,26 +18,27 @@ const sdkSecret = "a secret of the scenarios, of no use elsewhere"
 
 // stage is where a scenario is played: a server of its own, and the door that clients come through.
 type stage struct {
-	t    *testing.T
-	sdk  sdk
-	dir  string
-	node *node
-	door *door
-	keys atomic.Int64 // handed out
+	t         *testing.T
+	sdk       sdk
+	variables []string // of the server
+	dir       string
+	node      *node
+	door      *door
+	keys      atomic.Int64 // handed out
 }
 
 func newStage(t *testing.T, sdk sdk, variables ...string) *stage {
 	t.Helper()
-	s := &stage{t: t, sdk: sdk, dir: t.TempDir(), door: openDoor(t)}
+	s := &stage{t: t, sdk: sdk, variables: append(variables, "HONGBAO_JWT_SECRET="+sdkSecret), dir: t.TempDir(), door: openDoor(t)}
 	s.door.facade = &node{t: t, url: s.door.url()}
-	s.serve(variables...)
+	s.serve()
 	return s
 }
 
 // serve starts the server, and opens the door to it.
-func (s *stage) serve(variables ...string) {
+func (s *stage) serve() {
 	s.t.Helper()
-	s.node = start(s.t, build(s.t, ""), s.dir, "127.0.0.1:0", append([]string{"HONGBAO_JWT_SECRET=" + sdkSecret}, variables...)...)
+	s.node = start(s.t, build(s.t, ""), s.dir, "127.0.0.1:0", s.variables...)
 	s.door.only(s.node)
 }
 

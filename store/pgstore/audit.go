@@ -29,7 +29,7 @@ func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a re
 // audit reads in many statements: q must be one snapshot.
 func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
 	a := auditor{querier: q, show: show}
-	for _, part := range []func() error{a.sums, a.packets, a.abouts, a.checks} {
+	for _, part := range []func() error{a.sums, a.packets, a.abouts, a.checks, a.reactions} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}

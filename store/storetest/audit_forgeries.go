@@ -72,6 +72,13 @@ func forgeries(w AuditWords) []string {
 		`update rooms set content_no = content_no + 1`, `update rooms set members = members + 1`,
 		`delete from members where user_id = 'u2'`, `delete from requests where ref = 'open'`,
 		`update requests set ref = 'drained' where ref = 'open'`,
+
+		`delete from reactions`, `delete from reactions where user_id = 'u1'`, `delete from reactions where emoji = '福'`,
+		`update reactions set emoji = '👎' where emoji = '福'`, `update reactions set seq = 1 where emoji = '福'`,
+		`insert into reactions (room_id, seq, emoji, user_id) select room_id, target, '👍', 'u2' from entries where kind = 'recall'`,
+		`insert into reactions (room_id, seq, emoji, user_id) values ('nowhere', 1, '👍', 'u1')`,
+		`update entries set fold = '' where fold like '%reactions%'`, `update entries set fold = '{}' where fold like '%reactions%'`,
+		`update entries set fold = replace(fold, ':2', ':3')`, `update entries set fold = 'no JSON' where fold <> ''`,
 	}
 }
 

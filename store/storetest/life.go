@@ -38,6 +38,7 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.End(even, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
 	l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
+	l.react()
 }
 
 // Must fails the test where the engine fails.
@@ -68,6 +69,29 @@ func (l *Life) furnish() {
 		_, _, err := l.Ledger.Adjust(ctx, redpacket.Adjustment{ID: key, User: user, Amount: amount, Key: key, Hash: []byte(key), At: l.At})
 		l.Must(err)
 	}
+}
+
+// react has a text of room-1 reacted to, and another one recalled to which somebody had reacted.
+func (l *Life) react() {
+	l.Helper()
+	amend := func(kind chat.EntryKind, target int64, by, emoji string) {
+		l.Helper()
+		_, err := l.Rooms.Amend(l.Context(), chat.Amendment{Kind: kind, Room: "room-1", Target: target, By: chat.User{ID: by},
+			Emoji: emoji, On: true, At: l.At, ID: fmt.Sprint(kind, "-", target, by, emoji), Window: time.Hour})
+		l.Must(err)
+	}
+	var texts [2]int64
+	for i := range texts {
+		key := fmt.Sprint("reacted-", i)
+		e, _, err := l.Rooms.Append(l.Context(), chat.Draft{ID: "e-" + key, Room: "room-1", From: chat.User{ID: "u2"}, Kind: chat.KindText,
+			Key: key, Hash: []byte(key), Body: json.RawMessage(`{"text":"hello"}`), At: l.At})
+		l.Must(err)
+		texts[i] = e.Seq
+		amend(chat.KindReact, e.Seq, "u1", "👍")
+	}
+	amend(chat.KindReact, texts[0], "u3", "👍")
+	amend(chat.KindReact, texts[0], "u3", "福")
+	amend(chat.KindRecall, texts[1], "u2", "")
 }
 
 // Send sends a packet into room-1; its id is its key too.

@@ -217,13 +217,16 @@ func TestHole(t *testing.T) {
 
 // What came before the server ended the client is given first; then events and calls say why it ended.
 func TestEndedByTheServer(t *testing.T) {
-	s := script(t, inRoom(10), func(string, json.RawMessage) any { return nil })
+	asked := make(chan string, 1)
+	s := script(t, inRoom(10), func(method string, _ json.RawMessage) any { asked <- method; return nil })
 	c := s.client()
 	await[client.Connected](t, c, nil)
 	waiting := make(chan error, 1)
-	go func() { _, err := c.Wallet(context.Background()); waiting <- err }()
-	for s.count("wallet") == 0 {
-		time.Sleep(time.Millisecond)
+	go func() { _, err := c.Wallet(soon(t)); waiting <- err }()
+	select {
+	case <-asked:
+	case err := <-waiting:
+		t.Fatalf("the wallet was not asked for: %v", err)
 	}
 	s.enter("r", 11, "text", wire.TextBody{Text: "11"})
 	s.hangUp(wire.CloseRevoked)

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"hongbao/web/webtest"
+	"hongbao/web/wire"
+)
+
+// browserSocket is a client on a page.
+type browserSocket struct {
+	page    *centrifugeJS
+	id      int // on its page
+	refresh func() (token string, err error)
+	diary   *diary
+}
+
+// answer is what a function of the page gives.
+type answer struct {
+	Reply   string      `json:"reply"`
+	Refused *wire.Error `json:"refused"`
+	Error   string      `json:"error"` // of the SDK's own
+}
+
+func (s *browserSocket) ask(function string, arguments ...any) (reply []byte, err error) {
+	s.page.t.Helper()
+	list := jsonText(append([]any{s.id}, arguments...)) // JSON is JavaScript
+	a := webtest.Ask[answer](s.page.tab, fmt.Sprintf("driver.%s(...%s)", function, list))
+	switch {
+	case a.Refused != nil:
+		return nil, *a.Refused
+	case a.Error != "":
+		return nil, errors.New(a.Error)
+	}
+	return []byte(a.Reply), nil
+}
+
+func (s *browserSocket) call(method, request string) ([]byte, error) {
+	s.page.t.Helper()
+	return s.ask("call", method, request)
+}
+
+func (s *browserSocket) send(data string) error {
+	s.page.t.Helper()
+	_, err := s.ask("send", data)
+	return err
+}
+
+func (s *browserSocket) native(command, channel string) wire.Error {
+	s.page.t.Helper()
+	var refused wire.Error
+	if _, err := s.ask("native", command, channel); !errors.As(err, &refused) {
+		s.page.t.Errorf("%s: %v", command, err)
+	}
+	return refused
+}
+
+// stall stops the page by a request that it waits for.
+func (s *browserSocket) stall() (resume func()) {
+	s.page.t.Helper()
+	began, over := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		close(began)
+		<-over
+	}))
+	resume = sync.OnceFunc(func() {
+		close(over)
+		server.Close()
+	})
+	s.page.tab.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("driver.stall(%q)", server.URL)))
+	select {
+	case <-began:
+	case <-time.After(10 * time.Second):
+		resume()
+		s.page.t.Fatal("the page does not stall")
+	}
+	return resume
+}

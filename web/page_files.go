@@ -1,0 +1,125 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"mime"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed static
+var static embed.FS
+
+// pageFile is a file of the page, compressed once.
+type pageFile struct {
+	kind    string
+	tag     string
+	plain   []byte
+	zipped  []byte // nil: that would not make it smaller
+	forever bool   // its address changes with what it holds
+}
+
+func newPageFile(name string, data []byte) pageFile {
+	sum := sha256.Sum256(data)
+	f := pageFile{kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
+	var zipped bytes.Buffer
+	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // in memory
+	}
+	if zipped.Len() < len(data) {
+		f.zipped = zipped.Bytes()
+	}
+	return f
+}
+
+// newPageFiles gives the files by their paths, and once more below a folder that is named after what all of them hold. The page
+// itself points there, so that a browser keeps all it has loaded until there is something new.
+func newPageFiles() map[string]pageFile {
+	files := map[string]pageFile{}
+	version := sha256.New()
+	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := static.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		name = strings.TrimPrefix(name, "static/")
+		fmt.Fprintf(version, "%s %d\n%s", name, len(data), data)
+		files[name] = newPageFile(name, data)
+		return nil
+	})
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	folder := hex.EncodeToString(version.Sum(nil)[:8]) + "/"
+	var modules []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f := files[name]
+		f.forever = true
+		files[folder+name] = f
+		if strings.HasPrefix(name, "app/") || strings.HasPrefix(name, "sdk/") || strings.HasSuffix(name, ".mjs") {
+			modules = append(modules, folder+name)
+		}
+	}
+	files[""] = newPageFile("index.html", pointTo(folder, modules, files["index.html"].plain))
+	delete(files, "index.html")
+	return files
+}
+
+var ownFile = regexp.MustCompile(`(href|src)="([a-z]+[./])`)
+
+// pointTo has the page load everything from a folder, and all modules at once instead of as it comes upon them.
+func pointTo(folder string, modules []string, index []byte) []byte {
+	index = ownFile.ReplaceAll(index, []byte(`$1="`+folder+`$2`))
+	var links strings.Builder
+	for _, name := range modules {
+		fmt.Fprintf(&links, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
+	}
+	return bytes.Replace(index, []byte("</head>"), []byte(links.String()+"</head>"), 1)
+}
+
+// ServeHTTP lets anybody have the file: pages of others load the SDK from here.
+func (f pageFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("ETag", f.tag)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Cache-Control", "no-cache") // a new version is seen at once
+	if f.forever {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if strings.Contains(r.Header.Get("If-None-Match"), f.tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := f.plain
+	if f.zipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = f.zipped
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // who does not take it does not want it
+	}
+}

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hongbao/web/wire"
+)
+
+func TestPage(t *testing.T) {
+	h := newTestServer(t).Handler()
+	for path, kind := range map[string]string{
+		"/": "text/html", "/app/main.js": "text/javascript", "/style/base.css": "text/css", "/vendor/preact.mjs": "text/javascript", "/icon.svg": "image/svg",
+	} {
+		r := ask(t, h, "GET", path, "", "")
+		policy := r.Header.Get("Content-Security-Policy")
+		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || r.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || !strings.HasSuffix(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+	if r := ask(t, h, "GET", "/nothing", "", ""); r.StatusCode != 404 {
+		t.Errorf("/nothing: %d", r.StatusCode)
+	}
+	if r := ask(t, h, "POST", "/", "", ""); r.StatusCode != 405 {
+		t.Errorf("POST of the page: %d", r.StatusCode)
+	}
+	mustAnswer[wire.ErrorBody](t, ask(t, h, "GET", "/v1/nothing", "", ""), 404)
+	if r := ask(t, h, "GET", "/v1/commands/wallet", "", ""); r.StatusCode != 405 {
+		t.Errorf("GET of a command: %d", r.StatusCode)
+	}
+}
+
+// TestPageLoads follows all that the page names: it is there, stays with the browser for good, and is little when compressed.
+func TestPageLoads(t *testing.T) {
+	h := newTestServer(t).Handler()
+	index := zipped(t, h, "/")
+	loaded := map[string]bool{}
+	total := len(index.packed)
+	for _, name := range regexp.MustCompile(`(?:href|src)="([^"]+)"`).FindAllSubmatch(index.plain, -1) {
+		path := "/" + string(name[1])
+		if loaded[path] {
+			continue
+		}
+		loaded[path] = true
+		file := zipped(t, h, path)
+		total += len(file.packed)
+		if !strings.Contains(file.header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s is asked for again at each visit", path)
+		}
+	}
+	t.Logf("%d files, %d bytes compressed", len(loaded)+1, total)
+	if len(loaded) < 20 || total > 150<<10 {
+		t.Errorf("the page loads %d files with %d bytes, more than 150 KiB", len(loaded)+1, total)
+	}
+}
+
+// TestPageModules sees that each module which the page imports is among those that it loads at once.
+func TestPageModules(t *testing.T) {
+	files := newPageFiles()
+	index := string(files[""].plain)
+	imports := regexp.MustCompile(`(?m)^(?:import|export) [^;]*?from '(\.[^']+)'`)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasPrefix(name, "app/") && !strings.HasPrefix(name, "sdk/") {
+			continue
+		}
+		for _, found := range imports.FindAllSubmatch(files[name].plain, -1) {
+			target := resolve(name, string(found[1]))
+			if _, ok := files[target]; !ok || !strings.Contains(index, target+`">`) {
+				t.Errorf("%s imports %s, which the page does not load", name, target)
+			}
+		}
+	}
+}
+
+func resolve(from, to string) string {
+	u, err := http.NewRequest(http.MethodGet, "http://page/"+from, nil)
+	if err != nil {
+		panic(err)
+	}
+	at, err := u.URL.Parse(to)
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimPrefix(at.Path, "/")
+}
+
+func TestPageUnchanged(t *testing.T) {
+	h := newTestServer(t).Handler()
+	first := ask(t, h, "GET", "/", "", "")
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("If-None-Match", first.Header.Get("ETag"))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+		t.Errorf("the page that a browser has: %d, %d bytes", w.Code, w.Body.Len())
+	}
+}
+
+func TestPageOfHosts(t *testing.T) {
+	h := newTestServer(t, func(o *Options) {
+		o.Guests.Key = testSecret
+		o.AllowedOrigins = []string{"https://shop.example"}
+		o.Version = "1.2"
+	}).Handler()
+	r := ask(t, h, "GET", "/page.json", "", "")
+	var facts pageFacts
+	if err := json.NewDecoder(r.Body).Decode(&facts); err != nil {
+		t.Fatal(err)
+	}
+	if !facts.Guests || !slices.Equal(facts.Hosts, []string{"https://shop.example"}) || facts.Version != "1.2" {
+		t.Errorf("page.json says %+v", facts)
+	}
+	if policy := r.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "frame-ancestors https://shop.example") {
+		t.Errorf("policy %q", policy)
+	}
+}
+
+type packed struct {
+	packed, plain []byte
+	header        http.Header
+}
+
+// zipped gets a file as browsers do.
+func zipped(t *testing.T, h http.Handler, path string) packed {
+	t.Helper()
+	r := httptest.NewRequest("GET", path, nil)
+	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	p := packed{packed: w.Body.Bytes(), plain: w.Body.Bytes(), header: w.Header()}
+	if w.Code != 200 {
+		t.Fatalf("%s: %d", path, w.Code)
+	}
+	if w.Header().Get("Content-Encoding") == "gzip" {
+		z, err := gzip.NewReader(bytes.NewReader(p.packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.plain, err = io.ReadAll(z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}

@@ -1,0 +1,47 @@
+// Packets and how they stand, as far as one has heard. A state only goes forward: what is late or older changes nothing.
+import { state } from '../state.js';
+
+/** @param {import('../state.js').Packet} packet @returns {import('../state.js').PacketView} */
+export function packetView(packet) {
+  let view = state.packets.get(packet.id);
+  if (!view) {
+    view = { packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null, grab: 'no' };
+    state.packets.set(packet.id, view);
+  }
+  return view;
+}
+
+/** @param {import('../state.js').PacketState} s */
+export function setPacketState(s) {
+  const view = state.packets.get(s.packet);
+  if (!view) return;
+  const before = view.state;
+  if (before.status !== 'open' && s.status === 'open') s = { ...s, status: before.status };
+  view.state = {
+    ...s,
+    claimed: Math.max(s.claimed, before.claimed),
+    mine: s.mine ?? before.mine, // a state that is told to all is without it
+    luckiest: s.luckiest ?? before.luckiest,
+    refunded: s.refunded ?? before.refunded,
+  };
+}
+
+/** @param {{packet: string, claimed: number, latest: string[]}} p */
+export function setProgress(p) {
+  const view = state.packets.get(p.packet);
+  if (!view || view.state.status !== 'open') return;
+  view.latest = p.latest;
+  if (p.claimed > view.state.claimed) view.state = { ...view.state, claimed: p.claimed };
+}
+
+/** What a grab has answered. @param {any} g */
+export function setGrabbed(g) {
+  const view = state.packets.get(g.packet);
+  if (!view) return;
+  view.grab = g.outcome === 'pending' ? 'pending' : 'no';
+  const s = { ...view.state, claimed: Math.max(view.state.claimed, g.claimed ?? 0) };
+  if (g.outcome === 'won' || g.outcome === 'already') s.mine = { amount: g.amount, rank: g.rank, at: g.at };
+  if (g.outcome === 'empty') s.status = s.status === 'open' ? 'drained' : s.status;
+  if (g.outcome === 'expired') s.status = s.status === 'open' ? 'expired' : s.status;
+  view.state = s;
+}

@@ -1,0 +1,55 @@
+// Rooms that one is in.
+import { state } from '../state.js';
+import { emptyTimeline } from './timeline.js';
+
+/** @param {any} room as on the wire @returns {import('../state.js').RoomView} */
+function viewOf(room) {
+  return {
+    room, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
+    draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null,
+  };
+}
+
+/** What a connect reply says: rooms that are missing there are left. @param {any[]} rooms */
+export function setRooms(rooms) {
+  const now = new Map(rooms.map((r) => [r.id, r]));
+  for (const id of state.rooms.keys()) if (!now.has(id)) dropRoom(id);
+  for (const r of rooms) {
+    const view = state.rooms.get(r.id);
+    if (!view) {
+      state.rooms.set(r.id, viewOf(r));
+      continue;
+    }
+    view.room = { ...view.room, ...r, announcement: r.announcement };
+    view.readSeq = r.read_seq;
+    view.unread = r.unread;
+  }
+}
+
+/** @param {any} room */
+export function addRoom(room) {
+  const view = state.rooms.get(room.id);
+  if (view) view.room = { ...view.room, ...room, role: room.role ?? view.room.role };
+  else state.rooms.set(room.id, viewOf(room));
+  return /** @type {import('../state.js').RoomView} */ (state.rooms.get(room.id));
+}
+
+/** @param {string} id */
+export function dropRoom(id) {
+  state.rooms.delete(id);
+  if (state.route.room === id) state.route = { room: null, sheet: null };
+}
+
+/** Rooms as they are listed: where something was said last comes first. */
+export function listedRooms() {
+  return [...state.rooms.values()].sort((a, b) => lastAt(b) - lastAt(a) || (a.room.id < b.room.id ? 1 : -1));
+}
+
+/** @param {import('../state.js').RoomView} v */
+function lastAt(v) { return v.last?.at ?? v.room.created_at; }
+
+/** May one govern the room? @param {import('../state.js').RoomView} v */
+export function governs(v) { return v.room.role === 'owner' || v.room.role === 'admin'; }
+
+/** What a room is called: a direct one by the other person. @param {import('../state.js').RoomView} v */
+export function nameOf(v) { return v.room.kind === 'direct' ? v.other?.name ?? '…' : v.room.name; }

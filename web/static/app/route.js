@@ -1,0 +1,53 @@
+// Where one is: a room, and a sheet over it, as the address after '#'. The browser's back button closes a sheet, then the room.
+import { state, change } from './state.js';
+
+/** '#/room/<id>/<sheet>/<id>' and '#/<sheet>/<id>' */
+function parse(hash) {
+  const parts = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  let room = null;
+  if (parts[0] === 'room') [, room] = parts.splice(0, 2);
+  const [name, id] = parts;
+  return { room: room || null, sheet: name ? { name, id } : null };
+}
+
+function address({ room, sheet }) {
+  const parts = [];
+  if (room) parts.push('room', room);
+  if (sheet) parts.push(sheet.name, ...(sheet.id ? [sheet.id] : []));
+  return '#/' + parts.map(encodeURIComponent).join('/');
+}
+
+/** Follows the address, now and as it changes. */
+export function followAddress() {
+  const follow = () => {
+    change(() => { state.route = parse(location.hash); });
+
+  };
+  addEventListener('popstate', follow);
+  addEventListener('hashchange', follow);
+  follow();
+}
+
+/** @param {{room?: string|null, sheet?: import('./state.js').Sheet|null}} to what is not given stays; a new room has no sheet */
+export function go(to, { replace = false } = {}) {
+  const next = {
+    room: to.room === undefined ? state.route.room : to.room,
+    sheet: to.sheet !== undefined ? to.sheet : to.room === undefined ? state.route.sheet : null,
+  };
+  if (address(next) === address(state.route)) return;
+  if (replace) history.replaceState({ depth: depth() }, '', address(next));
+  else history.pushState({ depth: depth() + 1 }, '', address(next));
+  change(() => { state.route = next; });
+}
+
+function depth() { return history.state?.depth ?? 0; }
+
+/** Goes back to where one came from, or to what lies under this when one came from nowhere. */
+export function back() {
+  if (depth() > 0) history.back();
+  else go(state.route.sheet ? { sheet: null } : { room: null }, { replace: true });
+}
+
+/** @param {string} name @param {string} [id] */
+export function openSheet(name, id) { go({ sheet: { name, id } }); }
+export function closeSheet() { if (state.route.sheet) back(); }

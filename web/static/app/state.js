@@ -1,0 +1,103 @@
+// What the page knows. Everything shown is a function of `state`; it changes only inside `change`, which has the page drawn
+// again in the next frame. Data goes one way: events and answers -> model -> state -> views -> actions -> client.
+
+/**
+ * @typedef {import('../sdk/types.js').User} User
+ * @typedef {import('../sdk/types.js').Room} Room
+ * @typedef {import('../sdk/types.js').Packet} Packet
+ * @typedef {import('../sdk/types.js').State} PacketState
+ * @typedef {import('./model/timeline.js').Timeline} Timeline
+ *
+ * @typedef {object} RoomView           a room that one is in
+ * @property {Room} room                as last told
+ * @property {number} readSeq           how far one has read
+ * @property {number} unread
+ * @property {Line|null} last           the last thing said, for the list; null: not known
+ * @property {Timeline} timeline
+ * @property {Sending[]} outbox         what one has sent and is not in the timeline yet
+ * @property {Draft} draft
+ * @property {Map<string, number>} typing   who, until when (ms)
+ * @property {Map<string, number>} readers  how far others have read
+ * @property {number|null} online
+ * @property {User|null} other           of a direct room
+ *
+ * @typedef {object} Line
+ * @property {number} at
+ * @property {import('./model/timeline.js').Item|null} item
+ *
+ * @typedef {object} Draft
+ * @property {string} text
+ * @property {number|null} replyTo      seq
+ * @property {number|null} editing      seq
+ *
+ * @typedef {object} Sending
+ * @property {string} key
+ * @property {'text'|'packet'} kind
+ * @property {number} at
+ * @property {'sending'|'failed'} status
+ * @property {any} request              as given to the client, so that it can be sent again
+ * @property {unknown} [error]
+ *
+ * @typedef {object} PacketView
+ * @property {Packet} packet
+ * @property {PacketState} state
+ * @property {string[]} latest          who has opened it last
+ * @property {number|null} doneAt       when the last share went, where known
+ * @property {'no'|'asking'|'pending'} grab
+ *
+ * @typedef {object} Sheet              what lies over or beside the room
+ * @property {string} name              a row of views/sheets.js
+ * @property {string} [id]
+ */
+
+export const state = {
+  lang: 'en',
+  /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
+  sound: false,
+  wide: false, // three columns
+  /** @type {{guests: boolean, hosts: string[]}|null} */ page: null,
+  /** @type {{status: 'loading'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
+  /** @type {User|null} */ me: null,
+  /** @type {{balance: number, currency: {code: string, exponent: number}, nextCommitment: string}} */
+  account: { balance: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
+  /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
+  /** @type {{state: 'connecting'|'connected'|'closed', again: boolean, code?: number, reason?: string}} */ link: { state: 'connecting', again: false },
+  /** @type {Map<string, RoomView>} */ rooms: new Map(),
+  /** @type {Map<string, User>} */ people: new Map(),
+  /** @type {Map<string, boolean>} */ online: new Map(),
+  /** @type {Map<string, PacketView>} */ packets: new Map(),
+  /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
+  /** @type {{id: number, text: string}[]} */ toasts: [],
+  announcement: '', // said by screen readers
+};
+
+let draw = () => {};
+let scheduled = false;
+
+/** @param {() => void} f draws the page; called at most once a frame */
+export function drawWith(f) { draw = f; }
+
+/** @param {() => void} [f] changes the state */
+export function change(f) {
+  f?.();
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => {
+    scheduled = false;
+    draw();
+  });
+}
+
+/** Room that is looked at. */
+export function currentRoom() {
+  return state.route.room === null ? undefined : state.rooms.get(state.route.room);
+}
+
+let toasts = 0;
+
+/** Says something in passing. @param {string} text */
+export function toast(text) {
+  const id = ++toasts;
+  change(() => { state.toasts = [...state.toasts.slice(-2), { id, text }]; state.announcement = text; });
+  setTimeout(() => change(() => { state.toasts = state.toasts.filter((t) => t.id !== id); }), 4000);
+}

@@ -1,0 +1,3 @@
+import { h } from '../dom.js';
+
+export function FindRooms() { return h('div', null); }

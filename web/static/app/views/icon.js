@@ -1,0 +1,33 @@
+// Icons: strokes on a 24 by 24 field, drawn for this page.
+import { h } from '../dom.js';
+
+const paths = {
+  close: 'M6 6l12 12M18 6L6 18',
+  back: 'M15 5l-7 7 7 7',
+  plus: 'M12 5v14M5 12h14',
+  search: 'M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14zM20 20l-4-4',
+  send: 'M5 12l14-7-5 14-3-6z',
+  more: 'M6 12h.01M12 12h.01M18 12h.01',
+  people: 'M9 5a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM3 20a6 6 0 0 1 12 0M16 5a3 3 0 0 1 0 6M17 14a6 6 0 0 1 4 6',
+  wallet: 'M4 7h15a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1zM4 7V6a2 2 0 0 1 2-2h11M16 13h.01',
+  envelope: 'M6 3h12a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM5 7c4 4 10 4 14 0M12 9v3',
+  settings: 'M4 7h10M18 7h2M14 5v4M4 17h2M10 17h10M10 15v4',
+  reply: 'M9 8L4 12l5 4M4 12h9a7 7 0 0 1 7 7',
+  edit: 'M5 19l1-4L16 5l3 3L9 18z',
+  trash: 'M5 7h14M10 7V5h4v2M7 7l1 12h8l1-12',
+  smile: 'M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18zM9 10h.01M15 10h.01M8.5 14.5a4.5 4.5 0 0 0 7 0',
+  lock: 'M7 11h10v9H7zM9 11V8a3 3 0 0 1 6 0v3',
+  clock: 'M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18zM12 7v5l3 2',
+  check: 'M5 12l5 5L19 7',
+  warn: 'M12 4l9 16H3zM12 10v4M12 17h.01',
+  crown: 'M4 18h16l1-10-5 4-4-7-4 7-5-4z',
+  down: 'M12 5v14M6 13l6 6 6-6',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+};
+
+export function Icon({ name, size = 22 }) {
+  return h('svg', {
+    width: size, height: size, viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.8,
+    'stroke-linecap': 'round', 'stroke-linejoin': 'round', 'aria-hidden': 'true', focusable: 'false',
+  }, h('path', { d: paths[name] }));
+}

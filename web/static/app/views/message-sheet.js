@@ -1,0 +1,3 @@
+import { h } from '../dom.js';
+
+export function MessageSheet() { return h('div', null); }

@@ -1,0 +1,37 @@
+// Small parts that many views use.
+import { h } from '../dom.js';
+import { state } from '../state.js';
+import { fullTime } from '../format.js';
+import { inWords, t } from '../words.js';
+
+/** Somebody's picture, or the first letter of the name. */
+export function Avatar({ user, size = '' }) {
+  const name = user?.name || user?.id || '?';
+  const online = user && state.online.get(user.id);
+  return h('span', { class: `avatar ${size}`, 'aria-hidden': 'true' },
+    user?.avatar && safePicture(user.avatar)
+      ? h('img', { src: user.avatar, alt: '', loading: 'lazy', referrerPolicy: 'no-referrer' })
+      : [...name.trim()][0]?.toLocaleUpperCase() ?? '?',
+    online && h('i', { class: 'online' }));
+}
+
+/** Only pictures of this server are asked for: the policy of the page allows no others. */
+function safePicture(url) {
+  try { return new URL(url, location.href).origin === location.origin; } catch { return false; }
+}
+
+/** A time with its full date on hover. */
+export function Time({ at, children }) {
+  return h('time', { dateTime: new Date(at).toISOString(), title: fullTime(at) }, children);
+}
+
+/** That something could not be had, with what to do. */
+export function Failed({ error, again }) {
+  return h('div', { class: 'empty', role: 'alert' },
+    h('p', null, inWords(error)),
+    again && h('button', { class: 'button', type: 'button', onClick: again }, t('again')));
+}
+
+export function Loading() {
+  return h('div', { class: 'empty' }, h('span', { class: 'spinner', role: 'status', 'aria-label': t('loading') }));
+}

@@ -1,0 +1,113 @@
+// Calls: each is repeated, as it was, until it is answered, its caller gives up or the client has ended.
+
+import { LostError, RefusedError } from './errors.js';
+import { heed, pause } from './waiting.js';
+
+/**
+ * @typedef {import('./link.js').Link} Link
+ * @typedef {import('./account.js').Account} Account
+ * @typedef {import('./types.js').CallOptions} CallOptions
+ */
+
+const rateLimited = 111;
+const tooLong = 1005;
+const envelopeBytes = 256; // around the data of a command, at most
+
+export class Calls {
+  frameBytes = 65536; // the server hangs up for ever at more
+  #link;
+  #account;
+
+  /**
+   * @param {Link} link
+   * @param {Account} account
+   */
+  constructor(link, account) {
+    this.#link = link;
+    this.#account = account;
+  }
+
+  /**
+   * ask sends a command until it is answered.
+   * @param {string} method
+   * @param {any} request
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>}
+   */
+  async ask(method, request, { signal, patience = Infinity } = {}) {
+    const data = this.#frozen(request);
+    const until = Date.now() + patience;
+    const late = new AbortController();
+    const signals = signal ? [late.signal, signal] : [late.signal];
+    const timer = patience < 2 ** 31 ? setTimeout(() => late.abort(new DOMException(`${method}: no answer`, 'TimeoutError')), patience) : 0;
+    /** @type {RefusedError|undefined} */
+    let last;
+    let lost = false;
+    try {
+      for (let tries = 0; ; tries++) {
+        let wait = backoff(tries);
+        try {
+          return await this.#try(method, data, signals);
+        } catch (error) {
+          if (error instanceof RefusedError) {
+            error.repeated = lost;
+            if (!error.temporary) throw error;
+            last = error;
+            lost ||= error.code !== rateLimited;
+            wait = Math.max(wait, Math.min(Number(error.fields.retry_after_ms) || 0, 3_600_000));
+          } else if (error instanceof LostError) {
+            lost = true;
+          } else {
+            throw error;
+          }
+        }
+        if (last && Date.now() + wait > until) throw last;
+        await pause(wait, [this.#link.life, ...signals]);
+      }
+    } catch (error) {
+      throw late.signal.aborted && error === late.signal.reason && last ? last : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * #try sends a command once.
+   * @param {string} method
+   * @param {any} data
+   * @param {AbortSignal[]} signals
+   */
+  async #try(method, data, signals) {
+    await this.#link.up(signals);
+    const take = this.#account.asked();
+    const answer = this.#link.rpc(method, data).then((reply) => {
+      take(reply);
+      return reply;
+    }, (error) => {
+      if (error instanceof LostError) throw error;
+      const refused = new RefusedError(error);
+      take(refused.fields);
+      throw refused;
+    });
+    return heed(answer, [this.#link.life, ...signals]);
+  }
+
+  /**
+   * #frozen is the request as it will be sent, whatever becomes of the caller's object.
+   * @param {any} request
+   */
+  #frozen(request) {
+    const text = JSON.stringify(request ?? {});
+    const bytes = new TextEncoder().encode(text).length + envelopeBytes;
+    if (bytes > this.frameBytes) throw new RefusedError({ code: tooLong, message: 'too_long field=data' });
+    return JSON.parse(text);
+  }
+}
+
+/**
+ * backoff is how long to wait after so many tries, in ms, with full jitter.
+ * @param {number} tries
+ */
+function backoff(tries) {
+  return Math.random() * Math.min(100 * 2 ** Math.min(tries, 10), 5000);
+}

@@ -1,0 +1,7 @@
+// The SDK for browsers. The vendored centrifuge must be loaded before a Client is made.
+
+export { Client } from './client.js';
+export { ClosedError, RefusedError } from './errors.js';
+export { newKey } from './key.js';
+export { splitShares } from './split.js';
+export { verifyPacket } from './verify.js';

@@ -1,0 +1,275 @@
+// One method for each command: arguments and results are those of the wire. Each takes CallOptions last.
+
+import { RefusedError } from './errors.js';
+import { newKey } from './key.js';
+
+/**
+ * @typedef {import('./types.js').CallOptions} CallOptions
+ * @typedef {import('./types.js').Role} Role
+ */
+
+const notFound = 1001;
+
+export class Methods {
+  /**
+   * @param {string} method
+   * @param {any} [data]
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>}
+   */
+  call(method, data, options) {
+    throw new Error(`${method} ${data} ${options}: by a Client alone`);
+  }
+
+  // Rooms.
+
+  /**
+   * @param {import('./types.js').NewRoom} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').CreateRoomReply>}
+   */
+  createRoom(room, o) {
+    return this.call('create_room', { ...room, key: room.key || newKey() }, o);
+  }
+
+  /**
+   * direct is the one room of oneself and another user.
+   * @param {string} user
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomReply>}
+   */
+  direct(user, o) {
+    return this.call('direct', { user }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomReply>}
+   */
+  join(room, o) {
+    return this.call('join', { room }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  leave(room, o) {
+    return this.call('leave', { room }, o);
+  }
+
+  /**
+   * @param {{query?: string, next?: string, limit?: number}} [page]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').FindRoomsReply>}
+   */
+  findRooms(page, o) {
+    return this.call('find_rooms', page, o);
+  }
+
+  /**
+   * invite puts users into a room: all of them, or none.
+   * @param {string} room
+   * @param {string[]} users
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  invite(room, users, o) {
+    return this.call('invite', { room, users }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {string} user
+   * @param {boolean} [ban]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  kick(room, user, ban, o) {
+    return this.call('kick', { room, user, ban }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {string} user
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  unban(room, user, o) {
+    return this.call('unban', { room, user }, o);
+  }
+
+  /**
+   * setRole: who makes another one the owner is an admin from then on, so when the first answer is lost, the second is
+   * `forbidden` with repeated set.
+   * @param {string} room
+   * @param {string} user
+   * @param {Role} role
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  setRole(room, user, role, o) {
+    return this.call('set_role', { room, user, role }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {string} user
+   * @param {number} seconds 0 lets him write again
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  mute(room, user, seconds, o) {
+    return this.call('mute', { room, user, seconds }, o);
+  }
+
+  /**
+   * @param {{room: string, name?: string, announcement?: string}} change an empty announcement takes it away
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomReply>}
+   */
+  updateRoom(change, o) {
+    return this.call('update_room', change, o);
+  }
+
+  /**
+   * deleteRoom ends a room for everybody, for ever.
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  async deleteRoom(room, o) {
+    try {
+      return await this.call('delete_room', { room }, o);
+    } catch (error) {
+      const done = error instanceof RefusedError && error.repeated && error.code === notFound;
+      if (done) return {}; // the try that was not answered did it
+      throw error;
+    }
+  }
+
+  /**
+   * @param {{room: string, next?: string, limit?: number}} page
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').MembersReply>}
+   */
+  members(page, o) {
+    return this.call('members', page, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').PresenceReply>}
+   */
+  presence(room, o) {
+    return this.call('presence', { room }, o);
+  }
+
+  // Texts.
+
+  /**
+   * send says something in a room, once. text or data is needed.
+   * @param {import('./types.js').NewMessage} message
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').SendReply>}
+   */
+  send(message, o) {
+    return this.call('send', { ...message, key: message.key || newKey() }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {number} seq
+   * @param {string} text
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').SeqReply>}
+   */
+  edit(room, seq, text, o) {
+    return this.call('edit', { room, seq, text }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {number} seq
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').SeqReply>}
+   */
+  recall(room, seq, o) {
+    return this.call('recall', { room, seq }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {number} seq
+   * @param {string} emoji
+   * @param {boolean} on
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  react(room, seq, emoji, on, o) {
+    return this.call('react', { room, seq, emoji, on }, o);
+  }
+
+  /**
+   * history: without cursor the newest; always ascending.
+   * @param {{room: string, before?: number, after?: number, limit?: number}} page
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').HistoryReply>}
+   */
+  history(page, o) {
+    return this.call('history', page, o);
+  }
+
+  /**
+   * read says how far one has read. It never goes back.
+   * @param {string} room
+   * @param {number} seq
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').ReadReply>}
+   */
+  read(room, seq, o) {
+    return this.call('read', { room, seq }, o);
+  }
+
+  // Packets and money.
+
+  /**
+   * @param {{packet: string, after_rank?: number, limit?: number}} page of its claims
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').PacketReply>}
+   */
+  packet(page, o) {
+    return this.call('packet', page, o);
+  }
+
+  /**
+   * cancelPacket takes back one's own packet that nobody has grabbed from yet.
+   * @param {string} packet
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').CancelPacketReply>}
+   */
+  cancelPacket(packet, o) {
+    return this.call('cancel_packet', { packet }, o);
+  }
+
+  /**
+   * @param {{direction: 'sent'|'received', from?: number, to?: number, next?: string, limit?: number}} page
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').PacketsReply>}
+   */
+  packets(page, o) {
+    return this.call('packets', page, o);
+  }
+
+  /**
+   * @param {{next?: string, limit?: number}} [page]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').WalletReply>}
+   */
+  wallet(page, o) {
+    return this.call('wallet', page, o);
+  }
+}

@@ -1,0 +1,114 @@
+// Red packets: sending one with the seed that was shown before, and grabbing until the outcome is certain.
+
+import { RefusedError } from './errors.js';
+import { newKey } from './key.js';
+import { heed, pause } from './waiting.js';
+
+/**
+ * @typedef {import('./types.js').NewPacket} NewPacket
+ * @typedef {import('./types.js').CallOptions} CallOptions
+ * @typedef {import('./types.js').GrabReply} GrabReply
+ * @typedef {import('./types.js').SendPacketReply} SendPacketReply
+ * @typedef {import('./link.js').Link} Link
+ * @typedef {import('./calls.js').Calls} Calls
+ * @typedef {import('./account.js').Account} Account
+ */
+
+const conflict = 1008;
+
+export class Packets {
+  /** @type {Set<{packet: string, result: (reply: GrabReply) => void}>} */
+  #grabs = new Set(); // that wait for their outcome
+  #link;
+  #calls;
+  #account;
+
+  /**
+   * @param {Link} link
+   * @param {Calls} calls
+   * @param {Account} account
+   */
+  constructor(link, calls, account) {
+    this.#link = link;
+    this.#calls = calls;
+    this.#account = account;
+  }
+
+  /**
+   * send sends a packet, once. Without a key it asks for the seed that the server had committed to before it could
+   * know the key; where another device has used that one up, a new key and the next seed are taken. With a key of
+   * one's own, what is given is sent, and a conflict comes back.
+   * @param {NewPacket} packet
+   * @param {CallOptions} [options]
+   * @returns {Promise<SendPacketReply>}
+   */
+  async send(packet, options) {
+    if (packet.key) return this.#calls.ask('send_packet', packet, options);
+    await this.#link.up(options?.signal ? [options.signal] : []);
+    for (let commitment = this.#account.nextCommitment; ;) {
+      const request = { ...packet, key: newKey(), commitment };
+      try {
+        return await this.#sendOnce(request, options);
+      } catch (error) {
+        const next = error instanceof RefusedError && error.code === conflict && error.fields.next_commitment;
+        if (!next) throw error;
+        commitment = next;
+      }
+    }
+  }
+
+  /**
+   * @param {NewPacket} request
+   * @param {CallOptions} [options]
+   */
+  async #sendOnce(request, options) {
+    try {
+      return await this.#calls.ask('send_packet', request, options);
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== conflict || !error.repeated) throw error;
+      // It may be our own try without an answer that has used the seed. Then it is committed by now.
+      return this.#calls.ask('send_packet', request, options);
+    }
+  }
+
+  /**
+   * grab grabs a share and waits until the outcome is certain.
+   * @param {string} packet
+   * @param {string} [passphrase]
+   * @param {CallOptions & {onPending?: (reply: GrabReply) => void}} [options]
+   * @returns {Promise<GrabReply>}
+   */
+  async grab(packet, passphrase, options = {}) {
+    const { onPending, ...rest } = options;
+    const signals = [this.#link.life, ...(rest.signal ? [rest.signal] : [])];
+    /** @type {(reply: GrabReply) => void} */
+    let result = () => undefined;
+    const late = /** @type {Promise<GrabReply>} */ (new Promise((resolve) => {
+      result = resolve;
+    }));
+    const waiting = { packet, result };
+    this.#grabs.add(waiting);
+    try {
+      for (let wait = 1000, told = false; ; wait = Math.min(2 * wait, 10_000)) {
+        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, rest);
+        if (reply.outcome !== 'pending') return reply;
+        if (!told) onPending?.(reply);
+        told = true;
+        const outcome = await heed(Promise.race([late, pause(wait, signals)]), signals);
+        if (outcome) return outcome;
+      }
+    } finally {
+      this.#grabs.delete(waiting);
+    }
+  }
+
+  /**
+   * result is the late answer to a grab, of any of one's devices.
+   * @param {GrabReply} reply
+   */
+  result(reply) {
+    for (const waiting of this.#grabs) {
+      if (waiting.packet === reply.packet) waiting.result(reply);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// Waiting that signals can end.
+
+/**
+ * heed is what the promise comes to, unless one of the signals aborts before.
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal[]} signals
+ * @returns {Promise<T>}
+ */
+export function heed(promise, signals) {
+  return new Promise((resolve, reject) => {
+    const abort = (/** @type {{target: any}} */ { target }) => end(() => reject(target.reason));
+    /** @param {() => void} settle */
+    const end = (settle) => {
+      for (const signal of signals) signal.removeEventListener('abort', abort);
+      settle();
+    };
+    for (const signal of signals) signal.addEventListener('abort', abort);
+    promise.then((value) => end(() => resolve(value)), (error) => end(() => reject(error)));
+    const aborted = signals.find((signal) => signal.aborted);
+    if (aborted) abort({ target: aborted });
+  });
+}
+
+/**
+ * pause waits, unless one of the signals aborts.
+ * @param {number} ms
+ * @param {AbortSignal[]} signals
+ * @returns {Promise<void>}
+ */
+export function pause(ms, signals) {
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let timer;
+  const over = /** @type {Promise<void>} */ (new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  }));
+  return heed(over, signals).finally(() => clearTimeout(timer));
+}
