@@ -20,7 +20,7 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: vet test-race test-long ## everything that must hold, about ten minutes on two cores once compiled
+test: vet test-race test-long ## everything that must hold, about 13 minutes on two cores once compiled
 
 .PHONY: vet
 vet:
@@ -61,7 +61,7 @@ idle: ## memory of 10,000 idle sockets
 	$(GO) test -count=1 -v -run Idle ./cmd/hongbao
 
 .PHONY: bench
-bench: engines ## our engines beside their peers in the same run, five minutes
+bench: engines ## our engines beside their peers in the same run, six minutes
 	$(GO) run ./cmd/hongbao-bench engines
 
 .PHONY: microbench

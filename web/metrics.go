@@ -68,6 +68,7 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 		{"hongbao_queued_bytes", "Bytes waiting for sockets.", prometheus.GaugeValue, float64(h.QueuedBytes)},
 		{"hongbao_deliveries_total", "Messages queued to sockets.", prometheus.CounterValue, float64(h.Delivered)},
 		{"hongbao_shed_total", "Messages without a sequence number dropped for slow sockets.", prometheus.CounterValue, float64(h.Shed)},
+		{"hongbao_slow_total", "Sockets that did not take their messages.", prometheus.CounterValue, float64(h.Slow)},
 		{"hongbao_gap_repairs_total", "Pages of entries fetched because the bus had lost them.", prometheus.CounterValue, float64(h.GapRepairs)},
 		{"hongbao_resume_reads_total", "Rooms whose entries were read for those who came back.", prometheus.CounterValue, float64(h.Resumes)},
 		{"hongbao_connects_waiting", "Connects that wait for others.", prometheus.GaugeValue, float64(c.lobby.waiting.Load())},

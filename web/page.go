@@ -11,7 +11,8 @@ import (
 // page serves the browser client, and the SDK under it to pages of others.
 func (s *Server) page() http.Handler {
 	files := newPageFiles()
-	hosts := slices.Sorted(maps.Keys(s.origins))
+	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // never null
+	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
 	facts, err := json.Marshal(pageFacts{Guests: len(s.o.Guests.Key) > 0, Hosts: hosts, Version: s.o.Version})
 	if err != nil {

@@ -106,6 +106,14 @@ func TestPageUnchanged(t *testing.T) {
 	}
 }
 
+func TestPageWithoutHosts(t *testing.T) {
+	r := ask(t, newTestServer(t).Handler(), "GET", "/page.json", "", "")
+	facts, err := io.ReadAll(r.Body)
+	if err != nil || !strings.Contains(string(facts), `"guests":false,"hosts":[]`) {
+		t.Errorf("page.json says %s, %v", facts, err)
+	}
+}
+
 func TestPageOfHosts(t *testing.T) {
 	h := newTestServer(t, func(o *Options) {
 		o.Guests.Key = testSecret

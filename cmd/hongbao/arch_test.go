@@ -46,6 +46,10 @@ func rooms() map[string]room {
 			},
 			why: "it picks engines for the domain's contracts, and knows nobody who uses them",
 		},
+		"hongbao/store/cursor": {
+			may: []string{"hongbao/chat"},
+			why: "a place in a list is a text of a client's, whichever database the list is read from",
+		},
 		"hongbao/store/loopback": {
 			may:    []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
@@ -62,11 +66,11 @@ func rooms() map[string]room {
 			why:    "an engine knows the contracts it keeps, its own driver, and no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine knows the contracts it keeps, its own driver, and no other engine",
 		},
 		"hongbao/store/sqlitestore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/migrations", "modernc.org/sqlite"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine knows the contracts it keeps, its own driver, and no other engine",
 		},
 		"hongbao/store/storetest": {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -128,7 +127,11 @@ func standingIsForgotten(t *testing.T, i *installation) {
 	here, there := hear(t, i.nodes[1], who), i.nodes[2]
 	for range 2 {
 		tell(t, here, "join", wire.JoinRequest{Room: room})
-		mayRead := func() bool { return there.post(t, who, "history", wire.HistoryRequest{Room: room}) == http.StatusOK }
+		mayRead := func() bool {
+			status, _, err := there.post(who.Token, "commands/history", wire.HistoryRequest{Room: room})
+			check(t, err)
+			return status == http.StatusOK
+		}
 		began := time.Now()
 		eventually(t, 10*time.Second, "he may read there", mayRead)
 		mustTake(t, "to be let in", time.Since(began), oneHop)
@@ -139,18 +142,6 @@ func standingIsForgotten(t *testing.T, i *installation) {
 		t.Logf("to be forgotten took %v", time.Since(began).Round(time.Millisecond))
 		mustTake(t, "to be forgotten", time.Since(began), oneHop)
 	}
-}
-
-// post sends a command over HTTP.
-func (n *node) post(t *testing.T, who wire.GuestReply, method string, request any) (status int) {
-	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, n.url.JoinPath("/v1/commands", method).String(), strings.NewReader(jsonText(request)))
-	check(t, err)
-	r.Header.Set("Authorization", "Bearer "+who.Token)
-	response, err := http.DefaultClient.Do(r)
-	check(t, err)
-	defer func() { _ = response.Body.Close() }()
-	return response.StatusCode
 }
 
 // moneyIsTold has money move by commands on one server: its owner hears on the others.

@@ -46,4 +46,6 @@ func openSDKSite(t *testing.T) *sdkSite {
 	return &sdkSite{origin: server.URL, chromium: webtest.Browser(t)}
 }
 
-func (s *sdkSite) page(protobuf bool) string { return s.origin + "/" + encodingName(protobuf) + "/page.html" }
+func (s *sdkSite) page(protobuf bool) string {
+	return s.origin + "/" + encodingName(protobuf) + "/page.html"
+}

@@ -21,9 +21,7 @@ type centrifugeJS struct {
 	t        *testing.T
 	site     *sdkSite
 	protobuf bool
-
-	once sync.Once
-	tab  *webtest.Tab
+	tab      *webtest.Tab
 
 	mu      sync.Mutex
 	sockets []*browserSocket // guarded by mu; their numbers are their places
@@ -31,7 +29,6 @@ type centrifugeJS struct {
 
 func (c *centrifugeJS) open(o opening, d *diary) socket {
 	c.t.Helper()
-	c.once.Do(c.openPage)
 	s := &browserSocket{page: c, refresh: o.refresh, diary: d}
 	c.mu.Lock()
 	s.id = len(c.sockets)
@@ -43,8 +40,9 @@ func (c *centrifugeJS) open(o opening, d *diary) socket {
 	return s
 }
 
-// openPage is done when the first client is opened, so that the page is closed before what its clients are connected to.
-func (c *centrifugeJS) openPage() {
+// ready opens the page. It is closed before the server that its clients are connected to.
+func (c *centrifugeJS) ready() {
+	c.t.Helper()
 	c.tab = c.site.chromium.Tab(c.t, func(event any) {
 		if e, ok := event.(*runtime.EventBindingCalled); ok && e.Name == "note" {
 			c.note([]byte(e.Payload))

@@ -17,6 +17,8 @@ type centrifugeGo struct {
 	protobuf bool
 }
 
+func (g centrifugeGo) ready() {}
+
 func (g centrifugeGo) open(o opening, d *diary) socket {
 	dial := centrifuge.NewJsonClient
 	if g.protobuf {

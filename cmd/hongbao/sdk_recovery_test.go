@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hongbao/web/wire"
@@ -74,23 +75,26 @@ func (s *stage) tooMuchToRecover(said []string) {
 	}
 }
 
-// slow: who does not read is hung up on, comes back when he reads again, and has missed nothing.
+// slow: who does not read is hung up on, and who reads again in time is told so, comes back, and has missed nothing.
 func (s *stage) slow() {
 	room := s.room("ann", "public", "bob")
 	bob := s.open("bob", opening{at: s.node})
 	bob.awaits(1, "in", room)
 	resume := bob.stall()
 	defer resume()
+	var enough atomic.Bool
 	var all sync.WaitGroup
 	for w := range 4 { // more than the server keeps, and the system on the way
 		all.Go(func() {
-			for i := range 100 {
+			for i := 0; i < 300 && !enough.Load(); i++ {
 				s.command("ann", "send", wire.SendRequest{Room: room, Key: fmt.Sprintf("large-%d-%d", w, i), Text: strings.Repeat("🧧", 4000)})
 			}
 		})
 	}
+	eventually(s.t, 60*time.Second, "the server calls him slow", func() bool { return s.node.shows("hongbao_slow_total 1") })
+	resume() // at once: who is still away seconds later is given up without a word
+	enough.Store(true)
 	all.Wait()
-	resume()
 	bob.awaits(1, "again", wire.CloseTooSlow)
 	bob.awaits(2, "up")
 	s.say("ann", room, "after")

@@ -32,6 +32,7 @@ func newStage(t *testing.T, sdk sdk, variables ...string) *stage {
 	s := &stage{t: t, sdk: sdk, variables: append(variables, "HONGBAO_JWT_SECRET="+sdkSecret), dir: t.TempDir(), door: openDoor(t)}
 	s.door.facade = &node{t: t, url: s.door.url()}
 	s.serve()
+	s.sdk.ready()
 	return s
 }
 
@@ -88,15 +89,9 @@ func (s *stage) connected(user string) *person {
 // post makes a command over HTTP, as somebody who needs no client for it.
 func (s *stage) post(user, path string, request, reply any) {
 	s.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, s.node.url.JoinPath("/v1", path).String(), bytes.NewReader([]byte(jsonText(request))))
+	status, answer, err := s.node.post(s.mint(web.Claims{User: user, Scope: "admin"}, time.Hour), path, request)
 	check(s.t, err)
-	r.Header.Set("Authorization", "Bearer "+s.mint(web.Claims{User: user, Scope: "admin"}, time.Hour))
-	response, err := http.DefaultClient.Do(r)
-	check(s.t, err)
-	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
-	check(s.t, err)
-	if response.StatusCode != http.StatusOK {
+	if status != http.StatusOK {
 		s.t.Fatalf("%s: %s: %s", user, path, answer)
 	}
 	if reply != nil {

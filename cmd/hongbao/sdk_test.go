@@ -9,6 +9,8 @@ import (
 // sdk is an SDK of others, as it is, in some program. All that a scenario knows of it stands here, so that another one can
 // be put behind the same scenarios.
 type sdk interface {
+	// ready does what takes long before the first client is opened: tokens may be good for seconds.
+	ready()
 	// open makes a client that is connecting, and tells the diary all that it hears until the test ends.
 	open(o opening, d *diary) socket
 }

@@ -7,6 +7,9 @@ import (
 	"hongbao/web/wire"
 )
 
+// shortLived is for how long a token is good that runs out in a scenario: enough to connect on a busy machine.
+const shortLived = 4 * time.Second
+
 // connects: who connects is told who he is and what there is, is in all of his rooms, and hears what is said there.
 func (s *stage) connects() {
 	room, other := s.room("ann", "public", "bob"), s.room("bob", "private")
@@ -40,7 +43,7 @@ func (s *stage) tokenOverAtConnect() {
 
 // tokenRefreshed: a token is replaced on the socket, without a reconnect.
 func (s *stage) tokenRefreshed() {
-	p := s.open("ann", opening{token: s.token("ann", 2*time.Second), refresh: func() (string, error) {
+	p := s.open("ann", opening{token: s.token("ann", shortLived), refresh: func() (string, error) {
 		return s.token("ann", time.Hour), nil
 	}})
 	p.awaits(1, "up")
@@ -55,7 +58,7 @@ func (s *stage) tokenRefreshed() {
 
 // tokenRefused: when the host has no more tokens for its user, the SDK ends.
 func (s *stage) tokenRefused() {
-	p := s.open("ann", opening{token: s.token("ann", 2*time.Second), refresh: func() (string, error) { return "", errNoToken }})
+	p := s.open("ann", opening{token: s.token("ann", shortLived), refresh: func() (string, error) { return "", errNoToken }})
 	p.awaits(1, "up")
 	p.awaits(1, "over", 1)
 }
@@ -63,17 +66,17 @@ func (s *stage) tokenRefused() {
 // tokenRunsOut: while the host cannot give tokens the server waits for 25 s, then hangs up; the SDK comes back with a new
 // one as soon as it gets it.
 func (s *stage) tokenRunsOut() {
-	const ttl, grace = 2 * time.Second, 25 * time.Second
+	const grace = 25 * time.Second
 	began := time.Now()
-	p := s.open("ann", opening{token: s.token("ann", ttl), refresh: func() (string, error) {
-		if time.Since(began) < ttl+grace {
+	p := s.open("ann", opening{token: s.token("ann", shortLived), refresh: func() (string, error) {
+		if time.Since(began) < shortLived+grace {
 			return "", errors.New("the host is away")
 		}
 		return s.token("ann", time.Hour), nil
 	}})
 	p.awaits(1, "up")
 	p.awaitsWithin(45*time.Second, 1, "again", wire.CloseTokenExpired)
-	if lasted := time.Since(began); lasted < ttl+grace-time.Second {
+	if lasted := time.Since(began); lasted < shortLived+grace-time.Second {
 		s.t.Errorf("hung up after %v", lasted)
 	}
 	p.awaits(2, "up")

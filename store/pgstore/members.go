@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/cursor"
 )
 
 // The states of a member that mean more than that he was one: he is one, he was put out, his room was deleted.
@@ -54,7 +55,7 @@ var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
 func (s *Store) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
 	from := listed{role: chat.Owner}
 	if next != "" {
-		if err := parseCursor("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
+		if err := cursor.Parse("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
 			return nil, "", err
 		}
 	}
@@ -69,7 +70,7 @@ func (s *Store) Members(ctx context.Context, room, next string, limit int) (memb
 	if len(list) > limit {
 		list = list[:limit]
 		last := list[limit-1]
-		more = cursor("members", last.role, last.joined, last.User.ID)
+		more = cursor.Make("members", last.role, last.joined, last.User.ID)
 	}
 	for _, l := range list {
 		l.Role = l.role

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/cursor"
 )
 
 const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0`
@@ -26,7 +27,7 @@ func scanRoom(rs pgx.Rows) (r chat.Room, err error) {
 func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
-		if err := parseCursor("rooms", next, &at, &id); err != nil {
+		if err := cursor.Parse("rooms", next, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
@@ -43,7 +44,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (f
 	if len(found) > limit {
 		found = found[:limit]
 		last := found[limit-1]
-		more = cursor("rooms", last.CreatedAt.UnixMilli(), last.ID)
+		more = cursor.Make("rooms", last.CreatedAt.UnixMilli(), last.ID)
 	}
 	return found, more, nil
 }

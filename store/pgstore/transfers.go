@@ -7,13 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/cursor"
 )
 
 // Transfers implements redpacket.Ledger.
 func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
-		if err := parseCursor("transfers", next, &at, &id); err != nil {
+		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
@@ -30,7 +31,7 @@ func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (al
 	if len(all) > limit {
 		all = all[:limit]
 		last := all[limit-1]
-		more = cursor("transfers", last.At.UnixMilli(), last.ID)
+		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
 	}
 	return all, more, nil
 }

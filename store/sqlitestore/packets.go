@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/cursor"
 )
 
 // packetList is a direction of packets as SQL: what it reads from, and the sort key, whose first part is the
@@ -34,7 +35,7 @@ var packetLists = map[redpacket.Direction]packetList{
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
-		if err := parseCursor(string(q.Direction), q.Next, &at, &id); err != nil {
+		if err := cursor.Parse(string(q.Direction), q.Next, &at, &id); err != nil {
 			return redpacket.PacketsPage{}, err
 		}
 	}
@@ -72,7 +73,7 @@ func onePage(q redpacket.PacketsQuery, all []placed) (page []redpacket.PacketSta
 	if len(all) > q.Limit {
 		all = all[:q.Limit]
 		last := all[q.Limit-1]
-		next = cursor(string(q.Direction), last.at, last.Packet.ID)
+		next = cursor.Make(string(q.Direction), last.at, last.Packet.ID)
 	}
 	for _, l := range all {
 		page = append(page, l.PacketState)

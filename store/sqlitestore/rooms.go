@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hongbao/chat"
+	"hongbao/store/cursor"
 )
 
 const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0`
@@ -62,7 +63,7 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (rooms []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
-		if err := parseCursor("rooms", next, &at, &id); err != nil {
+		if err := cursor.Parse("rooms", next, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
@@ -75,7 +76,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (r
 	if len(rooms) > limit {
 		rooms = rooms[:limit]
 		last := rooms[limit-1]
-		more = cursor("rooms", last.CreatedAt.UnixMilli(), last.ID)
+		more = cursor.Make("rooms", last.CreatedAt.UnixMilli(), last.ID)
 	}
 	return rooms, more, nil
 }

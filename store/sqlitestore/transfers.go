@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/cursor"
 )
 
 // movement is a row of transfers: what went from the debited party to the credited one.
@@ -42,7 +43,7 @@ func (w *writer) record(m movement) error {
 func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
-		if err := parseCursor("transfers", next, &at, &id); err != nil {
+		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
 			return nil, "", err
 		}
 	}
@@ -56,7 +57,7 @@ func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (al
 	if len(all) > limit {
 		all = all[:limit]
 		last := all[limit-1]
-		more = cursor("transfers", last.At.UnixMilli(), last.ID)
+		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
 	}
 	return all, more, nil
 }

@@ -1,5 +1,6 @@
 // What the page knows. Everything shown is a function of `state`; it changes only inside `change`, which has the page drawn
 // again in the next frame. Data goes one way: events and answers -> model -> state -> views -> actions -> client.
+import { emptyPages } from './model/pages.js';
 
 /**
  * @typedef {import('../sdk/types.js').User} User
@@ -20,6 +21,9 @@
  * @property {Map<string, number>} readers  how far others have read
  * @property {number|null} online
  * @property {User|null} other           of a direct room
+ * @property {import('./model/pages.js').Pages<Member>} members
+ *
+ * @typedef {import('../sdk/types.js').Member} Member
  *
  * @typedef {object} Line
  * @property {number} at
@@ -44,6 +48,22 @@
  * @property {string[]} latest          who has opened it last
  * @property {number|null} doneAt       when the last share went, where known
  * @property {'no'|'asking'|'pending'} grab
+ * @property {'won'|'already'|'empty'|'expired'|null} answer   what the last grab came to
+ * @property {any} refusal              why the last grab was not answered
+ * @property {'envelope'|'details'|null} stage   what of it is looked at; null: not looked at
+ * @property {ClaimList|null} claims    who got what, as far as it was read
+ *
+ * @typedef {object} ClaimList
+ * @property {import('../sdk/types.js').Claim[]} all   by rank, from 1 without gaps
+ * @property {boolean} more
+ * @property {import('../sdk/types.js').Proof|null} proof
+ * @property {boolean} loading
+ * @property {unknown} error
+ *
+ * @typedef {object} YearView           red packets of a year and direction
+ * @property {import('./model/pages.js').Pages<{packet: Packet, state: PacketState}>} pages
+ * @property {{count: number, amount: number, luckiest: number}|null} totals
+ * @property {boolean} earlier          there are some in the years before
  *
  * @typedef {object} Sheet              what lies over or beside the room
  * @property {string} name              a row of views/sheets.js
@@ -66,6 +86,9 @@ export const state = {
   /** @type {Map<string, User>} */ people: new Map(),
   /** @type {Map<string, boolean>} */ online: new Map(),
   /** @type {Map<string, PacketView>} */ packets: new Map(),
+  /** @type {import('./model/pages.js').Pages<import('../sdk/types.js').Transfer>} */ wallet: emptyPages(),
+  /** @type {{year: number, direction: 'sent'|'received', views: Map<string, YearView>}} */
+  years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
   /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
   /** @type {{id: number, text: string}[]} */ toasts: [],
   announcement: '', // said by screen readers

@@ -1,11 +1,16 @@
 // Packets and how they stand, as far as one has heard. A state only goes forward: what is late or older changes nothing.
 import { state } from '../state.js';
 
-/** @param {import('../state.js').Packet} packet @returns {import('../state.js').PacketView} */
+/** @typedef {import('../state.js').PacketView} PacketView */
+
+/** @param {import('../state.js').Packet} packet @returns {PacketView} */
 export function packetView(packet) {
   let view = state.packets.get(packet.id);
   if (!view) {
-    view = { packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null, grab: 'no' };
+    view = {
+      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null,
+      grab: 'no', answer: null, refusal: null, stage: null, claims: null,
+    };
     state.packets.set(packet.id, view);
   }
   return view;
@@ -38,10 +43,31 @@ export function setProgress(p) {
 export function setGrabbed(g) {
   const view = state.packets.get(g.packet);
   if (!view) return;
-  view.grab = g.outcome === 'pending' ? 'pending' : 'no';
+  if (g.outcome === 'pending') {
+    view.grab = 'pending';
+    return;
+  }
+  view.grab = 'no';
+  view.refusal = null;
+  view.answer = g.outcome === 'already' && view.answer === 'won' ? 'won' : g.outcome; // it is told twice when it came late
   const s = { ...view.state, claimed: Math.max(view.state.claimed, g.claimed ?? 0) };
   if (g.outcome === 'won' || g.outcome === 'already') s.mine = { amount: g.amount, rank: g.rank, at: g.at };
   if (g.outcome === 'empty') s.status = s.status === 'open' ? 'drained' : s.status;
   if (g.outcome === 'expired') s.status = s.status === 'open' ? 'expired' : s.status;
   view.state = s;
+}
+
+/** May one open it, as far as it says whom it is for? @param {import('../state.js').Packet} packet */
+export function isForMe(packet) { return !packet.to || packet.to.includes(state.me?.id ?? ''); }
+
+/** What is to be seen of a packet: the envelope to be opened, or who got what. @param {PacketView} view */
+export function stageOf(view) {
+  if (view.stage) return view.stage;
+  return view.state.status === 'open' && !view.state.mine && isForMe(view.packet) ? 'envelope' : 'details';
+}
+
+/** Is the sheet of a packet the envelope? Then it is a dialog on a wide screen too. @param {string|undefined} id */
+export function isSealed(id) {
+  const view = state.packets.get(id ?? '');
+  return view !== undefined && stageOf(view) === 'envelope';
 }

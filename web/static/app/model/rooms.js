@@ -1,5 +1,7 @@
 // Rooms that one is in.
 import { state } from '../state.js';
+import { go } from '../route.js';
+import { emptyPages } from './pages.js';
 import { emptyTimeline } from './timeline.js';
 
 /** @param {any} room as on the wire @returns {import('../state.js').RoomView} */
@@ -7,6 +9,7 @@ function viewOf(room) {
   return {
     room, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
     draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null,
+    members: emptyPages(),
   };
 }
 
@@ -29,7 +32,7 @@ export function setRooms(rooms) {
 /** @param {any} room */
 export function addRoom(room) {
   const view = state.rooms.get(room.id);
-  if (view) view.room = { ...view.room, ...room, role: room.role ?? view.room.role };
+  if (view) view.room = { ...view.room, ...room, role: room.role ?? view.room.role, announcement: room.announcement };
   else state.rooms.set(room.id, viewOf(room));
   return /** @type {import('../state.js').RoomView} */ (state.rooms.get(room.id));
 }
@@ -37,7 +40,7 @@ export function addRoom(room) {
 /** @param {string} id */
 export function dropRoom(id) {
   state.rooms.delete(id);
-  if (state.route.room === id) state.route = { room: null, sheet: null };
+  if (state.route.room === id) go({ room: null }, { replace: true });
 }
 
 /** Rooms as they are listed: where something was said last comes first. */

@@ -15,89 +15,152 @@
  * @property {Set<string>} [mine]       emojis that one has put oneself, as far as it is known
  *
  * @typedef {object} Timeline
- * @property {Item[]} items
+ * @property {Item[]} items             changed in place, so that an entry costs the same in a long timeline; a new array is a new run
  * @property {number} first             the lowest seq that has been looked at; items begin there or later
  * @property {number} last              the highest
  * @property {boolean} loaded           there is something here, even if it is empty
  * @property {boolean} complete         nothing is before it
- * @property {'no'|'newest'|'older'} loading
+ * @property {boolean} newer            the room goes on after it: one has jumped back
+ * @property {'no'|'newest'|'older'|'newer'|'around'} loading
  * @property {unknown} error            of the last load
+ * @property {Entry[]} meanwhile        what came while a page was asked for: the page may be older or younger than it
+ * @property {Map<number, Map<string, {seq: number, on: boolean}>>} mine  one's own reactions, by target; the latest seq counts
+ * @property {Map<number, Item|null>} quotes  items before this run that are quoted in it; null: asked for
  */
 
 /** @returns {Timeline} */
 export function emptyTimeline() {
-  return { items: [], first: 0, last: 0, loaded: false, complete: false, loading: 'no', error: null };
+  return {
+    items: [], first: 0, last: 0, loaded: false, complete: false, newer: false, loading: 'no', error: null, meanwhile: [],
+    mine: new Map(), quotes: new Map(),
+  };
 }
 
-/** Starts anew from the newest page. @param {Timeline} t @param {Entry[]} entries @param {boolean} more @param {string} me */
+/** Starts anew with a page. @param {Timeline} t @param {Entry[]} entries @param {boolean} more before it @param {string} me */
 export function begin(t, entries, more, me) {
-  Object.assign(t, emptyTimeline(), { loaded: true, complete: !more });
+  const { meanwhile, loading } = t;
+  Object.assign(t, emptyTimeline(), { loaded: true, complete: !more, meanwhile, loading });
   t.first = entries[0]?.seq ?? 1;
   t.last = t.first - 1;
-  for (const e of entries) append(t, e, me, true);
+  extend(t, entries, me);
 }
 
 /** Puts an older page before. @param {Timeline} t @param {Entry[]} entries @param {boolean} more @param {string} me */
 export function prepend(t, entries, more, me) {
-  const before = emptyTimeline();
-  begin(before, entries.filter((e) => e.seq < t.first), more, me);
-  t.items = [...before.items, ...t.items];
-  if (entries.length) t.first = entries[0].seq;
-  t.complete = !more;
+  const page = entries.filter((e) => e.seq < t.first);
+  for (const e of page) noteMine(t, e, me);
+  t.items.unshift(...page.filter(isShown).map((e) => itemOf(t, e)));
+  t.first = page[0]?.seq ?? t.first;
+  t.complete = !more || !page.length;
+  for (const e of t.meanwhile) amend(t, e, me);
+}
+
+/** Puts a page after, which is folded already. @param {Timeline} t @param {Entry[]} entries @param {string} me */
+export function extend(t, entries, me) {
+  for (const e of entries) {
+    if (e.seq <= t.last) continue;
+    noteMine(t, e, me);
+    add(t, e);
+  }
+  for (const e of t.meanwhile) {
+    amend(t, e, me);
+    if (e.seq === t.last + 1) add(t, e);
+  }
 }
 
 /**
- * Adds the next entry. What is not the next one is left out: the page will be asked again for it.
- * @param {Timeline} t @param {Entry} e @param {string} me @param {boolean} [folded] from history, where targets are folded already
+ * Takes a live entry, the next one of its room.
+ * @param {Timeline} t @param {Entry} e @param {string} me
+ * @returns {boolean} false: one before it is missing here, so that the timeline must be loaded anew
  */
-export function append(t, e, me, folded = false) {
-  if (!t.loaded || e.seq <= t.last) return;
+export function append(t, e, me) {
+  if (t.loading !== 'no') t.meanwhile.push(e);
+  if (!t.loaded) return true;
+  amend(t, e, me); // what one looks at may be older than this even where the run goes beyond it
+  if (e.seq <= t.last) return true;
+  if (e.seq !== t.last + 1) return t.newer;
+  add(t, e);
+  return true;
+}
+
+/** @param {Timeline} t @param {Entry} e the next one */
+function add(t, e) {
   t.last = e.seq;
-  switch (e.kind) {
-    case 'edit':
-      if (!folded) alter(t, e.body.target, (i) => ({ ...i, body: { ...i.body, text: e.body.text, edited_at: e.at } }));
-      return;
-    case 'recall':
-      if (!folded) alter(t, e.body.target, (i) => ({ ...i, body: { recalled: true } }));
-      return;
-    case 'react':
-      alter(t, e.body.target, (i) => reacted(i, e, me, folded));
-      return;
-    default:
-      t.items = [...t.items, /** @type {Item} */ ({ ...e })];
+  if (isShown(e)) t.items.push(itemOf(t, e));
+}
+
+/** @param {Entry} e */
+function isShown(e) { return e.kind !== 'edit' && e.kind !== 'recall' && e.kind !== 'react'; }
+
+/** @param {Timeline} t @param {Entry} e @returns {Item} */
+function itemOf(t, e) {
+  const item = /** @type {Item} */ ({ ...e });
+  if (t.mine.has(e.seq)) item.mine = marks(t, e.seq);
+  return item;
+}
+
+/** Does to its target what an entry says; twice is as once. @param {Timeline} t @param {Entry} e @param {string} me */
+function amend(t, e, me) {
+  if (isShown(e)) return;
+  noteMine(t, e, me);
+  alter(t, e.body.target, (i) => amended(i, e));
+}
+
+/** @param {Item} i @param {Entry} e @returns {Item} */
+function amended(i, e) {
+  const { body } = i;
+  if (body.recalled) return i;
+  if (e.kind === 'recall') return { ...i, body: { recalled: true } };
+  if (e.kind === 'edit') {
+    if (e.body.recalled || e.at < (body.edited_at ?? 0)) return i;
+    return { ...i, body: { ...body, text: e.body.text, edited_at: e.at } };
   }
+  const reactions = { ...body.reactions, [e.body.emoji]: e.body.count };
+  if (!e.body.count) delete reactions[e.body.emoji];
+  return { ...i, body: { ...body, reactions } };
 }
 
 /** @param {Timeline} t @param {number} seq @param {(i: Item) => Item} change */
 function alter(t, seq, change) {
   const at = find(t, seq);
-  if (at < 0) return;
-  t.items = t.items.slice();
-  t.items[at] = change(t.items[at]);
+  if (at >= 0) t.items[at] = change(t.items[at]);
+  const quote = t.quotes.get(seq);
+  if (quote) t.quotes.set(seq, change(quote));
 }
 
-/** @param {Item} i @param {Entry} e @param {string} me @param {boolean} folded */
-function reacted(i, e, me, folded) {
-  if (i.body.recalled) return i;
-  const { emoji, on, count } = e.body;
-  const mine = new Set(i.mine);
-  if (e.from.id === me) on ? mine.add(emoji) : mine.delete(emoji);
-  if (folded) return { ...i, mine };
-  const reactions = { ...i.body.reactions, [emoji]: count };
-  if (!count) delete reactions[emoji];
-  return { ...i, mine, body: { ...i.body, reactions } };
+/** Notes one's own reaction, also to what is not here yet: history says how many there are, and not whose. @param {Timeline} t @param {Entry} e @param {string} me */
+function noteMine(t, e, me) {
+  if (e.kind === 'react' && e.from.id === me) mark(t, e.body.target, e.body.emoji, e.body.on, e.seq);
+}
+
+/** @param {Timeline} t @param {number} target @param {string} emoji @param {boolean} on @param {number} seq since when it is so */
+export function mark(t, target, emoji, on, seq) {
+  let own = t.mine.get(target);
+  if (!own) t.mine.set(target, own = new Map());
+  if ((own.get(emoji)?.seq ?? 0) > seq) return;
+  own.set(emoji, { seq, on });
+  alter(t, target, (i) => ({ ...i, mine: marks(t, target) }));
+}
+
+/** @param {Timeline} t @param {number} seq */
+function marks(t, seq) {
+  return new Set([...t.mine.get(seq) ?? []].filter(([, m]) => m.on).map(([emoji]) => emoji));
 }
 
 /** Index of the item with a seq, or -1. @param {Timeline} t @param {number} seq */
 export function find(t, seq) {
+  const at = after(t, seq - 1);
+  return t.items[at]?.seq === seq ? at : -1;
+}
+
+/** Index of the first item after a seq; the number of items when there is none. @param {Timeline} t @param {number} seq */
+export function after(t, seq) {
   let low = 0;
-  let high = t.items.length - 1;
-  while (low <= high) {
+  let high = t.items.length;
+  while (low < high) {
     const middle = (low + high) >> 1;
-    const at = t.items[middle].seq;
-    if (at === seq) return middle;
-    if (at < seq) low = middle + 1;
-    else high = middle - 1;
+    if (t.items[middle].seq <= seq) low = middle + 1;
+    else high = middle;
   }
-  return -1;
+  return low;
 }

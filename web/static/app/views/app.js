@@ -27,7 +27,7 @@ function over(room, modal) {
   const { sheet } = state.route;
   const row = sheet && sheets[sheet.name];
   if (!row || (row.needsRoom && !room)) return null;
-  const isModal = row.modal || !state.wide;
+  const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;
   return h(isModal ? Sheet : Panel, { key: `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id) },
     h(row.view, { view: room, id: sheet.id }));

@@ -1,5 +1,7 @@
-// All sheets by the name that stands in the address. modal: a dialog on a wide screen too, else a panel beside the room there.
+// All sheets by the name that stands in the address. modal: a dialog on a wide screen too (or whether it is one, by the id), else a
+// panel beside the room there.
 import { t } from '../words.js';
+import { isSealed } from '../model/packets.js';
 import { NewRoom } from './new-room.js';
 import { FindRooms } from './find-rooms.js';
 import { Settings } from './settings.js';
@@ -17,7 +19,7 @@ export const sheets = {
   find: { view: FindRooms, modal: true, title: () => t('find.title') },
   settings: { view: Settings, modal: true, title: () => t('settings.title') },
   compose: { view: Compose, modal: true, needsRoom: true, title: () => t('compose.title') },
-  packet: { view: PacketSheet, title: () => t('packet.title') }, // id: packet
+  packet: { view: PacketSheet, modal: isSealed, title: () => t('packet.title') }, // id: packet
   wallet: { view: Wallet, title: () => t('wallet.title') },
   packets: { view: PacketYears, title: () => t('years.title') },
   info: { view: RoomInfo, needsRoom: true, title: () => t('info.title') },

@@ -1,3 +1,81 @@
-import { h } from '../dom.js';
+// The wallet: what there is, and where it came from and went.
+import { h, Component, Fragment } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { clock, day, money, signedMoney, startOfDay } from '../format.js';
+import { olderTransfers, renewTransfers } from '../actions/wallet.js';
+import { openSheet } from '../route.js';
+import { Endless } from './endless.js';
+import { Icon } from './icon.js';
+import { Time } from './parts.js';
 
-export function Wallet() { return h('div', null); }
+export class Wallet extends Component {
+  componentDidMount() { this.renew(); }
+
+  /** Whenever it is told how the account stands there may be new transfers. */
+  componentDidUpdate() {
+    if (state.account !== this.account && !state.wallet.loading) this.renew();
+  }
+
+  renew() {
+    this.account = state.account;
+    renewTransfers();
+  }
+
+  render() {
+    const { wallet, account } = state;
+    return h('div', { class: 'wallet stack' },
+      h('div', { class: 'wallet-head' },
+        h('p', { class: 'muted small' }, t('wallet.balance')),
+        h('p', { class: 'wallet-balance number' }, money(account.balance)),
+        h('button', { class: 'button', type: 'button', onClick: () => openSheet('packets') }, h(Icon, { name: 'envelope', size: 20 }), t('years.title'))),
+      wallet.loaded && !wallet.items.length ? h(NoTransfers, null) : byDay(wallet.items).map(({ at, items }) => h(Day, { key: at, at, items })),
+      h(Endless, { pages: wallet, first: renewTransfers, more: olderTransfers }));
+  }
+}
+
+function NoTransfers() {
+  return h('div', { class: 'empty' },
+    h('h2', null, t('wallet.empty')),
+    h('p', null, t('wallet.emptyNext')),
+    h('button', { class: 'button', type: 'button', onClick: () => openSheet('find') }, t('find.title')));
+}
+
+/** @param {import('../../sdk/types.js').Transfer[]} transfers newest first */
+function byDay(transfers) {
+  const days = [];
+  for (const m of transfers) {
+    const at = startOfDay(m.at);
+    if (days.at(-1)?.at !== at) days.push({ at, items: [] });
+    days.at(-1).items.push(m);
+  }
+  return days;
+}
+
+function Day({ at, items }) {
+  return h('section', { class: 'by-day' },
+    h('h3', { class: 'small muted' }, day(at)),
+    h('ul', { class: 'list' }, items.map((m) => h('li', { key: m.id }, h(Transfer, { m })))));
+}
+
+function Transfer({ m }) {
+  const inside = h(Fragment, null,
+    h('span', { class: `coin ${m.packet ? 'of-packet' : ''}` }, h(Icon, { name: m.packet ? 'envelope' : 'wallet', size: 20 })),
+    h('span', { class: 'grow' },
+      h('span', { class: 'two-lines' }, what(m)),
+      h('span', { class: 'muted small cut lines' }, h(Time, { at: m.at }, clock(m.at)), more(m) && ` · ${more(m)}`)),
+    h('span', { class: `number amount ${m.amount > 0 ? 'plus' : ''}` }, signedMoney(m.amount)));
+  return m.packet
+    ? h('button', { class: 'list-row', type: 'button', onClick: () => openSheet('packet', m.packet) }, inside)
+    : h('div', { class: 'list-row' }, inside);
+}
+
+/** What a transfer was, in words. */
+function what({ kind, packet }) {
+  const from = kind === 'claim' && state.packets.get(packet)?.packet.from;
+  if (from) return from.id === state.me.id ? t('wallet.claimOwn') : t('wallet.claimFrom', { name: from.name || from.id });
+  return t(`wallet.${kind}`);
+}
+
+/** What else is known of it. */
+function more({ kind, packet, note }) { return kind === 'credit' || kind === 'debit' ? note : state.packets.get(packet)?.packet.greeting; }

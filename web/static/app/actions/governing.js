@@ -1,0 +1,83 @@
+// Who is in a room, and what may be done about it. What was asked for is seen when the room tells it.
+import { state, change } from '../state.js';
+import { client } from '../session.js';
+import { go } from '../route.js';
+import { addMembers, memberOf, setMembers } from '../model/members.js';
+import { addRoom, dropRoom } from '../model/rooms.js';
+import { load } from './pages.js';
+
+const page = 100;
+const mostPages = 10; // that are read at once
+
+/** Reads as many members again as were loaded, a page at least. @param {import('../state.js').RoomView} view */
+export async function renewMembers(view) {
+  const wanted = Math.min(view.members.items.length, page * mostPages);
+  await load(view.members, async () => {
+    let got = await client.members({ room: view.room.id, limit: page });
+    let all = got.members;
+    while (got.next && all.length < wanted) {
+      got = await client.members({ room: view.room.id, limit: page, next: got.next });
+      all = all.concat(got.members);
+    }
+    return () => setMembers(view, all, got.next);
+  });
+}
+
+/** @param {import('../state.js').RoomView} view */
+export async function moreMembers(view) {
+  const { members } = view;
+  if (!members.loaded || members.complete) return;
+  await load(members, async () => {
+    const got = await client.members({ room: view.room.id, limit: page, next: members.next });
+    return () => { if (view.members === members) addMembers(view, got.members, got.next); };
+  });
+}
+
+/** Reads members until somebody is among them, or there are too many. @param {import('../state.js').RoomView} view @param {string} user */
+export async function findMember(view, user) {
+  if (!view.members.loaded) await renewMembers(view);
+  for (let n = 1; n < mostPages && !view.members.error && !view.members.complete && !memberOf(view, user); n++) await moreMembers(view);
+}
+
+/** @param {import('../state.js').RoomView} view @param {string} user @param {import('../../sdk/types.js').Role} role */
+export function setRole(view, user, role) { return client.setRole(view.room.id, user, role); }
+
+/** @param {import('../state.js').RoomView} view @param {string} user @param {number} seconds 0 lifts it */
+export function mute(view, user, seconds) { return client.mute(view.room.id, user, seconds); }
+
+/** @param {import('../state.js').RoomView} view @param {string} user @param {boolean} ban */
+export function putOut(view, user, ban) { return client.kick(view.room.id, user, ban); }
+
+/** @param {import('../state.js').RoomView} view @param {string} user */
+export function letBack(view, user) { return client.unban(view.room.id, user); }
+
+/** @param {import('../state.js').RoomView} view @param {string[]} users */
+export function invite(view, users) { return client.invite(view.room.id, users); }
+
+/** @param {import('../state.js').RoomView} view @param {{name?: string, announcement?: string}} to */
+export async function saveRoom(view, to) {
+  const { room } = await client.updateRoom({ room: view.room.id, ...to });
+  change(() => addRoom(room));
+}
+
+/** @param {import('../state.js').RoomView} view */
+export async function leaveRoom(view) {
+  await client.leave(view.room.id);
+  change(() => dropRoom(view.room.id));
+}
+
+/** @param {import('../state.js').RoomView} view */
+export async function deleteRoom(view) {
+  await client.deleteRoom(view.room.id);
+  change(() => dropRoom(view.room.id));
+}
+
+/** Opens the room that one has with somebody alone. @param {string} user */
+export async function talkTo(user) {
+  const { room } = await client.direct(user);
+  change(() => {
+    const view = addRoom(room);
+    view.other ??= state.people.get(user) ?? { id: user, name: user };
+  });
+  go({ room: room.id, sheet: null });
+}

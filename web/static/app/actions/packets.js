@@ -1,0 +1,141 @@
+// Sending, opening and looking into red packets.
+import { state, change, toast } from '../state.js';
+import { attempt } from './attempt.js';
+import { client } from '../session.js';
+import { meet } from '../model/happenings.js';
+import { packetView, setGrabbed, setPacketState } from '../model/packets.js';
+import { openSheet } from '../route.js';
+import { money } from '../format.js';
+import { t } from '../words.js';
+import { newKey } from '../../sdk/index.js';
+
+const page = 50;
+const lockPatience = 6000; // who has tried too many passphrases is told to wait rather than kept waiting
+const conflict = 'conflict';
+
+/** @typedef {import('../state.js').PacketView} PacketView */
+
+/** Sends a packet; it is shown at once, grey until the server has it. @param {string} room @param {object} packet what was filled in */
+export function sendPacket(room, packet) {
+  const key = newKey();
+  const request = { room, ...packet, key, commitment: client.account.nextCommitment };
+  const sending = { key, kind: 'packet', at: Date.now(), status: 'sending', request };
+  change(() => { state.rooms.get(room).outbox.push(sending); });
+  deliverPacket(sending);
+}
+
+/**
+ * Sends it, for the first time or again: with the same key, so that it is never sent twice. Where another device has used up
+ * the seed that was shown, this key was refused for good, and a new one is drawn for the next seed: the server must have drawn
+ * the seed before it could know the key.
+ * @param {import('../state.js').Sending} sending
+ */
+export async function deliverPacket(sending) {
+  change(() => { sending.status = 'sending'; sending.error = undefined; });
+  try {
+    const sent = await deliverOnce(sending);
+    change(() => {
+      packetView(sent.packet);
+      const room = state.rooms.get(sending.request.room);
+      if (room && room.timeline.last >= sent.seq) room.outbox = room.outbox.filter((s) => s !== sending);
+    });
+  } catch (error) {
+    change(() => { sending.status = 'failed'; sending.error = error; });
+  }
+}
+
+async function deliverOnce(sending) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await client.sendPacket(sending.request);
+    } catch (error) {
+      if (error.word !== conflict || tries > 4) throw error;
+      if (error.repeated && tries === 0) continue; // perhaps it was our own unanswered try that has used the seed
+      const key = newKey();
+      change(() => {
+        sending.key = key;
+        sending.request = { ...sending.request, key, commitment: error.fields.next_commitment ?? client.account.nextCommitment };
+      });
+    }
+  }
+}
+
+/** Opens a packet, or asks again. What comes of it is in the packet's view. @param {string} id @param {string} [passphrase] */
+export async function openPacket(id, passphrase) {
+  const view = state.packets.get(id);
+  if (!view || view.grab !== 'no') return;
+  change(() => { view.grab = 'asking'; view.refusal = null; view.answer = null; });
+  try {
+    const onPending = () => change(() => { if (view.grab === 'asking') view.grab = 'pending'; });
+    const answer = await client.grab(id, passphrase, { onPending, ...(view.packet.locked && { patience: lockPatience }) });
+    change(() => setGrabbed(answer));
+    if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount) }));
+  } catch (error) {
+    change(() => { view.grab = 'no'; view.refusal = error; });
+  }
+}
+
+/** Shows who got what. @param {PacketView} view */
+export function showDetails(view) { change(() => { view.stage = 'details'; }); }
+
+/** @param {string} id */
+export function showPacket(id) {
+  const view = state.packets.get(id);
+  if (view) view.stage = null;
+  openSheet('packet', id);
+}
+
+/** Asks for a packet that nothing is known of yet. @param {string} id @returns {Promise<unknown>} what went wrong */
+export async function findPacket(id) {
+  try {
+    take(await client.packet({ packet: id, limit: page }), 0);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Reads on who got what; from the start when amounts can be seen now that could not. @param {string} id @param {boolean} [anew] */
+export async function loadClaims(id, anew = false) {
+  const view = state.packets.get(id);
+  if (!view || view.claims?.loading) return;
+  const list = view.claims ?? { all: [], more: false, proof: null, loading: false, error: null };
+  change(() => { view.claims = { ...list, loading: true, error: null }; });
+  const after = anew ? 0 : list.all.length;
+  try {
+    take(await client.packet({ packet: id, after_rank: after, limit: anew ? Math.max(page, Math.min(100, list.all.length)) : page }), after);
+  } catch (error) {
+    change(() => { view.claims = { ...list, loading: false, error }; });
+  }
+}
+
+function take(reply, after) {
+  change(() => {
+    const view = packetView(reply.packet);
+    setPacketState(reply.state);
+    reply.claims.forEach((c) => meet(c.user));
+    const before = view.claims?.all.slice(0, after) ?? [];
+    view.claims = { all: [...before, ...reply.claims], more: reply.more, proof: reply.proof ?? null, loading: false, error: null };
+  });
+}
+
+/** Takes back one's own packet that nobody has opened yet. @param {PacketView} view */
+export async function cancelPacket(view) {
+  const done = await attempt(client.cancelPacket(view.packet.id));
+  if (done) change(() => setPacketState(done.state));
+}
+
+const asked = new Set();
+
+/** Learns who the luckiest is, of whom one may never have heard. @param {PacketView} view */
+export async function meetLuckiest(view) {
+  const { luckiest } = view.state;
+  if (!luckiest || state.people.has(luckiest.user) || asked.has(view.packet.id)) return;
+  asked.add(view.packet.id);
+  try {
+    const { claims } = await client.packet({ packet: view.packet.id, after_rank: luckiest.rank - 1, limit: 1 });
+    change(() => claims.forEach((c) => meet(c.user)));
+  } catch {
+    // Then the envelope tells it without the name.
+  }
+}

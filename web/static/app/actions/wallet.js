@@ -1,0 +1,117 @@
+// One's money: the transfers, and the red packets of a year.
+import { state, change } from '../state.js';
+import { client } from '../session.js';
+import { addPage, emptyPages, renewHead } from '../model/pages.js';
+import { packetView, setPacketState } from '../model/packets.js';
+import { load } from './pages.js';
+
+const page = 50;
+const most = 100; // that the server puts on a page
+
+/** The newest transfers, before those that are there. */
+export async function renewTransfers() {
+  const { wallet } = state;
+  await load(wallet, async () => {
+    const got = await client.wallet({ limit: page });
+    await learnPackets(got.transfers);
+    return () => {
+      noteAccount();
+      renewHead(wallet, got.transfers, got.next, idOf);
+    };
+  });
+}
+
+/** The next page of transfers. */
+export async function olderTransfers() {
+  const { wallet } = state;
+  if (!wallet.loaded || wallet.complete) return;
+  await load(wallet, async () => {
+    const got = await client.wallet({ limit: page, next: wallet.next });
+    await learnPackets(got.transfers);
+    return () => addPage(wallet, got.transfers, got.next, idOf);
+  });
+}
+
+function idOf(transfer) { return transfer.id; }
+
+/** The client has heard with the answer how the account stands. It is the same account: what waits for news of it is not told. */
+function noteAccount() {
+  const { balance, nextCommitment } = client.account;
+  Object.assign(state.account, { balance, nextCommitment });
+}
+
+/**
+ * A transfer names its packet by id alone. Whose packets they are is asked for all shares of a page at once; without an
+ * answer the list is as good, and says less.
+ */
+async function learnPackets(transfers) {
+  const shares = transfers.filter((m) => m.kind === 'claim' && m.packet && !state.packets.has(m.packet));
+  if (!shares.length) return;
+  const times = shares.map((m) => m.at);
+  try {
+    const got = await client.packets({ direction: 'received', from: Math.min(...times), to: Math.max(...times) + 1, limit: most }, { patience: 5000 });
+    got.packets.forEach(notePacket);
+  } catch { /* it is only for the words */ }
+}
+
+/** @param {{packet: any, state: any}} row of packets */
+function notePacket(row) {
+  packetView(row.packet);
+  setPacketState(row.state);
+}
+
+/** The red packets of a year and direction, as far as they are read. @returns {import('../state.js').YearView} */
+export function yearView() {
+  const { year, direction } = state.years;
+  const name = `${direction}/${year}`;
+  let view = state.years.views.get(name);
+  if (!view) {
+    view = { pages: emptyPages(), totals: null, earlier: false };
+    state.years.views.set(name, view);
+  }
+  return view;
+}
+
+/** @param {{year?: number, direction?: 'sent'|'received'}} which */
+export function showYear(which) {
+  change(() => { Object.assign(state.years, which); });
+  renewYear();
+}
+
+/** The first page and the totals anew. */
+export async function renewYear() {
+  const view = yearView();
+  const { direction } = state.years;
+  const span = spanOf(state.years.year);
+  await load(view.pages, async () => {
+    const [got, before] = await Promise.all([
+      client.packets({ direction, ...span, limit: page }),
+      client.packets({ direction, to: span.from, limit: 1 }),
+    ]);
+    return () => {
+      got.packets.forEach(notePacket);
+      view.totals = got.totals;
+      view.earlier = before.totals.count > 0;
+      renewHead(view.pages, got.packets, got.next, packetOf);
+    };
+  });
+}
+
+/** The next page of the year. */
+export async function moreOfYear() {
+  const view = yearView();
+  const { direction, year } = state.years;
+  if (!view.pages.loaded || view.pages.complete) return;
+  await load(view.pages, async () => {
+    const got = await client.packets({ direction, ...spanOf(year), limit: page, next: view.pages.next });
+    return () => {
+      got.packets.forEach(notePacket);
+      addPage(view.pages, got.packets, got.next, packetOf);
+    };
+  });
+}
+
+function packetOf(row) { return row.packet.id; }
+
+/** A year as people where one is have it. @param {number} year */
+function spanOf(year) { return { from: new Date(year, 0, 1).getTime(), to: new Date(year + 1, 0, 1).getTime() }; }

@@ -1,0 +1,75 @@
+// Members of a room, as far as they are loaded, and kept right by what happens: the owner, admins, then the others, each in the
+// order they came.
+import { state } from '../state.js';
+import { addPage, emptyPages } from './pages.js';
+
+/** @typedef {import('../state.js').Member} Member */
+
+const ranks = { owner: 0, admin: 1, member: 2 };
+
+/** What has been read of a room's members takes the place of what was known before. @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next */
+export function setMembers(view, members, next) {
+  const { scroll } = view.members;
+  view.members = { ...emptyPages(), scroll };
+  addMembers(view, members, next);
+}
+
+/** The next page of them. @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next */
+export function addMembers(view, members, next) {
+  for (const m of members) {
+    state.people.set(m.user.id, m.user);
+    state.online.set(m.user.id, m.online);
+  }
+  addPage(view.members, members, next, idOf);
+}
+
+function idOf(member) { return member.user.id; }
+
+/** @param {import('../state.js').RoomView} view @param {string} user @returns {Member|undefined} undefined: not in it, or not loaded */
+export function memberOf(view, user) { return view.members.items.find((m) => m.user.id === user); }
+
+/** What a member entry changes. @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').MemberBody} body */
+export function noteMember(view, { user, change, role, until }) {
+  const { members } = view;
+  if (!members.loaded) return;
+  switch (change) {
+    case 'invited':
+      if (members.complete) put(members, { user: known(user), role: 'member', online: !!state.online.get(user) });
+      return;
+    case 'kicked': case 'banned': case 'left_private':
+      members.items = members.items.filter((m) => m.user.id !== user);
+      return;
+    case 'role':
+      put(members, { ...(memberOf(view, user) ?? { user: known(user), online: !!state.online.get(user) }), role });
+      return;
+    case 'muted':
+      members.items = members.items.map((m) => (m.user.id === user ? { ...m, muted_until: until } : m));
+      return;
+    default:
+  }
+}
+
+function known(user) { return state.people.get(user) ?? { id: user, name: user }; }
+
+/** Puts a member where the role belongs, or the one who is there already under the new role. */
+function put(members, member) {
+  const at = members.items.findIndex((m) => m.user.id === member.user.id);
+  const items = members.items.slice();
+  if (at < 0) items.push(member);
+  else items[at] = member;
+  members.items = items.sort((a, b) => ranks[a.role] - ranks[b.role]);
+}
+
+/** Is somebody muted at the moment? @param {Member|undefined} member */
+export function isMuted(member) { return (member?.muted_until ?? 0) > Date.now(); }
+
+/**
+ * May one put out and mute somebody? The owner all others, admins plain members and who is out; nobody himself.
+ * @param {import('../state.js').RoomView} view @param {string} user
+ */
+export function isAbove(view, user) {
+  const { role, kind } = view.room;
+  if (kind === 'direct' || user === state.me?.id) return false;
+  const other = memberOf(view, user)?.role;
+  return role === 'owner' || (role === 'admin' && other !== 'owner' && other !== 'admin');
+}

@@ -1,0 +1,45 @@
+// The end of a list that is read page by page: more is asked for before one gets there, and where one stood is kept while
+// something else is looked at.
+import { h, Component, createRef } from '../dom.js';
+import { state } from '../state.js';
+import { Failed, Loading } from './parts.js';
+
+const ahead = '400px';
+
+/** Takes pages, what asks for the first one, and what asks for more. */
+export class Endless extends Component {
+  end = createRef();
+
+  componentDidMount() {
+    this.box = this.end.current.closest('.sheet-body');
+    this.watch = new IntersectionObserver(([e]) => { if (e.isIntersecting) this.more(); }, { root: this.box, rootMargin: ahead });
+    this.watch.observe(this.end.current);
+    const { scroll } = this.props.pages;
+    if (scroll) requestAnimationFrame(() => { this.box.scrollTop = scroll; });
+  }
+
+  /** Whoever has loaded something looks again whether the end is still near. */
+  componentDidUpdate() {
+    const { items } = this.props.pages;
+    if (this.items === items) return;
+    this.items = items;
+    this.watch.unobserve(this.end.current);
+    this.watch.observe(this.end.current);
+  }
+
+  componentWillUnmount() {
+    this.watch.disconnect();
+    this.props.pages.scroll = state.route.sheet ? this.box.scrollTop : 0; // closed: the next time it begins at the top
+  }
+
+  more() {
+    const { pages, more } = this.props;
+    if (pages.loaded && !pages.complete && !pages.loading && !pages.error) more();
+  }
+
+  render({ pages, first, more }) {
+    return h('div', { class: 'endless', ref: this.end },
+      pages.loading && !(pages.loaded && pages.complete) ? h(Loading, null)
+        : pages.error ? h(Failed, { error: pages.error, again: pages.loaded && !pages.complete ? more : first }) : null);
+  }
+}

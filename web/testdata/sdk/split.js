@@ -1,0 +1,100 @@
+// Cutting and verifying, by the vectors that the server's own tests read, and against the server's own code.
+
+import { newKey, splitShares, verifyPacket } from '/sdk/index.js';
+import { equal, failure, ok } from './check.js';
+
+const get = async (path) => (await fetch(path)).json();
+const hex = (buffer) => Array.from(new Uint8Array(buffer), (b) => b.toString(16).padStart(2, '0')).join('');
+const digestOf = async (shares) => hex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(shares.join(' '))));
+const packetOf = ({ from, key, mode, spread, total, count }) => ({ from: { id: from, name: '' }, key, mode, spread, total, count });
+
+export async function vectors() {
+  const all = await get('/split.json');
+  ok(all.length >= 10, `${all.length} vectors`);
+  for (const v of all) {
+    const shares = await splitShares(v.seed, packetOf(v));
+    const what = `${v.mode} ${v.spread} ${v.total} in ${v.count}`;
+    if (v.shares) equal(shares, v.shares, what);
+    equal(await digestOf(shares), v.digest, what);
+  }
+}
+
+/** Packets that nobody has thought of: the server cuts them too. */
+export async function asTheServerDoes() {
+  const made = await get('/cuts.json');
+  ok(made.length >= 100, `${made.length} packets`);
+  for (const v of made) equal(await splitShares(v.seed, packetOf(v)), v.shares, JSON.stringify(packetOf(v)));
+}
+
+/** The largest packet is cut within what a person does not notice. */
+export async function fast() {
+  const seed = 'ab'.repeat(32);
+  for (const [mode, spread] of [['lucky', 'classic'], ['lucky', 'calm'], ['lucky', 'wild'], ['equal', '']]) {
+    let best = Infinity;
+    for (let i = 0; i < 5; i++) {
+      const begun = performance.now();
+      await splitShares(seed, packetOf({ from: 'u', key: 'k', mode, spread, total: 20_000_000, count: 10_000 }));
+      best = Math.min(best, performance.now() - begun);
+    }
+    console.log(`${mode} ${spread}: ${best.toFixed(1)} ms`);
+    ok(best < 100, `${mode} ${spread} takes ${best} ms`);
+  }
+}
+
+export async function whatCannotBeCut() {
+  const good = { from: 'u', key: 'k', mode: 'lucky', spread: 'classic', total: 10, count: 2 };
+  for (const bad of [{ count: 0 }, { count: 11 }, { count: 1.5 }, { total: 2 ** 60 }, { mode: 'equal' }, { spread: 'odd' }]) {
+    ok(await failure(splitShares('ab'.repeat(32), packetOf({ ...good, ...bad }))) instanceof RangeError, JSON.stringify(bad));
+  }
+  ok(await failure(splitShares('xy', packetOf(good))) instanceof RangeError, 'a seed that is not hex');
+}
+
+/** The golden packet, as the reply of `packet` tells it, and what a forger might tell instead. */
+export async function verdicts() {
+  const reply = (await get('/golden.json'))['reply-packet'].rpc.data;
+  const [vector] = await get('/split.json');
+  const packet = { ...reply.packet, ...packetOf(vector), commitment: vector.commitment };
+  const proof = { seed: vector.seed, commitment: vector.commitment, shares: vector.shares };
+  const claims = [{ user: reply.packet.from, rank: 2, at: 1, amount: vector.shares[1] }, { user: reply.packet.from, rank: 3, at: 1 }];
+  const state = { packet: 'p', status: 'drained', claimed: 5, mine: { rank: 1, amount: vector.shares[0], at: 1 }, luckiest: { user: 'u', rank: 2, amount: vector.shares[1] } };
+  const good = { packet, proof, claims, state };
+  const verdict = { commitment: true, sum: true, shares: true, expected: vector.shares };
+  equal(await verifyPacket(good), verdict);
+  equal(await verifyPacket({ packet, proof }), verdict);
+
+  const fails = async (change, want) => {
+    const forged = structuredClone(good);
+    change(forged);
+    const { commitment, sum, shares } = await verifyPacket(forged);
+    equal({ commitment, sum, shares }, { commitment: true, sum: true, shares: true, ...want }, String(change));
+  };
+  await fails((f) => { f.packet.key += 'x'; }, { shares: false });
+  await fails((f) => { f.packet.from.id = 'u-2'; }, { shares: false });
+  await fails((f) => { f.packet.spread = 'calm'; }, { shares: false });
+  await fails((f) => { f.packet.spread = 'odd'; }, { shares: false });
+  await fails((f) => { f.packet.total++; }, { sum: false, shares: false });
+  await fails((f) => { f.packet.count = 2 ** 40; }, { sum: false, shares: false });
+  await fails((f) => { f.packet.commitment = '00'.repeat(32); }, { commitment: false });
+  await fails((f) => { f.proof.commitment = '00'.repeat(32); }, { commitment: false });
+  await fails((f) => { f.proof.seed = '00'; }, { commitment: false, shares: false });
+  await fails((f) => { f.proof.seed = 'zz'; }, { commitment: false, shares: false });
+  await fails((f) => { f.proof.shares.reverse(); }, { shares: false });
+  await fails((f) => { f.proof.shares.pop(); }, { sum: false, shares: false });
+  await fails((f) => { f.claims[0].amount++; }, { shares: false });
+  await fails((f) => { f.claims[0].rank = 9; }, { shares: false });
+  await fails((f) => { f.state.mine.amount--; }, { shares: false });
+  await fails((f) => { f.state.luckiest.rank = 1; }, { shares: false });
+}
+
+/** A page that is not secure has no crypto.subtle and no crypto.randomUUID. */
+export async function insecurePages() {
+  for (const name of ['subtle', 'randomUUID']) Object.defineProperty(crypto, name, { value: undefined, configurable: true });
+  try {
+    const { unavailable } = await verifyPacket({ packet: {}, proof: {} });
+    ok(unavailable === true, 'not said that it is unavailable');
+    const keys = new Set(Array.from({ length: 100 }, newKey));
+    ok(keys.size === 100 && [...keys].every((key) => /^[!-~]{16,64}$/.test(key)), 'keys');
+  } finally {
+    for (const name of ['subtle', 'randomUUID']) delete crypto[name];
+  }
+}
