@@ -28,11 +28,14 @@ vet:
 	$(GO) vet -tags crashpoints ./...
 
 .PHONY: engines
-engines: ## Redis, Postgres and PgBouncer, which tests start for themselves: root gets them installed, others are told how
+engines: ## Redis, Postgres, PgBouncer and a browser, which tests start for themselves: root gets them installed, others are told how
 	@missing=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin$$(printf ':%s' /usr/lib/postgresql/*/bin)"; \
-	  for name in redis-server initdb pgbouncer; do command -v $$name >/dev/null || printf ' %s' $$name; done); \
+	  for name in redis-server initdb pgbouncer; do command -v $$name >/dev/null || printf ' %s' $$name; done; \
+	  for name in chromium-headless-shell headless-shell chromium google-chrome; do command -v $$name >/dev/null && exit; done; \
+	  printf ' chromium-headless-shell'); \
 	test -n "$$missing" || exit 0; \
 	install='apt-get install -y --no-install-recommends redis-server postgresql pgbouncer'; \
+	case $$missing in *chromium*) install="$$install chromium-headless-shell" ;; esac; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 	  echo "the tests need$$missing: $$install" >&2; exit 1; \
 	fi; \

@@ -60,18 +60,20 @@ func TestAmendingTellsTheRoom(t *testing.T) {
 	h.heard()
 }
 
-// TestEditWindowIsAnOption: and it is over just after its end.
-func TestEditWindowIsAnOption(t *testing.T) {
-	now := time.UnixMilli(1_700_000_000_000)
-	h := newHouse(t, chat.Options{Now: func() time.Time { return now }, Limits: chat.Limits{EditWindow: time.Second}})
-	room := h.room(chat.Public, "ann")
-	h.say(room, "ann", "k")
-	now = now.Add(time.Second)
-	_, err := h.Edit(h.ctx, person("ann"), room, 1, "better")
-	h.must(err)
-	now = now.Add(time.Millisecond)
-	_, err = h.Edit(h.ctx, person("ann"), room, 1, "best")
-	h.refused(err, chat.ErrEditWindowOver)
+// TestEditWindow: it is two minutes unless another one is wanted, and over just after its end.
+func TestEditWindow(t *testing.T) {
+	for option, window := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Second: time.Second} {
+		now := time.UnixMilli(1_700_000_000_000)
+		h := newHouse(t, chat.Options{Now: func() time.Time { return now }, Limits: chat.Limits{EditWindow: option}})
+		room := h.room(chat.Public, "ann")
+		h.say(room, "ann", "k")
+		now = now.Add(window)
+		_, err := h.Edit(h.ctx, person("ann"), room, 1, "better")
+		h.must(err)
+		now = now.Add(time.Millisecond)
+		_, err = h.Edit(h.ctx, person("ann"), room, 1, "best")
+		h.refused(err, chat.ErrEditWindowOver)
+	}
 }
 
 func TestAmendingIsChecked(t *testing.T) {

@@ -50,7 +50,7 @@ const (
 
 // Standing is how one user stands to one room.
 type Standing struct {
-	Ever       bool // was a member at some time
+	Ever       bool // was a member at some time; or was banned, who may never have been one
 	Visible    bool // never was, yet may know that the room is there: it is public
 	In         bool // is a member now
 	Role       Role

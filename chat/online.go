@@ -37,15 +37,24 @@ func (s *Service) MembersOnline(ctx context.Context, users []string) ([]bool, er
 	return s.presence.Online(ctx, users)
 }
 
-// CameOrWent tells the user's small rooms that he has come online, or gone.
-func (s *Service) CameOrWent(ctx context.Context, user string, online bool) error {
-	rooms, err := s.store.Memberships(ctx, user)
-	if err != nil {
-		return err
+// CameOrWent tells the users' small rooms that they have come online, or gone: a room of one after the other, so that
+// what its sockets are told of many may come to them in one piece.
+func (s *Service) CameOrWent(ctx context.Context, users []string, online bool) error {
+	moved := map[string][]string{} // users by room
+	for _, user := range users {
+		rooms, err := s.store.Memberships(ctx, user)
+		if err != nil {
+			return err
+		}
+		for _, m := range rooms {
+			if m.Room.Members <= SmallRoom {
+				moved[m.Room.ID] = append(moved[m.Room.ID], user)
+			}
+		}
 	}
-	for _, m := range rooms {
-		if m.Room.Members <= SmallRoom {
-			s.pub.ToRoom(m.Room.ID, PresenceMoved{Room: m.Room.ID, User: user, Online: online})
+	for room, users := range moved {
+		for _, user := range users {
+			s.pub.ToRoom(room, PresenceMoved{Room: room, User: user, Online: online})
 		}
 	}
 	return nil

@@ -135,18 +135,21 @@ func TestOnlineIsCountedOnce(t *testing.T) {
 	})
 }
 
-// TestCameOrWent: only small rooms are told.
+// TestCameOrWent: only small rooms are told, each of all its members at once.
 func TestCameOrWent(t *testing.T) {
 	h := newHouse(t, chat.Options{})
-	small := h.room(chat.Private, "ann", "bob")
+	small := h.room(chat.Private, "ann", "bob", "cyn")
 	h.room(chat.Public, "ann")
 	h.largeRoom("ann", "bob")
 	for _, online := range []bool{true, false} {
-		h.must(h.CameOrWent(h.ctx, "bob", online))
-		h.heard(telling{To: small, Event: chat.PresenceMoved{Room: small, User: "bob", Online: online}})
+		h.must(h.CameOrWent(h.ctx, []string{"bob", "eve", "cyn"}, online))
+		h.heard(
+			telling{To: small, Event: chat.PresenceMoved{Room: small, User: "bob", Online: online}},
+			telling{To: small, Event: chat.PresenceMoved{Room: small, User: "cyn", Online: online}},
+		)
 	}
 	h.must(h.Leave(h.ctx, person("bob"), small))
 	h.told.take()
-	h.must(h.CameOrWent(h.ctx, "bob", true))
+	h.must(h.CameOrWent(h.ctx, []string{"bob"}, true))
 	h.heard()
 }

@@ -14,13 +14,19 @@ const (
 	goneFor = 2 * time.Second
 	// maxComings bounds those who wait to be told of. Who does not fit is not: whoever asks for the presence sees him.
 	maxComings = 4096
+	// comingsAtOnce is how many are told of together.
+	comingsAtOnce = 1000
+	// crowdPause is how long it is before somebody looks again whether a crowd is through.
+	crowdPause = 100 * time.Millisecond
 )
 
-// comings tells rooms, one after the other, who of their members has come online and who has gone.
+// comings tells rooms who of their members has come online and who has gone. While a crowd comes back they wait: each of
+// them being told of each would cost more than their connects do.
 type comings struct {
 	// static
 	presence chat.Presence
-	tell     func(ctx context.Context, user string, online bool) error
+	tell     func(ctx context.Context, users []string, online bool) error
+	crowded  func() bool
 	log      *slog.Logger
 	wake     chan struct{} // one slot, never closed
 
@@ -36,8 +42,8 @@ type departure struct {
 	at   time.Time
 }
 
-func newComings(p chat.Presence, tell func(context.Context, string, bool) error, log *slog.Logger) *comings {
-	return &comings{presence: p, tell: tell, log: log, wake: make(chan struct{}, 1), since: map[string]time.Time{}}
+func newComings(p chat.Presence, tell func(context.Context, []string, bool) error, crowded func() bool, log *slog.Logger) *comings {
+	return &comings{presence: p, tell: tell, crowded: crowded, log: log, wake: make(chan struct{}, 1), since: map[string]time.Time{}}
 }
 
 // noteCame never blocks. One who is back before it was told that he had gone never was.
@@ -75,9 +81,14 @@ func (c *comings) ring() {
 // run works until ctx is done.
 func (c *comings) run(ctx context.Context) {
 	for {
-		user, online, wait := c.next()
-		if user != "" {
-			c.say(ctx, user, online)
+		for c.crowded() {
+			if !pause(ctx, crowdPause) {
+				return
+			}
+		}
+		users, online, wait := c.next()
+		if len(users) > 0 {
+			c.say(ctx, users, online)
 			continue
 		}
 		var due <-chan time.Time
@@ -93,42 +104,49 @@ func (c *comings) run(ctx context.Context) {
 	}
 }
 
-// next gives who is to be told of, or how long to wait for that; 0: until somebody is noted.
-func (c *comings) next() (user string, online bool, wait time.Duration) {
+// next gives those who are to be told of, or how long to wait for that; 0: until somebody is noted.
+func (c *comings) next() (users []string, online bool, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.came) > 0 {
-		user, c.came = c.came[0], c.came[1:]
-		return user, true, 0
+	if n := min(len(c.came), comingsAtOnce); n > 0 {
+		users, c.came = c.came[:n], c.came[n:]
+		return users, true, 0
 	}
-	for len(c.gone) > 0 {
+	for len(c.gone) > 0 && len(users) < comingsAtOnce {
 		d := c.gone[0]
-		if !c.since[d.user].Equal(d.at) {
-			c.gone = c.gone[1:]
-			continue
-		}
-		if wait = goneFor - time.Since(d.at); wait > 0 {
-			return "", false, wait
+		if c.since[d.user].Equal(d.at) {
+			if wait = goneFor - time.Since(d.at); wait > 0 {
+				return users, false, wait
+			}
+			delete(c.since, d.user)
+			users = append(users, d.user)
 		}
 		c.gone = c.gone[1:]
-		delete(c.since, d.user)
-		return d.user, false, 0
 	}
-	c.came, c.gone = nil, nil
-	return "", false, 0
+	if len(c.gone) == 0 {
+		c.came, c.gone = nil, nil
+	}
+	return users, false, 0
 }
 
-// say tells that a user has come; that he has gone only if he has not come elsewhere.
-func (c *comings) say(ctx context.Context, user string, online bool) {
+// say tells that users have come; that they have gone only of those who have not come elsewhere.
+func (c *comings) say(ctx context.Context, users []string, online bool) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
 	if !online {
-		now, err := c.presence.Online(ctx, []string{user})
-		if err != nil || now[0] {
+		now, err := c.presence.Online(ctx, users)
+		if err != nil {
 			return
 		}
+		here := users
+		users = nil
+		for i, user := range here {
+			if !now[i] {
+				users = append(users, user)
+			}
+		}
 	}
-	if err := c.tell(ctx, user, online); err != nil {
-		c.log.Debug("rooms not told who came or went", "user", user, "err", err)
+	if err := c.tell(ctx, users, online); err != nil {
+		c.log.Debug("rooms not told who came or went", "users", len(users), "err", err)
 	}
 }

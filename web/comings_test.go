@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -20,10 +21,12 @@ type journal struct {
 	all []string
 }
 
-func (l *journal) tell(_ context.Context, user string, online bool) error {
+func (l *journal) tell(_ context.Context, users []string, online bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, fmt.Sprint(user, " ", online))
+	for _, user := range users {
+		l.all = append(l.all, fmt.Sprint(user, " ", online))
+	}
 	return errors.New("which nobody minds")
 }
 
@@ -34,6 +37,8 @@ func (l *journal) take() []string {
 	l.all = nil
 	return all
 }
+
+func nobodyWaits() bool { return false }
 
 func mustTell(t *testing.T, l *journal, want ...string) {
 	t.Helper()
@@ -50,7 +55,7 @@ func TestComings(t *testing.T) {
 		directory := memstore.NewDirectory()
 		here, there := directory.Presence(), directory.Presence()
 		var l journal
-		c := newComings(here, l.tell, slog.New(slog.DiscardHandler))
+		c := newComings(here, l.tell, nobodyWaits, slog.New(slog.DiscardHandler))
 		a := newAttendance(here, 10, func(string, string) {}, c, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -104,7 +109,7 @@ func TestComings(t *testing.T) {
 func TestComingsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l journal
-		c := newComings(memstore.NewDirectory().Presence(), l.tell, slog.New(slog.DiscardHandler))
+		c := newComings(memstore.NewDirectory().Presence(), l.tell, nobodyWaits, slog.New(slog.DiscardHandler))
 		for i := range 3 * maxComings {
 			c.noteCame(fmt.Sprint("a", i))
 			c.noteWent(fmt.Sprint("b", i))
@@ -120,6 +125,54 @@ func TestComingsAreBounded(t *testing.T) {
 		}
 		if len(c.since) != 0 || c.came != nil || c.gone != nil {
 			t.Error("something is kept")
+		}
+	})
+}
+
+// While a crowd comes back nobody is told of it; then all are told of together.
+func TestComingsWaitForTheCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls [][]string
+		tell := func(_ context.Context, users []string, online bool) error {
+			if !online {
+				calls = append(calls, users)
+				return nil
+			}
+			calls = append(calls, append([]string{"came"}, users...))
+			return nil
+		}
+		lobby := newLobby(1, time.Minute)
+		leave, err := lobby.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newComings(memstore.NewDirectory().Presence(), tell, lobby.crowded, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		running.Go(func() { c.run(ctx) })
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if leave, err := lobby.enter(ctx); err == nil {
+				leave()
+			}
+		})
+		synctest.Wait()
+		c.noteCame("ann")
+		c.noteCame("bob")
+		c.noteWent("eve")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if len(calls) != 0 {
+			t.Errorf("told %q in the crowd", calls)
+		}
+		leave()
+		waiting.Wait()
+		time.Sleep(crowdPause)
+		synctest.Wait()
+		if want := [][]string{{"came", "ann", "bob"}, {"eve"}}; !reflect.DeepEqual(calls, want) {
+			t.Errorf("told %q, want %q", calls, want)
 		}
 	})
 }

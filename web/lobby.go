@@ -59,6 +59,9 @@ func (l *lobby) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
+// crowded tells whether somebody has to wait for a place.
+func (l *lobby) crowded() bool { return l.waiting.Load() > 0 }
+
 // full tells whether the line is too long for one more, and when to come back then: not all at the same moment.
 func (l *lobby) full() (retry time.Duration, full bool) {
 	waiting := l.waiting.Load()

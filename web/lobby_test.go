@@ -89,7 +89,12 @@ func TestLobbyFull(t *testing.T) {
 		if !full || retry < 3*time.Second || retry > 10*time.Second {
 			t.Errorf("full: %t, come back after %v", full, retry)
 		}
-		time.Sleep(4 * time.Second)
+		time.Sleep(4*time.Second - time.Millisecond)
+		synctest.Wait()
+		if n := refused.Load(); n != 0 {
+			t.Errorf("%d gave up too soon", n)
+		}
+		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		if n := refused.Load(); n != 7 || l.waiting.Load() != 0 {
 			t.Errorf("%d of 7 gave up, %d still wait", n, l.waiting.Load())
@@ -98,6 +103,31 @@ func TestLobbyFull(t *testing.T) {
 		synctest.Wait()
 		if _, full := l.full(); full || len(l.places) != 0 {
 			t.Error("places are not given back")
+		}
+	})
+}
+
+// TestLobbyOfAServer: 32 are served at a time, and as many may wait as are served within three seconds.
+func TestLobbyOfAServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLobby(connectPlaces, longestLine)
+		for range 32 {
+			leave, err := l.enter(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer leave()
+		}
+		began := time.Now()
+		if _, err := l.enter(t.Context()); !errors.Is(err, chat.ErrUnavailable) || time.Since(began) != 4*time.Second {
+			t.Errorf("the 33rd hears %v after %v", err, time.Since(began))
+		}
+		l.pace = 100 * time.Millisecond
+		for waiting, want := range map[int64]bool{960: false, 961: true} {
+			l.waiting.Store(waiting)
+			if _, full := l.full(); full != want {
+				t.Errorf("full with %d in the line: %t", waiting, full)
+			}
 		}
 	})
 }

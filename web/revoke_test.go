@@ -72,14 +72,15 @@ func TestRevokedEverywhere(t *testing.T) {
 func TestRevokedBeforeSeen(t *testing.T) {
 	s := newTestServer(t)
 	h := s.Handler()
+	fresh, root := goodToken(t, "new"), mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
 	alone, _ := connected(t, s.listen(t), wire.JSON, "ann")
 	revoke(t, s, "ann")
 	alone.mustClose(wire.CloseRevoked) // nothing but the word of it tells a server that is alone
 	revoke(t, s, "new")
-	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/wallet", goodToken(t, "new"), ""), 401)
+	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/wallet", fresh, ""), 401)
 	revoke(t, s, "root")
 	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"POST", "disconnect"}} {
-		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, mint(t, Claims{User: "root", Scope: "admin"}, time.Hour), `{"user":"x"}`), 401)
+		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, root, `{"user":"x"}`), 401)
 	}
 	another := mint(t, Claims{User: "root2", Scope: "admin"}, time.Hour)
 	for _, body := range []string{`{}`, `{"user":""}`, `{"user":"a b"}`, `{"user":7}`} {

@@ -92,8 +92,9 @@ func New(h *hub.Hub, pub *Publisher, rooms *chat.Service, packets *redpacket.Ser
 		proxies: o.TrustedProxies, rates: newRates(o), started: o.Now(),
 		origins: originSet(o.AllowedOrigins), sockets: sockets{first: map[string]*session{}},
 	}
-	s.attendance = newAttendance(o.Presence, o.SocketsPerUser, s.pushOut, newComings(o.Presence, rooms.CameOrWent, o.Log), o.Log)
 	s.lobby = newLobby(connectPlaces, longestLine)
+	comings := newComings(o.Presence, rooms.CameOrWent, s.lobby.crowded, o.Log)
+	s.attendance = newAttendance(o.Presence, o.SocketsPerUser, s.pushOut, comings, o.Log)
 	s.rechecks = newRechecks(s.recheck, o.Log)
 	h.SetPeers(s)
 	s.upgrader = s.newUpgrader()

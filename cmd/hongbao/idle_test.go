@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,13 +26,14 @@ import (
 const (
 	idleSockets = 10_000
 	idleBudget  = 10 << 10 // bytes of resident memory a socket, all told
+	idleWatch   = 10 * time.Second
 	idleSecret  = "a secret of the idle test, of no use elsewhere"
 
 	idleGenerator = "HB_IDLE_GENERATOR" // set in the process that generates
 )
 
 // TestIdleSockets holds 10,000 sockets of as many people, each in a room of its own after one command and one
-// ping, and measures what they cost the server. The clients live in a process of their own.
+// ping, and measures what they cost the server: memory, and time, which goes into pings. The clients live in a process of their own.
 func TestIdleSockets(t *testing.T) {
 	n := start(t, build(t, ""), t.TempDir(), "127.0.0.1:0", "HONGBAO_JWT_SECRET="+idleSecret)
 	before := n.resident()
@@ -67,6 +69,10 @@ func TestIdleSockets(t *testing.T) {
 	if each > idleBudget {
 		t.Errorf("an idle socket costs %d bytes, more than %d", each, idleBudget)
 	}
+	began, worked := time.Now(), n.cpu()
+	<-time.After(idleWatch)
+	worked = n.cpu() - worked
+	t.Logf("meanwhile the server is at work for %.1f %% of one core's time", 100*worked.Seconds()/time.Since(began).Seconds())
 }
 
 // resident is the server's RSS in bytes once its garbage is collected and what is free went back to the system:
@@ -108,6 +114,24 @@ func (n *node) rss() int64 {
 	}
 	n.t.Fatal("no VmRSS")
 	return 0
+}
+
+// cpu is how long the server has worked so far, all cores together.
+func (n *node) cpu() (worked time.Duration) {
+	n.t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.cmd.Process.Pid))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')'):])) // behind the program's name
+	for _, field := range fields[12:14] {                                   // in its own code, and in the kernel
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		worked += time.Duration(ticks) * time.Second / 100
+	}
+	return worked
 }
 
 // generateIdle is the generator's main: it reads the server's address, connects everyone, says so when everyone

@@ -27,6 +27,8 @@ type centrifugeJS struct {
 	sockets []*browserSocket // guarded by mu; their numbers are their places
 }
 
+func (c *centrifugeJS) comesBackFromTooBig() bool { return false }
+
 func (c *centrifugeJS) open(o opening, d *diary) socket {
 	c.t.Helper()
 	s := &browserSocket{page: c, refresh: o.refresh, diary: d}

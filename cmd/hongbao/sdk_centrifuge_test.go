@@ -19,6 +19,8 @@ type centrifugeGo struct {
 
 func (g centrifugeGo) ready() {}
 
+func (g centrifugeGo) comesBackFromTooBig() bool { return true }
+
 func (g centrifugeGo) open(o opening, d *diary) socket {
 	dial := centrifuge.NewJsonClient
 	if g.protobuf {

@@ -13,6 +13,8 @@ type sdk interface {
 	ready()
 	// open makes a client that is connecting, and tells the diary all that it hears until the test ends.
 	open(o opening, d *diary) socket
+	// comesBackFromTooBig tells what becomes of a client that has sent too big a frame.
+	comesBackFromTooBig() bool
 }
 
 // opening is what a client is made with.

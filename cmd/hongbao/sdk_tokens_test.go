@@ -2,13 +2,11 @@ package main
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"hongbao/web/wire"
 )
-
-// shortLived is for how long a token is good that runs out in a scenario: enough to connect on a busy machine.
-const shortLived = 4 * time.Second
 
 // connects: who connects is told who he is and what there is, is in all of his rooms, and hears what is said there.
 func (s *stage) connects() {
@@ -41,12 +39,26 @@ func (s *stage) tokenOverAtConnect() {
 	p.mustNot("over", wire.CodeTokenExpired)
 }
 
-// tokenRefreshed: a token is replaced on the socket, without a reconnect.
-func (s *stage) tokenRefreshed() {
-	p := s.open("ann", opening{token: s.token("ann", shortLived), refresh: func() (string, error) {
-		return s.token("ann", time.Hour), nil
+// brief lets ann connect with a token that runs out soon. The host gives her more of them for as long as she is not connected,
+// because a machine may be busy, and then answers as it is told to.
+func (s *stage) brief(then func() (string, error)) *person {
+	s.t.Helper()
+	const ttl = 3 * time.Second
+	var up atomic.Bool
+	p := s.open("ann", opening{token: s.token("ann", ttl), refresh: func() (string, error) {
+		if !up.Load() {
+			return s.token("ann", ttl), nil
+		}
+		return then()
 	}})
 	p.awaits(1, "up")
+	up.Store(true)
+	return p
+}
+
+// tokenRefreshed: a token is replaced on the socket, without a reconnect.
+func (s *stage) tokenRefreshed() {
+	p := s.brief(func() (string, error) { return s.token("ann", time.Hour), nil })
 	eventually(s.t, 20*time.Second, "the token is refreshed", func() bool {
 		return s.node.shows(`hongbao_command_seconds_count{code="0",method="refresh"} 1`)
 	})
@@ -58,27 +70,26 @@ func (s *stage) tokenRefreshed() {
 
 // tokenRefused: when the host has no more tokens for its user, the SDK ends.
 func (s *stage) tokenRefused() {
-	p := s.open("ann", opening{token: s.token("ann", shortLived), refresh: func() (string, error) { return "", errNoToken }})
-	p.awaits(1, "up")
-	p.awaits(1, "over", 1)
+	s.brief(func() (string, error) { return "", errNoToken }).awaits(1, "over", 1)
 }
 
 // tokenRunsOut: while the host cannot give tokens the server waits for 25 s, then hangs up; the SDK comes back with a new
 // one as soon as it gets it.
 func (s *stage) tokenRunsOut() {
 	const grace = 25 * time.Second
-	began := time.Now()
-	p := s.open("ann", opening{token: s.token("ann", shortLived), refresh: func() (string, error) {
-		if time.Since(began) < shortLived+grace {
+	var back atomic.Bool
+	p := s.brief(func() (string, error) {
+		if !back.Load() {
 			return "", errors.New("the host is away")
 		}
 		return s.token("ann", time.Hour), nil
-	}})
-	p.awaits(1, "up")
+	})
+	began := time.Now()
 	p.awaitsWithin(45*time.Second, 1, "again", wire.CloseTokenExpired)
-	if lasted := time.Since(began); lasted < shortLived+grace-time.Second {
+	if lasted := time.Since(began); lasted < grace-time.Second {
 		s.t.Errorf("hung up after %v", lasted)
 	}
+	back.Store(true)
 	p.awaits(2, "up")
 }
 

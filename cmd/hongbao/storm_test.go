@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"golang.org/x/sync/errgroup"
 
 	"hongbao/web"
@@ -27,6 +25,8 @@ const (
 	stormSockets = 5_000
 	stormRooms   = 50
 	stormMissed  = 20 // entries of each room, while everybody is away
+
+	stormPatience = time.Minute // which nobody needs on an idle machine
 )
 
 // TestReconnectStorm kills the server under 5,000 sockets in 50 rooms, starts it again, and lets all of them come back at
@@ -55,12 +55,15 @@ func TestReconnectStorm(t *testing.T) {
 	if err := sending.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	before := n.metric("hongbao_resume_reads_total")
-	began := time.Now()
-	took := s.comeBack()
-	t.Logf("%.0f were sent away before the upgrade", n.metric("hongbao_connects_refused_total"))
-	t.Logf("%d sockets are back after %v: half of them after %v, 99 %% after %v", stormSockets, time.Since(began).Round(time.Millisecond),
-		took[len(took)/2].Round(time.Millisecond), took[len(took)*99/100].Round(time.Millisecond))
+	crowd := s.crowd(true)
+	before, servers, ours := n.metric("hongbao_resume_reads_total"), n.cpu(), ownCPU(t)
+	took := s.comeBack(crowd)
+	servers, ours = n.cpu()-servers, ownCPU(t)-ours
+	for _, c := range crowd {
+		s.check(c)
+	}
+	t.Logf("%d sockets are back after %v: half of them after %v, 99 %% after %v", len(took), took[len(took)-1], took[len(took)/2], took[len(took)*99/100])
+	t.Logf("the server worked for %v, the clients for %v; %.0f were sent away before the upgrade", servers, ours, n.metric("hongbao_connects_refused_total"))
 	if reads := n.metric("hongbao_resume_reads_total") - before; reads < 1 || reads > stormRooms {
 		t.Errorf("the entries of %d rooms were read %v times", stormRooms, reads)
 	}
@@ -106,113 +109,72 @@ func (s *storm) fill() {
 	if err := joining.Wait(); err != nil {
 		s.t.Fatal(err)
 	}
-	got, err := s.connect(1, false)
-	if err != nil {
+	first := s.crowd(false)
+	var coming errgroup.Group
+	coming.SetLimit(64)
+	for _, c := range first {
+		coming.Go(func() error { return s.come(c) })
+	}
+	if err := coming.Wait(); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, sub := range got.Subs {
-		s.epoch, s.last = sub.Epoch, sub.Offset
+	sub := s.told(first[0])
+	s.epoch, s.last = sub.Epoch, sub.Offset
+}
+
+// crowd is everybody, with what each is going to say.
+func (s *storm) crowd(missed bool) []*comer {
+	all := make([]*comer, stormSockets)
+	for i := range all {
+		all[i] = s.comer(1+i%(stormSockets-1), missed)
 	}
+	return all
 }
 
 // comeBack has all connect at the same moment, and tells how long each took, sorted.
-func (s *storm) comeBack() []time.Duration {
+func (s *storm) comeBack(crowd []*comer) []time.Duration {
 	s.t.Helper()
 	var coming errgroup.Group
 	var mu sync.Mutex
-	var took []time.Duration
+	var took []time.Duration // in the order in which they came back
 	began := time.Now()
-	for i := 1; i <= stormSockets; i++ {
-		person := 1 + i%(stormSockets-1)
+	for _, c := range crowd {
 		coming.Go(func() error {
-			got, err := s.connect(person, true)
-			for err != nil && time.Since(began) < time.Minute { // as SDKs do
-				<-time.After(500*time.Millisecond + rand.N(500*time.Millisecond))
-				got, err = s.connect(person, true)
-			}
-			if err != nil {
-				return fmt.Errorf("person %d: %w", person, err)
+			err := s.come(c)
+			for attempt := 0; err != nil && time.Since(began) < stormPatience; attempt++ {
+				<-time.After(stormBackoff(attempt))
+				err = s.come(c)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			took = append(took, time.Since(began))
-			return s.check(person, got)
+			took = append(took, time.Since(began).Round(time.Millisecond))
+			return err
 		})
 	}
 	if err := coming.Wait(); err != nil {
 		s.t.Fatal(err)
 	}
-	return took // in the order in which they came back
+	return took
+}
+
+// stormBackoff is how long SDKs wait before they try again.
+func stormBackoff(attempt int) time.Duration {
+	const least, most = 200 * time.Millisecond, 20 * time.Second
+	return least + rand.N(min(least<<min(attempt, 10), most))
 }
 
 // check sees that the person was given all that he missed.
-func (s *storm) check(person int, got connected) error {
-	sub := got.Subs[wire.RoomChannel(s.room(person))]
+func (s *storm) check(c *comer) {
+	s.t.Helper()
+	sub := s.told(c)
 	if !sub.Recovered || len(sub.Publications) != stormMissed {
-		return fmt.Errorf("person %d: recovered %t, %d of %d entries", person, sub.Recovered, len(sub.Publications), stormMissed)
+		s.t.Fatalf("person %d: recovered %t, %d of %d entries", c.person, sub.Recovered, len(sub.Publications), stormMissed)
 	}
 	for i, p := range sub.Publications {
 		if p.Offset != s.last+1+int64(i) || !strings.Contains(string(p.Data), fmt.Sprintf("missed %d\"", i)) {
-			return fmt.Errorf("person %d: entry %d is %d, %s", person, i, p.Offset, p.Data)
+			s.t.Fatalf("person %d: entry %d is %d, %s", c.person, i, p.Offset, p.Data)
 		}
 	}
-	return nil
-}
-
-// connected is what the test looks at of a connect reply.
-type connected struct {
-	Subs map[string]struct {
-		Recovered    bool
-		Epoch        string
-		Offset       int64
-		Publications []struct {
-			Offset int64
-			Data   json.RawMessage
-		}
-	}
-}
-
-// connect makes a socket that lasts until the end of the test, if it gets a good connect reply.
-func (s *storm) connect(person int, recovers bool) (got connected, err error) {
-	token, err := web.MintToken([]byte(idleSecret), web.Claims{User: fmt.Sprint("u-", person)}, time.Hour)
-	if err != nil {
-		return connected{}, err
-	}
-	dialer := websocket.Dialer{ReadBufferSize: 1024, WriteBufferSize: 512, HandshakeTimeout: 30 * time.Second}
-	ws, response, err := dialer.DialContext(context.Background(), s.node.socket(false), nil)
-	if err != nil {
-		return connected{}, fmt.Errorf("dial: %w", err)
-	}
-	_ = response.Body.Close()
-	defer func() {
-		if err != nil {
-			_ = ws.Close()
-		}
-	}()
-	s.t.Cleanup(func() { _ = ws.Close() })
-	subs := ""
-	if recovers {
-		subs = fmt.Sprintf(`,"subs":{%q:{"recover":true,"epoch":%q,"offset":%d}}`, wire.RoomChannel(s.room(person)), s.epoch, s.last)
-	}
-	if err := ws.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"id":1,"connect":{"token":%q%s}}`, token, subs)); err != nil {
-		return connected{}, err
-	}
-	_, data, err := ws.ReadMessage()
-	if err != nil {
-		return connected{}, err
-	}
-	var reply struct {
-		Connect connected
-		Error   *struct{ Message string }
-	}
-	line, _, _ := bytes.Cut(data, []byte("\n"))
-	switch err := json.Unmarshal(line, &reply); {
-	case err != nil:
-		return connected{}, fmt.Errorf("%s: %w", line, err)
-	case reply.Error != nil:
-		return connected{}, errors.New(reply.Error.Message)
-	}
-	return reply.Connect, nil
 }
 
 // call makes a command over HTTP.
@@ -243,6 +205,16 @@ func (s *storm) call(user, method string, request, reply any) error {
 		return nil
 	}
 	return json.Unmarshal(answer, reply)
+}
+
+// ownCPU is how long this process has worked so far.
+func ownCPU(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Round(time.Millisecond)
 }
 
 // metric reads one figure of the server.

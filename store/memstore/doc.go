@@ -1,5 +1,6 @@
-// Package memstore keeps the arbiter of grabs and the bus between hubs in this process's memory: what an
-// installation without Redis runs on, and the executable specification of the engines that do use one.
+// Package memstore keeps the arbiter of grabs, rates and presence in this process's memory: what an installation
+// without Redis runs on, and the executable specification of the engines that do use one. So is its bus, which joins
+// several hubs of one process: tests of many instances run on it, for an installation without Redis has but one hub.
 // Every sentence of the contracts holds here literally, and storetest asks the same of each other engine.
 //
 // It must always hold, for the Pool:

@@ -18,7 +18,7 @@ import (
 
 // Store is one database file.
 type Store struct {
-	read  *sql.DB
+	read  *pool
 	write *sql.DB // one connection, used by the committer alone
 	jobs  chan *job
 	log   *slog.Logger
@@ -52,7 +52,7 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	s := &Store{
-		read: read, write: write, log: log,
+		read: newPool(read), write: write, log: log,
 		jobs: make(chan *job, gather), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	go s.commitLoop()

@@ -15,7 +15,7 @@ import (
 )
 
 // programs are the names that the browser goes by, the smallest first.
-var programs = []string{"chromium-headless-shell", "headless-shell", "chromium", "chromium-browser", "google-chrome"}
+var programs = []string{"chromium-headless-shell", "headless-shell", "chromium", "google-chrome"}
 
 // Install is the command that brings the browser to a Debian machine.
 const Install = "apt-get install -y --no-install-recommends chromium-headless-shell"

@@ -21,22 +21,22 @@ type Tab struct {
 // tabs made so. A listener is called with each event of the page, one at a time, in order; it must not use the tab.
 func (c *Chromium) Tab(tb testing.TB, listeners ...func(event any)) *Tab {
 	tb.Helper()
-	return openTab(tb, c.context, listeners)
+	return openTab(c.context, tb, listeners)
 }
 
 // Stranger opens a tab as another person would, who has cookies and storage of his own: nothing yet.
 func (c *Chromium) Stranger(tb testing.TB, listeners ...func(event any)) *Tab {
 	tb.Helper()
-	return openTab(tb, c.context, listeners, chromedp.WithNewBrowserContext())
+	return openTab(c.context, tb, listeners, chromedp.WithNewBrowserContext())
 }
 
 // Another opens one more tab of the same person.
 func (t *Tab) Another(tb testing.TB, listeners ...func(event any)) *Tab {
 	tb.Helper()
-	return openTab(tb, t.context, listeners)
+	return openTab(t.context, tb, listeners)
 }
 
-func openTab(tb testing.TB, parent context.Context, listeners []func(event any), options ...chromedp.ContextOption) *Tab {
+func openTab(parent context.Context, tb testing.TB, listeners []func(event any), options ...chromedp.ContextOption) *Tab {
 	tb.Helper()
 	for _, l := range listeners {
 		options = append(options, chromedp.WithListener(l))

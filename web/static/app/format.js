@@ -3,6 +3,9 @@ import { state } from './state.js';
 import { locale, t } from './words.js';
 
 const formats = new Map();
+/** @type {[string, number, number][]} */
+const units = [['second', 1, 60], ['minute', 60, 60], ['hour', 3600, 24]];
+const lastDate = 8.64e15; // that the language knows
 
 /** A formatter is costly to make: one of each is kept. */
 function format(kind, options) {
@@ -12,62 +15,103 @@ function format(kind, options) {
 }
 
 /** ¥12.34 of 1234. @param {number} minor */
-export function money(minor) {
+export function money(minor) { return inCurrency(minor, 'auto'); }
+
+/** What came or went: +¥12.34. @param {number} minor */
+export function signedMoney(minor) { return inCurrency(minor, 'exceptZero'); }
+
+/** @param {number} minor @param {string} signDisplay */
+function inCurrency(minor, signDisplay) {
   const { code, exponent } = state.account.currency;
-  const options = { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol', minimumFractionDigits: exponent, maximumFractionDigits: exponent };
-  return format(Intl.NumberFormat, options).format(minor / 10 ** exponent);
+  const known = /^[A-Za-z]{3}$/.test(code); // else points, coins of a game
+  const text = format(Intl.NumberFormat, {
+    ...known && { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' },
+    minimumFractionDigits: exponent, maximumFractionDigits: exponent, signDisplay,
+  }).format(exact(minor, exponent));
+  return known ? text : `${text} ${code}`;
+}
+
+/** A whole number with its point moved, as text: a fraction would not hold the largest. @param {number} minor @param {number} exponent */
+function exact(minor, exponent) {
+  const digits = String(Math.abs(minor)).padStart(exponent + 1, '0');
+  const cut = digits.length - exponent;
+  return `${minor < 0 ? '-' : ''}${digits.slice(0, cut)}${exponent ? `.${digits.slice(cut)}` : ''}`;
 }
 
 /** Minor units of what somebody has typed, without passing through a fraction; null: it is no amount. @param {string} text */
 export function parseMoney(text) {
-  const { exponent } = state.account.currency;
-  const plain = text.normalize('NFKC').replace(/[¥¥$€£\s]/g, '').replace(/(\d),(?=\d{3}(\D|$))/g, '$1').replace(',', '.').replace('。', '.');
-  const m = /^(\d{1,12})(?:\.(\d*))?$/.exec(plain);
-  if (!m || (m[2] ?? '').length > exponent) return null;
-  return Number(m[1] + (m[2] ?? '').padEnd(exponent, '0'));
+  const { code, exponent } = state.account.currency;
+  const plain = text.normalize('NFKC').toUpperCase().replace(code.toUpperCase(), '')
+    .replace(/[\p{Sc}\s元块圆]/gu, '').replace('。', '.');
+  const m = /^(\d*|\d{1,3}(?:,\d{3})+)(?:\.(\d*))?$/.exec(plain) ?? /^(\d+),(\d{1,2})$/.exec(plain); // a comma may be the point
+  if (!m || !/\d/.test(plain) || (m[2] ?? '').length > exponent) return null;
+  const minor = Number(m[1].replaceAll(',', '') + (m[2] ?? '').padEnd(exponent, '0'));
+  return Number.isSafeInteger(minor) ? minor : null;
 }
 
 /** @param {number} n */
 export function number(n) { return format(Intl.NumberFormat, {}).format(n); }
 
 /** 14:05 @param {number} ms */
-export function clock(ms) { return format(Intl.DateTimeFormat, { hour: '2-digit', minute: '2-digit' }).format(ms); }
+export function clock(ms) { return format(Intl.DateTimeFormat, { hour: 'numeric', minute: '2-digit' }).format(ms); }
 
 /** The whole date, for hovering and for screen readers. @param {number} ms */
-export function fullTime(ms) { return format(Intl.DateTimeFormat, { dateStyle: 'full', timeStyle: 'medium' }).format(ms); }
+export function fullTime(ms) {
+  return format(Intl.DateTimeFormat, { dateStyle: 'full', timeStyle: 'medium' }).format(Math.min(ms, lastDate));
+}
 
 /** Today, Yesterday, or a date. @param {number} ms */
 export function day(ms) {
-  const days = Math.round((startOfDay(Date.now()) - startOfDay(ms)) / 86_400_000);
+  const days = daysAgo(ms);
   if (days === 0 || days === 1) return capital(format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(-days, 'day'));
-  const year = new Date(ms).getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' };
-  return format(Intl.DateTimeFormat, { month: 'long', day: 'numeric', weekday: 'long', ...year }).format(ms);
+  return format(Intl.DateTimeFormat, { month: 'long', day: 'numeric', weekday: 'long', ...otherYear(ms) }).format(ms);
 }
 
 /** "5 minutes ago". @param {number} ms */
 export function ago(ms) {
-  const seconds = Math.round((Date.now() - ms) / 1000);
+  const seconds = (Date.now() - ms) / 1000;
   if (seconds < 45) return t('time.now');
-  for (const [unit, size, limit] of [['minute', 60, 3600], ['hour', 3600, 86_400], ['day', 86_400, 7 * 86_400]]) {
-    if (seconds < limit) return format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(-Math.max(1, Math.round(seconds / size)), unit);
-  }
-  return format(Intl.DateTimeFormat, { dateStyle: 'medium' }).format(ms);
+  const [n, unit] = inUnits(seconds);
+  if (unit === 'day' && n >= 7) return format(Intl.DateTimeFormat, { dateStyle: 'medium' }).format(ms);
+  return format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(unit === 'second' ? -1 : -n, unit === 'second' ? 'minute' : unit);
 }
 
 /** For lists: the time today, the day before that. @param {number} ms */
 export function brief(ms) {
-  if (startOfDay(ms) === startOfDay(Date.now())) return clock(ms);
-  return format(Intl.DateTimeFormat, { month: 'numeric', day: 'numeric' }).format(ms);
+  if (daysAgo(ms) === 0) return clock(ms);
+  return format(Intl.DateTimeFormat, { month: 'numeric', day: 'numeric', ...otherYear(ms) }).format(ms);
 }
 
 /** "12 s", "3 min". @param {number} ms */
 export function duration(ms) {
-  const s = Math.max(1, Math.round(ms / 1000));
-  const [n, unit] = s < 60 ? [s, 'second'] : s < 3600 ? [Math.round(s / 60), 'minute'] : s < 86_400 ? [Math.round(s / 3600), 'hour'] : [Math.round(s / 86_400), 'day'];
+  const [n, unit] = inUnits(Math.max(1, ms / 1000));
   return format(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: state.lang === 'zh' ? 'long' : 'short' }).format(n);
+}
+
+/** When a mute ends: the time, with the day if it is not today; '': never. @param {number} ms */
+export function untilTime(ms) {
+  const days = -daysAgo(Math.min(ms, lastDate));
+  if (days === 0) return clock(ms);
+  if (days > 3650) return '';
+  return format(Intl.DateTimeFormat, { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', ...otherYear(ms) }).format(ms);
 }
 
 /** @param {number} ms */
 export function startOfDay(ms) { return new Date(ms).setHours(0, 0, 0, 0); }
+
+/** How many midnights lie between; days are not all of one length. @param {number} ms */
+function daysAgo(ms) { return Math.round((startOfDay(Date.now()) - startOfDay(ms)) / 86_400_000); }
+
+/** The year is said when it is not this one. @param {number} ms @returns {Intl.DateTimeFormatOptions} */
+function otherYear(ms) { return new Date(ms).getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' }; }
+
+/** In the largest unit of which there is one at least, when rounded. @param {number} seconds @returns {[number, string]} */
+function inUnits(seconds) {
+  for (const [unit, size, limit] of units) {
+    const n = Math.round(seconds / size);
+    if (n < limit) return [n, unit];
+  }
+  return [Math.round(seconds / 86_400), 'day'];
+}
 
 function capital(text) { return text.charAt(0).toLocaleUpperCase(locale()) + text.slice(1); }

@@ -4,14 +4,22 @@ import { state, change, drawWith } from './state.js';
 import { followAddress } from './route.js';
 import { chooseLanguage } from './words.js';
 import { chooseTheme } from './theme.js';
+import { chooseSound } from './sound-choice.js';
+import { followNetwork } from './model/link.js';
+import { showTitle } from './title.js';
 import { begin } from './session.js';
 import { App } from './views/app.js';
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
-drawWith(() => render(h(App, null), root));
+drawWith(() => {
+  render(h(App, null), root);
+  showTitle();
+});
 
 chooseLanguage();
 chooseTheme();
+chooseSound();
+followNetwork();
 const wide = matchMedia('(min-width: 900px)');
 wide.addEventListener('change', () => change(() => { state.wide = wide.matches; }));
 state.wide = wide.matches;

@@ -1,76 +1,144 @@
 // Who one is, and the client that speaks for him. A guest is kept in this browser, so that a reload and a second tab are the
-// same person; a token of the host page stays in memory.
-import { Client } from '../sdk/index.js';
+// same person; any other token stays in memory.
+import { Client, RefusedError } from '../sdk/index.js';
 import { state, change } from './state.js';
+import { forgetTab, keep, kept } from './storage.js';
 import { listen } from './model/happenings.js';
-import { hostToken } from './host.js';
+import { askHost, listenToHost } from './host.js';
 
-const guestKey = 'hongbao-guest';
+/** @typedef {NonNullable<typeof state.by>} By */
 
-/** @type {Client|null} */
-export let client = null;
+const guest = 'hongbao-guest';
+const hostPatience = 1500; // ms, until the door opens; a token that comes later still opens it
+const renewPatience = 8000;
+
+/** @type {Client} until somebody comes in there is none, and nothing that would use it */
+export let client;
 
 /** Signs in whoever can be without being asked; else the door opens. */
 export async function begin() {
-  try {
-    state.page = await (await fetch('page.json')).json();
-  } catch (error) {
-    setTimeout(begin, 3000);
-    change(() => { state.door = { status: 'loading', error }; });
-    return;
-  }
-  const token = await hostToken(state.page.hosts);
-  if (token) enter(token, () => hostToken(state.page.hosts, true));
-  else if (localStorage.getItem(guestKey)) enter(localStorage.getItem(guestKey));
+  addEventListener('storage', (e) => { if (e.key === guest) otherTab(e.newValue); });
+  state.page = await readPage();
+  listenToHost(state.page.hosts, hostSpoke);
+  const token = await askHost('token-wanted', hostPatience);
+  const known = kept(guest);
+  if (token) enter(token, 'host');
+  else if (known) enter(known, 'guest');
   else change(() => { state.door = { status: 'open', error: null }; });
+}
+
+/** What the server says of itself; without it nothing can begin. @returns {Promise<NonNullable<typeof state.page>>} */
+async function readPage() {
+  for (let wait = 1000; ; wait = Math.min(wait * 2, 10_000)) {
+    try {
+      const response = await fetch('page.json');
+      if (response.ok) return await response.json();
+      throw new TypeError(response.statusText);
+    } catch (error) {
+      change(() => { state.door = { status: 'loading', error }; });
+      await new Promise((resolve) => { setTimeout(resolve, wait); });
+    }
+  }
 }
 
 /** @param {string} name */
 export async function enterAsGuest(name) {
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
-    const response = await fetch('v1/guests', { method: 'POST', body: JSON.stringify({ name }) });
-    const answer = await response.json();
-    if (!response.ok) throw Object.assign(new Error(answer.error.message), { word: answer.error.message.split(' ')[0] });
-    localStorage.setItem(guestKey, answer.token);
-    enter(answer.token);
+    const made = await makeGuest(name);
+    const token = kept(guest) ?? made; // another tab may have been faster: then that is who one is
+    keep(guest, token);
+    enter(token, 'guest');
   } catch (error) {
     change(() => { state.door = { status: 'open', error }; });
   }
 }
 
-/** @param {string} token @param {() => Promise<string|null>} [renew] */
-export function enter(token, renew) {
-  change(() => { state.door = { status: 'entering', error: null }; });
-  const url = new URL('v1/socket', location.href);
-  url.protocol = url.protocol.replace('http', 'ws');
-  url.hash = '';
-  let given = token;
-  client = new Client(url.href, {
-    name: 'web',
-    getToken: async () => {
-      const now = given;
-      given = null;
-      return now ?? (renew ? renew() : localStorage.getItem(guestKey));
-    },
-  });
-  listen(client);
-  client.on('link', (e) => { if (e.state === 'closed') ended(e); });
+/** @param {string} name */
+async function makeGuest(name) {
+  let response;
+  let answer;
+  try {
+    response = await fetch('v1/guests', { method: 'POST', body: JSON.stringify({ name }) });
+    answer = await response.json();
+  } catch (cause) {
+    throw Object.assign(new Error('no answer', { cause }), { word: 'unreachable' });
+  }
+  if (!response.ok) throw new RefusedError(answer.error);
+  return /** @type {string} */ (answer.token);
 }
 
-/** The server wants no more of this token: whoever has never been in may try another; others are told why. */
-function ended(e) {
-  if (e.code === 3500) localStorage.removeItem(guestKey);
+/** @param {string} token @param {By} by */
+export function enter(token, by) {
   change(() => {
-    const error = { word: `closed_${e.code}`, fields: {} };
-    state.door = { status: state.me ? 'ended' : 'open', error };
+    state.door = { status: 'entering', error: null };
+    state.by = by;
   });
+  const address = new URL('v1/socket', document.baseURI);
+  address.protocol = address.protocol.replace('http', 'ws');
+  client = new Client(address.href, { name: 'web', version: state.page?.version, getToken: tokens(token, by) });
+  listen(client);
+  client.on('link', (e) => { if (e.state === 'closed') ended(e.code, by); });
+}
+
+/** Gives the first token, then newer ones: who asks again says that the last one is over. @param {string|null} token @param {By} by */
+function tokens(token, by) {
+  let last = '';
+  return async () => {
+    const first = token;
+    token = null;
+    const next = first ?? (by === 'host' ? await hostAgain() : by === 'guest' ? kept(guest) : null);
+    if (!next || next === last) return null;
+    last = next;
+    return next;
+  };
+}
+
+/** A host that is slow is asked again: the link says so to the user. */
+async function hostAgain() {
+  const token = await askHost('token-over', renewPatience);
+  if (token === undefined) throw new DOMException('the host page does not answer', 'TimeoutError');
+  return token;
+}
+
+/** @param {string} token */
+function hostSpoke(token) {
+  if (state.door.status === 'open') enter(token, 'host');
+  else if (state.door.status === 'ended') location.reload(); // it will be asked again
+}
+
+/** Another tab of this browser has signed in, or out. @param {string|null} token */
+function otherTab(token) {
+  if (token && state.door.status === 'open') enter(token, 'guest');
+  if (!token && state.by === 'guest' && state.me && state.door.status !== 'ended') {
+    client.close();
+    change(() => { state.door = { status: 'ended', error: { word: 'elsewhere' } }; });
+  }
+}
+
+/** The server has ended it. Whoever has not been in yet may try another token; others are told why. @param {number|undefined} code @param {By} by */
+function ended(code, by) {
+  if (!code) return; // by ourselves
+  const another = !state.me && (by !== 'guest' || isTokenBad(code));
+  if (another && by === 'guest') keep(guest, null);
+  change(() => { state.door = { status: another ? 'open' : 'ended', error: { word: `closed_${code}`, code } }; });
+}
+
+/** @param {number} code */
+function isTokenBad(code) { return code === 3500 || code === 3503; }
+
+/** After the end: begins anew, as the same person where the server may still want him. */
+export function comeBack() {
+  const { code = 0 } = /** @type {{code?: number}} */ (state.door.error);
+  if (state.by === 'guest' && isTokenBad(code)) keep(guest, null);
+  location.reload();
 }
 
 /** Forgets who one is in this browser. */
 export function signOut() {
-  localStorage.removeItem(guestKey);
-  client?.close();
-  location.hash = '';
+  client.close();
+  keep(guest, null);
+  forgetTab();
+  history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }

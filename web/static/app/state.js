@@ -20,6 +20,9 @@ import { emptyPages } from './model/pages.js';
  * @property {Map<string, number>} typing   who, until when (ms)
  * @property {Map<string, number>} readers  how far others have read
  * @property {number|null} online
+ * @property {Set<string>|null} [present]  who is, in a room where that is told
+ * @property {{seq: number, until: number}} [mute]  one's own, since which entry
+ * @property {number|null} [goal]       the entry that is to be shown
  * @property {User|null} other           of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
@@ -33,6 +36,8 @@ import { emptyPages } from './model/pages.js';
  * @property {string} text
  * @property {number|null} replyTo      seq
  * @property {number|null} editing      seq
+ * @property {Record<string, string>} [mentions]  who was picked from the list, by name
+ * @property {string} [before]          what was being written before one began to change another line
  *
  * @typedef {object} Sending
  * @property {string} key
@@ -41,6 +46,7 @@ import { emptyPages } from './model/pages.js';
  * @property {'sending'|'failed'} status
  * @property {any} request              as given to the client, so that it can be sent again
  * @property {unknown} [error]
+ * @property {number} [seq]             where it stands, when the server has said so
  *
  * @typedef {object} PacketView
  * @property {Packet} packet
@@ -50,6 +56,7 @@ import { emptyPages } from './model/pages.js';
  * @property {'no'|'asking'|'pending'} grab
  * @property {'won'|'already'|'empty'|'expired'|null} answer   what the last grab came to
  * @property {any} refusal              why the last grab was not answered
+ * @property {number[]} wrongTries      when one has given a wrong passphrase
  * @property {'envelope'|'details'|null} stage   what of it is looked at; null: not looked at
  * @property {ClaimList|null} claims    who got what, as far as it was read
  *
@@ -75,13 +82,15 @@ export const state = {
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
   sound: false,
   wide: false, // three columns
-  /** @type {{guests: boolean, hosts: string[]}|null} */ page: null,
+  /** @type {{guests: boolean, hosts: string[], version: string}|null} */ page: null,
+  /** @type {'guest'|'host'|'token'|null} */ by: null, // how one has come in
   /** @type {{status: 'loading'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
   /** @type {User|null} */ me: null,
   /** @type {{balance: number, currency: {code: string, exponent: number}, nextCommitment: string}} */
   account: { balance: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
   /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
   /** @type {{state: 'connecting'|'connected'|'closed', again: boolean, code?: number, reason?: string}} */ link: { state: 'connecting', again: false },
+  /** @type {'no'|'connecting'|'again'|'offline'|'well'} */ notice: 'no', // what is told of it
   /** @type {Map<string, RoomView>} */ rooms: new Map(),
   /** @type {Map<string, User>} */ people: new Map(),
   /** @type {Map<string, boolean>} */ online: new Map(),

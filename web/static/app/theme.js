@@ -1,18 +1,36 @@
+// Light or dark: as the system has it, unless one has chosen.
 import { state, change } from './state.js';
+import { keep, kept } from './storage.js';
 
-const kept = 'hongbao-theme';
+/** @typedef {'auto'|'light'|'dark'} Theme */
 
-/** The system's, unless one has chosen. */
-export function chooseTheme() { show(localStorage.getItem(kept) ?? 'auto'); }
+const name = 'hongbao-theme';
+export const themes = /** @type {Theme[]} */ (['auto', 'light', 'dark']);
 
-/** @param {'auto'|'light'|'dark'} theme */
+/** Takes up what one has chosen before. */
+export function chooseTheme() {
+  const was = /** @type {Theme} */ (kept(name));
+  show(themes.includes(was) ? was : 'auto');
+}
+
+/** @param {Theme} theme */
 export function setTheme(theme) {
-  localStorage.setItem(kept, theme);
+  keep(name, theme === 'auto' ? null : theme);
   show(theme);
 }
 
+/** @param {Theme} theme */
 function show(theme) {
   change(() => { state.theme = theme; });
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
+  colourFrame(theme);
+}
+
+/** The browser's own frame follows: index.html has a colour for each, bound to what the system says. @param {Theme} theme */
+function colourFrame(theme) {
+  for (const meta of document.querySelectorAll('meta[name="theme-color"]')) {
+    const of = meta.getAttribute('content') === '#141312' ? 'dark' : 'light';
+    meta.setAttribute('media', theme === 'auto' ? `(prefers-color-scheme: ${of})` : theme === of ? 'all' : 'not all');
+  }
 }

@@ -1,5 +1,6 @@
 // What the page says, in the language of the one who reads it. One file per language; words are found by place: t('rooms.none').
 import { state, change } from './state.js';
+import { keep, kept } from './storage.js';
 import en from './words/en.js';
 import zh from './words/zh.js';
 
@@ -25,14 +26,14 @@ export function inWords(error) {
 
 /** The browser's language, unless one has chosen. */
 export function chooseLanguage() {
-  const kept = localStorage.getItem('hongbao-lang');
+  const chosen = kept('hongbao-lang');
   const wanted = navigator.languages.find((l) => /^(zh|en)\b/i.test(l)) ?? 'en';
-  speak(kept && kept in languages ? kept : wanted.slice(0, 2).toLowerCase());
+  speak(chosen && chosen in languages ? chosen : wanted.slice(0, 2).toLowerCase());
 }
 
 /** @param {string} lang */
 export function setLanguage(lang) {
-  localStorage.setItem('hongbao-lang', lang);
+  keep('hongbao-lang', lang);
   speak(lang);
 }
 

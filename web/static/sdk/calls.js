@@ -1,7 +1,7 @@
 // Calls: each is repeated, as it was, until it is answered, its caller gives up or the client has ended.
 
 import { LostError, RefusedError } from './errors.js';
-import { heed, pause } from './waiting.js';
+import { heed, limits, pause } from './waiting.js';
 
 /**
  * @typedef {import('./link.js').Link} Link
@@ -34,12 +34,10 @@ export class Calls {
    * @param {CallOptions} [options]
    * @returns {Promise<any>}
    */
-  async ask(method, request, { signal, patience = Infinity } = {}) {
+  async ask(method, request, options) {
     const data = this.#frozen(request);
-    const until = Date.now() + patience;
-    const late = new AbortController();
-    const signals = signal ? [late.signal, signal] : [late.signal];
-    const timer = patience < 2 ** 31 ? setTimeout(() => late.abort(new DOMException(`${method}: no answer`, 'TimeoutError')), patience) : 0;
+    const until = Date.now() + (options?.patience ?? Infinity);
+    const { late, signals } = limits(options);
     /** @type {RefusedError|undefined} */
     let last;
     let lost = false;
@@ -65,9 +63,7 @@ export class Calls {
         await pause(wait, [this.#link.life, ...signals]);
       }
     } catch (error) {
-      throw late.signal.aborted && error === late.signal.reason && last ? last : error;
-    } finally {
-      clearTimeout(timer);
+      throw last && late?.aborted && error === late.reason ? last : error;
     }
   }
 

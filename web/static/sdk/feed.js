@@ -12,8 +12,7 @@ import { Stay } from './stay.js';
  * @property {number} queueLimit
  * @property {number} maxMissed
  * @property {(name: any, event: any) => void} tell
- * @property {(room: string, hole: Hole) => Promise<Line[]>} read  a page of history; it gives [] when nothing is got by waiting,
- *   and never ends when the client has ended
+ * @property {(room: string, hole: Hole) => Promise<Line[]>} read  a page of history; [] when nothing is got by waiting
  */
 
 const readers = 4;

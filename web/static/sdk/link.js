@@ -36,8 +36,8 @@ export class Link {
   #why = {}; // the last connection was lost
   #life = new AbortController(); // aborted when the client has ended, with the ClosedError
   #socket = new AbortController(); // aborted when the connection is lost
-  /** @type {(() => void)[]} */
-  #waiting = []; // for a connection
+  /** @type {Set<() => void>} */
+  #waiting = new Set(); // for a connection
   #tell;
   #sdk;
 
@@ -105,7 +105,7 @@ export class Link {
     this.#socket = new AbortController();
     heard.connected(e.data);
     this.#again = true;
-    this.#waiting.splice(0).forEach((go) => go());
+    this.#waiting.forEach((go) => go());
   }
 
   /** @param {{code: number, reason: string}} e */
@@ -123,7 +123,12 @@ export class Link {
    */
   async up(signals) {
     while (this.state !== 'connected') {
-      await heed(/** @type {Promise<void>} */ (new Promise((resolve) => this.#waiting.push(resolve))), [this.life, ...signals]);
+      let go = () => undefined;
+      const there = new Promise((resolve) => {
+        go = () => void resolve(undefined);
+      });
+      this.#waiting.add(go);
+      await heed(there, [this.life, ...signals]).finally(() => this.#waiting.delete(go));
     }
   }
 
@@ -133,16 +138,16 @@ export class Link {
    * @param {any} data
    * @returns {Promise<any>}
    */
-  async rpc(method, data) {
-    const lost = this.#socket.signal;
-    // An answer that came right before the loss is still on its way through the SDK's promises.
-    const gone = new Promise((_, reject) => lost.addEventListener('abort', () => setTimeout(reject, 0, lost.reason), { once: true }));
-    try {
-      return (await Promise.race([this.#sdk.rpc(method, data), gone])).data;
-    } catch (/** @type {any} */ error) {
-      if (error?.code >= 100) throw error; // the server's
-      throw new LostError(String(error?.message ?? error));
-    }
+  rpc(method, data) {
+    const socket = this.#socket.signal;
+    return new Promise((resolve, reject) => {
+      // An answer that came right before the loss is still on its way through the SDK's promises.
+      const lost = () => setTimeout(reject, 0, socket.reason);
+      socket.addEventListener('abort', lost);
+      this.#sdk.rpc(method, data).then((/** @type {any} */ answer) => resolve(answer.data), (/** @type {any} */ error) => {
+        reject(error?.code >= 100 ? error : new LostError(String(error?.message ?? error))); // from 100 on it is the server's
+      }).finally(() => socket.removeEventListener('abort', lost));
+    });
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import { RefusedError } from './errors.js';
 import { newKey } from './key.js';
-import { heed, pause } from './waiting.js';
+import { limits, pause } from './waiting.js';
 
 /**
  * @typedef {import('./types.js').NewPacket} NewPacket
@@ -44,7 +44,7 @@ export class Packets {
    */
   async send(packet, options) {
     if (packet.key) return this.#calls.ask('send_packet', packet, options);
-    await this.#link.up(options?.signal ? [options.signal] : []);
+    await this.#link.up(limits(options).signals);
     for (let commitment = this.#account.nextCommitment; ;) {
       const request = { ...packet, key: newKey(), commitment };
       try {
@@ -72,15 +72,16 @@ export class Packets {
   }
 
   /**
-   * grab grabs a share and waits until the outcome is certain.
+   * grab grabs a share and waits until the outcome is certain. Patience is for all of it.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {CallOptions & {onPending?: (reply: GrabReply) => void}} [options]
    * @returns {Promise<GrabReply>}
    */
   async grab(packet, passphrase, options = {}) {
-    const { onPending, ...rest } = options;
-    const signals = [this.#link.life, ...(rest.signal ? [rest.signal] : [])];
+    const { onPending, signal, patience = Infinity } = options;
+    const signals = signal ? [this.#link.life, signal] : [this.#link.life];
+    const until = Date.now() + patience;
     /** @type {(reply: GrabReply) => void} */
     let result = () => undefined;
     const late = /** @type {Promise<GrabReply>} */ (new Promise((resolve) => {
@@ -90,11 +91,12 @@ export class Packets {
     this.#grabs.add(waiting);
     try {
       for (let wait = 1000, told = false; ; wait = Math.min(2 * wait, 10_000)) {
-        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, rest);
+        const left = Math.max(0, until - Date.now());
+        const reply = await this.#calls.ask('grab', { packet, passphrase: passphrase || undefined }, { signal, patience: left });
         if (reply.outcome !== 'pending') return reply;
         if (!told) onPending?.(reply);
         told = true;
-        const outcome = await heed(Promise.race([late, pause(wait, signals)]), signals);
+        const outcome = await Promise.race([late, pause(Math.min(wait, until - Date.now()), signals)]);
         if (outcome) return outcome;
       }
     } finally {

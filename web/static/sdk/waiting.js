@@ -36,3 +36,12 @@ export function pause(ms, signals) {
   }));
   return heed(over, signals).finally(() => clearTimeout(timer));
 }
+
+/**
+ * limits are the signals that end a call before the client does.
+ * @param {import('./types.js').CallOptions} [options]
+ */
+export function limits({ signal, patience = Infinity } = {}) {
+  const late = patience < 2 ** 31 ? AbortSignal.timeout(Math.max(0, patience)) : undefined; // timers count no further
+  return { late, signals: [signal, late].filter((one) => one !== undefined) };
+}

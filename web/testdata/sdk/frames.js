@@ -98,12 +98,13 @@ async function tellReply(name, { rpc }) {
 
 async function tellError({ error }) {
   const { client } = await connected(hall(0), () => ({ error }));
-  const refused = await failure(client.call('anything', {}, { patience: 1 }));
+  const refused = await failure(client.call('anything', {}, { patience: error.temporary ? 300 : Infinity }));
   ok(refused instanceof RefusedError, String(refused));
   const [word, ...pairs] = error.message.split(' ');
   const fields = Object.fromEntries(pairs.map((pair) => pair.split('=')));
   if (fields.retry_after_ms) fields.retry_after_ms = Number(fields.retry_after_ms);
-  equal({ ...refused }, { name: 'RefusedError', code: error.code, word, temporary: !!error.temporary, repeated: false, fields });
+  const { code, word: got, temporary } = refused;
+  equal({ code, word: got, temporary, fields: refused.fields }, { code: error.code, word, temporary: !!error.temporary, fields });
   return client;
 }
 

@@ -48,7 +48,8 @@ export class Script {
 
   greeting({ id, connect }) {
     const subs = this.connect.rooms.map((room) => [`room:${room.id}`, {
-      recoverable: true, positioned: true, epoch: this.epoch, offset: room.last_seq, was_recovering: `room:${room.id}` in (connect.subs ?? {}),
+      recoverable: true, positioned: true, epoch: this.epoch, offset: room.last_seq,
+      was_recovering: `room:${room.id}` in (connect.subs ?? {}),
     }]);
     return { id, connect: { client: 'c', ping: 25, pong: true, data: this.connect, subs: Object.fromEntries(subs), ...this.extra } };
   }
@@ -78,7 +79,9 @@ export function publication(room, seq, kind = 'text', body = { text: String(seq)
 
 /** inRoom is the connect data of somebody in one room. */
 export function inRoom(lastSeq) {
-  const room = { id: 'r', name: 'room', kind: 'public', members: 1, last_seq: lastSeq, created_at: 1, role: 'member', read_seq: 0, unread: 0 };
+  const room = {
+    id: 'r', name: 'room', kind: 'public', members: 1, last_seq: lastSeq, created_at: 1, role: 'member', read_seq: 0, unread: 0,
+  };
   return {
     user: { id: 'ann', name: 'Ann' }, currency: { code: 'CNY', exponent: 2 }, balance: 10, next_commitment: 'c1', limits: {},
     rooms: [room], packet_states: [],

@@ -1,7 +1,6 @@
 // Who is in a room, and what may be done about it. What was asked for is seen when the room tells it.
-import { state, change } from '../state.js';
+import { change } from '../state.js';
 import { client } from '../session.js';
-import { go } from '../route.js';
 import { addMembers, memberOf, setMembers } from '../model/members.js';
 import { addRoom, dropRoom } from '../model/rooms.js';
 import { load } from './pages.js';
@@ -52,7 +51,14 @@ export function putOut(view, user, ban) { return client.kick(view.room.id, user,
 export function letBack(view, user) { return client.unban(view.room.id, user); }
 
 /** @param {import('../state.js').RoomView} view @param {string[]} users */
-export function invite(view, users) { return client.invite(view.room.id, users); }
+export async function invite(view, users) {
+  try {
+    await client.invite(view.room.id, users);
+  } catch (error) {
+    if (error.word === 'banned') error.fields.field = 'users'; // one of them is: who is banned oneself is not here
+    throw error;
+  }
+}
 
 /** @param {import('../state.js').RoomView} view @param {{name?: string, announcement?: string}} to */
 export async function saveRoom(view, to) {
@@ -70,14 +76,4 @@ export async function leaveRoom(view) {
 export async function deleteRoom(view) {
   await client.deleteRoom(view.room.id);
   change(() => dropRoom(view.room.id));
-}
-
-/** Opens the room that one has with somebody alone. @param {string} user */
-export async function talkTo(user) {
-  const { room } = await client.direct(user);
-  change(() => {
-    const view = addRoom(room);
-    view.other ??= state.people.get(user) ?? { id: user, name: user };
-  });
-  go({ room: room.id, sheet: null });
 }

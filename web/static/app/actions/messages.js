@@ -1,76 +1,83 @@
-// Reading and writing in a room.
+// Saying something in a room, and changing what was said.
 import { state, change } from '../state.js';
 import { attempt } from './attempt.js';
 import { client } from '../session.js';
-import { begin, prepend } from '../model/timeline.js';
-import { meet, notePacket } from '../model/happenings.js';
+import { mark } from '../model/timeline.js';
+import { forgetUnsent, keepUnsent, keptUnsent } from '../model/kept.js';
+import { loadNewest } from './history.js';
 import { newKey } from '../../sdk/index.js';
 
-const page = 50;
+/**
+ * @typedef {import('../state.js').RoomView} RoomView
+ * @typedef {import('../state.js').Sending} Sending
+ */
 
-/** @param {string} room */
-export async function loadNewest(room) {
-  await load(room, 'newest', {}, begin);
-}
-
-/** @param {string} room */
-export async function loadOlder(room) {
-  const view = state.rooms.get(room);
-  if (!view?.timeline.loaded || view.timeline.complete) return;
-  await load(room, 'older', { before: view.timeline.first }, prepend);
-}
-
-async function load(room, what, where, put) {
-  const view = state.rooms.get(room);
-  if (!view || view.timeline.loading !== 'no') return;
-  const { timeline } = view;
-  change(() => { timeline.loading = what; timeline.error = null; });
-  try {
-    const got = await client.history({ room, limit: page, ...where });
-    change(() => {
-      for (const e of got.entries) {
-        meet(e.from);
-        notePacket(e);
-      }
-      for (const s of got.packet_states) notePacket({}, s);
-      put(timeline, got.entries, got.more, state.me.id);
-      timeline.loading = 'no';
-    });
-  } catch (error) {
-    change(() => { timeline.loading = 'no'; timeline.error = error; });
-  }
-}
+/** Lines of a room go one after the other, so that they come in the order in which they were written. @type {Map<string, Promise<void>>} */
+const queues = new Map();
 
 /** Says something; it is shown at once and kept until the server has it. @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message */
 export function say(room, message) {
+  const view = state.rooms.get(room);
   const request = { room, key: newKey(), ...message };
-  const sending = { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request };
-  change(() => { state.rooms.get(room).outbox.push(sending); });
+  put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request });
+  if (view.timeline.newer) loadNewest(room);
+}
+
+/** What was not sent before a reload is sent now. The server knows the key if it had come through. */
+export function sayUnsent() {
+  for (const { key, at, request } of keptUnsent()) {
+    const view = state.rooms.get(request.room);
+    if (!view) forgetUnsent(key);
+    else if (!view.outbox.some((s) => s.key === key)) put(view, { key, kind: 'text', at, status: 'sending', request });
+  }
+}
+
+/** @param {RoomView} view @param {Sending} sending */
+function put(view, sending) {
+  keepUnsent(sending);
+  change(() => { view.outbox = [...view.outbox, sending]; });
   deliver(sending);
 }
 
-/** @param {import('../state.js').Sending} sending whose sending has failed, or is new */
-export async function deliver(sending) {
-  change(() => { sending.status = 'sending'; });
+/** @param {Sending} sending whose sending has failed, or is new */
+export function deliver(sending) {
+  const { room } = sending.request;
+  change(() => { sending.status = 'sending'; sending.error = undefined; });
+  queues.set(room, (queues.get(room) ?? Promise.resolve()).then(() => send(sending)));
+}
+
+/** @param {Sending} sending */
+async function send(sending) {
+  const view = state.rooms.get(sending.request.room);
+  if (!view?.outbox.includes(sending)) return; // it was discarded, or has turned up
   try {
-    await client.send(sending.request);
+    const { seq } = await client.send(sending.request);
+    forgetUnsent(sending.key);
+    // The line itself comes as an entry. One that has come before we knew that it was ours will not come again.
+    if (seq <= view.room.last_seq) take(view, sending);
+    else sending.seq = seq;
   } catch (error) {
     change(() => { sending.status = 'failed'; sending.error = error; });
   }
 }
 
-/** @param {string} room @param {import('../state.js').Sending} sending */
+/** @param {RoomView} view @param {Sending} sending */
+function take(view, sending) { change(() => { view.outbox = view.outbox.filter((s) => s !== sending); }); }
+
+/** @param {string} room @param {Sending} sending */
 export function discard(room, sending) {
-  const view = state.rooms.get(room);
-  change(() => { view.outbox = view.outbox.filter((s) => s !== sending); });
+  forgetUnsent(sending.key);
+  take(state.rooms.get(room), sending);
 }
 
-/** Says how far one has read. @param {string} room */
-export async function markRead(room) {
-  const view = state.rooms.get(room);
-  if (!view || !view.timeline.loaded || view.readSeq >= view.timeline.last) return;
-  const seq = view.timeline.last;
-  change(() => { view.readSeq = seq; view.unread = 0; });
-  await attempt(client.read(room, seq));
+/** Puts a reaction, or takes it back. @param {RoomView} view @param {number} seq @param {string} emoji @param {boolean} on */
+export async function react(view, seq, emoji, on) {
+  const done = await attempt(client.react(view.room.id, seq, emoji, on));
+  if (done) change(() => mark(view.timeline, seq, emoji, on, view.room.last_seq));
 }
 
+/** @param {RoomView} view @param {number} seq @param {string} text */
+export function edit(view, seq, text) { return client.edit(view.room.id, seq, text); }
+
+/** @param {RoomView} view @param {number} seq */
+export function recall(view, seq) { return client.recall(view.room.id, seq); }

@@ -17,10 +17,13 @@ const conflict = 'conflict';
 
 /** Sends a packet; it is shown at once, grey until the server has it. @param {string} room @param {object} packet what was filled in */
 export function sendPacket(room, packet) {
+  const view = state.rooms.get(room);
+  if (!view) return;
   const key = newKey();
   const request = { room, ...packet, key, commitment: client.account.nextCommitment };
+  /** @type {import('../state.js').Sending} */
   const sending = { key, kind: 'packet', at: Date.now(), status: 'sending', request };
-  change(() => { state.rooms.get(room).outbox.push(sending); });
+  change(() => { view.outbox.push(sending); });
   deliverPacket(sending);
 }
 
@@ -48,7 +51,7 @@ async function deliverOnce(sending) {
   for (let tries = 0; ; tries++) {
     try {
       return await client.sendPacket(sending.request);
-    } catch (error) {
+    } catch (/** @type {any} */ error) {
       if (error.word !== conflict || tries > 4) throw error;
       if (error.repeated && tries === 0) continue; // perhaps it was our own unanswered try that has used the seed
       const key = newKey();
@@ -69,9 +72,13 @@ export async function openPacket(id, passphrase) {
     const onPending = () => change(() => { if (view.grab === 'asking') view.grab = 'pending'; });
     const answer = await client.grab(id, passphrase, { onPending, ...(view.packet.locked && { patience: lockPatience }) });
     change(() => setGrabbed(answer));
-    if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount) }));
-  } catch (error) {
-    change(() => { view.grab = 'no'; view.refusal = error; });
+    if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount ?? 0) }));
+  } catch (/** @type {any} */ error) {
+    change(() => {
+      view.grab = 'no';
+      view.refusal = error;
+      if (error.word === 'wrong_passphrase') view.wrongTries.push(Date.now());
+    });
   }
 }
 
@@ -101,21 +108,28 @@ export async function loadClaims(id, anew = false) {
   if (!view || view.claims?.loading) return;
   const list = view.claims ?? { all: [], more: false, proof: null, loading: false, error: null };
   change(() => { view.claims = { ...list, loading: true, error: null }; });
-  const after = anew ? 0 : list.all.length;
   try {
-    take(await client.packet({ packet: id, after_rank: after, limit: anew ? Math.max(page, Math.min(100, list.all.length)) : page }), after);
+    for (let after = anew ? 0 : list.all.length; ;) {
+      const reply = await client.packet({ packet: id, after_rank: after, limit: anew ? 2 * page : page });
+      const { length } = reply.claims;
+      const goesOn = anew && length > 0 && reply.more && after + length < list.all.length;
+      take(reply, after, goesOn);
+      if (!goesOn) return;
+      after += length;
+    }
   } catch (error) {
     change(() => { view.claims = { ...list, loading: false, error }; });
   }
 }
 
-function take(reply, after) {
+function take(reply, after, loading = false) {
   change(() => {
     const view = packetView(reply.packet);
     setPacketState(reply.state);
     reply.claims.forEach((c) => meet(c.user));
-    const before = view.claims?.all.slice(0, after) ?? [];
-    view.claims = { all: [...before, ...reply.claims], more: reply.more, proof: reply.proof ?? null, loading: false, error: null };
+    const all = view.claims?.all.slice() ?? [];
+    all.splice(after, loading ? reply.claims.length : Infinity, ...reply.claims);
+    view.claims = { all, more: reply.more, proof: reply.proof ?? null, loading, error: null };
   });
 }
 

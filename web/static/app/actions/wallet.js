@@ -49,7 +49,8 @@ async function learnPackets(transfers) {
   if (!shares.length) return;
   const times = shares.map((m) => m.at);
   try {
-    const got = await client.packets({ direction: 'received', from: Math.min(...times), to: Math.max(...times) + 1, limit: most }, { patience: 5000 });
+    const span = { from: Math.min(...times), to: Math.max(...times) + 1 };
+    const got = await client.packets({ direction: 'received', ...span, limit: most }, { patience: 5000 });
     got.packets.forEach(notePacket);
   } catch { /* it is only for the words */ }
 }

@@ -1,27 +1,35 @@
 // What the client tells, put into the state. Nothing else listens to the client.
-import { state, change, toast } from '../state.js';
+import { state, change, currentRoom, toast } from '../state.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
 import { append, emptyTimeline } from './timeline.js';
 import { addRoom, dropRoom, setRooms } from './rooms.js';
+import { forgetUnsent } from './kept.js';
+import { setLink } from './link.js';
+import { noteMember } from './members.js';
 import { packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
-import { loadNewest } from '../actions/messages.js';
+import { loadNewest } from '../actions/history.js';
+import { wantLast } from '../actions/lasts.js';
+import { askPresence } from '../actions/looking.js';
+import { sayUnsent } from '../actions/messages.js';
+
+const typingLasts = 4000;
 
 /** @param {import('../../sdk/client.js').Client} client */
 export function listen(client) {
   const on = (name, f) => client.on(name, (e) => change(() => f(e)));
-  on('link', (e) => { state.link = e; });
+  on('link', setLink);
   on('ready', ready);
   on('entry', entry);
   on('entered', (e) => addRoom(e.room));
   on('left', left);
-  on('skipped', skipped);
-  on('typing', (e) => state.rooms.get(e.room)?.typing.set(e.user, Date.now() + 4000));
-  on('presence', (e) => presence(e));
+  on('skipped', (e) => renew(state.rooms.get(e.room)));
+  on('typing', typing);
+  on('presence', presence);
   on('read', read);
   on('progress', setProgress);
   on('grabResult', setGrabbed);
-  on('wallet', (e) => { wallet(e); });
+  on('wallet', wallet);
   on('memberCount', (e) => {
     const view = state.rooms.get(e.room);
     if (view) view.room = { ...view.room, members: e.count };
@@ -35,6 +43,8 @@ function ready(e) {
   meet(e.user);
   setRooms(e.rooms);
   e.states.forEach(setPacketState);
+  if (!e.again) sayUnsent();
+  else if (currentRoom()) askPresence(currentRoom().room.id);
 }
 
 /** Notes who somebody is. @param {import('../state.js').User} user */
@@ -46,17 +56,16 @@ function entry({ room, entry: e, state: packetState }) {
   meet(e.from);
   view.typing.delete(e.from.id);
   notePacket(e, packetState);
-  append(view.timeline, e, state.me.id);
+  noteOwn(view, e);
+  if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
     view.room = { ...view.room, last_seq: e.seq };
     count(view, e);
   }
-  if (e.kind === 'text' || e.kind === 'packet') {
-    view.last = { at: e.at, item: e };
-    if (e.from.id === state.me.id) view.outbox = view.outbox.filter((s) => s.key !== e.key);
-  }
+  if (e.kind === 'text' || e.kind === 'packet') said(view, e);
+  if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
-  if (e.kind === 'member' && e.body.change === 'role' && e.body.user === state.me.id) view.room = { ...view.room, role: e.body.role };
+  if (e.kind === 'member') member(view, e);
 }
 
 /** Packets of an entry, live or from history. @param {any} e @param {any} [s] */
@@ -68,6 +77,41 @@ export function notePacket(e, s) {
     if (view) view.doneAt = e.at;
   }
   if (s) setPacketState(s);
+}
+
+/** What one has sent oneself has come through. @param {import('../state.js').RoomView} view @param {any} e */
+export function noteOwn(view, e) {
+  if (!e.key || e.from.id !== state.me.id) return;
+  view.outbox = view.outbox.filter((s) => s.key !== e.key);
+  forgetUnsent(e.key);
+}
+
+/** Until when one is muted, by the latest entry that says so. @param {import('../state.js').RoomView} view @param {any} e */
+export function noteMute(view, e) {
+  if (e.kind !== 'member' || e.body.user !== state.me.id || e.seq <= (view.mute?.seq ?? 0)) return;
+  if (e.body.change === 'muted') view.mute = { seq: e.seq, until: e.body.until ?? 0 };
+  else if (e.body.role === 'owner') view.mute = { seq: e.seq, until: 0 }; // an owner is not muted, and no entry says so
+}
+
+function said(view, e) {
+  view.last = { at: e.at, item: e };
+  if (view === currentRoom() && e.from.id !== state.me.id) {
+    state.announcement = t(e.kind === 'packet' ? 'timeline.saidPacket' : 'timeline.said', { name: e.from.name, text: e.body.text || t('timeline.attachment') });
+  }
+}
+
+/** The line in the list of rooms follows what becomes of it. */
+function amendLast(view, e) {
+  const item = view.last?.item;
+  if (item?.seq !== e.body.target) return;
+  const body = e.kind === 'recall' ? { recalled: true } : { ...item.body, text: e.body.text, edited_at: e.at };
+  if (!e.body.recalled) view.last = { ...view.last, item: { ...item, body } };
+}
+
+function member(view, e) {
+  noteMember(view, e.body);
+  noteMute(view, e);
+  if (e.body.change === 'role' && e.body.user === state.me.id) view.room = { ...view.room, role: e.body.role };
 }
 
 function count(view, e) {
@@ -87,18 +131,41 @@ function left({ room, reason }) {
   dropRoom(room);
 }
 
-function skipped({ room }) {
-  const view = state.rooms.get(room);
+/** Something is missing: what there is of the timeline is let go, and loaded again if it was looked at. */
+function renew(view) {
   if (!view) return;
-  const wasLoaded = view.timeline.loaded;
+  const { loaded, loading } = view.timeline;
   view.timeline = emptyTimeline();
-  if (wasLoaded) loadNewest(room);
+  if (loaded || loading !== 'no') loadNewest(view.room.id);
+  wantLast(view.room.id, true);
+}
+
+function typing({ room, user }) {
+  const view = state.rooms.get(room);
+  if (!view || user === state.me.id) return;
+  view.typing.set(user, Date.now() + typingLasts);
+  setTimeout(change, typingLasts + 50, () => {
+    if ((view.typing.get(user) ?? 0) <= Date.now()) view.typing.delete(user);
+  });
 }
 
 function presence({ room, user, online }) {
   const view = state.rooms.get(room);
-  if (view?.online != null && state.online.get(user) !== online) view.online += online ? 1 : -1;
   state.online.set(user, online);
+  if (!view?.present) return;
+  if (online) view.present.add(user);
+  else view.present.delete(user);
+  view.online = view.present.size;
+}
+
+/** Who is there, as the server says. @param {string} room @param {{online: number, users?: string[]}} got */
+export function setPresent(room, { online, users }) {
+  const view = state.rooms.get(room);
+  if (!view) return;
+  for (const user of view.present ?? []) state.online.set(user, false);
+  for (const user of users ?? []) state.online.set(user, true);
+  view.present = users ? new Set(users) : null;
+  view.online = online;
 }
 
 function read({ room, user, seq }) {

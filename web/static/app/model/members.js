@@ -7,7 +7,10 @@ import { addPage, emptyPages } from './pages.js';
 
 const ranks = { owner: 0, admin: 1, member: 2 };
 
-/** What has been read of a room's members takes the place of what was known before. @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next */
+/**
+ * What has been read of a room's members takes the place of what was known before.
+ * @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next
+ */
 export function setMembers(view, members, next) {
   const { scroll } = view.members;
   view.members = { ...emptyPages(), scroll };

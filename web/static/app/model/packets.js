@@ -9,7 +9,7 @@ export function packetView(packet) {
   if (!view) {
     view = {
       packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null,
-      grab: 'no', answer: null, refusal: null, stage: null, claims: null,
+      grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null,
     };
     state.packets.set(packet.id, view);
   }
@@ -70,4 +70,18 @@ export function stageOf(view) {
 export function isSealed(id) {
   const view = state.packets.get(id ?? '');
   return view !== undefined && stageOf(view) === 'envelope';
+}
+
+const tries = 5; // at a passphrase; one comes back every 12 s
+const triesBack = 12_000;
+
+/** How many tries at the passphrase are left, as far as this page has made them. @param {PacketView} view */
+export function triesLeft(view) {
+  let left = tries;
+  let last = 0;
+  for (const at of [...view.wrongTries, Date.now()]) {
+    left = Math.min(tries, left + (at - last) / triesBack) - 1;
+    last = at;
+  }
+  return Math.max(0, Math.floor(left + 1));
 }

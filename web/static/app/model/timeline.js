@@ -22,6 +22,7 @@
  * @property {boolean} complete         nothing is before it
  * @property {boolean} newer            the room goes on after it: one has jumped back
  * @property {'no'|'newest'|'older'|'newer'|'around'} loading
+ * @property {object|null} turn         of the load whose answer counts
  * @property {unknown} error            of the last load
  * @property {Entry[]} meanwhile        what came while a page was asked for: the page may be older or younger than it
  * @property {Map<number, Map<string, {seq: number, on: boolean}>>} mine  one's own reactions, by target; the latest seq counts
@@ -31,41 +32,56 @@
 /** @returns {Timeline} */
 export function emptyTimeline() {
   return {
-    items: [], first: 0, last: 0, loaded: false, complete: false, newer: false, loading: 'no', error: null, meanwhile: [],
+    items: [], first: 0, last: 0, loaded: false, complete: false, newer: false, loading: 'no', turn: null, error: null, meanwhile: [],
     mine: new Map(), quotes: new Map(),
   };
 }
 
+/**
+ * Takes the answer to what was asked for.
+ * @param {Timeline} t @param {Timeline['loading']} what @param {{entries: Entry[], more: boolean}} page @param {string} me
+ * @param {number} lastSeq of the room, as far as one has heard
+ */
+export function answered(t, what, { entries, more }, me, lastSeq) {
+  if (what === 'older') prepend(t, entries, more, me);
+  else if (what === 'newer') extend(t, entries, me);
+  else begin(t, entries, more, me);
+  for (const e of t.meanwhile) amend(t, e, me); // a page may be older than what came while it was waited for
+  failed(t, null);
+  t.newer = t.last < lastSeq;
+}
+
+/** @param {Timeline} t @param {unknown} error why nothing was loaded */
+export function failed(t, error) {
+  t.loading = 'no';
+  t.error = error;
+  t.meanwhile = [];
+}
+
 /** Starts anew with a page. @param {Timeline} t @param {Entry[]} entries @param {boolean} more before it @param {string} me */
-export function begin(t, entries, more, me) {
-  const { meanwhile, loading } = t;
-  Object.assign(t, emptyTimeline(), { loaded: true, complete: !more, meanwhile, loading });
+function begin(t, entries, more, me) {
+  const { meanwhile } = t;
+  Object.assign(t, emptyTimeline(), { loaded: true, complete: !more, meanwhile });
   t.first = entries[0]?.seq ?? 1;
   t.last = t.first - 1;
   extend(t, entries, me);
 }
 
 /** Puts an older page before. @param {Timeline} t @param {Entry[]} entries @param {boolean} more @param {string} me */
-export function prepend(t, entries, more, me) {
-  const page = entries.filter((e) => e.seq < t.first);
-  for (const e of page) noteMine(t, e, me);
-  t.items.unshift(...page.filter(isShown).map((e) => itemOf(t, e)));
-  t.first = page[0]?.seq ?? t.first;
-  t.complete = !more || !page.length;
-  for (const e of t.meanwhile) amend(t, e, me);
+function prepend(t, entries, more, me) {
+  for (const e of entries) noteMine(t, e, me);
+  t.items.unshift(...entries.filter(isShown).map((e) => itemOf(t, e)));
+  t.first = entries[0]?.seq ?? t.first;
+  t.complete = !more || !entries.length;
 }
 
-/** Puts a page after, which is folded already. @param {Timeline} t @param {Entry[]} entries @param {string} me */
-export function extend(t, entries, me) {
+/** Puts a page after, and what came meanwhile. @param {Timeline} t @param {Entry[]} entries @param {string} me */
+function extend(t, entries, me) {
   for (const e of entries) {
-    if (e.seq <= t.last) continue;
     noteMine(t, e, me);
     add(t, e);
   }
-  for (const e of t.meanwhile) {
-    amend(t, e, me);
-    if (e.seq === t.last + 1) add(t, e);
-  }
+  for (const e of t.meanwhile) if (e.seq === t.last + 1) add(t, e);
 }
 
 /**

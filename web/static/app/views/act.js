@@ -36,10 +36,14 @@ export class Act extends Component {
   }
 
   render(props, { asked, busy, error }) {
-    return h('div', { class: 'act' },
+    return h('div', { class: 'panel-act' },
       asked ? this.question(props) : h('button', {
-        class: `act-button ${props.kind ?? ''}`, type: 'button', ref: this.button, disabled: busy, 'aria-busy': busy, onClick: () => this.press(),
-      }, props.icon && h(Icon, { name: props.icon, size: 20 }), h('span', { class: 'grow' }, props.label), busy && h('span', { class: 'spinner' })),
+        class: `act-button ${props.kind ?? ''}`, type: 'button', ref: this.button, disabled: busy, 'aria-busy': busy,
+        onClick: () => this.press(),
+      },
+      props.icon && h(Icon, { name: props.icon, size: 20 }),
+      h('span', { class: 'grow' }, props.label),
+      busy && h('span', { class: 'spinner' })),
       error && h('p', { class: 'problem', role: 'alert' }, inWords(error)));
   }
 
@@ -53,7 +57,9 @@ export class Act extends Component {
     },
     h('p', null, question),
     word && h('label', { class: 'field' }, h('span', null, wordLabel),
-      h('input', { class: 'input', ref: this.first, autoComplete: 'off', value: typed, onInput: (e) => this.setState({ typed: e.target.value }) })),
+      h('input', {
+        class: 'input', ref: this.first, autoComplete: 'off', value: typed, onInput: (e) => this.setState({ typed: e.target.value }),
+      })),
     h('div', { class: 'row' },
       h('button', { class: 'button grow', type: 'button', ref: word ? undefined : this.first, onClick: (e) => this.close(e) }, t('cancel')),
       h('button', { class: 'button primary grow', type: 'submit', disabled: !ready || busy, 'aria-busy': busy }, yes)));

@@ -5,6 +5,7 @@ import { t } from '../words.js';
 import { Door, Ended } from './door.js';
 import { RoomList } from './rooms.js';
 import { RoomScreen } from './room.js';
+import { Join } from './join.js';
 import { sheets } from './sheets.js';
 import { Sheet, Panel } from './sheet.js';
 
@@ -13,9 +14,9 @@ export function App() {
   if (!state.me) return h(Door, null);
   const room = currentRoom();
   return h(Fragment, null,
-    h('div', { class: 'shell', 'data-room': room ? 'yes' : 'no' },
+    h('div', { class: 'shell', 'data-room': state.route.room ? 'yes' : 'no' },
       h('aside', { class: 'rooms', 'aria-label': t('rooms.title') }, h(RoomList, null)),
-      h('main', { class: 'room' }, room ? h(RoomScreen, { view: room, key: room.room.id }) : h(NoRoom, null)),
+      h('main', { class: 'room' }, room ? h(RoomScreen, { view: room, key: room.room.id }) : state.route.room ? h(Join, { id: state.route.room, key: state.route.room }) : h(NoRoom, null)),
       over(room, false)),
     over(room, true),
     h('div', { class: 'toasts' }, state.toasts.map((toast) => h('p', { class: 'toast', key: toast.id }, toast.text))),

@@ -1,3 +1,162 @@
-import { h } from '../dom.js';
+// Where one writes. The draft is kept per room and over a reload of the tab; Enter sends, unless it ends a word of an input method.
+import { h, Component, createRef } from '../dom.js';
+import { state, change } from '../state.js';
+import { t } from '../words.js';
+import { number, untilTime } from '../format.js';
+import { openSheet } from '../route.js';
+import { keepDraft, keptDraft } from '../model/kept.js';
+import { edit, say } from '../actions/messages.js';
+import { tellTyping } from '../actions/looking.js';
+import { attempt } from '../actions/attempt.js';
+import { emptyDraft, lastToEdit, mentionsOf } from './composer-draft.js';
+import { Banner } from './composer-banner.js';
+import { EmojiPicker } from './composer-emoji.js';
+import { Suggestions, Suggesting } from './composer-mentions.js';
+import { Icon } from './icon.js';
 
-export function Composer() { return h('div', null); }
+const linesShown = 6;
+const almost = 0.9; // of the limit, from where on it is shown how much is left
+
+export class Composer extends Component {
+  state = { emojis: false, mention: null };
+  field = createRef();
+  suggesting = new Suggesting(this);
+
+  componentDidMount() {
+    const { view } = this.props;
+    const draft = keptDraft(view.room.id);
+    if (draft && !view.draft.text) change(() => { view.draft = { ...emptyDraft(), ...draft }; });
+    if (state.wide) this.field.current?.focus();
+    this.about = this.target();
+    this.fit();
+  }
+
+  componentDidUpdate() {
+    const { draft } = this.props.view;
+    if (this.about !== this.target()) {
+      this.about = this.target();
+      this.wanted = draft.replyTo !== null || draft.editing !== null;
+    }
+    if (this.wanted && !state.route.sheet) {
+      this.wanted = false;
+      this.field.current?.focus();
+    }
+    this.fit();
+  }
+
+  /** What the draft is about: an answer, a change, or neither. */
+  target() {
+    const { replyTo, editing } = this.props.view.draft;
+    return `${replyTo}/${editing}`;
+  }
+
+  /** As high as the text, up to so many lines. */
+  fit() {
+    const field = this.field.current;
+    if (!field || this.fitted === field.value + field.clientWidth) return;
+    this.fitted = field.value + field.clientWidth;
+    field.style.height = 'auto';
+    const { lineHeight, paddingTop, paddingBottom } = getComputedStyle(field);
+    const most = linesShown * parseFloat(lineHeight) + parseFloat(paddingTop) + parseFloat(paddingBottom);
+    field.style.height = `${Math.min(field.scrollHeight, most)}px`;
+    field.style.overflowY = field.scrollHeight > most ? 'auto' : 'hidden';
+  }
+
+  /** @param {Partial<import('../state.js').Draft>} what */
+  set(what) {
+    const { view } = this.props;
+    change(() => { view.draft = { ...view.draft, ...what }; });
+    keepDraft(view.room.id, view.draft);
+  }
+
+  input(e) {
+    this.set({ text: e.target.value });
+    this.suggesting.look();
+    if (e.target.value.trim()) tellTyping(this.props.view.room.id);
+  }
+
+  /** Puts something where the caret is. @param {string} text @param {number} [from] what is replaced begins here */
+  insert(text, from) {
+    const field = this.field.current;
+    field.setRangeText(text, from ?? field.selectionStart, field.selectionEnd, 'end');
+    this.set({ text: field.value });
+    field.focus();
+  }
+
+  key(e) {
+    if (e.isComposing || e.keyCode === 229) return; // the input method's own
+    if (this.suggesting.key(e)) return;
+    if (e.key === 'Enter' && !e.shiftKey && !e.altKey) {
+      e.preventDefault();
+      this.submit();
+    } else if (e.key === 'Escape') {
+      if (this.props.view.draft.replyTo !== null || this.props.view.draft.editing !== null) this.cancel();
+    } else if (e.key === 'ArrowUp' && !e.target.value) {
+      this.editLast(e);
+    }
+  }
+
+  cancel = () => {
+    const { editing, before } = this.props.view.draft;
+    this.set(editing === null ? { replyTo: null } : { ...emptyDraft(), text: before ?? '' });
+    this.field.current?.focus();
+  };
+
+  editLast(e) {
+    const item = lastToEdit(this.props.view);
+    if (!item) return;
+    e.preventDefault();
+    this.set({ editing: item.seq, replyTo: null, text: item.body.text, before: '' });
+  }
+
+  async submit() {
+    const { view } = this.props;
+    const { draft } = view;
+    const text = draft.text.trim();
+    if (!text || this.left() < 0 || this.busy) return;
+    this.setState({ emojis: false, mention: null });
+    if (draft.editing === null) {
+      this.set(emptyDraft());
+      const mentions = mentionsOf(draft, text);
+      say(view.room.id, { text, ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) });
+    } else {
+      this.busy = true;
+      const done = await attempt(edit(view, draft.editing, text));
+      this.busy = false;
+      if (done && view.draft.editing === draft.editing) this.set({ ...emptyDraft(), text: draft.before ?? '' });
+    }
+    this.field.current?.focus();
+  }
+
+  /** Characters that are left, as the server counts them. */
+  left() {
+    return (state.limits?.text_chars || Infinity) - [...this.props.view.draft.text].length;
+  }
+
+  render({ view }, { emojis, mention }) {
+    const until = view.mute?.until ?? 0;
+    if (until > Date.now()) return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.muted', { until: untilTime(until) }));
+    const { draft } = view;
+    const left = this.left();
+    const shown = left < (1 - almost) * (state.limits?.text_chars ?? 0);
+    return h('form', { class: 'composer', onSubmit: (e) => { e.preventDefault(); this.submit(); } },
+      h(Banner, { view, draft, onCancel: this.cancel }),
+      mention && h(Suggestions, { ...mention, onPick: (user) => this.suggesting.pick(user) }),
+      emojis && h(EmojiPicker, { onPick: (emoji) => this.insert(emoji), onClose: () => { this.setState({ emojis: false }); this.field.current.focus(); } }),
+      shown && h('p', { class: `left small number ${left < 0 ? 'problem' : 'muted'}`, id: 'composer-left', role: 'status' },
+        t(left < 0 ? 'composer.over' : 'composer.left', { count: Math.abs(left), shown: number(Math.abs(left)) })),
+      h('div', { class: 'composer-row' },
+        h('button', { class: 'button quiet icon packet-button', type: 'button', 'aria-label': t('composer.packet'), title: t('composer.packet'), onClick: () => openSheet('compose') },
+          h(Icon, { name: 'envelope', size: 24 })),
+        h('div', { class: 'writing' },
+          h('textarea', {
+            class: 'input', ref: this.field, rows: 1, value: draft.text, placeholder: t('composer.placeholder'), 'aria-label': t('composer.label'), enterKeyHint: 'send',
+            'aria-invalid': left < 0, 'aria-describedby': shown ? 'composer-left' : undefined, ...this.suggesting.aria(), dir: 'auto', autoComplete: 'off',
+            onInput: (e) => this.input(e), onKeyDown: (e) => this.key(e), onClick: () => this.suggesting.look(), onBlur: () => this.suggesting.close(),
+          }),
+          h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('composer.emoji'), title: t('composer.emoji'), 'aria-expanded': emojis, onClick: () => this.setState({ emojis: !emojis }) },
+            h(Icon, { name: 'smile' }))),
+        h('button', { class: 'button primary icon', type: 'submit', 'aria-label': t(draft.editing === null ? 'composer.send' : 'composer.save'), disabled: !draft.text.trim() || left < 0 },
+          h(Icon, { name: draft.editing === null ? 'send' : 'check' }))));
+  }
+}

@@ -10,10 +10,14 @@ const ahead = '400px';
 export class Endless extends Component {
   end = createRef();
 
+  scroll = 0;
+  note = () => { this.scroll = this.box.scrollTop; }; // a sheet that is being closed says 0
+
   componentDidMount() {
     this.box = this.end.current.closest('.sheet-body');
     this.watch = new IntersectionObserver(([e]) => { if (e.isIntersecting) this.more(); }, { root: this.box, rootMargin: ahead });
     this.watch.observe(this.end.current);
+    this.box.addEventListener('scroll', this.note, { passive: true });
     const { scroll } = this.props.pages;
     if (scroll) requestAnimationFrame(() => { this.box.scrollTop = scroll; });
   }
@@ -29,7 +33,8 @@ export class Endless extends Component {
 
   componentWillUnmount() {
     this.watch.disconnect();
-    this.props.pages.scroll = state.route.sheet ? this.box.scrollTop : 0; // closed: the next time it begins at the top
+    this.box.removeEventListener('scroll', this.note);
+    this.props.pages.scroll = state.route.sheet ? this.scroll : 0; // closed: the next time it begins at the top
   }
 
   more() {

@@ -1,11 +1,15 @@
-// The thin bar that tells how the connection stands, when it does not just work.
+// The thin bar that tells how the connection stands, when it does not just work. It lies over what is below it, so that
+// nothing that one reads moves.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
+import { isBehind } from '../model/link.js';
+import { Icon } from './icon.js';
 
 export function LinkBar() {
-  const { link } = state;
-  if (link.state === 'connected') return null;
-  const offline = !navigator.onLine;
-  return h('p', { class: `link ${offline ? 'bad' : ''}`, role: 'status' }, t(offline ? 'link.offline' : link.again ? 'link.again' : 'link.connecting'));
+  const { notice } = state;
+  const name = notice === 'well' && isBehind() ? 'resuming' : notice;
+  return h('div', { class: 'link-place', role: 'status' }, notice !== 'no' && h('p', { class: `link ${name}` },
+    h('span', { class: 'link-mark', 'aria-hidden': 'true' }, name === 'well' ? h(Icon, { name: 'check', size: 16 }) : h('i', { class: 'link-dot' })),
+    t(`link.${name}`)));
 }

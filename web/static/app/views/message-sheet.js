@@ -1,3 +1,79 @@
-import { h } from '../dom.js';
+// What can be done with a line: react, answer, copy, change, take back.
+import { h, Component } from '../dom.js';
+import { state, change, toast } from '../state.js';
+import { inWords, t } from '../words.js';
+import { closeSheet } from '../route.js';
+import { find } from '../model/timeline.js';
+import { governs } from '../model/rooms.js';
+import { react, recall } from '../actions/messages.js';
+import { emptyDraft, isFresh } from './composer-draft.js';
+import { EmojiPicker, quick } from './composer-emoji.js';
+import { brief } from './line-text.js';
+import { Icon } from './icon.js';
 
-export function MessageSheet() { return h('div', null); }
+export class MessageSheet extends Component {
+  state = { all: false, busy: false, error: null };
+
+  /** @param {string} emoji */
+  react(emoji) {
+    const { view, id } = this.props;
+    const item = view.timeline.items[find(view.timeline, Number(id))];
+    closeSheet();
+    react(view, item.seq, emoji, !item.mine?.has(emoji));
+  }
+
+  /** @param {Partial<import('../state.js').Draft>} draft */
+  write(draft) {
+    const { view } = this.props;
+    change(() => { view.draft = { ...view.draft, ...draft }; });
+    closeSheet();
+  }
+
+  async copy(item) {
+    try {
+      await navigator.clipboard.writeText(item.body.text);
+      toast(t('message.copied'));
+      closeSheet();
+    } catch {
+      this.setState({ error: { word: 'unknown' } });
+    }
+  }
+
+  async recall(item) {
+    this.setState({ busy: true, error: null });
+    try {
+      await recall(this.props.view, item.seq);
+      closeSheet();
+    } catch (error) {
+      this.setState({ busy: false, error });
+    }
+  }
+
+  render({ view, id }, { all, busy, error }) {
+    const item = view.timeline.items[find(view.timeline, Number(id))];
+    if (!item || item.body.recalled) return h('p', { class: 'muted' }, t('timeline.recalled'));
+    const text = item.kind === 'text';
+    const muted = (view.mute?.until ?? 0) > Date.now();
+    const fresh = isFresh(item);
+    const may = {
+      react: text && !muted, reply: !muted, copy: text && item.body.text, edit: fresh && item.body.text && !muted,
+      recall: text && (fresh || (governs(view) && view.room.kind !== 'direct')),
+    };
+    return h('div', { class: 'message-sheet' },
+      h('blockquote', { class: 'about small muted', dir: 'auto' }, h('b', null, item.from.id === state.me.id ? t('you') : item.from.name), ' ', brief(item)),
+      may.react && h('div', { class: 'quick', role: 'group', 'aria-label': t('message.react') },
+        quick.map((emoji) => h('button', { class: 'button quiet icon', type: 'button', key: emoji, 'aria-pressed': !!item.mine?.has(emoji), onClick: () => this.react(emoji) }, emoji)),
+        h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('message.moreEmojis'), 'aria-expanded': all, onClick: () => this.setState({ all: !all }) }, h(Icon, { name: 'plus' }))),
+      all && h(EmojiPicker, { onPick: (emoji) => this.react(emoji), onClose: () => this.setState({ all: false }) }),
+      h('div', { class: 'acts' },
+        may.reply && act('reply', t('message.reply'), () => this.write({ replyTo: item.seq, editing: null })),
+        may.copy && act('copy', t('message.copy'), () => this.copy(item)),
+        may.edit && act('edit', t('message.edit'), () => this.write({ ...emptyDraft(), editing: item.seq, text: item.body.text, before: view.draft.editing === null ? view.draft.text : '' })),
+        may.recall && act('trash', t('message.recall'), () => this.recall(item), { disabled: busy, class: 'act danger' })),
+      error && h('p', { class: 'problem', role: 'alert' }, inWords(error)));
+  }
+}
+
+function act(icon, label, onClick, more) {
+  return h('button', { class: 'act', type: 'button', onClick, ...more }, h(Icon, { name: icon }), label);
+}

@@ -1,3 +1,71 @@
-import { h } from '../dom.js';
+// The sheet that makes a room.
+import { h, Component, createRef } from '../dom.js';
+import { newKey } from '../../sdk/index.js';
+import { state } from '../state.js';
+import { number } from '../format.js';
+import { inWords, t } from '../words.js';
+import { createRoom } from '../actions/rooms.js';
+import { Icon } from './icon.js';
 
-export function NewRoom() { return h('div', null); }
+export class NewRoom extends Component {
+  state = { name: '', kind: 'public', isSent: false, isMaking: false, error: null };
+
+  key = newKey(); // of what is in the fields: a second try makes no second room
+
+  input = createRef();
+
+  componentDidMount() { this.input.current.focus(); }
+
+  set(fields) {
+    this.key = newKey();
+    this.setState({ ...fields, error: null });
+  }
+
+  /** What is wrong with the name, in words; '' when nothing is. */
+  problem() {
+    const { name, isSent, error } = this.state;
+    const most = state.limits?.name_chars ?? 64;
+    const length = [...name.trim()].length;
+    if (length > most) return t('newRoom.tooLong', { count: length - most, shown: number(length - most) });
+    if (isSent && !length) return t('newRoom.noName');
+    return error ? inWords(error) : '';
+  }
+
+  async submit(e) {
+    e.preventDefault();
+    const { name, kind, isMaking } = this.state;
+    if (isMaking) return;
+    this.setState({ isSent: true, error: null });
+    const chars = [...name.trim()].length;
+    if (!chars || chars > (state.limits?.name_chars ?? 64)) {
+      this.input.current.focus();
+      return;
+    }
+    this.setState({ isMaking: true });
+    try {
+      await createRoom({ name: name.trim(), kind, key: this.key });
+    } catch (error) {
+      this.setState({ isMaking: false, error });
+    }
+  }
+
+  render(_, { name, kind, isMaking }) {
+    const problem = this.problem();
+    return h('form', { class: 'stack', noValidate: true, onSubmit: (e) => this.submit(e) },
+      h('div', { class: 'field' },
+        h('label', { class: 'small muted', for: 'new-room-name' }, t('newRoom.name')),
+        h('input', {
+          class: 'input', id: 'new-room-name', ref: this.input, value: name, autocomplete: 'off', enterkeyhint: 'done', placeholder: t('newRoom.example'),
+          'aria-invalid': problem ? 'true' : 'false', 'aria-describedby': 'new-room-said', onInput: (e) => this.set({ name: e.target.value }),
+        }),
+        h('p', { class: 'problem one-line', id: 'new-room-said', role: 'alert' }, problem)),
+      h('fieldset', { class: 'kinds' },
+        h('legend', { class: 'small muted' }, t('newRoom.who')),
+        [['public', 'people'], ['private', 'lock']].map(([value, icon]) => h('label', { class: 'kind', key: value },
+          h('input', { class: 'only-read', type: 'radio', name: 'new-room-kind', value, checked: value === kind, onChange: () => this.set({ kind: value }) }),
+          h(Icon, { name: icon }),
+          h('span', { class: 'grow' }, h('strong', null, t(`newRoom.${value}`)), h('span', { class: 'muted small' }, t(`newRoom.${value}Means`))),
+          h('span', { class: 'kind-check' }, h(Icon, { name: 'check', size: 20 }))))),
+      h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': isMaking ? 'true' : 'false' }, isMaking && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('newRoom.make')));
+  }
+}

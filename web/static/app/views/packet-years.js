@@ -1,3 +1,87 @@
-import { h } from '../dom.js';
+// The red packets that one has sent and received, year by year, and what they came to.
+import { h, Component } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { brief, money, number } from '../format.js';
+import { moreOfYear, renewYear, showYear, yearView } from '../actions/wallet.js';
+import { openSheet } from '../route.js';
+import { Endless } from './endless.js';
+import { Icon } from './icon.js';
+import { Time } from './parts.js';
 
-export function PacketYears() { return h('div', null); }
+/** @type {('received'|'sent')[]} */
+const directions = ['received', 'sent'];
+
+export class PacketYears extends Component {
+  componentDidMount() { renewYear(); }
+
+  render() {
+    const { direction } = state.years;
+    const view = yearView();
+    const { pages, totals } = view;
+    return h('div', { class: 'years stack' },
+      h('div', { class: 'panel-switch', role: 'group', 'aria-label': t('years.which') },
+        directions.map((d) => h('button', {
+          key: d, type: 'button', 'aria-pressed': d === direction, onClick: () => showYear({ direction: d }),
+        }, t(`years.of.${d}`)))),
+      h(YearSwitch, { view }),
+      h(Totals, { totals, direction }),
+      pages.loaded && !pages.items.length ? h(None, { direction }) : h('ul', { class: 'panel-list' },
+        pages.items.map((row) => h('li', { key: row.packet.id }, h(Row, { row, direction })))),
+      h(Endless, { key: `${direction}/${state.years.year}`, pages, first: renewYear, more: moreOfYear }));
+  }
+}
+
+function YearSwitch({ view }) {
+  const { year } = state.years;
+  const last = new Date().getFullYear();
+  return h('div', { class: 'row year-switch' },
+    h(Turn, { label: t('years.before'), to: year - 1, disabled: !view.earlier }),
+    h('h3', { class: 'number', 'aria-live': 'polite' }, t('years.year', { year })),
+    h(Turn, { label: t('years.after'), to: year + 1, disabled: year >= last, side: 'after' }));
+}
+
+function Turn({ label, to, disabled, side = '' }) {
+  return h('button', {
+    class: `button quiet icon ${side}`, type: 'button', 'aria-label': label, disabled, onClick: () => showYear({ year: to }),
+  }, h(Icon, { name: 'back' }));
+}
+
+function Totals({ totals, direction }) {
+  if (!totals) return h('div', { class: 'year-totals' });
+  const { count, amount, luckiest } = totals;
+  return h('div', { class: 'year-totals' },
+    h('p', { class: 'wallet-balance number' }, money(amount)),
+    h('p', { class: 'muted' }, t(`years.count.${direction}`, { count, shown: number(count) })),
+    luckiest > 0 && h('p', { class: 'luckiest' },
+      h(Icon, { name: 'crown', size: 18 }), t('years.luckiest', { count: luckiest, shown: number(luckiest) })));
+}
+
+function Row({ row, direction }) {
+  const { packet } = row;
+  const now = state.packets.get(packet.id)?.state ?? row.state;
+  const received = direction === 'received';
+  const at = received ? now.mine?.at ?? packet.created_at : packet.created_at;
+  return h('button', { class: 'panel-row', type: 'button', onClick: () => openSheet('packet', packet.id) },
+    h('span', { class: 'panel-disc of-packet' }, h(Icon, { name: 'envelope', size: 20 })),
+    h('span', { class: 'grow' },
+      h('span', { class: 'two-lines' }, received ? packet.from.name || packet.from.id : packet.greeting),
+      h('span', { class: 'muted small cut line' },
+        h(Time, { at }, brief(at)), ` · ${received ? packet.greeting : standing(packet, now)}`)),
+    h('span', { class: 'amount-side' },
+      h('span', { class: 'number amount' }, money(received ? now.mine?.amount ?? 0 : packet.total)),
+      received && now.luckiest?.user === state.me.id && h('span', { class: 'luckiest small' },
+        h(Icon, { name: 'crown', size: 14 }), t('years.crown'))));
+}
+
+/** How a packet that one has sent has gone. */
+function standing(packet, { status, claimed, refunded }) {
+  if (refunded) return t(status === 'cancelled' ? 'years.cancelled' : 'years.refunded', { amount: money(refunded) });
+  return t('years.opened', { claimed: number(claimed), count: number(packet.count) });
+}
+
+function None({ direction }) {
+  return h('div', { class: 'empty' },
+    h('h2', null, t(`years.no.${direction}`)),
+    h('p', null, t(`years.noNext.${direction}`)));
+}

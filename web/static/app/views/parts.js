@@ -2,13 +2,14 @@
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { fullTime } from '../format.js';
+import { tint } from './tint.js';
 import { inWords, t } from '../words.js';
 
 /** Somebody's picture, or the first letter of the name. */
 export function Avatar({ user, size = '' }) {
   const name = user?.name || user?.id || '?';
-  const online = user && state.online.get(user.id);
-  return h('span', { class: `avatar ${size}`, 'aria-hidden': 'true' },
+  const online = user && user.id !== state.me?.id && state.online.get(user.id);
+  return h('span', { class: `avatar ${size} tint-${tint(user?.id ?? '')}`, 'aria-hidden': 'true' },
     user?.avatar && safePicture(user.avatar)
       ? h('img', { src: user.avatar, alt: '', loading: 'lazy', referrerPolicy: 'no-referrer' })
       : [...name.trim()][0]?.toLocaleUpperCase() ?? '?',

@@ -1,3 +1,59 @@
-import { h } from '../dom.js';
+// Somebody: who it is, a way to talk alone, and what one may do about him or her in the room.
+import { h, Component, Fragment } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { copy } from '../actions/copy.js';
+import { findMember } from '../actions/governing.js';
+import { openDirect } from '../actions/rooms.js';
+import { isAbove, isMuted, memberOf } from '../model/members.js';
+import { untilTime } from '../format.js';
+import { Act } from './act.js';
+import { Govern } from './person-govern.js';
+import { Icon } from './icon.js';
+import { Avatar } from './parts.js';
 
-export function PersonSheet() { return h('div', null); }
+export class PersonSheet extends Component {
+  /** The role stands in the list of members alone. */
+  componentDidMount() {
+    const { view, id } = this.props;
+    if (view && view.room.kind !== 'direct') findMember(view, id);
+  }
+
+  render({ view, id }) {
+    const user = state.people.get(id) ?? { id, name: id };
+    const inGroup = view && view.room.kind !== 'direct';
+    const withThem = view?.room.kind === 'direct' && view.other?.id === id;
+    return h('div', { class: 'person stack' },
+      h(PersonHead, { user }),
+      inGroup && h(Standing, { view, user }),
+      id !== state.me.id && !withThem && h('div', { class: 'panel-acts' },
+        h(Act, { icon: 'send', label: t('person.talk'), act: () => openDirect(id) })),
+      inGroup && isAbove(view, id) && h(Govern, { view, user, key: id }));
+  }
+}
+
+/** Picture, name, id. */
+export function PersonHead({ user }) {
+  const copyId = t('person.copyId', { id: user.id });
+  return h('div', { class: 'person-head' },
+    h(Avatar, { user, size: 'large' }),
+    h('h3', { class: 'info-name' }, user.name || user.id),
+    state.online.get(user.id) && h('p', { class: 'muted small' }, t('room.online')),
+    h('button', {
+      class: 'button quiet small person-id', type: 'button', 'aria-label': copyId, title: copyId, onClick: () => copy(user.id),
+    }, h('span', { class: 'cut' }, user.id), h(Icon, { name: 'copy', size: 16 })),
+    user.id === state.me.id && h('p', { class: 'muted small' }, t('person.yours')));
+}
+
+/** What somebody is in the room. */
+function Standing({ view, user }) {
+  const member = memberOf(view, user.id);
+  if (!view.members.loaded) return null;
+  const out = !member && view.members.complete;
+  if (!member && !out) return null;
+  return h('p', { class: 'standing' },
+    out ? h('span', { class: 'panel-mark' }, t('person.out', { room: view.room.name }))
+      : h(Fragment, null,
+        h('span', { class: `panel-mark ${member.role}` }, t(`info.role.${member.role}`)),
+        isMuted(member) && h('span', { class: 'panel-mark' }, t('person.muted', { until: untilTime(member.muted_until ?? 0) }))));
+}

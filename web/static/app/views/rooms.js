@@ -1,3 +1,127 @@
-import { h } from '../dom.js';
+// The list of rooms that one is in: who one is, a field that filters, the rooms, and the ways to more of them.
+import { h, Component, createRef } from '../dom.js';
+import { state, currentRoom } from '../state.js';
+import { brief, money, number } from '../format.js';
+import { t } from '../words.js';
+import { openSheet } from '../route.js';
+import { listedRooms, nameOf } from '../model/rooms.js';
+import { lacksName, unwantLast, wantLast } from '../actions/lasts.js';
+import { Avatar } from './parts.js';
+import { Icon } from './icon.js';
+import { LinkBar } from './link.js';
+import { NoRooms } from './no-rooms.js';
+import { RoomRow } from './room-row.js';
+import { lineOf } from './room-line.js';
 
-export function RoomList() { return h('div', null); }
+export class RoomList extends Component {
+  state = { query: '' };
+
+  list = createRef();
+
+  /** Rooms in sight ask for what is to be read of them. */
+  sight = new IntersectionObserver((seen) => {
+    for (const { isIntersecting, target } of seen) (isIntersecting ? wantLast : unwantLast)(/** @type {HTMLElement} */ (target).dataset.room ?? '');
+  }, { rootMargin: '200px' });
+
+  componentDidMount() { this.wantMore(); }
+
+  componentDidUpdate() { this.wantMore(); }
+
+  componentWillUnmount() { this.sight.disconnect(); }
+
+  /** Where something new was said is known of at once, for it comes first; and one has to know whose room one is in. */
+  wantMore() {
+    const current = currentRoom();
+    for (const view of state.rooms.values()) {
+      if ((view.unread > 0 && !view.last) || (lacksName(view) && !view.last && (view === current || this.state.query))) wantLast(view.room.id);
+    }
+  }
+
+  render(_, { query }) {
+    const current = currentRoom();
+    if (current && !state.wide && this.drawn) return this.drawn; // it is not seen
+    const all = listedRooms();
+    const rooms = query ? all.filter((view) => plain(nameOf(view)).includes(plain(query))) : all;
+    this.drawn = [
+      !state.route.room && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
+      h(Head, { key: 'head', alone: !current || !state.wide }),
+      (!current || !state.wide) && h(LinkBar, { key: 'link' }),
+      all.length > 0 && h(Search, { key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step) }),
+      h('div', { key: 'rooms', class: 'scroll rooms-scroll' },
+        !all.length ? h(NoRooms, null) : !rooms.length ? h(NoMatch, { query }) :
+          h('ul', { ref: this.list, class: 'room-list', 'aria-label': t('rooms.title'), onKeyDown: (e) => this.move(e) },
+            rooms.map((view) => this.row(view, view === current)))),
+      h(More, { key: 'more' }),
+    ];
+    return this.drawn;
+  }
+
+  row(view, isCurrent) {
+    const { id, kind } = view.room;
+    const { mark, text } = lineOf(view);
+    const mute = (view.mute?.until ?? 0) > Date.now();
+    return h(RoomRow, {
+      key: id, id, kind, isCurrent, mark, text, mute, sight: this.sight, lang: state.lang,
+      name: nameOf(view), other: view.other, online: !!view.other && state.online.get(view.other.id),
+      at: view.last?.item ? view.last.at : 0, time: view.last?.item ? brief(view.last.at) : '',
+      unread: view.unread, shown: view.unread > 99 ? '99+' : number(view.unread),
+    });
+  }
+
+  /** @param {KeyboardEvent} e */
+  move(e) {
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[e.key];
+    if (!step || e.altKey || e.ctrlKey || e.metaKey) return;
+    e.preventDefault();
+    this.step(step);
+  }
+
+  /** Moves the focus by so many rooms; from elsewhere to the first. @param {number} step */
+  step(step) {
+    const links = [...this.list.current?.querySelectorAll('a') ?? []];
+    const at = links.indexOf(document.activeElement);
+    links[at < 0 ? 0 : Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+  }
+}
+
+/** For comparing. @param {string} text */
+function plain(text) { return text.normalize('NFKC').toLocaleLowerCase().trim(); }
+
+/** @param {{alone: boolean}} props no room beside it shows the balance */
+function Head({ alone }) {
+  const { me } = state;
+  return h('header', { class: 'bar' },
+    h('button', { class: 'rooms-me grow', type: 'button', 'aria-label': t('rooms.me', { name: me.name }), onClick: () => openSheet('settings') },
+      h(Avatar, { user: me }), h('strong', { class: 'cut', dir: 'auto' }, me.name)),
+    alone && h('button', { class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance: money(state.account.balance) }), onClick: () => openSheet('wallet') },
+      money(state.account.balance)),
+    h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('settings.title'), title: t('settings.title'), onClick: () => openSheet('settings') },
+      h(Icon, { name: 'settings' })));
+}
+
+function Search({ query, set, into }) {
+  return h('div', { class: 'rooms-search', role: 'search' },
+    h(Icon, { name: 'search', size: 18 }),
+    h('input', {
+      class: 'input', type: 'search', value: query, placeholder: t('rooms.search'), 'aria-label': t('rooms.search'), autocomplete: 'off', enterkeyhint: 'search',
+      onInput: (e) => set(e.target.value),
+      onKeyDown: (e) => {
+        if (e.key === 'Escape' && query) set('');
+        else if (e.key === 'ArrowDown' || e.key === 'Enter') into(1);
+        else return;
+        e.preventDefault();
+      },
+    }));
+}
+
+function NoMatch({ query }) {
+  return h('div', { class: 'empty' },
+    h('p', null, t('rooms.noMatch', { query })),
+    h('button', { class: 'button', type: 'button', onClick: () => openSheet('find', query.trim()) }, h(Icon, { name: 'search', size: 20 }), t('rooms.lookPublic')));
+}
+
+function More() {
+  const way = (icon, sheet, words) => h('button', { type: 'button', onClick: () => openSheet(sheet) }, h(Icon, { name: icon }), h('span', null, t(words)));
+  return h('nav', { class: 'rooms-more', 'aria-label': t('rooms.more') },
+    way('plus', 'new-room', 'rooms.newRoom'), way('search', 'find', 'rooms.find'), way('person', 'direct', 'rooms.direct'));
+}

@@ -1,3 +1,54 @@
-import { h } from '../dom.js';
+// The sheet with what is one's own on this page: who one is, language, colours, sound, and the way out.
+import { h, Component } from '../dom.js';
+import { state } from '../state.js';
+import { languages, setLanguage, t } from '../words.js';
+import { money } from '../format.js';
+import { setTheme, themes } from '../theme.js';
+import { setSound } from '../sound-choice.js';
+import { signOut } from '../session.js';
+import { copy } from '../actions/copy.js';
+import { Avatar } from './parts.js';
+import { Choice } from './choice.js';
+import { Icon } from './icon.js';
 
-export function Settings() { return h('div', null); }
+const tongues = { zh: '中文', en: 'English' };
+
+export function Settings() {
+  return h('div', { class: 'stack settings' },
+    h(Me, null),
+    h(Choice, { label: t('settings.language'), name: 'language', value: state.lang, choose: setLanguage,
+      options: Object.keys(languages).map((lang) => ({ value: lang, label: tongues[lang], lang })) }),
+    h(Choice, { label: t('settings.theme'), name: 'theme', value: state.theme, choose: setTheme, options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
+    h('label', { class: 'switch' },
+      h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
+      h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
+    h(Leave, null),
+    h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
+}
+
+function Me() {
+  const { me } = state;
+  return h('div', { class: 'settings-me' },
+    h('div', { class: 'row' }, h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut', dir: 'auto' }, me.name || me.id)),
+    h('div', { class: 'row' },
+      h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
+      h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('settings.copyId'), title: t('settings.copyId'), onClick: () => copy(me.id) }, h(Icon, { name: 'copy' }))));
+}
+
+/** A guest cannot come back once he has signed out: he is asked first. The host's users sign out where they have signed in. */
+class Leave extends Component {
+  state = { isSure: state.by !== 'guest', asked: false };
+
+  render(_, { isSure, asked }) {
+    if (state.by === 'host') return h('p', { class: 'muted small' }, t('settings.byHost'));
+    if (!asked || isSure) {
+      return h('button', { class: 'button wide danger', type: 'button', onClick: () => (isSure ? signOut() : this.setState({ asked: true })) },
+        h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
+    }
+    return h('div', { class: 'stack leave', role: 'alert' },
+      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: money(state.account.balance) })),
+      h('div', { class: 'row' },
+        h('button', { class: 'button grow', type: 'button', onClick: () => this.setState({ asked: false }) }, t('settings.stay')),
+        h('button', { class: 'button danger grow', type: 'button', onClick: signOut }, t('settings.signOut'))));
+  }
+}

@@ -1,21 +1,26 @@
 // Sheet and Panel: the two frames for what lies over or beside a room. Escape, the button and the browser's back button close them.
-import { h, Component, createRef } from '../dom.js';
+import { h, Component } from '../dom.js';
 import { closeSheet } from '../route.js';
 import { t } from '../words.js';
 import { Icon } from './icon.js';
 
 export class Sheet extends Component {
-  dialog = createRef();
+  /** @type {HTMLDialogElement|null} */
+  dialog = null;
 
-  componentDidMount() { this.dialog.current.showModal(); }
+  /** It is open before what is in it hears that it is there, and moves the focus to where one begins. @param {HTMLDialogElement|null} dialog */
+  open = (dialog) => {
+    this.dialog = dialog;
+    dialog?.showModal();
+  };
 
-  componentWillUnmount() { this.dialog.current?.close(); }
+  componentWillUnmount() { this.dialog?.close(); }
 
   render({ title, children }) {
     return h('dialog', {
-      class: 'sheet', ref: this.dialog, 'aria-label': title,
+      class: 'sheet', ref: this.open, 'aria-label': title,
       onCancel: (e) => { e.preventDefault(); closeSheet(); },
-      onClick: (e) => { if (e.target === this.dialog.current) closeSheet(); },
+      onClick: (e) => { if (e.target === this.dialog) closeSheet(); },
     }, h(Head, { title }), h('div', { class: 'sheet-body' }, children));
   }
 }

@@ -1,3 +1,180 @@
-import { h } from '../dom.js';
+// A room's timeline. Of its lines only those near the window are drawn; where one stands is kept by Place. It owns what is drawn,
+// when more is loaded, and that what has been seen counts as read.
+import { h, Component, createRef } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { find } from '../model/timeline.js';
+import { loadNewer, loadNewest, loadOlder } from '../actions/history.js';
+import { markRead, openRoom } from '../actions/looking.js';
+import { Heights } from './timeline-heights.js';
+import { Place, seqOf } from './timeline-place.js';
+import { firstUnread, linesOf, linesOfOutbox } from './timeline-lines.js';
+import { Beginning, NothingYet, Pill } from './timeline-parts.js';
+import { Failed, Loading } from './parts.js';
 
-export function TimelineView() { return h('div', null); }
+const drawn = 1400; // px above and below the window
+const needed = 700;
+const ahead = 1600; // px before an end at which more is asked for
+const litFor = 1800;
+
+export class TimelineView extends Component {
+  box = createRef();
+  list = createRef();
+  heights = new Heights();
+  place = new Place(this.box, this.list);
+  /** @type {[number, number]} */ range = [0, 0];
+  /** @type {Set<Element>} */ watched = new Set();
+  newAfter = null; // what comes after this seq was new when one came
+  opened = false;
+  lit = 0;
+
+  componentDidMount() {
+    this.sizes = new ResizeObserver((entries) => this.measured(entries));
+    this.sizes.observe(this.box.current);
+    this.life = new AbortController();
+    document.addEventListener('visibilitychange', this.shown, { signal: this.life.signal });
+    openRoom(this.props.view.room.id);
+    this.componentDidUpdate();
+  }
+
+  componentWillUnmount() {
+    this.sizes.disconnect();
+    this.life.abort();
+    clearTimeout(this.litTimer);
+  }
+
+  getSnapshotBeforeUpdate() { return this.list.current.contains(document.activeElement); }
+
+  /** @param {any} [_] @param {any} [__] @param {boolean} [focused] */
+  componentDidUpdate(_, __, focused) {
+    const { view } = this.props;
+    if (focused && document.activeElement === document.body) this.box.current.focus({ preventScroll: true });
+    if (view.goal) this.arrived(view);
+    this.watch();
+    this.place.keep();
+    this.reach();
+    this.seen();
+  }
+
+  /** Shows for a moment which line was meant. */
+  arrived(view) {
+    if (find(view.timeline, view.goal) >= 0) {
+      this.lit = view.goal;
+      clearTimeout(this.litTimer);
+      this.litTimer = setTimeout(() => { this.lit = 0; this.setState({}); }, litFor);
+      this.setState({});
+    }
+    view.goal = null;
+  }
+
+  /** Measures the lines that have been drawn now, and forgets those that have gone. */
+  watch() {
+    const lines = new Set(this.place.lines());
+    for (const line of this.watched) if (!lines.has(line)) this.sizes.unobserve(line);
+    for (const line of lines) if (!this.watched.has(line)) this.sizes.observe(line);
+    this.watched = lines;
+  }
+
+  /** @param {ResizeObserverEntry[]} entries */
+  measured(entries) {
+    const { timeline } = this.props.view;
+    for (const { target, borderBoxSize } of entries) {
+      const at = seqOf(target) && target.isConnected ? find(timeline, seqOf(target)) : -1;
+      if (at >= 0) this.heights.set(at, borderBoxSize[0].blockSize);
+    }
+    this.place.keep();
+    this.cover();
+  }
+
+  scrolled = () => {
+    const { bottom } = this.place;
+    this.place.note(this.heights);
+    if (bottom !== this.place.bottom) this.setState({});
+    this.cover();
+    this.reach();
+    this.seen();
+  };
+
+  shown = () => {
+    const { view } = this.props;
+    if (document.visibilityState !== 'visible') return;
+    if (view.unread) this.newAfter = view.readSeq;
+    this.setState({});
+  };
+
+  /** Draws what is needed and is not there. */
+  cover() {
+    const [from, to] = this.window(needed);
+    if (from < this.range[0] || to > this.range[1]) this.setState({});
+  }
+
+  /** Asks for more where one comes near an end. */
+  reach() {
+    const { room, timeline } = this.props.view;
+    if (!timeline.loaded || timeline.loading !== 'no' || timeline.error) return;
+    if (!timeline.complete && this.place.top < ahead && this.range[0] === 0) loadOlder(room.id);
+    else if (timeline.newer && this.place.below < ahead) loadNewer(room.id);
+  }
+
+  seen() {
+    if (this.place.bottom && this.opened && document.visibilityState === 'visible') markRead(this.props.view.room.id);
+  }
+
+  /** The lines around the window. @param {number} margin px @returns {[number, number]} */
+  window(margin) {
+    const { heights, place } = this;
+    if (!heights.count) return [0, 0];
+    const at = place.bottom ? -1 : find(this.props.view.timeline, place.line.seq);
+    const top = at < 0 ? heights.top(heights.count) - place.tall : heights.top(at) - place.line.y;
+    return heights.between(top - margin, top + place.tall + margin);
+  }
+
+  /** Follows the timeline before it is drawn. @param {import('../state.js').RoomView} view */
+  follow(view) {
+    const { heights, place } = this;
+    const { timeline } = view;
+    if (heights.follow(timeline)) place.bottom = !timeline.newer;
+    if (view.outbox.length) this.newAfter = null;
+    if (timeline.loaded && !this.opened) {
+      this.opened = true;
+      if (view.unread) this.open(view);
+    }
+    const goal = view.goal ? find(timeline, view.goal) : -1;
+    if (goal >= 0) place.hold(view.goal, place.tall / 3);
+  }
+
+  /** Begins with what is new, if it does not fit the window. */
+  open(view) {
+    const { heights, place } = this;
+    this.newAfter = view.readSeq;
+    const at = firstUnread(view, this.newAfter);
+    if (at > 0 && heights.top(heights.count) - heights.top(at) > place.tall) place.hold(view.timeline.items[at].seq, 48);
+  }
+
+  toNewest = () => {
+    const { view } = this.props;
+    this.place.bottom = true;
+    if (view.timeline.newer) loadNewest(view.room.id);
+    this.setState({});
+    this.box.current.focus({ preventScroll: true });
+  };
+
+  render({ view }) {
+    this.follow(view);
+    const { heights, place } = this;
+    const { timeline } = view;
+    const [from, to] = this.range = this.window(drawn);
+    const atEnd = to === heights.count;
+    const space = { paddingTop: `${heights.top(from)}px`, paddingBottom: `${heights.top(heights.count) - heights.top(to)}px` };
+    return h('div', { class: 'timeline' },
+      h('section', { class: 'timeline-box', ref: this.box, tabIndex: 0, 'aria-label': t('timeline.title'), 'aria-busy': timeline.loading !== 'no', onScroll: this.scrolled },
+        !timeline.loaded && (timeline.error ? h(Failed, { error: timeline.error, again: () => loadNewest(view.room.id) }) : h(Loading, null)),
+        timeline.loaded && h(Beginning, { view, lang: state.lang }),
+        timeline.loaded && !heights.count && !view.outbox.length && timeline.complete && h(NothingYet, { view }),
+        h('ol', { class: 'lines', ref: this.list, style: space },
+          linesOf(view, from, to, this),
+          (atEnd && !timeline.newer || !timeline.loaded) && linesOfOutbox(view)),
+        timeline.newer && h(Loading, null)),
+      h(Pill, { away: timeline.loaded && !place.bottom, unread: view.unread, newer: timeline.newer, onClick: this.toNewest }));
+  }
+}

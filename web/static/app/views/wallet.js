@@ -28,8 +28,11 @@ export class Wallet extends Component {
       h('div', { class: 'wallet-head' },
         h('p', { class: 'muted small' }, t('wallet.balance')),
         h('p', { class: 'wallet-balance number' }, money(account.balance)),
-        h('button', { class: 'button', type: 'button', onClick: () => openSheet('packets') }, h(Icon, { name: 'envelope', size: 20 }), t('years.title'))),
-      wallet.loaded && !wallet.items.length ? h(NoTransfers, null) : byDay(wallet.items).map(({ at, items }) => h(Day, { key: at, at, items })),
+        h('button', { class: 'button', type: 'button', onClick: () => openSheet('packets') },
+          h(Icon, { name: 'envelope', size: 20 }), t('years.title'))),
+      wallet.loaded && !wallet.items.length
+        ? h(NoTransfers, null)
+        : byDay(wallet.items).map(({ at, items }) => h(Day, { key: at, at, items })),
       h(Endless, { pages: wallet, first: renewTransfers, more: olderTransfers }));
   }
 }
@@ -55,27 +58,33 @@ function byDay(transfers) {
 function Day({ at, items }) {
   return h('section', { class: 'by-day' },
     h('h3', { class: 'small muted' }, day(at)),
-    h('ul', { class: 'list' }, items.map((m) => h('li', { key: m.id }, h(Transfer, { m })))));
+    h('ul', { class: 'panel-list' }, items.map((m) => h('li', { key: m.id }, h(Transfer, { m })))));
 }
 
 function Transfer({ m }) {
   const inside = h(Fragment, null,
-    h('span', { class: `coin ${m.packet ? 'of-packet' : ''}` }, h(Icon, { name: m.packet ? 'envelope' : 'wallet', size: 20 })),
+    h('span', { class: `panel-disc ${m.packet ? 'of-packet' : ''}` }, h(Icon, { name: m.packet ? 'envelope' : 'wallet', size: 20 })),
     h('span', { class: 'grow' },
       h('span', { class: 'two-lines' }, what(m)),
-      h('span', { class: 'muted small cut lines' }, h(Time, { at: m.at }, clock(m.at)), more(m) && ` · ${more(m)}`)),
+      h('span', { class: 'muted small cut line' }, h(Time, { at: m.at }, clock(m.at)), more(m) && ` · ${more(m)}`)),
     h('span', { class: `number amount ${m.amount > 0 ? 'plus' : ''}` }, signedMoney(m.amount)));
   return m.packet
-    ? h('button', { class: 'list-row', type: 'button', onClick: () => openSheet('packet', m.packet) }, inside)
-    : h('div', { class: 'list-row' }, inside);
+    ? h('button', { class: 'panel-row', type: 'button', onClick: () => openSheet('packet', m.packet) }, inside)
+    : h('div', { class: 'panel-row' }, inside);
 }
 
 /** What a transfer was, in words. */
-function what({ kind, packet }) {
-  const from = kind === 'claim' && state.packets.get(packet)?.packet.from;
+function what(m) {
+  const from = m.kind === 'claim' && state.packets.get(m.packet)?.packet.from;
   if (from) return from.id === state.me.id ? t('wallet.claimOwn') : t('wallet.claimFrom', { name: from.name || from.id });
-  return t(`wallet.${kind}`);
+  return t(isWelcome(m) ? 'wallet.welcome' : `wallet.kind.${m.kind}`);
 }
 
 /** What else is known of it. */
-function more({ kind, packet, note }) { return kind === 'credit' || kind === 'debit' ? note : state.packets.get(packet)?.packet.greeting; }
+function more(m) {
+  if (m.packet) return state.packets.get(m.packet)?.packet.greeting;
+  return isWelcome(m) ? '' : m.note;
+}
+
+/** What guests begin with. */
+function isWelcome({ kind, note }) { return kind === 'credit' && note === 'welcome'; }

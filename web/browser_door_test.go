@@ -1,0 +1,173 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"hongbao/web/webtest"
+)
+
+// These tests visit the page as people do. They are run by names that keep them from the race detector.
+
+func withGuests(o *Options) { o.Guests.Key = testGuestKey }
+
+// TestBrowserGuest: a name is all that is asked; the browser knows who one is until he signs out.
+func TestBrowserGuest(t *testing.T) {
+	page := "http://" + newTestServer(t, withGuests).listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{Phone: true})
+	ann.Press("button", "Come in")
+	ann.Sees("Please say what others may call you.")
+	ann.Fill("What may we call you?", strings.Repeat("🧧", 65))
+	ann.Key("\r")
+	ann.Sees("Please use at most 64 characters.")
+	ann.Fill("What may we call you?", "<b>Ann</b>")
+	ann.Key("\r")
+	ann.Sees("No rooms yet", "<b>Ann</b>")
+	ann.Reload()
+	ann.Sees("No rooms yet", "<b>Ann</b>")
+
+	other := ann.Again(t, page, webtest.Screen{Language: "zh-CN"})
+	other.Sees("还没有群聊", "<b>Ann</b>")
+	ann.Press("button", "Settings")
+	ann.Press("radio", "Dark")
+	ann.Press("switch", "Sound and vibration")
+	ann.Reload()
+	ann.Sees("Sign out")
+	if kept := webtest.Ask[string](ann.Tab, `document.documentElement.dataset.theme + document.querySelector('[role=switch]').checked`); kept != "darktrue" {
+		t.Errorf("after a reload: %s", kept)
+	}
+	ann.Press("button", "Sign out")
+	ann.Sees("Guests can not come back")
+	ann.Press("button", "Sign out")
+	ann.Sees("What may we call you?")
+	other.Sees("你已在另一个标签页退出登录")
+	if kept := webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest') ?? 'nothing'`); kept != "nothing" {
+		t.Errorf("the browser still has %s", kept)
+	}
+}
+
+// TestBrowserToken: without guests one needs a token, which is kept nowhere.
+func TestBrowserToken(t *testing.T) {
+	page := "http://" + newTestServer(t).listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	ann.Sees("open it from there", "hongbao token --user ann")
+	ann.Fill("Token", "nonsense")
+	ann.Press("button", "Come in")
+	ann.Sees("The server does not accept this token.")
+	ann.Fill("Token", goodToken(t, "ann"))
+	ann.Press("button", "Come in")
+	ann.Sees("Name of ann")
+	if kept := webtest.Ask[string](ann.Tab, `JSON.stringify({ ...localStorage, ...sessionStorage })`); strings.Contains(kept, "ey") {
+		t.Errorf("the browser keeps %s", kept)
+	}
+	ann.Reload()
+	ann.Sees("open it from there")
+}
+
+// hostPage is the page of a host, which gives tokens as host.js says, to whoever it frames.
+const hostPage = `<!doctype html><title>host</title><link rel="icon" href="data:,"><script>
+  window.asked = [];
+  addEventListener('message', async (e) => {
+    asked.push(e.data.hongbao);
+    const hongbaoToken = await (await fetch('token')).text();
+    e.source.postMessage({ hongbaoToken }, e.origin);
+  });
+</script><iframe src="%s"></iframe>`
+
+// openHost serves such a page, and the tokens to it.
+func openHost(t *testing.T, page *string, ttl time.Duration) (origin string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, hostPage, *page) })
+	mux.HandleFunc("GET /token", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(mint(t, Claims{User: "ann"}, ttl)))
+	})
+	host := httptest.NewServer(mux)
+	t.Cleanup(host.Close)
+	return host.URL
+}
+
+// TestBrowserHost: the page of an allowed origin says who one is, as often as it is asked; nobody else's is heard.
+func TestBrowserHost(t *testing.T) {
+	var page string
+	host, stranger := openHost(t, &page, 4*time.Second), openHost(t, &page, time.Hour)
+	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{host} })
+	page = "http://" + s.listen(t)
+	users := func() int {
+		r := ask(t, s.Handler(), "GET", "/v1/admin/stats", adminToken(t), "")
+		return mustAnswer[struct{ Users int }](t, r, 200).Users
+	}
+	browser := webtest.Browser(t)
+
+	mallory := browser.Visit(t, stranger, webtest.Screen{})
+	mallory.Expect("frame-ancestors")
+	mallory.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`void window.open(%q)`, page)))
+	awaitAsk(t, mallory, `asked.length > 0`)
+	time.Sleep(300 * time.Millisecond) // for what must not happen there is nothing to wait for
+	if n := users(); n != 0 {
+		t.Errorf("a stranger's token let %d in", n)
+	}
+
+	ann := browser.Visit(t, host, webtest.Screen{})
+	awaitAsk(t, ann, `asked.includes('token-over')`)
+	if n := users(); n != 1 {
+		t.Errorf("%d are in", n)
+	}
+	again := ann.Again(t, page, webtest.Screen{})
+	again.Sees("open it from there") // nothing was kept
+}
+
+// awaitAsk waits until something is so on a page.
+func awaitAsk(t *testing.T, v *webtest.Visitor, condition string) {
+	t.Helper()
+	webtest.Ask[bool](v.Tab, fmt.Sprintf(`new Promise((resolve) => {
+		const look = () => (%s ? resolve(true) : setTimeout(look, 20));
+		look();
+	})`, condition))
+}
+
+// TestBrowserLink: a line that is cut is told of, and that it is well again; nothing moves for it.
+func TestBrowserLink(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	ann.Fill("What may we call you?", "Ann")
+	ann.Key("\r")
+	ann.Sees("No rooms yet")
+	where := func() string {
+		t.Helper()
+		return webtest.Ask[string](ann.Tab, `JSON.stringify([...document.querySelectorAll('h2, button')].map((e) => e.getBoundingClientRect().top))`)
+	}
+	before := where()
+	cut(t, ann, true)
+	ann.Sees("You are offline")
+	if now := where(); now != before {
+		t.Errorf("what stood at %s stands at %s", before, now)
+	}
+	cut(t, ann, false)
+	ann.Sees("Back again")
+	ann.Misses("Back again")
+}
+
+func cut(t *testing.T, v *webtest.Visitor, offline bool) {
+	t.Helper()
+	_, err := webtest.Try(v.Tab, func(ctx context.Context, target *chromedp.Target) (json.RawMessage, error) {
+		_, err := cdp.Call(ctx, target, network.OverrideNetworkState, network.OverrideNetworkStateParams{
+			Offline: offline, DownloadThroughput: -1, UploadThroughput: -1,
+		})
+		return nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,94 @@
+// Reading a room's timeline, page by page.
+import { state, change } from '../state.js';
+import { client } from '../session.js';
+import { answered, failed, find } from '../model/timeline.js';
+import { meet, noteMute, noteOwn, notePacket } from '../model/happenings.js';
+
+/** @typedef {import('../state.js').RoomView} RoomView */
+
+const page = 50;
+const most = 100; // that the server puts on a page
+const context = 20; // entries after the one that is looked for
+
+/** The newest, with all that is unread if that fits a page. @param {string} room */
+export function loadNewest(room) {
+  const view = state.rooms.get(room);
+  const limit = Math.min(most, Math.max(page, (view?.unread ?? 0) + context));
+  return load(view, 'newest', { limit });
+}
+
+/** @param {string} room */
+export async function loadOlder(room) {
+  const view = state.rooms.get(room);
+  if (!view?.timeline.loaded || view.timeline.complete) return;
+  await load(view, 'older', { before: view.timeline.first });
+}
+
+/** What comes after the run that one has jumped to. @param {string} room */
+export async function loadNewer(room) {
+  const view = state.rooms.get(room);
+  if (!view?.timeline.newer) return;
+  await load(view, 'newer', { after: view.timeline.last });
+}
+
+/** Goes to an entry: the timeline becomes another run if it is not in this one. @param {RoomView} view @param {number} seq */
+export async function jumpTo(view, seq) {
+  if (find(view.timeline, seq) < 0) await load(view, 'around', { before: seq + context });
+  if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; });
+}
+
+/** @param {RoomView|undefined} view @param {import('../model/timeline.js').Timeline['loading']} what @param {object} where */
+async function load(view, what, where) {
+  if (!view || !mayBegin(view.timeline.loading, what)) return;
+  const { timeline } = view;
+  const turn = {};
+  change(() => { timeline.loading = what; timeline.turn = turn; timeline.error = null; });
+  try {
+    const got = await client.history({ room: view.room.id, limit: page, ...where });
+    if (timeline.turn !== turn) return;
+    change(() => {
+      got.entries.forEach((e) => noteOld(view, e));
+      got.packet_states.forEach((s) => notePacket({}, s));
+      answered(timeline, what, got, state.me.id, view.room.last_seq);
+      view.outbox = view.outbox.filter((s) => !(s.seq <= timeline.last));
+      noteLast(view);
+    });
+  } catch (error) {
+    if (timeline.turn === turn) change(() => failed(timeline, error));
+  }
+}
+
+/** What begins anew takes the place of what adds to the run. */
+function mayBegin(now, what) { return now === 'no' || now !== what && (what === 'newest' || what === 'around'); }
+
+/** @param {RoomView} view @param {any} e */
+function noteOld(view, e) {
+  meet(e.from);
+  notePacket(e);
+  noteMute(view, e);
+  noteOwn(view, e);
+}
+
+/** @param {RoomView} view */
+function noteLast(view) {
+  const { items, newer } = view.timeline;
+  if (newer) return;
+  const item = items.findLast((i) => i.kind === 'text' || i.kind === 'packet');
+  if (item) view.last = { at: item.at, item };
+}
+
+/** Fetches what is quoted and lies before the run. @param {RoomView} view @param {number} seq */
+export async function loadQuote(view, seq) {
+  const { timeline } = view;
+  if (timeline.quotes.has(seq)) return;
+  timeline.quotes.set(seq, null);
+  try {
+    const { entries } = await client.history({ room: view.room.id, before: seq + 1, limit: 1 });
+    const item = entries.at(-1);
+    if (item?.seq !== seq) return;
+    meet(item.from);
+    change(() => timeline.quotes.set(seq, item));
+  } catch {
+    timeline.quotes.delete(seq); // it is asked for when it is seen again
+  }
+}

@@ -1,0 +1,108 @@
+// What is to be read in the list of rooms and does not come by itself: the last line of a room, and who the other one of a
+// direct room is. Rooms ask when they come into sight; they are served few at a time, and what has come is shown together, so
+// that the list settles at once.
+import { state, change } from '../state.js';
+import { client } from '../session.js';
+import { meet } from '../model/happenings.js';
+
+/** @typedef {import('../state.js').RoomView} RoomView */
+
+export const lookedAt = 20; // entries
+const atOnce = 3;
+const aSecond = 10; // requests at most
+const together = 250; // ms that the first to come waits for others
+
+/** @type {Set<string>} */
+const waiting = new Set();
+/** Rooms that have nothing to tell. @type {WeakSet<RoomView>} */
+const refused = new WeakSet();
+/** @type {(() => void)[]} */
+let come = [];
+let running = 0;
+/** When the latest requests were made. @type {number[]} */
+let made = [];
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let timer;
+
+/** Asks for what is not known of a room. @param {string} id @param {boolean} [anew] what is known may be old */
+export function wantLast(id, anew = false) {
+  const view = state.rooms.get(id);
+  if (!view || (!anew && (refused.has(view) || (view.last && !lacksName(view))))) return;
+  waiting.add(id);
+  serve();
+}
+
+/** It is out of sight again. @param {string} id */
+export function unwantLast(id) { waiting.delete(id); }
+
+/** @param {RoomView} view */
+export function lacksName(view) { return view.room.kind === 'direct' && !view.other; }
+
+function serve() {
+  while (running < atOnce && waiting.size) {
+    const [id] = waiting;
+    const view = state.rooms.get(id);
+    if (view && !pay(view)) return;
+    waiting.delete(id);
+    if (!view) continue;
+    running++;
+    ask(view).catch(() => refused.add(view)).finally(() => {
+      running--;
+      serve();
+      if (!running && !waiting.size) put();
+    });
+  }
+}
+
+/** Notes the requests that a room needs, or comes again when they may be made. @param {RoomView} view */
+function pay(view) {
+  const now = performance.now();
+  made = made.filter((at) => now - at < 1000);
+  const needed = (view.room.last_seq ? 1 : 0) + (lacksName(view) ? 1 : 0);
+  if (made.length + needed > aSecond) {
+    clearTimeout(timer);
+    timer = setTimeout(serve, made[0] + 1000 - now);
+    return false;
+  }
+  made.push(...Array(needed).fill(now));
+  return true;
+}
+
+/** @param {RoomView} view */
+async function ask(view) {
+  const other = lacksName(view) ? await otherOf(view) : null;
+  settle(view, await lineOf(view), other);
+}
+
+/** @param {RoomView} view */
+async function otherOf(view) {
+  const { members } = await client.members({ room: view.room.id, limit: 2 });
+  return members.map((m) => m.user).find((user) => user.id !== state.me?.id) ?? null;
+}
+
+/** The newest entry may be a reaction or the like: some are looked at. @param {RoomView} view */
+async function lineOf(view) {
+  if (!view.room.last_seq) return null;
+  const { entries } = await client.history({ room: view.room.id, limit: lookedAt });
+  return entries.reverse().find((e) => e.kind === 'text' || e.kind === 'packet') ?? null;
+}
+
+/** @param {RoomView} view @param {any} line @param {import('../state.js').User|null} other */
+function settle(view, line, other) {
+  come.push(() => {
+    if (line) meet(line.from);
+    if (other) meet(other);
+    const by = view.room.kind === 'direct' && line?.from.id !== state.me?.id ? line?.from : null; // who has left is no member
+    view.other ??= other ?? by ?? null;
+    const newer = view.last?.item && (!line || view.last.item.seq > line.seq);
+    if (!newer) view.last = { at: line?.at ?? view.room.created_at, item: line };
+  });
+  if (come.length === 1) setTimeout(put, together);
+}
+
+function put() {
+  if (!come.length) return;
+  const all = come;
+  come = [];
+  change(() => all.forEach((f) => f()));
+}

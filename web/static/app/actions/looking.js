@@ -1,0 +1,59 @@
+// What goes with looking at a room: who is there, how far one has read, and that one is writing.
+import { state, change } from '../state.js';
+import { client } from '../session.js';
+import { setPresent } from '../model/happenings.js';
+import { loadNewest } from './history.js';
+
+const readPace = 1000; // ms between two positions that are told
+const typingPace = 3000;
+
+/** @param {string} room that is opened */
+export function openRoom(room) {
+  const view = state.rooms.get(room);
+  if (!view.timeline.loaded || view.timeline.newer) loadNewest(room);
+  askPresence(room);
+}
+
+/** @param {string} room */
+export async function askPresence(room) {
+  try {
+    const got = await client.presence(room);
+    change(() => setPresent(room, got));
+  } catch {
+    // Then it is not told how many are there.
+  }
+}
+
+/** Rooms whose position is to be told. @type {Set<string>} */
+const reading = new Set();
+
+/** Says how far one has read: at once here, and soon to the server, which need not hear of every line. @param {string} room */
+export function markRead(room) {
+  const view = state.rooms.get(room);
+  if (!view?.timeline.loaded || view.timeline.newer || view.readSeq >= view.timeline.last) return;
+  change(() => { view.readSeq = view.timeline.last; view.unread = 0; });
+  if (reading.has(room)) return;
+  reading.add(room);
+  tellRead(room);
+}
+
+/** @param {string} room */
+async function tellRead(room) {
+  for (let told = 0; ;) {
+    const view = state.rooms.get(room);
+    if (!view || view.readSeq <= told) break;
+    told = view.readSeq;
+    await client.read(room, told).catch(() => {}); // the next position says this one too
+    await new Promise((resolve) => { setTimeout(resolve, readPace); });
+  }
+  reading.delete(room);
+}
+
+let typedAt = 0;
+
+/** Says that one is writing. @param {string} room */
+export function tellTyping(room) {
+  if (Date.now() - typedAt < typingPace) return;
+  typedAt = Date.now();
+  client.typing(room);
+}

@@ -1,0 +1,51 @@
+// Coming into rooms: made, joined, found, or of two people.
+import { state, change } from '../state.js';
+import { go } from '../route.js';
+import { client } from '../session.js';
+import { addRoom } from '../model/rooms.js';
+
+/** @typedef {import('../state.js').Room} Room */
+
+/**
+ * Makes a room and opens it.
+ * @param {{name: string, kind: 'public'|'private', key: string}} room
+ */
+export async function createRoom(room) {
+  openNew((await client.createRoom(room)).room);
+}
+
+/** Joins a public room and opens it. @param {string} room */
+export async function joinRoom(room) {
+  openNew((await client.join(room)).room);
+}
+
+/** Opens the room that one has with somebody. @param {string} user */
+export async function openDirect(user) {
+  const { room } = await client.direct(user);
+  openNew(room);
+  change(() => {
+    const view = state.rooms.get(room.id);
+    if (view) view.other ??= state.people.get(user) ?? null;
+  });
+}
+
+/** @param {Room} room */
+function openNew(room) {
+  change(() => { addRoom(room); });
+  openRoom(room.id);
+}
+
+/** @param {string} id in place of the sheet that has led to it, so that the way back is to the list */
+export function openRoom(id) {
+  go({ room: id, sheet: null }, { replace: !!state.route.sheet || state.route.room === id });
+}
+
+/**
+ * A page of public rooms.
+ * @param {string} query
+ * @param {string|undefined} next  where the page before has ended
+ * @param {AbortSignal} signal
+ */
+export function findRooms(query, next, signal) {
+  return client.findRooms({ query: query || undefined, next, limit: 20 }, { signal });
+}

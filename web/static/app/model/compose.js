@@ -1,0 +1,92 @@
+// What somebody fills in to send a packet, and what is wrong with it.
+import { state } from '../state.js';
+import { parseMoney } from '../format.js';
+
+/**
+ * @typedef {object} Form
+ * @property {string} total
+ * @property {string} count
+ * @property {string} greeting
+ * @property {'lucky'|'equal'} mode
+ * @property {'calm'|'classic'|'wild'} spread
+ * @property {boolean} chosen             only for those in to
+ * @property {import('../state.js').User[]} to
+ * @property {string} passphrase
+ * @property {number} ttl                 seconds
+ *
+ * @typedef {{word: string, value?: number}} Problem   a place among the words, compose.wrong.*, and the number in it
+ *
+ * @typedef {object} Checked
+ * @property {number|null} total
+ * @property {number|null} count
+ * @property {Partial<Record<'total'|'count'|'greeting'|'to'|'passphrase', Problem>>} problems
+ * @property {'total'|'count'|'to'|null} missing   the first field that has to be filled in
+ */
+
+/** @param {import('../state.js').RoomView} view @returns {Form} */
+export function emptyForm(view) {
+  const other = view.room.kind === 'direct' && view.other;
+  return {
+    total: '', count: other ? '1' : '', greeting: '', mode: 'lucky', spread: 'classic', chosen: Boolean(other), to: other ? [other] : [],
+    passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
+  };
+}
+
+/** @param {Form} form @returns {Checked} */
+export function check(form) {
+  const to = form.chosen ? form.to.length : 0;
+  const total = form.total.trim() ? parseMoney(form.total) : null;
+  const count = form.count.trim() ? wholeNumber(form.count) : to || null;
+  const problems = {
+    total: form.total.trim() ? wrongTotal(total, count) : undefined,
+    count: form.count.trim() ? wrongCount(count, to) : undefined,
+    greeting: tooLong(form.greeting.trim(), 'greeting_chars'),
+    to: above(to, 'packet_to', 'people'),
+    passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' } : tooLong(form.passphrase.normalize('NFKC').trim(), 'passphrase_chars'),
+  };
+  const missing = total === null ? 'total' : count === null ? 'count' : form.chosen && !to ? 'to' : null;
+  return { total, count, problems, missing };
+}
+
+/** @param {Form} form @param {Checked} checked without a problem @param {string} greeting when none was written */
+export function packetOf(form, { total, count }, greeting) {
+  return {
+    mode: form.mode, total, count, greeting: form.greeting.trim() || greeting, ttl_s: form.ttl,
+    ...(form.mode === 'lucky' && { spread: form.spread }),
+    ...(form.chosen && { to: form.to.map((u) => u.id) }),
+    ...(form.passphrase.trim() && { passphrase: form.passphrase.trim() }),
+  };
+}
+
+/** How long packets may last here, in seconds. */
+export function lifetimes() {
+  const { ttl_min_s: min = 5, ttl_max_s: max = 604_800, ttl_default_s: usual = 86_400 } = state.limits ?? {};
+  return [...new Set([600, 3600, 86_400, 259_200, usual])].filter((s) => s >= min && s <= max).sort((a, b) => a - b);
+}
+
+function wrongTotal(total, count) {
+  if (total === null) return { word: 'noAmount' };
+  if (total < 1) return { word: 'atLeast', value: 1 };
+  if (count !== null && total < count) return { word: 'atLeastFor', value: count };
+  return above(total, 'packet_total', 'total') ?? (total > state.account.balance ? { word: 'balance', value: state.account.balance } : undefined);
+}
+
+function wrongCount(count, to) {
+  if (count === null) return { word: 'noNumber' };
+  if (count < 1) return { word: 'oneShare' };
+  if (to && count > to) return { word: 'onlyThese', value: to };
+  return above(count, 'packet_count', 'count');
+}
+
+function tooLong(text, limit) { return above([...text].length, limit, 'tooLong'); }
+
+/** @param {number} n @param {string} limit of the server; 0: there is none @param {string} word */
+function above(n, limit, word) {
+  const most = state.limits?.[limit] ?? 0;
+  return most && n > most ? { word, value: most } : undefined;
+}
+
+function wholeNumber(text) {
+  const plain = text.normalize('NFKC').replace(/[\s,]/g, '');
+  return /^\d{1,9}$/.test(plain) ? Number(plain) : null;
+}

@@ -1,0 +1,38 @@
+// Sounds and vibration of the opening: made of sine waves here, so that there is no file to load. Off unless one has switched it on,
+// and only ever after a tap.
+import { state } from './state.js';
+
+/** @type {AudioContext|null} */
+let context = null;
+
+const melodies = {
+  tap: [[1568, 0, 0.10]],
+  won: [[1047, 0, 0.14], [1319, 0.09, 0.14], [1568, 0.18, 0.14], [2093, 0.28, 0.16]],
+  late: [[659, 0, 0.10], [523, 0.16, 0.10]],
+};
+const shakes = { tap: [12], won: [18, 40, 30], late: [10] };
+
+/** @param {'tap'|'won'|'late'} what has happened */
+export function sound(what) {
+  if (!state.sound) return;
+  navigator.vibrate?.(shakes[what]);
+  if (!('AudioContext' in globalThis)) return;
+  context ??= new AudioContext();
+  context.resume().catch(() => {});
+  for (const [pitch, after, loudness] of melodies[what]) bell(context, pitch, context.currentTime + after, loudness);
+}
+
+/** A small bell: a tone, and a faint one above that dies away sooner. */
+function bell(ctx, pitch, at, loudness) {
+  for (const [factor, part, seconds] of [[1, 1, 0.7], [2.76, 0.25, 0.25]]) {
+    const tone = ctx.createOscillator();
+    const volume = ctx.createGain();
+    tone.frequency.value = pitch * factor;
+    volume.gain.setValueAtTime(0.0001, at);
+    volume.gain.exponentialRampToValueAtTime(loudness * part, at + 0.008);
+    volume.gain.exponentialRampToValueAtTime(0.0001, at + seconds);
+    tone.connect(volume).connect(ctx.destination);
+    tone.start(at);
+    tone.stop(at + seconds);
+  }
+}

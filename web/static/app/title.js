@@ -1,0 +1,12 @@
+// The document's title: how much there is to read.
+import { state } from './state.js';
+
+let shown = '';
+
+/** Called as the page is drawn. */
+export function showTitle() {
+  let unread = 0;
+  for (const view of state.rooms.values()) unread += view.unread;
+  const title = unread ? `(${unread > 999 ? '999+' : unread}) hongbao` : 'hongbao';
+  if (title !== shown) document.title = shown = title;
+}

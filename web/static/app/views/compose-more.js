@@ -1,0 +1,38 @@
+// What is folded away when a packet is filled in: how it is cut, for whom, behind which word, for how long.
+import { h, Fragment } from '../dom.js';
+import { t } from '../words.js';
+import { duration } from '../format.js';
+import { lifetimes } from '../model/compose.js';
+import { Choice } from './choice.js';
+import { Field } from './compose-field.js';
+import { Spread } from './compose-spread.js';
+import { People } from './compose-people.js';
+
+export function More({ view, form, checked, problem, fill }) {
+  return h('div', { class: 'stack' },
+    h(Choice, {
+      name: 'compose-mode', label: t('compose.mode'), value: form.mode, options: ['lucky', 'equal'].map(option), choose: (mode) => fill({ mode }),
+    }),
+    form.mode === 'lucky' && h(Fragment, null,
+      h(Choice, {
+        name: 'compose-spread', label: t('compose.spread'), value: form.spread, options: ['calm', 'classic', 'wild'].map(option),
+        choose: (spread) => fill({ spread }),
+      }),
+      h(Spread, { form, checked })),
+    h(Choice, {
+      name: 'compose-whom', label: t('compose.whom'), value: form.chosen ? 'some' : 'everyone', options: ['everyone', 'some'].map(option),
+      choose: (whom) => fill({ chosen: whom === 'some' }),
+    }),
+    form.chosen && h(People, { view, chosen: form.to, problem: problem('to'), onChosen: (to) => fill({ to }) }),
+    h(Field, {
+      name: 'passphrase', label: t('compose.passphrase'), value: form.passphrase, problem: problem('passphrase'), placeholder: t('compose.passphraseNone'),
+      hint: t('compose.passphraseHint'), spellcheck: false, autocapitalize: 'off', onValue: (passphrase) => fill({ passphrase }),
+    }),
+    h(Choice, {
+      name: 'compose-ttl', label: t('compose.ttl'), value: String(form.ttl), choose: (ttl) => fill({ ttl: Number(ttl) }),
+      options: lifetimes().map((s) => ({ value: String(s), label: duration(s * 1000) })),
+    }));
+}
+
+/** @param {string} value */
+function option(value) { return { value, label: t(`compose.${value}`) }; }

@@ -1,0 +1,74 @@
+// Choosing for whom a packet is: members of the room, with search; who is chosen stands above as chips.
+import { h, Component } from '../dom.js';
+import { change } from '../state.js';
+import { inWords, t } from '../words.js';
+import { client } from '../session.js';
+import { meet } from '../model/happenings.js';
+import { Avatar } from './parts.js';
+import { Icon } from './icon.js';
+
+const page = 100;
+const enough = 20; // more are not shown at once
+
+export class People extends Component {
+  state = { /** @type {import('../state.js').User[]} */ members: [], next: '', loading: false, error: /** @type {any} */ (null), query: '' };
+
+  componentDidMount() { this.load(); }
+
+  componentDidUpdate() {
+    // Who is searched for may stand on a later page.
+    if (this.state.query && this.state.next && !this.state.error && this.found().length < enough) this.load();
+  }
+
+  componentWillUnmount() { this.gone = true; }
+
+  load = async () => {
+    if (this.busy) return;
+    this.busy = true;
+    this.setState({ loading: true, error: null });
+    try {
+      const got = await client.members({ room: this.props.view.room.id, limit: page, ...(this.state.next && { next: this.state.next }) });
+      change(() => got.members.forEach((m) => meet(m.user)));
+      if (!this.gone) this.setState({ members: [...this.state.members, ...got.members.map((m) => m.user)], next: got.next ?? '' });
+    } catch (error) {
+      this.setState({ error });
+    }
+    this.busy = false;
+    this.setState({ loading: false });
+  };
+
+  found() {
+    const wanted = plain(this.state.query);
+    return this.state.members.filter((user) => plain(user.name).includes(wanted));
+  }
+
+  toggle(user) {
+    const { chosen, onChosen } = this.props;
+    const without = chosen.filter((u) => u.id !== user.id);
+    onChosen(without.length === chosen.length ? [...chosen, user] : without);
+  }
+
+  render({ chosen, problem }, { query, loading, error, next }) {
+    const found = this.found();
+    return h('div', { class: 'people' },
+      chosen.length > 0 && h('ul', { class: 'chips' }, chosen.map((user) => h('li', { key: user.id },
+        h('button', { class: 'chip', type: 'button', 'aria-label': t('compose.remove', { name: user.name }), onClick: () => this.toggle(user) },
+          h('span', { class: 'cut' }, user.name), h(Icon, { name: 'close', size: 14 }))))),
+      h('input', {
+        class: 'input', type: 'search', name: 'to', 'aria-label': t('compose.search'), placeholder: t('compose.search'), value: query, autocomplete: 'off',
+        'aria-invalid': Boolean(problem), onInput: (e) => this.setState({ query: e.target.value }), onKeyDown: (e) => { if (e.key === 'Enter') e.preventDefault(); },
+      }),
+      problem && h('p', { class: 'problem', role: 'alert' }, problem),
+      h('ul', { class: 'people-list', 'aria-label': t('compose.whom') }, found.slice(0, 3 * enough).map((user) => h('li', { key: user.id },
+        h('label', null,
+          h('input', { type: 'checkbox', checked: chosen.some((u) => u.id === user.id), onChange: () => this.toggle(user) }),
+          h(Avatar, { user, size: 'small' }),
+          h('span', { class: 'cut' }, user.name)))),
+      !found.length && h('li', { class: 'muted small people-none' }, error ? inWords(error) : t(loading || next ? 'loading' : 'compose.nobody'))),
+      error && h('button', { class: 'button', type: 'button', onClick: this.load }, t('again')),
+      (found.length > 3 * enough || (next && !query)) && h('p', { class: 'muted small' }, t('compose.narrow')));
+  }
+}
+
+/** @param {string} text */
+function plain(text) { return text.normalize('NFKC').toLocaleLowerCase(); }

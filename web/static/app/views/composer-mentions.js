@@ -1,0 +1,76 @@
+// Suggestions after '@': members of the room whose name goes on like that. They are walked through with the arrow keys while the
+// caret stays in the field.
+import { h } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { renewMembers } from '../actions/governing.js';
+import { Avatar } from './parts.js';
+
+const most = 6;
+const after = /(^|[\s,。,!?、:;(（])@([^\s@]{0,32})$/u;
+
+/** Looks at what is written before the caret, for a composer. */
+export class Suggesting {
+  /** @param {import('./composer.js').Composer} composer */
+  constructor(composer) { this.composer = composer; }
+
+  get open() { return this.composer.state.mention; }
+
+  look() {
+    const field = this.composer.field.current;
+    const match = field.selectionStart === field.selectionEnd && after.exec(field.value.slice(0, field.selectionStart));
+    if (!match) return this.close();
+    const { view } = this.composer.props;
+    if (!view.members.loaded && !view.members.loading) renewMembers(view).then(() => this.composer.field.current && this.look());
+    const users = matching(view, match[2]);
+    this.composer.setState({ mention: users.length ? { users, at: 0, from: field.selectionStart - match[2].length - 1 } : null });
+  }
+
+  close() { if (this.open) this.composer.setState({ mention: null }); }
+
+  /** @param {KeyboardEvent} e @returns {boolean} the key was meant for the list */
+  key(e) {
+    const { open } = this;
+    if (!open) return false;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (step) this.composer.setState({ mention: { ...open, at: (open.at + step + open.users.length) % open.users.length } });
+    else if ((e.key === 'Enter' && !e.shiftKey) || e.key === 'Tab') this.pick(open.users[open.at]);
+    else if (e.key === 'Escape') this.close();
+    else return false;
+    e.preventDefault();
+    return true;
+  }
+
+  /** @param {import('../state.js').User} user */
+  pick(user) {
+    const { composer, open } = this;
+    const { draft } = composer.props.view;
+    composer.insert(`@${user.name} `, open.from);
+    composer.set({ mentions: { ...draft.mentions, [user.name]: user.id } });
+    this.close();
+  }
+
+  aria() {
+    const { open } = this;
+    return { 'aria-autocomplete': 'list', 'aria-controls': open ? 'mentions' : undefined, 'aria-activedescendant': open ? `mention-${open.at}` : undefined };
+  }
+}
+
+/** Who has spoken last comes first. @param {import('../state.js').RoomView} view @param {string} begun */
+function matching(view, begun) {
+  const wanted = begun.toLocaleLowerCase();
+  const users = new Map();
+  const add = (u) => { if (u.name && u.id !== state.me.id && !users.has(u.id) && u.name.toLocaleLowerCase().includes(wanted)) users.set(u.id, u); };
+  const { items } = view.timeline;
+  for (let n = items.length - 1; n >= 0 && n > items.length - 300 && users.size < most; n--) add(state.people.get(items[n].from.id) ?? items[n].from);
+  for (const { user } of view.members.items) if (users.size < most) add(user);
+  return [...users.values()];
+}
+
+export function Suggestions({ users, at, onPick }) {
+  return h('ul', { class: 'suggestions', id: 'mentions', role: 'listbox', 'aria-label': t('composer.mentions') },
+    users.map((user, n) => h('li', {
+      key: user.id, id: `mention-${n}`, role: 'option', 'aria-selected': n === at,
+      onPointerDown: (e) => { e.preventDefault(); onPick(user); }, // before the field loses the focus
+    }, h(Avatar, { user, size: 'small' }), h('span', { class: 'cut', dir: 'auto' }, user.name))));
+}

@@ -1,0 +1,41 @@
+// How a packet stands, in few words.
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { duration, money, number } from '../format.js';
+
+/** @param {import('../state.js').PacketView} view */
+export function standing(view) {
+  const { packet, state: s } = view;
+  switch (s.status) {
+    case 'cancelled':
+      return t('envelope.cancelled');
+    case 'expired':
+      return s.refunded ? t('envelope.expiredReturned', { amount: money(s.refunded) }) : t('envelope.expired');
+    case 'drained':
+      return [allOpened(view), luckiest(s)].filter(Boolean).join(' · ');
+  }
+  if (s.claimed) return t('envelope.opened', { claimed: number(s.claimed), count: number(packet.count) });
+  const shares = t('envelope.shares', { count: packet.count, shown: number(packet.count) });
+  return packet.count === 1 ? shares : `${t(`envelope.${packet.mode}`)} · ${shares}`;
+}
+
+/** "All opened in 12 s", where it is known how long it took. @param {import('../state.js').PacketView} view */
+export function allOpened({ packet, doneAt }) {
+  return doneAt ? t('envelope.allIn', { time: duration(doneAt - packet.created_at) }) : t('envelope.all');
+}
+
+/** @param {import('../state.js').PacketState} s */
+function luckiest({ luckiest: who }) {
+  if (!who) return '';
+  if (who.user === state.me?.id) return t('envelope.meLuckiest');
+  const name = state.people.get(who.user)?.name;
+  return name ? t('envelope.luckiest', { name }) : '';
+}
+
+/** For whom it is, when it is not for everybody. @param {{to?: string[]}} packet */
+export function audience({ to }) {
+  if (!to?.length) return '';
+  if (to.includes(state.me?.id ?? '')) return t('envelope.forYou');
+  const name = to.length === 1 && state.people.get(to[0])?.name;
+  return name ? t('envelope.forOne', { name }) : t('envelope.forSome', { count: to.length });
+}

@@ -1,0 +1,94 @@
+// What somebody has said: the name, the bubble or the envelope, and below it reactions and how it stands.
+import { h, Component } from '../dom.js';
+import { state } from '../state.js';
+import { inWords, t } from '../words.js';
+import { clock } from '../format.js';
+import { openSheet } from '../route.js';
+import { jumpTo, loadQuote } from '../actions/history.js';
+import { deliver, discard, react } from '../actions/messages.js';
+import { Envelope } from './envelope.js';
+import { Icon } from './icon.js';
+import { LongPress } from './line-press.js';
+import { brief, parts } from './line-text.js';
+import { Time } from './parts.js';
+
+export class Said extends Component {
+  press = new LongPress(() => this.open());
+
+  open() {
+    const { item, sending } = this.props;
+    if (!sending && !item.body.recalled) openSheet('message', String(item.seq));
+  }
+
+  render(props) {
+    const { item, own, head, sending, view } = props;
+    const { body, from } = item;
+    const may = !sending && !body.recalled;
+    return h('div', { class: 'said' },
+      head && !own && h('button', { class: 'sender cut small', type: 'button', dir: 'auto', onClick: () => openSheet('person', from.id) }, from.name || from.id),
+      own && h('span', { class: 'only-read' }, t('you')),
+      h('div', { class: 'said-row', ...(may && this.press.handlers) },
+        item.kind === 'packet' ? h(Envelope, sending ? { sending, view } : { item, view }) : h(Bubble, props),
+        may && h('button', { class: 'more-button', type: 'button', 'aria-label': t('message.more'), title: t('message.more'), onClick: () => this.open() }, h(Icon, { name: 'more', size: 18 }))),
+      body.reactions && !body.recalled && h(Reactions, props),
+      sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
+      props.readers && h('p', { class: 'readers small muted' }, props.readers));
+  }
+}
+
+function Bubble(props) {
+  const { item, own, words, sending, status } = props;
+  const { body } = item;
+  if (body.recalled) return h('p', { class: 'bubble recalled' }, t(own ? 'timeline.recalledOwn' : 'timeline.recalled'), ' ', h(When, { item }));
+  const forMe = !own && body.mentions?.includes(state.me.id);
+  return h('div', { class: `bubble ${forMe ? 'for-me' : ''}` },
+    body.reply_to && h(Quote, props),
+    body.text ? h('span', { class: 'text', dir: 'auto' }, parts(body.text, words.split('\n'), body.mentions)) : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
+    h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
+}
+
+/** The time, and how it stands. */
+function When({ item, edited, waiting, failed }) {
+  return h('span', { class: 'when' },
+    edited && h('span', null, t('timeline.edited')),
+    h(Time, { at: item.at }, clock(item.at)),
+    waiting && h('span', { class: 'mark', role: 'img', 'aria-label': t('timeline.sending') }, h(Icon, { name: 'clock', size: 14 })),
+    failed && h('span', { class: 'mark bad' }, h(Icon, { name: 'warn', size: 14 })));
+}
+
+/** The line that is answered. */
+class Quote extends Component {
+  componentDidMount() { this.load(); }
+
+  componentDidUpdate() { this.load(); }
+
+  load() {
+    const { quote, view, item } = this.props;
+    if (!quote) loadQuote(view, item.body.reply_to);
+  }
+
+  render({ quote, view, item }) {
+    return h('button', { class: 'quote', type: 'button', title: t('timeline.toQuoted'), onClick: () => jumpTo(view, item.body.reply_to) },
+      h('span', { class: 'only-read' }, t('timeline.inReplyTo')),
+      quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, brief(quote))] : h('span', { class: 'cut' }, t('timeline.earlier')));
+  }
+}
+
+function Reactions({ item, view }) {
+  const { reactions } = item.body;
+  return h('div', { class: 'reactions' }, Object.keys(reactions).map((emoji) => {
+    const mine = !!item.mine?.has(emoji);
+    return h('button', {
+      class: 'reaction', type: 'button', key: emoji, 'aria-pressed': mine, 'aria-label': t('timeline.reaction', { emoji, count: reactions[emoji] }),
+      onClick: () => react(view, item.seq, emoji, !mine),
+    }, h('span', null, emoji), h('span', { class: 'number' }, reactions[emoji]));
+  }));
+}
+
+/** A line that did not go through. */
+function Unsent({ sending, view, error }) {
+  return h('div', { class: 'failed' },
+    h('p', { class: 'problem', role: 'alert' }, inWords(error)),
+    h('button', { class: 'button small', type: 'button', onClick: () => deliver(sending) }, t('again')),
+    h('button', { class: 'button quiet small', type: 'button', onClick: () => discard(view.room.id, sending) }, t('timeline.discard')));
+}

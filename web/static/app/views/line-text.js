@@ -1,0 +1,67 @@
+// Text of people, which is only ever text: parts of it become links or mentions, nothing becomes markup.
+import { h } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+
+// An address ends where the writing that no address has begins, as Chinese that follows without a space.
+const address = /\bhttps?:\/\/[^\s<>"'`\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+/gi;
+const trailing = /[.,;:!?)\]}*_~…]+$/;
+
+/** @param {string} text @param {string[]} names of those who are mentioned @param {string[]} [ids] theirs */
+export function parts(text, names, ids) {
+  const found = [];
+  let from = 0;
+  for (const match of text.matchAll(address)) {
+    const url = trimmed(match[0]);
+    if (!isSafe(url)) continue;
+    found.push(...mentions(text.slice(from, match.index), names, ids));
+    found.push(h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, url));
+    from = match.index + url.length;
+  }
+  found.push(...mentions(text.slice(from), names, ids));
+  return found;
+}
+
+/** Without the sentence's own signs at its end; a bracket that was opened in it stays. @param {string} url */
+function trimmed(url) {
+  let end = url.replace(trailing, '');
+  if (url[end.length] === ')' && end.includes('(') && !end.includes(')')) end += ')';
+  return end;
+}
+
+/** @param {string} url */
+function isSafe(url) {
+  try {
+    const { protocol, hostname } = new URL(url);
+    return (protocol === 'http:' || protocol === 'https:') && hostname !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} text @param {string[]} names @param {string[]} [ids] */
+function mentions(text, names, ids = []) {
+  if (!text || !ids.length || !text.includes('@')) return [text];
+  const whom = new Map();
+  names.forEach((name, n) => { if (name) whom.set(`@${name}`, ids[n]); });
+  const longest = [...whom.keys()].sort((a, b) => b.length - a.length);
+  const found = [];
+  let from = 0;
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    const name = longest.find((n) => text.startsWith(n, at));
+    if (!name) continue;
+    found.push(text.slice(from, at), h('span', { class: `mention ${whom.get(name) === state.me.id ? 'me' : ''}` }, h('bdi', null, name)));
+    from = at + name.length;
+    at = from - 1;
+  }
+  found.push(text.slice(from));
+  return found;
+}
+
+/** An item in one short line, for quotes. @param {import('../model/timeline.js').Item} item */
+export function brief({ kind, body }) {
+  if (kind === 'packet') return t('timeline.packet', { greeting: body.greeting });
+  if (kind !== 'text') return t('timeline.earlier');
+  if (body.recalled) return t('timeline.recalled');
+  return body.text ? body.text.slice(0, 200).replace(/\s+/g, ' ') : t('timeline.attachment');
+}

@@ -1,0 +1,42 @@
+// One line of a timeline: what somebody has said, or, calm and centred, what has happened. Above it the day and where the new
+// ones begin. It is drawn again only when one of its properties is another.
+import { h, Component } from '../dom.js';
+import { t } from '../words.js';
+import { clock } from '../format.js';
+import { openSheet } from '../route.js';
+import { showPacket } from '../actions/packets.js';
+import { Time, Avatar } from './parts.js';
+import { Said } from './line-said.js';
+
+export class Line extends Component {
+  shouldComponentUpdate(next) {
+    for (const name in next) if (next[name] !== this.props[name]) return true;
+    return false;
+  }
+
+  render(props) {
+    const { item, day, fresh, own, head, lit, sending } = props;
+    const said = item.kind === 'text' || item.kind === 'packet';
+    return h('li', {
+      class: `line ${own && said ? 'own' : ''} ${head ? 'head' : ''} ${lit ? 'lit' : ''} ${sending ? 'unsent' : ''}`, 'data-seq': item.seq || undefined,
+    },
+    day && h('h2', { class: 'day-line' }, h('span', null, day)),
+    fresh && h('p', { class: 'new-line' }, h('span', null, t('timeline.newLine'))),
+    said ? h('div', { class: 'line-row' }, !own && h(Face, props), h(Said, props)) : h(Calm, props));
+  }
+}
+
+/** The sender's picture beside the first line of a group. */
+function Face({ head, item }) {
+  if (!head) return h('span', { class: 'no-face' });
+  return h('button', { class: 'face', type: 'button', tabIndex: -1, 'aria-hidden': 'true', onClick: () => openSheet('person', item.from.id) },
+    h(Avatar, { user: item.from }));
+}
+
+/** What has happened. */
+function Calm({ item, words }) {
+  const text = h('span', { dir: 'auto' }, words);
+  return h('p', { class: 'calm' },
+    item.kind === 'packet_done' ? h('button', { type: 'button', onClick: () => showPacket(item.body.packet) }, text) : text,
+    ' ', h(Time, { at: item.at }, clock(item.at)));
+}

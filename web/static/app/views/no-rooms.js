@@ -1,0 +1,17 @@
+// What stands in the list of somebody who is in no room yet: how to get into one.
+import { h } from '../dom.js';
+import { t } from '../words.js';
+import { openSheet } from '../route.js';
+import { Icon } from './icon.js';
+import { PublicRooms } from './public-rooms.js';
+
+export function NoRooms() {
+  return h('div', { class: 'no-rooms stack' },
+    h('div', { class: 'empty' },
+      h('h2', null, t('rooms.none')),
+      h('p', null, t('rooms.noneYet')),
+      h('button', { class: 'button primary', type: 'button', onClick: () => openSheet('new-room') }, h(Icon, { name: 'plus', size: 20 }), t('rooms.newRoom'))),
+    h('section', { class: 'stack', 'aria-label': t('rooms.openToAll') },
+      h('h2', { class: 'small muted' }, t('rooms.openToAll')),
+      h(PublicRooms, { query: '', none: t('rooms.noPublic') })));
+}

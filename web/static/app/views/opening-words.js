@@ -1,0 +1,33 @@
+// What the opening of an envelope has come to, in words.
+import { t, inWords } from '../words.js';
+import { duration, number } from '../format.js';
+import { triesLeft } from '../model/packets.js';
+
+/** @param {import('../state.js').PacketView} view that was answered @returns {{title: string, more: string}} */
+export function outcome(view) {
+  const { packet, state: s } = view;
+  if (s.mine) return { title: t(view.answer === 'already' ? 'packet.gotBefore' : 'packet.got'), more: t('packet.inWallet') };
+  const shares = { count: packet.count, shown: number(packet.count) };
+  switch (s.status) {
+    case 'cancelled':
+      return { title: t('packet.late.cancelled', { name: packet.from.name }), more: t('packet.late.cancelledMore') };
+    case 'expired':
+      return { title: t('packet.late.expired'), more: t('packet.late.expiredMore', { name: packet.from.name }) };
+    default:
+      return {
+        title: t('packet.late.drained'),
+        more: view.doneAt
+          ? t('packet.late.drainedIn', { ...shares, time: duration(view.doneAt - packet.created_at) })
+          : t('packet.late.drainedMore', shares),
+      };
+  }
+}
+
+/** Why it was not opened. @param {import('../state.js').PacketView} view @param {number} wait seconds that one still has to wait */
+export function refused(view, wait) {
+  const error = view.refusal;
+  if (error.word === 'wrong_passphrase') return t('packet.wrong', { left: triesLeft(view) });
+  if (error.word === 'rate_limited') return wait > 0 ? t('packet.wait', { time: duration(wait * 1000) }) : t('packet.waited');
+  if (error.name === 'TimeoutError') return t('packet.noAnswer');
+  return inWords(error);
+}

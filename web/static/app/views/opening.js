@@ -1,0 +1,149 @@
+// The opening of an envelope: one taps the coin, it turns until the answer is there, the flap lifts. What has come of it is read
+// from the packet's view, so that an answer that comes by itself is seen too.
+import { h, Component, createRef } from '../dom.js';
+import { change, state } from '../state.js';
+import { t } from '../words.js';
+import { money } from '../format.js';
+import { openPacket, showDetails } from '../actions/packets.js';
+import { sound } from '../sound.js';
+import { Avatar } from './parts.js';
+import { Seal } from './envelope.js';
+import { audience } from './envelope-words.js';
+import { Icon } from './icon.js';
+import { Refusal } from './opening-refusal.js';
+import { outcome, refused } from './opening-words.js';
+import { calm, countUp, scatter, Turning } from './opening-motion.js';
+
+export class Opening extends Component {
+  state = { open: false };
+  /** @type {{current: any}} */ packet = createRef();
+  /** @type {{current: any}} */ coin = createRef();
+  /** @type {{current: any}} */ phrase = createRef();
+  /** @type {{current: any}} */ amount = createRef();
+  /** @type {{current: any}} */ next = createRef();
+  turning = new Turning();
+  seen = 'no';
+
+  componentDidMount() {
+    this.props.view.stage = 'envelope'; // it stays, whatever becomes of the packet meanwhile
+    this.seen = this.props.view.grab;
+    (this.phrase.current ?? this.coin.current).focus({ preventScroll: true });
+  }
+
+  componentWillUnmount() {
+    const { view } = this.props;
+    if (view.stage === 'envelope') view.stage = null;
+  }
+
+  componentDidUpdate() {
+    const { view } = this.props;
+    if (view.grab === this.seen || this.state.open) return;
+    const before = this.seen;
+    this.seen = view.grab;
+    if (view.grab === 'asking') this.turning.start(this.coin.current);
+    else if (view.grab === 'pending') this.turning.rest();
+    else if (view.answer) this.reveal(before === 'pending');
+    else this.refused();
+  }
+
+  async refused() {
+    await this.turning.rest();
+    const { refusal } = this.props.view;
+    if (refusal?.word === 'rate_limited') change(() => { state.announcement = refused(this.props.view, Math.ceil(refusal.fields.retry_after_ms / 1000)); });
+    if (refusal?.word !== 'wrong_passphrase') return;
+    this.phrase.current?.focus();
+    this.phrase.current?.select();
+  }
+
+  async reveal(late) {
+    const { view } = this.props;
+    if (!late) await this.turning.rest(false);
+    if (view.stage !== 'envelope') return;
+    const { mine } = view.state;
+    sound(mine ? 'won' : 'late');
+    this.setState({ open: true }, () => {
+      this.next.current?.focus({ preventScroll: true });
+      if (!mine) return;
+      countUp(this.amount.current, mine.amount, money);
+      scatter(this.packet.current);
+    });
+    const words = outcome(view);
+    change(() => { state.announcement = [words.title, mine && money(mine.amount), words.more].filter(Boolean).join(' '); });
+  }
+
+  tap = (e) => {
+    e.preventDefault();
+    const { view } = this.props;
+    if (view.grab !== 'no' || this.state.open) return;
+    const phrase = this.phrase.current?.value.trim();
+    if (view.packet.locked && !phrase) {
+      this.phrase.current.focus();
+      return;
+    }
+    sound('tap');
+    openPacket(view.packet.id, phrase);
+  };
+
+  render({ view }, { open }) {
+    const { packet } = view;
+    return h('form', { class: 'opening', 'data-open': open ? 'yes' : 'no', onSubmit: this.tap },
+      h('div', { class: 'opening-packet', ref: this.packet },
+        h('div', { class: 'opening-back' }),
+        h('div', { class: 'opening-card' }, open && h(Result, { view, amount: this.amount })),
+        h(Paper, { part: 'front', path: 'M0 226Q150 314 300 226V402a18 18 0 0 1-18 18H18a18 18 0 0 1-18-18Z' }),
+        h('div', { class: 'opening-again', 'aria-hidden': 'true' }, h('b', null, packet.greeting), h('span', { class: 'small' }, packet.from.name)),
+        h('div', { class: 'opening-flap', inert: open },
+          h(Paper, { part: 'inside', path: 'M0 0H300V236Q150 330 0 236Z' }),
+          h('div', { class: 'opening-outside' },
+            h(Paper, { part: 'outside', path: flapPath }),
+            h(Address, { packet, phrase: this.phrase }))),
+        h('button', {
+          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': t('packet.open'), 'aria-busy': view.grab !== 'no',
+        },
+        h('span', { class: 'coin-face' }, h('b', { class: view.grab === 'pending' ? 'small' : '' }, onCoin(view))),
+        h('span', { class: 'coin-back' }, h(Seal, null)))),
+      h('div', { class: 'opening-foot' },
+        h('p', { class: 'only-read', role: 'status' }, view.grab === 'pending' ? t('packet.decidingLong') : ''),
+        h(Refusal, { view }),
+        h('button', {
+          class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: view.grab !== 'no' && !open, onClick: () => showDetails(view),
+        }, t(open ? 'packet.who' : 'packet.unopened'))));
+  }
+}
+
+/** What stands on the coin; where it does not turn it has to say that one waits. */
+function onCoin({ grab }) {
+  if (grab === 'pending') return t('packet.deciding');
+  return grab === 'asking' && calm() ? '…' : t('packet.open');
+}
+
+const flapPath = 'M18 0H282a18 18 0 0 1 18 18V236Q150 330 0 236V18a18 18 0 0 1 18-18Z';
+
+function Paper({ part, path }) {
+  return h('svg', { class: `paper ${part}`, viewBox: '0 0 300 420', 'aria-hidden': 'true', focusable: 'false' }, h('path', { d: path }));
+}
+
+/** What stands on the flap: from whom, what he wishes, and what is asked for. */
+function Address({ packet, phrase }) {
+  const whom = audience(packet);
+  return h('div', { class: 'opening-address' },
+    h(Avatar, { user: packet.from, size: 'large' }),
+    h('h3', null, t('packet.from', { name: packet.from.name })),
+    h('p', { class: 'opening-greeting' }, packet.greeting),
+    whom && h('p', { class: 'envelope-whom small' }, whom),
+    packet.locked && h('label', { class: 'opening-phrase' },
+      h(Icon, { name: 'lock', size: 18 }),
+      h('span', { class: 'only-read' }, t('packet.passphrase')),
+      h('input', {
+        ref: phrase, autofocus: true, placeholder: t('packet.passphrase'), autocomplete: 'off', autocapitalize: 'off', spellcheck: false, 'aria-required': 'true',
+      })));
+}
+
+function Result({ view, amount }) {
+  const words = outcome(view);
+  const { mine } = view.state;
+  return h('div', { class: 'opening-result' },
+    h('p', { class: mine ? '' : 'opening-sorry' }, words.title),
+    mine && h('p', { class: 'amount number', ref: amount }, money(mine.amount)),
+    words.more && h('p', { class: 'small' }, words.more));
+}

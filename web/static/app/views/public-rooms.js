@@ -1,0 +1,72 @@
+// Public rooms that match a query, page by page, with a tap to join each.
+import { h, Component } from '../dom.js';
+import { state } from '../state.js';
+import { number } from '../format.js';
+import { t } from '../words.js';
+import { attempt } from '../actions/attempt.js';
+import { findRooms, joinRoom, openRoom } from '../actions/rooms.js';
+import { Failed } from './parts.js';
+import { RoomSign } from './room-line.js';
+
+const typing = 250; // ms without another letter, then it is looked for
+
+/** Props: query; none: what to say when there are none at all. */
+export class PublicRooms extends Component {
+  state = { rooms: null, next: undefined, loading: false, error: null, joining: '' };
+
+  componentDidMount() { this.look(); }
+
+  componentDidUpdate({ query }) {
+    if (query === this.props.query) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), typing);
+  }
+
+  componentWillUnmount() {
+    clearTimeout(this.timer);
+    this.asked?.abort();
+  }
+
+  /** @param {string} [next] */
+  async look(next) {
+    this.asked?.abort();
+    const { signal } = this.asked = new AbortController();
+    this.setState({ loading: true, error: null });
+    try {
+      const page = await findRooms(this.props.query.trim(), next, signal);
+      if (!signal.aborted) this.setState(({ rooms }) => ({ rooms: next ? merged(rooms, page.rooms) : page.rooms, next: page.next, loading: false }));
+    } catch (error) {
+      if (!signal.aborted) this.setState({ loading: false, error });
+    }
+  }
+
+  /** @param {string} id */
+  async join(id) {
+    if (this.state.joining) return;
+    this.setState({ joining: id });
+    await attempt(joinRoom(id));
+    this.setState({ joining: '' });
+  }
+
+  render({ none }, { rooms, next, loading, error, joining }) {
+    if (error) return h(Failed, { error, again: () => this.look() });
+    if (!rooms) return h('div', { class: 'public-rooms', 'aria-busy': 'true' }, [0, 1, 2].map((i) => h('div', { class: 'public-room ghost', key: i })));
+    if (!rooms.length) return h('p', { class: 'muted public-none', role: 'status' }, none);
+    return h('div', { 'aria-busy': loading ? 'true' : 'false' },
+      h('ul', { class: 'public-rooms' }, rooms.map((room) => h('li', { class: 'public-room', key: room.id },
+        h(RoomSign, room),
+        h('span', { class: 'grow public-room-words' },
+          h('strong', { class: 'cut', dir: 'auto' }, room.name),
+          h('span', { class: 'muted small cut' }, t('room.members', { count: room.members, shown: number(room.members) }), room.announcement && ` · ${room.announcement}`)),
+        state.rooms.has(room.id)
+          ? h('button', { class: 'button', type: 'button', 'aria-label': t('find.openRoom', { room: room.name }), onClick: () => openRoom(room.id) }, t('find.open'))
+          : h('button', { class: 'button tinted', type: 'button', 'aria-label': t('find.joinRoom', { room: room.name }), disabled: joining === room.id, onClick: () => this.join(room.id) }, t('find.join'))))),
+      next && h('button', { class: 'button quiet wide', type: 'button', disabled: loading, onClick: () => this.look(next) }, t('find.more')));
+  }
+}
+
+/** A room may have moved onto the next page meanwhile. */
+function merged(before, page) {
+  const known = new Set(before.map((r) => r.id));
+  return [...before, ...page.filter((r) => !known.has(r.id))];
+}

@@ -1,0 +1,107 @@
+// Which lines stand in a timeline, and what each must know of its neighbours. All that a line shows is in its properties, so that
+// it is drawn again only when one of them is another.
+import { h } from '../dom.js';
+import { state } from '../state.js';
+import { day, startOfDay } from '../format.js';
+import { t } from '../words.js';
+import { after, find } from '../model/timeline.js';
+import { Line } from './line.js';
+import { calmWords } from './line-words.js';
+
+/**
+ * @typedef {import('../state.js').RoomView} RoomView
+ * @typedef {import('../model/timeline.js').Item} Item
+ */
+
+const groupGap = 5 * 60_000;
+const lookBack = 200; // items in which one's own last line is looked for
+
+/** @param {Item|undefined} i */
+function isSaid(i) { return i?.kind === 'text' || i?.kind === 'packet'; }
+
+/** Index of the first item of others after a seq, or -1. @param {RoomView} view @param {number|null} seq */
+export function firstUnread(view, seq) {
+  if (seq === null || seq < view.timeline.first - 1) return -1;
+  const { items } = view.timeline;
+  for (let n = after(view.timeline, seq); n < items.length; n++) if (isSaid(items[n]) && items[n].from.id !== state.me.id) return n;
+  return -1;
+}
+
+/** @param {RoomView} view @param {number} from @param {number} to @param {{newAfter: number|null, lit: number}} what */
+export function linesOf(view, from, to, { newAfter, lit }) {
+  const { items } = view.timeline;
+  const unread = firstUnread(view, newAfter);
+  const ownLast = view.outbox.length ? -1 : lastOwn(items);
+  const lines = [];
+  for (let n = from; n < to; n++) {
+    lines.push(line(view, items[n], items[n - 1], { fresh: n === unread, lit: items[n].seq === lit, readers: n === ownLast ? readersOf(view, items[n]) : '' }));
+  }
+  return lines;
+}
+
+/** What one has sent and is not there yet. @param {RoomView} view */
+export function linesOfOutbox(view) {
+  let before = view.timeline.items.at(-1);
+  return view.outbox.map((sending) => {
+    const item = itemOf(sending);
+    const made = line(view, item, before, { sending, status: sending.status, error: sending.error });
+    before = item;
+    return made;
+  });
+}
+
+/** @type {WeakMap<any, Item>} */
+const pending = new WeakMap();
+
+/** What is being sent, as it will stand there. @param {import('../state.js').Sending} sending @returns {Item} */
+function itemOf(sending) {
+  let item = pending.get(sending.request);
+  if (!item) {
+    const { text, reply_to, mentions } = sending.request;
+    item = { seq: 0, id: sending.key, at: sending.at, from: state.me, kind: sending.kind, key: sending.key, body: { text, reply_to, mentions } };
+    pending.set(sending.request, item);
+  }
+  return item;
+}
+
+/** @param {RoomView} view @param {Item} item @param {Item|undefined} before @param {object} more */
+function line(view, item, before, more) {
+  const own = item.from.id === state.me.id;
+  const newDay = !before || startOfDay(before.at) !== startOfDay(item.at);
+  const said = isSaid(item);
+  return h(Line, {
+    key: own && item.key ? `own ${item.key}` : item.seq, view, item, own,
+    day: newDay ? day(item.at) : '',
+    head: said && (newDay || more.fresh || !isSaid(before) || before.from.id !== item.from.id || item.at - before.at > groupGap),
+    online: said && !own && !!state.online.get(item.from.id),
+    quote: item.body.reply_to ? quoted(view, item.body.reply_to) : null,
+    words: said ? mentionedNames(item) : calmWords(item),
+    packet: item.kind === 'packet' && !more.sending ? {} : null, // it changes by itself: drawn each time
+    lang: state.lang, ...more,
+  });
+}
+
+/** @param {RoomView} view @param {number} seq @returns {Item|null} */
+function quoted({ timeline }, seq) {
+  const at = find(timeline, seq);
+  return at >= 0 ? timeline.items[at] : timeline.quotes.get(seq) ?? null;
+}
+
+/** Names by which those who are mentioned go, one a line. @param {Item} item */
+function mentionedNames({ body }) {
+  return body.mentions?.map((id) => state.people.get(id)?.name ?? '').join('\n') ?? '';
+}
+
+function lastOwn(items) {
+  const stop = Math.max(0, items.length - lookBack);
+  for (let n = items.length - 1; n >= stop; n--) if (isSaid(items[n]) && items[n].from.id === state.me.id) return n;
+  return -1;
+}
+
+/** Who has read up to a line. @param {RoomView} view @param {Item} item */
+function readersOf(view, item) {
+  let count = 0;
+  for (const [user, seq] of view.readers) if (user !== state.me.id && seq >= item.seq) count++;
+  if (!count || item.body.recalled) return '';
+  return view.room.kind === 'direct' ? t('timeline.read') : t('timeline.readBy', { count });
+}

@@ -1,0 +1,42 @@
+// What stands around the lines of a timeline: its beginning, the way back down, and what to do in an empty room.
+import { h, Fragment } from '../dom.js';
+import { t } from '../words.js';
+import { number } from '../format.js';
+import { openSheet } from '../route.js';
+import { loadNewer, loadOlder } from '../actions/history.js';
+import { nameOf } from '../model/rooms.js';
+import { inWords } from '../words.js';
+import { Icon } from './icon.js';
+
+/** Above the first line: where the room began, or that older lines come. It is as high in every state. */
+export function Beginning({ view }) {
+  const { timeline, room } = view;
+  const what = timeline.error ? h(Unread, { view, error: timeline.error })
+    : timeline.complete ? timeline.items.length > 0 && h('p', { class: 'muted small cut' }, t(room.kind === 'direct' ? 'timeline.beginningDirect' : 'timeline.beginning', { room: nameOf(view) }))
+      : h('span', { class: 'spinner', role: 'status', 'aria-label': t('timeline.loadingOlder') });
+  return h('div', { class: 'beginning' }, what);
+}
+
+function Unread({ view, error }) {
+  const again = () => (view.timeline.newer ? loadNewer : loadOlder)(view.room.id);
+  return h(Fragment, null,
+    h('span', { class: 'small', role: 'alert' }, inWords(error)),
+    h('button', { class: 'button', type: 'button', onClick: again }, t('again')));
+}
+
+/** The way down, with how many new ones are there. */
+export function Pill({ away, unread, newer, onClick }) {
+  if (!away) return null;
+  const label = unread ? t('timeline.new', { count: unread, shown: number(unread) }) : newer ? t('timeline.toNewest') : '';
+  return h('button', { class: `pill ${label ? '' : 'bare'}`, type: 'button', 'aria-label': label || t('timeline.toNewest'), onClick },
+    label && h('span', { class: 'number' }, label), h(Icon, { name: 'down', size: 18 }));
+}
+
+/** Nobody has said anything. */
+export function NothingYet({ view }) {
+  const direct = view.room.kind === 'direct';
+  return h('div', { class: 'empty' },
+    h('h2', null, t('timeline.empty')),
+    h('p', null, t(direct ? 'timeline.emptyDirect' : 'timeline.emptyRoom')),
+    !direct && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') }, h(Icon, { name: 'people', size: 20 }), t('timeline.invite')));
+}

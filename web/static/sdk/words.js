@@ -1,0 +1,48 @@
+// The random words of one packet, as PROTOCOL section 7 fixes them.
+
+import { hmac } from './sha256.js';
+
+/** @typedef {import('./types.js').Packet} Packet */
+/** @typedef {Pick<Packet, 'from'|'key'|'mode'|'spread'|'total'|'count'>} Cuttable  what the shares depend on */
+
+const range = 1n << 64n;
+
+/** Block i is HMAC-SHA256(seed, prefix + decimal i), read as four words. */
+export class Words {
+  /** @type {DataView} */
+  #made = new DataView(new ArrayBuffer(0));
+  #next = 0; // byte of it
+  #block = 0;
+  #mac;
+  #prefix;
+
+  /**
+   * @param {Uint8Array} seed
+   * @param {Cuttable} p
+   */
+  constructor(seed, p) {
+    this.#mac = hmac(seed);
+    this.#prefix = ['hongbao/1', p.from.id, p.key, p.mode, p.spread, p.total, p.count, ''].join('\n');
+  }
+
+  /**
+   * below gives a number in [0, n) without bias: words of the incomplete last stretch of 2^64 are passed over.
+   * @param {bigint} n
+   */
+  below(n) {
+    for (const end = range - (range % n); ;) {
+      const word = this.#word();
+      if (word < end) return word % n;
+    }
+  }
+
+  #word() {
+    if (this.#next === this.#made.byteLength) {
+      const sealed = this.#mac(new TextEncoder().encode(`${this.#prefix}${this.#block++}`));
+      this.#made = new DataView(sealed.buffer);
+      this.#next = 0;
+    }
+    this.#next += 8;
+    return this.#made.getBigUint64(this.#next - 8);
+  }
+}

@@ -1,0 +1,62 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"hongbao/web/webtest"
+)
+
+// These tests run in a real Chromium: the modules in testdata/sdk, each function that they export. They are run by names
+// that keep them from the race detector, which has nothing to look at here.
+
+// TestBrowserSDK: over a server in the page that says what the real one says seldom.
+func TestBrowserSDK(t *testing.T) {
+	site, _ := sdkSite(t)
+	runModules(t, site.URL, "frames", "split", "feed", "rooms", "calls", "packets", "tokens")
+}
+
+// TestBrowserSDKServer: with the real server, which is killed, and over a line that is cut.
+func TestBrowserSDKServer(t *testing.T) {
+	site, mux := sdkSite(t)
+	controlled(t, site.URL, mux)
+	runModules(t, site.URL, "server")
+}
+
+// moduleResult says what was wrong in a test of a module; "": nothing.
+type moduleResult struct{ Name, Wrong string }
+
+// runModules runs the tests of each module on a page of its own.
+func runModules(t *testing.T, site string, modules ...string) {
+	t.Helper()
+	browser := webtest.Browser(t)
+	for _, module := range modules {
+		t.Run(module, func(t *testing.T) {
+			tab := browser.Tab(t, func(event any) {
+				if said, ok := event.(*runtime.EventConsoleAPICalled); ok {
+					t.Logf("console: %s", said.Args[0].Value)
+				}
+			})
+			tab.Do(chromedp.Navigate(site))
+			ctx, cancel := context.WithTimeout(tab.Context(), 4*time.Minute)
+			defer cancel()
+			run := fmt.Sprintf(`import('/test/run.js').then(({ run }) => run('/test/%s.js'))`, module)
+			results, err := chromedp.Run(ctx, chromedp.Evaluate[[]moduleResult](run, chromedp.EvalAwaitPromise))
+			if err != nil || len(results) == 0 {
+				t.Fatalf("%d results, %v", len(results), err)
+			}
+			for _, result := range results {
+				t.Run(result.Name, func(t *testing.T) {
+					if result.Wrong != "" {
+						t.Error(result.Wrong)
+					}
+				})
+			}
+		})
+	}
+}
