@@ -57,6 +57,26 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 	}
 }
 
+// TestRoundAllocatesNothing: nor does what is written at once, without being held.
+func TestRoundAllocatesNothing(t *testing.T) {
+	const count = 100
+	for _, e := range []Encoding{JSON, Protobuf} {
+		h := New(quietOptions())
+		conns := crowd(t, h, count, []Encoding{e})
+		m := Message{Data: []byte(strings.Repeat("x", 200))}
+		allocs := testing.AllocsPerRun(100, func() {
+			m.Seq++
+			h.Publish("room", m)
+			for _, c := range conns {
+				c.awaitFlusher()
+			}
+		})
+		if allocs > 1 {
+			t.Errorf("%v allocations for a push to %d connections, want its frame only", allocs, count)
+		}
+	}
+}
+
 // crowd connects as many clients, which listen to "room" and discard what comes.
 func crowd(t *testing.T, h *Hub, count int, encodings []Encoding) []*Conn {
 	t.Helper()

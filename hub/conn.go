@@ -2,8 +2,10 @@ package hub
 
 import (
 	"math/rand/v2"
+	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -27,6 +29,7 @@ type Conn struct {
 	// static after Attach
 	hub     *Hub
 	ws      *websocket.Conn
+	raw     syscall.RawConn // nil: not plain TCP, and not to be written to without waiting
 	handler Handler
 	flusher func() // c.flush as a value: starting it allocates nothing
 	enc     Encoding
@@ -47,14 +50,14 @@ type Conn struct {
 	pingAt   int64 // 0: never
 	pongBy   int64
 	closeAt  int64
-	expiry   expiry // what to say at closeAt
-	code     int    // the code of our close frame; 0: none
-	byPeer   bool   // the peer's close frame came first
-	holding  bool
+	expiry   expiry        // what to say at closeAt
+	code     int           // the code of our close frame; 0: none
 	caughtUp chan struct{} // closed when CatchUp may go on; nil: nobody waits
-	flushing bool          // a flusher is at work
-	closing  bool          // the close frame is queued or the socket lost: nothing is queued any more
-	left     bool          // the reader has ended and left all topics
+	byPeer   bool          // the peer's close frame came first
+	holding  bool
+	flushing bool // a flusher is at work
+	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
+	left     bool // the reader has ended and left all topics
 }
 
 // expiry is a close to come.
@@ -68,6 +71,9 @@ type expiry struct {
 func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
 	c := &Conn{hub: h, ws: ws, enc: e}
 	c.flusher = c.flush
+	if tcp, ok := ws.NetConn().(*net.TCPConn); ok {
+		c.raw, _ = tcp.SyscallConn() // it fails for none at all
+	}
 	h.wheels.deal(&c.timer, c)
 	ws.SetReadLimit(0) // the reader has its own limit, so that the close frame is the flusher's
 	ws.SetPingHandler(c.pinged)

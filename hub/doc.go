@@ -9,9 +9,10 @@
 //   - Behind a message with a Last, nothing of the topic goes to who listens to that one, too, whatever way it comes.
 //   - While the bus may lose or has lost something, the store is asked: what no gap shows is found by comparing.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
-//   - Only the flusher writes to a socket, and always whole frames in one Write. The one exception is gorilla's close
-//     frame 1002 when the peer breaks the protocol: a net.Conn does not mix two Writes, so it lands between two flushes,
-//     and the connection ends with it.
+//   - Only the flusher writes to a socket, and always whole frames: in one Write, or in one try and a Write of what the
+//     try has left. The one exception is gorilla's close frame 1002 when the peer breaks the protocol: a net.Conn
+//     does not mix two Writes, so it lands between two of these, and the connection ends with it.
+//   - A flusher that several connections share (a round) waits for none of them.
 //   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
 //     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them
 //     waits for their reader (Conn.CatchUp).
@@ -22,6 +23,7 @@
 //	goroutine            started by                      ends when                      may block on
 //	reader, one a conn   Attach, or the one before it    socket error or close frame    socket read, Handler.Frame
 //	flusher, on demand   first enqueue on an idle queue  the queue is empty             socket write with deadline
+//	round, on demand     a push to idle queues of many   each has had one try           nothing
 //	clock                Run                             ctx                            nothing
 //	repairers (4)        Run                             ctx                            Options.Fetch
 //	comparer             Run                             ctx                            Options.LastSeqs

@@ -16,16 +16,30 @@ func (c *Conn) flush() {
 		if b == nil {
 			return
 		}
-		goodbye := b.items[len(b.items)-1].frame[0] == opClose
-		ok := c.writeAll(b.items)
-		c.hub.pools.giveBatch(b)
-		switch {
-		case !ok:
-			c.fail()
-		case goodbye:
-			c.awaitPeer()
-		}
+		c.written(b, c.writeAll(b.items))
 	}
+}
+
+// written is the end of a batch, all of which has been written, or as much as could be.
+func (c *Conn) written(b *batch, ok bool) {
+	goodbye := b.items[len(b.items)-1].frame[0] == opClose
+	c.hub.pools.giveBatch(b)
+	switch {
+	case !ok:
+		c.fail()
+	case goodbye:
+		c.awaitPeer()
+	}
+}
+
+// flushOn goes on where a round has left off: with a batch of which rest has not been taken by the socket; nil: all of it.
+func (c *Conn) flushOn(b *batch, rest []byte) {
+	if rest != nil {
+		c.written(b, c.write(rest, b.items))
+	} else {
+		c.written(b, c.writeAll(b.items))
+	}
+	c.flush()
 }
 
 // take gives the flusher everything that is queued: one frame or fifty, one lock. nil ends the flusher, and the
@@ -34,17 +48,28 @@ func (c *Conn) take() *batch {
 	c.mu.Lock()
 	b := c.queue
 	c.queue = nil
-	if b != nil {
-		c.mu.Unlock()
-		return b
-	}
-	c.flushing = false
-	last := c.left
+	c.flushing = b != nil
+	last := b == nil && c.left
 	c.mu.Unlock()
 	if last {
 		c.finish()
 	}
-	return nil
+	return b
+}
+
+// settle is the end of a connection's turn in a round: as take, but what has been queued meanwhile gets a flusher.
+func (c *Conn) settle() {
+	c.mu.Lock()
+	more := c.queue != nil
+	c.flushing = more
+	last := !more && c.left
+	c.mu.Unlock()
+	switch {
+	case more:
+		go c.flusher()
+	case last:
+		c.finish()
+	}
 }
 
 // writeAll writes the frames in as few Writes as the frame bound allows.
@@ -106,14 +131,18 @@ func fitting(items []item, start int) (end, size int) {
 
 // write sends items as whole frames.
 func (c *Conn) write(frames []byte, items []item) bool {
-	// A deadline is a runtime timer: it is moved only when half of it is used up.
+	c.giveTime()
+	_, err := c.ws.NetConn().Write(frames)
+	c.gone(items)
+	return err == nil
+}
+
+// giveTime sets the write deadline. That is a runtime timer: it is moved only when half of it is used up.
+func (c *Conn) giveTime() {
 	if now := time.Since(c.hub.wheels.start); c.writeBy-now < writeTimeout/2 {
 		c.writeBy = now + writeTimeout
 		c.ws.NetConn().SetWriteDeadline(c.hub.wheels.start.Add(c.writeBy))
 	}
-	_, err := c.ws.NetConn().Write(frames)
-	c.gone(items)
-	return err == nil
 }
 
 // gone notes that frames have left the queue, whatever became of them.

@@ -88,7 +88,7 @@ func New(o Options) *Hub {
 	for i := range h.shards {
 		h.shards[i].topics = map[string]*topic{}
 	}
-	h.pools.init()
+	h.pools.init(h)
 	h.wheels.init()
 	h.repairs.wake = make(chan struct{}, 1)
 	h.suspects.wake = make(chan struct{}, 1)

@@ -17,17 +17,31 @@ func (c *Conn) enqueue(it item) {
 	c.enqueueLocked(it)
 }
 
+// enqueueLate is enqueue, but true: the caller sees to it that someone writes it.
+func (c *Conn) enqueueLate(it item) (wake bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queueLocked(it)
+}
+
 func (c *Conn) enqueueLocked(it item) {
+	if c.queueLocked(it) {
+		go c.flusher()
+	}
+}
+
+// queueLocked queues a frame; true: nobody is there to write it.
+func (c *Conn) queueLocked(it item) (wake bool) {
 	if c.closing || !it.reply && !c.hasRoomLocked(it) {
-		return
+		return false
 	}
 	c.count(it, 1)
 	if c.holding && !isControl(it.frame) {
 		c.push(&c.held, it)
-		return
+		return false
 	}
 	c.push(&c.queue, it)
-	c.wakeLocked()
+	return c.mustWakeLocked()
 }
 
 // count notes that a frame has come (1) or gone (-1).
@@ -60,10 +74,16 @@ func (c *Conn) push(to **batch, it item) {
 
 // wakeLocked starts a flusher if there is something to write and none at work.
 func (c *Conn) wakeLocked() {
-	if c.queue != nil && !c.flushing {
-		c.flushing = true
+	if c.mustWakeLocked() {
 		go c.flusher()
 	}
+}
+
+// mustWakeLocked tells whether the caller is to start a flusher, which counts as started.
+func (c *Conn) mustWakeLocked() bool {
+	wake := c.queue != nil && !c.flushing
+	c.flushing = c.flushing || wake
+	return wake
 }
 
 // hasRoomLocked is the one place of the slow-consumer policy: over the bound first what may be shed goes, then the

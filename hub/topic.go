@@ -59,6 +59,7 @@ func (t *topic) deliver(m Message) {
 	}
 	var frames [2][]byte
 	var encoded [2]bool
+	var next *round
 	for _, s := range t.subs {
 		if m.Seq > 0 && m.Seq <= s.after || s.end == over {
 			continue
@@ -71,9 +72,12 @@ func (t *topic) deliver(m Message) {
 			}
 		}
 		if frames[e] != nil {
-			s.conn.enqueue(item{frame: frames[e], shed: m.Seq <= 0})
+			if s.conn.enqueueLate(item{frame: frames[e], shed: m.Seq <= 0}) {
+				next = next.join(s.conn)
+			}
 		}
 	}
+	next.start()
 	t.hub.counts.delivered.Add(uint64(len(t.subs)))
 	if m.Seq > 0 && (m.Last != "" || t.endings > 0) {
 		t.cut(m)

@@ -2,14 +2,35 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
-// TestBrowserFold runs what the page knows of a timeline without the page: the modules in testdata/app.
+// appPolicy is what parts of the page must live with; one more than the page has would let them do what it may not.
+const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'"
+
+// appPage is the page with nothing on it.
+const appPage = `<!doctype html><title>parts</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/style/tokens.css">
+<link rel="stylesheet" href="/style/base.css"><link rel="stylesheet" href="/style/layout.css"><link rel="stylesheet" href="/style/timeline.css">
+<body><div id="app"><div class="shell" data-room="yes"><main class="room"></main></div></div>`
+
+// TestBrowserFold runs parts of the page by themselves: the modules in testdata/app.
 func TestBrowserFold(t *testing.T) {
-	site, mux := sdkSite(t)
-	for path, dir := range map[string]string{"/app/": "static/app", "/test/app/": "testdata/app"} {
-		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(dir))))
+	runModules(t, appSite(t), "app/fold", "app/text", "app/place")
+}
+
+// appSite serves the page's files, and the tests of its parts.
+func appSite(t *testing.T) (url string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(appPage)) })
+	for path, dir := range map[string]string{"/": "static", "/test/": "testdata/sdk", "/test/app/": "testdata/app"} {
+		mux.Handle("GET "+path, http.StripPrefix(path[:len(path)-1], http.FileServer(http.Dir(dir))))
 	}
-	runModules(t, site.URL, "app/fold")
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", appPolicy)
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(site.Close)
+	return site.URL
 }

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"maps"
-	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
@@ -68,16 +67,6 @@ func TestBrowserFormat(t *testing.T) {
 	runModules(t, appSite(t), "app/format")
 }
 
-// appSite serves the page's modules one by one, and their tests.
-func appSite(t *testing.T) (url string) {
-	t.Helper()
-	site, mux := sdkSite(t)
-	for path, dir := range map[string]string{"/app/": "static/app", "/test/app/": "testdata/app"} {
-		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(dir))))
-	}
-	return site.URL
-}
-
 func pageWords(t *testing.T) (words spoken) {
 	t.Helper()
 	tab := webtest.Browser(t).Tab(t)
@@ -87,7 +76,7 @@ func pageWords(t *testing.T) (words spoken) {
 
 // errorWords are those of the wire, and those of the client's own errors.
 func errorWords() (words []string) {
-	for code := wire.Code(0); code < 5000; code++ {
+	for code := range wire.Code(5000) {
 		if word := code.Word(); word != "" {
 			words = append(words, word)
 		}

@@ -64,7 +64,7 @@ func newPageFiles() map[string]pageFile {
 			return err
 		}
 		name = strings.TrimPrefix(name, "static/")
-		fmt.Fprintf(version, "%s %d\n%s", name, len(data), data)
+		_, _ = fmt.Fprintf(version, "%s %d\n%s", name, len(data), data) // a hash takes everything
 		files[name] = newPageFile(name, data)
 		return nil
 	})
@@ -72,18 +72,30 @@ func newPageFiles() map[string]pageFile {
 		panic(err) // the folder is embedded
 	}
 	folder := hex.EncodeToString(version.Sum(nil)[:8]) + "/"
-	var modules []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
 		f.forever = true
 		files[folder+name] = f
-		if strings.HasPrefix(name, "app/") || strings.HasPrefix(name, "sdk/") || strings.HasSuffix(name, ".mjs") {
-			modules = append(modules, folder+name)
-		}
 	}
-	files[""] = newPageFile("index.html", pointTo(folder, modules, files["index.html"].plain))
+	index := pointTo(folder, importedBy(files, "app/main.js"), files["index.html"].plain)
+	files[""] = newPageFile("index.html", index)
 	delete(files, "index.html")
 	return files
+}
+
+var imported = regexp.MustCompile(`(?m)^(?:import|export)\b[^;]*?from '(\.[^']+)';`)
+
+// importedBy names a module and all that it imports, in the order in which they are come upon.
+func importedBy(files map[string]pageFile, module string) []string {
+	names := []string{module}
+	for i := 0; i < len(names); i++ {
+		for _, found := range imported.FindAllSubmatch(files[names[i]].plain, -1) {
+			if name := path.Join(path.Dir(names[i]), string(found[1])); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 var ownFile = regexp.MustCompile(`(href|src)="([a-z]+[./])`)
@@ -93,7 +105,7 @@ func pointTo(folder string, modules []string, index []byte) []byte {
 	index = ownFile.ReplaceAll(index, []byte(`$1="`+folder+`$2`))
 	var links strings.Builder
 	for _, name := range modules {
-		fmt.Fprintf(&links, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
+		fmt.Fprintf(&links, "  <link rel=\"modulepreload\" href=\"%s%s\">\n", folder, name)
 	}
 	return bytes.Replace(index, []byte("</head>"), []byte(links.String()+"</head>"), 1)
 }

@@ -29,34 +29,46 @@ type answer struct {
 	Error   string      `json:"error"` // of the SDK's own
 }
 
-func (s *browserSocket) ask(function string, arguments ...any) (reply []byte, err error) {
-	s.page.t.Helper()
-	list := jsonText(append([]any{s.id}, arguments...)) // JSON is JavaScript
-	a := webtest.Ask[answer](s.page.tab, fmt.Sprintf("driver.%s(...%s)", function, list))
+func (a answer) err() error {
 	switch {
 	case a.Refused != nil:
-		return nil, *a.Refused
+		return *a.Refused
 	case a.Error != "":
-		return nil, errors.New(a.Error)
+		return errors.New(a.Error)
 	}
-	return []byte(a.Reply), nil
+	return nil
+}
+
+// askPage has a function of the page do something with the client.
+func askPage[Answer any](s *browserSocket, function string, arguments ...any) Answer {
+	s.page.t.Helper()
+	list := jsonText(append([]any{s.id}, arguments...)) // JSON is JavaScript
+	return webtest.Ask[Answer](s.page.tab, fmt.Sprintf("driver.%s(...%s)", function, list))
 }
 
 func (s *browserSocket) call(method, request string) ([]byte, error) {
 	s.page.t.Helper()
-	return s.ask("call", method, request)
+	a := askPage[answer](s, "call", method, request)
+	return []byte(a.Reply), a.err()
+}
+
+func (s *browserSocket) flood(method, request string, refusals int) (all []error) {
+	s.page.t.Helper()
+	for _, a := range askPage[[]answer](s, "flood", method, request, refusals) {
+		all = append(all, a.err())
+	}
+	return all
 }
 
 func (s *browserSocket) send(data string) error {
 	s.page.t.Helper()
-	_, err := s.ask("send", data)
-	return err
+	return askPage[answer](s, "send", data).err()
 }
 
 func (s *browserSocket) native(command, channel string) wire.Error {
 	s.page.t.Helper()
 	var refused wire.Error
-	if _, err := s.ask("native", command, channel); !errors.As(err, &refused) {
+	if err := askPage[answer](s, "native", command, channel).err(); !errors.As(err, &refused) {
 		s.page.t.Errorf("%s: %v", command, err)
 	}
 	return refused

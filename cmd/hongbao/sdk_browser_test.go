@@ -38,6 +38,7 @@ func (c *centrifugeJS) open(o opening, d *diary) socket {
 	c.mu.Unlock()
 	webtest.Ask[chromedp.Void](c.tab, fmt.Sprintf("driver.open(%s)", jsonText(map[string]any{
 		"id": s.id, "url": o.at.socket(false), "token": o.token, "refreshes": o.refresh != nil, "bytes": c.protobuf,
+		"patience": patience.Milliseconds(),
 	})))
 	return s
 }

@@ -29,7 +29,7 @@ func (g centrifugeGo) open(o opening, d *diary) socket {
 	s := &centrifugeSocket{
 		t: g.t,
 		Client: dial(o.at.socket(g.protobuf), centrifuge.Config{
-			Token: o.token, GetToken: tokenGetter(o), HandshakeTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second,
+			Token: o.token, GetToken: tokenGetter(o), HandshakeTimeout: patience, ReadTimeout: patience, MaxServerPingDelay: 2 * patience,
 		}),
 	}
 	s.OnConnected(func(e centrifuge.ConnectedEvent) { d.up(e.Data) })
@@ -89,6 +89,22 @@ func (s *centrifugeSocket) call(method, request string) ([]byte, error) {
 		return nil, wireError(refused)
 	}
 	return result.Data, err
+}
+
+// flood makes one call after the other, and none when the server must have hung up: the SDK, writing when the close frame
+// comes, may tell only that the connection is gone.
+func (s *centrifugeSocket) flood(method, request string, refusals int) (all []error) {
+	for refused := 0; refused < refusals && len(all) < 5000; {
+		_, err := s.call(method, request)
+		var refusal wire.Error
+		switch all = append(all, err); {
+		case errors.As(err, &refusal):
+			refused++
+		case err != nil:
+			return all
+		}
+	}
+	return all
 }
 
 func wireError(e *centrifuge.Error) wire.Error {

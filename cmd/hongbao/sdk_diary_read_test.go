@@ -28,7 +28,7 @@ func (d *diary) all() []string {
 // awaits waits until a word was heard so many times.
 func (d *diary) awaits(times int, words ...any) {
 	d.t.Helper()
-	d.awaitsWithin(20*time.Second, times, words...)
+	d.awaitsWithin(40*time.Second, times, words...)
 }
 
 func (d *diary) awaitsWithin(within time.Duration, times int, words ...any) {

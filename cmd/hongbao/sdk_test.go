@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"time"
 
 	"hongbao/web/wire"
 )
@@ -17,6 +18,9 @@ type sdk interface {
 	comesBackFromTooBig() bool
 }
 
+// patience is that of an SDK with a server on a busy machine. With pings it has more, so that the server loses its own first.
+const patience = 20 * time.Second
+
 // opening is what a client is made with.
 type opening struct {
 	at      *node
@@ -31,6 +35,8 @@ var errNoToken = errors.New("no token any more")
 type socket interface {
 	// call sends a command once. The error is a wire.Error as the SDK shows it, or says that no answer came.
 	call(method, request string) (reply []byte, err error)
+	// flood calls as fast as it can, until so many calls are refused or one is not answered, and gives what came of each.
+	flood(method, request string, refusals int) []error
 	// send sends what has no reply.
 	send(data string) error
 	// native uses one of the envelope's own commands, which rooms do not need.

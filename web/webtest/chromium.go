@@ -34,6 +34,7 @@ func Browser(tb testing.TB) *Chromium {
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("blink-settings", "primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2"), // a mouse
 	) // the profile is a temporary one, and as root it gets --no-sandbox besides
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	tb.Cleanup(end)

@@ -13,8 +13,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// soon is how long people wait before they think that a page is broken.
-const soon = 15 * time.Second
+// soon is how long people wait before they think that a page is broken, on a machine that has much else to do.
+const soon = 40 * time.Second
+
+// frames is long enough for a few of them: what moves is elsewhere then.
+const frames = 40 * time.Millisecond
 
 // Sees waits until something is written on the page.
 func (v *Visitor) Sees(texts ...string) {
@@ -40,15 +43,28 @@ func (v *Visitor) Misses(text string) {
 	})
 }
 
-// Press clicks a thing with the mouse, in its middle, or taps it.
+// Press clicks a thing in its middle, once it rests there; before a phone the finger taps it.
 func (v *Visitor) Press(role, name string) {
 	v.tb.Helper()
 	v.until(func() error {
-		x, y, err := v.place(role, name)
+		wasX, wasY, err := v.place(role, name)
 		if err != nil {
 			return err
 		}
-		return chromedp.Do(v.Context(), chromedp.MouseClickXY(x, y))
+		time.Sleep(frames)
+		x, y, err := v.place(role, name)
+		switch {
+		case err != nil:
+			return err
+		case x != wasX || y != wasY:
+			return fmt.Errorf("%s %q does not rest", role, name)
+		}
+		click := chromedp.MouseClickXY(x, y)
+		if v.screen.Phone {
+			click = chromedp.TapXY(x, y)
+		}
+		_, err = Try(v.Tab, click)
+		return err
 	})
 }
 
@@ -70,10 +86,28 @@ func (v *Visitor) Key(keys string, modifiers ...chromedp.Modifier) {
 	v.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// Has waits until there is a thing.
-func (v *Visitor) Has(role, name string) {
+// Has waits until there is a thing, and gives its whole name.
+func (v *Visitor) Has(role, name string) (whole string) {
 	v.tb.Helper()
-	v.until(func() error { _, err := v.find(role, name); return err })
+	v.until(func() error {
+		node, err := v.find(role, name)
+		if err == nil {
+			whole = nameOf(node)
+		}
+		return err
+	})
+	return whole
+}
+
+// Lacks waits until there is no such thing, or none any more.
+func (v *Visitor) Lacks(role, name string) {
+	v.tb.Helper()
+	v.until(func() error {
+		if n := v.Count(role, name); n > 0 {
+			return fmt.Errorf("%s %q is still there", role, name)
+		}
+		return nil
+	})
 }
 
 // Count is how many things there are now whose name has a text in it.

@@ -9,7 +9,7 @@ import (
 )
 
 // patience is how long a tab may take for one thing that it is told to do.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Tab is a page of the browser. It is for one goroutine at a time.
 type Tab struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -24,13 +25,14 @@ type Visitor struct {
 	*Tab
 
 	faults *faults
+	screen Screen
 }
 
 // Visit opens a page as a person whom it has never seen.
 func (c *Chromium) Visit(tb testing.TB, url string, screen Screen) *Visitor {
 	tb.Helper()
 	f := newFaults(tb)
-	v := &Visitor{c.Stranger(tb, f.note), f}
+	v := &Visitor{Tab: c.Stranger(tb, f.note), faults: f}
 	v.open(url, screen)
 	return v
 }
@@ -39,7 +41,7 @@ func (c *Chromium) Visit(tb testing.TB, url string, screen Screen) *Visitor {
 func (v *Visitor) Again(tb testing.TB, url string, screen Screen) *Visitor {
 	tb.Helper()
 	f := newFaults(tb)
-	again := &Visitor{v.Another(tb, f.note), f}
+	again := &Visitor{Tab: v.Another(tb, f.note), faults: f}
 	again.open(url, screen)
 	return again
 }
@@ -57,6 +59,7 @@ func (v *Visitor) open(url string, s Screen) {
 // Wear changes the screen.
 func (v *Visitor) Wear(s Screen) {
 	v.tb.Helper()
+	v.screen = s
 	size := emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 800, DeviceScaleFactor: 1}
 	if s.Phone {
 		size = emulation.SetDeviceMetricsOverrideParams{Width: 360, Height: 740, DeviceScaleFactor: 2, Mobile: true}
@@ -90,8 +93,24 @@ func (v *Visitor) Back() {
 	v.Do(chromedp.Evaluate[chromedp.Void](`history.back()`))
 }
 
+// Beforehand has a script run on each page that is opened from now on, before all that is the page's own.
+func (v *Visitor) Beforehand(script string) {
+	v.tb.Helper()
+	tell(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+}
+
+// Rest waits until nothing moves any more of what comes to rest by itself.
+func (v *Visitor) Rest() {
+	v.tb.Helper()
+	Ask[int](v.Tab, `(async () => {
+		const move = () => document.getAnimations().filter((a) => a.playState === 'running' && a.effect.getComputedTiming().iterations < 9);
+		for (let n = 0; n < 100 && move().length; n++) await Promise.race([Promise.allSettled(move().map((a) => a.finished)), new Promise((r) => setTimeout(r, 100))]);
+		return 0;
+	})()`)
+}
+
 // Text is all that is written on the page, as it is seen.
 func (v *Visitor) Text() string {
 	v.tb.Helper()
-	return strings.ReplaceAll(Ask[string](v.Tab, `document.body.innerText`), "\u00a0", " ")
+	return strings.ReplaceAll(Ask[string](v.Tab, `document.body?.innerText ?? ''`), "\u00a0", " ")
 }

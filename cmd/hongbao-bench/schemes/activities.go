@@ -47,6 +47,29 @@ func (s activities) Stored(ctx context.Context, packet string) (b Book, err erro
 	return b, nil
 }
 
+// left of a packet.
+type left struct {
+	amount, pieces int64
+	version        int
+}
+
+// left reads it outside of any transaction.
+func (s activities) left(ctx context.Context, packet string) (l left, err error) {
+	err = s.db.With(ctx, func(c *pgx.Conn) error {
+		l, err = readLeft(ctx, c, packet)
+		return err
+	})
+	return l, err
+}
+
+// readLeft locks nothing.
+func readLeft(ctx context.Context, q interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, packet string) (l left, err error) {
+	err = q.QueryRow(ctx, `select amount_left, pieces_left, version from activity where id = $1`, packet).Scan(&l.amount, &l.pieces, &l.version)
+	return l, err
+}
+
 // equalShare is the next share: all differ by at most one, and the last takes what is left.
 func equalShare(amountLeft, piecesLeft int64) int64 { return amountLeft / piecesLeft }
 

@@ -11,13 +11,15 @@ import (
 
 // Database is a fixed number of connections, made beforehand. Whoever needs one waits for it.
 type Database struct {
+	gate
+
 	url  string
 	free chan *pgx.Conn
 }
 
 // Connect makes the connections.
 func Connect(ctx context.Context, url string, connections int) (*Database, error) {
-	db := &Database{url: url, free: make(chan *pgx.Conn, connections)}
+	db := &Database{gate: gate{killed: make(chan struct{})}, url: url, free: make(chan *pgx.Conn, connections)}
 	for range connections {
 		c, err := pgx.Connect(ctx, url)
 		if err != nil {
@@ -28,8 +30,14 @@ func Connect(ctx context.Context, url string, connections int) (*Database, error
 	return db, nil
 }
 
+// URL of the database.
+func (db *Database) URL() string { return db.url }
+
 // With lends a connection to use. One that has broken is replaced when it is needed next.
 func (db *Database) With(ctx context.Context, use func(c *pgx.Conn) error) error {
+	if err := db.Pass(ctx); err != nil {
+		return err
+	}
 	var c *pgx.Conn
 	select {
 	case c = <-db.free:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,10 +32,14 @@ const (
 	luaListBatch = 500
 )
 
-// Run implements Scheme: the thread that writes claimed shares to the database.
+// Run implements Scheme: the thread that writes claimed shares to the database, also those of packets that were opened
+// before it began.
 func (s *LuaList) Run(ctx context.Context) error {
 	if s.db == nil {
 		return nil
+	}
+	if err := s.know(ctx); err != nil && ctx.Err() == nil {
+		return err
 	}
 	tick := time.NewTicker(luaListEvery)
 	defer tick.Stop()
@@ -53,6 +58,25 @@ func (s *LuaList) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// know the packets that have shares nobody is stored to have.
+func (s *LuaList) know(ctx context.Context) error {
+	return s.db.With(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, `select distinct packet_id from share where user_id is null`)
+		if err != nil {
+			return err
+		}
+		packets, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, packet := range packets {
+			if !slices.Contains(s.packets, packet) {
+				s.packets = append(s.packets, packet)
+			}
+		}
+		return err
+	})
 }
 
 // store writes what has been claimed of a packet. A crash between pop and update loses the batch.

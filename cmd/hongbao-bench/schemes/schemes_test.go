@@ -1,7 +1,6 @@
 package schemes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,56 +15,74 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-// conduct is a scheme and what its author promises of it.
+// conduct is what the author of a scheme promises of it.
 type conduct struct {
-	make func(t *testing.T) Scheme
 	// What the article's code answers to one who has a share, to one who comes too late, and for a packet that
 	// was never opened.
 	already, gone, unknown Verdict
-	cut                    bool // pays the shares it is given; else equal ones of the same sum
+	cut                    bool // pays the shares it is given; else it cuts the same sum by itself
+	equal                  bool // into equal ones
+	shares                 int  // of the crowd's packet
+	unit                   int64
 }
 
 func conducts() map[string]conduct {
+	clear := conduct{already: Already, gone: Gone, unknown: Unknown, equal: true, shares: 50, unit: 1}
+	queue := clear
+	queue.unknown = Gone // an empty list and none at all are the same
 	return map[string]conduct{
-		"lua-list": {
-			make:    func(t *testing.T) Scheme { return NewLuaList(newRedis(t), newDatabase(t)) },
-			already: Nothing, gone: Nothing, unknown: Nothing, cut: true, // nil, whatever the reason
-		},
-		"pessimistic": {
-			make:    func(t *testing.T) Scheme { return NewPessimistic(newDatabase(t)) },
-			already: Already, gone: Gone, unknown: Unknown,
-		},
+		// Few pieces and much money, or it jams.
+		"lua-split": {already: Already, gone: Gone, unknown: Unknown, shares: 8, unit: 2_000_000},
+		// Nil, whatever the reason.
+		"lua-list":    {already: Nothing, gone: Nothing, unknown: Nothing, cut: true, shares: 50, unit: 1},
+		"lock":        clear,
+		"optimistic":  clear,
+		"pessimistic": clear,
+		"prealloc":    clear,
+		"redis-queue": queue, "redis-queue-async": queue,
 	}
 }
 
 // TestConduct shows that each scheme does what its author says it does, when nothing goes wrong.
 func TestConduct(t *testing.T) {
-	for name, c := range conducts() {
-		t.Run(name, func(t *testing.T) {
-			t.Run("crowd", c.crowd)
-			t.Run("answers", c.answers)
-			t.Run("packets are apart", c.apart)
+	all := conducts()
+	for _, n := range All() {
+		c, ok := all[n.Name]
+		if !ok || n.From == "" || n.Decides == "" || n.Stores == "" {
+			t.Errorf("nobody says what %+v promises", n)
+			continue
+		}
+		delete(all, n.Name)
+		t.Run(n.Name, func(t *testing.T) {
+			t.Run("crowd", func(t *testing.T) { c.crowd(t, n) })
+			t.Run("answers", func(t *testing.T) { c.answers(t, n) })
+			t.Run("packets are apart", func(t *testing.T) { c.apart(t, n) })
+			t.Run("stays when another one goes on", func(t *testing.T) { c.goesOn(t, n) })
 		})
+	}
+	if len(all) > 0 {
+		t.Errorf("promised of schemes that are not there: %v", all)
 	}
 }
 
-// crowd has 90 people grab 50 shares at once, twice each.
-func (c conduct) crowd(t *testing.T) {
-	s := running(t, c.make(t))
-	p := packet("crowd", 50)
+// crowd has nearly twice as many people grab as there are shares, all at once, and each twice.
+func (c conduct) crowd(t *testing.T, n Named) {
+	s := start(t, n, newEngines(t))
+	p := c.packet("crowd", c.shares)
 	must(t, s.Open(t.Context(), p))
-	paid := map[string]int64{}
+	paid, people := map[string]int64{}, 9*c.shares/5
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for i := range 180 {
+	for i := range 2 * people {
 		all.Go(func() {
-			user := fmt.Sprintf("u%d", i%90)
+			user := fmt.Sprintf("u%d", i%people)
 			a, err := s.Grab(t.Context(), p.ID, user)
 			mu.Lock()
 			defer mu.Unlock()
 			switch _, twice := paid[user]; {
 			case err != nil:
 				t.Errorf("%s: %v", user, err)
+			case a.Verdict == GaveUp: // he tries again below
 			case a.Verdict != Got && a.Verdict != c.already && a.Verdict != c.gone:
 				t.Errorf("%s hears %q", user, a.Verdict)
 			case a.Verdict != Got && a.Amount != 0:
@@ -78,6 +95,12 @@ func (c conduct) crowd(t *testing.T) {
 		})
 	}
 	all.Wait()
+	for i := 0; len(paid) < len(p.Shares) && i < people; i++ { // those who gave up, now one after the other
+		user := fmt.Sprintf("u%d", i)
+		if a, err := s.Grab(t.Context(), p.ID, user); err == nil && a.Verdict == Got {
+			paid[user] = a.Amount
+		}
+	}
 	if len(paid) != len(p.Shares) {
 		t.Errorf("%d shares are given, of %d", len(paid), len(p.Shares))
 	}
@@ -99,6 +122,16 @@ func (c conduct) compare(t *testing.T, s Scheme, p Packet, told map[string]int64
 	if sum != p.Total() || b.Refunded != 0 {
 		t.Errorf("%d of %d are paid or left, %d refunded", sum, p.Total(), b.Refunded)
 	}
+	least, most := int64(1), p.Total()
+	if c.equal {
+		least = p.Total() / int64(len(p.Shares))
+		most = least + 1
+	}
+	for amount := range amounts {
+		if amount < least || amount > most {
+			t.Errorf("a share of %d, want %d to %d", amount, least, most)
+		}
+	}
 	if c.cut {
 		for _, share := range p.Shares {
 			amounts[share]--
@@ -112,9 +145,9 @@ func (c conduct) compare(t *testing.T, s Scheme, p Packet, told map[string]int64
 }
 
 // answers are those of the article's code.
-func (c conduct) answers(t *testing.T) {
-	s := running(t, c.make(t))
-	p := packet("answers", 2)
+func (c conduct) answers(t *testing.T, n Named) {
+	s := start(t, n, newEngines(t))
+	p := c.packet("answers", 2)
 	must(t, s.Open(t.Context(), p))
 	told := map[string]int64{}
 	for i, want := range []struct {
@@ -139,9 +172,9 @@ func (c conduct) answers(t *testing.T) {
 }
 
 // apart has the same people grab two packets.
-func (c conduct) apart(t *testing.T) {
-	s := running(t, c.make(t))
-	one, two := packet("one", 3), packet("two", 3)
+func (c conduct) apart(t *testing.T, n Named) {
+	s := start(t, n, newEngines(t))
+	one, two := c.packet("one", 3), c.packet("two", 3)
 	must(t, s.Open(t.Context(), one))
 	must(t, s.Open(t.Context(), two))
 	for _, p := range []Packet{one, two} {
@@ -160,26 +193,48 @@ func (c conduct) apart(t *testing.T) {
 	}
 }
 
+// goesOn has one process stop in good order, and another one go on with what it left.
+func (c conduct) goesOn(t *testing.T, n Named) {
+	e := newEngines(t)
+	first, err := n.Start(t.Context(), e)
+	must(t, err)
+	p := c.packet("goes-on", 3)
+	must(t, first.Open(t.Context(), p))
+	told := map[string]int64{}
+	grab := func(s Scheme, user string) {
+		a, err := s.Grab(t.Context(), p.ID, user)
+		if err != nil || a.Verdict != Got {
+			t.Errorf("%s: %+v, %v", user, a, err)
+		}
+		told[user] = a.Amount
+	}
+	grab(first, "ann")
+	stored(t, first, p.ID, 1)
+	must(t, first.Stop())
+	second := start(t, n, e)
+	grab(second, "bob")
+	grab(second, "cyd")
+	if a, err := second.Grab(t.Context(), p.ID, "ann"); err != nil || a.Verdict != c.already {
+		t.Errorf("ann again: %+v, %v; want %q", a, err, c.already)
+	}
+	c.compare(t, second, p, told)
+}
+
 // packet of shares that all differ.
-func packet(id string, shares int) Packet {
+func (c conduct) packet(id string, shares int) Packet {
 	p := Packet{ID: id, Sender: "sender", TTL: time.Hour}
 	for i := range shares {
-		p.Shares = append(p.Shares, int64(100+i))
+		p.Shares = append(p.Shares, int64(100+i)*c.unit)
 	}
 	return p
 }
 
-// running drives the scheme until the test ends.
-func running(t *testing.T, s Scheme) Scheme {
-	ctx, cancel := context.WithCancel(context.Background())
-	var run sync.WaitGroup
-	run.Go(func() {
-		if err := s.Run(ctx); err != nil {
-			t.Errorf("run: %v", err)
-		}
-	})
-	t.Cleanup(func() { cancel(); run.Wait() })
-	return s
+// start runs the scheme until the test ends.
+func start(t *testing.T, n Named, e Engines) *Instance {
+	i, err := n.Start(t.Context(), e)
+	must(t, err)
+	t.Cleanup(func() { must(t, i.Stop()) })
+	return i
 }
 
 // stored is the packet's book as soon as it holds so many grabs.
@@ -200,21 +255,20 @@ func stored(t *testing.T, s Scheme, id string, grabs int) Book {
 	}
 }
 
-func newRedis(t *testing.T) *redis.Client {
-	o, err := redis.ParseURL(storetest.SharedRedis(t).URL())
+// newEngines are an empty Redis and a database of its own.
+func newEngines(t *testing.T) Engines {
+	e := Engines{RedisURL: storetest.SharedRedis(t).URL()}
+	o, err := redis.ParseURL(e.RedisURL)
 	must(t, err)
 	c := redis.NewClient(o)
 	must(t, c.FlushAll(t.Context()).Err())
 	t.Cleanup(func() { must(t, c.Close()) })
-	return c
-}
-
-func newDatabase(t *testing.T) *Database {
-	db, err := Connect(t.Context(), storetest.Database(t), 8)
+	e.Redis = c
+	e.DB, err = Connect(t.Context(), storetest.Database(t), 8)
 	must(t, err)
-	t.Cleanup(func() { must(t, db.Close()) })
-	must(t, db.MakeTables(t.Context()))
-	return db
+	t.Cleanup(func() { must(t, e.DB.Close()) })
+	must(t, e.DB.MakeTables(t.Context()))
+	return e
 }
 
 func must(t *testing.T, err error) {

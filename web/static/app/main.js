@@ -16,7 +16,7 @@ drawWith(() => {
   showTitle();
 });
 
-chooseLanguage();
+await chooseLanguage();
 chooseTheme();
 chooseSound();
 followNetwork();

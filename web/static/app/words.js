@@ -1,44 +1,57 @@
 // What the page says, in the language of the one who reads it. One file per language; words are found by place: t('rooms.none').
 import { state, change } from './state.js';
 import { keep, kept } from './storage.js';
-import en from './words/en.js';
-import zh from './words/zh.js';
 
-export const languages = { en, zh };
+const files = { en: () => import('./words/en.js'), zh: () => import('./words/zh.js') };
 const names = { en: 'en', zh: 'zh-CN' };
+export const languages = Object.keys(files);
+
+/** @type {any} */ let spoken = {};
 
 /** Locale for numbers and dates. */
 export function locale() { return names[state.lang]; }
 
 /** @param {string} place @param {Record<string, any>} [values] that the sentence names */
 export function t(place, values = {}) {
-  const words = place.split('.').reduce((at, step) => at?.[step], languages[state.lang]);
-  if (typeof words === 'function') return words(values);
+  const words = place.split('.').reduce((at, step) => at?.[step], spoken);
+  if (typeof words === 'function') return words(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, apart(value)])));
   return words ?? place;
+}
+
+const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+
+/** Names that are written from the right, or pretend to be, keep to themselves within a sentence. @param {any} value @returns {any} */
+function apart(value) {
+  if (Array.isArray(value)) return value.map(apart);
+  return typeof value === 'string' && turning.test(value) ? `\u2068${value.replace(/[\u2066-\u2069]/g, '')}\u2069` : value;
 }
 
 /** What an error says to a person. @param {any} error */
 export function inWords(error) {
   const word = error?.word ?? (error?.name === 'ClosedError' ? 'closed' : 'unknown');
-  const byField = error?.fields?.field && languages[state.lang].errors[`${word}_${error.fields.field}`];
-  return byField || languages[state.lang].errors[word] || languages[state.lang].errors.unknown;
+  const byField = error?.fields?.field && spoken.errors[`${word}_${error.fields.field}`];
+  return byField || spoken.errors[word] || spoken.errors.unknown;
 }
 
 /** The browser's language, unless one has chosen. */
-export function chooseLanguage() {
+export async function chooseLanguage() {
   const chosen = kept('hongbao-lang');
   const wanted = navigator.languages.find((l) => /^(zh|en)\b/i.test(l)) ?? 'en';
-  speak(chosen && chosen in languages ? chosen : wanted.slice(0, 2).toLowerCase());
+  await speak(chosen && languages.includes(chosen) ? chosen : wanted.slice(0, 2).toLowerCase());
 }
 
 /** @param {string} lang */
-export function setLanguage(lang) {
+export async function setLanguage(lang) {
   keep('hongbao-lang', lang);
-  speak(lang);
+  await speak(lang);
 }
 
-/** @param {string} lang */
-function speak(lang) {
-  change(() => { state.lang = lang; });
+/** Has the words of a language come, and only then speaks it. @param {string} lang */
+async function speak(lang) {
+  const { default: words } = await files[lang]();
+  change(() => {
+    spoken = words;
+    state.lang = lang;
+  });
   document.documentElement.lang = names[lang];
 }

@@ -6,6 +6,7 @@ import { hmac } from './sha256.js';
 /** @typedef {Pick<Packet, 'from'|'key'|'mode'|'spread'|'total'|'count'>} Cuttable  what the shares depend on */
 
 const range = 1n << 64n;
+const encoder = new TextEncoder();
 
 /** Block i is HMAC-SHA256(seed, prefix + decimal i), read as four words. */
 export class Words {
@@ -38,7 +39,7 @@ export class Words {
 
   #word() {
     if (this.#next === this.#made.byteLength) {
-      const sealed = this.#mac(new TextEncoder().encode(`${this.#prefix}${this.#block++}`));
+      const sealed = this.#mac(encoder.encode(`${this.#prefix}${this.#block++}`));
       this.#made = new DataView(sealed.buffer);
       this.#next = 0;
     }

@@ -196,6 +196,17 @@ export async function meanwhile() {
   }
 }
 
+/** A page may be ahead of what has been told: what it has of a line before it is told later. */
+export async function ahead() {
+  const t = emptyTimeline();
+  answered(t, 'around', { entries: [entry(1), entry(2)], more: false }, me, 3);
+  ok(t.newer, 'there is more');
+  answered(t, 'newer', { entries: [entry(3), entry(4, 'recall', { target: 1 })], more: false }, me, 3);
+  equal([t.newer, t.last, t.items[0].body], [false, 4, { text: 'line 1' }]);
+  append(t, entry(4, 'recall', { target: 1 }), me);
+  equal([t.last, t.items.length, t.items[0].body], [4, 3, { recalled: true }]);
+}
+
 /** A line that has come with its latest change does not go back to one before, when that is told too. */
 export async function neverBack() {
   const t = emptyTimeline();

@@ -2,6 +2,7 @@
 
 import { state } from '/app/state.js';
 import { ago, brief, day, duration, fullTime, money, number, parseMoney, signedMoney, untilTime } from '/app/format.js';
+import { setLanguage } from '/app/words.js';
 import { equal } from '/test/check.js';
 
 const languages = ['en', 'zh'];
@@ -119,9 +120,9 @@ export async function writesHowLongAgo() {
     [3 * hour, '3 hours ago', '3小时前'], [23.9 * hour, 'yesterday', '昨天'], [6 * oneDay, '6 days ago', '6天前'],
   ];
   for (const [ms, en, zh] of cases) {
-    state.lang = 'zh';
+    await setLanguage('zh');
     equal(ago(Date.now() - ms), zh, `${ms}`);
-    state.lang = 'en';
+    await setLanguage('en');
     equal(ago(Date.now() - ms), en, `${ms}`);
   }
   equal(ago(new Date(2019, 0, 5).getTime()), 'Jan 5, 2019');

@@ -57,6 +57,7 @@ export async function offline() {
     const answer = client.wallet();
     for (let i = 0; i < moments; i++) await null;
     dispatchEvent(new Event('offline'));
+    await pause(1);
     dispatchEvent(new Event('online'));
     await soon(answer, `an answer ${moments} moments before`, 5000);
   }

@@ -109,6 +109,7 @@ class ScriptedSocket {
   }
 
   send(frame) {
+    if (this.readyState === 0) throw new DOMException('still connecting', 'InvalidStateError');
     for (const line of frame.split('\n')) {
       setTimeout(() => this.readyState === 1 && this.script.hear(JSON.parse(line)));
     }

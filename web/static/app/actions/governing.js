@@ -54,7 +54,7 @@ export function letBack(view, user) { return client.unban(view.room.id, user); }
 export async function invite(view, users) {
   try {
     await client.invite(view.room.id, users);
-  } catch (error) {
+  } catch (/** @type {any} */ error) {
     if (error.word === 'banned') error.fields.field = 'users'; // one of them is: who is banned oneself is not here
     throw error;
   }

@@ -2,8 +2,10 @@
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { setPresent } from '../model/happenings.js';
+import { renewMembers } from './governing.js';
 import { loadNewest } from './history.js';
 
+const namedUpTo = 200; // members, of whom all are asked by name
 const readPace = 1000; // ms between two positions that are told
 const typingPace = 3000;
 
@@ -12,6 +14,7 @@ export function openRoom(room) {
   const view = state.rooms.get(room);
   if (!view.timeline.loaded || view.timeline.newer) loadNewest(room);
   askPresence(room);
+  if (!view.members.loaded && view.room.members <= namedUpTo) renewMembers(view);
 }
 
 /** @param {string} room */

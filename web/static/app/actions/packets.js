@@ -82,8 +82,23 @@ export async function openPacket(id, passphrase) {
   }
 }
 
+/** Learns what one has got of a packet that was opened elsewhere: in another tab, say. @param {string|undefined} id */
+export async function learnOwn(id) {
+  const view = state.packets.get(id ?? '');
+  if (!view || view.state.mine || view.grab !== 'no') return;
+  try {
+    const got = await client.packet({ packet: view.packet.id, limit: 1 });
+    change(() => setPacketState(got.state));
+  } catch {
+    // Then one is told when one opens it.
+  }
+}
+
 /** Shows who got what. @param {PacketView} view */
 export function showDetails(view) { change(() => { view.stage = 'details'; }); }
+
+/** Goes back to the envelope that was only looked into. @param {PacketView} view */
+export function showEnvelope(view) { change(() => { view.stage = 'envelope'; }); }
 
 /** @param {string} id */
 export function showPacket(id) {

@@ -42,7 +42,8 @@ export function check(form) {
     count: form.count.trim() ? wrongCount(count, to) : undefined,
     greeting: tooLong(form.greeting.trim(), 'greeting_chars'),
     to: above(to, 'packet_to', 'people'),
-    passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' } : tooLong(form.passphrase.normalize('NFKC').trim(), 'passphrase_chars'),
+    passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' }
+      : tooLong(form.passphrase.normalize('NFKC').trim(), 'passphrase_chars'),
   };
   const missing = total === null ? 'total' : count === null ? 'count' : form.chosen && !to ? 'to' : null;
   return { total, count, problems, missing };
@@ -68,7 +69,8 @@ function wrongTotal(total, count) {
   if (total === null) return { word: 'noAmount' };
   if (total < 1) return { word: 'atLeast', value: 1 };
   if (count !== null && total < count) return { word: 'atLeastFor', value: count };
-  return above(total, 'packet_total', 'total') ?? (total > state.account.balance ? { word: 'balance', value: state.account.balance } : undefined);
+  return above(total, 'packet_total', 'total')
+    ?? (total > state.account.balance ? { word: 'balance', value: state.account.balance } : undefined);
 }
 
 function wrongCount(count, to) {

@@ -11,6 +11,7 @@ import { packetView, setGrabbed, setPacketState, setProgress } from './packets.j
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
 import { askPresence } from '../actions/looking.js';
+import { learnOwn } from '../actions/packets.js';
 import { sayUnsent } from '../actions/messages.js';
 
 const typingLasts = 4000;
@@ -179,5 +180,6 @@ function read({ room, user, seq }) {
 
 function wallet(e) {
   state.account = { ...state.account, balance: e.balance, nextCommitment: e.next_commitment };
+  if (e.kind === 'claim') learnOwn(e.packet);
   if (e.kind === 'refund') toast(t('wallet.refunded', { amount: money(e.change) }));
 }

@@ -47,9 +47,10 @@ export function setGrabbed(g) {
     view.grab = 'pending';
     return;
   }
+  const ours = view.grab === 'pending' || view.answer === 'won'; // it was granted to the try that was not answered, or is told twice
   view.grab = 'no';
   view.refusal = null;
-  view.answer = g.outcome === 'already' && view.answer === 'won' ? 'won' : g.outcome; // it is told twice when it came late
+  view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;
   const s = { ...view.state, claimed: Math.max(view.state.claimed, g.claimed ?? 0) };
   if (g.outcome === 'won' || g.outcome === 'already') s.mine = { amount: g.amount, rank: g.rank, at: g.at };
   if (g.outcome === 'empty') s.status = s.status === 'open' ? 'drained' : s.status;

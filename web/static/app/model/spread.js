@@ -1,11 +1,15 @@
 // How the shares of a lucky packet will spread: drawn many times over, as the server cuts them (PROTOCOL section 7), but in fractions
 // of the mean share and by cheap chance. Nothing here decides about money.
 
-const draws = 24_000; // shares drawn for a picture: a millisecond or two
+const draws = 16_000; // shares drawn for a picture: a millisecond or two
 const widest = 4; // means; beyond it hardly anything falls
 const bins = 32;
 
-/** @typedef {{best: number, curve: number[]}} Forecast  best: what the luckiest gets, in means; curve: how often, from 0 to 4 means, the peak is 1 */
+/**
+ * @typedef {object} Forecast
+ * @property {number} best      what the luckiest gets, in means
+ * @property {number[]} curve   how often a share falls where, from 0 to 4 means; the peak is 1
+ */
 
 /** @type {Map<string, Forecast>} */
 const known = new Map();
@@ -43,8 +47,14 @@ function simulate(spread, count) {
     bests.push(best);
   }
   bests.sort((a, b) => a - b);
-  const peak = Math.max(...curve);
-  return { best: bests[bests.length >> 1], curve: curve.map((n) => n / peak) };
+  const drawn = smooth(smooth(curve));
+  const peak = Math.max(...drawn);
+  return { best: bests[bests.length >> 1], curve: drawn.map((n) => n / peak) };
+}
+
+/** Each with its neighbours: what chance has left uneven. @param {number[]} curve */
+function smooth(curve) {
+  return curve.map((n, i) => ((curve[i - 1] ?? n) + 2 * n + (curve[i + 1] ?? n)) / 4);
 }
 
 /** Each share is drawn around the mean of what is left. */

@@ -1,26 +1,40 @@
 // The whole page: the door, or rooms, room and panel.
-import { h, Fragment } from '../dom.js';
+import { h, Component, Fragment } from '../dom.js';
 import { state, currentRoom } from '../state.js';
 import { t } from '../words.js';
 import { Door, Ended } from './door.js';
 import { RoomList } from './rooms.js';
 import { RoomScreen } from './room.js';
 import { Join } from './join.js';
-import { sheets } from './sheets.js';
+import { contents, loadSheet, loadSheets, sheets } from './sheets.js';
 import { Sheet, Panel } from './sheet.js';
+import { Passing } from './passing.js';
+import { Failed, Loading } from './parts.js';
 
 export function App() {
   if (state.door.status === 'ended') return h(Ended, null);
-  if (!state.me) return h(Door, null);
-  const room = currentRoom();
-  return h(Fragment, null,
-    h('div', { class: 'shell', 'data-room': state.route.room ? 'yes' : 'no' },
-      h('aside', { class: 'rooms', 'aria-label': t('rooms.title') }, h(RoomList, null)),
-      h('main', { class: 'room' }, room ? h(RoomScreen, { view: room, key: room.room.id }) : state.route.room ? h(Join, { id: state.route.room, key: state.route.room }) : h(NoRoom, null)),
-      over(room, false)),
-    over(room, true),
-    h('div', { class: 'toasts' }, state.toasts.map((toast) => h('p', { class: 'toast', key: toast.id }, toast.text))),
-    h('p', { class: 'only-read', role: 'status', 'aria-live': 'polite' }, state.announcement));
+  return state.me ? h(Home, null) : h(Door, null);
+}
+
+class Home extends Component {
+  componentDidMount() { loadSheets(); }
+
+  render() {
+    const room = currentRoom();
+    const dialog = over(room, true);
+    return h(Fragment, null,
+      h('div', { class: 'shell', 'data-room': state.route.room ? 'yes' : 'no' },
+        h('aside', { class: 'rooms', 'aria-label': t('rooms.title') }, h(RoomList, null)),
+        h('main', { class: 'room' }, open(room, state.route.room)),
+        over(room, false)),
+      dialog,
+      h(Passing, { covered: dialog !== null }));
+  }
+}
+
+function open(room, id) {
+  if (room) return h(RoomScreen, { view: room, key: id });
+  return id ? h(Join, { id, key: id }) : h(NoRoom, null);
 }
 
 /** What lies over the room, or beside it where there is space. */
@@ -31,7 +45,13 @@ function over(room, modal) {
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;
   return h(isModal ? Sheet : Panel, { key: `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id) },
-    h(row.view, { view: room, id: sheet.id }));
+    h(Contents, { name: sheet.name, view: room, id: sheet.id }));
+}
+
+function Contents({ name, ...props }) {
+  const { view, failed } = contents(name);
+  if (view) return h(view, props);
+  return failed ? h(Failed, { error: { word: 'unavailable' }, again: () => loadSheet(name) }) : h(Loading, null);
 }
 
 function NoRoom() {

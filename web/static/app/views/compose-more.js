@@ -11,7 +11,8 @@ import { People } from './compose-people.js';
 export function More({ view, form, checked, problem, fill }) {
   return h('div', { class: 'stack' },
     h(Choice, {
-      name: 'compose-mode', label: t('compose.mode'), value: form.mode, options: ['lucky', 'equal'].map(option), choose: (mode) => fill({ mode }),
+      name: 'compose-mode', label: t('compose.mode'), value: form.mode, options: ['lucky', 'equal'].map(option),
+      choose: (mode) => fill({ mode }),
     }),
     form.mode === 'lucky' && h(Fragment, null,
       h(Choice, {
@@ -25,7 +26,8 @@ export function More({ view, form, checked, problem, fill }) {
     }),
     form.chosen && h(People, { view, chosen: form.to, problem: problem('to'), onChosen: (to) => fill({ to }) }),
     h(Field, {
-      name: 'passphrase', label: t('compose.passphrase'), value: form.passphrase, problem: problem('passphrase'), placeholder: t('compose.passphraseNone'),
+      name: 'passphrase', label: t('compose.passphrase'), value: form.passphrase, problem: problem('passphrase'),
+      placeholder: t('compose.passphraseNone'),
       hint: t('compose.passphraseHint'), spellcheck: false, autocapitalize: 'off', onValue: (passphrase) => fill({ passphrase }),
     }),
     h(Choice, {

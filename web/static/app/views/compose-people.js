@@ -11,7 +11,8 @@ const page = 100;
 const enough = 20; // more are not shown at once
 
 export class People extends Component {
-  state = { /** @type {import('../state.js').User[]} */ members: [], next: '', loading: false, error: /** @type {any} */ (null), query: '' };
+  state = { /** @type {import('../state.js').User[]} */ members: [], next: '', loading: false, error: /** @type {any} */ (null),
+    query: '' };
 
   componentDidMount() { this.load(); }
 
@@ -52,11 +53,14 @@ export class People extends Component {
     const found = this.found();
     return h('div', { class: 'people' },
       chosen.length > 0 && h('ul', { class: 'chips' }, chosen.map((user) => h('li', { key: user.id },
-        h('button', { class: 'chip', type: 'button', 'aria-label': t('compose.remove', { name: user.name }), onClick: () => this.toggle(user) },
+        h('button', { class: 'chip', type: 'button', 'aria-label': t('compose.remove', { name: user.name }),
+          onClick: () => this.toggle(user) },
           h('span', { class: 'cut' }, user.name), h(Icon, { name: 'close', size: 14 }))))),
       h('input', {
-        class: 'input', type: 'search', name: 'to', 'aria-label': t('compose.search'), placeholder: t('compose.search'), value: query, autocomplete: 'off',
-        'aria-invalid': Boolean(problem), onInput: (e) => this.setState({ query: e.target.value }), onKeyDown: (e) => { if (e.key === 'Enter') e.preventDefault(); },
+        class: 'input', type: 'search', name: 'to', 'aria-label': t('compose.search'), placeholder: t('compose.search'), value: query,
+        autocomplete: 'off',
+        'aria-invalid': Boolean(problem), onInput: (e) => this.setState({ query: e.target.value }),
+        onKeyDown: (e) => { if (e.key === 'Enter') e.preventDefault(); },
       }),
       problem && h('p', { class: 'problem', role: 'alert' }, problem),
       h('ul', { class: 'people-list', 'aria-label': t('compose.whom') }, found.slice(0, 3 * enough).map((user) => h('li', { key: user.id },
@@ -64,7 +68,8 @@ export class People extends Component {
           h('input', { type: 'checkbox', checked: chosen.some((u) => u.id === user.id), onChange: () => this.toggle(user) }),
           h(Avatar, { user, size: 'small' }),
           h('span', { class: 'cut' }, user.name)))),
-      !found.length && h('li', { class: 'muted small people-none' }, error ? inWords(error) : t(loading || next ? 'loading' : 'compose.nobody'))),
+      !found.length && h('li', { class: 'muted small people-none' },
+        error ? inWords(error) : t(loading || next ? 'loading' : 'compose.nobody'))),
       error && h('button', { class: 'button', type: 'button', onClick: this.load }, t('again')),
       (found.length > 3 * enough || (next && !query)) && h('p', { class: 'muted small' }, t('compose.narrow')));
   }

@@ -19,7 +19,8 @@ export function Spread({ form, checked }) {
       h('path', { class: 'spread-mean', d: `M${width / 4} 4V${height}` })),
     h('figcaption', { class: 'small muted number' },
       real
-        ? t('compose.best', { count, shown: number(count), amount: money(luckiest(form.spread, total, count)), mean: money(Math.round(total / count)) })
+        ? t('compose.best', { count, shown: number(count), amount: money(luckiest(form.spread, total, count)),
+          mean: money(Math.round(total / count)) })
         : t(`compose.about.${form.spread}`)));
 }
 

@@ -54,7 +54,8 @@ export class Compose extends Component {
     const ready = checked.total !== null && !checked.problems.total;
     return h('form', { class: 'compose stack', ref: this.form, onSubmit: this.send, noValidate: true, autocomplete: 'off' },
       h(Field, {
-        name: 'total', label: t('compose.total'), value: form.total, problem: problem('total'), inputMode: 'decimal', autofocus: true, placeholder: t('compose.totalExample'),
+        name: 'total', label: t('compose.total'), value: form.total, problem: problem('total'), inputMode: 'decimal', autofocus: true,
+        placeholder: t('compose.totalExample'),
         hint: t('compose.balance', { balance: money(state.account.balance), most: limits?.packet_total ? money(limits.packet_total) : '' }),
         onValue: (total) => this.fill({ total }),
       }),
@@ -64,14 +65,16 @@ export class Compose extends Component {
         onValue: (count) => this.fill({ count }),
       }),
       h(Field, {
-        name: 'greeting', label: t('compose.greeting'), value: form.greeting, problem: problem('greeting'), placeholder: t('compose.usualGreeting'),
+        name: 'greeting', label: t('compose.greeting'), value: form.greeting, problem: problem('greeting'),
+        placeholder: t('compose.usualGreeting'),
         hint: left(form.greeting, limits?.greeting_chars), onValue: (greeting) => this.fill({ greeting }),
       }),
       h('details', { class: 'compose-more' },
         h('summary', null, h('span', null, t('compose.more')), h('span', { class: 'muted small cut' }, chosen(form))),
         h(More, { view, form, checked, problem, fill: this.fill })),
       h('div', { class: 'compose-foot' },
-        h('button', { class: 'button primary wide', type: 'submit' }, ready ? t('compose.sendAmount', { amount: money(checked.total) }) : t('compose.send'))));
+        h('button', { class: 'button primary wide', type: 'submit' },
+          ready ? t('compose.sendAmount', { amount: money(checked.total) }) : t('compose.send'))));
   }
 }
 

@@ -10,6 +10,7 @@ import { tellTyping } from '../actions/looking.js';
 import { attempt } from '../actions/attempt.js';
 import { emptyDraft, lastToEdit, mentionsOf } from './composer-draft.js';
 import { Banner } from './composer-banner.js';
+import { aboveKeyboard } from './composer-keyboard.js';
 import { EmojiPicker } from './composer-emoji.js';
 import { Suggestions, Suggesting } from './composer-mentions.js';
 import { Icon } from './icon.js';
@@ -28,8 +29,11 @@ export class Composer extends Component {
     if (draft && !view.draft.text) change(() => { view.draft = { ...emptyDraft(), ...draft }; });
     if (state.wide) this.field.current?.focus();
     this.about = this.target();
+    this.end = aboveKeyboard();
     this.fit();
   }
+
+  componentWillUnmount() { this.end(); }
 
   componentDidUpdate() {
     const { draft } = this.props.view;

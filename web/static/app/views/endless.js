@@ -14,7 +14,7 @@ export class Endless extends Component {
   note = () => { this.scroll = this.box.scrollTop; }; // a sheet that is being closed says 0
 
   componentDidMount() {
-    this.box = this.end.current.closest('.sheet-body');
+    this.box = /** @type {any} */ (this.end.current).closest('.sheet-body');
     this.watch = new IntersectionObserver(([e]) => { if (e.isIntersecting) this.more(); }, { root: this.box, rootMargin: ahead });
     this.watch.observe(this.end.current);
     this.box.addEventListener('scroll', this.note, { passive: true });

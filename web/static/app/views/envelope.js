@@ -9,7 +9,11 @@ import { packetView } from '../model/packets.js';
 import { audience, standing } from './envelope-words.js';
 import { Icon } from './icon.js';
 
-/** @param {{item?: import('../model/timeline.js').Item, sending?: import('../state.js').Sending, view: import('../state.js').RoomView}} props */
+/**
+ * @typedef {import('../state.js').RoomView} RoomView
+ *
+ * @param {{item?: any, sending?: import('../state.js').Sending, view: RoomView}} props  the item of a packet, or what is being sent
+ */
 export function Envelope({ item, sending, view }) {
   return sending ? h(Outgoing, { sending, view }) : h(Received, { packet: item.body });
 }
@@ -25,7 +29,8 @@ class Received extends Component {
     const view = packetView(packet);
     const { mine, status } = view.state;
     return h('button', {
-      class: `envelope ${mine ? 'opened' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog', onClick: () => showPacket(packet.id),
+      class: `envelope ${mine ? 'opened' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
+      onClick: () => showPacket(packet.id),
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
     h(Face, {
@@ -39,16 +44,22 @@ function Outgoing({ sending, view }) {
   const { request, status, error } = sending;
   const failed = status === 'failed';
   return h('div', { class: 'envelope-sending' },
-    h('div', { class: 'envelope', 'data-status': 'sending', role: 'group', 'aria-label': t('envelope.yours', { amount: money(request.total) }) },
+    h('div', { class: 'envelope', 'data-status': 'sending', role: 'group',
+      'aria-label': t('envelope.yours', { amount: money(request.total) }) },
       h(Face, {
-        greeting: request.greeting, standing: t(failed ? 'envelope.failed' : 'envelope.sending'), audience: audience({ from: state.me, ...request }),
+        greeting: request.greeting, standing: t(failed ? 'envelope.failed' : 'envelope.sending'),
+        audience: audience({ from: state.me, ...request }),
         locked: Boolean(request.passphrase), waiting: !failed,
       })),
     failed && h(Fragment, null,
-      h('p', { class: 'problem', role: 'alert' }, inWords(error)),
+      h('p', { class: 'problem', role: 'alert' }, refused(error)),
       h('div', { class: 'row' },
         h('button', { class: 'button', type: 'button', onClick: () => deliverPacket(sending) }, t('again')),
         h('button', { class: 'button quiet', type: 'button', onClick: () => discard(view.room.id, sending) }, t('envelope.discard')))));
+}
+
+function refused(error) {
+  return error?.word === 'not_found' && error.fields?.field === 'to' ? t('envelope.toGone') : inWords(error);
 }
 
 /** What is printed on it. */
@@ -56,13 +67,14 @@ function Face({ greeting, got, standing: words, audience: whom, locked, waiting 
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, h(Seal, null)),
     h('span', { class: 'envelope-text' },
-      h('span', { class: `envelope-greeting ${got ? 'short' : ''}` }, greeting),
+      h('span', { class: `envelope-greeting ${got ? 'short' : ''}`, dir: 'auto' }, greeting),
       got && h('span', { class: 'envelope-got number' }, got)),
     h('span', { class: 'envelope-state' },
       waiting && h(Icon, { name: 'clock', size: 14 }),
       h('span', { class: 'cut grow number' }, words),
       whom && h('span', { class: 'envelope-whom cut' }, whom),
-      locked && h('span', { class: 'envelope-lock' }, h(Icon, { name: 'lock', size: 14 }), h('span', { class: 'only-read' }, t('envelope.locked')))));
+      locked && h('span', { class: 'envelope-lock' }, h(Icon, { name: 'lock', size: 14 }),
+        h('span', { class: 'only-read' }, t('envelope.locked')))));
 }
 
 /** The gold seal: a coin with a square hole, as money was for two thousand years. */

@@ -27,7 +27,6 @@ const paths = {
   auto: 'M12 4a8 8 0 1 0 0 16a8 8 0 1 0 0-16zM12 4v16M13.6 4.5v15M15.2 5v14M16.8 6v12M18.4 8v8',
   person: 'M12 4a4 4 0 1 0 0 8a4 4 0 1 0 0-8zM4 20a8 8 0 0 1 16 0',
   out: 'M10 5H5v14h5M14 8l4 4-4 4M18 12H9',
-  unmuted: 'M5 10v4h3l5 4V6L8 10zM16 9a4 4 0 0 1 0 6',
   muted: 'M5 10v4h3l5 4V6L8 10zM16 10l4 4M20 10l-4 4',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
 };

@@ -49,12 +49,12 @@ export class Invite extends Component {
 
   /** Whom one could invite: met, and not in the room as far as its members are loaded. */
   outside() {
-    return [...state.people.values()].filter((u) => u.id !== state.me.id && !memberOf(this.props.view, u.id));
+    return [...state.people.values()].filter((u) => u.id !== state.me?.id && !memberOf(this.props.view, u.id));
   }
 
   /** Is what was typed the id of somebody whom one has not met? */
   isNewId(typed, outside) {
-    return id.test(typed) && typed !== state.me.id && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
+    return id.test(typed) && typed !== state.me?.id && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
       && !this.state.chosen.includes(typed);
   }
 

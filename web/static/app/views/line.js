@@ -35,7 +35,7 @@ function Face({ head, item }) {
 
 /** What has happened. */
 function Calm({ item, words }) {
-  const text = h('span', { dir: 'auto' }, words);
+  const text = h('span', null, words);
   return h('p', { class: 'calm' },
     item.kind === 'packet_done' ? h('button', { type: 'button', onClick: () => showPacket(item.body.packet) }, text) : text,
     ' ', h(Time, { at: item.at }, clock(item.at)));

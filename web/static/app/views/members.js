@@ -61,8 +61,8 @@ function MemberRow({ member }) {
     h(Avatar, { user }),
     h('span', { class: 'grow' },
       h('span', { class: 'cut line' }, user.name || user.id),
-      (user.id === state.me.id || online) && h('span', { class: 'muted small cut line' },
-        [user.id === state.me.id && t('you'), online && t('room.online')].filter(Boolean).join(' · '))),
+      (user.id === state.me?.id || online) && h('span', { class: 'muted small cut line' },
+        [user.id === state.me?.id && t('you'), online && t('room.online')].filter(Boolean).join(' · '))),
     isMuted(member) && h('span', { class: 'panel-mark' }, t('info.muted')),
     role !== 'member' && h('span', { class: `panel-mark ${role}` }, t(`info.role.${role}`)));
 }

@@ -53,7 +53,8 @@ export function scatter(place) {
     const x = side * 150 + (Math.random() - 0.5) * 50;
     const top = -90 - Math.random() * 110;
     const spin = (Math.random() - 0.5) * 900;
-    const at = (dx, dy, part, size) => `translate(${x * dx}px, ${dy}px) rotate(${spin * part}deg) rotateX(${spin * part}deg) scale(${size})`;
+    const at = (dx, dy, part, size) => (
+      `translate(${x * dx}px, ${dy}px) rotate(${spin * part}deg) rotateX(${spin * part}deg) scale(${size})`);
     leaf.animate([
       { transform: at(0, 0, 0, 0.4), opacity: 1, easing: 'cubic-bezier(0.1, 0.7, 0.4, 1)' },
       { transform: at(0.8, top, 0.5, 1), opacity: 1, easing: 'cubic-bezier(0.5, 0, 0.9, 0.6)' },

@@ -49,7 +49,9 @@ export class Opening extends Component {
   async refused() {
     await this.turning.rest();
     const { refusal } = this.props.view;
-    if (refusal?.word === 'rate_limited') change(() => { state.announcement = refused(this.props.view, Math.ceil(refusal.fields.retry_after_ms / 1000)); });
+    if (refusal?.word === 'rate_limited') {
+      change(() => { state.announcement = refused(this.props.view, Math.ceil(refusal.fields.retry_after_ms / 1000)); });
+    }
     if (refusal?.word !== 'wrong_passphrase') return;
     this.phrase.current?.focus();
     this.phrase.current?.select();
@@ -91,14 +93,16 @@ export class Opening extends Component {
         h('div', { class: 'opening-back' }),
         h('div', { class: 'opening-card' }, open && h(Result, { view, amount: this.amount })),
         h(Paper, { part: 'front', path: 'M0 226Q150 314 300 226V402a18 18 0 0 1-18 18H18a18 18 0 0 1-18-18Z' }),
-        h('div', { class: 'opening-again', 'aria-hidden': 'true' }, h('b', null, packet.greeting), h('span', { class: 'small' }, packet.from.name)),
+        h('div', { class: 'opening-again', 'aria-hidden': 'true' }, h('b', { dir: 'auto' }, packet.greeting),
+          h('span', { class: 'small' }, packet.from.name)),
         h('div', { class: 'opening-flap', inert: open },
           h(Paper, { part: 'inside', path: 'M0 0H300V236Q150 330 0 236Z' }),
           h('div', { class: 'opening-outside' },
             h(Paper, { part: 'outside', path: flapPath }),
             h(Address, { packet, phrase: this.phrase }))),
         h('button', {
-          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': t('packet.open'), 'aria-busy': view.grab !== 'no',
+          class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': t('packet.open'),
+          'aria-busy': view.grab !== 'no',
         },
         h('span', { class: 'coin-face' }, h('b', { class: view.grab === 'pending' ? 'small' : '' }, onCoin(view))),
         h('span', { class: 'coin-back' }, h(Seal, null)))),
@@ -106,7 +110,8 @@ export class Opening extends Component {
         h('p', { class: 'only-read', role: 'status' }, view.grab === 'pending' ? t('packet.decidingLong') : ''),
         h(Refusal, { view }),
         h('button', {
-          class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: view.grab !== 'no' && !open, onClick: () => showDetails(view),
+          class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: view.grab !== 'no' && !open,
+          onClick: () => showDetails(view),
         }, t(open ? 'packet.who' : 'packet.unopened'))));
   }
 }
@@ -129,13 +134,14 @@ function Address({ packet, phrase }) {
   return h('div', { class: 'opening-address' },
     h(Avatar, { user: packet.from, size: 'large' }),
     h('h3', null, t('packet.from', { name: packet.from.name })),
-    h('p', { class: 'opening-greeting' }, packet.greeting),
+    h('p', { class: 'opening-greeting', dir: 'auto' }, packet.greeting),
     whom && h('p', { class: 'envelope-whom small' }, whom),
     packet.locked && h('label', { class: 'opening-phrase' },
       h(Icon, { name: 'lock', size: 18 }),
       h('span', { class: 'only-read' }, t('packet.passphrase')),
       h('input', {
-        ref: phrase, autofocus: true, placeholder: t('packet.passphrase'), autocomplete: 'off', autocapitalize: 'off', spellcheck: false, 'aria-required': 'true',
+        ref: phrase, autofocus: true, placeholder: t('packet.passphrase'), autocomplete: 'off', autocapitalize: 'off', spellcheck: false,
+        'aria-required': 'true',
       })));
 }
 

@@ -11,7 +11,7 @@ export function ClaimRow({ claim, packet, largest, luckiest }) {
   return h('li', { class: `claim ${mine ? 'mine' : ''}` },
     h(Avatar, { user: claim.user }),
     h('span', { class: 'claim-name' },
-      h('span', { class: 'cut' }, mine ? t('you') : claim.user.name),
+      h('span', { class: 'cut', dir: 'auto' }, mine ? t('you') : claim.user.name),
       luckiest && h('span', { class: 'crown' }, h(Icon, { name: 'crown', size: 14 }), t('packet.luckiest'))),
     h('span', { class: 'claim-amount number' }, claim.amount === undefined ? '' : money(claim.amount)),
     h('time', { class: 'muted small', dateTime: new Date(claim.at).toISOString(), title: fullTime(claim.at) },

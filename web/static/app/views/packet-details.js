@@ -1,9 +1,10 @@
 // Who got what of a packet, what is left, and until when.
-import { h, Component } from '../dom.js';
+import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { ago, money, number } from '../format.js';
-import { cancelPacket, loadClaims } from '../actions/packets.js';
+import { cancelPacket, loadClaims, showEnvelope } from '../actions/packets.js';
+import { isForMe } from '../model/packets.js';
 import { Avatar, Failed, Loading, Time } from './parts.js';
 import { allOpened, audience } from './envelope-words.js';
 import { ClaimRow } from './packet-claims.js';
@@ -13,12 +14,21 @@ import { Verify } from './verify.js';
 const pace = 1000; // how often one reads on while it is being opened
 
 export class Details extends Component {
+  /** @type {{current: any}} */ root = createRef();
+
   componentDidMount() {
     this.props.view.stage = 'details';
     this.read();
   }
 
-  componentDidUpdate() { this.read(); }
+  getSnapshotBeforeUpdate() { return this.root.current.contains(document.activeElement); }
+
+  /** @param {any} _ @param {any} __ @param {boolean} focused */
+  componentDidUpdate(_, __, focused) {
+    // The button that was pressed may be gone.
+    if (focused && document.activeElement === document.body) this.root.current.focus({ preventScroll: true });
+    this.read();
+  }
 
   componentWillUnmount() {
     clearTimeout(this.timer);
@@ -41,11 +51,11 @@ export class Details extends Component {
 
   render({ view }) {
     const { packet, claims } = view;
-    return h('div', { class: 'packet stack' },
+    return h('div', { class: 'packet stack', ref: this.root, tabIndex: -1 },
       h('header', { class: 'packet-head' },
         h(Avatar, { user: packet.from, size: 'large' }),
         h('h3', null, t('packet.from', { name: packet.from.name })),
-        h('p', { class: 'muted packet-greeting' }, packet.greeting),
+        h('p', { class: 'muted packet-greeting', dir: 'auto' }, packet.greeting),
         audience(packet) && h('p', { class: 'envelope-whom small' }, audience(packet)),
         view.state.mine && h('p', { class: 'packet-mine' },
           h('span', { class: 'only-read' }, t('packet.got')),
@@ -64,14 +74,20 @@ function Summary({ view }) {
   const own = packet.from.id === state.me?.id;
   const words = progress(view, claims);
   return h('section', { class: 'packet-summary', 'aria-label': t('packet.standing') },
-    words && h('div', { class: 'packet-progress', role: 'progressbar', 'aria-label': t('packet.progress'), 'aria-valuemin': 0, 'aria-valuemax': packet.count, 'aria-valuenow': s.claimed },
+    words && h('div', { class: 'packet-progress', role: 'progressbar', 'aria-label': t('packet.progress'), 'aria-valuemin': 0,
+      'aria-valuemax': packet.count, 'aria-valuenow': s.claimed },
       h('i', { style: { transform: `scaleX(${s.claimed / packet.count})` } })),
     words && h('p', { class: 'number' }, words),
     isOpen && h('p', { class: 'muted small' }, h(Countdown, { until: packet.expires_at })),
     isOpen && view.latest.length > 0 && h('p', { class: 'muted small' }, latest(view)),
     (s.status === 'expired' || s.status === 'cancelled') && h('p', { class: 'muted small' }, refund(view, own)),
-    h('p', { class: 'muted small' }, h(Time, { at: packet.created_at }, t('packet.sent', { ago: ago(packet.created_at), amount: money(packet.total) }))),
-    own && isOpen && s.claimed === 0 && h('button', { class: 'button', type: 'button', onClick: () => cancelPacket(view) }, t('packet.cancel', { amount: money(packet.total) })));
+    h('p', { class: 'muted small' },
+      h(Time, { at: packet.created_at }, t('packet.sent', { ago: ago(packet.created_at), amount: money(packet.total) }))),
+    isOpen && h('div', { class: 'row packet-do' },
+      !s.mine && isForMe(packet) && h('button', { class: 'button gold', type: 'button', onClick: () => showEnvelope(view) },
+        t('packet.open')),
+      own && s.claimed === 0 && h('button', { class: 'button', type: 'button', onClick: () => cancelPacket(view) },
+        t('packet.cancel', { amount: money(packet.total) }))));
 }
 
 function progress(view, claims) {
@@ -91,20 +107,24 @@ function latest({ latest: users }) {
 }
 
 function refund({ packet, state: s }, own) {
-  if (s.status === 'cancelled') return own ? t('packet.cancelledOwn', { amount: money(packet.total) }) : t('packet.cancelledBy', { name: packet.from.name });
+  if (s.status === 'cancelled') return own ? t('packet.cancelledOwn', { amount: money(packet.total) })
+    : t('packet.cancelledBy', { name: packet.from.name });
   if (!s.refunded) return t('packet.expired');
   return t(own ? 'packet.refundedOwn' : 'packet.refunded', { name: packet.from.name, amount: money(s.refunded) });
 }
 
 function Claims({ view, claims }) {
   const { packet, state: s } = view;
-  if (!claims.all.length) return s.status === 'cancelled' ? null : h('p', { class: 'empty' }, t(s.status === 'open' ? 'packet.nobodyYet' : 'packet.nobody'));
+  if (!claims.all.length) return s.status === 'cancelled' ? null
+    : h('p', { class: 'empty' }, t(s.status === 'open' ? 'packet.nobodyYet' : 'packet.nobody'));
   const largest = Math.max(...claims.all.map((c) => c.amount ?? 0), s.luckiest?.amount ?? 0);
   const hidden = claims.all.some((c) => c.amount === undefined);
   return h('section', { class: 'stack', 'aria-label': t('packet.list') },
     hidden && h('p', { class: 'muted small' }, t('packet.hidden')),
-    h('ol', { class: 'claims' }, claims.all.map((claim) => h(ClaimRow, { key: claim.rank, claim, packet, largest, luckiest: s.luckiest?.rank === claim.rank }))),
-    claims.more && h('button', { class: 'button wide', type: 'button', disabled: claims.loading, onClick: () => loadClaims(packet.id) }, t('packet.more')));
+    h('ol', { class: 'claims' }, claims.all.map((claim) => h(ClaimRow,
+      { key: claim.rank, claim, packet, largest, luckiest: s.luckiest?.rank === claim.rank }))),
+    claims.more && h('button', { class: 'button wide', type: 'button', 'aria-busy': claims.loading, onClick: () => loadClaims(packet.id) },
+      t('packet.more')));
 }
 
 function isBehind(view) {

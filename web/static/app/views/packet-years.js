@@ -70,7 +70,7 @@ function Row({ row, direction }) {
         h(Time, { at }, brief(at)), ` · ${received ? packet.greeting : standing(packet, now)}`)),
     h('span', { class: 'amount-side' },
       h('span', { class: 'number amount' }, money(received ? now.mine?.amount ?? 0 : packet.total)),
-      received && now.luckiest?.user === state.me.id && h('span', { class: 'luckiest small' },
+      received && now.luckiest?.user === state.me?.id && h('span', { class: 'luckiest small' },
         h(Icon, { name: 'crown', size: 14 }), t('years.crown'))));
 }
 

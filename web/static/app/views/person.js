@@ -26,7 +26,7 @@ export class PersonSheet extends Component {
     return h('div', { class: 'person stack' },
       h(PersonHead, { user }),
       inGroup && h(Standing, { view, user }),
-      id !== state.me.id && !withThem && h('div', { class: 'panel-acts' },
+      id !== state.me?.id && !withThem && h('div', { class: 'panel-acts' },
         h(Act, { icon: 'send', label: t('person.talk'), act: () => openDirect(id) })),
       inGroup && isAbove(view, id) && h(Govern, { view, user, key: id }));
   }
@@ -42,17 +42,16 @@ export function PersonHead({ user }) {
     h('button', {
       class: 'button quiet small person-id', type: 'button', 'aria-label': copyId, title: copyId, onClick: () => copy(user.id),
     }, h('span', { class: 'cut' }, user.id), h(Icon, { name: 'copy', size: 16 })),
-    user.id === state.me.id && h('p', { class: 'muted small' }, t('person.yours')));
+    user.id === state.me?.id && h('p', { class: 'muted small' }, t('person.yours')));
 }
 
 /** What somebody is in the room. */
 function Standing({ view, user }) {
   const member = memberOf(view, user.id);
   if (!view.members.loaded) return null;
-  const out = !member && view.members.complete;
-  if (!member && !out) return null;
+  if (!member && !view.members.complete) return null;
   return h('p', { class: 'standing' },
-    out ? h('span', { class: 'panel-mark' }, t('person.out', { room: view.room.name }))
+    !member ? h('span', { class: 'panel-mark' }, t('person.out', { room: view.room.name }))
       : h(Fragment, null,
         h('span', { class: `panel-mark ${member.role}` }, t(`info.role.${member.role}`)),
         isMuted(member) && h('span', { class: 'panel-mark' }, t('person.muted', { until: untilTime(member.muted_until ?? 0) }))));

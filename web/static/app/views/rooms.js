@@ -91,8 +91,8 @@ function plain(text) { return text.normalize('NFKC').toLocaleLowerCase().trim();
 function Head({ alone }) {
   const { me } = state;
   return h('header', { class: 'bar' },
-    h('button', { class: 'rooms-me grow', type: 'button', 'aria-label': t('rooms.me', { name: me.name }), onClick: () => openSheet('settings') },
-      h(Avatar, { user: me }), h('strong', { class: 'cut', dir: 'auto' }, me.name)),
+    h('button', { class: 'rooms-me grow', type: 'button', onClick: () => openSheet('settings') },
+      h(Avatar, { user: me }), h('strong', { class: 'cut', dir: 'auto', 'aria-hidden': 'true' }, me.name), h('span', { class: 'only-read' }, t('rooms.me', { name: me.name }))),
     alone && h('button', { class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance: money(state.account.balance) }), onClick: () => openSheet('wallet') },
       money(state.account.balance)),
     h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('settings.title'), title: t('settings.title'), onClick: () => openSheet('settings') },

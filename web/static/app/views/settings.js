@@ -17,7 +17,7 @@ export function Settings() {
   return h('div', { class: 'stack settings' },
     h(Me, null),
     h(Choice, { label: t('settings.language'), name: 'language', value: state.lang, choose: setLanguage,
-      options: Object.keys(languages).map((lang) => ({ value: lang, label: tongues[lang], lang })) }),
+      options: languages.map((lang) => ({ value: lang, label: tongues[lang], lang })) }),
     h(Choice, { label: t('settings.theme'), name: 'theme', value: state.theme, choose: setTheme, options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),

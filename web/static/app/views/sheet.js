@@ -3,6 +3,7 @@ import { h, Component } from '../dom.js';
 import { closeSheet } from '../route.js';
 import { t } from '../words.js';
 import { Icon } from './icon.js';
+import { Passing } from './passing.js';
 
 export class Sheet extends Component {
   /** @type {HTMLDialogElement|null} */
@@ -21,7 +22,7 @@ export class Sheet extends Component {
       class: 'sheet', ref: this.open, 'aria-label': title,
       onCancel: (e) => { e.preventDefault(); closeSheet(); },
       onClick: (e) => { if (e.target === this.dialog) closeSheet(); },
-    }, h(Head, { title }), h('div', { class: 'sheet-body' }, children));
+    }, h(Head, { title }), h('div', { class: 'sheet-body' }, children), h(Passing, null));
   }
 }
 
@@ -33,7 +34,7 @@ export function Panel({ title, children }) {
 }
 
 function Head({ title }) {
-  return h('header', { class: 'bar' },
+  return h('div', { class: 'bar' },
     h('h2', { class: 'grow cut' }, title),
     h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('close'), title: t('close'), onClick: closeSheet }, h(Icon, { name: 'close' })));
 }

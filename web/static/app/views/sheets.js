@@ -1,31 +1,49 @@
 // All sheets by the name that stands in the address. modal: a dialog on a wide screen too (or whether it is one, by the id), else a
-// panel beside the room there.
+// panel beside the room there. What is in them is loaded behind the page, when that is already in use.
+import { change } from '../state.js';
 import { t } from '../words.js';
 import { isSealed } from '../model/packets.js';
-import { NewRoom } from './new-room.js';
-import { FindRooms } from './find-rooms.js';
-import { Direct } from './direct.js';
-import { Settings } from './settings.js';
-import { Compose } from './compose.js';
-import { PacketSheet } from './packet.js';
-import { Wallet } from './wallet.js';
-import { PacketYears } from './packet-years.js';
-import { RoomInfo } from './room-info.js';
-import { Invite } from './invite.js';
-import { PersonSheet } from './person.js';
-import { MessageSheet } from './message-sheet.js';
 
 export const sheets = {
-  'new-room': { view: NewRoom, modal: true, title: () => t('newRoom.title') },
-  find: { view: FindRooms, modal: true, title: () => t('find.title') },
-  direct: { view: Direct, modal: true, title: () => t('direct.title') },
-  settings: { view: Settings, modal: true, title: () => t('settings.title') },
-  compose: { view: Compose, modal: true, needsRoom: true, title: () => t('compose.title') },
-  packet: { view: PacketSheet, modal: isSealed, title: () => t('packet.title') }, // id: packet
-  wallet: { view: Wallet, title: () => t('wallet.title') },
-  packets: { view: PacketYears, title: () => t('years.title') },
-  info: { view: RoomInfo, needsRoom: true, title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title') },
-  invite: { view: Invite, modal: true, needsRoom: true, title: () => t('invite.title') },
-  person: { view: PersonSheet, title: () => t('person.title') }, // id: user
-  message: { view: MessageSheet, modal: true, needsRoom: true, title: () => t('message.title') }, // id: seq
+  'new-room': { load: async () => (await import('./new-room.js')).NewRoom, modal: true, title: () => t('newRoom.title') },
+  find: { load: async () => (await import('./find-rooms.js')).FindRooms, modal: true, title: () => t('find.title') },
+  direct: { load: async () => (await import('./direct.js')).Direct, modal: true, title: () => t('direct.title') },
+  settings: { load: async () => (await import('./settings.js')).Settings, modal: true, title: () => t('settings.title') },
+  compose: { load: async () => (await import('./compose.js')).Compose, modal: true, needsRoom: true, title: () => t('compose.title') },
+  packet: { load: async () => (await import('./packet.js')).PacketSheet, modal: isSealed, title: () => t('packet.title') }, // id: packet
+  wallet: { load: async () => (await import('./wallet.js')).Wallet, title: () => t('wallet.title') },
+  packets: { load: async () => (await import('./packet-years.js')).PacketYears, title: () => t('years.title') },
+  info: {
+    load: async () => (await import('./room-info.js')).RoomInfo, needsRoom: true,
+    title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title'),
+  },
+  invite: { load: async () => (await import('./invite.js')).Invite, modal: true, needsRoom: true, title: () => t('invite.title') },
+  person: { load: async () => (await import('./person.js')).PersonSheet, title: () => t('person.title') }, // id: user
+  message: { load: async () => (await import('./message-sheet.js')).MessageSheet, modal: true, needsRoom: true, title: () => t('message.title') }, // id: seq
 };
+
+/** @type {Map<string, {view?: any, failed?: unknown}>} */
+const loaded = new Map();
+
+/** What is in a sheet: its view once that is here, or why it is not. @param {string} name */
+export function contents(name) {
+  if (!loaded.has(name)) loadSheet(name);
+  return loaded.get(name);
+}
+
+/** @param {string} name */
+export async function loadSheet(name) {
+  loaded.set(name, {});
+  try {
+    loaded.set(name, { view: await sheets[name].load() });
+  } catch (failed) {
+    loaded.set(name, { failed });
+  }
+  change();
+}
+
+/** Loads what is not here yet while there is nothing else to do. */
+export function loadSheets() {
+  const soon = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ f) => setTimeout(f, 200));
+  for (const name of Object.keys(sheets)) soon(() => contents(name));
+}

@@ -7,6 +7,7 @@ export class Place {
   bottom = true;
   /** The line that is held, and how far below the upper edge. @type {{seq: number, y: number}} */
   line = { seq: 0, y: 0 };
+  guessed = false; // the line, by estimates: none was drawn there
   top = 0; // of what is scrolled, as last seen
   tall = 600;
 
@@ -23,10 +24,12 @@ export class Place {
     this.top = box.scrollTop;
     this.tall = box.clientHeight;
     this.bottom = box.scrollHeight - this.top - this.tall < nearBottom;
-    this.line = this.visibleLine() ?? this.estimate(heights);
+    const line = this.visibleLine();
+    this.guessed = !line;
+    this.line = line ?? this.estimate(heights);
   }
 
-  /** The first line that is seen from its beginning, else one that is seen at all. */
+  /** The first line that is seen from its beginning and has one before it, for what comes before changes the very first one; else any that is seen. */
   visibleLine() {
     const upper = this.box.getBoundingClientRect().top;
     let part = null;
@@ -35,7 +38,7 @@ export class Place {
       if (top - upper > this.tall) break;
       if (bottom <= upper) continue;
       const seen = { seq: seqOf(line), y: top - upper };
-      if (seen.y >= 0) return seen;
+      if (seen.y >= 0 && line.previousElementSibling) return seen;
       part ??= seen;
     }
     return part;
@@ -59,6 +62,8 @@ export class Place {
       if (!line) return;
       const off = line.getBoundingClientRect().top - box.getBoundingClientRect().top - this.line.y;
       if (Math.abs(off) >= 1) box.scrollTop += off;
+      if (this.guessed) this.line = this.visibleLine() ?? this.line;
+      this.guessed = false;
     }
     this.top = box.scrollTop;
   }

@@ -5,7 +5,7 @@ import { state } from '../state.js';
 import { t } from '../words.js';
 import { find } from '../model/timeline.js';
 import { loadNewer, loadNewest, loadOlder } from '../actions/history.js';
-import { markRead, openRoom } from '../actions/looking.js';
+import { askPresence, markRead, openRoom } from '../actions/looking.js';
 import { Heights } from './timeline-heights.js';
 import { Place, seqOf } from './timeline-place.js';
 import { firstUnread, linesOf, linesOfOutbox } from './timeline-lines.js';
@@ -16,6 +16,7 @@ const drawn = 1400; // px above and below the window
 const needed = 700;
 const ahead = 1600; // px before an end at which more is asked for
 const litFor = 1800;
+const countPace = 30_000;
 
 export class TimelineView extends Component {
   box = createRef();
@@ -34,6 +35,7 @@ export class TimelineView extends Component {
     this.life = new AbortController();
     document.addEventListener('visibilitychange', this.shown, { signal: this.life.signal });
     openRoom(this.props.view.room.id);
+    this.counting = setInterval(() => this.count(), countPace);
     this.componentDidUpdate();
   }
 
@@ -41,6 +43,13 @@ export class TimelineView extends Component {
     this.sizes.disconnect();
     this.life.abort();
     clearTimeout(this.litTimer);
+    clearInterval(this.counting);
+  }
+
+  /** Of a large room nobody tells who comes and goes. */
+  count() {
+    const { room, present } = this.props.view;
+    if (!present && document.visibilityState === 'visible') askPresence(room.id);
   }
 
   getSnapshotBeforeUpdate() { return this.list.current.contains(document.activeElement); }

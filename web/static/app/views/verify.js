@@ -1,5 +1,5 @@
 // "Verify": the page computes the shares of a finished packet again from the revealed seed.
-import { h, Component } from '../dom.js';
+import { h, Component, createRef } from '../dom.js';
 import { t } from '../words.js';
 import { verifyPacket } from '../../sdk/index.js';
 import { Icon } from './icon.js';
@@ -8,19 +8,24 @@ const lines = ['commitment', 'sum', 'shares'];
 
 export class Verify extends Component {
   state = { busy: false, verdict: null };
+  /** @type {{current: any}} */ root = createRef();
 
   verify = async () => {
     const { packet, state, claims } = this.props.view;
+    if (this.state.busy) return;
     this.setState({ busy: true });
-    this.setState({ busy: false, verdict: await verifyPacket({ packet, proof: claims.proof, claims: claims.all, state }) });
+    const verdict = await verifyPacket({ packet, proof: claims.proof, claims: claims.all, state }).catch(() => ({ unavailable: true }));
+    this.setState({ busy: false, verdict }, () => this.root.current?.focus({ preventScroll: true }));
   };
 
   render({ view }, { busy, verdict }) {
-    return h('section', { class: 'verify stack', 'aria-label': t('packet.verify.title'), 'aria-live': 'polite' },
+    return h('section', { class: 'verify stack', ref: this.root, tabIndex: -1, 'aria-label': t('packet.verify.title'),
+      'aria-live': 'polite' },
       !view.claims?.proof
         ? h('p', { class: 'muted small' }, t(view.state.status === 'open' ? 'packet.verify.notYet' : 'loading'))
         : verdict ? h(Verdict, { verdict, name: view.packet.from.name })
-          : h('button', { class: 'button', type: 'button', disabled: busy, onClick: this.verify }, h(Icon, { name: 'check' }), t('packet.verify.button')));
+          : h('button', { class: 'button', type: 'button', 'aria-busy': busy, onClick: this.verify }, h(Icon, { name: 'check' }),
+            t('packet.verify.button')));
   }
 }
 

@@ -46,11 +46,13 @@ function NoTransfers() {
 
 /** @param {import('../../sdk/types.js').Transfer[]} transfers newest first */
 function byDay(transfers) {
+  /** @type {{at: number, items: import('../../sdk/types.js').Transfer[]}[]} */
   const days = [];
   for (const m of transfers) {
     const at = startOfDay(m.at);
-    if (days.at(-1)?.at !== at) days.push({ at, items: [] });
-    days.at(-1).items.push(m);
+    const last = days.at(-1);
+    if (last?.at === at) last.items.push(m);
+    else days.push({ at, items: [m] });
   }
   return days;
 }
@@ -76,7 +78,7 @@ function Transfer({ m }) {
 /** What a transfer was, in words. */
 function what(m) {
   const from = m.kind === 'claim' && state.packets.get(m.packet)?.packet.from;
-  if (from) return from.id === state.me.id ? t('wallet.claimOwn') : t('wallet.claimFrom', { name: from.name || from.id });
+  if (from) return from.id === state.me?.id ? t('wallet.claimOwn') : t('wallet.claimFrom', { name: from.name || from.id });
   return t(isWelcome(m) ? 'wallet.welcome' : `wallet.kind.${m.kind}`);
 }
 

@@ -17,7 +17,7 @@ export default {
   room: {
     none: 'No room is open',
     choose: 'Choose one on the left, or make a new one.',
-    typing: ({ names, count }) => (count === 1 ? `${names[0]} is typing…` : `${count} people are typing…`),
+    typing: ({ names, count }) => (count === 1 ? `${names[0] ?? 'Somebody'} is typing…` : count === 2 && names[1] ? `${names[0]} and ${names[1]} are typing…` : `${count} people are typing…`),
     online: 'Online',
     members: ({ count, shown }) => (count === 1 ? '1 member' : `${shown} members`),
     onlineCount: ({ shown }) => `${shown} online`,
@@ -347,7 +347,7 @@ export default {
       sharesNot: 'The shares do not follow from the secret',
       proves: ({ name }) => `Your browser has computed this itself: the server had fixed its secret before it knew this packet, so neither it nor ${name} could choose the shares.`,
       failed: () => 'This packet was not divided as promised. Please tell whoever runs this server.',
-      unavailable: 'This page was not loaded over a secure connection (https), so your browser does not offer what is needed to verify. Nothing is said about the packet either way.',
+      unavailable: 'Your browser can not compute the proof here. That says nothing about the packet, neither good nor bad.',
     },
   },
   wallet: {

@@ -17,7 +17,7 @@ export default {
   room: {
     none: '还没有打开群聊',
     choose: '从左边选一个,或者新建一个。',
-    typing: ({ names, count }) => (count === 1 ? `${names[0]}正在输入…` : `${count} 人正在输入…`),
+    typing: ({ names, count }) => (count === 1 ? `${names[0] ?? '有人'}正在输入…` : count === 2 && names[1] ? `${names[0]}、${names[1]}正在输入…` : `${count} 人正在输入…`),
     online: '在线',
     members: ({ shown }) => `${shown} 人`,
     onlineCount: ({ shown }) => `${shown} 人在线`,
@@ -347,7 +347,7 @@ export default {
       sharesNot: '金额不是由种子算出的',
       proves: ({ name }) => `这是你的浏览器自己算的：服务器在知道这个红包之前就锁定了种子，它和${name}都没法挑选金额。`,
       failed: () => '这个红包没有按承诺分配，请告诉服务器的管理员。',
-      unavailable: '当前页面不是安全连接（https），浏览器没有提供验证所需的功能。这并不说明红包有没有问题。',
+      unavailable: '你的浏览器在这里没法验证，这并不说明红包有没有问题。',
     },
   },
   wallet: {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"hongbao/cmd/hongbao-bench/schemes"
+	"hongbao/redpacket"
+	"hongbao/store/redisstore"
+)
+
+// poolScheme is ours without a ledger: Redis decides, and nothing is stored. What it has granted waits in the outbox
+// until Run takes it out, as the ledger's writer does.
+type poolScheme struct {
+	store *redisstore.Store
+	pool  redpacket.Pool
+	acks  chan redpacket.Claim
+
+	mu      sync.RWMutex
+	packets map[string]schemes.Packet // guarded by mu
+}
+
+var _ schemes.Scheme = (*poolScheme)(nil)
+
+func oursPool(log *slog.Logger) schemes.Named {
+	return schemes.Named{
+		Name: "pool", From: "ours", Decides: "one script for all who grab at once", Stores: "nothing: the half in Redis alone",
+		Make: func(e schemes.Engines) (schemes.Scheme, error) {
+			store, err := redisstore.Open(context.Background(), e.RedisURL, log)
+			if err != nil {
+				return nil, err
+			}
+			return &poolScheme{store: store, pool: store.Pool(), acks: make(chan redpacket.Claim, leg), packets: map[string]schemes.Packet{}}, nil
+		},
+	}
+}
+
+// ref of a packet of the scheme: in the pool it has the same id.
+func (s *poolScheme) ref(packet string) redpacket.Ref { return redpacket.Ref{ID: packet} }
+
+// Open implements schemes.Scheme.
+func (s *poolScheme) Open(ctx context.Context, p schemes.Packet) error {
+	s.mu.Lock()
+	s.packets[p.ID] = p
+	s.mu.Unlock()
+	return s.pool.Load(ctx, redpacket.Image{Ref: s.ref(p.ID), Count: len(p.Shares), Deadline: deadlineOf(p), Status: redpacket.Open})
+}
+
+// Grab implements schemes.Scheme.
+func (s *poolScheme) Grab(ctx context.Context, packet, user string) (schemes.Answer, error) {
+	s.mu.RLock()
+	p, known := s.packets[packet]
+	s.mu.RUnlock()
+	if !known {
+		return schemes.Answer{Verdict: schemes.Unknown}, nil
+	}
+	answers, err := s.pool.Grab(context.WithoutCancel(ctx), []redpacket.Attempt{{Ref: s.ref(packet), User: user}})
+	if err != nil {
+		return schemes.Answer{}, err
+	}
+	switch got := answers[0]; got.Decision {
+	case redpacket.Granted:
+		s.acks <- redpacket.Claim{Ref: s.ref(packet), Share: got.Share, User: user, Entry: got.Entry}
+		return schemes.Answer{Verdict: schemes.Got, Amount: p.Shares[got.Share]}, nil
+	case redpacket.Yours:
+		return schemes.Answer{Verdict: schemes.Already}, nil
+	case redpacket.IsEmpty:
+		return schemes.Answer{Verdict: schemes.Gone}, nil
+	case redpacket.IsClosed, redpacket.IsLate:
+		return schemes.Answer{Verdict: schemes.Unknown}, nil
+	}
+	return schemes.Answer{}, errors.New("the pool is busy, or has lost the packet")
+}
+
+// Run implements schemes.Scheme: it takes what was granted out of the outbox.
+func (s *poolScheme) Run(ctx context.Context) error {
+	claims := make([]redpacket.Claim, 0, 500)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case c := <-s.acks:
+			claims = append(claims, c)
+		}
+		for len(s.acks) > 0 && len(claims) < cap(claims) {
+			claims = append(claims, <-s.acks)
+		}
+		if err := s.pool.Ack(context.WithoutCancel(ctx), slices.Clone(claims)); err != nil {
+			return err
+		}
+		claims = claims[:0]
+	}
+}
+
+// Stored implements schemes.Scheme.
+func (*poolScheme) Stored(context.Context, string) (schemes.Book, error) {
+	return schemes.Book{}, schemes.ErrNotFound
+}
+
+// Close closes its connections.
+func (s *poolScheme) Close() error { return s.store.Close() }

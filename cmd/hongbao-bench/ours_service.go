@@ -1,0 +1,146 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/cmd/hongbao-bench/schemes"
+	"hongbao/redpacket"
+	"hongbao/store/pgstore"
+	"hongbao/store/redisstore"
+)
+
+// serviceScheme is ours as it runs in an instance of the server: Redis decides, Postgres commits, and then one is
+// answered. Whoever grabs is in the room: the published schemes know no rooms.
+type serviceScheme struct {
+	names *names
+	redis *redisstore.Store
+	pg    *pgstore.Store
+	gate  *schemes.Database
+
+	rooms   *chat.Service
+	packets *redpacket.Service
+}
+
+var _ schemes.Scheme = (*serviceScheme)(nil)
+
+// names are the ids that our packets got, by database and the ids that the schemes' packets have. All instances of this
+// process know them, as all clients of ours know the packets they see.
+type names struct{ ids sync.Map }
+
+// everybody is in every room.
+type everybody struct{}
+
+// Standing implements redpacket.Rooms.
+func (everybody) Standing(context.Context, string, string) (chat.Standing, error) {
+	return chat.Standing{Ever: true, In: true}, nil
+}
+
+func oursService(log *slog.Logger) schemes.Named {
+	known := &names{}
+	return schemes.Named{
+		Name: "hongbao", From: "ours", Decides: "one script for all who grab at once", Stores: "group commit, before the answer",
+		Make: func(e schemes.Engines) (schemes.Scheme, error) { return openService(context.Background(), e, known, log) },
+	}
+}
+
+func openService(ctx context.Context, e schemes.Engines, known *names, log *slog.Logger) (*serviceScheme, error) {
+	r, err := redisstore.Open(ctx, e.RedisURL, log)
+	if err != nil {
+		return nil, err
+	}
+	pg, err := pgstore.Open(ctx, e.DB.URL(), log)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	s := &serviceScheme{names: known, redis: r, pg: pg, gate: e.DB, rooms: chat.New(pg, silence{}, chat.Options{Log: log})}
+	// What is compared is the way of grabbing: no packet is too large, and none too short.
+	limits := redpacket.Limits{MaxTotal: 1 << 50, MaxCount: 1 << 20, MinTTL: time.Millisecond}
+	s.packets = redpacket.New(gatedLedger{pg, e.DB}, r.Pool(), everybody{}, silence{}, redpacket.Options{Log: log, Limits: limits})
+	return s, nil
+}
+
+// Open implements schemes.Scheme: the sender gets a room, and the money.
+func (s *serviceScheme) Open(ctx context.Context, p schemes.Packet) error {
+	from := chat.User{ID: p.Sender, Name: p.Sender}
+	room, _, err := s.rooms.CreateRoom(ctx, from, chat.CreateRoom{Key: "room", Name: "hall"})
+	if err != nil {
+		return err
+	}
+	if _, _, err := s.packets.Adjust(ctx, p.Sender, redpacket.Money(p.Total()), "fund-"+p.ID, ""); err != nil {
+		return err
+	}
+	sent, err := s.packets.Send(ctx, from, redpacket.SendRequest{
+		Room: room.Room.ID, Key: p.ID, Total: redpacket.Money(p.Total()), Count: len(p.Shares), TTL: cmp.Or(p.TTL, time.Hour),
+	})
+	if err != nil {
+		return fmt.Errorf("send %s: %w", p.ID, err)
+	}
+	s.names.ids.Store(s.gate.URL()+p.ID, sent.Packet.ID)
+	return nil
+}
+
+// id of ours; one that nobody has when the packet was never opened.
+func (s *serviceScheme) id(packet string) string {
+	id, ok := s.names.ids.Load(s.gate.URL() + packet)
+	if !ok {
+		return packet
+	}
+	return id.(string)
+}
+
+// Grab implements schemes.Scheme.
+func (s *serviceScheme) Grab(ctx context.Context, packet, user string) (schemes.Answer, error) {
+	r, err := s.packets.Grab(ctx, redpacket.Try{User: user, Packet: s.id(packet)})
+	switch {
+	case errors.Is(err, chat.ErrNotFound):
+		return schemes.Answer{Verdict: schemes.Unknown}, nil
+	case err != nil:
+		return schemes.Answer{}, err
+	}
+	switch r.Outcome {
+	case redpacket.OutcomeWon:
+		return schemes.Answer{Verdict: schemes.Got, Amount: int64(r.Amount)}, nil
+	case redpacket.OutcomeAlready:
+		return schemes.Answer{Verdict: schemes.Already}, nil
+	case redpacket.OutcomeEmpty:
+		return schemes.Answer{Verdict: schemes.Gone}, nil
+	case redpacket.OutcomeExpired, redpacket.OutcomePending:
+	}
+	return schemes.Answer{Verdict: schemes.Unknown}, nil
+}
+
+// Run implements schemes.Scheme.
+func (s *serviceScheme) Run(ctx context.Context) error { return s.packets.Run(ctx) }
+
+// Stored implements schemes.Scheme.
+func (s *serviceScheme) Stored(ctx context.Context, packet string) (schemes.Book, error) {
+	book, err := s.pg.Book(ctx, s.id(packet))
+	switch {
+	case errors.Is(err, chat.ErrNotFound):
+		return schemes.Book{}, schemes.ErrNotFound
+	case err != nil:
+		return schemes.Book{}, err
+	}
+	b := schemes.Book{Refunded: int64(book.Refunded), Left: int64(book.Packet.Total - book.Refunded)}
+	for _, c := range book.Claims {
+		b.Paid = append(b.Paid, schemes.Paid{User: c.User.ID, Amount: int64(c.Amount)})
+		b.Left -= int64(c.Amount)
+	}
+	return b, nil
+}
+
+// Close closes its connections.
+func (s *serviceScheme) Close() error {
+	s.rooms.Stop()
+	return errors.Join(s.pg.Close(), s.redis.Close())
+}
+
+// deadlineOf is when the packet ends.
+func deadlineOf(p schemes.Packet) time.Time { return time.Now().Add(cmp.Or(p.TTL, time.Hour)) }

@@ -1,0 +1,78 @@
+package schemes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// pieces are what the schemes of article 3 have in common that allocate the shares beforehand, each a row of its own.
+// The author cuts them equal.
+type pieces struct {
+	activities
+}
+
+// Open implements Scheme. The packet's row says nothing of what is left: the rows of its shares do.
+func (s pieces) Open(ctx context.Context, p Packet) error {
+	err := s.db.Transact(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `insert into activity (id, sender, total_amount, amount_left, total_pieces, pieces_left)
+			values ($1, $2, $3, 0, $4, 0)`, p.ID, p.Sender, p.Total(), len(p.Shares)); err != nil {
+			return err
+		}
+		amounts := equalShares(p)
+		rows := pgx.CopyFromSlice(len(amounts), func(i int) ([]any, error) { return []any{p.ID, i, amounts[i]}, nil })
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"piece"}, []string{"activity_id", "id", "amount"}, rows)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+func equalShares(p Packet) []int64 {
+	amounts, left := make([]int64, len(p.Shares)), p.Total()
+	for i := range amounts {
+		amounts[i] = equalShare(left, int64(len(amounts)-i))
+		left -= amounts[i]
+	}
+	return amounts
+}
+
+// piece is a share.
+type piece struct {
+	Packet  string `json:"activityId"`
+	ID      int    `json:"id"`
+	Amount  int64  `json:"amount"`
+	User    string `json:"userId,omitempty"` // who has popped it
+	version int
+}
+
+// store gives the piece to its user. errHasOne: he has one already.
+func (s pieces) store(ctx context.Context, tx pgx.Tx, p piece) error {
+	if _, err := tx.Exec(ctx, `update piece set status = 2, version = version + 1 where activity_id = $1 and id = $2`, p.Packet, p.ID); err != nil {
+		return err
+	}
+	return s.pay(ctx, tx, p.Packet, p.User, p.Amount)
+}
+
+// Stored implements Scheme.
+func (s pieces) Stored(ctx context.Context, packet string) (b Book, err error) {
+	err = s.db.Transact(ctx, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `select (select coalesce(sum(amount), 0)::bigint from piece where activity_id = $1 and status = 1)
+			from activity where id = $1 for share`, packet).Scan(&b.Left)
+		if err == nil {
+			b.Paid, err = readPaid(ctx, tx, `select user_id, amount from detail where activity_id = $1 order by created_at`, packet)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Book{}, ErrNotFound
+	case err != nil:
+		return Book{}, fmt.Errorf("read %s: %w", packet, err)
+	}
+	return b, nil
+}

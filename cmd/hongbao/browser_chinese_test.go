@@ -1,0 +1,74 @@
+package main
+
+import (
+	"testing"
+
+	"hongbao/web/webtest"
+)
+
+// TestBrowserChinese: who reads Chinese finds nothing else, and may choose otherwise.
+func TestBrowserChinese(t *testing.T) {
+	t.Parallel()
+	s := newSalon(t)
+	s.seat(chinese)
+	yu := s.visits(webtest.Screen{Phone: true, Language: "zh-CN"})
+	yu.Sees("一起聊天，一起抢红包")
+	mustBeChinese(t, yu, "door")
+	yu.Press("button", "进来聊聊")
+	yu.Sees("先告诉大家怎么称呼你吧")
+	yu.comesInAs(chinese.me)
+	yu.Sees("还没有群聊")
+	mustBeChinese(t, yu, "no rooms")
+
+	yu.Press("button", "新建群聊")
+	yu.Fill("群名", "麻将搭子")
+	yu.Press("button", "建好了，进群")
+	yu.Has("heading", "麻将搭子")
+	yu.says("三缺一，谁来？")
+	yu.Press("button", "发红包")
+	yu.Fill("总金额", "8.88")
+	yu.Fill("红包个数", "1")
+	yu.Press("button", "塞进 ¥8.88")
+	yu.Press("button", "恭喜发财")
+	yu.Press("button", "开")
+	yu.Sees("你抢到了", "¥8.88", "已存入钱包")
+	yu.Press("button", "看看大家的手气")
+	yu.Press("button", "验证公平")
+	yu.Sees("种子与事先的承诺一致")
+	mustBeChinese(t, yu, "proof")
+	yu.Press("button", "关闭")
+	yu.Sees("你的红包已被领完")
+
+	for _, place := range s.moves(yu, chinese).places() {
+		yu.at(place)
+		mustBeChinese(t, yu, place.name)
+	}
+	yu.goes("#/settings")
+	yu.Press("radio", "English")
+	yu.Sees("Sign out", "Your id")
+	if got := webtest.Ask[string](yu.Tab, `document.documentElement.lang`); got != "en" {
+		t.Errorf("the page calls itself %q", got)
+	}
+	yu.Reload()
+	yu.Press("radio", "中文")
+	yu.Sees("退出登录")
+	mustBeChinese(t, yu, "back again")
+}
+
+// mustBeChinese wants no English word to be seen, or read by those who cannot see.
+func mustBeChinese(t *testing.T, v *visitor, where string) {
+	t.Helper()
+	for _, word := range webtest.Ask[[]string](v.Tab, latin) {
+		t.Errorf("%s: %q", where, word)
+	}
+}
+
+// latin gives the words in Latin letters, but for names and addresses.
+const latin = `(() => {
+	const told = [document.title, document.body.innerText];
+	for (const e of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]')) {
+		for (const name of ['aria-label', 'title', 'placeholder', 'alt']) told.push(e.getAttribute(name) ?? '');
+	}
+	const text = told.join('\n').replace(/guest:\w+|hongbao .*|hongbao|English|\bID\b/g, '');
+	return [...new Set(text.match(/.{0,20}[A-Za-z]{2,}.{0,20}/g) ?? [])];
+})()`

@@ -1,0 +1,57 @@
+package redisstore
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+// TestPoolFliesOn: who gathers while another's call is in flight is answered after it, whether that one has a deadline or
+// flies himself; and so is who comes alone then.
+func TestPoolFliesOn(t *testing.T) {
+	r := storetest.Redis(t)
+	p := poolOn(t, r)
+	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+	if err := p.Load(t.Context(), i); err != nil {
+		t.Fatal(err)
+	}
+	w, err := p.runway(t.Context(), i.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	grab := func(ctx context.Context, user string) {
+		got, err := p.Grab(ctx, []redpacket.Attempt{{Ref: i.Ref, User: user}})
+		if err != nil || got[0].Decision != redpacket.Granted {
+			t.Errorf("%s: %+v, %v", user, got, err)
+		}
+	}
+	gathered := func(is func() bool) {
+		for w.mu.Lock(); !is() && patient.Err() == nil; w.mu.Lock() {
+			w.mu.Unlock()
+			runtime.Gosched()
+		}
+		w.mu.Unlock()
+	}
+	for name, first := range map[string]context.Context{"timed": patient, "lone": t.Context()} {
+		r.Pause()
+		var both sync.WaitGroup
+		both.Go(func() { grab(first, name+" first") })
+		gathered(func() bool { return w.flying })
+		both.Go(func() { grab(patient, name+" second") })
+		gathered(func() bool { return w.next != nil })
+		r.Resume()
+		both.Wait()
+		grab(patient, name+" third")
+		gathered(func() bool { return !w.flying })
+		if t.Failed() {
+			return // else who is next, and has no deadline, might wait for ever
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// Where the keyboard of a phone lies over the page instead of making it smaller, the page is made smaller by hand, so that one
+// sees what one writes.
+
+const keyboard = 120; // px at least
+
+/** Keeps the page above the keyboard. @returns {() => void} ends it */
+export function aboveKeyboard() {
+  const seen = window.visualViewport;
+  if (!seen) return () => {};
+  const page = /** @type {HTMLElement} */ (document.getElementById('app'));
+  const fit = () => {
+    const covered = document.documentElement.clientHeight - seen.height > keyboard && seen.scale === 1;
+    page.style.height = covered ? `${seen.height}px` : '';
+    if (covered) scrollTo(0, 0);
+  };
+  seen.addEventListener('resize', fit);
+  return () => {
+    seen.removeEventListener('resize', fit);
+    page.style.height = '';
+  };
+}

@@ -1,0 +1,51 @@
+// What people write is only ever text: what becomes a link or a mention, and what does not.
+
+import { state } from '/app/state.js';
+import { parts } from '/app/views/line-text.js';
+import { equal, ok } from '../check.js';
+
+const text = (part) => (typeof part === 'string' ? part : [part.props.children].flat().map(text).join(''));
+const links = (said) => parts(said, []).filter((p) => p.type === 'a').map((p) => p.props.href);
+
+/** Nothing is lost or added, whatever is found in it. */
+export async function whole() {
+  for (const said of [
+    '', ' ', '<b>x</b> & "y"', 'see https://a.example/b?c=d#e.', '@Ann @Annette, @ @Ann@Ann', 'https://', 'http://@', '\u202ehttps://a.example\u202c',
+    'x'.repeat(4000), 'https://a.example/'.repeat(200), '@Ann '.repeat(500),
+  ]) equal(parts(said, ['Ann', 'Annette', ''], ['ann', 'annette', 'who']).map(text).join(''), said);
+}
+
+export async function addresses() {
+  for (const [said, ...want] of [
+    ['http://a.example', 'http://a.example'], ['HTTPS://A.example/x', 'HTTPS://A.example/x'], ['(https://a.example/b)', 'https://a.example/b'],
+    ['https://a.example/b_(c)', 'https://a.example/b_(c)'], ['https://a.example/b. And', 'https://a.example/b'], ['看https://a.example/b看看', 'https://a.example/b'],
+    ['https://a.example/b,好', 'https://a.example/b'], ['"https://a.example"', 'https://a.example'], ['https://a.example http://b.example', 'https://a.example', 'http://b.example'],
+    ['javascript:alert(1)'], ['data:text/html,x'], ['ftp://a.example'], ['file:///etc'], ['xhttps://a.example'], ['https://'], ['http://['], ['mailto:a@a.example'],
+  ]) equal(links(said), want, said);
+}
+
+/** A link opens elsewhere and learns nothing of us. */
+export async function apart() {
+  const [link] = parts('https://a.example', []).filter((p) => p.type === 'a');
+  equal([link.props.target, link.props.rel, Object.keys(link.props).sort()], ['_blank', 'noopener noreferrer', ['children', 'href', 'rel', 'target']]);
+}
+
+/** The longer name counts, one's own stands out, and nobody is mentioned who was not. */
+export async function mentioned() {
+  state.me = { id: 'ann', name: 'Ann' };
+  const found = parts('@Ann @Annette @Bob', ['Ann', 'Annette'], ['ann', 'annette']).filter((p) => p.type === 'span');
+  equal(found.map((p) => [text(p), p.props.class.split(' ').includes('me')]), [['@Ann', true], ['@Annette', false]]);
+  equal(parts('@Ann', []), ['@Ann']);
+}
+
+/** Text that was made to be slow is not. */
+export async function fast() {
+  const nasty = ['https://'.repeat(500), `https://a.example/${'.'.repeat(3900)}x`, `https://a.example/${')'.repeat(3900)}`, '@'.repeat(4000), `${'@Ann'.repeat(900)}`];
+  let best = Infinity;
+  for (let tries = 0; tries < 20 && best > 40; tries++) {
+    const begun = performance.now();
+    for (const said of nasty) parts(said, Array.from({ length: 50 }, (_, n) => `Ann${n}`), Array.from({ length: 50 }, (_, n) => `ann${n}`));
+    best = Math.min(best, performance.now() - begun);
+  }
+  ok(best <= 40, `it takes ${best} ms`);
+}
