@@ -10,8 +10,8 @@
 //   - While the bus may lose or has lost something, the store is asked: what no gap shows is found by comparing.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
 //   - Only the flusher writes to a socket, and always whole frames: in one Write, or in one try and a Write of what the
-//     try has left. The one exception is gorilla's close frame 1002 when the peer breaks the protocol: a net.Conn
-//     does not mix two Writes, so it lands between two of these, and the connection ends with it.
+//     try has left. The one exception is gorilla's close frame 1002 when the peer breaks the protocol: the connection
+//     ends with it, whatever is written beside it.
 //   - A flusher that several connections share (a round) waits for none of them.
 //   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
 //     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them

@@ -10,8 +10,8 @@ const roundSize = 64
 type round struct {
 	// static
 	hub *Hub
-	run func()                // r.flush as a value: starting it allocates nothing
-	try func(fd uintptr) bool // r.write as a value
+	run func()           // r.flush as a value: starting it allocates nothing
+	try func(fd uintptr) // r.write as a value
 
 	conns [roundSize]*Conn // the first n; their flushers count as started
 	n     int
@@ -79,7 +79,7 @@ func (r *round) flushOne(c *Conn) {
 	}
 	if r.sent = 0; n == len(b.items) { // else it takes several Writes
 		c.giveTime()
-		_ = c.raw.Write(r.try) // an error is that of the next Write, too
+		_ = c.raw.Control(r.try) // not Write, which waits for whoever is writing; an error is that of the next Write, too
 	}
 	switch r.sent {
 	case len(r.out):
@@ -94,7 +94,4 @@ func (r *round) flushOne(c *Conn) {
 }
 
 // write is one try, without waiting.
-func (r *round) write(fd uintptr) bool {
-	r.sent = writeOnce(fd, r.out)
-	return true
-}
+func (r *round) write(fd uintptr) { r.sent = writeOnce(fd, r.out) }
