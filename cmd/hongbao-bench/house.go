@@ -119,8 +119,9 @@ func (h *house) fund(ctx context.Context) error {
 }
 
 // audit sees that the books are right.
-func (h *house) audit(ctx context.Context) error {
-	a, err := h.packets.Audit(ctx)
+func (h *house) audit(ctx context.Context) error { return checkAudit(h.packets.Audit(ctx)) }
+
+func checkAudit(a redpacket.Audit, err error) error {
 	switch {
 	case err != nil:
 		return err

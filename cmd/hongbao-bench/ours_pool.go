@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"hash/crc32"
 	"log/slog"
 	"slices"
 	"sync"
@@ -39,7 +40,9 @@ func oursPool(log *slog.Logger) schemes.Named {
 }
 
 // ref of a packet of the scheme: in the pool it has the same id.
-func (s *poolScheme) ref(packet string) redpacket.Ref { return redpacket.Ref{ID: packet} }
+func (*poolScheme) ref(packet string) redpacket.Ref {
+	return redpacket.Ref{ID: packet, Partition: int(crc32.ChecksumIEEE([]byte(packet)) % redpacket.Partitions)}
+}
 
 // Open implements schemes.Scheme.
 func (s *poolScheme) Open(ctx context.Context, p schemes.Packet) error {

@@ -136,6 +136,9 @@ func (s *serviceScheme) Stored(ctx context.Context, packet string) (schemes.Book
 	return b, nil
 }
 
+// Audit sees that the books are right.
+func (s *serviceScheme) Audit(ctx context.Context) error { return checkAudit(s.packets.Audit(ctx)) }
+
 // Close closes its connections.
 func (s *serviceScheme) Close() error {
 	s.rooms.Stop()

@@ -65,7 +65,7 @@ func TestBrowserHostile(t *testing.T) {
 	ann.Sees(nasty[7])
 	mustShow(t, ann, nasty)
 
-	if won := ann.opens(nasty[9]); won == 0 {
+	if won := ann.opens("Red packet from " + nasty[8]); won == 0 {
 		t.Error("the packet is empty")
 	}
 	mustFit(t, ann, "packet")

@@ -58,9 +58,9 @@ func TestBrowserKeyboard(t *testing.T) {
 		t.Errorf("to those who cannot see was said %q", said)
 	}
 	ann.Key("\r")
-	ann.Sees("You", "Luckiest")
+	ann.Has("button", "Verify")
 	ann.Key("\x1b")
-	ann.Misses("Luckiest")
+	ann.Lacks("button", "Verify")
 	ann.mustBeOn("Good luck and good fortune!")
 
 	ann.tabsBackTo("Wallet")

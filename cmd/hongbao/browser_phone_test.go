@@ -44,8 +44,8 @@ func mustFit(t *testing.T, v *visitor, where string) {
 	}
 }
 
-// fingers gives what is wider than the screen, and what a finger may miss. As large as a finger is what answers a tap within 44
-// pixels around the middle of a thing, up and down as far as sideways; what stands beside it may take a pixel of that.
+// fingers gives what is wider than the screen, and what a finger may miss: what answers taps within less than 44 pixels,
+// sideways or up and down, counted from its middle. Links within a text are as high as it; and what stands beside it may take a pixel at either end.
 const fingers = `(() => {
 	const wrong = [], seen = new Set(), root = document.querySelector('dialog[open]') ?? document.body;
 	const wide = document.documentElement;
@@ -57,14 +57,14 @@ const fingers = `(() => {
 	}
 	for (const e of root.querySelectorAll('a[href], button, summary, input, textarea, [role=button]')) {
 		const big = e.classList.contains('only-read') || e.type === 'checkbox' ? e.closest('label') : e;
-		if (!big || e.disabled || e.closest('[inert], [aria-hidden=true]') || !big.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+		if (!big || e.disabled || e.closest('[inert], [aria-hidden=true], .text') || !big.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
 		if (getComputedStyle(big).pointerEvents === 'none') continue;
 		big.scrollIntoView({ block: 'center' });
 		const { left, top, width, height } = big.getBoundingClientRect();
 		const x = left + width / 2, y = top + height / 2;
 		const hits = (dx, dy) => { const at = document.elementFromPoint(x + dx, y + dy); return !!at && (big.contains(at) || at.closest('label')?.contains(e)); };
 		if (!hits(0, 0)) continue; // something lies over it
-		const extent = (dx, dy) => { let n = 0; while (n < 22 && hits(dx * n, dy * n)) n++; return n; };
+		const extent = (dx, dy) => { let n = 0; while (n < 44 && hits(dx * n, dy * n)) n++; return n; };
 		const size = [extent(-1, 0) + extent(1, 0), extent(0, -1) + extent(0, 1)];
 		const said = name(e) + ' answers within ' + size.join(' by ');
 		if (Math.min(...size) < 42 && !seen.has(said)) { seen.add(said); wrong.push(said); }

@@ -72,6 +72,7 @@ type door struct {
 	listener net.Listener
 	facade   *node
 	next     atomic.Int64
+	thin     *thinLine // what all bytes go through; nil: they go at once
 
 	mu      sync.Mutex
 	targets []string              // guarded by mu
@@ -142,7 +143,11 @@ func (d *door) serve(client net.Conn) {
 	d.mu.Unlock()
 	var both sync.WaitGroup
 	carry := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from)
+		if d.thin != nil {
+			d.thin.carry(to, from)
+		} else {
+			_, _ = io.Copy(to, from)
+		}
 		_ = to.Close()
 		_ = from.Close()
 	}

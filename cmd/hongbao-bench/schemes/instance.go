@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 )
 
 // Instance is one process of a scheme: what it does beside its answers is running.
@@ -14,6 +15,7 @@ type Instance struct {
 	db    *Database
 	stop  context.CancelFunc
 	ended chan error
+	over  sync.Once
 }
 
 // Start makes the scheme and has it run until Stop or Kill. It returns when those that listen are listening.
@@ -38,18 +40,23 @@ func (n Named) Start(ctx context.Context, e Engines) (*Instance, error) {
 	}
 }
 
-// Stop ends it in good order.
-func (i *Instance) Stop() error {
-	i.stop()
-	return errors.Join(<-i.ended, i.close())
+// Stop ends it in good order, unless it has been ended.
+func (i *Instance) Stop() (err error) {
+	i.over.Do(func() {
+		i.stop()
+		err = errors.Join(<-i.ended, i.close())
+	})
+	return err
 }
 
 // Kill ends it as kill -9 does: what was in its memory is gone, what it had not begun in the database never begins.
 func (i *Instance) Kill() {
-	i.db.Kill()
-	i.stop()
-	<-i.ended // with whatever error: nobody is left to hear it
-	_ = i.close()
+	i.over.Do(func() {
+		i.db.Kill()
+		i.stop()
+		<-i.ended // with whatever error: nobody is left to hear it
+		_ = i.close()
+	})
 }
 
 func (i *Instance) close() error {

@@ -5,7 +5,7 @@ import { setPresent } from '../model/happenings.js';
 import { renewMembers } from './governing.js';
 import { loadNewest } from './history.js';
 
-const namedUpTo = 200; // members, of whom all are asked by name
+export const namedUpTo = 200; // members, of whom all are told by name
 const readPace = 1000; // ms between two positions that are told
 const typingPace = 3000;
 

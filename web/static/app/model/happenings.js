@@ -10,7 +10,7 @@ import { noteMember } from './members.js';
 import { packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
-import { askPresence } from '../actions/looking.js';
+import { askPresence, namedUpTo } from '../actions/looking.js';
 import { learnOwn } from '../actions/packets.js';
 import { sayUnsent } from '../actions/messages.js';
 
@@ -31,10 +31,7 @@ export function listen(client) {
   on('progress', setProgress);
   on('grabResult', setGrabbed);
   on('wallet', wallet);
-  on('memberCount', (e) => {
-    const view = state.rooms.get(e.room);
-    if (view) view.room = { ...view.room, members: e.count };
-  });
+  on('memberCount', memberCount);
 }
 
 function ready(e) {
@@ -123,6 +120,14 @@ function count(view, e) {
   } else {
     view.unread++;
   }
+}
+
+/** Who comes into a room may have been online before: nobody says so. */
+function memberCount({ room, count }) {
+  const view = state.rooms.get(room);
+  if (!view) return;
+  view.room = { ...view.room, members: count };
+  if (view === currentRoom() && count <= namedUpTo) askPresence(room);
 }
 
 function left({ room, reason }) {

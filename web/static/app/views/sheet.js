@@ -1,5 +1,5 @@
 // Sheet and Panel: the two frames for what lies over or beside a room. Escape, the button and the browser's back button close them.
-import { h, Component } from '../dom.js';
+import { h, Component, createRef } from '../dom.js';
 import { closeSheet } from '../route.js';
 import { t } from '../words.js';
 import { Icon } from './icon.js';
@@ -26,11 +26,26 @@ export class Sheet extends Component {
   }
 }
 
-export function Panel({ title, children }) {
-  return h('section', {
-    class: 'panel', 'aria-label': title,
-    onKeyDown: (e) => { if (e.key === 'Escape') closeSheet(); },
-  }, h(Head, { title }), h('div', { class: 'sheet-body' }, children));
+export class Panel extends Component {
+  /** @type {{current: any}} */ root = createRef();
+  /** @type {any} */ opener = null;
+
+  /** The focus goes into it, as into a dialog, and back to what has opened it. */
+  componentDidMount() {
+    this.opener = document.activeElement;
+    if (!this.root.current.contains(this.opener)) this.root.current.focus({ preventScroll: true });
+  }
+
+  componentWillUnmount() {
+    if (this.root.current.contains(document.activeElement)) this.opener.focus({ preventScroll: true });
+  }
+
+  render({ title, children }) {
+    return h('section', {
+      class: 'panel', ref: this.root, tabIndex: -1, 'aria-label': title,
+      onKeyDown: (e) => { if (e.key === 'Escape') closeSheet(); },
+    }, h(Head, { title }), h('div', { class: 'sheet-body' }, children));
+  }
 }
 
 function Head({ title }) {

@@ -31,13 +31,19 @@ export function contents(name) {
   return loaded.get(name);
 }
 
+const tries = 6; // before one is told that it does not come
+const pause = 700; // ms after one
+
 /** @param {string} name */
 export async function loadSheet(name) {
   loaded.set(name, {});
-  try {
-    loaded.set(name, { view: await sheets[name].load() });
-  } catch (failed) {
-    loaded.set(name, { failed });
+  for (let left = tries; left > 0 && !loaded.get(name)?.view; left--) {
+    try {
+      loaded.set(name, { view: await sheets[name].load() });
+    } catch (failed) {
+      if (left === 1) loaded.set(name, { failed });
+      else await new Promise((resolve) => { setTimeout(resolve, pause); });
+    }
   }
   change();
 }

@@ -1,0 +1,62 @@
+package report
+
+import "fmt"
+
+// Matrix is what was checked, of each: a row for each, a column for each check.
+type Matrix struct {
+	Checks []string
+	Rows   []Verdicts
+}
+
+// Verdicts of one, in the order of the checks.
+type Verdicts struct {
+	Name  string
+	Note  string
+	Ours  bool
+	Cells []Cell
+}
+
+// Cell is one verdict, and what was seen.
+type Cell struct {
+	Verdict Verdict
+	Detail  string
+}
+
+// Verdict of a check.
+type Verdict int
+
+// What a check can come to. Unchecked is what does not apply, or was not looked at.
+const (
+	Unchecked Verdict = iota
+	Held
+	Broken
+)
+
+// Held or Broken as of what was seen.
+func Of(held bool) Verdict {
+	if held {
+		return Held
+	}
+	return Broken
+}
+
+func (v Verdict) String() string {
+	switch v {
+	case Held:
+		return "held"
+	case Broken:
+		return "broken"
+	default:
+		return "not checked"
+	}
+}
+
+func (m Matrix) show(s *section) error {
+	for _, r := range m.Rows {
+		if len(r.Cells) != len(m.Checks) {
+			return fmt.Errorf("%s has %d verdicts for %d checks", r.Name, len(r.Cells), len(m.Checks))
+		}
+	}
+	s.Matrix = &m
+	return nil
+}
