@@ -4,7 +4,7 @@ VULN    := .bin/govulncheck-1.3.0
 SECONDS ?= 30
 
 # Tests that take long random histories, or processes of their own: they run without the race detector.
-LONG := Simulat|Crash|Idle|Demonstration|Scaled|DualRun|ReconnectStorm|Restarts|SDKs
+LONG := Simulat|Crash|Idle|Demonstration|Scaled|DualRun|ReconnectStorm|Restarts|SDKs|Browser
 
 .PHONY: help
 help: ## list what there is to make
@@ -52,8 +52,8 @@ test-race: engines ## all but the long tests, under the race detector
 	$(GO) test -race -skip '$(LONG)' ./...
 
 .PHONY: test-long
-test-long: engines ## simulator, model, dual run, crash points, instances, demonstration, idle sockets, storm, restarts, SDKs of others, without the race detector
-	$(GO) test -count=1 -p 1 -timeout 15m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket ./store/redisstore ./web/client
+test-long: engines ## simulator, model, dual run, crash points, instances, demonstration, idle sockets, storm, restarts, SDKs of others, the page, without the race detector
+	$(GO) test -count=1 -p 1 -timeout 20m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket ./store/redisstore ./web ./web/client
 
 .PHONY: sim
 sim: ## the protocol simulator alone, with its figures
@@ -63,9 +63,29 @@ sim: ## the protocol simulator alone, with its figures
 idle: ## memory of 10,000 idle sockets
 	$(GO) test -count=1 -v -run Idle ./cmd/hongbao
 
+.PHONY: pictures
+pictures: engines ## the main screens of the page, as pictures somewhere below .bin/pictures
+	@rm -rf .bin/pictures && mkdir -p .bin/pictures
+	$(GO) test -count=1 -run BrowserPictures -artifacts -outputdir .bin/pictures ./cmd/hongbao
+
 .PHONY: bench
 bench: engines ## our engines beside their peers in the same run, six minutes
 	$(GO) run ./cmd/hongbao-bench engines
+
+.PHONY: load
+load: engines ## users over real sockets, checked while they load: bench-results/load.html, two minutes once compiled
+	$(GO) build -o .bin/ ./cmd/hongbao ./cmd/hongbao-bench
+	.bin/hongbao-bench load --hongbao .bin/hongbao --json bench-results/load.json --html bench-results/load.html $(LOAD)
+
+.PHONY: compare
+compare: engines ## every published scheme beside ours: table, and bench-results/compare.json; five minutes at most
+	@mkdir -p bench-results
+	$(GO) run ./cmd/hongbao-bench compare --json bench-results/compare.json
+
+.PHONY: flaws
+flaws: engines ## each flaw of the published schemes reproduced, and the same on ours: table, and bench-results/flaws.json; two minutes
+	@mkdir -p bench-results
+	$(GO) run ./cmd/hongbao-bench compare --flaws --json bench-results/flaws.json
 
 .PHONY: microbench
 microbench: engines ## the benchmarks of all packages

@@ -16,7 +16,7 @@ const appPage = `<!doctype html><title>parts</title><link rel="icon" href="/icon
 
 // TestBrowserFold runs parts of the page by themselves: the modules in testdata/app.
 func TestBrowserFold(t *testing.T) {
-	runModules(t, appSite(t), "app/fold", "app/text", "app/place")
+	runModules(t, appSite(t), "app/fold", "app/text", "app/place", "app/told", "app/hostile")
 }
 
 // appSite serves the page's files, and the tests of its parts.

@@ -19,8 +19,9 @@ type Guests struct {
 	Credit redpacket.Money
 }
 
-// guestTTL is how long a guest can come back: there is nobody to give him another token.
-const guestTTL = 30 * 24 * time.Hour
+// guestTTL is how long a guest can come back. His token is all that he is, and there is nobody to give him another: whatever
+// the time, on the day after it his money and his rooms would be gone. An administrator can end it before.
+const guestTTL = 10 * 365 * 24 * time.Hour
 
 // serveGuests makes a new guest; nobody has to be known for that.
 func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {

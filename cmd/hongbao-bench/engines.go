@@ -33,9 +33,18 @@ type size struct {
 	packets int // where it is many
 	open    int // where it is very many
 	sockets int // that hear a broadcast
+	askers  int // sockets that ask about a finished packet
+	winners int // sockets that grab as fast as they can
+	crowd   int // sockets that grab within a second
+	idle    int // sockets that do nothing
 }
 
-func fullSize() size { return size{members: 10_000, packets: 1_000, open: 100_000, sockets: 1_000} }
+func fullSize() size {
+	return size{
+		members: 10_000, packets: 1_000, open: 100_000, sockets: 1_000,
+		askers: 200, winners: 1_000, crowd: 5_000, idle: 10_000,
+	}
+}
 
 // section is a group of matches that share servers.
 type section struct {
@@ -50,6 +59,7 @@ func sections() []section {
 		{"grab", playGrab},
 		{"message", playMessage},
 		{"hub", playHub},
+		{"sockets", playSockets},
 	}
 }
 

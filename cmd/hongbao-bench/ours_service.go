@@ -46,7 +46,9 @@ func oursService(log *slog.Logger) schemes.Named {
 	known := &names{}
 	return schemes.Named{
 		Name: "hongbao", From: "ours", Decides: "one script for all who grab at once", Stores: "group commit, before the answer",
-		Make: func(e schemes.Engines) (schemes.Scheme, error) { return openService(context.Background(), e, known, log) },
+		Make: func(e schemes.Engines) (schemes.Scheme, error) {
+			return openService(context.Background(), e, known, log)
+		},
 	}
 }
 

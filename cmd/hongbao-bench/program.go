@@ -22,7 +22,9 @@ type command struct {
 }
 
 // commands in the order in which help lists them.
-func commands() []command { return []command{enginesCommand()} }
+func commands() []command {
+	return []command{enginesCommand(), compareCommand(), loadCommand(), echoCommand()}
+}
 
 // run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.
 func (p *program) run(ctx context.Context, args []string) int {
@@ -86,3 +88,8 @@ func shown(fallback string) string {
 
 // say tells a person something beside the results. When even that fails nobody is left to be told.
 func (p *program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.stderr, format+"\n", args...) }
+
+// print writes a line of the results.
+func (p *program) print(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.stdout, format+"\n", args...)
+}

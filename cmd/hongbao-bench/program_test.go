@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +14,13 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is the echo server's process too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "echo" {
+		os.Exit((&program{stdout: os.Stdout, stderr: os.Stderr}).run(context.Background(), os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -56,7 +64,7 @@ func TestNotUnderstood(t *testing.T) {
 // TestEngines plays every match once, in small. That the results are right is checked by the matches themselves.
 func TestEngines(t *testing.T) {
 	var out, said bytes.Buffer
-	e := &engines{rounds: 1, budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50}}
+	e := &engines{rounds: 1, budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50, askers: 20, winners: 50, crowd: 100, idle: 50}}
 	p := &program{stdout: &out, stderr: &said}
 	e.say = p.say
 	if err := e.run(t.Context(), p); err != nil {
@@ -66,8 +74,8 @@ func TestEngines(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
 		t.Fatal(err)
 	}
-	if len(results) != 12 {
-		t.Errorf("%d results, want 12", len(results))
+	if len(results) != 18 {
+		t.Errorf("%d results, want 18", len(results))
 	}
 	for _, r := range results {
 		if r.Ours.Median <= 0 || r.Peer.Median <= 0 || r.AtLeast <= 0 || len(r.Ours.Rounds) != 1 {

@@ -15,6 +15,8 @@ type tongue struct {
 	verify, gift, leave string
 	talk, reply, who    string
 	signOut, make       string
+	coin, result, kept  string
+	gone, proven        string
 }
 
 var english = tongue{
@@ -29,10 +31,11 @@ var english = tongue{
 		"@Clara do you have enough chairs? I can bring four.",
 	},
 	otherLines: []string{"Court 3 from seven, who is in?", "Shall I pick you up on Saturday?", "The plumber comes on Tuesday.", "I am at home, no worry."},
-	finished:   "For the cook, with love", open: "Safe travels, everyone", locked: "What did we eat last year?", word: "dumplings",
+	finished:   "For the cook", open: "Safe travels, everyone", locked: "What did we eat last year?", word: "dumplings",
 	thanks: "That was quick 😄 thank you!",
 	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "A gift to begin with", leave: "Leave this room",
 	talk: "Message privately", reply: "Reply", who: "Name or id", signOut: "Sign out", make: "Make the room",
+	coin: "Open", result: "See who got what", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
 }
 
 var chinese = tongue{
@@ -51,4 +54,5 @@ var chinese = tongue{
 	thanks: "手速也太快了 😄 谢谢！",
 	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
 	talk: "发私信", reply: "回复", who: "名字或 ID", signOut: "退出登录", make: "建好了，进群",
+	coin: "开", result: "看看大家的手气", kept: "已存入钱包", gone: "可领", proven: "每一份都由种子算出",
 }

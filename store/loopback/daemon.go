@@ -66,6 +66,9 @@ func (d *daemon) launch(ctx context.Context) error {
 // Addr is where it listens, as host:port.
 func (d *daemon) Addr() string { return address(d.port.number) }
 
+// PID is its process, which has children of its own.
+func (d *daemon) PID() int { return d.current().cmd.Process.Pid }
+
 // Restart starts it again on the same port, with the same arguments and what is left in its folder. One that runs
 // is stopped in order before.
 func (d *daemon) Restart(ctx context.Context) error {

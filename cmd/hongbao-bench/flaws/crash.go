@@ -3,6 +3,7 @@ package flaws
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,28 +39,42 @@ func crash(ctx context.Context, sc *scene, again asks) (crashed, error) {
 	three, t := people(0, 3), newTold()
 	held := sc.engines.DB.Hold(0)
 	grabs := t.atOnce(ctx, s, "crash", three)
-	arrived := 0
-	for arrived < len(three) && arrived+answered(t) < len(three)+1 { // those who wait for SQL; or all are told, and one consumer waits
-		select {
-		case <-held.Waiting():
-			arrived++
-		case <-ctx.Done():
-			return crashed{}, ctx.Err()
-		}
-		if answered(t) > 0 {
-			grabs.Wait()
-			break
-		}
+	if err := decided(ctx, held, len(three), grabs); err != nil {
+		return crashed{}, err
 	}
 	s.Kill()
 	grabs.Wait()
 	return afterwards(ctx, sc, t, again)
 }
 
-func answered(t *told) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.amounts)
+// decided returns when each of so many grabs has come to the database; or when all have been answered, and whoever
+// stores it later has come there.
+func decided(ctx context.Context, held *schemes.Held, grabs int, all *sync.WaitGroup) error {
+	answered := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(answered)
+	}()
+	for n := 0; n < grabs; {
+		select {
+		case <-held.Waiting():
+			n++
+			continue
+		case <-answered:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if n > 0 {
+			return nil
+		}
+		select {
+		case <-held.Waiting():
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // afterwards another process goes on.
@@ -145,4 +160,6 @@ func (d dies) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 // ProcessPipelineHook implements redis.Hook.
-func (dies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook { return next }
+func (dies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}

@@ -29,7 +29,9 @@ type Stage struct {
 	// Twin gives another process connections to the same.
 	Twin  func(ctx context.Context, e schemes.Engines) (schemes.Engines, error)
 	Redis Server // that Fresh is on
-	Ours  schemes.Named
+
+	Schemes []schemes.Named
+	Ours    schemes.Named
 }
 
 // Server can be killed and started again. It keeps nothing.

@@ -20,9 +20,11 @@ type scene struct {
 
 // both plays the same with the scheme and with ours. Whatever happens on ours, its books must be right afterwards.
 func both[T any](ctx context.Context, st *Stage, scheme string, play func(ctx context.Context, sc *scene) (T, error)) (theirs, ours T, err error) {
-	all := schemes.All()
-	who := all[slices.IndexFunc(all, func(n schemes.Named) bool { return n.Name == scheme })]
-	if theirs, err = alone(ctx, st, who, play); err != nil {
+	i := slices.IndexFunc(st.Schemes, func(n schemes.Named) bool { return n.Name == scheme })
+	if i < 0 {
+		return theirs, ours, fmt.Errorf("there is no scheme %q", scheme)
+	}
+	if theirs, err = alone(ctx, st, st.Schemes[i], play); err != nil {
 		return theirs, ours, fmt.Errorf("%s: %w", scheme, err)
 	}
 	if ours, err = alone(ctx, st, st.Ours, play); err != nil {
@@ -56,7 +58,9 @@ func (sc *scene) ours() bool { return sc.who.Name == sc.stage.Ours.Name }
 // audit reads the books of a process that has any.
 func (sc *scene) audit(ctx context.Context) error {
 	for _, p := range slices.Backward(sc.processes) {
-		if books, ok := p.Scheme.(interface{ Audit(ctx context.Context) error }); ok {
+		if books, ok := p.Scheme.(interface {
+			Audit(ctx context.Context) error
+		}); ok {
 			return books.Audit(ctx)
 		}
 	}

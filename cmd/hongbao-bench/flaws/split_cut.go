@@ -58,7 +58,11 @@ func firstGetMost(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		return meanByPlace(ctx, s)
+		var packets []schemes.Packet
+		for n := range placePackets {
+			packets = append(packets, packet(fmt.Sprintf("place-%d", n), places, 1000, patience*6))
+		}
+		return MeanByPlace(ctx, s, packets)
 	})
 	if err != nil {
 		return Finding{}, err
@@ -73,17 +77,17 @@ func firstGetMost(ctx context.Context, st *Stage) (Finding, error) {
 	}, nil
 }
 
-// meanByPlace has ten grab each packet, one after the other.
-func meanByPlace(ctx context.Context, s schemes.Scheme) ([]float64, error) {
-	const each = 1000
-	means := make([]float64, places)
+// MeanByPlace has as many people as there are shares grab each packet, one after the other, and gives the mean share of
+// each place; 1 is a fair one. All packets have as many shares.
+func MeanByPlace(ctx context.Context, s schemes.Scheme, packets []schemes.Packet) ([]float64, error) {
+	count := len(packets[0].Shares)
+	means := make([]float64, count)
 	var mu sync.Mutex // guards means and failed
 	var failed error
 	var all sync.WaitGroup
-	for n := range placePackets {
+	for _, p := range packets {
 		all.Go(func() {
-			t, users := newTold(), people(0, places)
-			p := packet(fmt.Sprintf("place-%d", n), places, each, patience*6)
+			t, users := newTold(), people(0, count)
 			err := s.Open(ctx, p)
 			if err == nil {
 				t.inTurn(ctx, s, p.ID, users) // one that jams gives those after nothing
@@ -93,8 +97,9 @@ func meanByPlace(ctx context.Context, s schemes.Scheme) ([]float64, error) {
 			if err != nil {
 				failed = err
 			}
+			fair := float64(p.Total()) / float64(count)
 			for i, u := range users {
-				means[i] += float64(t.amounts[u]) / each / placePackets
+				means[i] += float64(t.amounts[u]) / fair / float64(len(packets))
 			}
 		})
 	}

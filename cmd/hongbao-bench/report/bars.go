@@ -9,7 +9,7 @@ type Bars struct {
 	Bars   []Bar
 }
 
-// Bar is one of them.
+// Bar is one of them. A value that is no number was not measured.
 type Bar struct {
 	Name  string
 	Note  string // a few words under the name
@@ -18,32 +18,33 @@ type Bar struct {
 }
 
 func (b Bars) show(s *section) error {
-	values := make([]float64, len(b.Bars))
+	var values []float64
 	base := 0.0
-	for i, bar := range b.Bars {
-		values[i] = bar.Value
+	for _, bar := range b.Bars {
+		if bar.Value > 0 {
+			values = append(values, bar.Value)
+		}
 		if bar.Name == b.Beside {
 			base = bar.Value
 		}
 	}
-	if b.Beside != "" && base <= 0 {
-		return fmt.Errorf("there is nothing to compare with: no %q", b.Beside)
-	}
 	scale := newScale(values)
-	r := &rows{Kind: "bars", Heads: []string{b.Unit}, Axis: scale.axis(b.Unit, amount), Note: scale.note()}
+	s.Rows = &rows{Kind: "bars", Heads: []string{b.Unit}, Ticks: scale.axis(short), Note: scale.note()}
 	if b.Beside != "" {
-		r.Heads = append(r.Heads, "to "+b.Beside)
+		if !measured(base) || base == 0 {
+			return fmt.Errorf("nothing is known of %q, which the others are to stand beside", b.Beside)
+		}
+		s.Rows.Heads = append(s.Rows.Heads, "to "+b.Beside)
 	}
 	for _, bar := range b.Bars {
-		row := row{Name: bar.Name, Note: bar.Note, Ours: bar.Ours, Cells: []string{amount(bar.Value)}}
+		r := row{Name: bar.Name, Note: bar.Note, Ours: bar.Ours, Cells: []string{amount(bar.Value)}}
 		if b.Beside != "" {
-			row.Cells = append(row.Cells, ratio(bar.Value/base))
+			r.Cells = append(r.Cells, ratio(bar.Value/base))
 		}
-		if measured(bar.Value) {
-			row.Bar = scale.at(bar.Value)
+		if measured(bar.Value) && bar.Value > 0 {
+			r.Marks = []share{scale.at(bar.Value)}
 		}
-		r.Rows = append(r.Rows, row)
+		s.Rows.Rows = append(s.Rows.Rows, r)
 	}
-	s.Rows = r
 	return nil
 }

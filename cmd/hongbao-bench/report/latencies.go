@@ -2,7 +2,7 @@ package report
 
 import "time"
 
-// Latencies are how long each makes one wait: half of the time, one time in a hundred, one in a thousand.
+// Latencies are how long each makes one wait: half of the times, one time in a hundred, one in a thousand.
 type Latencies struct {
 	Rows []Latency
 }
@@ -10,7 +10,34 @@ type Latencies struct {
 // Latency of one. All zero: not measured.
 type Latency struct {
 	Name           string
-	Note           string
+	Note           string // a few words under the name
 	P50, P99, P999 time.Duration
 	Ours           bool
+}
+
+func (l Latency) seconds() []float64 {
+	return []float64{l.P50.Seconds(), l.P99.Seconds(), l.P999.Seconds()}
+}
+
+func (l Latencies) show(s *section) error {
+	var values []float64
+	for _, one := range l.Rows {
+		if one.P50 > 0 {
+			values = append(values, one.seconds()...)
+		}
+	}
+	scale := newScale(values)
+	s.Rows = &rows{Kind: "dots", Heads: []string{"p50", "p99", "p999"}, Ticks: scale.axis(duration), Note: scale.note()}
+	for _, one := range l.Rows {
+		r := row{Name: one.Name, Note: one.Note, Ours: one.Ours, Cells: []string{none, none, none}}
+		if one.P50 > 0 {
+			r.Cells = nil
+			for _, v := range one.seconds() {
+				r.Cells = append(r.Cells, duration(v))
+				r.Marks = append(r.Marks, scale.at(v))
+			}
+		}
+		s.Rows.Rows = append(s.Rows.Rows, r)
+	}
+	return nil
 }

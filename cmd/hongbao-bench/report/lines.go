@@ -1,9 +1,12 @@
 package report
 
+import "errors"
+
 // Lines are how something goes on, over places or time. Up to four share one picture; more get one each, all to the
 // same scale.
 type Lines struct {
 	X, Y   Axis
+	Level  *Level // to hold the lines against
 	Series []Series
 }
 
@@ -11,6 +14,12 @@ type Lines struct {
 type Axis struct {
 	Name    string
 	Seconds bool // the values are seconds, and shown as durations
+}
+
+// Level is a value that the lines should be near, or stay below.
+type Level struct {
+	Name string
+	Y    float64
 }
 
 // Series is one line.
@@ -30,4 +39,52 @@ func ByPlace(values []float64) []Point {
 		points[i] = Point{X: float64(i + 1), Y: v}
 	}
 	return points
+}
+
+func (a Axis) value() func(float64) string {
+	if a.Seconds {
+		return duration
+	}
+	return amount
+}
+
+func (a Axis) tick() func(float64) string {
+	if a.Seconds {
+		return duration
+	}
+	return short
+}
+
+func (l Lines) show(s *section) error {
+	all := l.groups(drawn)
+	if len(all) == 0 {
+		return errors.New("there are no points")
+	}
+	d := &drawing{lines: l, groups: all, id: s.ID, x: newSpan(all[0].from, all[len(all)-1].to)}
+	var values []float64
+	for _, g := range all {
+		values = append(values, g.means...)
+	}
+	if l.Level != nil {
+		values = append(values, l.Level.Y)
+	}
+	d.y = newScale(values)
+	s.Lines = &picture{Panels: d.panels(), Level: l.Level, X: l.X.Name, Y: l.Y.Name, Note: d.y.note(), Table: l.table()}
+	return nil
+}
+
+// table holds the figures of the lines.
+func (l Lines) table() Table {
+	t := Table{Columns: []Column{{Name: l.X.Name}}}
+	for _, s := range l.Series {
+		t.Columns = append(t.Columns, Column{Name: s.Name, Number: true})
+	}
+	for _, g := range l.groups(told) {
+		cells := []string{g.name(l.X.value())}
+		for _, mean := range g.means {
+			cells = append(cells, l.Y.value()(mean))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
 }

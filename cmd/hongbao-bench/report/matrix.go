@@ -60,3 +60,27 @@ func (m Matrix) show(s *section) error {
 	s.Matrix = &m
 	return nil
 }
+
+// Class of the verdict in the page's style.
+func (v Verdict) Class() string {
+	switch v {
+	case Held:
+		return "held"
+	case Broken:
+		return "broken"
+	default:
+		return "unchecked"
+	}
+}
+
+// Sign is what is drawn beside the word: a tick, a cross or a dash.
+func (v Verdict) Sign() string {
+	switch v {
+	case Held:
+		return "M3 8.5l3.5 3.5L13 4.5"
+	case Broken:
+		return "M4 4l8 8M12 4l-8 8"
+	default:
+		return "M4 8h8"
+	}
+}

@@ -26,17 +26,20 @@ type Figure struct {
 // Fact is a thing and what it is.
 type Fact struct{ Name, Value string }
 
-// Section is one picture with what there is to say about it.
+// Section is a picture with what there is to say about it.
 type Section struct {
 	Title string
 	Says  string // what one sees, in a sentence or two
 	Body  Body
 }
 
-// Body is Bars, Latencies, Matrix, Lines or Table.
+// Body is Bars, Latencies, Matrix, Lines, Table, or a Group of sections.
 type Body interface {
 	show(s *section) error
 }
+
+// Group is several pictures of one thing.
+type Group []Section
 
 //go:embed page.html charts.html tables.html style.css
 var files embed.FS
@@ -49,24 +52,39 @@ type section struct {
 
 	Rows   *rows
 	Matrix *Matrix
-	Lines  *lines
+	Lines  *picture
 	Table  *Table
+	Parts  []section
 }
 
 // Write the page.
 func Write(w io.Writer, r Report) error {
-	sections := make([]section, len(r.Sections))
-	for i, s := range r.Sections {
-		sections[i] = section{ID: fmt.Sprintf("s%d", i+1), Title: s.Title, Says: s.Says}
-		if s.Body == nil {
-			return fmt.Errorf("report: %q has no body", s.Title)
-		}
-		if err := s.Body.show(&sections[i]); err != nil {
-			return fmt.Errorf("report: %q: %w", s.Title, err)
-		}
+	sections, err := show("s", r.Sections)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
 	}
 	return page.ExecuteTemplate(w, "page.html", struct {
 		Report
 		Sections []section
 	}{r, sections})
+}
+
+// show gives each section an id that begins so.
+func show(id string, all []Section) ([]section, error) {
+	shown := make([]section, len(all))
+	for i, s := range all {
+		shown[i] = section{ID: fmt.Sprintf("%s%d", id, i+1), Title: s.Title, Says: s.Says}
+		if s.Body == nil {
+			continue // words alone
+		}
+		if err := s.Body.show(&shown[i]); err != nil {
+			return nil, fmt.Errorf("%q: %w", s.Title, err)
+		}
+	}
+	return shown, nil
+}
+
+func (g Group) show(s *section) (err error) {
+	s.Parts, err = show(s.ID+"-", g)
+	return err
 }

@@ -19,6 +19,7 @@ import (
 type LuaList struct {
 	redis redis.UniversalClient
 	db    *Database // nil: Redis alone, as the article measured it
+	ready chan struct{}
 
 	mu      sync.Mutex
 	packets []string // guarded by mu; those opened here
@@ -27,7 +28,9 @@ type LuaList struct {
 var _ Scheme = (*LuaList)(nil)
 
 // NewLuaList makes the scheme; without a database nothing is stored.
-func NewLuaList(r redis.UniversalClient, db *Database) *LuaList { return &LuaList{redis: r, db: db} }
+func NewLuaList(r redis.UniversalClient, db *Database) *LuaList {
+	return &LuaList{redis: r, db: db, ready: make(chan struct{})}
+}
 
 //go:embed lua_list.lua
 var luaList string

@@ -36,11 +36,13 @@ const (
 // before it began.
 func (s *LuaList) Run(ctx context.Context) error {
 	if s.db == nil {
+		close(s.ready)
 		return nil
 	}
-	if err := s.know(ctx); err != nil && ctx.Err() == nil {
+	if err := s.know(ctx); err != nil {
 		return err
 	}
+	close(s.ready)
 	tick := time.NewTicker(luaListEvery)
 	defer tick.Stop()
 	for {
@@ -59,6 +61,9 @@ func (s *LuaList) Run(ctx context.Context) error {
 		}
 	}
 }
+
+// Ready is closed as soon as it knows which packets there are.
+func (s *LuaList) Ready() <-chan struct{} { return s.ready }
 
 // know the packets that have shares nobody is stored to have.
 func (s *LuaList) know(ctx context.Context) error {

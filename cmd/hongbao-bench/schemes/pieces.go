@@ -2,7 +2,6 @@ package schemes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -58,21 +57,27 @@ func (s pieces) store(ctx context.Context, tx pgx.Tx, p piece) error {
 	return s.pay(ctx, tx, p.Packet, p.User, p.Amount)
 }
 
-// Stored implements Scheme.
+// Stored implements Scheme: in one statement, for others may write meanwhile.
 func (s pieces) Stored(ctx context.Context, packet string) (b Book, err error) {
-	err = s.db.Transact(ctx, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, `select (select coalesce(sum(amount), 0)::bigint from piece where activity_id = $1 and status = 1)
-			from activity where id = $1 for share`, packet).Scan(&b.Left)
-		if err == nil {
-			b.Paid, err = readPaid(ctx, tx, `select user_id, amount from detail where activity_id = $1 order by created_at`, packet)
-		}
+	var rows []Paid
+	err = s.db.With(ctx, func(c *pgx.Conn) error {
+		rows, err = readPaid(ctx, c, `select user_id, amount from detail where activity_id = $1
+			union all select '', (select coalesce(sum(amount), 0)::bigint from piece where activity_id = $1 and status = 1) from activity where id = $1`, packet)
 		return err
 	})
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return Book{}, ErrNotFound
-	case err != nil:
+	if err != nil {
 		return Book{}, fmt.Errorf("read %s: %w", packet, err)
+	}
+	known := false
+	for _, row := range rows {
+		if row.User == "" {
+			b.Left, known = row.Amount, true
+		} else {
+			b.Paid = append(b.Paid, row)
+		}
+	}
+	if !known {
+		return Book{}, ErrNotFound
 	}
 	return b, nil
 }

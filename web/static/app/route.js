@@ -1,13 +1,22 @@
 // Where one is: a room, and a sheet over it, as the address after '#'. The browser's back button closes a sheet, then the room.
 import { state, change } from './state.js';
 
-/** '#/room/<id>/<sheet>/<id>' and '#/<sheet>/<id>' */
-function parse(hash) {
-  const parts = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+/** '#/room/<id>/<sheet>/<id>' and '#/<sheet>/<id>' @param {string} hash */
+export function parse(hash) {
+  const parts = hash.replace(/^#\/?/, '').split('/').map(decoded);
   let room = null;
   if (parts[0] === 'room') [, room] = parts.splice(0, 2);
   const [name, id] = parts;
   return { room: room || null, sheet: name ? { name, id } : null };
+}
+
+/** Anybody may have written a link: what cannot be decoded stays as it is. @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function address({ room, sheet }) {
@@ -19,10 +28,7 @@ function address({ room, sheet }) {
 
 /** Follows the address, now and as it changes. */
 export function followAddress() {
-  const follow = () => {
-    change(() => { state.route = parse(location.hash); });
-
-  };
+  const follow = () => change(() => { state.route = parse(location.hash); });
   addEventListener('popstate', follow);
   addEventListener('hashchange', follow);
   follow();

@@ -8,9 +8,13 @@ import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
 
+const expired = 109;
+const noToken = 3500;
+
 const guest = 'hongbao-guest';
 const hostPatience = 1500; // ms, until the door opens; a token that comes later still opens it
 const renewPatience = 8000;
+const soon = 60_000; // ms: who asks again sooner does so because the token is not good
 
 /** @type {Client} until somebody comes in there is none, and nothing that would use it */
 export let client;
@@ -81,15 +85,19 @@ export function enter(token, by) {
   client.on('link', (e) => { if (e.state === 'closed') ended(e.code, by); });
 }
 
-/** Gives the first token, then newer ones: who asks again says that the last one is over. @param {string|null} token @param {By} by */
+/**
+ * Gives the first token, then newer ones. Who asks again soon says that the last one is over; who asks after weeks only because
+ * timers count no further is given it once more.
+ * @param {string} token @param {By} by
+ */
 function tokens(token, by) {
   let last = '';
+  let at = 0;
   return async () => {
-    const first = token;
-    token = null;
-    const next = first ?? (by === 'host' ? await hostAgain() : by === 'guest' ? kept(guest) : null);
-    if (!next || next === last) return null;
+    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : kept(guest);
+    if (!next || (next === last && Date.now() - at < soon)) return null;
     last = next;
+    at = Date.now();
     return next;
   };
 }
@@ -116,16 +124,20 @@ function otherTab(token) {
   }
 }
 
-/** The server has ended it. Whoever has not been in yet may try another token; others are told why. @param {number|undefined} code @param {By} by */
+/**
+ * The server has ended it. Whoever has not been in yet may try another token; others are told why.
+ * @param {number|undefined} code @param {By} by
+ */
 function ended(code, by) {
   if (!code) return; // by ourselves
+  if (code === expired) code = noToken;
   const another = !state.me && (by !== 'guest' || isTokenBad(code));
   if (another && by === 'guest') keep(guest, null);
   change(() => { state.door = { status: another ? 'open' : 'ended', error: { word: `closed_${code}`, code } }; });
 }
 
 /** @param {number} code */
-function isTokenBad(code) { return code === 3500 || code === 3503; }
+function isTokenBad(code) { return code === noToken || code === 3503; }
 
 /** After the end: begins anew, as the same person where the server may still want him. */
 export function comeBack() {
@@ -134,10 +146,10 @@ export function comeBack() {
   location.reload();
 }
 
-/** Forgets who one is in this browser. */
+/** Forgets who one is in this browser. A guest whom another tab has made is somebody else. */
 export function signOut() {
   client.close();
-  keep(guest, null);
+  if (state.by === 'guest') keep(guest, null);
   forgetTab();
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();

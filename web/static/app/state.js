@@ -109,15 +109,21 @@ let scheduled = false;
 /** @param {() => void} f draws the page; called at most once a frame */
 export function drawWith(f) { draw = f; }
 
+const patience = 1000; // ms without a frame: nobody sees the page, but its title
+
 /** @param {() => void} [f] changes the state */
 export function change(f) {
   f?.();
   if (scheduled) return;
   scheduled = true;
-  requestAnimationFrame(() => {
+  const redraw = () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
     scheduled = false;
     draw();
-  });
+  };
+  const frame = requestAnimationFrame(redraw);
+  const timer = setTimeout(redraw, patience);
 }
 
 /** Room that is looked at. */

@@ -1,5 +1,5 @@
 // What the page says, in the language of the one who reads it. One file per language; words are found by place: t('rooms.none').
-import { state, change } from './state.js';
+import { state, change, toast } from './state.js';
 import { keep, kept } from './storage.js';
 
 const files = { en: () => import('./words/en.js'), zh: () => import('./words/zh.js') };
@@ -13,10 +13,13 @@ export function locale() { return names[state.lang]; }
 
 /** @param {string} place @param {Record<string, any>} [values] that the sentence names */
 export function t(place, values = {}) {
-  const words = place.split('.').reduce((at, step) => at?.[step], spoken);
+  const words = place.split('.').reduce(own, spoken);
   if (typeof words === 'function') return words(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, apart(value)])));
   return words ?? place;
 }
+
+/** Kinds and words that others name find nothing that every object has. */
+function own(of, name) { return of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined; }
 
 const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
 
@@ -29,8 +32,8 @@ function apart(value) {
 /** What an error says to a person. @param {any} error */
 export function inWords(error) {
   const word = error?.word ?? (error?.name === 'ClosedError' ? 'closed' : 'unknown');
-  const byField = error?.fields?.field && spoken.errors[`${word}_${error.fields.field}`];
-  return byField || spoken.errors[word] || spoken.errors.unknown;
+  const { errors } = spoken;
+  return own(errors, `${word}_${error?.fields?.field}`) ?? own(errors, word) ?? errors.unknown;
 }
 
 /** The browser's language, unless one has chosen. */
@@ -42,8 +45,12 @@ export async function chooseLanguage() {
 
 /** @param {string} lang */
 export async function setLanguage(lang) {
-  keep('hongbao-lang', lang);
-  await speak(lang);
+  try {
+    await speak(lang);
+    keep('hongbao-lang', lang);
+  } catch { // its words could not be had
+    toast(inWords({ word: 'unavailable' }));
+  }
 }
 
 /** Has the words of a language come, and only then speaks it. @param {string} lang */

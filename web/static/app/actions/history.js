@@ -2,7 +2,8 @@
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { answered, failed, find } from '../model/timeline.js';
-import { meet, noteMute, noteOwn, notePacket } from '../model/happenings.js';
+import { meet, meetIn, noteMute, noteOwn, notePacket } from '../model/happenings.js';
+import { tidy } from '../model/outbox.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
@@ -50,7 +51,7 @@ async function load(view, what, where) {
       got.entries.forEach((e) => noteOld(view, e));
       got.packet_states.forEach((s) => notePacket({}, s));
       answered(timeline, what, got, state.me.id, view.room.last_seq);
-      view.outbox = view.outbox.filter((s) => !(s.seq <= timeline.last));
+      tidy(view);
       noteLast(view);
     });
   } catch (error) {
@@ -63,7 +64,7 @@ function mayBegin(now, what) { return now === 'no' || now !== what && (what === 
 
 /** @param {RoomView} view @param {any} e */
 function noteOld(view, e) {
-  meet(e.from);
+  meetIn(view, e.from);
   notePacket(e);
   noteMute(view, e);
   noteOwn(view, e);

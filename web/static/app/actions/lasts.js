@@ -70,8 +70,11 @@ function pay(view) {
 
 /** @param {RoomView} view */
 async function ask(view) {
-  const other = lacksName(view) ? await otherOf(view) : null;
-  settle(view, await lineOf(view), other);
+  const member = lacksName(view) ? await otherOf(view) : null;
+  const entries = await newestOf(view);
+  const other = member ?? entries.find((e) => e.from.id !== state.me?.id)?.from ?? null; // who has left is no member
+  if (lacksName(view) && !other) refused.add(view);
+  settle(view, entries.find((e) => e.kind === 'text' || e.kind === 'packet') ?? null, other);
 }
 
 /** @param {RoomView} view */
@@ -80,11 +83,11 @@ async function otherOf(view) {
   return members.map((m) => m.user).find((user) => user.id !== state.me?.id) ?? null;
 }
 
-/** The newest entry may be a reaction or the like: some are looked at. @param {RoomView} view */
-async function lineOf(view) {
-  if (!view.room.last_seq) return null;
+/** The newest entry may be a reaction or the like: some are looked at, the newest first. @param {RoomView} view */
+async function newestOf(view) {
+  if (!view.room.last_seq) return [];
   const { entries } = await client.history({ room: view.room.id, limit: lookedAt });
-  return entries.reverse().find((e) => e.kind === 'text' || e.kind === 'packet') ?? null;
+  return entries.reverse();
 }
 
 /** @param {RoomView} view @param {any} line @param {import('../state.js').User|null} other */
@@ -92,8 +95,7 @@ function settle(view, line, other) {
   come.push(() => {
     if (line) meet(line.from);
     if (other) meet(other);
-    const by = view.room.kind === 'direct' && line?.from.id !== state.me?.id ? line?.from : null; // who has left is no member
-    view.other ??= other ?? by ?? null;
+    if (view.room.kind === 'direct') view.other ??= other;
     const newer = view.last?.item && (!line || view.last.item.seq > line.seq);
     if (!newer) view.last = { at: line?.at ?? view.room.created_at, item: line };
   });

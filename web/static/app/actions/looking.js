@@ -52,6 +52,20 @@ async function tellRead(room) {
   reading.delete(room);
 }
 
+/** Learns how much is unread, where that cannot be counted here. @param {string} room */
+export async function learnUnread(room) {
+  const view = state.rooms.get(room);
+  for (let tries = 0; view && tries < 3; tries++) {
+    const { readSeq, room: { last_seq: last } } = view;
+    const got = await client.read(room, readSeq).catch(() => null);
+    if (!got || view.readSeq !== readSeq) return; // what one reads meanwhile is counted by that
+    if (view.room.last_seq === last) {
+      change(() => { view.unread = got.unread; });
+      return;
+    }
+  }
+}
+
 let typedAt = 0;
 
 /** Says that one is writing. @param {string} room */

@@ -4,6 +4,7 @@ import { attempt } from './attempt.js';
 import { client } from '../session.js';
 import { mark } from '../model/timeline.js';
 import { forgetUnsent, keepUnsent, keptUnsent } from '../model/kept.js';
+import { drop, placed } from '../model/outbox.js';
 import { loadNewest } from './history.js';
 import { newKey } from '../../sdk/index.js';
 
@@ -53,21 +54,17 @@ async function send(sending) {
   try {
     const { seq } = await client.send(sending.request);
     forgetUnsent(sending.key);
-    // The line itself comes as an entry. One that has come before we knew that it was ours will not come again.
-    if (seq <= view.room.last_seq) take(view, sending);
-    else sending.seq = seq;
+    change(() => placed(view, sending, seq));
   } catch (error) {
     change(() => { sending.status = 'failed'; sending.error = error; });
   }
 }
 
-/** @param {RoomView} view @param {Sending} sending */
-function take(view, sending) { change(() => { view.outbox = view.outbox.filter((s) => s !== sending); }); }
-
 /** @param {string} room @param {Sending} sending */
 export function discard(room, sending) {
+  const view = state.rooms.get(room);
   forgetUnsent(sending.key);
-  take(state.rooms.get(room), sending);
+  if (view) change(() => drop(view, sending.key));
 }
 
 /** Puts a reaction, or takes it back. @param {RoomView} view @param {number} seq @param {string} emoji @param {boolean} on */

@@ -3,6 +3,8 @@ import { state, change, toast } from '../state.js';
 import { attempt } from './attempt.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
+import { placed } from '../model/outbox.js';
+import { noteAccount } from './wallet.js';
 import { packetView, setGrabbed, setPacketState } from '../model/packets.js';
 import { openSheet } from '../route.js';
 import { money } from '../format.js';
@@ -40,7 +42,8 @@ export async function deliverPacket(sending) {
     change(() => {
       packetView(sent.packet);
       const room = state.rooms.get(sending.request.room);
-      if (room && room.timeline.last >= sent.seq) room.outbox = room.outbox.filter((s) => s !== sending);
+      if (room) placed(room, sending, sent.seq);
+      noteAccount();
     });
   } catch (error) {
     change(() => { sending.status = 'failed'; sending.error = error; });
@@ -71,7 +74,7 @@ export async function openPacket(id, passphrase) {
   try {
     const onPending = () => change(() => { if (view.grab === 'asking') view.grab = 'pending'; });
     const answer = await client.grab(id, passphrase, { onPending, ...(view.packet.locked && { patience: lockPatience }) });
-    change(() => setGrabbed(answer));
+    change(() => { setGrabbed(answer); noteAccount(); });
     if (answer.outcome === 'won' && view.stage !== 'envelope') toast(t('packet.gotLate', { amount: money(answer.amount ?? 0) }));
   } catch (/** @type {any} */ error) {
     change(() => {
@@ -151,7 +154,7 @@ function take(reply, after, loading = false) {
 /** Takes back one's own packet that nobody has opened yet. @param {PacketView} view */
 export async function cancelPacket(view) {
   const done = await attempt(client.cancelPacket(view.packet.id));
-  if (done) change(() => setPacketState(done.state));
+  if (done) change(() => { setPacketState(done.state); noteAccount(); });
 }
 
 const asked = new Set();

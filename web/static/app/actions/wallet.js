@@ -34,8 +34,8 @@ export async function olderTransfers() {
 
 function idOf(transfer) { return transfer.id; }
 
-/** The client has heard with the answer how the account stands. It is the same account: what waits for news of it is not told. */
-function noteAccount() {
+/** The client has heard with an answer how the account stands. It is the same account: what waits for news of it is not told. */
+export function noteAccount() {
   const { balance, nextCommitment } = client.account;
   Object.assign(state.account, { balance, nextCommitment });
 }

@@ -5,16 +5,18 @@ import { t } from '../words.js';
 import { append, emptyTimeline } from './timeline.js';
 import { addRoom, dropRoom, setRooms } from './rooms.js';
 import { forgetUnsent } from './kept.js';
+import { drop, tidy } from './outbox.js';
 import { setLink } from './link.js';
 import { noteMember } from './members.js';
 import { packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
-import { askPresence, namedUpTo } from '../actions/looking.js';
+import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
 import { learnOwn } from '../actions/packets.js';
 import { sayUnsent } from '../actions/messages.js';
 
 const typingLasts = 4000;
+const longest = 2 ** 31 - 1; // ms that timers count
 
 /** @param {import('../../sdk/client.js').Client} client */
 export function listen(client) {
@@ -39,7 +41,9 @@ function ready(e) {
   state.account = e.account;
   state.limits = e.limits;
   meet(e.user);
-  setRooms(e.rooms);
+  const open = currentRoom();
+  setRooms(e.rooms).forEach(learnUnread);
+  if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
   if (!e.again) sayUnsent();
   else if (currentRoom()) askPresence(currentRoom().room.id);
@@ -48,10 +52,19 @@ function ready(e) {
 /** Notes who somebody is. @param {import('../state.js').User} user */
 export function meet(user) { state.people.set(user.id, user); }
 
+/**
+ * Notes who has said something; in a direct room that may be the other one, who has left it.
+ * @param {import('../state.js').RoomView} view @param {import('../state.js').User} user
+ */
+export function meetIn(view, user) {
+  meet(user);
+  if (view.room.kind === 'direct' && user.id !== state.me.id) view.other ??= user;
+}
+
 function entry({ room, entry: e, state: packetState }) {
   const view = state.rooms.get(room);
   if (!view) return;
-  meet(e.from);
+  meetIn(view, e.from);
   view.typing.delete(e.from.id);
   notePacket(e, packetState);
   noteOwn(view, e);
@@ -80,7 +93,7 @@ export function notePacket(e, s) {
 /** What one has sent oneself has come through. @param {import('../state.js').RoomView} view @param {any} e */
 export function noteOwn(view, e) {
   if (!e.key || e.from.id !== state.me.id) return;
-  view.outbox = view.outbox.filter((s) => s.key !== e.key);
+  drop(view, e.key);
   forgetUnsent(e.key);
 }
 
@@ -89,13 +102,17 @@ export function noteMute(view, e) {
   if (e.kind !== 'member' || e.body.user !== state.me.id || e.seq <= (view.mute?.seq ?? 0)) return;
   if (e.body.change === 'muted') view.mute = { seq: e.seq, until: e.body.until ?? 0 };
   else if (e.body.role === 'owner') view.mute = { seq: e.seq, until: 0 }; // an owner is not muted, and no entry says so
+  const left = (view.mute?.until ?? 0) - Date.now();
+  if (left > 0 && left < longest) setTimeout(change, left + 50); // then one may write again
 }
 
 function said(view, e) {
+  if (view.last?.item?.seq > e.seq) return; // a newer one was read before what was missed is told
   view.last = { at: e.at, item: e };
-  if (view === currentRoom() && e.from.id !== state.me.id) {
-    state.announcement = t(e.kind === 'packet' ? 'timeline.saidPacket' : 'timeline.said', { name: e.from.name, text: e.body.text || t('timeline.attachment') });
-  }
+  if (view !== currentRoom() || e.from.id === state.me.id) return;
+  const { name } = e.from;
+  state.announcement = e.kind === 'packet' ? t('timeline.saidPacket', { name })
+    : t('timeline.said', { name, text: e.body.text || t('timeline.attachment') });
 }
 
 /** The line in the list of rooms follows what becomes of it. */
@@ -117,7 +134,7 @@ function count(view, e) {
   if (e.from.id === state.me.id) {
     view.readSeq = e.seq;
     view.unread = 0;
-  } else {
+  } else if (e.seq > view.readSeq) { // else another tab has been faster
     view.unread++;
   }
 }
@@ -142,6 +159,7 @@ function renew(view) {
   if (!view) return;
   const { loaded, loading } = view.timeline;
   view.timeline = emptyTimeline();
+  tidy(view);
   if (loaded || loading !== 'no') loadNewest(view.room.id);
   wantLast(view.room.id, true);
 }
@@ -181,6 +199,7 @@ function read({ room, user, seq }) {
   if (user !== state.me.id || seq <= view.readSeq) return;
   view.readSeq = seq;
   if (seq >= view.room.last_seq) view.unread = 0;
+  else learnUnread(room);
 }
 
 function wallet(e) {

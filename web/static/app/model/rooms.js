@@ -13,8 +13,13 @@ function viewOf(room) {
   };
 }
 
-/** What a connect reply says: rooms that are missing there are left. @param {any[]} rooms */
+/**
+ * What a connect reply says: rooms that are missing there are left.
+ * @param {any[]} rooms
+ * @returns {string[]} rooms of which one has read more than the server has heard yet, so that it has counted too many as unread
+ */
 export function setRooms(rooms) {
+  const ahead = [];
   const now = new Map(rooms.map((r) => [r.id, r]));
   for (const id of state.rooms.keys()) if (!now.has(id)) dropRoom(id);
   for (const r of rooms) {
@@ -24,17 +29,25 @@ export function setRooms(rooms) {
       continue;
     }
     view.room = { ...view.room, ...r, announcement: r.announcement };
-    view.readSeq = r.read_seq;
-    view.unread = r.unread;
+    const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // beyond it the room has been numbered anew
+    if (!isAhead) view.readSeq = r.read_seq;
+    view.unread = isAhead && view.readSeq === r.last_seq ? 0 : r.unread;
+    if (isAhead && view.unread) ahead.push(r.id);
   }
+  return ahead;
 }
 
 /** @param {any} room */
 export function addRoom(room) {
   const view = state.rooms.get(room.id);
-  if (view) view.room = { ...view.room, ...room, role: room.role ?? view.room.role, announcement: room.announcement };
+  if (view) view.room = { ...view.room, ...room, ...newest(view.room, room) };
   else state.rooms.set(room.id, viewOf(room));
   return /** @type {import('../state.js').RoomView} */ (state.rooms.get(room.id));
+}
+
+/** What an answer may not take back: entries are told faster. */
+function newest(before, room) {
+  return { role: room.role ?? before.role, announcement: room.announcement, last_seq: Math.max(before.last_seq, room.last_seq) };
 }
 
 /** @param {string} id */

@@ -6,7 +6,7 @@ import { Door, Ended } from './door.js';
 import { RoomList } from './rooms.js';
 import { RoomScreen } from './room.js';
 import { Join } from './join.js';
-import { contents, loadSheet, loadSheets, sheets } from './sheets.js';
+import { contents, loadSheet, loadSheets, sheetOf } from './sheets.js';
 import { Sheet, Panel } from './sheet.js';
 import { Passing } from './passing.js';
 import { Failed, Loading } from './parts.js';
@@ -22,9 +22,10 @@ class Home extends Component {
   render() {
     const room = currentRoom();
     const dialog = over(room, true);
+    const listAlone = !state.wide && !state.route.room; // then it is what the page is about
     return h(Fragment, null,
       h('div', { class: 'shell', 'data-room': state.route.room ? 'yes' : 'no' },
-        h('aside', { class: 'rooms', 'aria-label': t('rooms.title') }, h(RoomList, null)),
+        h('div', { class: 'rooms', role: listAlone ? 'main' : 'complementary', 'aria-label': t('rooms.title') }, h(RoomList, null)),
         h('main', { class: 'room' }, open(room, state.route.room)),
         over(room, false)),
       dialog,
@@ -40,7 +41,7 @@ function open(room, id) {
 /** What lies over the room, or beside it where there is space. */
 function over(room, modal) {
   const { sheet } = state.route;
-  const row = sheet && sheets[sheet.name];
+  const row = sheet && sheetOf(sheet.name);
   if (!row || (row.needsRoom && !room)) return null;
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;

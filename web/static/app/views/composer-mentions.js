@@ -2,11 +2,13 @@
 // caret stays in the field.
 import { h } from '../dom.js';
 import { state } from '../state.js';
+import { holds } from '../matching.js';
 import { t } from '../words.js';
 import { renewMembers } from '../actions/governing.js';
 import { Avatar } from './parts.js';
 
 const most = 6;
+const lookBack = 300; // lines
 const after = /(^|[\s,。,!?、:;(（])@([^\s@]{0,32})$/u;
 
 /** Looks at what is written before the caret, for a composer. */
@@ -21,9 +23,15 @@ export class Suggesting {
     const match = field.selectionStart === field.selectionEnd && after.exec(field.value.slice(0, field.selectionStart));
     if (!match) return this.close();
     const { view } = this.composer.props;
-    if (!view.members.loaded && !view.members.loading) renewMembers(view).then(() => this.composer.field.current && this.look());
+    if (!view.members.loaded && !view.members.loading) this.learn(view);
     const users = matching(view, match[2]);
     this.composer.setState({ mention: users.length ? { users, at: 0, from: field.selectionStart - match[2].length - 1 } : null });
+  }
+
+  /** Looks again when the members are there; if they could not be had it stays with who has spoken. */
+  async learn(view) {
+    await renewMembers(view);
+    if (view.members.loaded && this.composer.field.current) this.look();
   }
 
   close() { if (this.open) this.composer.setState({ mention: null }); }
@@ -52,18 +60,19 @@ export class Suggesting {
 
   aria() {
     const { open } = this;
-    return { 'aria-autocomplete': 'list', 'aria-controls': open ? 'mentions' : undefined, 'aria-activedescendant': open ? `mention-${open.at}` : undefined };
+    const list = open ? { 'aria-controls': 'mentions', 'aria-activedescendant': `mention-${open.at}` } : {};
+    return { 'aria-autocomplete': 'list', ...list };
   }
 }
 
 /** Who has spoken last comes first. @param {import('../state.js').RoomView} view @param {string} begun */
 function matching(view, begun) {
-  const wanted = begun.toLocaleLowerCase();
   const users = new Map();
-  const add = (u) => { if (u.name && u.id !== state.me.id && !users.has(u.id) && u.name.toLocaleLowerCase().includes(wanted)) users.set(u.id, u); };
-  const { items } = view.timeline;
-  for (let n = items.length - 1; n >= 0 && n > items.length - 300 && users.size < most; n--) add(state.people.get(items[n].from.id) ?? items[n].from);
-  for (const { user } of view.members.items) if (users.size < most) add(user);
+  const spoken = view.timeline.items.slice(-lookBack).reverse().map(({ from }) => state.people.get(from.id) ?? from);
+  for (const user of [...spoken, ...view.members.items.map((m) => m.user)]) {
+    if (users.size === most) break;
+    if (user.name && user.id !== state.me.id && !users.has(user.id) && holds(user.name, begun)) users.set(user.id, user);
+  }
   return [...users.values()];
 }
 

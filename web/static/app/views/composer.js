@@ -14,12 +14,13 @@ import { aboveKeyboard } from './composer-keyboard.js';
 import { EmojiPicker } from './composer-emoji.js';
 import { Suggestions, Suggesting } from './composer-mentions.js';
 import { Icon } from './icon.js';
+import { IconButton } from './parts.js';
 
 const linesShown = 6;
 const almost = 0.9; // of the limit, from where on it is shown how much is left
 
 export class Composer extends Component {
-  state = { emojis: false, mention: null };
+  state = { emojis: false, mention: null, busy: false };
   field = createRef();
   suggesting = new Suggesting(this);
 
@@ -117,50 +118,68 @@ export class Composer extends Component {
     const { view } = this.props;
     const { draft } = view;
     const text = draft.text.trim();
-    if (!text || this.left() < 0 || this.busy) return;
+    if (!text || this.left() < 0 || this.state.busy) return;
     this.setState({ emojis: false, mention: null });
     if (draft.editing === null) {
       this.set(emptyDraft());
       const mentions = mentionsOf(draft, text);
       say(view.room.id, { text, ...(draft.replyTo !== null && { reply_to: draft.replyTo }), ...(mentions.length && { mentions }) });
     } else {
-      this.busy = true;
+      this.setState({ busy: true });
       const done = await attempt(edit(view, draft.editing, text));
-      this.busy = false;
-      if (done && view.draft.editing === draft.editing) this.set({ ...emptyDraft(), text: draft.before ?? '' });
+      this.setState({ busy: false });
+      if (done && view.draft === draft) this.set({ ...emptyDraft(), text: draft.before ?? '' }); // else one has written on
     }
     this.field.current?.focus();
   }
+
+  closeEmojis = () => {
+    this.setState({ emojis: false });
+    this.field.current.focus();
+  };
 
   /** Characters that are left, as the server counts them. */
   left() {
     return (state.limits?.text_chars || Infinity) - [...this.props.view.draft.text].length;
   }
 
-  render({ view }, { emojis, mention }) {
+  render({ view }, { emojis, mention, busy }) {
     const until = view.mute?.until ?? 0;
-    if (until > Date.now()) return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.muted', { until: untilTime(until) }));
+    if (until > Date.now()) return h(Muted, { until });
     const { draft } = view;
     const left = this.left();
     const shown = left < (1 - almost) * (state.limits?.text_chars ?? 0);
     return h('form', { class: 'composer', onSubmit: (e) => { e.preventDefault(); this.submit(); } },
       h(Banner, { view, draft, onCancel: this.cancel }),
       mention && h(Suggestions, { ...mention, onPick: (user) => this.suggesting.pick(user) }),
-      emojis && h(EmojiPicker, { onPick: (emoji) => this.insert(emoji), onClose: () => { this.setState({ emojis: false }); this.field.current.focus(); } }),
+      emojis && h(EmojiPicker, { onPick: (emoji) => this.insert(emoji), onClose: this.closeEmojis }),
       shown && h('p', { class: `left small number ${left < 0 ? 'problem' : 'muted'}`, id: 'composer-left', role: 'status' },
         t(left < 0 ? 'composer.over' : 'composer.left', { count: Math.abs(left), shown: number(Math.abs(left)) })),
       h('div', { class: 'composer-row' },
-        h('button', { class: 'button quiet icon packet-button', type: 'button', 'aria-label': t('composer.packet'), title: t('composer.packet'), onClick: () => openSheet('compose') },
-          h(Icon, { name: 'envelope', size: 24 })),
+        h(IconButton, {
+          icon: 'envelope', label: t('composer.packet'), size: 24, class: 'button quiet icon packet-button', onClick: () => openSheet('compose'),
+        }),
         h('div', { class: 'writing' },
           h('textarea', {
-            class: 'input', ref: this.field, rows: 1, value: draft.text, placeholder: t('composer.placeholder'), 'aria-label': t('composer.label'), enterKeyHint: 'send',
-            'aria-invalid': left < 0, 'aria-describedby': shown ? 'composer-left' : undefined, ...this.suggesting.aria(), dir: 'auto', autoComplete: 'off',
-            onInput: (e) => this.input(e), onKeyDown: (e) => this.key(e), onClick: () => this.suggesting.look(), onBlur: () => this.suggesting.close(),
+            class: 'input', ref: this.field, rows: 1, value: draft.text, placeholder: t('composer.placeholder'),
+            'aria-label': t('composer.label'), 'aria-invalid': left < 0, 'aria-describedby': shown ? 'composer-left' : undefined,
+            ...this.suggesting.aria(), dir: 'auto', autoComplete: 'off', enterKeyHint: 'send', onInput: (e) => this.input(e),
+            onKeyDown: (e) => this.key(e), onClick: () => this.suggesting.look(), onBlur: () => this.suggesting.close(),
           }),
-          h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('composer.emoji'), title: t('composer.emoji'), 'aria-expanded': emojis, onClick: () => this.setState({ emojis: !emojis }) },
-            h(Icon, { name: 'smile' }))),
-        h('button', { class: 'button primary icon', type: 'submit', 'aria-label': t(draft.editing === null ? 'composer.send' : 'composer.save'), disabled: !draft.text.trim() || left < 0 },
-          h(Icon, { name: draft.editing === null ? 'send' : 'check' }))));
+          h(IconButton, {
+            icon: 'smile', label: t('composer.emoji'), 'aria-expanded': emojis, onClick: () => this.setState({ emojis: !emojis }),
+          })),
+        h(Submit, { editing: draft.editing !== null, busy, disabled: !draft.text.trim() || left < 0 })));
   }
+}
+
+/** Sends, or saves a change: that is shown when the server has it. */
+function Submit({ editing, busy, disabled }) {
+  const label = t(editing ? 'composer.save' : 'composer.send');
+  return h('button', { class: 'button primary icon', type: 'submit', 'aria-label': label, 'aria-busy': busy, disabled },
+    busy ? h('span', { class: 'spinner', 'aria-hidden': 'true' }) : h(Icon, { name: editing ? 'check' : 'send' }));
+}
+
+function Muted({ until }) {
+  return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.muted', { until: untilTime(until) }));
 }

@@ -14,8 +14,9 @@ export class FindRooms extends Component {
   render(_, { query }) {
     return h('div', { class: 'stack tall' },
       h('input', {
-        class: 'input', type: 'text', inputmode: 'search', ref: this.input, value: query, maxLength: state.limits?.name_chars, placeholder: t('find.name'), 'aria-label': t('find.name'),
-        autocomplete: 'off', enterkeyhint: 'search', onInput: (e) => this.setState({ query: e.target.value }),
+        class: 'input', type: 'text', inputmode: 'search', ref: this.input, value: query, maxLength: state.limits?.name_chars,
+        placeholder: t('find.name'), 'aria-label': t('find.name'), autocomplete: 'off', enterkeyhint: 'search',
+        onInput: (e) => this.setState({ query: e.target.value }),
       }),
       h(PublicRooms, { query, none: t(query.trim() ? 'find.none' : 'rooms.noPublic', { query: query.trim() }) }));
   }

@@ -5,7 +5,7 @@ import { t } from '../words.js';
 
 // An address ends where the writing that no address has begins, as Chinese that follows without a space.
 const address = /\bhttps?:\/\/[^\s<>"'`\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+/gi;
-const trailing = /[.,;:!?)\]}*_~…]+$/;
+const trailing = '.,;:!?)]}*_~…';
 
 /** @param {string} text @param {string[]} names of those who are mentioned @param {string[]} [ids] theirs */
 export function parts(text, names, ids) {
@@ -24,9 +24,10 @@ export function parts(text, names, ids) {
 
 /** Without the sentence's own signs at its end; a bracket that was opened in it stays. @param {string} url */
 function trimmed(url) {
-  let end = url.replace(trailing, '');
-  if (url[end.length] === ')' && end.includes('(') && !end.includes(')')) end += ')';
-  return end;
+  let end = url.length;
+  while (trailing.includes(url[end - 1])) end--; // a pattern would look for the end from every sign on
+  const opened = url[end] === ')' && url.lastIndexOf('(', end) > url.lastIndexOf(')', end - 1);
+  return url.slice(0, opened ? end + 1 : end);
 }
 
 /** @param {string} url */

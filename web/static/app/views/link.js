@@ -10,6 +10,7 @@ export function LinkBar() {
   const { notice } = state;
   const name = notice === 'well' && isBehind() ? 'resuming' : notice;
   return h('div', { class: 'link-place', role: 'status' }, notice !== 'no' && h('p', { class: `link ${name}` },
-    h('span', { class: 'link-mark', 'aria-hidden': 'true' }, name === 'well' ? h(Icon, { name: 'check', size: 16 }) : h('i', { class: 'link-dot' })),
+    h('span', { class: 'link-mark', 'aria-hidden': 'true' },
+      name === 'well' ? h(Icon, { name: 'check', size: 16 }) : h('i', { class: 'link-dot' })),
     t(`link.${name}`)));
 }

@@ -1,15 +1,18 @@
 // What can be done with a line: react, answer, copy, change, take back.
 import { h, Component } from '../dom.js';
-import { state, change, toast } from '../state.js';
+import { state, change } from '../state.js';
 import { inWords, t } from '../words.js';
 import { closeSheet } from '../route.js';
 import { find } from '../model/timeline.js';
+import { keepDraft } from '../model/kept.js';
 import { governs } from '../model/rooms.js';
+import { copy } from '../actions/copy.js';
 import { react, recall } from '../actions/messages.js';
 import { emptyDraft, isFresh } from './composer-draft.js';
 import { EmojiPicker, quick } from './composer-emoji.js';
 import { brief } from './line-text.js';
 import { Icon } from './icon.js';
+import { IconButton } from './parts.js';
 
 export class MessageSheet extends Component {
   state = { all: false, busy: false, error: null };
@@ -19,31 +22,38 @@ export class MessageSheet extends Component {
     const { view, id } = this.props;
     const item = view.timeline.items[find(view.timeline, Number(id))];
     closeSheet();
-    react(view, item.seq, emoji, !item.mine?.has(emoji));
+    if (item) react(view, item.seq, emoji, !item.mine?.has(emoji));
   }
 
   /** @param {Partial<import('../state.js').Draft>} draft */
   write(draft) {
     const { view } = this.props;
     change(() => { view.draft = { ...view.draft, ...draft }; });
+    keepDraft(view.room.id, view.draft);
     closeSheet();
   }
 
-  async copy(item) {
-    try {
-      await navigator.clipboard.writeText(item.body.text);
-      toast(t('message.copied'));
-      closeSheet();
-    } catch {
-      this.setState({ error: { word: 'unknown' } });
-    }
+  /** What was being written comes back when the change is done, or not wanted any more. */
+  edit(item) {
+    const { draft } = this.props.view;
+    const before = draft.editing === null ? draft.text : draft.before;
+    this.write({ ...emptyDraft(), editing: item.seq, text: item.body.text, before });
   }
+
+  async copy(item) {
+    if (await copy(item.body.text)) this.close();
+  }
+
+  componentWillUnmount() { this.gone = true; }
+
+  /** Unless one has closed it before the answer came. */
+  close() { if (!this.gone) closeSheet(); }
 
   async recall(item) {
     this.setState({ busy: true, error: null });
     try {
       await recall(this.props.view, item.seq);
-      closeSheet();
+      this.close();
     } catch (error) {
       this.setState({ busy: false, error });
     }
@@ -60,15 +70,18 @@ export class MessageSheet extends Component {
       recall: text && (fresh || (governs(view) && view.room.kind !== 'direct')),
     };
     return h('div', { class: 'message-sheet' },
-      h('blockquote', { class: 'about small muted', dir: 'auto' }, h('b', null, item.from.id === state.me.id ? t('you') : item.from.name), ' ', brief(item)),
+      h('blockquote', { class: 'about small muted', dir: 'auto' },
+        h('b', null, item.from.id === state.me.id ? t('you') : item.from.name), ' ', brief(item)),
       may.react && h('div', { class: 'quick', role: 'group', 'aria-label': t('message.react') },
-        quick.map((emoji) => h('button', { class: 'button quiet icon', type: 'button', key: emoji, 'aria-pressed': !!item.mine?.has(emoji), onClick: () => this.react(emoji) }, emoji)),
-        h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('message.moreEmojis'), 'aria-expanded': all, onClick: () => this.setState({ all: !all }) }, h(Icon, { name: 'plus' }))),
+        quick.map((emoji) => h('button', {
+          class: 'button quiet icon', type: 'button', key: emoji, 'aria-pressed': !!item.mine?.has(emoji), onClick: () => this.react(emoji),
+        }, emoji)),
+        h(IconButton, { icon: 'plus', label: t('message.moreEmojis'), 'aria-expanded': all, onClick: () => this.setState({ all: !all }) })),
       all && h(EmojiPicker, { onPick: (emoji) => this.react(emoji), onClose: () => this.setState({ all: false }) }),
       h('div', { class: 'acts' },
         may.reply && act('reply', t('message.reply'), () => this.write({ replyTo: item.seq, editing: null })),
         may.copy && act('copy', t('message.copy'), () => this.copy(item)),
-        may.edit && act('edit', t('message.edit'), () => this.write({ ...emptyDraft(), editing: item.seq, text: item.body.text, before: view.draft.editing === null ? view.draft.text : '' })),
+        may.edit && act('edit', t('message.edit'), () => this.edit(item)),
         may.recall && act('trash', t('message.recall'), () => this.recall(item), { disabled: busy, class: 'act danger' })),
       error && h('p', { class: 'problem', role: 'alert' }, inWords(error)));
   }

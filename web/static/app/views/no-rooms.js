@@ -10,7 +10,8 @@ export function NoRooms() {
     h('div', { class: 'empty' },
       h('h2', null, t('rooms.none')),
       h('p', null, t('rooms.noneYet')),
-      h('button', { class: 'button primary', type: 'button', onClick: () => openSheet('new-room') }, h(Icon, { name: 'plus', size: 20 }), t('rooms.newRoom'))),
+      h('button', { class: 'button primary', type: 'button', onClick: () => openSheet('new-room') },
+        h(Icon, { name: 'plus', size: 20 }), t('rooms.newRoom'))),
     h('section', { class: 'stack', 'aria-label': t('rooms.openToAll') },
       h('h2', { class: 'small muted' }, t('rooms.openToAll')),
       h(PublicRooms, { query: '', none: t('rooms.noPublic') })));

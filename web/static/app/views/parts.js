@@ -4,6 +4,7 @@ import { state } from '../state.js';
 import { fullTime } from '../format.js';
 import { tint } from './tint.js';
 import { inWords, t } from '../words.js';
+import { Icon } from './icon.js';
 
 /** Somebody's picture, or the first letter of the name. */
 export function Avatar({ user, size = '' }) {
@@ -19,6 +20,12 @@ export function Avatar({ user, size = '' }) {
 /** Only pictures of this server are asked for: the policy of the page allows no others. */
 function safePicture(url) {
   try { return new URL(url, location.href).origin === location.origin; } catch { return false; }
+}
+
+/** A button that is an icon, and says on hover what it does. @param {any} props what a button has, and icon, label, size */
+export function IconButton({ icon, label, size, ...rest }) {
+  return h('button', { class: 'button quiet icon', type: 'button', 'aria-label': label, title: label, ...rest },
+    h(Icon, { name: icon, size }));
 }
 
 /** A time with its full date on hover. */

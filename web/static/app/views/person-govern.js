@@ -64,7 +64,8 @@ function PutOut({ view, user }) {
 
 function Ban({ view, user }) {
   return h(Act, {
-    icon: 'lock', kind: 'danger', label: t('person.ban'), yes: t('person.banYes'), question: t('person.banAsk', { name: user.name || user.id }),
+    icon: 'lock', kind: 'danger', label: t('person.ban'), yes: t('person.banYes'),
+    question: t('person.banAsk', { name: user.name || user.id }),
     act: () => putOut(view, user.id, true),
   });
 }

@@ -2,23 +2,23 @@
 import { h, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { money, number } from '../format.js';
+import { number } from '../format.js';
 import { back, openSheet } from '../route.js';
 import { nameOf } from '../model/rooms.js';
-import { Icon } from './icon.js';
+import { Balance } from './balance.js';
 import { LinkBar } from './link.js';
+import { IconButton } from './parts.js';
 import { TimelineView } from './timeline.js';
 import { Composer } from './composer.js';
 
 export function RoomScreen({ view }) {
   return h(Fragment, null,
     h('header', { class: 'bar' },
-      !state.wide && h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('back'), onClick: back }, h(Icon, { name: 'back' })),
+      !state.wide && h(IconButton, { icon: 'back', label: t('back'), onClick: back }),
       h('button', { class: 'room-name grow', type: 'button', onClick: () => openSheet('info') },
-        h('h1', { class: 'cut' }, nameOf(view)),
+        h('h1', { class: 'cut', dir: 'auto' }, nameOf(view)),
         h('span', { class: 'muted small cut' }, standing(view))),
-      h('button', { class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance: money(state.account.balance) }), onClick: () => openSheet('wallet') },
-        money(state.account.balance))),
+      h(Balance, null)),
     h(LinkBar, null),
     h(TimelineView, { view }),
     h(Composer, { view }));

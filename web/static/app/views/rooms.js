@@ -1,12 +1,14 @@
 // The list of rooms that one is in: who one is, a field that filters, the rooms, and the ways to more of them.
 import { h, Component, createRef } from '../dom.js';
 import { state, currentRoom } from '../state.js';
-import { brief, money, number } from '../format.js';
+import { brief, number } from '../format.js';
+import { holds } from '../matching.js';
 import { t } from '../words.js';
 import { openSheet } from '../route.js';
 import { listedRooms, nameOf } from '../model/rooms.js';
 import { lacksName, unwantLast, wantLast } from '../actions/lasts.js';
-import { Avatar } from './parts.js';
+import { Balance } from './balance.js';
+import { Avatar, IconButton } from './parts.js';
 import { Icon } from './icon.js';
 import { LinkBar } from './link.js';
 import { NoRooms } from './no-rooms.js';
@@ -20,7 +22,9 @@ export class RoomList extends Component {
 
   /** Rooms in sight ask for what is to be read of them. */
   sight = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) (isIntersecting ? wantLast : unwantLast)(/** @type {HTMLElement} */ (target).dataset.room ?? '');
+    for (const { isIntersecting, target } of seen) {
+      (isIntersecting ? wantLast : unwantLast)(/** @type {HTMLElement} */ (target).dataset.room ?? '');
+    }
   }, { rootMargin: '200px' });
 
   componentDidMount() { this.wantMore(); }
@@ -33,7 +37,9 @@ export class RoomList extends Component {
   wantMore() {
     const current = currentRoom();
     for (const view of state.rooms.values()) {
-      if ((view.unread > 0 && !view.last) || (lacksName(view) && !view.last && (view === current || this.state.query))) wantLast(view.room.id);
+      const isNew = view.unread > 0 && !view.last;
+      const isNameless = lacksName(view) && !view.last && (view === current || this.state.query);
+      if (isNew || isNameless) wantLast(view.room.id);
     }
   }
 
@@ -41,12 +47,14 @@ export class RoomList extends Component {
     const current = currentRoom();
     if (current && !state.wide && this.drawn) return this.drawn; // it is not seen
     const all = listedRooms();
-    const rooms = query ? all.filter((view) => plain(nameOf(view)).includes(plain(query))) : all;
+    const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all;
     this.drawn = [
       !state.route.room && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
       h(Head, { key: 'head', alone: !current || !state.wide }),
       (!current || !state.wide) && h(LinkBar, { key: 'link' }),
-      all.length > 0 && h(Search, { key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step) }),
+      all.length > 0 && h(Search, {
+        key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step),
+      }),
       h('div', { key: 'rooms', class: 'scroll rooms-scroll' },
         !all.length ? h(NoRooms, null) : !rooms.length ? h(NoMatch, { query }) :
           h('ul', { ref: this.list, class: 'room-list', 'aria-label': t('rooms.title'), onKeyDown: (e) => this.move(e) },
@@ -84,26 +92,24 @@ export class RoomList extends Component {
   }
 }
 
-/** For comparing. @param {string} text */
-function plain(text) { return text.normalize('NFKC').toLocaleLowerCase().trim(); }
-
 /** @param {{alone: boolean}} props no room beside it shows the balance */
 function Head({ alone }) {
   const { me } = state;
   return h('header', { class: 'bar' },
     h('button', { class: 'rooms-me grow', type: 'button', onClick: () => openSheet('settings') },
-      h(Avatar, { user: me }), h('strong', { class: 'cut', dir: 'auto', 'aria-hidden': 'true' }, me.name), h('span', { class: 'only-read' }, t('rooms.me', { name: me.name }))),
-    alone && h('button', { class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance: money(state.account.balance) }), onClick: () => openSheet('wallet') },
-      money(state.account.balance)),
-    h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('settings.title'), title: t('settings.title'), onClick: () => openSheet('settings') },
-      h(Icon, { name: 'settings' })));
+      h(Avatar, { user: me }),
+      h('strong', { class: 'cut', dir: 'auto' }, me.name),
+      h('span', { class: 'only-read' }, t('rooms.me'))),
+    alone && h(Balance, null),
+    h(IconButton, { icon: 'settings', label: t('settings.title'), onClick: () => openSheet('settings') }));
 }
 
 function Search({ query, set, into }) {
   return h('div', { class: 'rooms-search', role: 'search' },
     h(Icon, { name: 'search', size: 18 }),
     h('input', {
-      class: 'input', type: 'search', value: query, placeholder: t('rooms.search'), 'aria-label': t('rooms.search'), autocomplete: 'off', enterkeyhint: 'search',
+      class: 'input', type: 'search', value: query, placeholder: t('rooms.search'), 'aria-label': t('rooms.search'),
+      autocomplete: 'off', enterkeyhint: 'search',
       onInput: (e) => set(e.target.value),
       onKeyDown: (e) => {
         if (e.key === 'Escape' && query) set('');
@@ -117,11 +123,13 @@ function Search({ query, set, into }) {
 function NoMatch({ query }) {
   return h('div', { class: 'empty' },
     h('p', null, t('rooms.noMatch', { query })),
-    h('button', { class: 'button', type: 'button', onClick: () => openSheet('find', query.trim()) }, h(Icon, { name: 'search', size: 20 }), t('rooms.lookPublic')));
+    h('button', { class: 'button', type: 'button', onClick: () => openSheet('find', query.trim()) },
+      h(Icon, { name: 'search', size: 20 }), t('rooms.lookPublic')));
 }
 
 function More() {
-  const way = (icon, sheet, words) => h('button', { type: 'button', onClick: () => openSheet(sheet) }, h(Icon, { name: icon }), h('span', null, t(words)));
+  const way = (icon, sheet, words) => (
+    h('button', { type: 'button', onClick: () => openSheet(sheet) }, h(Icon, { name: icon }), h('span', null, t(words))));
   return h('nav', { class: 'rooms-more', 'aria-label': t('rooms.more') },
     way('plus', 'new-room', 'rooms.newRoom'), way('search', 'find', 'rooms.find'), way('person', 'direct', 'rooms.direct'));
 }

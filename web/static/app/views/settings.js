@@ -7,7 +7,7 @@ import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
 import { signOut } from '../session.js';
 import { copy } from '../actions/copy.js';
-import { Avatar } from './parts.js';
+import { Avatar, IconButton } from './parts.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
@@ -18,7 +18,8 @@ export function Settings() {
     h(Me, null),
     h(Choice, { label: t('settings.language'), name: 'language', value: state.lang, choose: setLanguage,
       options: languages.map((lang) => ({ value: lang, label: tongues[lang], lang })) }),
-    h(Choice, { label: t('settings.theme'), name: 'theme', value: state.theme, choose: setTheme, options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
+    h(Choice, { label: t('settings.theme'), name: 'theme', value: state.theme, choose: setTheme,
+      options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
       h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
@@ -32,7 +33,7 @@ function Me() {
     h('div', { class: 'row' }, h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut', dir: 'auto' }, me.name || me.id)),
     h('div', { class: 'row' },
       h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
-      h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('settings.copyId'), title: t('settings.copyId'), onClick: () => copy(me.id) }, h(Icon, { name: 'copy' }))));
+      h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
 }
 
 /** A guest cannot come back once he has signed out: he is asked first. The host's users sign out where they have signed in. */
@@ -42,8 +43,8 @@ class Leave extends Component {
   render(_, { isSure, asked }) {
     if (state.by === 'host') return h('p', { class: 'muted small' }, t('settings.byHost'));
     if (!asked || isSure) {
-      return h('button', { class: 'button wide danger', type: 'button', onClick: () => (isSure ? signOut() : this.setState({ asked: true })) },
-        h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
+      const leave = () => (isSure ? signOut() : this.setState({ asked: true }));
+      return h('button', { class: 'button wide danger', type: 'button', onClick: leave }, h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
     }
     return h('div', { class: 'stack leave', role: 'alert' },
       h('p', null, t('settings.guestWarning', { name: state.me.name, balance: money(state.account.balance) })),

@@ -2,14 +2,18 @@
 import { h, Component, createRef } from '../dom.js';
 import { closeSheet } from '../route.js';
 import { t } from '../words.js';
-import { Icon } from './icon.js';
+import { IconButton } from './parts.js';
 import { Passing } from './passing.js';
 
 export class Sheet extends Component {
   /** @type {HTMLDialogElement|null} */
   dialog = null;
+  outside = false;
 
-  /** It is open before what is in it hears that it is there, and moves the focus to where one begins. @param {HTMLDialogElement|null} dialog */
+  /**
+   * It is open before what is in it hears that it is there, and moves the focus to where one begins.
+   * @param {HTMLDialogElement|null} dialog
+   */
   open = (dialog) => {
     this.dialog = dialog;
     dialog?.showModal();
@@ -21,7 +25,8 @@ export class Sheet extends Component {
     return h('dialog', {
       class: 'sheet', ref: this.open, 'aria-label': title,
       onCancel: (e) => { e.preventDefault(); closeSheet(); },
-      onClick: (e) => { if (e.target === this.dialog) closeSheet(); },
+      onPointerDown: (e) => { this.outside = e.target === this.dialog; }, // who marks text and lets go outside does not mean it
+      onClick: (e) => { if (e.target === this.dialog && this.outside) closeSheet(); },
     }, h(Head, { title }), h('div', { class: 'sheet-body' }, children), h(Passing, null));
   }
 }
@@ -51,5 +56,5 @@ export class Panel extends Component {
 function Head({ title }) {
   return h('div', { class: 'bar' },
     h('h2', { class: 'grow cut' }, title),
-    h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('close'), title: t('close'), onClick: closeSheet }, h(Icon, { name: 'close' })));
+    h(IconButton, { icon: 'close', label: t('close'), onClick: closeSheet }));
 }

@@ -4,7 +4,7 @@ import { change } from '../state.js';
 import { t } from '../words.js';
 import { isSealed } from '../model/packets.js';
 
-export const sheets = {
+const sheets = {
   'new-room': { load: async () => (await import('./new-room.js')).NewRoom, modal: true, title: () => t('newRoom.title') },
   find: { load: async () => (await import('./find-rooms.js')).FindRooms, modal: true, title: () => t('find.title') },
   direct: { load: async () => (await import('./direct.js')).Direct, modal: true, title: () => t('direct.title') },
@@ -21,6 +21,9 @@ export const sheets = {
   person: { load: async () => (await import('./person.js')).PersonSheet, title: () => t('person.title') }, // id: user
   message: { load: async () => (await import('./message-sheet.js')).MessageSheet, modal: true, needsRoom: true, title: () => t('message.title') }, // id: seq
 };
+
+/** The row of a sheet, if there is one by that name: anybody may have written the address. @param {string} name */
+export function sheetOf(name) { return Object.hasOwn(sheets, name) ? sheets[name] : undefined; }
 
 /** @type {Map<string, {view?: any, failed?: unknown}>} */
 const loaded = new Map();

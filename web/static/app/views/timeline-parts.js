@@ -10,11 +10,15 @@ import { Icon } from './icon.js';
 
 /** Above the first line: where the room began, or that older lines come. It is as high in every state. */
 export function Beginning({ view }) {
-  const { timeline, room } = view;
+  const { timeline } = view;
   const what = timeline.error ? h(Unread, { view, error: timeline.error })
-    : timeline.complete ? timeline.items.length > 0 && h('p', { class: 'muted small cut' }, t(room.kind === 'direct' ? 'timeline.beginningDirect' : 'timeline.beginning', { room: nameOf(view) }))
+    : timeline.complete ? timeline.items.length > 0 && h('p', { class: 'muted small cut' }, beginning(view))
       : h('span', { class: 'spinner', role: 'status', 'aria-label': t('timeline.loadingOlder') });
   return h('div', { class: 'beginning' }, what);
+}
+
+function beginning(view) {
+  return view.room.kind === 'direct' ? t('timeline.beginningDirect') : t('timeline.beginning', { room: nameOf(view) });
 }
 
 function Unread({ view, error }) {
@@ -38,5 +42,6 @@ export function NothingYet({ view }) {
   return h('div', { class: 'empty' },
     h('h2', null, t('timeline.empty')),
     h('p', null, t(direct ? 'timeline.emptyDirect' : 'timeline.emptyRoom')),
-    !direct && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') }, h(Icon, { name: 'people', size: 20 }), t('timeline.invite')));
+    !direct && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') },
+      h(Icon, { name: 'people', size: 20 }), t('timeline.invite')));
 }

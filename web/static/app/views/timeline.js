@@ -176,14 +176,23 @@ export class TimelineView extends Component {
     const atEnd = to === heights.count;
     const space = { paddingTop: `${heights.top(from)}px`, paddingBottom: `${heights.top(heights.count) - heights.top(to)}px` };
     return h('div', { class: 'timeline' },
-      h('section', { class: 'timeline-box', ref: this.box, tabIndex: 0, 'aria-label': t('timeline.title'), 'aria-busy': timeline.loading !== 'no', onScroll: this.scrolled },
-        !timeline.loaded && (timeline.error ? h(Failed, { error: timeline.error, again: () => loadNewest(view.room.id) }) : h(Loading, null)),
-        timeline.loaded && h(Beginning, { view, lang: state.lang }),
-        timeline.loaded && !heights.count && !view.outbox.length && timeline.complete && h(NothingYet, { view }),
-        h('ol', { class: 'lines', ref: this.list, style: space },
-          linesOf(view, from, to, this),
-          (atEnd && !timeline.newer || !timeline.loaded) && linesOfOutbox(view)),
-        timeline.newer && h(Loading, null)),
+      h('section', {
+        class: 'timeline-box', ref: this.box, tabIndex: 0, 'aria-label': t('timeline.title'), 'aria-busy': timeline.loading !== 'no',
+        onScroll: this.scrolled,
+      },
+      !timeline.loaded && h(NotYet, { view }),
+      timeline.loaded && h(Beginning, { view, lang: state.lang }),
+      timeline.loaded && !heights.count && !view.outbox.length && timeline.complete && h(NothingYet, { view }),
+      h('ol', { class: 'lines', ref: this.list, style: space },
+        linesOf(view, from, to, this),
+        (atEnd && !timeline.newer || !timeline.loaded) && linesOfOutbox(view)),
+      timeline.newer && h(Loading, null)),
       h(Pill, { away: timeline.loaded && !place.bottom, unread: view.unread, newer: timeline.newer, onClick: this.toNewest }));
   }
+}
+
+/** Nothing is here: it comes, or it could not be had. */
+function NotYet({ view }) {
+  const { error } = view.timeline;
+  return error ? h(Failed, { error, again: () => loadNewest(view.room.id) }) : h(Loading, null);
 }

@@ -1,4 +1,4 @@
-// 中文。不是翻译,是照中文的说法写的。
+// 中文。不是翻译，是照中文的说法写的。
 export default {
   close: '关闭',
   back: '返回',
@@ -16,7 +16,7 @@ export default {
   },
   room: {
     none: '还没有打开群聊',
-    choose: '从左边选一个,或者新建一个。',
+    choose: '从左边选一个，或者新建一个。',
     typing: ({ names, count }) => (count === 1 ? `${names[0] ?? '有人'}正在输入…` : count === 2 && names[1] ? `${names[0]}、${names[1]}正在输入…` : `${count} 人正在输入…`),
     online: '在线',
     members: ({ shown }) => `${shown} 人`,
@@ -135,8 +135,8 @@ export default {
     beginning: ({ room }) => `「${room}」从这里开始`,
     beginningDirect: '你们的聊天从这里开始',
     empty: '还没有消息',
-    emptyRoom: '打个招呼,发个红包,或者拉几个朋友进来。',
-    emptyDirect: '打个招呼,或者发个红包吧。',
+    emptyRoom: '打个招呼，发个红包，或者拉几个朋友进来。',
+    emptyDirect: '打个招呼，或者发个红包吧。',
     invite: '邀请朋友',
     new: ({ shown }) => `${shown} 条新消息`,
     newLine: '以下是新消息',
@@ -154,11 +154,11 @@ export default {
     reaction: ({ emoji, count }) => `${emoji} ${count}`,
     read: '已读',
     readBy: ({ count }) => `${count} 人已读`,
-    said: ({ name, text }) => `${name}:${text}`,
+    said: ({ name, text }) => `${name}：${text}`,
     saidPacket: ({ name }) => `${name}发了一个红包`,
     you: '你',
     somebody: '有人',
-    unknown: '这条消息当前版本看不了,刷新页面试试',
+    unknown: '这条消息当前版本看不了，刷新页面试试',
     member: {
       invited: ({ by, user }) => `${by}邀请${user}加入了群聊`,
       kicked: ({ by, user }) => `${by}将${user}移出了群聊`,
@@ -173,7 +173,7 @@ export default {
     muted: ({ by, user, until }) => `${by}将${user}禁言${until && `至${until}`}`,
     unmuted: ({ by, user }) => `${by}解除了${user}的禁言`,
     renamed: ({ by, name }) => `${by}将群名改为「${name}」`,
-    announced: ({ by, announcement }) => `${by}发布了群公告:${announcement}`,
+    announced: ({ by, announcement }) => `${by}发布了群公告：${announcement}`,
     unannounced: ({ by }) => `${by}撤下了群公告`,
     drained: ({ name, mine, luckiest }) => `${mine ? '你' : name}的红包已被领完${luckiest ? ` · ${luckiest}手气最佳` : ''}`,
     expired: ({ name, mine }) => `${mine ? '你' : name}的红包已过期`,

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/schemes"
+)
+
+// books are what the database holds of the packets of a workload.
+type books []schemes.Book
+
+// readBooks gives none when the scheme stores nothing.
+func readBooks(ctx context.Context, s schemes.Scheme, w workload) (books, error) {
+	all := make(books, w.packets)
+	var missing error
+	var mu sync.Mutex // guards missing
+	numbers := make([]int, w.packets)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	err := each(ctx, numbers, func(ctx context.Context, n int) (err error) {
+		all[n], err = s.Stored(ctx, w.id(n))
+		if errors.Is(err, schemes.ErrNotFound) {
+			mu.Lock()
+			defer mu.Unlock()
+			missing, err = err, nil
+		}
+		return err
+	})
+	if missing != nil {
+		return nil, err
+	}
+	return all, err
+}
+
+func (b books) grabs() (n int) {
+	for _, book := range b {
+		n += len(book.Paid)
+	}
+	return n
+}
+
+// caughtUp waits until as many grabs are stored as were told, or for so long.
+func (t *tally) caughtUp(ctx context.Context, s schemes.Scheme, within time.Duration) (books, time.Duration, error) {
+	told, begin := len(t.told()), time.Now()
+	for {
+		reading := time.Now()
+		b, err := readBooks(ctx, s, t.workload)
+		if err != nil || b == nil || b.grabs() >= told || time.Since(begin) > within {
+			return b, time.Since(begin), err
+		}
+		select {
+		case <-time.After(50*time.Millisecond + 2*time.Since(reading)): // a table tells nobody when it changes
+		case <-ctx.Done():
+			return nil, 0, ctx.Err()
+		}
+	}
+}
+
+// money sees that nothing was paid that the sender had not given, and nothing is missing.
+func (t *tally) money(packets []schemes.Packet, b books) Check {
+	told := make([]int64, len(packets))
+	for a, amount := range t.told() {
+		told[a.packet] += amount
+	}
+	c := Check{Name: checkMoney, Held: true, Detail: "of every packet"}
+	if b == nil {
+		c.Detail = "as told; it stores nothing"
+	}
+	wrong, by := 0, int64(0)
+	for n, p := range packets {
+		off := max(0, told[n]-p.Total())
+		if b != nil {
+			sum := b[n].Left + b[n].Refunded
+			for _, paid := range b[n].Paid {
+				sum += paid.Amount
+			}
+			off = max(off, sum-p.Total(), p.Total()-sum)
+		}
+		if off > 0 {
+			wrong++
+			by += off
+		}
+	}
+	if wrong > 0 {
+		c.Held, c.Detail = false, fmt.Sprintf("%d of %d packets are off, by %d together", wrong, len(packets), by)
+	}
+	return c
+}
+
+// twice sees that nobody has two shares of a packet, as told or as stored.
+func (t *tally) twice(b books) Check {
+	seen, twice := map[attempt]bool{}, 0
+	for i, h := range t.heard {
+		if h.err == nil && h.Verdict == schemes.Got {
+			if seen[t.attempts[i]] {
+				twice++
+			}
+			seen[t.attempts[i]] = true
+		}
+	}
+	for _, book := range b {
+		users := map[string]bool{}
+		for _, p := range book.Paid {
+			if users[p.User] {
+				twice++
+			}
+			users[p.User] = true
+		}
+	}
+	return Check{Name: checkTwice, Held: twice == 0, Detail: fmt.Sprintf("%d users have two shares", twice)}
+}
+
+// lost are the grabs that were told and are not stored so.
+func (t *tally) lost(b books) (n int) {
+	stored := map[attempt]int64{}
+	users := map[string]int{}
+	for i := range t.grabbers {
+		users[userName(i)] = i
+	}
+	for packet, book := range b {
+		for _, p := range book.Paid {
+			stored[attempt{packet, users[p.User]}] += p.Amount
+		}
+	}
+	for a, amount := range t.told() {
+		if stored[a] != amount {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/flaws"
+	"hongbao/cmd/hongbao-bench/schemes"
+)
+
+// contest is one scheme being compared.
+type contest struct {
+	*compare
+
+	who     schemes.Named
+	servers *servers
+}
+
+// outcomes of the scheme: one, and for a scheme that jams another one, of packets that it can serve.
+func (c contest) outcomes(ctx context.Context, w workload) ([]Outcome, error) {
+	o, err := c.outcome(ctx, w)
+	if err != nil || c.who.Name != jams || w.shares <= jamless || o.Won == w.packets*w.shares {
+		return []Outcome{o}, err
+	}
+	o.Note = "jams; below, packets that it can serve"
+	can := w
+	can.name, can.packets, can.shares, can.grabbers, can.mean = "small", min(2000, max(1, w.packets*w.shares/jamless)), jamless, jamless, 200_000_000
+	small, _, err := c.race(ctx, can)
+	small.Scheme = fmt.Sprintf("%s, packets of %d", jams, jamless)
+	small.Note = fmt.Sprintf("%d packets of much money: %s in all", can.packets, yuan(can.mean*int64(can.packets*can.shares)))
+	return []Outcome{o, small}, err
+}
+
+// jams is the scheme that does not get through a packet of many shares; with so many, and much money, it does.
+const (
+	jams    = "lua-split"
+	jamless = 10
+)
+
+// outcome of all that is asked of it.
+func (c contest) outcome(ctx context.Context, w workload) (Outcome, error) {
+	o, stores, err := c.race(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	if !stores {
+		return o, nil
+	}
+	for _, observe := range []func(context.Context) (Check, error){c.killed, c.refunded} {
+		check, err := observe(ctx)
+		if err != nil {
+			return o, err
+		}
+		o.Verdicts = append(o.Verdicts, check)
+		if err := c.servers.release(); err != nil {
+			return o, err
+		}
+	}
+	o.MeanByPlace, err = c.places(ctx)
+	return o, errors.Join(err, c.servers.release())
+}
+
+// begin opens the packets of a workload in a new process on empty engines.
+func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, schemes.Engines, []schemes.Packet, error) {
+	packets, err := w.all()
+	if err != nil {
+		return nil, schemes.Engines{}, nil, err
+	}
+	e, err := c.servers.fresh(ctx)
+	if err != nil {
+		return nil, e, nil, err
+	}
+	process, err := c.who.Start(ctx, e)
+	if err != nil {
+		return nil, e, nil, err
+	}
+	if err := each(ctx, packets, process.Open); err != nil {
+		return nil, e, nil, errors.Join(err, process.Stop())
+	}
+	return process, e, packets, nil
+}
+
+// race has everybody grab, and looks at the books when the scheme has caught up.
+func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, err error) {
+	process, _, packets, err := c.begin(ctx, w)
+	if err != nil {
+		return o, false, err
+	}
+	defer func() { err = errors.Join(err, process.Stop(), c.servers.release()) }()
+	t := newTally(w)
+	told := c.tell(t)
+	err = t.play(ctx, process, c.budget)
+	told()
+	if err != nil {
+		return o, false, err
+	}
+	o = t.outcome(c.who)
+	c.say("%s: %d of %d grabs made, %d won, %.0f/s", c.who.Name, o.Grabs, len(t.attempts), o.Won, o.GrabsPerSecond)
+	b, waited, err := t.caughtUp(ctx, process, c.budget/2)
+	if err != nil {
+		return o, false, err
+	}
+	if b != nil && b.grabs() < o.Won { // a last look when nothing moves any more
+		if err := process.Stop(); err != nil {
+			return o, false, err
+		}
+		if b, err = readBooks(ctx, process, w); err != nil {
+			return o, false, err
+		}
+	}
+	o.Verdicts = []Check{t.money(packets, b), t.twice(b)}
+	if b != nil {
+		o.Verdicts = append(o.Verdicts, t.stored(b, waited))
+	}
+	o.Verdicts = append(o.Verdicts, t.refused())
+	return o, b != nil, nil
+}
+
+// stored says whether what was told is stored by now.
+func (t *tally) stored(b books, waited time.Duration) Check {
+	if lost := t.lost(b); lost > 0 {
+		return Check{Name: checkStored, Detail: fmt.Sprintf("%d of %d that were told are not stored %.1f s after the last grab, lost or still waiting", lost, len(t.told()), waited.Seconds())}
+	}
+	detail := "at the latest when it is told"
+	if waited > 200*time.Millisecond {
+		detail = fmt.Sprintf("within %.1f s of the last grab", waited.Seconds())
+	}
+	return Check{Name: checkStored, Held: true, Detail: detail}
+}
+
+// tell says how it goes, until the function it gives is called.
+func (c contest) tell(t *tally) (stop func()) {
+	over, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(2 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				c.say("%s: %d of %d", c.who.Name, t.begun.Load(), len(t.attempts))
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() { close(over); <-gone }
+}
+
+// places gives the mean share of each place.
+func (c contest) places(ctx context.Context) ([]float64, error) {
+	w := c.few("place", 10, 1000)
+	w.packets = c.placePackets
+	packets, err := w.all()
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.servers.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	process, err := c.who.Start(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	means, err := flaws.MeanByPlace(ctx, process, packets)
+	return means, errors.Join(err, process.Stop())
+}
+
+// few is a small workload with the seed of the comparison.
+func (c contest) few(name string, shares int, mean int64) workload {
+	return workload{name: name, callers: c.callers, packets: 1, shares: shares, grabbers: shares, mean: mean, seed: c.seed, ttl: time.Hour}
+}

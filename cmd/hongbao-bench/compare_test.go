@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/cmd/hongbao-bench/schemes"
+)
+
+func TestCompareNotUnderstood(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"compare --fast", 2, "fast"},
+		{"compare lua-split", 2, "lua-split"},
+		{"compare --only pool,door", 1, "door"},
+		{"compare --flaws --only lua-split", 1, "lua-split"},
+		{"compare --callers 0", 1, "--callers"},
+		{"compare --callers 10001", 1, "--callers"},
+		{"compare --shares 0", 1, "--shares"},
+		{"compare --packets 1000 --shares 1000000", 1, "--packets"},
+		{"compare --budget 0s", 1, "--budget"},
+		{"compare --hot --demo", 1, "exclude"},
+		{"compare --flaws --redis-url redis://127.0.0.1:1/0", 1, "private"},
+		{"compare --only pool --redis-url nowhere", 1, "--redis-url"},
+	} {
+		code, out, said := run(t, strings.Fields(c.args)...)
+		if code != c.code || out != "" || !strings.Contains(said, c.want) {
+			t.Errorf("%s: exit %d, %q, %q", c.args, code, out, said)
+		}
+	}
+}
+
+// small is a comparison that takes seconds.
+func small(only string) (*compare, *program, *bytes.Buffer) {
+	var out, said bytes.Buffer
+	c := defaultCompare()
+	c.only, c.callers, c.shares, c.budget, c.placePackets = only, 4, 60, time.Second, 2
+	c.limit, c.late, c.demoTTL = time.Second, 2*time.Second, time.Second
+	p := &program{stdout: &out, stderr: &said}
+	c.say = p.say
+	return c, p, &out
+}
+
+// TestCompare plays some schemes in small, from the flags to the file, and sees that the verdicts are those that the
+// schemes deserve.
+func TestCompare(t *testing.T) {
+	c, p, out := small("lua-split,lua-list,pool,hongbao")
+	c.json = filepath.Join(t.TempDir(), "compare.json")
+	if err := c.run(t.Context(), p); err != nil {
+		t.Fatalf("%v\n%s", err, p.stderr)
+	}
+	var result Comparison
+	text, err := os.ReadFile(c.json)
+	if err != nil || json.Unmarshal(text, &result) != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	broken := map[string][]string{
+		"lua-split": {checkKill, checkLeft}, "lua-split, packets of 10": nil, "lua-list": {checkRefund}, "pool": nil, "hongbao": nil,
+	}
+	for _, o := range result.Outcomes {
+		want, expected := broken[o.Scheme]
+		if !expected || o.Callers != 4 || !o.Finished || o.Won == 0 || o.GrabsPerSecond <= 0 || o.P50 <= 0 || o.P999 < o.P99 || o.P99 < o.P50 {
+			t.Errorf("%+v", o)
+		}
+		delete(broken, o.Scheme)
+		for _, check := range o.Verdicts {
+			if check.Held == slices.Contains(want, check.Name) {
+				t.Errorf("%s: %+v", o.Scheme, check)
+			}
+		}
+		if n := len(o.Verdicts); o.Scheme == "hongbao" && (n != len(checkNames()) || len(o.MeanByPlace) != 10 || o.Won != 60) {
+			t.Errorf("%+v", o)
+		}
+		if !strings.Contains(out.String(), "\n"+o.Scheme+" ") {
+			t.Errorf("no %s in\n%s", o.Scheme, out)
+		}
+	}
+	if len(broken) > 0 || result.Workload == "" || result.Machine == "" {
+		t.Errorf("not there: %v; %+v", broken, result)
+	}
+}
+
+func TestCompareHot(t *testing.T) {
+	c, p, _ := small("hongbao")
+	c.hot = true
+	var result Comparison
+	if _, err := onSite(func(s *site) (struct{}, error) { return struct{}{}, c.race(t.Context(), p, s, &result) }); err != nil {
+		t.Fatal(err)
+	}
+	if o := result.Outcomes[0]; o.Shares != 1000 || o.Won > 1000 || o.Grabs < o.Won || o.Answers <= 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	c, p, out := small("")
+	c.demo = true
+	if err := c.run(t.Context(), p); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"lua-split: 10.00 in 5", "hongbao: 10.00 in 5 pieces, 9 people grab at once: 5 got", "; 4 are told it is gone", "back with the sender"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestCompareOnServersOfOthers shows that nothing is left there, and that a Redis with something in it is not flushed.
+func TestCompareOnServersOfOthers(t *testing.T) {
+	_, err := onSite(func(s *site) (struct{}, error) {
+		r, err := s.redis(t.Context())
+		if err != nil {
+			return struct{}{}, err
+		}
+		pg, err := s.postgres(t.Context())
+		if err != nil {
+			return struct{}{}, err
+		}
+		client, err := s.redisClient(r, 1)
+		if err != nil {
+			return struct{}{}, err
+		}
+		checkServersOfOthers(t, client, r.URL(), pg.URL("postgres"))
+		return struct{}{}, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func checkServersOfOthers(t *testing.T, client *redis.Client, redisURL, databaseURL string) {
+	c, p, _ := small("lua-split")
+	c.redisURL, c.databaseURL, c.shares = redisURL, databaseURL, 10
+	client.Set(t.Context(), "precious", 1, 0)
+	if err := c.run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "holds 1 keys") {
+		t.Errorf("a Redis with something in it: %v", err)
+	}
+	if client.Exists(t.Context(), "precious").Val() != 1 {
+		t.Fatal("it was flushed")
+	}
+	client.FlushAll(t.Context())
+	client.ConfigSet(t.Context(), "notify-keyspace-events", "Kg")
+	if err := c.run(t.Context(), p); err != nil {
+		t.Errorf("%v\n%s", err, p.stderr)
+	}
+	if n := client.DBSize(t.Context()).Val(); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+	if set := client.ConfigGet(t.Context(), "notify-keyspace-events").Val()["notify-keyspace-events"]; set != "gK" && set != "Kg" {
+		t.Errorf("notify-keyspace-events is %q", set)
+	}
+	db, err := pgx.Connect(t.Context(), databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(t.Context())
+	var left int
+	if err := db.QueryRow(t.Context(), `select count(*) from pg_database where datname like 'hongbao_bench%'`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d databases are left, %v", left, err)
+	}
+}
+
+// TestOursConduct shows that ours keep what the schemes' interface says.
+func TestOursConduct(t *testing.T) {
+	_, err := onSite(func(s *site) (struct{}, error) {
+		all, err := startServers(t.Context(), s, "", "", 8)
+		if err != nil {
+			return struct{}{}, err
+		}
+		for _, n := range []schemes.Named{oursPool(s.log), oursService(s.log)} {
+			e, err := all.fresh(t.Context())
+			if err != nil {
+				return struct{}{}, err
+			}
+			process, err := n.Start(t.Context(), e)
+			if err != nil {
+				return struct{}{}, err
+			}
+			checkOurs(t, process, n.Name)
+			if err := process.Stop(); err != nil {
+				return struct{}{}, err
+			}
+		}
+		return struct{}{}, all.release()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func checkOurs(t *testing.T, s schemes.Scheme, name string) {
+	p := schemes.Packet{ID: "p", Sender: "sender", Shares: []int64{10, 20, 30}, TTL: time.Hour}
+	if err := s.Open(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for i, want := range []struct {
+		packet, user string
+		verdict      schemes.Verdict
+	}{
+		{"p", "ann", schemes.Got}, {"p", "ann", schemes.Already}, {"p", "bob", schemes.Got}, {"p", "cyd", schemes.Got},
+		{"p", "dan", schemes.Gone}, {"p", "bob", schemes.Already}, {"no-such-packet", "ann", schemes.Unknown},
+	} {
+		a, err := s.Grab(t.Context(), want.packet, want.user)
+		if err != nil || a.Verdict != want.verdict || (a.Amount > 0) != (want.verdict == schemes.Got) {
+			t.Errorf("%s, grab %d: %+v, %v; want %q", name, i, a, err, want.verdict)
+		}
+		total += a.Amount
+	}
+	if total != 60 {
+		t.Errorf("%s: gave %d of 60", name, total)
+	}
+	b, err := s.Stored(t.Context(), "p")
+	switch {
+	case name == "pool" && err == nil:
+		t.Errorf("pool has stored %+v", b)
+	case name != "pool" && (err != nil || len(b.Paid) != 3 || b.Left != 0 || b.Refunded != 0):
+		t.Errorf("%s: %+v, %v", name, b, err)
+	}
+	if _, err := s.Stored(t.Context(), "no-such-packet"); err == nil {
+		t.Errorf("%s has a book of an unknown packet", name)
+	}
+}

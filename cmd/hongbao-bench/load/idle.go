@@ -1,0 +1,50 @@
+package load
+
+import (
+	"context"
+	"time"
+)
+
+// idle has everybody say one thing and then nothing, each in a room of his own and one that all are in.
+type idle struct{}
+
+func (idle) prepare(ctx context.Context, c *crew) error {
+	if err := c.makeRooms(ctx, 1+len(c.users), func(i int) *user { return c.users[max(i-1, 0)] }); err != nil {
+		return err
+	}
+	return each(ctx, c.users, func(ctx context.Context, i int, u *user) error {
+		if err := c.join(ctx, u, c.rooms[0]); err != nil {
+			return err
+		}
+		return c.join(ctx, u, c.rooms[1+i])
+	})
+}
+
+func (idle) play(ctx context.Context, c *crew) error {
+	for _, u := range c.users {
+		c.look(u)
+	}
+	if err := until(ctx, patience, func() bool { return c.open.Load() == 0 }); err != nil {
+		return err
+	}
+	before := c.board.lost.Load()
+	pause(ctx, c.plan.Duration)
+	c.checks.saw(checkStayed, int64(len(c.users)))
+	if lost := c.board.lost.Load() - before; lost > 0 {
+		c.checks.fault(checkStayed, "%d connections were lost", lost)
+	}
+	return ctx.Err()
+}
+
+// look has a user read the history of his room.
+func (c *crew) look(u *user) {
+	c.said.Add(1)
+	c.open.Add(1)
+	data := []byte(`{"room":"` + u.journals[len(u.journals)-1].room.id + `","limit":1}`)
+	u.say(&call{method: "history", data: data, due: time.Now(), answered: func(_ []byte, failed *refusal) {
+		c.open.Add(-1)
+		if failed != nil {
+			c.checks.fault(checkAnswered, "%s: history: %s", u.id, failed.word)
+		}
+	}})
+}

@@ -1,0 +1,121 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"hongbao/web/wire"
+)
+
+// Target is the installation that is put under load.
+type Target struct {
+	URLs      []string // of its instances, http://…
+	Passes    Passes
+	Processes []Process // of which it consists, as far as they run here
+
+	client *http.Client
+}
+
+// setupCallers is how many requests are made at once to make ready.
+const setupCallers = 32
+
+// NewTarget knows how to reach it.
+func NewTarget(urls []string, passes Passes, processes []Process) *Target {
+	t := &Target{Passes: passes, Processes: processes}
+	for _, url := range urls {
+		t.URLs = append(t.URLs, strings.TrimRight(url, "/"))
+	}
+	t.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: setupCallers}, Timeout: time.Minute}
+	return t
+}
+
+// Close gives the connections back.
+func (t *Target) Close() { t.client.CloseIdleConnections() }
+
+// url of the instance that is a user's.
+func (t *Target) url(number int) string { return t.URLs[number%len(t.URLs)] }
+
+func (t *Target) socketURL(number int) string {
+	return "ws" + strings.TrimPrefix(t.url(number), "http") + "/v1/socket"
+}
+
+// do makes a request; what is to be repeated is.
+func (t *Target) do(ctx context.Context, verb, url, token string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	for began := time.Now(); ; pause(ctx, again/5) {
+		repeat, err := t.try(ctx, verb, url, token, body, answer)
+		if err == nil || !repeat || ctx.Err() != nil || time.Since(began) > patience {
+			return err
+		}
+	}
+}
+
+func (t *Target) try(ctx context.Context, verb, url, token string, body []byte, answer any) (repeat bool, err error) {
+	r, err := http.NewRequestWithContext(ctx, verb, url, bytes.NewReader(body))
+	if err != nil {
+		return false, err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := t.client.Do(r)
+	if err != nil {
+		return true, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return true, err
+	}
+	if response.StatusCode != http.StatusOK {
+		temporary := response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests
+		return temporary, fmt.Errorf("%s %s: %s: %.300s", verb, url, response.Status, text)
+	}
+	if answer == nil {
+		return false, nil
+	}
+	return false, json.Unmarshal(text, answer)
+}
+
+// command is an RPC of a user's over HTTP.
+func (t *Target) command(ctx context.Context, u *user, method string, request, answer any) error {
+	return t.do(ctx, http.MethodPost, t.url(u.number)+"/v1/commands/"+method, u.token, request, answer)
+}
+
+// history is a page of a room's entries after a place.
+func (t *Target) history(ctx context.Context, u *user, room string, after int64) ([]entry, error) {
+	var page struct {
+		Entries []json.RawMessage `json:"entries"`
+	}
+	if err := t.command(ctx, u, "history", wire.HistoryRequest{Room: room, After: &after, Limit: 100}, &page); err != nil {
+		return nil, err
+	}
+	entries := make([]entry, len(page.Entries))
+	for i, text := range page.Entries {
+		c := newCursor(text)
+		if entries[i].body(&c); !c.ok {
+			return nil, fmt.Errorf("no entry: %s", text)
+		}
+		entries[i].offset = entries[i].seq
+	}
+	return entries, nil
+}
+
+// credit gives a user money.
+func (t *Target) credit(ctx context.Context, user string, amount int64, key string) error {
+	return t.do(ctx, http.MethodPost, t.URLs[0]+"/v1/admin/credit", t.Passes.Admin, wire.AdjustRequest{User: user, Amount: amount, Key: key}, nil)
+}
+
+// audit reads all the books.
+func (t *Target) audit(ctx context.Context) (a wire.AuditReply, err error) {
+	err = t.do(ctx, http.MethodGet, t.URLs[0]+"/v1/admin/audit", t.Passes.Admin, struct{}{}, &a)
+	return a, err
+}

@@ -1,0 +1,105 @@
+package load
+
+import "context"
+
+// settle waits until every command is answered and every journal has what the others have. Who is too late for that
+// is found by the checks.
+func (c *crew) settle(ctx context.Context) {
+	_ = until(ctx, 2*patience, func() bool { return c.open.Load() == 0 })
+	_ = until(ctx, patience, func() bool { return c.board.connected.Load() == int64(len(c.users)) && c.allHeard() })
+}
+
+// lasts is the highest seq of each room that anybody knows.
+func (c *crew) lasts() map[*room]int64 {
+	last := map[*room]int64{}
+	for _, r := range c.rooms {
+		last[r] = r.last()
+	}
+	return last
+}
+
+func (c *crew) allHeard() bool {
+	last := c.lasts()
+	for _, u := range c.users {
+		for _, j := range u.journals {
+			if j.last.Load() < last[j.room] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// verify looks at everything once more, when nobody is there any longer.
+func (c *crew) verify(ctx context.Context) error {
+	if n := c.open.Load(); n > 0 {
+		c.checks.fault(checkAnswered, "%d commands were never answered", n)
+	}
+	c.checks.saw(checkAnswered, c.said.Load())
+	c.verifyJournals()
+	if err := each(ctx, c.rooms, func(ctx context.Context, _ int, r *room) error { return c.compare(ctx, r) }); err != nil {
+		return err
+	}
+	if len(c.pots) > 0 {
+		if err := c.addUp(ctx); err != nil {
+			return err
+		}
+		n := int64(len(c.pots))
+		c.checks.saw(checkShare, n)
+		c.checks.saw(checkLeft, n)
+		c.checks.saw(checkSums, n)
+	}
+	return c.balance(ctx)
+}
+
+func (c *crew) verifyJournals() {
+	last := c.lasts()
+	var entries int64
+	for _, u := range c.users {
+		for _, j := range u.journals {
+			entries += j.last.Load()
+			j.finish(last[j.room], c.checks)
+		}
+	}
+	for _, name := range []string{checkOrder, checkOnce, checkComplete, checkAgree} {
+		c.checks.saw(name, entries)
+	}
+}
+
+// compare reads a room's history: it is what everybody has heard, and what was acknowledged is there once.
+func (c *crew) compare(ctx context.Context, r *room) error {
+	var stored []mark
+	for {
+		page, err := c.target.history(ctx, r.owner, r.id, int64(len(stored)))
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for i := range page {
+			if page[i].seq != int64(len(stored))+1 {
+				c.checks.fault(checkStored, "the history of %s has entry %d after %d", r.id, page[i].seq, len(stored))
+			}
+			stored = append(stored, page[i].mark())
+		}
+	}
+	r.compare(stored, c.checks)
+	return nil
+}
+
+// balance has the installation read its books.
+func (c *crew) balance(ctx context.Context) error {
+	if c.target.Passes.Admin == "" {
+		return nil
+	}
+	a, err := c.target.audit(ctx)
+	if err != nil {
+		return err
+	}
+	c.checks.saw(checkBooks, int64(a.Transfers))
+	if !a.OK || a.Funded != a.InWallets+a.InPackets {
+		c.checks.fault(checkBooks, "funded %d, in wallets %d, in packets %d, differences %v", a.Funded, a.InWallets, a.InPackets, a.Differences)
+	}
+	return nil
+}

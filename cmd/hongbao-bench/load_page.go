@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/load"
+	"hongbao/cmd/hongbao-bench/report"
+)
+
+// page is the report with charts.
+func (l *loaded) page() ([]byte, error) {
+	r := report.Report{
+		Title: "What hongbao carries", Subtitle: l.Installation + ", " + l.At.Format(time.RFC1123),
+		Hardware: []report.Fact{
+			{Name: "Processor", Value: fmt.Sprintf("%d cores, %s", l.Hardware.Cores, l.Hardware.CPU)},
+			{Name: "Memory", Value: fmt.Sprintf("%.0f GiB", float64(l.Hardware.Memory)/(1<<30))},
+			{Name: "System", Value: l.Hardware.System}, {Name: "Go", Value: l.Hardware.Go},
+		},
+		Command: l.Command,
+		Figures: []report.Figure{l.checkedFigure()},
+	}
+	r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
+	for _, one := range l.Results {
+		if s, ok := timeSection(one); ok {
+			r.Sections = append(r.Sections, s)
+		}
+	}
+	var b bytes.Buffer
+	err := report.Write(&b, r)
+	return b.Bytes(), err
+}
+
+// checkedFigure says how much of what was checked held.
+func (l *loaded) checkedFigure() report.Figure {
+	checked, held := 0, 0
+	for _, r := range l.Results {
+		for _, c := range r.Checks {
+			checked++
+			if c.Held {
+				held++
+			}
+		}
+	}
+	return report.Figure{
+		Name: "Checked while it ran", Value: fmt.Sprintf("%d of %d held", held, checked), Verdict: report.Of(held == checked),
+		Note: "journals, acknowledgements, winners, sums, books",
+	}
+}
+
+func (l *loaded) ratesSection() report.Section {
+	bars := report.Bars{Unit: "a second"}
+	for _, r := range l.Results {
+		for _, f := range r.Series {
+			bars.Bars = append(bars.Bars, report.Bar{Name: f.Name, Note: title(r.Plan), Value: f.PerSecond, Ours: true})
+		}
+	}
+	return report.Section{Title: "How much", Body: bars, Says: "Where a rate was asked this is that rate, kept; what goes as fast as it can says so."}
+}
+
+func (l *loaded) latenciesSection() report.Section {
+	var rows report.Latencies
+	for _, r := range l.Results {
+		for _, f := range r.Series {
+			rows.Rows = append(rows.Rows, report.Latency{
+				Name: f.Name, Note: title(r.Plan), Ours: true,
+				P50: f.At(50), P99: f.At(99), P999: f.At(99.9),
+			})
+		}
+	}
+	return report.Section{Title: "How long it takes", Body: rows, Says: "From when each request was due, said or not: who is late pays for it."}
+}
+
+// checksSection has a row for each load, and a column for whatever any of them has checked.
+func (l *loaded) checksSection() report.Section {
+	var m report.Matrix
+	column := map[string]int{}
+	for _, r := range l.Results {
+		for _, c := range r.Checks {
+			if _, ok := column[c.Name]; !ok {
+				column[c.Name] = len(m.Checks)
+				m.Checks = append(m.Checks, c.Name)
+			}
+		}
+	}
+	for _, r := range l.Results {
+		row := report.Verdicts{Name: r.Plan.Scenario, Note: title(r.Plan), Ours: true, Cells: make([]report.Cell, len(m.Checks))}
+		for _, c := range r.Checks {
+			if !c.Held || c.Seen > 0 {
+				row.Cells[column[c.Name]] = report.Cell{Verdict: report.Of(c.Held), Detail: seen(c)}
+			}
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return report.Section{Title: "What held", Body: m, Says: "Looked at while it ran, and once more beside what is stored when it was over."}
+}
+
+func seen(c load.Check) string {
+	if c.Held {
+		return fmt.Sprintf("%d looked at", c.Seen)
+	}
+	return fmt.Sprintf("%d times: %s", c.Faults, c.Detail)
+}
+
+func (l *loaded) partsSection() report.Section {
+	t := report.Table{Columns: []report.Column{{Name: "load"}, {Name: "cores used"}, {Name: "bottleneck"}}}
+	for _, r := range l.Results {
+		var used []string
+		for _, p := range r.Parts {
+			used = append(used, fmt.Sprintf("%s %.2f", p.Name, p.Cores))
+		}
+		t.Rows = append(t.Rows, []string{title(r.Plan), strings.Join(used, ", "), r.Bottleneck})
+	}
+	return report.Section{Title: "Where the time goes", Body: t, Says: "Processor time of each part while the load ran; 1 is one core all the time."}
+}
+
+// timeSection is the slowest hundredth of each series, second by second; false when there is nothing to draw.
+func timeSection(r load.Result) (section report.Section, ok bool) {
+	lines := report.Lines{X: report.Axis{Name: "time", Seconds: true}, Y: report.Axis{Name: "p99", Seconds: true}}
+	at := map[string]int{}
+	for _, m := range r.Timeline {
+		for _, f := range m.Series {
+			i, ok := at[f.Name]
+			if !ok {
+				i = len(lines.Series)
+				at[f.Name] = i
+				lines.Series = append(lines.Series, report.Series{Name: f.Name})
+			}
+			lines.Series[i].Points = append(lines.Series[i].Points, report.Point{X: m.Second, Y: f.At(99).Seconds()})
+		}
+	}
+	return report.Section{Title: "Second by second", Says: title(r.Plan), Body: lines}, len(lines.Series) > 0 && len(r.Timeline) > 1
+}

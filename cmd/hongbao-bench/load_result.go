@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/load"
+)
+
+// loaded is all that came of a load.
+type loaded struct {
+	At           time.Time     `json:"at"`
+	Hardware     load.Hardware `json:"hardware"`
+	Installation string        `json:"installation"`
+	Command      string        `json:"command"`
+	Results      []load.Result `json:"results"`
+}
+
+// table writes the results for people.
+func (l *loaded) table(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format, args...) } // it keeps its first error for Flush
+	say("%s, on %s\n", l.Installation, l.Hardware)
+	for _, r := range l.Results {
+		say("\n%s\n", title(r.Plan))
+		say("  what\tcount\ta second\tp50 ms\tp90 ms\tp99 ms\tp99.9 ms\tmax ms\n")
+		for _, f := range r.Series {
+			say("  %s\t%d\t%.0f\t", f.Name, f.Count, f.PerSecond)
+			for _, p := range f.Percentiles {
+				say("%.1f\t", p)
+			}
+			say("%.1f\n", f.Max)
+		}
+		for _, p := range r.Parts {
+			say("  %s\t%.2f cores\t", p.Name, p.Cores)
+			if p.Resident > 0 {
+				say("%d MiB, %+.1f KiB a user", p.Resident>>20, float64(p.Grown)/1024/float64(r.Plan.Users))
+			}
+			say("\n")
+		}
+		say("  bottleneck: %s\n", r.Bottleneck)
+		if len(r.Errors) > 0 || r.Lost > 0 {
+			say("  errors, repeated until answered: %s; %d connections lost\n", counted(r.Errors), r.Lost)
+		}
+		for _, c := range r.Checks {
+			if c.Held && c.Seen == 0 {
+				continue // there was nothing to look at
+			}
+			if c.Held {
+				say("  %s: yes (%s)\n", c.Name, seen(c))
+			} else {
+				say("  %s: NO, %s\n", c.Name, seen(c))
+			}
+		}
+	}
+	return t.Flush()
+}
+
+func counted(errors map[string]int64) string {
+	var list []string
+	for _, word := range slices.Sorted(maps.Keys(errors)) {
+		list = append(list, fmt.Sprintf("%s %d", word, errors[word]))
+	}
+	return strings.Join(list, ", ")
+}
+
+// title says in a line what was played.
+func title(p load.Plan) string {
+	pace := fmt.Sprintf("%.0f a second for %v", p.Rate, p.Duration)
+	if p.Closed {
+		pace = fmt.Sprintf("as fast as it goes for %v", p.Duration)
+	}
+	switch p.Scenario {
+	case "grab":
+		packets := fmt.Sprintf("%d packets at a time", p.Packets)
+		if p.Packets == 1 || p.Closed {
+			packets = "hot packets in turn"
+		}
+		return fmt.Sprintf("grab: %d users, %s, %d shares each, %s", p.Users, packets, p.Shares, pace)
+	case "chat":
+		return fmt.Sprintf("chat: %d users in rooms of %d, %s", p.Users, p.RoomSize, pace)
+	case "storm":
+		return fmt.Sprintf("storm: %d users in rooms of %d come back at once, to %d entries missed", p.Users, p.RoomSize, p.Missed)
+	}
+	return fmt.Sprintf("%s: %d users for %v", p.Scenario, p.Users, p.Duration)
+}
+
+// files writes what was asked for.
+func (l *loaded) files(jsonFile, htmlFile string) error {
+	text, err := json.MarshalIndent(l, "", "  ")
+	if err == nil && jsonFile != "" {
+		err = writeFile(jsonFile, append(text, '\n'))
+	}
+	if err == nil && htmlFile != "" {
+		var page []byte
+		if page, err = l.page(); err == nil {
+			err = writeFile(htmlFile, page)
+		}
+	}
+	return err
+}
+
+func writeFile(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // reports are for everybody
+		return err
+	}
+	return os.WriteFile(name, content, 0o644) //nolint:gosec // as above
+}
+
+// verdict is an error that names what did not hold.
+func (l *loaded) verdict() error {
+	var wrong []error
+	for _, r := range l.Results {
+		for _, c := range r.Checks {
+			if !c.Held {
+				wrong = append(wrong, fmt.Errorf("%s: violated: %s: %s", r.Plan.Scenario, c.Name, c.Detail))
+			}
+		}
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,41 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hongbao/cmd/hongbao-bench/report"
+)
+
+var update = flag.Bool("update", false, "write the golden pages anew")
+
+func written(t *testing.T, r report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	for name, r := range map[string]report.Report{"comparison": comparison(), "empty": {Title: "Nothing was measured"}} {
+		file := filepath.Join("testdata", name+".html")
+		got := written(t, r)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s is another page now; look at it, and if it is meant: go test ./cmd/hongbao-bench/report -update", file)
+		}
+	}
+}

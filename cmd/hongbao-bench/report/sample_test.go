@@ -1,0 +1,110 @@
+package report_test
+
+import (
+	"math"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/report"
+)
+
+// comparison is a page with one of each picture, of figures that somebody might have measured.
+func comparison() report.Report {
+	return report.Report{
+		Title:    "Eight ways to grab a red packet",
+		Subtitle: "100,000 shares in 1,000 packets, 20 callers, seed 1. Who is slow had 10 s, and did less.",
+		Figures: []report.Figure{
+			{Name: "Ours, committed before the answer", Value: "27,300/s", Note: "0.37× lua-list, which stores nothing"},
+			{Name: "Promises of ours", Value: "5 of 5", Verdict: report.Held},
+			{Name: "Promises of lua-split", Value: "2 of 5", Note: "jams after 8 of 100", Verdict: report.Broken},
+		},
+		Hardware: []report.Fact{
+			{Name: "Processor", Value: "AMD EPYC 7B13, 2 cores"}, {Name: "Memory", Value: "8 GB"},
+			{Name: "System", Value: "Linux 6.1, amd64, go1.26"}, {Name: "Engines", Value: "Redis 7.0.15, PostgreSQL 15.8"},
+		},
+		Command: "hongbao-bench compare --callers 20 --packets 1000 --shares 100 --seed 1 --html compare.html",
+		Sections: []report.Section{
+			{Title: "Grabs a second", Says: "Each scheme with the same callers, packets and shares, one after the other.", Body: throughput()},
+			{Title: "What one waits for an answer", Says: "From the call to its answer, retries included.", Body: waits()},
+			{Title: "What was kept", Says: "Observed in this run, not promised: each was audited when all was done.", Body: kept()},
+			{Title: "Who gets how much", Says: "Mean share by the place in which people came.", Body: places()},
+			{Title: "While it went on", Says: "Answers a second.", Body: rates()},
+			{Title: "How each works", Body: report.Table{
+				Columns: []report.Column{{Name: "scheme"}, {Name: "from"}, {Name: "how a grab is decided"}, {Name: "retries", Number: true}},
+				Rows:    [][]string{{"lua-list", "article 2", "one script pops a share cut before", "0"}, {"optimistic", "article 3", "a version on the packet's row", "41,207"}},
+			}},
+		},
+	}
+}
+
+func throughput() report.Bars {
+	return report.Bars{Unit: "grabs/s", Beside: "lua-list", Bars: []report.Bar{
+		{Name: "lua-split", Note: "article 1", Value: 61_300},
+		{Name: "lua-list", Note: "article 2", Value: 74_100},
+		{Name: "lock", Note: "article 3", Value: 212},
+		{Name: "optimistic", Note: "article 3", Value: 96.4},
+		{Name: "pessimistic", Note: "article 3", Value: 1_870},
+		{Name: "prealloc", Note: "article 3", Value: 1_240},
+		{Name: "redis-queue", Note: "article 3", Value: 5_020},
+		{Name: "redis-queue-async", Note: "article 3", Value: math.NaN()},
+		{Name: "pool", Note: "ours, in memory", Value: 1_420_000, Ours: true},
+		{Name: "hongbao", Note: "ours, committed before the answer", Value: 27_300, Ours: true},
+	}}
+}
+
+func waits() report.Latencies {
+	return report.Latencies{Rows: []report.Latency{
+		{Name: "lua-list", P50: 240 * time.Microsecond, P99: 910 * time.Microsecond, P999: 2300 * time.Microsecond},
+		{Name: "optimistic", Note: "article 3", P50: 41 * time.Millisecond, P99: 612 * time.Millisecond, P999: 1700 * time.Millisecond},
+		{Name: "lock", Note: "did not come to an end"},
+		{Name: "hongbao", Note: "ours", P50: 690 * time.Microsecond, P99: 1900 * time.Microsecond, P999: 6100 * time.Microsecond, Ours: true},
+	}}
+}
+
+func kept() report.Matrix {
+	held, broken := report.Cell{Verdict: report.Held}, report.Broken
+	told := func(detail string) report.Cell { return report.Cell{Verdict: broken, Detail: detail} }
+	return report.Matrix{
+		Checks: []string{"paid what was funded", "nobody twice", "nothing told but lost", "all shares given", "refund right"},
+		Rows: []report.Verdicts{
+			{Name: "lua-split", Note: "article 1", Cells: []report.Cell{held, held, told("1,204 told, 0 in the table after a crash"), told("92 of 100 left, all refused"), told("2.13 refunded twice")}},
+			{Name: "lua-list", Note: "article 2", Cells: []report.Cell{held, held, told("one second may be lost"), held, {Detail: "has no expiry"}}},
+			{Name: "hongbao", Note: "ours", Ours: true, Cells: []report.Cell{{Verdict: report.Held, Detail: "100,000 of 100,000"}, held, held, held, held}},
+		},
+	}
+}
+
+// places has more lines than one picture holds, and more points than can be seen.
+func places() report.Lines {
+	fair := func(float64) float64 { return 100 }
+	halves := func(place float64) float64 { return max(1, 5000*math.Pow(0.5, place-1)) }
+	uneven := func(place float64) float64 { return 100 + 8*math.Sin(place) }
+	l := report.Lines{X: report.Axis{Name: "place"}, Y: report.Axis{Name: "mean share in cents"}, Level: &report.Level{Name: "equal parts", Y: 100}}
+	for _, s := range []struct {
+		name string
+		mean func(place float64) float64
+	}{{"lua-split", halves}, {"lua-list", uneven}, {"lock", fair}, {"optimistic", fair}, {"hongbao", uneven}} {
+		means := make([]float64, 500)
+		for i := range means {
+			means[i] = s.mean(float64(i + 1))
+		}
+		l.Series = append(l.Series, report.Series{Name: s.name, Ours: s.name == "hongbao", Points: report.ByPlace(means)})
+	}
+	return l
+}
+
+// rates has a gap.
+func rates() report.Lines {
+	l := report.Lines{X: report.Axis{Name: "time since the start", Seconds: true}, Y: report.Axis{Name: "a second"}}
+	won, gone := report.Series{Name: "won", Ours: true}, report.Series{Name: "already or gone"}
+	for t := range 31 {
+		at := float64(t)
+		y := 26_000 * (1 - math.Exp(-at/3))
+		if t == 17 || t == 18 {
+			y = math.NaN()
+		}
+		won.Points = append(won.Points, report.Point{X: at, Y: y})
+		gone.Points = append(gone.Points, report.Point{X: at, Y: 400 * at})
+	}
+	l.Series = []report.Series{won, gone}
+	return l
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// From which ratio of the largest to the smallest value the small ones would not be seen on a linear scale.
+const wide = 30
+
+// scale puts values between the two ends of a side.
+type scale struct {
+	lo, hi float64
+	log    bool
+	ticks  []float64
+}
+
+// share of a side, from its beginning: 0 to 1.
+type share float64
+
+func (s share) String() string { return fmt.Sprintf("%.4g%%", 100*float64(s)) }
+
+// newScale holds all values: from zero on, or logarithmic when they are far apart and all more than nothing.
+func newScale(values []float64) scale {
+	least, most := math.Inf(1), 0.0
+	for _, v := range values {
+		if measured(v) {
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	switch {
+	case most <= 0:
+		return scale{hi: 1, ticks: []float64{0, 1}}
+	case least > 0 && most/least >= wide:
+		return newLogScale(least, most)
+	}
+	step := stepFor(most)
+	s := scale{hi: math.Ceil(most/step-1e-9) * step}
+	s.ticks = multiples(0, s.hi, step)
+	return s
+}
+
+// newLogScale starts below the least value, so that there is something to see of it.
+func newLogScale(least, most float64) scale {
+	s := scale{lo: floor125(least / 1.5), hi: ceil125(most), log: true}
+	for _, grain := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		if s.ticks = s.decades(grain); len(s.ticks) <= 6 {
+			return s
+		}
+	}
+	every := (len(s.ticks) + 5) / 6
+	var fewer []float64
+	for i := 0; i < len(s.ticks); i += every {
+		fewer = append(fewer, s.ticks[i])
+	}
+	s.ticks = fewer
+	return s
+}
+
+// newSpan is a linear scale that begins and ends where the values do, which are in order.
+func newSpan(first, last float64) scale {
+	if last <= first {
+		return scale{lo: first - 1, hi: first + 1, ticks: []float64{first}}
+	}
+	s := scale{lo: first, hi: last}
+	step := stepFor(last - first)
+	s.ticks = multiples(math.Ceil(first/step)*step, last, step)
+	if len(s.ticks) > 0 && s.at(s.ticks[0]) > 0.1 {
+		s.ticks = append([]float64{first}, s.ticks...)
+	}
+	return s
+}
+
+// at is where a value is.
+func (s scale) at(v float64) share {
+	if s.log {
+		v = max(v, s.lo)
+		return share(math.Log(v/s.lo) / math.Log(s.hi/s.lo))
+	}
+	return share((v - s.lo) / (s.hi - s.lo))
+}
+
+// note says what must be known to read the scale.
+func (s scale) note() string {
+	if s.log {
+		return "Logarithmic scale: the same step is the same ratio."
+	}
+	return ""
+}
+
+func (s scale) decades(grain []float64) []float64 {
+	var ticks []float64
+	for e := math.Floor(math.Log10(s.lo)); e <= math.Ceil(math.Log10(s.hi)); e++ {
+		for _, g := range grain {
+			if v := g * math.Pow(10, e); v >= s.lo*(1-1e-9) && v <= s.hi*(1+1e-9) {
+				ticks = append(ticks, v)
+			}
+		}
+	}
+	return ticks
+}
+
+// stepFor gives four to eight steps for a length: 1, 2 or 5 times a power of ten.
+func stepFor(length float64) float64 {
+	ten := math.Pow(10, math.Floor(math.Log10(length)))
+	for _, g := range []float64{5, 2, 1, 0.5, 0.2} {
+		if length/(g*ten) >= 4-1e-9 {
+			return g * ten
+		}
+	}
+	return 0.1 * ten
+}
+
+func multiples(from, to, step float64) []float64 {
+	var ticks []float64
+	for i := 0; from+float64(i)*step <= to*(1+1e-9); i++ {
+		ticks = append(ticks, from+float64(i)*step)
+	}
+	return ticks
+}
+
+// measured tells a number from what could not be had.
+func measured(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 }

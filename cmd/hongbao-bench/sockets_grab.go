@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/load"
+	"hongbao/cmd/hongbao-bench/measure"
+)
+
+// playWon has grabs over sockets committed with fsync and told, beside article 2's script in Redis, which stores nothing.
+func playWon(ctx context.Context, e *engines, s *site, in *installation) ([]measure.Result, error) {
+	r, err := s.redis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const callers = 20
+	client, err := s.redisClient(r, callers)
+	if err != nil {
+		return nil, err
+	}
+	plan := load.Plan{
+		Scenario: "grab", Users: e.size.winners, Shares: e.size.winners, Closed: true, Duration: e.budget,
+		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners, // more than can be grabbed
+	}
+	result, err := e.match(ctx, measure.Match{
+		Name: fmt.Sprintf("won over %d sockets, committed", plan.Users), Unit: "grabs", Asked: measure.Asked{AtLeast: 0.35},
+		Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {
+			return func(ctx context.Context) (measure.Round, error) {
+				r, err := played(ctx, in, plan)
+				return measure.Round{Done: int(r.Of(load.Won).Count), Took: time.Duration(r.Seconds * float64(time.Second))}, err
+			}, nil
+		}},
+		Peer: measure.Side{Name: "lua-list, Redis alone", Ready: func(ctx context.Context, round int) (measure.Play, error) {
+			r := newLuaListRound(client, batch{packets: 1, shares: 100_000}, fmt.Sprintf("won-%d", round))
+			if err := client.FlushAll(ctx).Err(); err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context) (measure.Round, error) { return r.play(ctx, e.crowd(callers)) }, r.open(ctx)
+		}},
+	})
+	return []measure.Result{result}, err
+}
+
+// playImpatient has very many grab what is there for few, all within a second, and asks how long the slowest hundredth of
+// the winners waited. The rate of a round is one over that time.
+func playImpatient(ctx context.Context, e *engines, _ *site, in *installation) ([]measure.Result, error) {
+	plan := load.Plan{
+		Scenario: "grab", Users: e.size.crowd, Packets: 1, Shares: e.size.crowd * 2 / 5, Rate: float64(e.size.crowd),
+		Ramp: time.Duration(e.size.crowd) * time.Millisecond, Duration: time.Second,
+	}
+	r, err := e.match(ctx, measure.Match{
+		Name: fmt.Sprintf("p99 until won, %d sockets, %d shares, within a second", plan.Users, plan.Shares), Unit: "1/p99",
+		Asked: measure.Asked{AtLeast: 1},
+		Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {
+			return func(ctx context.Context) (measure.Round, error) {
+				r, err := played(ctx, in, plan)
+				return measure.Round{Done: 1, Took: r.Of(load.Won).At(99)}, err
+			}, nil
+		}},
+		Peer: asked(measure.Round{Done: 1, Took: 100 * time.Millisecond}),
+	})
+	return []measure.Result{r}, err
+}
+
+// played is a load of which everything held.
+func played(ctx context.Context, in *installation, plan load.Plan) (load.Result, error) {
+	r, err := load.Run(ctx, in.target, plan, func(string, ...any) {})
+	if err == nil {
+		err = (&loaded{Results: []load.Result{r}}).verdict()
+	}
+	return r, err
+}

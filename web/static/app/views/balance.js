@@ -1,0 +1,13 @@
+// What is in the wallet, and the way to it.
+import { h } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { money } from '../format.js';
+import { openSheet } from '../route.js';
+
+export function Balance() {
+  const balance = money(state.account.balance);
+  return h('button', {
+    class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance }), onClick: () => openSheet('wallet'),
+  }, balance);
+}

@@ -1,0 +1,184 @@
+// What the page shows is right whatever the line does: what is unread, what is being sent, whose rooms they are.
+
+import { change, drawWith, state } from '/app/state.js';
+import { setLanguage } from '/app/words.js';
+import { nameOf } from '/app/model/rooms.js';
+import { loadNewest } from '/app/actions/history.js';
+import { wantLast } from '/app/actions/lasts.js';
+import { markRead } from '/app/actions/looking.js';
+import { say } from '/app/actions/messages.js';
+import { openPacket, sendPacket } from '/app/actions/packets.js';
+import { equal, historyOf, Line, me, ok, text, texts, until } from './line.js';
+
+await setLanguage('en');
+
+const room = (id, lastSeq, more = {}) => (
+  { id, name: id, kind: 'public', members: 2, last_seq: lastSeq, created_at: 1, role: 'member', read_seq: lastSeq, unread: 0, ...more });
+const quiet = { presence: () => ({ online: 1, users: [] }), members: () => ({ members: [] }) };
+const view = (id) => state.rooms.get(id);
+
+/** A room that is looked at, with so many texts of others. */
+async function looksAt(id, known, answers = {}) {
+  const line = new Line({ ...quiet, history: historyOf(() => known), ...answers });
+  line.up([room(id, known.length, { read_seq: 0, unread: known.length })]);
+  await loadNewest(id);
+  return line;
+}
+
+/** What one has read before the line was cut stays read, though the server has not heard of it; what is new is counted by it. */
+export async function readWhileCut() {
+  const known = texts(3);
+  const line = await looksAt('tea', known);
+  markRead('tea');
+  await line.asked('read');
+  line.cut();
+  line.up([room('tea', 3, { read_seq: 0, unread: 3 })]);
+  equal([view('tea').unread, view('tea').readSeq], [0, 3], 'nothing new');
+
+  line.cut();
+  known.push(text(4), text(5));
+  line.up([room('tea', 5, { read_seq: 0, unread: 5 })]);
+  await until(() => view('tea').timeline.last === 5, 'what was missed');
+  for (const call of [await line.asked('read'), await line.asked('read')]) {
+    equal(call.data, { room: 'tea', seq: 3 });
+    call.answer({ unread: 2 });
+  }
+  await until(() => view('tea').unread === 2, `${view('tea').unread} unread`);
+  equal(view('tea').readSeq, 3);
+}
+
+/** Another tab has read: all, more than has come here yet, or a part. */
+export async function readElsewhere() {
+  const known = texts(3);
+  const line = await looksAt('cake', known);
+  const readTo = (seq) => line.tell('message', { data: { read: { room: 'cake', user: me.id, seq } } });
+  readTo(2);
+  const call = await line.asked('read');
+  call.answer({ unread: 1 });
+  await until(() => view('cake').unread === 1, 'a part');
+  readTo(4);
+  equal(view('cake').unread, 0, 'more than has come');
+  line.push('cake', text(4));
+  equal(view('cake').unread, 0, 'what has been read before it came');
+  line.push('cake', text(5));
+  equal(view('cake').unread, 1, 'what is new');
+}
+
+/** What is said while an answer is on its way is not forgotten by it. */
+export async function saidMeanwhile() {
+  const line = await looksAt('nuts', texts(3));
+  line.tell('message', { data: { read: { room: 'nuts', user: me.id, seq: 1 } } });
+  const call = await line.asked('read');
+  line.push('nuts', text(4));
+  call.answer({ unread: 2 });
+  (await line.asked('read')).answer({ unread: 3 });
+  await until(() => view('nuts').unread === 3, `${view('nuts').unread} unread`);
+}
+
+/** A line that is sent, but then too much is missed for it to be told: it does not stay as being sent. */
+export async function sentAndSkipped() {
+  const known = texts(3);
+  const line = await looksAt('plum', known, { send_packet: () => ({ packet: { id: 'p1' }, seq: 5, balance: 900, next_commitment: 'c1' }) });
+  say('plum', { text: 'hello' });
+  const call = await line.asked('send');
+  call.answer({ seq: 4 });
+  sendPacket('plum', { total: 100, count: 1 });
+  await until(() => state.account.balance === 900, 'the balance of the answer');
+  equal(view('plum').outbox.map((s) => s.seq), [4, 5], 'not told yet');
+
+  line.cut();
+  known.push(text(4, me.id, { key: call.data.key }), text(5, me.id, { key: view('plum').outbox[1].key }));
+  for (let seq = 6; seq <= 2000; seq++) known.push(text(seq));
+  line.up([room('plum', 2000)]);
+  await until(() => view('plum').timeline.last === 2000 && !view('plum').outbox.length, `${view('plum').outbox.length} are being sent still`);
+  const seqs = view('plum').timeline.items.map((i) => i.seq);
+  equal(seqs, seqs.map((_, n) => seqs[0] + n), 'without a gap');
+}
+
+/** The answer to a second try comes before the line is told: one sees it all the time, and once. */
+export async function sentAndTold() {
+  const known = texts(3);
+  let history = null;
+  const line = new Line({ ...quiet });
+  line.up([room('fig', 3)]);
+  const loading = loadNewest('fig');
+  (await line.asked('history')).answer({ entries: known, packet_states: [], more: false });
+  await loading;
+  say('fig', { text: 'hello' });
+  const { data: { key } } = await line.asked('send');
+  line.cut();
+  line.up([room('fig', 4)]);
+  history = await line.asked('history'); // of what was missed, with the line in it
+  (await line.asked('send')).answer({ seq: 4, dup: true });
+  const seen = () => view('fig').outbox.filter((s) => s.key === key).length + view('fig').timeline.items.filter((i) => i.key === key).length;
+  await until(() => view('fig').outbox[0]?.seq === 4, 'the answer');
+  equal(seen(), 1, 'before it is told');
+  history.answer({ entries: [text(4, me.id, { key })], packet_states: [], more: false });
+  await until(() => view('fig').timeline.last === 4, 'it is told');
+  equal([seen(), view('fig').outbox.length], [1, 0], 'after');
+}
+
+/** Whom one talks with is known though he has left: by what he has said or done. */
+export async function otherHasLeft() {
+  const known = [...texts(2), ...Array.from({ length: 10 }, (_, i) => text(i + 3, me.id))];
+  const line = new Line({ ...quiet, members: () => ({ members: [{ user: me, role: 'member', online: true }] }), history: historyOf(() => known) });
+  line.up([room('pair', known.length, { kind: 'direct', name: '' })]);
+  wantLast('pair');
+  await until(() => nameOf(view('pair')) === 'bob', nameOf(view('pair')));
+}
+
+/** A room that one was put out of while the line was cut is not open any more. */
+export async function outWhileCut() {
+  const line = new Line({ ...quiet, history: historyOf(() => []) });
+  line.up([room('den', 0), room('tea', 0)]);
+  change(() => { state.route = { room: 'den', sheet: null }; });
+  line.cut();
+  line.up([room('tea', 0)]);
+  equal([state.route.room, state.rooms.has('den')], [null, false]);
+  ok(state.toasts.some((toast) => toast.text.includes('not in this room')), 'why');
+}
+
+/** What is missed does not take the place of what is newer in the list of rooms. */
+export async function lastNeverBack() {
+  const line = new Line({ ...quiet, history: historyOf(() => texts(9)) });
+  line.up([room('date', 7)]);
+  wantLast('date');
+  await until(() => view('date').last?.item.seq === 9, 'the last line');
+  line.push('date', text(8));
+  equal(view('date').last.item.seq, 9);
+  line.push('date', text(9));
+  line.push('date', text(10));
+  equal(view('date').last.item.seq, 10);
+}
+
+/** The balance is that of the answer, also when its push is lost. */
+export async function balanceOfTheAnswer() {
+  const line = new Line({ ...quiet, history: historyOf(() => []) });
+  line.up([room('oak', 0)]);
+  const packet = { id: 'p9', room: 'oak', from: { id: 'bob', name: 'bob' }, mode: 'lucky', total: 10, count: 2, greeting: 'x', created_at: 1, expires_at: 2 };
+  line.push('oak', text(1, 'bob', { kind: 'packet', body: packet }));
+  const opening = openPacket('p9');
+  const call = await line.asked('grab');
+  equal([state.packets.get('p9').grab, state.packets.get('p9').state.mine], ['asking', undefined]);
+  call.answer({ packet: 'p9', outcome: 'pending', claimed: 1, count: 2 });
+  await until(() => state.packets.get('p9').grab === 'pending', 'pending');
+  equal([state.packets.get('p9').state.mine, state.account.balance], [undefined, 1000], 'nothing is promised');
+  line.tell('message', { data: { grab_result: { packet: 'p9', outcome: 'won', amount: 7, rank: 1, at: 5, balance: 1007, claimed: 1, count: 2 } } });
+  await opening;
+  equal([state.packets.get('p9').state.mine.amount, state.packets.get('p9').answer, state.account.balance], [7, 'won', 1007]);
+}
+
+/** The page is drawn, and with it its title, though nobody sees it and the browser gives no frames. */
+export async function unseen() {
+  const frame = globalThis.requestAnimationFrame;
+  let drawn = 0;
+  globalThis.requestAnimationFrame = () => 0;
+  drawWith(() => { drawn++; });
+  try {
+    change();
+    await until(() => drawn > 0, 'drawn without a frame');
+  } finally {
+    globalThis.requestAnimationFrame = frame;
+    drawWith(() => {});
+  }
+}
