@@ -78,14 +78,14 @@ load: engines ## users over real sockets, checked while they load: bench-results
 	.bin/hongbao-bench load --hongbao .bin/hongbao --json bench-results/load.json --html bench-results/load.html $(LOAD)
 
 .PHONY: compare
-compare: engines ## every published scheme beside ours: table, and bench-results/compare.json; five minutes at most
+compare: engines ## every published scheme beside ours: table, and bench-results/compare.html; five minutes at most
 	@mkdir -p bench-results
-	$(GO) run ./cmd/hongbao-bench compare --json bench-results/compare.json
+	$(GO) run ./cmd/hongbao-bench compare --json bench-results/compare.json --html bench-results/compare.html
 
 .PHONY: flaws
-flaws: engines ## each flaw of the published schemes reproduced, and the same on ours: table, and bench-results/flaws.json; two minutes
+flaws: engines ## each flaw of the published schemes reproduced, and the same on ours: table, and bench-results/flaws.html; two minutes
 	@mkdir -p bench-results
-	$(GO) run ./cmd/hongbao-bench compare --flaws --json bench-results/flaws.json
+	$(GO) run ./cmd/hongbao-bench compare --flaws --json bench-results/flaws.json --html bench-results/flaws.html
 
 .PHONY: microbench
 microbench: engines ## the benchmarks of all packages

@@ -47,7 +47,7 @@ func TestBrowserGuest(t *testing.T) {
 		t.Errorf("after a reload: %s", kept)
 	}
 	ann.Press("button", "Sign out")
-	ann.Sees("Guests can not come back")
+	ann.Sees("Guests can’t come back")
 	ann.Press("button", "Sign out")
 	ann.Sees("What may we call you?")
 	other.Sees("你已在另一个标签页退出登录")
@@ -63,7 +63,7 @@ func TestBrowserToken(t *testing.T) {
 	ann.Sees("open it from there", "hongbao token --user ann")
 	ann.Fill("Token", "nonsense")
 	ann.Press("button", "Come in")
-	ann.Sees("The server does not accept this token.")
+	ann.Sees("The server doesn’t accept this token.")
 	ann.Fill("Token", goodToken(t, "ann"))
 	ann.Press("button", "Come in")
 	ann.Sees("Name of ann")
@@ -152,7 +152,7 @@ func TestBrowserLink(t *testing.T) {
 	ann.Expect("closed before the connection is established") // tries that the SDK gives up for a better one
 	before := where()
 	cut(t, ann, true)
-	ann.Sees("You are offline")
+	ann.Sees("You’re offline")
 	if now := where(); now != before {
 		t.Errorf("what stood at %s stands at %s", before, now)
 	}

@@ -44,7 +44,7 @@ func comesIn(t *testing.T, b *webtest.Chromium, page, name string, s webtest.Scr
 	v := b.Visit(t, page, s)
 	v.Fill("What may we call you?", name)
 	v.Key("\r")
-	v.Has("button", "You are "+name+". Settings")
+	v.Has("button", name+" open settings")
 	return v
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hongbao/redpacket"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -41,6 +42,7 @@ func TestBrowserWords(t *testing.T) {
 			}
 		}
 	}
+	mustBeChinese(t, words["zh"])
 	for _, place := range slices.Sorted(maps.Keys(all)) {
 		if word, isError := strings.CutPrefix(place, "errors."); isError {
 			if !isErrorWord(word) {
@@ -59,6 +61,21 @@ func TestBrowserWords(t *testing.T) {
 		if !all["errors."+word] {
 			t.Errorf("the error %s has no sentence", word)
 		}
+	}
+}
+
+// mustBeChinese: between Chinese letters stand Chinese signs; what is sent when no greeting was written is the server's.
+func mustBeChinese(t *testing.T, said map[string][]string) {
+	t.Helper()
+	foreign := regexp.MustCompile(`\p{Han}[,:;!?()]|[,:;!?()]\p{Han}`)
+	const greeting = "compose.usualGreeting"
+	for place, texts := range said {
+		if text := strings.Join(texts, "\n"); place != greeting && foreign.MatchString(text) {
+			t.Errorf("%s says %q, with signs of another language", place, text)
+		}
+	}
+	if !slices.Equal(said[greeting], []string{redpacket.DefaultGreeting}) {
+		t.Errorf("%s is %q", greeting, said[greeting])
 	}
 }
 

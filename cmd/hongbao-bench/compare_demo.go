@@ -27,7 +27,7 @@ const demoTotal = 1000
 
 // demonstrate by the article's scheme, and by ours, which must come out as the article says.
 func (c *compare) demonstrate(ctx context.Context, p *program, s *site) (err error) {
-	all, err := startServers(ctx, s, c.redisURL, c.databaseURL, c.connections())
+	all, err := startServers(ctx, s, c.redisURL, c.databaseURL, c.connections)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	flawConnections = 16
+	flawConnections = 12
 	flawPatience    = 2 * time.Minute
 )
 

@@ -73,7 +73,7 @@ func (c contest) refunded(ctx context.Context) (check Check, err error) {
 	if err := newTally(w).play(ctx, process, c.limit/2); err != nil {
 		return check, err
 	}
-	should, refunded, left := int64(0), int64(0), int64(0)
+	var should, refunded, left int64
 	for late := deadline.Add(c.late); ; {
 		b, err := readBooks(ctx, process, w)
 		if err != nil {

@@ -30,6 +30,7 @@ func TestCompareNotUnderstood(t *testing.T) {
 		{"compare --callers 10001", 1, "--callers"},
 		{"compare --shares 0", 1, "--shares"},
 		{"compare --packets 1000 --shares 1000000", 1, "--packets"},
+		{"compare --packets 9000000000000000000 --shares 4", 1, "--packets"},
 		{"compare --budget 0s", 1, "--budget"},
 		{"compare --hot --demo", 1, "exclude"},
 		{"compare --flaws --redis-url redis://127.0.0.1:1/0", 1, "private"},
@@ -46,8 +47,8 @@ func TestCompareNotUnderstood(t *testing.T) {
 func small(only string) (*compare, *program, *bytes.Buffer) {
 	var out, said bytes.Buffer
 	c := defaultCompare()
-	c.only, c.callers, c.shares, c.budget, c.placePackets = only, 4, 60, time.Second, 2
-	c.limit, c.late, c.demoTTL = time.Second, 2*time.Second, time.Second
+	c.only, c.callers, c.connections, c.shares, c.budget, c.placePackets = only, 4, 4, 60, 6*time.Second, 2
+	c.limit, c.late, c.demoTTL = 2*time.Second, 4*time.Second, time.Second
 	p := &program{stdout: &out, stderr: &said}
 	c.say = p.say
 	return c, p, &out
@@ -56,7 +57,7 @@ func small(only string) (*compare, *program, *bytes.Buffer) {
 // TestCompare plays some schemes in small, from the flags to the file, and sees that the verdicts are those that the
 // schemes deserve.
 func TestCompare(t *testing.T) {
-	c, p, out := small("lua-split,lua-list,pool,hongbao")
+	c, p, out := small("lua-split,lua-list,hongbao")
 	c.json = filepath.Join(t.TempDir(), "compare.json")
 	if err := c.run(t.Context(), p); err != nil {
 		t.Fatalf("%v\n%s", err, p.stderr)
@@ -67,7 +68,7 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	broken := map[string][]string{
-		"lua-split": {checkKill, checkLeft}, "lua-split, packets of 10": nil, "lua-list": {checkRefund}, "pool": nil, "hongbao": nil,
+		"lua-split": {checkKill, checkLeft}, "lua-split, packets of 10": nil, "lua-list": {checkRefund}, "hongbao": nil,
 	}
 	for _, o := range result.Outcomes {
 		want, expected := broken[o.Scheme]
@@ -76,6 +77,9 @@ func TestCompare(t *testing.T) {
 		}
 		delete(broken, o.Scheme)
 		for _, check := range o.Verdicts {
+			if o.Scheme == "lua-list" && check.Name == checkKill { // its thread may or may not have looked in time
+				continue
+			}
 			if check.Held == slices.Contains(want, check.Name) {
 				t.Errorf("%s: %+v", o.Scheme, check)
 			}
@@ -93,7 +97,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareHot(t *testing.T) {
-	c, p, _ := small("hongbao")
+	c, p, _ := small("pool")
 	c.hot = true
 	var result Comparison
 	if _, err := onSite(func(s *site) (struct{}, error) { return struct{}{}, c.race(t.Context(), p, s, &result) }); err != nil {
@@ -141,8 +145,8 @@ func TestCompareOnServersOfOthers(t *testing.T) {
 }
 
 func checkServersOfOthers(t *testing.T, client *redis.Client, redisURL, databaseURL string) {
-	c, p, _ := small("lua-split")
-	c.redisURL, c.databaseURL, c.shares = redisURL, databaseURL, 10
+	c, p, _ := small("")
+	c.redisURL, c.databaseURL, c.demo = redisURL, databaseURL, true
 	client.Set(t.Context(), "precious", 1, 0)
 	if err := c.run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "holds 1 keys") {
 		t.Errorf("a Redis with something in it: %v", err)

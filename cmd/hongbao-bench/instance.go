@@ -98,8 +98,12 @@ func (i *instance) follow(log io.ReadCloser, serving chan<- error) {
 	told := false
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		last = lines.Text()
-		var line struct{ Msg, Open, Ops string }
-		if !told && json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+		var line struct {
+			Message string `json:"msg"`
+			Open    string `json:"open"`
+			Ops     string `json:"ops"`
+		}
+		if !told && json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "serving" {
 			i.open, i.ops, told = line.Open, line.Ops, true
 			serving <- nil
 		}

@@ -20,13 +20,16 @@ func (l *loaded) page() ([]byte, error) {
 			{Name: "System", Value: l.Hardware.System}, {Name: "Go", Value: l.Hardware.Go},
 		},
 		Command: l.Command,
-		Figures: []report.Figure{l.checkedFigure()},
 	}
-	r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
-	for _, one := range l.Results {
-		if s, ok := timeSection(one); ok {
-			r.Sections = append(r.Sections, s)
-		}
+	if len(l.Growth) > 0 {
+		r.Sections = append(r.Sections, l.growthSection())
+	}
+	if len(l.Results) > 0 {
+		r.Figures = append(l.carried(), l.checkedFigure())
+		r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
+	}
+	if s, ok := l.secondsSection(); ok {
+		r.Sections = append(r.Sections, s)
 	}
 	var b bytes.Buffer
 	err := report.Write(&b, r)
@@ -45,7 +48,7 @@ func (l *loaded) checkedFigure() report.Figure {
 		}
 	}
 	return report.Figure{
-		Name: "Checked while it ran", Value: fmt.Sprintf("%d of %d held", held, checked), Verdict: report.Of(held == checked),
+		Name: "Checked while it ran", Value: fmt.Sprintf("%d of %d", held, checked), Verdict: report.Of(held == checked),
 		Note: "journals, acknowledgements, winners, sums, books",
 	}
 }
@@ -54,7 +57,7 @@ func (l *loaded) ratesSection() report.Section {
 	bars := report.Bars{Unit: "a second"}
 	for _, r := range l.Results {
 		for _, f := range r.Series {
-			bars.Bars = append(bars.Bars, report.Bar{Name: f.Name, Note: title(r.Plan), Value: f.PerSecond, Ours: true})
+			bars.Bars = append(bars.Bars, report.Bar{Name: f.Name, Note: shortTitle(r.Plan), Value: f.PerSecond, Ours: true})
 		}
 	}
 	return report.Section{Title: "How much", Body: bars, Says: "Where a rate was asked this is that rate, kept; what goes as fast as it can says so."}
@@ -65,7 +68,7 @@ func (l *loaded) latenciesSection() report.Section {
 	for _, r := range l.Results {
 		for _, f := range r.Series {
 			rows.Rows = append(rows.Rows, report.Latency{
-				Name: f.Name, Note: title(r.Plan), Ours: true,
+				Name: f.Name, Note: shortTitle(r.Plan), Ours: true,
 				P50: f.At(50), P99: f.At(99), P999: f.At(99.9),
 			})
 		}
@@ -75,7 +78,7 @@ func (l *loaded) latenciesSection() report.Section {
 
 // checksSection has a row for each load, and a column for whatever any of them has checked.
 func (l *loaded) checksSection() report.Section {
-	var m report.Matrix
+	m := report.Matrix{Brief: true}
 	column := map[string]int{}
 	for _, r := range l.Results {
 		for _, c := range r.Checks {
@@ -86,7 +89,7 @@ func (l *loaded) checksSection() report.Section {
 		}
 	}
 	for _, r := range l.Results {
-		row := report.Verdicts{Name: r.Plan.Scenario, Note: title(r.Plan), Ours: true, Cells: make([]report.Cell, len(m.Checks))}
+		row := report.Verdicts{Name: shortTitle(r.Plan), Ours: true, Cells: make([]report.Cell, len(m.Checks))}
 		for _, c := range r.Checks {
 			if !c.Held || c.Seen > 0 {
 				row.Cells[column[c.Name]] = report.Cell{Verdict: report.Of(c.Held), Detail: seen(c)}
@@ -116,20 +119,22 @@ func (l *loaded) partsSection() report.Section {
 	return report.Section{Title: "Where the time goes", Body: t, Says: "Processor time of each part while the load ran; 1 is one core all the time."}
 }
 
-// timeSection is the slowest hundredth of each series, second by second; false when there is nothing to draw.
-func timeSection(r load.Result) (section report.Section, ok bool) {
-	lines := report.Lines{X: report.Axis{Name: "time", Seconds: true}, Y: report.Axis{Name: "p99", Seconds: true}}
-	at := map[string]int{}
-	for _, m := range r.Timeline {
-		for _, f := range m.Series {
-			i, ok := at[f.Name]
-			if !ok {
-				i = len(lines.Series)
-				at[f.Name] = i
-				lines.Series = append(lines.Series, report.Series{Name: f.Name})
-			}
-			lines.Series[i].Points = append(lines.Series[i].Points, report.Point{X: m.Second, Y: f.At(99).Seconds()})
-		}
+// growthSection is what things cost in ever larger houses.
+func (l *loaded) growthSection() report.Section {
+	t := report.Table{Columns: []report.Column{{Name: "cost, µs"}}}
+	for _, times := range grownTimes {
+		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("%d×", times), Number: true})
 	}
-	return report.Section{Title: "Second by second", Says: title(r.Plan), Body: lines}, len(lines.Series) > 0 && len(r.Timeline) > 1
+	t.Columns = append(t.Columns, report.Column{Name: "worst", Number: true})
+	for _, g := range l.Growth {
+		row := []string{g.Name}
+		for _, cost := range g.Costs {
+			row = append(row, fmt.Sprintf("%.1f", cost))
+		}
+		t.Rows = append(t.Rows, append(row, fmt.Sprintf("%.2f×", g.Worst)))
+	}
+	return report.Section{
+		Title: "What growing costs", Body: t,
+		Says: "Processor time of all parts, with so many times as many packets, rooms, members and entries in the house. What stays within 1.25 times is flat.",
+	}
 }

@@ -22,47 +22,61 @@ type loaded struct {
 	Hardware     load.Hardware `json:"hardware"`
 	Installation string        `json:"installation"`
 	Command      string        `json:"command"`
-	Results      []load.Result `json:"results"`
+	Results      []load.Result `json:"results,omitempty"`
+	Growth       []growth      `json:"growth,omitempty"`
 }
 
 // table writes the results for people.
 func (l *loaded) table(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "%s, on %s\n", l.Installation, l.Hardware); err != nil {
+		return err
+	}
+	for _, r := range l.Results {
+		if err := resultTable(w, r); err != nil {
+			return err
+		}
+	}
+	if len(l.Growth) == 0 {
+		return nil
+	}
+	return growthTable(w, l.Growth)
+}
+
+func resultTable(w io.Writer, r load.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format, args...) } // it keeps its first error for Flush
-	say("%s, on %s\n", l.Installation, l.Hardware)
-	for _, r := range l.Results {
-		say("\n%s\n", title(r.Plan))
-		say("  what\tcount\ta second\tp50 ms\tp90 ms\tp99 ms\tp99.9 ms\tmax ms\n")
-		for _, f := range r.Series {
-			say("  %s\t%d\t%.0f\t", f.Name, f.Count, f.PerSecond)
-			for _, p := range f.Percentiles {
-				say("%.1f\t", p)
-			}
-			say("%.1f\n", f.Max)
+	say("\n%s\n", title(r.Plan))
+	say("  what\tcount\ta second\tp50 ms\tp90 ms\tp99 ms\tp99.9 ms\tmax ms\n")
+	for _, f := range r.Series {
+		say("  %s\t%d\t%.0f\t", f.Name, f.Count, f.PerSecond)
+		for _, p := range f.Percentiles {
+			say("%.1f\t", p)
 		}
-		for _, p := range r.Parts {
-			say("  %s\t%.2f cores\t", p.Name, p.Cores)
-			if p.Resident > 0 {
-				say("%d MiB, %+.1f KiB a user", p.Resident>>20, float64(p.Grown)/1024/float64(r.Plan.Users))
-			}
-			say("\n")
-		}
-		say("  bottleneck: %s\n", r.Bottleneck)
-		if len(r.Errors) > 0 || r.Lost > 0 {
-			say("  errors, repeated until answered: %s; %d connections lost\n", counted(r.Errors), r.Lost)
-		}
-		for _, c := range r.Checks {
-			if c.Held && c.Seen == 0 {
-				continue // there was nothing to look at
-			}
-			if c.Held {
-				say("  %s: yes (%s)\n", c.Name, seen(c))
-			} else {
-				say("  %s: NO, %s\n", c.Name, seen(c))
-			}
+		say("%.1f\n", f.Max)
+	}
+	for _, p := range r.Parts {
+		say("  %s\t%.2f cores\t%s\n", p.Name, p.Cores, memoryOf(p, r.Plan.Users))
+	}
+	say("  bottleneck: %s\n", r.Bottleneck)
+	if len(r.Errors) > 0 || r.Lost > 0 {
+		say("  errors, repeated until answered: %s; %d connections lost\n", counted(r.Errors), r.Lost)
+	}
+	for _, c := range r.Checks {
+		switch {
+		case !c.Held:
+			say("  %s: NO, %s\n", c.Name, seen(c))
+		case c.Seen > 0: // else there was nothing to look at
+			say("  %s: yes (%s)\n", c.Name, seen(c))
 		}
 	}
 	return t.Flush()
+}
+
+func memoryOf(p load.Part, users int) string {
+	if p.Resident == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d MiB, %+.1f KiB a user", p.Resident>>20, float64(p.Grown)/1024/float64(users))
 }
 
 func counted(errors map[string]int64) string {
@@ -81,7 +95,7 @@ func title(p load.Plan) string {
 	}
 	switch p.Scenario {
 	case "grab":
-		packets := fmt.Sprintf("%d packets at a time", p.Packets)
+		packets := fmt.Sprintf("rooms of %d, %d packets at a time", p.RoomSize, p.Packets)
 		if p.Packets == 1 || p.Closed {
 			packets = "hot packets in turn"
 		}

@@ -74,8 +74,8 @@ func TestEngines(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
 		t.Fatal(err)
 	}
-	if len(results) != 18 {
-		t.Errorf("%d results, want 18", len(results))
+	if len(results) != 19 {
+		t.Errorf("%d results, want 19", len(results))
 	}
 	for _, r := range results {
 		if r.Ours.Median <= 0 || r.Peer.Median <= 0 || r.AtLeast <= 0 || len(r.Ours.Rounds) != 1 {

@@ -93,7 +93,7 @@ func (s *site) echoServer(ctx context.Context) (url string, err error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, "echo")
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, "echo") //nolint:gosec // ourselves
 	cmd.SysProcAttr = attributes()
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -135,6 +135,7 @@ func rooms() map[string]room {
 			why: "it knows the door, as any client does, and nothing behind it",
 		},
 		"hongbao/cmd/hongbao-bench/measure": {why: "rounds and medians are the same whatever is measured"},
+		"hongbao/cmd/hongbao-bench/report":  {why: "a page shows whatever was measured, and knows no more of it than names and numbers"},
 		"hongbao/cmd/hongbao-bench/schemes": {
 			may: []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
 			why: "what others have published has nothing of ours in it",

@@ -22,7 +22,7 @@ func TestBrowserChinese(t *testing.T) {
 
 	yu.Press("button", "新建群聊")
 	yu.Fill("群名", "麻将搭子")
-	yu.Press("button", "建好了，进群")
+	yu.Press("button", "创建群聊")
 	yu.Has("heading", "麻将搭子")
 	yu.says("三缺一，谁来？")
 	yu.Press("button", "发红包")

@@ -48,12 +48,12 @@ func TestBrowserHostile(t *testing.T) {
 
 	for _, where := range []place{
 		{name: "rooms", hash: "#/", sees: nasty[0]},
-		{name: "room", hash: "#/room/" + room, sees: "https://example.com/"},
+		{name: "room", hash: "#/room/" + room, sees: nasty[2]},
 		{name: "about the room", hash: "#/room/" + room + "/info", sees: nasty[1]},
 		{name: "person", hash: "#/room/" + room + "/person/" + first, sees: "Message privately"},
 		{name: "message", hash: "#/room/" + room + "/message/3", sees: "Reply"},
 		{name: "envelope", hash: "#/room/" + room + "/packet/" + packet, sees: "Look inside"},
-		{name: "invite", hash: "#/room/" + room + "/invite", sees: "Everybody you have met"},
+		{name: "invite", hash: "#/room/" + room + "/invite", sees: "Everybody you’ve met"},
 		{name: "wallet", hash: "#/room/" + room + "/wallet", sees: "A gift to begin with"},
 		{name: "settings", hash: "#/room/" + room + "/settings", sees: nasty[0]},
 	} {

@@ -86,9 +86,15 @@ func (v *visitor) mustBeOn(name string) {
 	}
 }
 
-func (v *visitor) tabsTo(name string) { v.salon.t.Helper(); v.tabs(name) }
+func (v *visitor) tabsTo(name string) {
+	v.salon.t.Helper()
+	v.tabs(name)
+}
 
-func (v *visitor) tabsBackTo(name string) { v.salon.t.Helper(); v.tabs(name, chromedp.ModifierShift) }
+func (v *visitor) tabsBackTo(name string) {
+	v.salon.t.Helper()
+	v.tabs(name, chromedp.ModifierShift)
+}
 
 // tabs presses the key until the focus, which must be seen, is on something.
 func (v *visitor) tabs(name string, modifiers ...chromedp.Modifier) {

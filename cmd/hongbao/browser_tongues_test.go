@@ -53,6 +53,6 @@ var chinese = tongue{
 	finished:   "大厨辛苦了，恭喜发财", open: "一路平安，团团圆圆", locked: "去年我们吃的什么？", word: "饺子",
 	thanks: "手速也太快了 😄 谢谢！",
 	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
-	talk: "发私信", reply: "回复", who: "名字或 ID", signOut: "退出登录", make: "建好了，进群",
-	coin: "开", result: "看看大家的手气", kept: "已存入钱包", gone: "可领", proven: "每一份都由种子算出",
+	talk: "发私信", reply: "回复", who: "名字或 ID", signOut: "退出登录", make: "创建群聊",
+	coin: "开", result: "看看大家的手气", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -15,9 +14,6 @@ import (
 
 // soon is how long people wait before they think that a page is broken, on a machine that has much else to do.
 const soon = 40 * time.Second
-
-// frames is long enough for a few of them: what moves is elsewhere then.
-const frames = 40 * time.Millisecond
 
 // Sees waits until something is written on the page.
 func (v *Visitor) Sees(texts ...string) {
@@ -40,31 +36,6 @@ func (v *Visitor) Misses(text string) {
 			return fmt.Errorf("%q is to be read in\n%s", text, now)
 		}
 		return nil
-	})
-}
-
-// Press clicks a thing in its middle, once it rests there; before a phone the finger taps it.
-func (v *Visitor) Press(role, name string) {
-	v.tb.Helper()
-	v.until(func() error {
-		wasX, wasY, err := v.place(role, name)
-		if err != nil {
-			return err
-		}
-		time.Sleep(frames)
-		x, y, err := v.place(role, name)
-		switch {
-		case err != nil:
-			return err
-		case x != wasX || y != wasY:
-			return fmt.Errorf("%s %q does not rest", role, name)
-		}
-		click := chromedp.MouseClickXY(x, y)
-		if v.screen.Phone {
-			click = chromedp.TapXY(x, y)
-		}
-		_, err = Try(v.Tab, click)
-		return err
 	})
 }
 
@@ -139,47 +110,6 @@ func (v *Visitor) until(try func() error) {
 		}
 		time.Sleep(30 * time.Millisecond) // the page tells nobody what has changed on it
 	}
-}
-
-// place gives the middle of a thing that people can press: it is in view, and nothing lies over it.
-func (v *Visitor) place(role, name string) (x, y float64, err error) {
-	node, err := v.find(role, name)
-	if err != nil {
-		return 0, 0, err
-	}
-	id := node.BackendDOMNodeID
-	if _, err := call(v, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: id}); err != nil {
-		return 0, 0, err
-	}
-	got, err := call(v, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: id})
-	if err != nil || len(got.Quads) == 0 {
-		return 0, 0, fmt.Errorf("%s %q is not to be seen: %w", role, name, err)
-	}
-	q := got.Quads[0]
-	x, y = (q[0]+q[4])/2, (q[1]+q[5])/2
-	at, err := call(v, dom.GetNodeForLocation, dom.GetNodeForLocationParams{X: int64(x), Y: int64(y)})
-	if err != nil {
-		return 0, 0, err
-	}
-	if !v.within(at.BackendNodeID, id) {
-		return 0, 0, fmt.Errorf("something lies over %s %q", role, name)
-	}
-	return x, y, nil
-}
-
-// within tells whether a node is another one, or in it, or its label.
-func (v *Visitor) within(node, other cdp.BackendNodeID) bool {
-	a, err := call(v, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node})
-	if err != nil {
-		return false
-	}
-	b, err := call(v, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: other})
-	if err != nil {
-		return false
-	}
-	inside, err := callOn[bool](v, a.Object.ObjectID, b.Object.ObjectID,
-		`function (other) { return other.contains(this) || !!this.closest?.('label')?.contains(other); }`)
-	return err == nil && inside
 }
 
 // find gives the thing with a role and a name, or the first whose name has the text in it.

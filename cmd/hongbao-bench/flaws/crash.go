@@ -80,7 +80,7 @@ func decided(ctx context.Context, held *schemes.Held, grabs int, all *sync.WaitG
 // afterwards another process goes on.
 func afterwards(ctx context.Context, sc *scene, t *told, again asks) (c crashed, err error) {
 	c.told = len(t.amounts)
-	s, _, err := sc.another(ctx)
+	s, err := sc.another(ctx)
 	if err != nil {
 		return c, err
 	}

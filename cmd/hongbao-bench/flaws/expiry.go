@@ -63,7 +63,7 @@ func lostEvent(ctx context.Context, st *Stage) (Finding, error) {
 		if err := sleep(ctx, time.Until(deadline)+300*time.Millisecond); err != nil { // by then Redis has told whoever is there
 			return ended{}, err
 		}
-		if s, _, err = sc.another(ctx); err != nil {
+		if s, err = sc.another(ctx); err != nil {
 			return ended{}, err
 		}
 		return end(ctx, s, p, deadline)

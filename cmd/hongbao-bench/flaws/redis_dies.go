@@ -36,7 +36,7 @@ func redisDies(ctx context.Context, st *Stage, scheme string) (Finding, error) {
 
 // killRedis as soon as 40 have been told. The process goes on, if it can; another one comes.
 func (sc *scene) killRedis(ctx context.Context, id string) (s survivors, err error) {
-	process, _, err := sc.another(ctx)
+	process, err := sc.another(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -55,7 +55,7 @@ func (sc *scene) killRedis(ctx context.Context, id string) (s survivors, err err
 			return s, err
 		}
 		process.Kill()
-		if process, _, err = sc.another(ctx); err != nil {
+		if process, err = sc.another(ctx); err != nil {
 			return s, err
 		}
 	}

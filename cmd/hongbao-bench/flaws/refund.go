@@ -24,7 +24,7 @@ func doubleRefund(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return r, err
 		}
-		second, _, err := sc.another(ctx)
+		second, err := sc.another(ctx)
 		if err != nil {
 			return r, err
 		}
@@ -94,7 +94,7 @@ func refundOvertakes(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return r, err
 		}
-		other, _, err := sc.another(ctx)
+		other, err := sc.another(ctx)
 		if err != nil {
 			return r, err
 		}

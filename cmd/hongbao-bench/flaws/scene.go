@@ -73,13 +73,12 @@ func (sc *scene) start(ctx context.Context) (*schemes.Instance, error) {
 }
 
 // another starts one more process, with connections of its own.
-func (sc *scene) another(ctx context.Context) (*schemes.Instance, schemes.Engines, error) {
+func (sc *scene) another(ctx context.Context) (*schemes.Instance, error) {
 	e, err := sc.stage.Twin(ctx, sc.engines)
 	if err != nil {
-		return nil, e, err
+		return nil, err
 	}
-	p, err := sc.run(ctx, e)
-	return p, e, err
+	return sc.run(ctx, e)
 }
 
 func (sc *scene) run(ctx context.Context, e schemes.Engines) (*schemes.Instance, error) {

@@ -22,7 +22,7 @@ func leaseOutlived(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return ended{}, err
 		}
-		other, _, err := sc.another(ctx)
+		other, err := sc.another(ctx)
 		if err != nil {
 			return ended{}, err
 		}
@@ -88,7 +88,7 @@ func hanging(ctx context.Context, sc *scene, reads int) (q queueing, err error) 
 	if err != nil {
 		return q, err
 	}
-	other, _, err := sc.another(ctx)
+	other, err := sc.another(ctx)
 	if err != nil {
 		return q, err
 	}

@@ -109,13 +109,19 @@ func MeanByPlace(ctx context.Context, s schemes.Scheme, packets []schemes.Packet
 
 func repeatedRandom(ctx context.Context, st *Stage) (Finding, error) {
 	const starts, shares = 3, 5
+	var version string
 	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) ([]string, error) {
+		info, err := sc.engines.Redis.InfoMap(ctx, "server").Result()
+		if err != nil {
+			return nil, err
+		}
+		version = info["Server"]["redis_version"]
 		var splits []string
 		for n := range starts {
 			if err := st.Redis.Restart(ctx); err != nil {
 				return nil, err
 			}
-			s, _, err := sc.another(ctx)
+			s, err := sc.another(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -139,7 +145,7 @@ func repeatedRandom(ctx context.Context, st *Stage) (Finding, error) {
 		return Finding{}, err
 	}
 	say := func(splits []string) string {
-		return fmt.Sprintf("5000.00 in 5, after each of %d starts of this Redis: %s", starts, strings.Join(splits, "; "))
+		return fmt.Sprintf("5000.00 in 5, after each of %d starts of Redis %s: %s", starts, version, strings.Join(splits, "; "))
 	}
 	return Finding{
 		Reproduced: len(slices.Compact(slices.Clone(theirs))) == 1,

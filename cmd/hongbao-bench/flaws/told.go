@@ -29,7 +29,7 @@ func people(from, to int) []string {
 }
 
 // grab has one user grab.
-func (t *told) grab(ctx context.Context, s schemes.Scheme, packet, user string) schemes.Verdict {
+func (t *told) grab(ctx context.Context, s schemes.Scheme, packet, user string) {
 	a, err := s.Grab(ctx, packet, user)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,14 +38,13 @@ func (t *told) grab(ctx context.Context, s schemes.Scheme, packet, user string) 
 		if t.failure == nil {
 			t.failure = err
 		}
-		return ""
+		return
 	}
 	t.heard[a.Verdict]++
 	t.retries += a.Retries
 	if a.Verdict == schemes.Got {
 		t.amounts[user] = a.Amount
 	}
-	return a.Verdict
 }
 
 // inTurn has them grab one after the other.

@@ -26,7 +26,7 @@ type board struct {
 func newBoard() *board {
 	return &board{
 		come: newSeries("connect"), back: newSeries("reconnect"), sent: newSeries("send acknowledged"),
-		delivered: newSeries("message delivered"), won: newSeries("grab won"), sorry: newSeries("grab, nothing left"),
+		delivered: newSeries(Delivered), won: newSeries(Won), sorry: newSeries("grab, nothing left"),
 		errors: map[string]int64{},
 	}
 }

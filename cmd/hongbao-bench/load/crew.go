@@ -29,6 +29,7 @@ type crew struct {
 	users []*user
 	rooms []*room
 	pots  []*pot
+	last  map[*room]int64 // what everybody must have heard in the end
 
 	said atomic.Int64 // commands of the load
 	open atomic.Int64 // those that are not answered
@@ -37,11 +38,10 @@ type crew struct {
 	all  sync.WaitGroup // of the users' goroutines
 }
 
-// assemble makes users and rooms ready, which is no part of the load.
-func assemble(ctx context.Context, t *Target, p Plan) (*crew, error) {
+// assemble names the users, and gives each his token.
+func assemble(t *Target, p Plan) (*crew, error) {
 	c := &crew{
-		target: t, plan: p, run: strings.ToLower(rand.Text()[:6]), epoch: time.Now(), board: newBoard(), checks: &checks{},
-		stop: func() {},
+		target: t, plan: p, run: strings.ToLower(rand.Text()[:6]), epoch: time.Now(), board: newBoard(), checks: &checks{}, stop: func() {},
 	}
 	for i := range p.Users {
 		id, token, err := t.Passes.user(c.run, i)
@@ -66,14 +66,14 @@ func each[T any](ctx context.Context, all []T, do func(ctx context.Context, i in
 	return group.Wait()
 }
 
-// makeRooms makes so many rooms; owner says whose.
+// makeRooms makes so many rooms more; owner says whose.
 func (c *crew) makeRooms(ctx context.Context, n int, owner func(i int) *user) error {
-	rooms := make([]*room, n)
+	rooms, before := make([]*room, n), len(c.rooms)
 	err := each(ctx, rooms, func(ctx context.Context, i int, _ *room) error {
 		u := owner(i)
 		var made wire.CreateRoomReply
-		name := fmt.Sprintf("load %s %d", c.run, i)
-		err := c.target.command(ctx, u, "create_room", wire.CreateRoomRequest{Key: c.key("room", i), Name: name}, &made)
+		name := fmt.Sprintf("load %s %d", c.run, before+i)
+		err := c.target.command(ctx, u, "create_room", wire.CreateRoomRequest{Key: c.key("room", before+i), Name: name}, &made)
 		rooms[i] = newRoom(made.Room.ID, wire.RoomChannel(made.Room.ID))
 		rooms[i].owner = u
 		return err

@@ -10,5 +10,5 @@ func openFiles() (limit uint64, known bool) {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
 		return 0, false
 	}
-	return uint64(l.Cur), true
+	return uint64(l.Cur), true //nolint:unconvert // it is signed on some systems
 }

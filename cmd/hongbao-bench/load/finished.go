@@ -3,15 +3,12 @@ package load
 import (
 	"context"
 	"fmt"
-	"time"
-
-	"hongbao/web/wire"
 )
 
 // Finished are askers about a packet that is drained: those who have won half of its grabs ask again and hear that, the
 // others hear that nothing is left.
 func Finished(ctx context.Context, t *Target, users int) (already, empty []*Asker, err error) {
-	c, err := assemble(ctx, t, Plan{Scenario: "grab", Users: users, Packets: 1, Shares: users / 2, Closed: true})
+	c, err := assemble(t, Plan{Scenario: "grab", Users: users, Packets: 1, Shares: users / 2, Closed: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,7 +34,7 @@ func Finished(ctx context.Context, t *Target, users int) (already, empty []*Aske
 			return already, empty, fmt.Errorf("a first grab hears %q", g.outcome)
 		}
 	}
-	return already, empty, c.drained(ctx)
+	return already, empty, c.drained(ctx, c.pots[0])
 }
 
 // asker is a user's socket, connected.
@@ -57,21 +54,6 @@ func (c *crew) asker(ctx context.Context, u *user) (*Asker, error) {
 	}
 	request := fmt.Appendf(nil, `{"id":%d,"rpc":{"method":"grab","data":{"packet":%q}}}`, askedID, c.pots[0].id)
 	return &Asker{socket: s, request: request}, err
-}
-
-// drained waits until the packet is done.
-func (c *crew) drained(ctx context.Context) error {
-	p := c.pots[0]
-	for began := time.Now(); time.Since(began) < patience; pause(ctx, again/5) {
-		var now wire.PacketReply
-		if err := c.target.command(ctx, p.owner, "packet", wire.PacketRequest{Packet: p.id}, &now); err != nil {
-			return err
-		}
-		if now.State.Status == "drained" {
-			return nil
-		}
-	}
-	return fmt.Errorf("packet %s is not drained", p.id)
 }
 
 // Handshakes opens so many sockets, one after the other in some lanes, and closes them.

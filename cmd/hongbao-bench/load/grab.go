@@ -2,14 +2,12 @@ package load
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
-
-	"hongbao/web/wire"
 )
 
-// grab has everybody in one room grab what was sent there: each user each packet once, some of them with a double click.
+// grab has everybody grab what was sent into his room, each packet once, some of them with a double click. Hot packets are
+// in one room that all are in; many at the same time are spread over rooms of the plan's size.
 type grab struct{}
 
 const (
@@ -20,15 +18,17 @@ const (
 )
 
 func (grab) prepare(ctx context.Context, c *crew) error {
-	if err := c.makeRooms(ctx, 1, func(int) *user { return c.users[0] }); err != nil {
-		return err
+	if !c.plan.spread() {
+		c.plan.RoomSize = len(c.users)
 	}
-	err := each(ctx, c.users, func(ctx context.Context, _ int, u *user) error { return c.join(ctx, u, c.rooms[0]) })
-	if err != nil {
+	if err := c.fillRooms(ctx); err != nil {
 		return err
 	}
 	return c.sendPackets(ctx)
 }
+
+// spread tells whether many packets are grabbed at the same time.
+func (p Plan) spread() bool { return p.Packets > 1 && !p.Closed }
 
 // packets that the plan needs.
 func (p Plan) packets() int {
@@ -38,51 +38,27 @@ func (p Plan) packets() int {
 	return max(1, (int(p.Rate*p.Duration.Seconds())+p.Users-1)/p.Users)
 }
 
-func (c *crew) sendPackets(ctx context.Context) error {
-	n, total := c.plan.packets(), int64(shareOnAverage*c.plan.Shares)
-	senders := c.users[:min(richUsers, len(c.users))]
-	if c.target.Passes.Admin != "" {
-		allowance := total * int64(n/len(senders)+1)
-		err := each(ctx, senders, func(ctx context.Context, i int, u *user) error {
-			return c.target.credit(ctx, u.id, allowance, c.key("credit", i))
-		})
-		if err != nil {
-			return err
-		}
-	}
-	c.pots = make([]*pot, n)
-	count, ttl := c.plan.Shares, packetTTL
-	return each(ctx, c.pots, func(ctx context.Context, i int, _ *pot) error {
-		var made wire.SendPacketReply
-		u := senders[i%len(senders)]
-		err := c.target.command(ctx, u, "send_packet", wire.SendPacketRequest{
-			Room: c.rooms[0].id, Key: c.key("packet", i), Total: total, Count: &count, TTLS: &ttl,
-		}, &made)
-		c.pots[i] = newPot(made.Packet.ID, u, total, count)
-		return err
-	})
-}
-
 func (grab) play(ctx context.Context, c *crew) error {
 	if c.plan.Closed {
 		chase(ctx, len(c.users), c.plan.Duration, func(i int, due time.Time, answered func()) bool {
-			if i >= len(c.pots)*len(c.users) {
+			if i >= len(c.pots)*c.grabbers() {
 				return false
 			}
-			c.grab(c.who(i), c.which(i), due, answered)
+			u, p := c.place(i)
+			c.grab(u, p, due, answered)
 			return true
 		})
 		return ctx.Err()
 	}
 	random := rand.New(rand.NewPCG(c.plan.Seed, 1))
 	s := newSchedule(time.Now(), c.plan.Rate, c.plan.Duration)
-	s.n = min(s.n, len(c.pots)*len(c.users))
+	s.n = min(s.n, len(c.pots)*c.grabbers())
 	twice := make([]bool, s.n)
 	for i := range twice {
 		twice[i] = random.IntN(doubleClicks) == 0
 	}
 	s.follow(ctx, func(i int, due time.Time) {
-		u, p := c.who(i), c.which(i)
+		u, p := c.place(i)
 		c.grab(u, p, due, func() {})
 		if twice[i] {
 			c.grab(u, p, due, func() {})
@@ -91,20 +67,14 @@ func (grab) play(ctx context.Context, c *crew) error {
 	return ctx.Err()
 }
 
-// which packet the i-th grab is of: one after the other, or all at the same time.
-func (c *crew) which(i int) *pot {
-	if c.plan.Packets > 1 && !c.plan.Closed {
-		return c.pots[i%len(c.pots)]
+// place says which packet the i-th grab is of, and who grabs: one packet after the other, or all at the same time, and each
+// user each packet once.
+func (c *crew) place(i int) (*user, *pot) {
+	packet, before := i/c.grabbers(), i%c.grabbers()
+	if c.plan.spread() {
+		packet, before = i%len(c.pots), i/len(c.pots)
 	}
-	return c.pots[i/len(c.users)]
-}
-
-// who grabs then: each user each packet once.
-func (c *crew) who(i int) *user {
-	if c.plan.Packets > 1 && !c.plan.Closed {
-		return c.users[(i/len(c.pots)+101*(i%len(c.pots)))%len(c.users)]
-	}
-	return c.users[i%len(c.users)]
+	return c.member(packet, before), c.pots[packet]
 }
 
 // grab has a user grab. When nobody knows the outcome yet he asks again.
@@ -112,60 +82,35 @@ func (c *crew) grab(u *user, p *pot, due time.Time, answered func()) {
 	c.said.Add(1)
 	c.open.Add(1)
 	request := []byte(`{"packet":"` + p.id + `"}`)
+	pending := false
 	var ask func()
 	ask = func() {
 		u.say(&call{method: "grab", data: request, due: due, answered: func(data []byte, failed *refusal) {
 			g, ok := readGrabbed(data)
 			if failed == nil && ok && g.outcome == "pending" && time.Since(due) < patience {
+				pending = true
 				c.board.failed("pending")
 				time.AfterFunc(again, ask)
 				return
 			}
 			c.open.Add(-1)
-			c.outcome(u, p, g, failed, time.Since(due))
+			c.outcome(u, p, g, failed, pending, time.Since(due))
 			answered()
 		}})
 	}
 	ask()
 }
 
-// outcome notes what a user was told.
-func (c *crew) outcome(u *user, p *pot, g grabbed, failed *refusal, took time.Duration) {
+// outcome notes what a user was told. Who has heard that it is pending is told later that he has it already.
+func (c *crew) outcome(u *user, p *pot, g grabbed, failed *refusal, pending bool, took time.Duration) {
 	switch {
 	case failed != nil:
 		c.checks.fault(checkAnswered, "%s: grab: %s", u.id, failed.word)
 		return
-	case g.outcome == "won":
+	case g.outcome == "won", pending && g.outcome == "already":
 		c.board.won.note(took)
 	default:
 		c.board.sorry.note(took)
 	}
 	p.told(u.id, g, c.checks)
-}
-
-// addUp compares what was told with what is stored.
-func (c *crew) addUp(ctx context.Context) error {
-	answered := c.open.Load() == 0
-	return each(ctx, c.pots, func(ctx context.Context, _ int, p *pot) error {
-		stored := map[string]share{}
-		for rank := 0; ; {
-			var page wire.PacketReply
-			if err := c.target.command(ctx, p.owner, "packet", wire.PacketRequest{Packet: p.id, AfterRank: rank, Limit: 100}, &page); err != nil {
-				return err
-			}
-			for _, claim := range page.Claims {
-				if _, twice := stored[claim.User.ID]; twice || claim.Rank <= rank {
-					c.checks.fault(checkShare, "packet %s: %s is stored as its winner of share %d after share %d", p.id, claim.User.ID, claim.Rank, rank)
-				}
-				stored[claim.User.ID], rank = share{claim.Amount, claim.Rank}, claim.Rank
-			}
-			if !page.More {
-				p.add(stored, page.State.Status == "drained", answered, c.checks)
-				return nil
-			}
-			if len(page.Claims) == 0 {
-				return errors.New("an empty page of claims, and more to come")
-			}
-		}
-	})
 }

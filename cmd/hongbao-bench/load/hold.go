@@ -11,7 +11,7 @@ func Hold(ctx context.Context, t *Target, p Plan, during func() error) error {
 	if err != nil {
 		return err
 	}
-	c, err := assemble(ctx, t, p)
+	c, err := assemble(t, p)
 	if err != nil {
 		return err
 	}

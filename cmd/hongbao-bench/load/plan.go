@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	Scenario string        `json:"scenario"`
 	Users    int           `json:"users"`
-	RoomSize int           `json:"room_size,omitempty"` // chat and storm
+	RoomSize int           `json:"room_size,omitempty"` // chat, storm, and grab with many packets
 	Packets  int           `json:"packets,omitempty"`   // grab: so many at the same time; 1: hot ones, one after the other
 	Shares   int           `json:"shares,omitempty"`    // grab: of each packet
 	Rate     float64       `json:"rate,omitempty"`      // a second, all users together

@@ -43,6 +43,13 @@ func (p *pot) told(user string, g grabbed, c *checks) {
 	}
 }
 
+// given is how many shares anybody has.
+func (p *pot) given() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.ranks)
+}
+
 // give notes a share; what is wrong with it comes back.
 func (p *pot) give(user string, s share) (fault string) {
 	p.mu.Lock()

@@ -73,6 +73,7 @@ func (f Figures) At(percentile float64) time.Duration {
 // The names of series that others ask for.
 const (
 	Won       = "grab won"
+	Delivered = "message delivered"
 	Reconnect = "reconnect"
 )
 

@@ -39,7 +39,7 @@ func Run(ctx context.Context, t *Target, p Plan, tell Tell) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	c, err := assemble(ctx, t, p)
+	c, err := assemble(t, p)
 	if err != nil {
 		return Result{}, err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, t *Target, p Plan, tell Tell) (Result, error) {
 	return r, nil
 }
 
-// perform has everybody come, measures what is played, and waits until all is answered and heard.
+// perform has everybody come, measures what is played until all is answered, and waits until all is heard.
 func (c *crew) perform(ctx context.Context, s scenario, m *meter) (Result, error) {
 	if err := c.come(ctx); err != nil {
 		return Result{}, err
@@ -88,5 +88,5 @@ func (c *crew) perform(ctx context.Context, s scenario, m *meter) (Result, error
 		Parts:  parts, Bottleneck: bottleneck(parts, runtime.NumCPU()),
 	}
 	r.Errors, _ = c.board.failures()
-	return r, ctx.Err()
+	return r, c.rest(ctx)
 }

@@ -109,6 +109,16 @@ func (t *Target) history(ctx context.Context, u *user, room string, after int64)
 	return entries, nil
 }
 
+// last is the highest seq that is stored of a room.
+func (t *Target) last(ctx context.Context, r *room) (int64, error) {
+	var page wire.HistoryReply
+	err := t.command(ctx, r.owner, "history", wire.HistoryRequest{Room: r.id, Limit: 1}, &page)
+	if err != nil || len(page.Entries) == 0 {
+		return 0, err
+	}
+	return page.Entries[len(page.Entries)-1].Seq, nil
+}
+
 // credit gives a user money.
 func (t *Target) credit(ctx context.Context, user string, amount int64, key string) error {
 	return t.do(ctx, http.MethodPost, t.URLs[0]+"/v1/admin/credit", t.Passes.Admin, wire.AdjustRequest{User: user, Amount: amount, Key: key}, nil)

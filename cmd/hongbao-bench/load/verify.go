@@ -1,33 +1,78 @@
 package load
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
 
-// settle waits until every command is answered and every journal has what the others have. Who is too late for that
-// is found by the checks.
+	"hongbao/web/wire"
+)
+
+// settle waits until every command is answered, and what anybody has heard by then is heard by all. Who is too late for
+// that is found by the checks.
 func (c *crew) settle(ctx context.Context) {
 	_ = until(ctx, 2*patience, func() bool { return c.open.Load() == 0 })
-	_ = until(ctx, patience, func() bool { return c.board.connected.Load() == int64(len(c.users)) && c.allHeard() })
-}
-
-// lasts is the highest seq of each room that anybody knows.
-func (c *crew) lasts() map[*room]int64 {
 	last := map[*room]int64{}
 	for _, r := range c.rooms {
 		last[r] = r.last()
 	}
-	return last
+	c.await(ctx, last)
 }
 
-func (c *crew) allHeard() bool {
-	last := c.lasts()
-	for _, u := range c.users {
-		for _, j := range u.journals {
-			if j.last.Load() < last[j.room] {
-				return false
-			}
+// rest waits until everybody has heard all that is stored: what comes of a grabbed packet by itself too.
+func (c *crew) rest(ctx context.Context) error {
+	err := each(ctx, c.pots, func(ctx context.Context, _ int, p *pot) error {
+		if p.given() < p.count {
+			return nil
+		}
+		return c.drained(ctx, p)
+	})
+	if err != nil {
+		return err
+	}
+	c.last = map[*room]int64{}
+	var mu sync.Mutex
+	err = each(ctx, c.rooms, func(ctx context.Context, _ int, r *room) error {
+		last, err := c.target.last(ctx, r)
+		mu.Lock()
+		defer mu.Unlock()
+		c.last[r] = last
+		return err
+	})
+	c.await(ctx, c.last)
+	return err
+}
+
+// drained waits until the packet is done.
+func (c *crew) drained(ctx context.Context, p *pot) error {
+	for began := time.Now(); time.Since(began) < patience; pause(ctx, again/5) {
+		var now wire.PacketReply
+		if err := c.target.command(ctx, p.owner, "packet", wire.PacketRequest{Packet: p.id}, &now); err != nil {
+			return err
+		}
+		if now.State.Status == "drained" {
+			return nil
 		}
 	}
-	return true
+	return fmt.Errorf("packet %s is not drained", p.id)
+}
+
+// await waits until all are there, and have heard so much of each room.
+func (c *crew) await(ctx context.Context, last map[*room]int64) {
+	_ = until(ctx, patience, func() bool {
+		if c.board.connected.Load() != int64(len(c.users)) {
+			return false
+		}
+		for _, u := range c.users {
+			for _, j := range u.journals {
+				if j.last.Load() < last[j.room] {
+					return false
+				}
+			}
+		}
+		return true
+	})
 }
 
 // verify looks at everything once more, when nobody is there any longer.
@@ -53,12 +98,11 @@ func (c *crew) verify(ctx context.Context) error {
 }
 
 func (c *crew) verifyJournals() {
-	last := c.lasts()
 	var entries int64
 	for _, u := range c.users {
 		for _, j := range u.journals {
 			entries += j.last.Load()
-			j.finish(last[j.room], c.checks)
+			j.finish(c.last[j.room], c.checks)
 		}
 	}
 	for _, name := range []string{checkOrder, checkOnce, checkComplete, checkAgree} {

@@ -37,9 +37,9 @@ func (b Bars) show(s *section) error {
 		s.Rows.Heads = append(s.Rows.Heads, "to "+b.Beside)
 	}
 	for _, bar := range b.Bars {
-		r := row{Name: bar.Name, Note: bar.Note, Ours: bar.Ours, Cells: []string{amount(bar.Value)}}
+		r := row{Name: bar.Name, Note: bar.Note, Ours: bar.Ours, Cells: []string{Amount(bar.Value)}}
 		if b.Beside != "" {
-			r.Cells = append(r.Cells, ratio(bar.Value/base))
+			r.Cells = append(r.Cells, Ratio(bar.Value/base))
 		}
 		if measured(bar.Value) && bar.Value > 0 {
 			r.Marks = []share{scale.at(bar.Value)}

@@ -40,7 +40,7 @@ type panel struct {
 // curve is one line: its parts between gaps, and its points when they are few.
 type curve struct {
 	Name  string
-	Color int // 0 is ours
+	Color int // 0 is ours, the first of them
 	Parts []string
 	Dots  []dot
 }
@@ -54,11 +54,13 @@ type dot struct {
 func (d *drawing) panels() []panel {
 	if len(d.lines.Series) <= together {
 		p := d.panel(d.id, "")
-		other := 1
+		first, other := true, 1
 		for i, s := range d.lines.Series {
-			color := 0
-			if !s.Ours {
-				color, other = other, other+1
+			color := other
+			if s.Ours && first {
+				color, first = 0, false
+			} else {
+				other++
 			}
 			p.Curves = append(p.Curves, d.curve(i, color))
 		}

@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Latencies are how long each makes one wait: half of the times, one time in a hundred, one in a thousand.
 type Latencies struct {
@@ -22,6 +25,9 @@ func (l Latency) seconds() []float64 {
 func (l Latencies) show(s *section) error {
 	var values []float64
 	for _, one := range l.Rows {
+		if one.P50 > one.P99 || one.P99 > one.P999 {
+			return fmt.Errorf("the percentiles of %s are not in order", one.Name)
+		}
 		if one.P50 > 0 {
 			values = append(values, one.seconds()...)
 		}

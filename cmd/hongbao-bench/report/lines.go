@@ -45,7 +45,7 @@ func (a Axis) value() func(float64) string {
 	if a.Seconds {
 		return duration
 	}
-	return amount
+	return Amount
 }
 
 func (a Axis) tick() func(float64) string {

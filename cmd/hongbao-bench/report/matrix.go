@@ -2,10 +2,12 @@ package report
 
 import "fmt"
 
-// Matrix is what was checked, of each: a row for each, a column for each check.
+// Matrix is what was checked, of each: a row for each, a column for each check; the other way round when there are so
+// many checks that they would not fit.
 type Matrix struct {
 	Checks []string
 	Rows   []Verdicts
+	Brief  bool // details stand in a table below, so that all verdicts are seen at once
 }
 
 // Verdicts of one, in the order of the checks.
@@ -32,7 +34,7 @@ const (
 	Broken
 )
 
-// Held or Broken as of what was seen.
+// Of is Held or Broken.
 func Of(held bool) Verdict {
 	if held {
 		return Held
@@ -57,8 +59,27 @@ func (m Matrix) show(s *section) error {
 			return fmt.Errorf("%s has %d verdicts for %d checks", r.Name, len(r.Cells), len(m.Checks))
 		}
 	}
-	s.Matrix = &m
+	s.Matrix = &grid{Heads: m.Checks, Rows: m.Rows, Brief: m.Brief}
+	if len(m.Checks) > fitting && len(m.Rows) < len(m.Checks) {
+		s.Matrix.flip()
+	}
+	if m.Brief {
+		s.Matrix.Seen = m.seen()
+	}
 	return nil
+}
+
+// seen are all details, for the table below.
+func (m Matrix) seen() Table {
+	t := Table{Columns: []Column{{Name: "of"}, {Name: "check"}, {Name: "came out"}, {Name: "what was seen"}}}
+	for _, r := range m.Rows {
+		for i, c := range r.Cells {
+			if c.Detail != "" {
+				t.Rows = append(t.Rows, []string{r.Name, m.Checks[i], c.Verdict.String(), c.Detail})
+			}
+		}
+	}
+	return t
 }
 
 // Class of the verdict in the page's style.

@@ -51,7 +51,7 @@ type section struct {
 	ID, Title, Says string
 
 	Rows   *rows
-	Matrix *Matrix
+	Matrix *grid
 	Lines  *picture
 	Table  *Table
 	Parts  []section

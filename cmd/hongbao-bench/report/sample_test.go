@@ -27,7 +27,8 @@ func comparison() report.Report {
 			{Title: "What one waits for an answer", Says: "From the call to its answer, retries included.", Body: waits()},
 			{Title: "What was kept", Says: "Observed in this run, not promised: each was audited when all was done.", Body: kept()},
 			{Title: "Who gets how much", Says: "Mean share by the place in which people came.", Body: places()},
-			{Title: "While it went on", Says: "Answers a second.", Body: rates()},
+			{Title: "While it went on", Says: "Answers a second.", Body: report.Group{{Title: "ours", Body: rates()}, {Title: "again", Body: rates()}}},
+			{Title: "At once", Body: many()},
 			{Title: "How each works", Body: report.Table{
 				Columns: []report.Column{{Name: "scheme"}, {Name: "from"}, {Name: "how a grab is decided"}, {Name: "retries", Number: true}},
 				Rows:    [][]string{{"lua-list", "article 2", "one script pops a share cut before", "0"}, {"optimistic", "article 3", "a version on the packet's row", "41,207"}},
@@ -107,4 +108,17 @@ func rates() report.Lines {
 	}
 	l.Series = []report.Series{won, gone}
 	return l
+}
+
+// many is a matrix of more checks than fit beside each other.
+func many() report.Matrix {
+	m := report.Matrix{Checks: []string{"order", "once", "complete", "agreed", "stored", "acknowledged", "books", "sums"}, Brief: true}
+	for _, name := range []string{"chat, 200/s", "grab, hot, flat out"} {
+		row := report.Verdicts{Name: name, Cells: make([]report.Cell, len(m.Checks))}
+		for i := range row.Cells[1:] {
+			row.Cells[i+1] = report.Cell{Verdict: report.Of(i != 3), Detail: name + ", check " + m.Checks[i+1]}
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return m
 }

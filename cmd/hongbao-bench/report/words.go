@@ -11,8 +11,8 @@ import (
 // none stands for what was not measured.
 const none = "–"
 
-// amount is a number as people write it: three digits that count, thousands apart.
-func amount(v float64) string {
+// Amount is a number as people write it: three digits that count, thousands apart.
+func Amount(v float64) string {
 	switch {
 	case !measured(v):
 		return none
@@ -25,7 +25,7 @@ func amount(v float64) string {
 	}
 }
 
-// short is an amount beside an axis.
+// short is a number beside an axis.
 func short(v float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -37,6 +37,9 @@ func short(v float64) string {
 	}
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
+
+// Duration is a time as people write it.
+func Duration(d time.Duration) string { return duration(d.Seconds()) }
 
 // duration of so many seconds.
 func duration(seconds float64) string {
@@ -58,7 +61,8 @@ func duration(seconds float64) string {
 	}
 }
 
-func ratio(v float64) string {
+// Ratio is how many times as much it is.
+func Ratio(v float64) string {
 	if !measured(v) {
 		return none
 	}

@@ -19,8 +19,8 @@ type Named struct {
 }
 
 // named is a Named of a scheme that cannot fail to be made.
-func named[S Scheme](name, from, decides, stores string, make func(e Engines) S) Named {
-	return Named{Name: name, From: from, Decides: decides, Stores: stores, Make: func(e Engines) (Scheme, error) { return make(e), nil }}
+func named[S Scheme](name, from, decides, stores string, create func(e Engines) S) Named {
+	return Named{Name: name, From: from, Decides: decides, Stores: stores, Make: func(e Engines) (Scheme, error) { return create(e), nil }}
 }
 
 // All are the published schemes.

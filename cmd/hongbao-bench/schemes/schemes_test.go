@@ -27,18 +27,18 @@ type conduct struct {
 }
 
 func conducts() map[string]conduct {
-	clear := conduct{already: Already, gone: Gone, unknown: Unknown, equal: true, shares: 50, unit: 1}
-	queue := clear
+	plain := conduct{already: Already, gone: Gone, unknown: Unknown, equal: true, shares: 50, unit: 1}
+	queue := plain
 	queue.unknown = Gone // an empty list and none at all are the same
 	return map[string]conduct{
 		// Few pieces and much money, or it jams.
 		"lua-split": {already: Already, gone: Gone, unknown: Unknown, shares: 8, unit: 2_000_000},
 		// Nil, whatever the reason.
 		"lua-list":    {already: Nothing, gone: Nothing, unknown: Nothing, cut: true, shares: 50, unit: 1},
-		"lock":        clear,
-		"optimistic":  clear,
-		"pessimistic": clear,
-		"prealloc":    clear,
+		"lock":        plain,
+		"optimistic":  plain,
+		"pessimistic": plain,
+		"prealloc":    plain,
 		"redis-queue": queue, "redis-queue-async": queue,
 	}
 }

@@ -89,7 +89,8 @@ export const state = {
   /** @type {{balance: number, currency: {code: string, exponent: number}, nextCommitment: string}} */
   account: { balance: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
   /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
-  /** @type {{state: 'connecting'|'connected'|'closed', again: boolean, code?: number, reason?: string}} */ link: { state: 'connecting', again: false },
+  /** @type {{state: 'connecting'|'connected'|'closed', again: boolean, code?: number, reason?: string}} */
+  link: { state: 'connecting', again: false },
   /** @type {'no'|'connecting'|'again'|'offline'|'well'} */ notice: 'no', // what is told of it
   /** @type {Map<string, RoomView>} */ rooms: new Map(),
   /** @type {Map<string, User>} */ people: new Map(),

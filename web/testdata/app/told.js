@@ -172,8 +172,11 @@ export async function balanceOfTheAnswer() {
 export async function unseen() {
   const frame = globalThis.requestAnimationFrame;
   let drawn = 0;
-  globalThis.requestAnimationFrame = () => 0;
   drawWith(() => { drawn++; });
+  change();
+  await until(() => drawn > 0, 'drawn in a frame');
+  globalThis.requestAnimationFrame = () => 0;
+  drawn = 0;
   try {
     change();
     await until(() => drawn > 0, 'drawn without a frame');

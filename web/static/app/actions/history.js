@@ -85,7 +85,7 @@ export async function loadQuote(view, seq) {
   timeline.quotes.set(seq, null);
   try {
     const { entries } = await client.history({ room: view.room.id, before: seq + 1, limit: 1 });
-    const item = entries.at(-1);
+    const item = /** @type {any} */ (entries.at(-1));
     if (item?.seq !== seq) return;
     meet(item.from);
     change(() => timeline.quotes.set(seq, item));

@@ -16,7 +16,10 @@ import { newKey } from '../../sdk/index.js';
 /** Lines of a room go one after the other, so that they come in the order in which they were written. @type {Map<string, Promise<void>>} */
 const queues = new Map();
 
-/** Says something; it is shown at once and kept until the server has it. @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message */
+/**
+ * Says something; it is shown at once and kept until the server has it.
+ * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message
+ */
 export function say(room, message) {
   const view = state.rooms.get(room);
   const request = { room, key: newKey(), ...message };

@@ -46,8 +46,8 @@ function wanted() {
   return link.state === 'connected' && notice !== 'no' && notice !== 'connecting' ? 'well' : 'no';
 }
 
-/** @param {Notice} notice */
-function isBad(notice) { return notice !== 'no' && notice !== 'well'; }
+/** Is there no connection, so that nothing is answered? @param {Notice} notice */
+export function isBad(notice) { return notice !== 'no' && notice !== 'well'; }
 
 /** @param {Notice} notice */
 function show(notice) {

@@ -144,7 +144,10 @@ function alter(t, seq, change) {
   if (quote) t.quotes.set(seq, change(quote));
 }
 
-/** Notes one's own reaction, also to what is not here yet: history says how many there are, and not whose. @param {Timeline} t @param {Entry} e @param {string} me */
+/**
+ * Notes one's own reaction, also to what is not here yet: history says how many there are, and not whose.
+ * @param {Timeline} t @param {Entry} e @param {string} me
+ */
 function noteMine(t, e, me) {
   if (e.kind === 'react' && e.from.id === me) mark(t, e.body.target, e.body.emoji, e.body.on, e.seq);
 }

@@ -1,6 +1,7 @@
 // Choosing for whom a packet is: members of the room, with search; who is chosen stands above as chips.
 import { h, Component } from '../dom.js';
 import { change } from '../state.js';
+import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
@@ -39,8 +40,7 @@ export class People extends Component {
   };
 
   found() {
-    const wanted = plain(this.state.query);
-    return this.state.members.filter((user) => plain(user.name).includes(wanted));
+    return this.state.members.filter((user) => holds(user.name, this.state.query));
   }
 
   toggle(user) {
@@ -74,6 +74,3 @@ export class People extends Component {
       (found.length > 3 * enough || (next && !query)) && h('p', { class: 'muted small' }, t('compose.narrow')));
   }
 }
-
-/** @param {string} text */
-function plain(text) { return text.normalize('NFKC').toLocaleLowerCase(); }

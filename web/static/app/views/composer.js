@@ -96,7 +96,7 @@ export class Composer extends Component {
       this.submit();
     } else if (e.key === 'Escape') {
       if (this.props.view.draft.replyTo !== null || this.props.view.draft.editing !== null) this.cancel();
-    } else if (e.key === 'ArrowUp' && !e.target.value) {
+    } else if (e.key === 'ArrowUp' && !e.target.value && this.props.view.draft.editing === null) {
       this.editLast(e);
     }
   }
@@ -118,8 +118,9 @@ export class Composer extends Component {
     const { view } = this.props;
     const { draft } = view;
     const text = draft.text.trim();
-    if (!text || this.left() < 0 || this.state.busy) return;
+    if (!text || this.left() < 0 || this.saving) return;
     this.setState({ emojis: false, mention: null });
+    this.field.current?.focus();
     if (draft.editing === null) {
       this.set(emptyDraft());
       const mentions = mentionsOf(draft, text);
@@ -130,8 +131,10 @@ export class Composer extends Component {
       this.setState({ busy: false });
       if (done && view.draft === draft) this.set({ ...emptyDraft(), text: draft.before ?? '' }); // else one has written on
     }
-    this.field.current?.focus();
   }
+
+  /** A change is on its way, and one has not turned to something else. */
+  get saving() { return this.state.busy && this.props.view.draft.editing !== null; }
 
   closeEmojis = () => {
     this.setState({ emojis: false });
@@ -143,7 +146,7 @@ export class Composer extends Component {
     return (state.limits?.text_chars || Infinity) - [...this.props.view.draft.text].length;
   }
 
-  render({ view }, { emojis, mention, busy }) {
+  render({ view }, { emojis, mention }) {
     const until = view.mute?.until ?? 0;
     if (until > Date.now()) return h(Muted, { until });
     const { draft } = view;
@@ -157,7 +160,8 @@ export class Composer extends Component {
         t(left < 0 ? 'composer.over' : 'composer.left', { count: Math.abs(left), shown: number(Math.abs(left)) })),
       h('div', { class: 'composer-row' },
         h(IconButton, {
-          icon: 'envelope', label: t('composer.packet'), size: 24, class: 'button quiet icon packet-button', onClick: () => openSheet('compose'),
+          icon: 'envelope', label: t('composer.packet'), size: 24, class: 'button quiet icon packet-button',
+          onClick: () => openSheet('compose'),
         }),
         h('div', { class: 'writing' },
           h('textarea', {
@@ -169,7 +173,7 @@ export class Composer extends Component {
           h(IconButton, {
             icon: 'smile', label: t('composer.emoji'), 'aria-expanded': emojis, onClick: () => this.setState({ emojis: !emojis }),
           })),
-        h(Submit, { editing: draft.editing !== null, busy, disabled: !draft.text.trim() || left < 0 })));
+        h(Submit, { editing: draft.editing !== null, busy: this.saving, disabled: !draft.text.trim() || left < 0 })));
   }
 }
 

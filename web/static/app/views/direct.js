@@ -1,6 +1,7 @@
 // The sheet that begins a chat with one person: somebody one has met, or whoever has an id.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
+import { holds } from '../matching.js';
 import { inWords, t } from '../words.js';
 import { openDirect } from '../actions/rooms.js';
 import { Avatar } from './parts.js';
@@ -29,17 +30,29 @@ export class Direct extends Component {
     const wanted = text.trim();
     const people = met(wanted);
     const isId = /^[A-Za-z0-9_.:@-]{1,64}$/.test(wanted) && wanted !== state.me?.id && !people.some((user) => user.id === wanted);
-    return h('form', { class: 'stack tall', onSubmit: (e) => { e.preventDefault(); if (isId) this.open(wanted); else if (people.length === 1) this.open(people[0].id); } },
+    const submit = (e) => {
+      e.preventDefault();
+      if (isId) this.open(wanted);
+      else if (people.length === 1) this.open(people[0].id);
+    };
+    return h('form', { class: 'stack tall', onSubmit: submit },
       h('div', { class: 'field' },
         h('label', { class: 'small muted', for: 'direct-who' }, t('direct.who')),
-        h('input', { class: 'input', id: 'direct-who', ref: this.input, value: text, autocomplete: 'off', autocapitalize: 'none', spellcheck: false, enterkeyhint: 'go',
-          'aria-invalid': error ? 'true' : 'false', 'aria-describedby': 'direct-said', onInput: (e) => this.setState({ text: e.target.value, error: null }) }),
-        h('p', { class: 'problem one-line', id: 'direct-said', role: 'alert' }, error && (error.word === 'not_found' ? t('direct.unknown') : inWords(error)))),
-      isId && h('button', { class: 'button', type: 'submit', disabled: !!asking }, h(Icon, { name: 'person', size: 20 }), h('span', { class: 'cut' }, t('direct.byId', { id: wanted }))),
+        h('input', {
+          class: 'input', id: 'direct-who', ref: this.input, value: text, autocomplete: 'off', autocapitalize: 'none', spellcheck: false,
+          enterkeyhint: 'go', 'aria-invalid': error ? 'true' : 'false', 'aria-describedby': 'direct-said',
+          onInput: (e) => this.setState({ text: e.target.value, error: null }),
+        }),
+        h('p', { class: 'problem one-line', id: 'direct-said', role: 'alert' },
+          error && (error.word === 'not_found' ? t('direct.unknown') : inWords(error)))),
+      isId && h('button', { class: 'button', type: 'submit', disabled: !!asking },
+        h(Icon, { name: 'person', size: 20 }), h('span', { class: 'cut' }, t('direct.byId', { id: wanted }))),
       people.length > 0 && h('ul', { 'aria-label': t('direct.met') }, people.map((user) => h('li', { key: user.id },
         h('button', { class: 'person-row', type: 'button', disabled: !!asking, onClick: () => this.open(user.id) },
           h(Avatar, { user }),
-          h('span', { class: 'grow public-room-words' }, h('strong', { class: 'cut', dir: 'auto' }, user.name || user.id), h('span', { class: 'muted small cut' }, user.id)),
+          h('span', { class: 'grow public-room-words' },
+            h('strong', { class: 'cut', dir: 'auto' }, user.name || user.id),
+            h('span', { class: 'muted small cut' }, user.id)),
           asking === user.id && h('span', { class: 'spinner', 'aria-hidden': 'true' }))))),
       !people.length && !isId && h('p', { class: 'muted', role: 'status' }, t(wanted ? 'direct.nobody' : 'direct.metNobody')));
   }
@@ -47,9 +60,8 @@ export class Direct extends Component {
 
 /** People one has met whose name or id holds the text. @param {string} text */
 function met(text) {
-  const plain = (s) => s.normalize('NFKC').toLocaleLowerCase();
   return [...state.people.values()]
-    .filter((user) => user.id && user.id !== state.me?.id && (plain(user.name).includes(plain(text)) || user.id === text))
+    .filter((user) => user.id && user.id !== state.me?.id && (holds(user.name, text) || user.id === text))
     .sort((a, b) => a.name.localeCompare(b.name))
     .slice(0, shownAtMost);
 }

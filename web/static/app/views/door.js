@@ -43,9 +43,11 @@ export class Door extends Component {
           onInput: () => problem && this.setState({ problem: '' }) }),
         h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': busy },
           busy && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(busy ? 'door.entering' : 'door.enter')),
-        h('p', { class: 'muted small door-note', role: 'status' }, busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : 'door.guestNote')),
-        state.page?.guests && h('button', { class: 'button quiet small', type: 'button', disabled: busy, onClick: () => this.setState({ asToken: !asToken, problem: '' }) },
-          t(asToken ? 'door.asGuest' : 'door.withToken'))));
+        h('p', { class: 'muted small door-note', role: 'status' },
+          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : 'door.guestNote')),
+        state.page?.guests && h('button', {
+          class: 'button quiet small', type: 'button', disabled: busy, onClick: () => this.setState({ asToken: !asToken, problem: '' }),
+        }, t(asToken ? 'door.asGuest' : 'door.withToken'))));
   }
 
   /** @param {Event} e @param {boolean} withToken */
@@ -53,12 +55,18 @@ export class Door extends Component {
     e.preventDefault();
     if (state.door.status !== 'open') return;
     const text = this.input.current.value.trim();
-    const problem = !text ? t(withToken ? 'door.noToken' : 'door.noName') : !withToken && [...text].length > nameChars ? t('door.longName', { max: nameChars }) : '';
+    const problem = wrong(text, withToken);
     this.setState({ problem });
     if (problem) this.input.current.focus();
     else if (withToken) enter(text, 'token');
     else enterAsGuest(text);
   }
+}
+
+/** What is wrong with what was typed, in words; '': nothing. @param {string} text @param {boolean} isToken */
+function wrong(text, isToken) {
+  if (!text) return t(isToken ? 'door.noToken' : 'door.noName');
+  return !isToken && [...text].length > nameChars ? t('door.longName', { max: nameChars }) : '';
 }
 
 function Field({ place, input, said, busy, onInput }) {
@@ -75,7 +83,9 @@ function Field({ place, input, said, busy, onInput }) {
 
 /** Where there are no guests: what people do, and what those do who try the server out. */
 function TokenWords() {
-  return h('div', { class: 'door-words' }, h('p', null, t('door.tokensOnly')), h('p', { class: 'muted small' }, t('door.developers'), ' ', h('code', null, 'hongbao token --user ann')));
+  return h('div', { class: 'door-words' },
+    h('p', null, t('door.tokensOnly')),
+    h('p', { class: 'muted small' }, t('door.developers'), ' ', h('code', null, 'hongbao token --user ann')));
 }
 
 function doorWords(error) {
@@ -119,5 +129,6 @@ export function Ended() {
   return h(Frame, null, h('div', { class: 'stack', role: 'alert' },
     h('h2', null, t(stays ? 'door.stopped' : 'door.signedOut')),
     h('p', { class: 'muted' }, doorWords(error)),
-    h('button', { class: 'button primary wide', type: 'button', onClick: comeBack }, h(Icon, { name: 'reply', size: 20 }), t(stays ? 'door.here' : 'door.signIn'))));
+    h('button', { class: 'button primary wide', type: 'button', onClick: comeBack },
+      h(Icon, { name: 'reply', size: 20 }), t(stays ? 'door.here' : 'door.signIn'))));
 }

@@ -3,12 +3,12 @@ import { h, Component, createRef } from '../dom.js';
 import { state, toast } from '../state.js';
 import { inWords, t } from '../words.js';
 import { number } from '../format.js';
+import { isCalled } from '../matching.js';
 import { memberOf } from '../model/members.js';
 import { nameOf } from '../model/rooms.js';
 import { invite, renewMembers } from '../actions/governing.js';
 import { closeSheet } from '../route.js';
 import { Icon } from './icon.js';
-import { matches } from './members.js';
 import { Avatar } from './parts.js';
 
 const id = /^[A-Za-z0-9_.:@-]{1,64}$/;
@@ -70,7 +70,7 @@ export class Invite extends Component {
   render({ view }, { query, chosen, busy, error }) {
     const typed = query.trim();
     const outside = this.outside();
-    const shown = outside.filter((u) => matches(u, query)).sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id, state.lang));
+    const shown = outside.filter((u) => isCalled(u, query)).sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id, state.lang));
     const isNew = this.isNewId(typed, outside);
     const count = { count: chosen.length, shown: number(chosen.length), room: nameOf(view) };
     return h('form', { class: 'invite stack', onSubmit: (e) => this.send(e) },

@@ -4,8 +4,8 @@ import { t, inWords } from '../words.js';
 import { state } from '../state.js';
 import { go } from '../route.js';
 import { joinRoom } from '../actions/rooms.js';
-import { Icon } from './icon.js';
 import { LinkBar } from './link.js';
+import { IconButton } from './parts.js';
 
 /** Props: id, of the room. */
 export class Join extends Component {
@@ -25,14 +25,15 @@ export class Join extends Component {
     const leave = () => go({ room: null, sheet: null }, { replace: true });
     return [
       !state.wide && h('header', { class: 'bar', key: 'bar' },
-        h('button', { class: 'button quiet icon', type: 'button', 'aria-label': t('back'), onClick: leave }, h(Icon, { name: 'back' }))),
+        h(IconButton, { icon: 'back', label: t('back'), onClick: leave })),
       h(LinkBar, { key: 'link' }),
       h('div', { class: 'empty', key: 'join' },
         h('h1', null, t('rooms.join')),
         h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t('rooms.joinWhy')),
         h('div', { class: 'row' },
           h('button', { class: 'button', type: 'button', onClick: leave }, t('rooms.notNow')),
-          h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() }, isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error ? 'again' : 'find.join')))),
+          h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
+            isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error ? 'again' : 'find.join')))),
     ];
   }
 }

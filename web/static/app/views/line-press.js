@@ -4,6 +4,9 @@ const long = 450; // ms
 const still = 10; // px
 
 export class LongPress {
+  x = 0; // where it began
+  y = 0;
+
   /** @param {() => void} act */
   constructor(act) {
     this.act = act;

@@ -10,7 +10,7 @@ import { Envelope } from './envelope.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
 import { brief, parts } from './line-text.js';
-import { Time } from './parts.js';
+import { IconButton, Time } from './parts.js';
 
 export class Said extends Component {
   press = new LongPress(() => this.open());
@@ -25,11 +25,13 @@ export class Said extends Component {
     const { body, from } = item;
     const may = !sending && !body.recalled;
     return h('div', { class: 'said' },
-      head && !own && h('button', { class: 'sender cut small', type: 'button', dir: 'auto', onClick: () => openSheet('person', from.id) }, from.name || from.id),
+      head && !own && h('button', {
+        class: 'sender cut small', type: 'button', dir: 'auto', onClick: () => openSheet('person', from.id),
+      }, from.name || from.id),
       own && h('span', { class: 'only-read' }, t('you')),
       h('div', { class: 'said-row', ...(may && this.press.handlers) },
         item.kind === 'packet' ? h(Envelope, sending ? { sending, view } : { item, view }) : h(Bubble, props),
-        may && h('button', { class: 'more-button', type: 'button', 'aria-label': t('message.more'), title: t('message.more'), onClick: () => this.open() }, h(Icon, { name: 'more', size: 18 }))),
+        may && h(IconButton, { icon: 'more', label: t('message.more'), size: 18, class: 'more-button', onClick: () => this.open() })),
       body.reactions && !body.recalled && h(Reactions, props),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
       props.readers && h('p', { class: 'readers small muted' }, props.readers));
@@ -39,11 +41,14 @@ export class Said extends Component {
 function Bubble(props) {
   const { item, own, words, sending, status } = props;
   const { body } = item;
-  if (body.recalled) return h('p', { class: 'bubble recalled' }, t(own ? 'timeline.recalledOwn' : 'timeline.recalled'), ' ', h(When, { item }));
+  if (body.recalled) {
+    return h('p', { class: 'bubble recalled' }, t(own ? 'timeline.recalledOwn' : 'timeline.recalled'), ' ', h(When, { item }));
+  }
   const forMe = !own && body.mentions?.includes(state.me.id);
   return h('div', { class: `bubble ${forMe ? 'for-me' : ''}` },
     body.reply_to && h(Quote, props),
-    body.text ? h('span', { class: 'text', dir: 'auto' }, parts(body.text, words.split('\n'), body.mentions)) : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
+    body.text ? h('span', { class: 'text', dir: 'auto' }, parts(body.text, words.split('\0'), body.mentions))
+      : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
     h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
 }
 
@@ -68,9 +73,11 @@ class Quote extends Component {
   }
 
   render({ quote, view, item }) {
-    return h('button', { class: 'quote', type: 'button', title: t('timeline.toQuoted'), onClick: () => jumpTo(view, item.body.reply_to) },
+    const jump = () => jumpTo(view, item.body.reply_to);
+    return h('button', { class: 'quote', type: 'button', title: t('timeline.toQuoted'), onClick: jump },
       h('span', { class: 'only-read' }, t('timeline.inReplyTo')),
-      quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, brief(quote))] : h('span', { class: 'cut' }, t('timeline.earlier')));
+      quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, brief(quote))]
+        : h('span', { class: 'cut' }, t('timeline.earlier')));
   }
 }
 
@@ -79,7 +86,8 @@ function Reactions({ item, view }) {
   return h('div', { class: 'reactions' }, Object.keys(reactions).map((emoji) => {
     const mine = !!item.mine?.has(emoji);
     return h('button', {
-      class: 'reaction', type: 'button', key: emoji, 'aria-pressed': mine, 'aria-label': t('timeline.reaction', { emoji, count: reactions[emoji] }),
+      class: 'reaction', type: 'button', key: emoji, 'aria-pressed': mine,
+      'aria-label': t('timeline.reaction', { emoji, count: reactions[emoji] }),
       onClick: () => react(view, item.seq, emoji, !mine),
     }, h('span', null, emoji), h('span', { class: 'number' }, reactions[emoji]));
   }));

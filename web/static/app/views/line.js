@@ -17,9 +17,8 @@ export class Line extends Component {
   render(props) {
     const { item, day, fresh, own, head, lit, sending } = props;
     const said = item.kind === 'text' || item.kind === 'packet';
-    return h('li', {
-      class: `line ${own && said ? 'own' : ''} ${head ? 'head' : ''} ${lit ? 'lit' : ''} ${sending ? 'unsent' : ''}`, 'data-seq': item.seq || undefined,
-    },
+    const classes = ['line', own && said && 'own', head && 'head', lit && 'lit', sending && 'unsent'].filter(Boolean).join(' ');
+    return h('li', { class: classes, 'data-seq': item.seq || undefined },
     day && h('h2', { class: 'day-line' }, h('span', null, day)),
     fresh && h('p', { class: 'new-line' }, h('span', null, t('timeline.newLine'))),
     said ? h('div', { class: 'line-row' }, !own && h(Face, props), h(Said, props)) : h(Calm, props));
@@ -29,8 +28,8 @@ export class Line extends Component {
 /** The sender's picture beside the first line of a group. */
 function Face({ head, item }) {
   if (!head) return h('span', { class: 'no-face' });
-  return h('button', { class: 'face', type: 'button', tabIndex: -1, 'aria-hidden': 'true', onClick: () => openSheet('person', item.from.id) },
-    h(Avatar, { user: item.from }));
+  const open = () => openSheet('person', item.from.id);
+  return h('button', { class: 'face', type: 'button', tabIndex: -1, 'aria-hidden': 'true', onClick: open }, h(Avatar, { user: item.from }));
 }
 
 /** What has happened. */

@@ -3,6 +3,7 @@ import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { number } from '../format.js';
+import { isCalled } from '../matching.js';
 import { isMuted } from '../model/members.js';
 import { moreMembers, renewMembers } from '../actions/governing.js';
 import { openSheet } from '../route.js';
@@ -30,7 +31,7 @@ export class Members extends Component {
 
   render({ view }, { query }) {
     const { members, room } = view;
-    const found = members.items.filter((m) => matches(m.user, query));
+    const found = members.items.filter((m) => isCalled(m.user, query));
     return h('section', { class: 'members', 'aria-label': t('info.members') },
       h('div', { class: 'row section-head' },
         h('h3', { class: 'grow' }, t('info.members'), ' ', h('span', { class: 'muted number' }, number(room.members))),
@@ -45,14 +46,6 @@ export class Members extends Component {
       h(Endless, { pages: members, first: () => renewMembers(view), more: () => moreMembers(view) }));
   }
 }
-
-/** Does somebody go by such a name or id? @param {import('../state.js').User} user @param {string} query */
-export function matches(user, query) {
-  const wanted = plain(query.trim());
-  return !wanted || plain(user.name ?? '').includes(wanted) || plain(user.id).includes(wanted);
-}
-
-function plain(text) { return text.normalize('NFKC').toLocaleLowerCase(); }
 
 function MemberRow({ member }) {
   const { user, role } = member;

@@ -8,7 +8,7 @@ import { createRoom } from '../actions/rooms.js';
 import { Icon } from './icon.js';
 
 export class NewRoom extends Component {
-  state = { name: '', kind: 'public', isSent: false, isMaking: false, error: null };
+  state = { name: '', kind: /** @type {'public'|'private'} */ ('public'), isSent: false, isMaking: false, error: null };
 
   key = newKey(); // of what is in the fields: a second try makes no second room
 
@@ -55,17 +55,26 @@ export class NewRoom extends Component {
       h('div', { class: 'field' },
         h('label', { class: 'small muted', for: 'new-room-name' }, t('newRoom.name')),
         h('input', {
-          class: 'input', id: 'new-room-name', ref: this.input, value: name, autocomplete: 'off', enterkeyhint: 'done', placeholder: t('newRoom.example'),
-          'aria-invalid': problem ? 'true' : 'false', 'aria-describedby': 'new-room-said', onInput: (e) => this.set({ name: e.target.value }),
+          class: 'input', id: 'new-room-name', ref: this.input, value: name, autocomplete: 'off', enterkeyhint: 'done',
+          placeholder: t('newRoom.example'), 'aria-invalid': problem ? 'true' : 'false', 'aria-describedby': 'new-room-said',
+          onInput: (e) => this.set({ name: e.target.value }),
         }),
         h('p', { class: 'problem one-line', id: 'new-room-said', role: 'alert' }, problem)),
       h('fieldset', { class: 'kinds' },
         h('legend', { class: 'small muted' }, t('newRoom.who')),
-        [['public', 'people'], ['private', 'lock']].map(([value, icon]) => h('label', { class: 'kind', key: value },
-          h('input', { class: 'only-read', type: 'radio', name: 'new-room-kind', value, checked: value === kind, onChange: () => this.set({ kind: value }) }),
-          h(Icon, { name: icon }),
-          h('span', { class: 'grow' }, h('strong', null, t(`newRoom.${value}`)), h('span', { class: 'muted small' }, t(`newRoom.${value}Means`))),
-          h('span', { class: 'kind-check' }, h(Icon, { name: 'check', size: 20 }))))),
-      h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': isMaking ? 'true' : 'false' }, isMaking && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('newRoom.make')));
+        [['public', 'people'], ['private', 'lock']].map(([value, icon]) => (
+          h(Kind, { key: value, value, icon, checked: value === kind, choose: () => this.set({ kind: value }) })))),
+      h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': isMaking ? 'true' : 'false' },
+        isMaking && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('newRoom.make')));
   }
+}
+
+function Kind({ value, icon, checked, choose }) {
+  return h('label', { class: 'kind' },
+    h('input', { class: 'only-read', type: 'radio', name: 'new-room-kind', value, checked, onChange: choose }),
+    h(Icon, { name: icon }),
+    h('span', { class: 'grow' },
+      h('strong', null, t(`newRoom.${value}`)),
+      h('span', { class: 'muted small' }, t(`newRoom.${value}Means`))),
+    h('span', { class: 'kind-check' }, h(Icon, { name: 'check', size: 20 })));
 }

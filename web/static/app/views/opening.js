@@ -4,6 +4,7 @@ import { h, Component, createRef } from '../dom.js';
 import { change, state } from '../state.js';
 import { t } from '../words.js';
 import { money } from '../format.js';
+import { isBad } from '../model/link.js';
 import { openPacket, showDetails } from '../actions/packets.js';
 import { sound } from '../sound.js';
 import { Avatar } from './parts.js';
@@ -108,6 +109,7 @@ export class Opening extends Component {
         h('span', { class: 'coin-back' }, h(Seal, null)))),
       h('div', { class: 'opening-foot' },
         h('p', { class: 'only-read', role: 'status' }, view.grab === 'pending' ? t('packet.decidingLong') : ''),
+        view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
         h(Refusal, { view }),
         h('button', {
           class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: view.grab !== 'no' && !open,

@@ -34,7 +34,8 @@ export class PublicRooms extends Component {
     this.setState({ loading: true, error: null });
     try {
       const page = await findRooms(this.props.query.trim(), next, signal);
-      if (!signal.aborted) this.setState(({ rooms }) => ({ rooms: next ? merged(rooms, page.rooms) : page.rooms, next: page.next, loading: false }));
+      if (signal.aborted) return;
+      this.setState(({ rooms }) => ({ rooms: next ? merged(rooms, page.rooms) : page.rooms, next: page.next, loading: false }));
     } catch (error) {
       if (!signal.aborted) this.setState({ loading: false, error });
     }
@@ -50,19 +51,32 @@ export class PublicRooms extends Component {
 
   render({ none }, { rooms, next, loading, error, joining }) {
     if (error) return h(Failed, { error, again: () => this.look() });
-    if (!rooms) return h('div', { class: 'public-rooms', 'aria-busy': 'true' }, [0, 1, 2].map((i) => h('div', { class: 'public-room ghost', key: i })));
+    if (!rooms) return h(Ghosts, null);
     if (!rooms.length) return h('p', { class: 'muted public-none', role: 'status' }, none);
     return h('div', { 'aria-busy': loading ? 'true' : 'false' },
-      h('ul', { class: 'public-rooms' }, rooms.map((room) => h('li', { class: 'public-room', key: room.id },
-        h(RoomSign, room),
-        h('span', { class: 'grow public-room-words' },
-          h('strong', { class: 'cut', dir: 'auto' }, room.name),
-          h('span', { class: 'muted small cut' }, t('room.members', { count: room.members, shown: number(room.members) }), room.announcement && ` · ${room.announcement}`)),
-        state.rooms.has(room.id)
-          ? h('button', { class: 'button', type: 'button', 'aria-label': t('find.openRoom', { room: room.name }), onClick: () => openRoom(room.id) }, t('find.open'))
-          : h('button', { class: 'button tinted', type: 'button', 'aria-label': t('find.joinRoom', { room: room.name }), disabled: joining === room.id, onClick: () => this.join(room.id) }, t('find.join'))))),
-      next && h('button', { class: 'button quiet wide', type: 'button', disabled: loading, onClick: () => this.look(next) }, t('find.more')));
+      h('ul', { class: 'public-rooms' }, rooms.map((room) => (
+        h(PublicRoom, { key: room.id, room, isJoining: joining === room.id, join: () => this.join(room.id) })))),
+      next && h('button', { class: 'button quiet wide', type: 'button', disabled: loading, onClick: () => this.look(next) },
+        t('find.more')));
   }
+}
+
+function PublicRoom({ room, isJoining, join }) {
+  const members = t('room.members', { count: room.members, shown: number(room.members) });
+  const way = (label, words, props) => h('button', { type: 'button', 'aria-label': t(label, { room: room.name }), ...props }, t(words));
+  return h('li', { class: 'public-room' },
+    h(RoomSign, { id: room.id, name: room.name }),
+    h('span', { class: 'grow public-room-words' },
+      h('strong', { class: 'cut', dir: 'auto' }, room.name),
+      h('span', { class: 'muted small cut' }, members, room.announcement && ` · ${room.announcement}`)),
+    state.rooms.has(room.id)
+      ? way('find.openRoom', 'find.open', { class: 'button', onClick: () => openRoom(room.id) })
+      : way('find.joinRoom', 'find.join', { class: 'button tinted', disabled: isJoining, onClick: join }));
+}
+
+/** Before anything has come. */
+function Ghosts() {
+  return h('div', { class: 'public-rooms', 'aria-busy': 'true' }, [0, 1, 2].map((i) => h('div', { class: 'public-room ghost', key: i })));
 }
 
 /** A room may have moved onto the next page meanwhile. */

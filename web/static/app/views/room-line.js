@@ -14,7 +14,8 @@ import { tint } from './tint.js';
  */
 export function lineOf(view) {
   const { draft, outbox, last } = view;
-  if (draft.text.trim() && draft.editing === null && state.route.room !== view.room.id) return { mark: t('rooms.draft'), text: flat(draft.text) };
+  const isDraft = draft.text.trim() && draft.editing === null && state.route.room !== view.room.id;
+  if (isDraft) return { mark: t('rooms.draft'), text: flat(draft.text) };
   if (outbox.some((s) => s.status === 'failed')) return { mark: t('rooms.unsent'), text: flat(outbox.at(-1)?.request.text ?? '') };
   const [typist] = [...view.typing].filter(([, until]) => until > Date.now());
   if (typist) return { mark: '', text: t('room.typing', { names: [state.people.get(typist[0])?.name ?? '…'], count: view.typing.size }) };
@@ -36,7 +37,7 @@ function by(view, from) {
 /** On one line, and no longer than can be seen. @param {string} text */
 function flat(text) { return text.slice(0, 200).replace(/\s+/g, ' '); }
 
-/** A room's sign: its first letter on a tint of its own; square, for people are round. @param {{id: string, name: string, lock?: boolean}} props */
+/** A room's sign: its first letter on a tint of its own; square, for people are round. @param {{id: string, name: string}} props */
 export function RoomSign({ id, name }) {
   return h('span', { class: `avatar room-sign tint-${tint(id)}`, 'aria-hidden': 'true' }, [...name.trim()][0]?.toLocaleUpperCase() ?? '#');
 }

@@ -19,19 +19,29 @@ export class RoomRow extends Component {
 
   render({ id, kind, name, other, isCurrent, mark, text, at, time, unread, shown, mute }) {
     return h('li', { ref: this.item, 'data-room': id },
-      h('a', { class: 'room-row', href: `#/room/${encodeURIComponent(id)}`, 'aria-current': isCurrent ? 'page' : undefined, onClick: (e) => open(e, id) },
-        kind === 'direct' ? h(Avatar, { user: other }) : h(RoomSign, { id, name }),
-        h('span', { class: 'room-row-words' },
-          h('span', { class: 'room-row-line' },
-            h('strong', { class: 'cut', dir: 'auto' }, name),
-            kind === 'private' && h('span', { class: 'room-row-kind muted' }, h(Icon, { name: 'lock', size: 14 }), h('span', { class: 'only-read' }, t('newRoom.private'))),
-            mute && h('span', { class: 'room-row-kind muted' }, h(Icon, { name: 'muted', size: 14 }), h('span', { class: 'only-read' }, t('rooms.muted'))),
-            h('span', { class: 'grow' }),
-            at > 0 && h('span', { class: 'room-row-time muted number' }, h(Time, { at }, time))),
-          h('span', { class: 'room-row-line' },
-            h('span', { class: 'room-row-last muted cut grow' }, mark && h('span', { class: 'room-row-mark' }, mark, ' '), h('span', { dir: 'auto' }, text)),
-            unread > 0 && h('span', { class: 'badge number' }, h('span', { 'aria-hidden': 'true' }, shown), h('span', { class: 'only-read' }, t('rooms.unread', { count: unread })))))));
+      h('a', {
+        class: 'room-row', href: `#/room/${encodeURIComponent(id)}`, 'aria-current': isCurrent ? 'page' : undefined,
+        onClick: (e) => open(e, id),
+      },
+      kind === 'direct' ? h(Avatar, { user: other }) : h(RoomSign, { id, name }),
+      h('span', { class: 'room-row-words' },
+        h('span', { class: 'room-row-line' },
+          h('strong', { class: 'cut', dir: 'auto' }, name),
+          kind === 'private' && h(Mark, { icon: 'lock', means: t('newRoom.private') }),
+          mute && h(Mark, { icon: 'muted', means: t('rooms.muted') }),
+          h('span', { class: 'grow' }),
+          at > 0 && h('span', { class: 'room-row-time muted number' }, h(Time, { at }, time))),
+        h('span', { class: 'room-row-line' },
+          h('span', { class: 'room-row-last muted cut grow' },
+            mark && h('span', { class: 'room-row-mark' }, mark, ' '), h('span', { dir: 'auto' }, text)),
+          unread > 0 && h('span', { class: 'badge number' },
+            h('span', { 'aria-hidden': 'true' }, shown), h('span', { class: 'only-read' }, t('rooms.unread', { count: unread })))))));
   }
+}
+
+/** A small icon beside the name. */
+function Mark({ icon, means }) {
+  return h('span', { class: 'room-row-kind muted' }, h(Icon, { name: icon, size: 14 }), h('span', { class: 'only-read' }, means));
 }
 
 /** @param {MouseEvent} e @param {string} id */

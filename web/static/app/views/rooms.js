@@ -95,7 +95,7 @@ export class RoomList extends Component {
 /** @param {{alone: boolean}} props no room beside it shows the balance */
 function Head({ alone }) {
   const { me } = state;
-  return h('header', { class: 'bar' },
+  return h('div', { class: 'bar' },
     h('button', { class: 'rooms-me grow', type: 'button', onClick: () => openSheet('settings') },
       h(Avatar, { user: me }),
       h('strong', { class: 'cut', dir: 'auto' }, me.name),

@@ -44,7 +44,8 @@ class Leave extends Component {
     if (state.by === 'host') return h('p', { class: 'muted small' }, t('settings.byHost'));
     if (!asked || isSure) {
       const leave = () => (isSure ? signOut() : this.setState({ asked: true }));
-      return h('button', { class: 'button wide danger', type: 'button', onClick: leave }, h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
+      return h('button', { class: 'button wide danger', type: 'button', onClick: leave },
+        h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
     }
     return h('div', { class: 'stack leave', role: 'alert' },
       h('p', null, t('settings.guestWarning', { name: state.me.name, balance: money(state.account.balance) })),

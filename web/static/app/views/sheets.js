@@ -19,7 +19,9 @@ const sheets = {
   },
   invite: { load: async () => (await import('./invite.js')).Invite, modal: true, needsRoom: true, title: () => t('invite.title') },
   person: { load: async () => (await import('./person.js')).PersonSheet, title: () => t('person.title') }, // id: user
-  message: { load: async () => (await import('./message-sheet.js')).MessageSheet, modal: true, needsRoom: true, title: () => t('message.title') }, // id: seq
+  message: { // id: seq
+    load: async () => (await import('./message-sheet.js')).MessageSheet, modal: true, needsRoom: true, title: () => t('message.title'),
+  },
 };
 
 /** The row of a sheet, if there is one by that name: anybody may have written the address. @param {string} name */

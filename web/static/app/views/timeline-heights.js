@@ -20,7 +20,11 @@ export class Heights {
   first = 0; // seq of the first item
   exact = 0; // so many of the tops are right
 
-  /** Follows a timeline that has grown at either end, or is another one. @param {import('../model/timeline.js').Timeline} t @returns {boolean} it is another one */
+  /**
+   * Follows a timeline that has grown at either end, or is another one.
+   * @param {import('../model/timeline.js').Timeline} t
+   * @returns {boolean} it is another one
+   */
   follow({ items }) {
     const other = items !== this.items;
     if (other) {

@@ -34,7 +34,9 @@ export function linesOf(view, from, to, { newAfter, lit }) {
   const ownLast = view.outbox.length ? -1 : lastOwn(items);
   const lines = [];
   for (let n = from; n < to; n++) {
-    lines.push(line(view, items[n], items[n - 1], { fresh: n === unread, lit: items[n].seq === lit, readers: n === ownLast ? readersOf(view, items[n]) : '' }));
+    const item = items[n];
+    const readers = n === ownLast ? readersOf(view, item) : '';
+    lines.push(line(view, item, items[n - 1], { fresh: n === unread, lit: item.seq === lit, readers }));
   }
   return lines;
 }
@@ -57,14 +59,14 @@ const pending = new WeakMap();
 function itemOf(sending) {
   let item = pending.get(sending.request);
   if (!item) {
-    const { text, reply_to, mentions } = sending.request;
-    item = { seq: 0, id: sending.key, at: sending.at, from: state.me, kind: sending.kind, key: sending.key, body: { text, reply_to, mentions } };
+    const { key, kind, at, request: { text, reply_to, mentions } } = sending;
+    item = { seq: 0, id: key, at, from: state.me, kind, key, body: { text, reply_to, mentions } };
     pending.set(sending.request, item);
   }
   return item;
 }
 
-/** @param {RoomView} view @param {Item} item @param {Item|undefined} before @param {object} more */
+/** @param {RoomView} view @param {Item} item @param {Item|undefined} before @param {any} more */
 function line(view, item, before, more) {
   const own = item.from.id === state.me.id;
   const newDay = !before || startOfDay(before.at) !== startOfDay(item.at);
@@ -87,9 +89,9 @@ function quoted({ timeline }, seq) {
   return at >= 0 ? timeline.items[at] : timeline.quotes.get(seq) ?? null;
 }
 
-/** Names by which those who are mentioned go, one a line. @param {Item} item */
+/** Names by which those who are mentioned go, parted by what no name holds. @param {Item} item */
 function mentionedNames({ body }) {
-  return body.mentions?.map((id) => state.people.get(id)?.name ?? '').join('\n') ?? '';
+  return body.mentions?.map((id) => state.people.get(id)?.name ?? '').join('\0') ?? '';
 }
 
 function lastOwn(items) {

@@ -29,7 +29,10 @@ export class Place {
     this.line = line ?? this.estimate(heights);
   }
 
-  /** The first line that is seen from its beginning and has one before it, for what comes before changes the very first one; else any that is seen. */
+  /**
+   * The first line that is seen from its beginning and has one before it, for what comes before changes the very first one;
+   * else any that is seen.
+   */
   visibleLine() {
     const upper = this.box.getBoundingClientRect().top;
     let part = null;
@@ -75,11 +78,11 @@ export class Place {
   }
 
   /** @returns {HTMLElement[]} */
-  lines() { return [...this.refs.list.current.children].filter(seqOf); }
+  lines() { return [.../** @type {any} */ (this.refs.list.current.children)].filter(seqOf); }
 
   /** How much is below what one sees. */
   get below() { return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight; }
 }
 
-/** @param {HTMLElement|Element} line */
+/** @param {any} line */
 export function seqOf(line) { return Number(line.dataset.seq ?? 0); }

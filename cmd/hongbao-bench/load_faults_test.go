@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/load"
+)
+
+// TestLoadFindsFaults puts a liar before the server, for each kind of fault.
+func TestLoadFindsFaults(t *testing.T) {
+	in := smallInstallation(t)
+	seq := regexp.MustCompile(`"id":"[^"]*","at"`)
+	amount := regexp.MustCompile(`"amount":[0-9]+`)
+	won := []byte(`"outcome":"won"`)
+	var first atomic.Pointer[[]byte]
+	for name, c := range map[string]struct {
+		scenario string
+		change   func([][]byte) [][]byte
+		want     string
+	}{
+		"a lost entry":      {"chat", nth(20, func([]byte) [][]byte { return nil }), "each journal complete"},
+		"an entry twice":    {"chat", nth(20, func(l []byte) [][]byte { return [][]byte{l, l} }), "no entry twice in a journal"},
+		"another entry":     {"chat", nth(20, func(l []byte) [][]byte { return [][]byte{seq.ReplaceAll(l, []byte(`"id":"x","at"`))} }), "all journals agree"},
+		"another amount":    {"grab", eachWon(won, func(l []byte) []byte { return amount.ReplaceAll(l, []byte(`"amount":123456`)) }), "winners and sums as stored"},
+		"somebody's share":  {"grab", eachWon(won, theSame(&first)), "no share to two, no two shares to one"},
+		"an early end":      {"grab", eachWon(won, func(l []byte) []byte { return bytes.Replace(l, won, []byte(`"outcome":"empty"`), 1) }), "nobody sent away while shares are left"},
+		"another told sent": {"chat", wrongAck(), "what was acknowledged is there once"},
+	} {
+		result := lied(t, in, c.scenario, c.change)
+		i := slices.IndexFunc(result.Checks, func(one load.Check) bool { return one.Name == c.want })
+		if i < 0 || result.Checks[i].Held || result.OK() {
+			t.Errorf("%s: not found: %+v", name, result.Checks)
+			continue
+		}
+		if err := (&loaded{Results: []load.Result{result}}).verdict(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// eachWon changes what winners are told.
+func eachWon(won []byte, change func([]byte) []byte) func([][]byte) [][]byte {
+	return func(lines [][]byte) [][]byte {
+		for i, line := range lines {
+			if bytes.Contains(line, won) {
+				lines[i] = change(line)
+			}
+		}
+		return lines
+	}
+}
+
+// theSame tells everybody of the first winner's share, as an answer to his own command.
+func theSame(first *atomic.Pointer[[]byte]) func(line []byte) []byte {
+	return func(line []byte) []byte {
+		head, rest, _ := bytes.Cut(line, []byte(`,"rpc"`))
+		kept := bytes.Clone(rest)
+		first.CompareAndSwap(nil, &kept)
+		return slices.Concat(head, []byte(`,"rpc"`), *first.Load())
+	}
+}
+
+// wrongAck tells who has sent something that it is another entry.
+func wrongAck() func([][]byte) [][]byte {
+	id := regexp.MustCompile(`"id":"[^"]*"`)
+	return func(lines [][]byte) [][]byte {
+		for i, line := range lines {
+			if bytes.Contains(line, []byte(`"dup":`)) {
+				lines[i] = id.ReplaceAll(line, []byte(`"id":"x"`))
+			}
+		}
+		return lines
+	}
+}
+
+// lied is a small load with a liar in between.
+func lied(t *testing.T, in *installation, scenario string, change func([][]byte) [][]byte) load.Result {
+	t.Helper()
+	l := newLiar(t, in.instances[0].open, change)
+	defer l.Close()
+	target := load.NewTarget([]string{l.URL}, in.target.Passes, nil)
+	defer target.Close()
+	r, err := load.Run(t.Context(), target, load.Plan{
+		Scenario: scenario, Users: 10, RoomSize: 5, Packets: 1, Shares: 8, Rate: 50, Duration: 400 * time.Millisecond,
+	}, func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// smallInstallation is one process with everything in it.
+func smallInstallation(t *testing.T) *installation {
+	t.Helper()
+	s := &site{}
+	t.Cleanup(func() {
+		for _, clean := range slices.Backward(s.cleanup) {
+			_ = clean()
+		}
+	})
+	in, err := s.install(t.Context(), installed{embedded: true, instances: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// TestLoadOverCuts: connections break all the time, and nothing is lost by that.
+func TestLoadOverCuts(t *testing.T) {
+	var frames atomic.Int64
+	result := lied(t, smallInstallation(t), "chat", func(lines [][]byte) [][]byte {
+		if frames.Add(1)%40 == 0 {
+			return nil
+		}
+		return lines
+	})
+	if !result.OK() || result.Lost == 0 || result.Of(load.Reconnect).Count == 0 {
+		t.Errorf("%d lost, %d came back: %+v", result.Lost, result.Of(load.Reconnect).Count, result.Checks)
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/load"
+	"hongbao/web"
+)
+
+// builtHongbao is the program that tests start.
+func builtHongbao(t *testing.T) string {
+	t.Helper()
+	s := &site{}
+	binary, err := s.buildHongbao(t.Context(), "")
+	for _, clean := range s.cleanup {
+		t.Cleanup(func() { _ = clean() })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// TestLoad plays each scenario in small: on one process with everything in it, and on two over Redis and Postgres.
+func TestLoad(t *testing.T) {
+	binary := builtHongbao(t)
+	for _, args := range []string{
+		"--scenario idle --users 20 --duration 200ms --embedded",
+		"--scenario chat --users 20 --room-size 7 --rate 100 --duration 500ms --embedded",
+		"--scenario chat --users 20 --room-size 7 --closed --duration 300ms --instances 2",
+		"--scenario grab --users 40 --shares 10 --rate 200 --duration 500ms --instances 2",
+		"--scenario grab --users 40 --packets 5 --shares 30 --rate 300 --duration 500ms --embedded",
+		"--scenario grab --users 40 --packets 3 --shares 40 --closed --duration 10s --embedded",
+		"--scenario storm --users 40 --room-size 10 --missed 5 --instances 2",
+	} {
+		dir := t.TempDir()
+		file, page := filepath.Join(dir, "new", "load.json"), filepath.Join(dir, "new", "load.html")
+		args += " --ramp 100ms --hongbao " + binary + " --json " + file + " --html " + page
+		code, out, said := run(t, append([]string{"load"}, strings.Fields(args)...)...)
+		if code != 0 {
+			t.Errorf("%s: exit %d\n%s\n%s", args, code, out, said)
+			continue
+		}
+		var l loaded
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &l)
+		}
+		if err != nil || len(l.Results) != 1 {
+			t.Fatalf("%s: %v, %d results", args, err, len(l.Results))
+		}
+		checkLoaded(t, args, l.Results[0], out)
+		if text, err := os.ReadFile(page); err != nil || !bytes.Contains(text, []byte("every command answered")) {
+			t.Errorf("%s: the page: %v\n%.300s", args, err, text)
+		}
+	}
+}
+
+// checkLoaded sees that the load did what it was to do, and looked at it.
+func checkLoaded(t *testing.T, args string, r load.Result, out string) {
+	t.Helper()
+	want := map[string][]int64{ // series, and how much of it at least
+		"idle":  {20, 0},
+		"chat":  {20, 50},
+		"grab":  {40, 20},
+		"storm": {40, 40},
+	}[r.Plan.Scenario]
+	name := map[string]string{"chat": "send acknowledged", "grab": load.Won, "storm": load.Reconnect}[r.Plan.Scenario]
+	if r.Of("connect").Count != want[0] || r.Of(name).Count < want[1] {
+		t.Errorf("%s: %d connected, %s %d\n%s", args, r.Of("connect").Count, name, r.Of(name).Count, out)
+	}
+	if r.Plan.Scenario == "chat" && r.Of("message delivered").Count < 6*r.Of(name).Count {
+		t.Errorf("%s: %+v", args, r.Series)
+	}
+	for _, c := range r.Checks {
+		idle := r.Plan.Scenario == "idle" && c.Seen == 0
+		grab := r.Plan.Scenario == "grab" && c.Name == "what was acknowledged is there once"
+		books := c.Name == "the books balance" && r.Plan.Scenario != "grab"
+		if !c.Held || c.Seen == 0 && !idle && !grab && !books && !(r.Plan.Scenario == "storm" && strings.HasPrefix(c.Name, "every command")) {
+			t.Errorf("%s: %+v", args, c)
+		}
+	}
+	if len(r.Parts) < 3 || r.Bottleneck == "" || !strings.Contains(out, "bottleneck: ") {
+		t.Errorf("%s: %+v\n%s", args, r.Parts, out)
+	}
+}
+
+// TestLoadOfOthers takes what runs already, by its secret or with ready tokens.
+func TestLoadOfOthers(t *testing.T) {
+	in := smallInstallation(t)
+	secret, url := in.target.Passes.Secret, in.instances[0].open
+	pid := fmt.Sprintf("server=%d", in.instances[0].cmd.Process.Pid)
+	args := []string{"load", "--url", url, "--scenario", "grab", "--users", "10", "--shares", "5", "--rate", "50", "--duration", "300ms", "--ramp", "0s"}
+	code, out, said := run(t, append(args, "--jwt-secret", secret, "--pid", pid)...)
+	if code != 0 || !strings.Contains(out, "the books balance: yes") || !regexp.MustCompile(`server +[0-9.]+ cores`).MatchString(out) {
+		t.Errorf("by secret: exit %d\n%s\n%s", code, out, said)
+	}
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte(mint(t, secret, 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args[4] = "chat"
+	code, out, said = run(t, append(args, "--token-file", tokens)...)
+	if code != 0 || !strings.Contains(said, "books are not read") || strings.Contains(out, "books balance") {
+		t.Errorf("by tokens: exit %d\n%s\n%s", code, out, said)
+	}
+	code, _, said = run(t, "load", "--url", url, "--scenario", "idle", "--users", "11", "--token-file", tokens)
+	if code != 1 || !strings.Contains(said, "only 10 tokens") {
+		t.Errorf("too few tokens: exit %d, %s", code, said)
+	}
+}
+
+// mint makes tokens, one a line.
+func mint(t *testing.T, secret string, users int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range users {
+		token, err := web.MintToken([]byte(secret), web.Claims{User: fmt.Sprint("u-", i)}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(token + "\n")
+	}
+	return b.String()
+}
+
+func TestLoadNotUnderstood(t *testing.T) {
+	for args, want := range map[string]string{
+		"--scenario party":                                   "party",
+		"--users 5":                                          "--users goes with one --scenario",
+		"--scenario chat --users 0":                          "--users must be at least 1",
+		"--scenario chat --users 1000000":                    "ulimit",
+		"--scenario chat --room-size 0":                      "--room-size",
+		"--scenario grab --shares 20000":                     "--shares",
+		"--scenario grab --packets 0":                        "--packets",
+		"--scenario chat --rate 0":                           "--rate",
+		"--scenario chat --duration 0s":                      "--duration",
+		"--scenario storm --missed -1":                       "--missed",
+		"--scenario chat --ramp -1s":                         "--ramp",
+		"--url http://127.0.0.1:1":                           "--jwt-secret or --token-file",
+		"--url http://x --jwt-secret s --embedded":           "--embedded goes without --url",
+		"--jwt-secret s":                                     "--jwt-secret goes with --url",
+		"--pid server=1":                                     "--pid goes with --url",
+		"--instances 0":                                      "--instances",
+		"--embedded --instances 2":                           "--embedded is one",
+		"--url http://x --jwt-secret short":                  "32",
+		"--url http://x --token-file /nowhere/at":            "nowhere",
+		"--url http://x --jwt-secret s --admin-token-file f": "--admin-token-file goes with --token-file",
+		"--growth --users 3":                                 "--users",
+		"--growth --url http://x --jwt-secret s":             "--growth starts",
+	} {
+		if code, out, said := run(t, append([]string{"load"}, strings.Fields(args)...)...); code != 1 || out != "" || !strings.Contains(said, want) {
+			t.Errorf("%s: exit %d, %q, %q", args, code, out, said)
+		}
+	}
+	if code, _, said := run(t, "load", "--pid", "server"); code != 2 || !strings.Contains(said, "name=id") {
+		t.Errorf("exit %d, %q", code, said)
+	}
+}
+
+// TestLoadIsInterrupted: it ends at once, and nothing is left.
+func TestLoadIsInterrupted(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	var out, said bytes.Buffer
+	began := time.Now()
+	code := (&program{stdout: &out, stderr: &said}).run(ctx, []string{"load", "--embedded", "--hongbao", builtHongbao(t), "--scenario", "idle", "--users", "5", "--duration", "1m", "--ramp", "0s"})
+	if took := time.Since(began); code != 1 || took > 30*time.Second {
+		t.Errorf("exit %d after %v: %s", code, took, said.String())
+	}
+}

@@ -1,0 +1,110 @@
+package report_test
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hongbao/cmd/hongbao-bench/report"
+)
+
+// TestNothingFromElsewhere shows that the page is all there is, and that it runs nothing.
+func TestNothingFromElsewhere(t *testing.T) {
+	page := written(t, comparison())
+	for _, pattern := range []string{
+		`(?i)<(script|link|img|iframe|object|embed|base|form|image|use)\b`, `(?i)\son\w+\s*=`, `(?i)javascript:`, `(?i)@import|url\(`,
+		`(?i)\s(src|srcset|action|data|poster|xlink:href|style)\s*=`, `//[a-z0-9]`, `href="[^#]`,
+	} {
+		if found := regexp.MustCompile(pattern).FindString(page); found != "" {
+			t.Errorf("the page has %q", found)
+		}
+	}
+	if !strings.Contains(page, `content="default-src 'none'; style-src 'unsafe-inline'"`) {
+		t.Error("the page's policy lets something in")
+	}
+}
+
+// hostile is text that is none when it is taken for markup.
+const hostile = `</title></style><script>alert(1)</script><b onclick="x" a='y'>&amp; {{.}} ]]>`
+
+func TestHostileNames(t *testing.T) {
+	cells := []report.Cell{{Verdict: report.Broken, Detail: hostile}}
+	lines := report.Lines{
+		X: report.Axis{Name: hostile}, Y: report.Axis{Name: hostile}, Level: &report.Level{Name: hostile, Y: 1},
+		Series: []report.Series{{Name: hostile, Points: report.ByPlace([]float64{1, 2})}},
+	}
+	many := lines
+	many.Series = append(many.Series, many.Series[0], many.Series[0], many.Series[0], many.Series[0])
+	page := written(t, report.Report{
+		Title: hostile, Subtitle: hostile, Command: hostile,
+		Hardware: []report.Fact{{Name: hostile, Value: hostile}}, Figures: []report.Figure{{Name: hostile, Value: hostile, Note: hostile}},
+		Sections: []report.Section{
+			{Title: hostile, Says: hostile, Body: report.Bars{Unit: hostile, Beside: hostile, Bars: []report.Bar{{Name: hostile, Note: hostile, Value: 1}}}},
+			{Body: report.Latencies{Rows: []report.Latency{{Name: hostile, Note: hostile, P50: 1, P99: 2, P999: 3}}}},
+			{Body: report.Matrix{Checks: []string{hostile}, Brief: true, Rows: []report.Verdicts{{Name: hostile, Note: hostile, Cells: cells}}}},
+			{Body: report.Matrix{Checks: []string{hostile}, Rows: []report.Verdicts{{Name: hostile, Note: hostile, Cells: cells}}}},
+			{Body: lines}, {Body: many},
+			{Title: "group", Body: report.Group{{Title: hostile, Says: hostile, Body: report.Table{Columns: []report.Column{{Name: hostile}}, Rows: [][]string{{hostile}}}}}},
+		},
+	})
+	if strings.Contains(page, "<script") || strings.Contains(page, "<b ") || strings.Contains(page, `onclick="`) || strings.Contains(page, "'y'") {
+		t.Error("a name has become markup")
+	}
+	if n := strings.Count(page, "&lt;script&gt;"); n < 35 {
+		t.Errorf("only %d of the names are on the page", n)
+	}
+	if strings.Count(page, "</style>") != 1 || strings.Count(page, "<title>") != 1+strings.Count(page, `<circle class="dot`) {
+		t.Error("a name has closed what it stands in")
+	}
+}
+
+// TestBalanced shows that what is opened is closed, in turn.
+func TestBalanced(t *testing.T) {
+	empty := map[string]bool{"meta": true, "br": true, "!doctype": true}
+	page := written(t, comparison())
+	page = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(page, "")
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("two have the id %s", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`\s(?:aria-labelledby="|href="#)([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if !ids[m[1]] {
+			t.Errorf("nothing has the id %s", m[1])
+		}
+	}
+	var open []string
+	for _, m := range regexp.MustCompile(`<(/?)([!a-zA-Z0-9]+)[^>]*?(/?)>`).FindAllStringSubmatch(page, -1) {
+		switch name := m[2]; {
+		case empty[name] || m[3] == "/":
+		case m[1] == "":
+			open = append(open, name)
+		case len(open) == 0 || open[len(open)-1] != name:
+			t.Fatalf("</%s> while %v are open", name, open)
+		default:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("%v stay open", open)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for want, body := range map[string]report.Body{
+		"stand beside":         report.Bars{Beside: "x", Bars: []report.Bar{{Name: "y", Value: 1}}},
+		"are not in order":     report.Latencies{Rows: []report.Latency{{Name: "r", P50: 2, P99: 1, P999: 3}}},
+		"1 verdicts for 2":     report.Matrix{Checks: []string{"a", "b"}, Rows: []report.Verdicts{{Name: "r", Cells: make([]report.Cell, 1)}}},
+		"a row of 2 for 1":     report.Table{Columns: []report.Column{{}}, Rows: [][]string{{"a", "b"}}},
+		"there are no points":  report.Lines{Series: []report.Series{{Name: "a"}}},
+		`"part": there are no`: report.Group{{Title: "part", Body: report.Lines{}}},
+	} {
+		err := report.Write(io.Discard, report.Report{Sections: []report.Section{{Title: "it", Body: body}}})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"it"`) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
