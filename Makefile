@@ -69,7 +69,7 @@ pictures: engines ## the main screens of the page, as pictures somewhere below .
 	$(GO) test -count=1 -run BrowserPictures -artifacts -outputdir .bin/pictures ./cmd/hongbao
 
 .PHONY: bench
-bench: engines ## our engines beside their peers in the same run, six minutes
+bench: engines ## our engines beside their peers in the same run, ten minutes
 	$(GO) run ./cmd/hongbao-bench engines
 
 .PHONY: load

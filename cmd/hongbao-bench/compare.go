@@ -5,16 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
-	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
-	"hongbao/cmd/hongbao-bench/flaws"
 	"hongbao/cmd/hongbao-bench/load"
-	"hongbao/cmd/hongbao-bench/schemes"
 )
 
 // compare are the settings of the subcommand: all schemes side by side.
@@ -128,89 +123,4 @@ func writeJSON(name string, result any) error {
 		return err
 	}
 	return os.WriteFile(name, append(text, '\n'), 0o600)
-}
-
-// workload that was asked for.
-func (c *compare) workload() workload {
-	w := workload{name: "packet", callers: c.callers, packets: c.packets, shares: c.shares, grabbers: c.shares, mean: shareOnAverage, seed: c.seed, ttl: time.Hour}
-	if c.hot {
-		w.packets, w.shares, w.grabbers = 1, 1000, 20_000
-	}
-	return w
-}
-
-// race has all schemes do the same, one after the other.
-func (c *compare) race(ctx context.Context, p *program, s *site, result *Comparison) error {
-	chosen, err := choose(c.only, contenders(s.log), func(n schemes.Named) string { return n.Name })
-	if err != nil {
-		return err
-	}
-	all, err := startServers(ctx, s, c.redisURL, c.databaseURL, c.connections)
-	if err != nil {
-		return err
-	}
-	w := c.workload()
-	result.Workload = w.String()
-	for _, who := range chosen {
-		outcomes, err := contest{compare: c, who: who, servers: all}.outcomes(ctx, w)
-		if err != nil {
-			return fmt.Errorf("%s: %w", who.Name, err)
-		}
-		result.Outcomes = append(result.Outcomes, outcomes...)
-	}
-	p.say("%d schemes in %v; %s", len(chosen), time.Since(result.Began).Round(time.Second), result.Workload)
-	return raceTable(p.stdout, result.Outcomes)
-}
-
-// contenders are the published schemes, and ours.
-func contenders(log *slog.Logger) []schemes.Named {
-	return append(schemes.All(), oursPool(log), oursService(log))
-}
-
-func namesOf(all []schemes.Named) (names []string) {
-	for _, n := range all {
-		names = append(names, n.Name)
-	}
-	return names
-}
-
-// choose those that --only names; all when it names none.
-func choose[T any](only string, all []T, name func(T) string) ([]T, error) {
-	if only == "" {
-		return all, nil
-	}
-	var chosen []T
-	for wanted := range strings.SplitSeq(only, ",") {
-		i := slices.IndexFunc(all, func(t T) bool { return name(t) == wanted })
-		if i < 0 {
-			return nil, fmt.Errorf("--only: there is no %q", wanted)
-		}
-		chosen = append(chosen, all[i])
-	}
-	return chosen, nil
-}
-
-// showFlaws fails when one does not come out as it is said.
-func (c *compare) showFlaws(ctx context.Context, p *program, s *site, result *Comparison) error {
-	chosen, err := choose(c.only, flaws.All(), func(f flaws.Flaw) string { return f.Name })
-	if err != nil {
-		return err
-	}
-	all, err := startServers(ctx, s, "", "", flawConnections)
-	if err != nil {
-		return err
-	}
-	for n, f := range chosen {
-		c.say("%d of %d: %s, of %s: %s", n+1, len(chosen), f.Name, f.Scheme, f.Says)
-		shown, err := showFlaw(ctx, f, all, oursService(s.log))
-		if ctx.Err() != nil {
-			return err
-		}
-		if err != nil { // the others can still be shown
-			shown.Reproduced, shown.OursPasses, shown.Evidence = false, false, err.Error()
-		}
-		c.say("  it:   %s\n  ours: %s", shown.Evidence, shown.Ours)
-		result.Flaws = append(result.Flaws, shown)
-	}
-	return errors.Join(flawTable(p.stdout, result.Flaws), wrongFlaws(result.Flaws))
 }

@@ -17,6 +17,31 @@ const (
 	flawPatience    = 2 * time.Minute
 )
 
+// showFlaws fails when one does not come out as it is said.
+func (c *compare) showFlaws(ctx context.Context, p *program, s *site, result *Comparison) error {
+	chosen, err := choose(c.only, flaws.All(), func(f flaws.Flaw) string { return f.Name })
+	if err != nil {
+		return err
+	}
+	all, err := startServers(ctx, s, "", "", flawConnections)
+	if err != nil {
+		return err
+	}
+	for n, f := range chosen {
+		c.say("%d of %d: %s, of %s: %s", n+1, len(chosen), f.Name, f.Scheme, f.Says)
+		shown, err := showFlaw(ctx, f, all, oursService(s.log))
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // the others can still be shown
+			shown.Reproduced, shown.OursPasses, shown.Evidence = false, false, err.Error()
+		}
+		c.say("  it:   %s\n  ours: %s", shown.Evidence, shown.Ours)
+		result.Flaws = append(result.Flaws, shown)
+	}
+	return errors.Join(flawTable(p.stdout, result.Flaws), wrongFlaws(result.Flaws))
+}
+
 // showFlaw shows one, and closes what it has used.
 func showFlaw(ctx context.Context, f flaws.Flaw, all *servers, ours schemes.Named) (shown Shown, err error) {
 	ctx, cancel := context.WithTimeout(ctx, flawPatience)

@@ -44,6 +44,17 @@ func TestLoadFindsFaults(t *testing.T) {
 	}
 }
 
+// TestLoadNamesWhatIsViolated, with exit code 1.
+func TestLoadNamesWhatIsViolated(t *testing.T) {
+	in := smallInstallation(t)
+	l := newLiar(t, in.instances[0].open, nth(20, func(line []byte) [][]byte { return [][]byte{line, line} }))
+	code, out, said := run(t, "load", "--url", l.URL, "--jwt-secret", in.target.Passes.Secret, "--scenario", "chat", "--users", "10", "--room-size", "5",
+		"--rate", "50", "--duration", "400ms", "--ramp", "0s")
+	if code != 1 || !strings.Contains(said, "violated: no entry twice in a journal") || !strings.Contains(out, "no entry twice in a journal: NO, 1 times") {
+		t.Errorf("exit %d\n%s\n%s", code, out, said)
+	}
+}
+
 // eachWon changes what winners are told.
 func eachWon(won []byte, change func([]byte) []byte) func([][]byte) [][]byte {
 	return func(lines [][]byte) [][]byte {
@@ -113,14 +124,15 @@ func smallInstallation(t *testing.T) *installation {
 
 // TestLoadOverCuts: connections break all the time, and nothing is lost by that.
 func TestLoadOverCuts(t *testing.T) {
-	var frames atomic.Int64
+	var frames, answers atomic.Int64
 	result := lied(t, smallInstallation(t), "chat", func(lines [][]byte) [][]byte {
-		if frames.Add(1)%40 == 0 {
+		answer := bytes.Contains(bytes.Join(lines, nil), []byte(`"dup":`))
+		if frames.Add(1)%40 == 0 || answer && answers.Add(1)%4 == 0 { // who is not told that it is sent must ask again
 			return nil
 		}
 		return lines
 	})
-	if !result.OK() || result.Lost == 0 || result.Of(load.Reconnect).Count == 0 {
-		t.Errorf("%d lost, %d came back: %+v", result.Lost, result.Of(load.Reconnect).Count, result.Checks)
+	if !result.OK() || result.Lost == 0 || result.Resent == 0 || result.Of(load.Reconnect).Count == 0 {
+		t.Errorf("%d lost, %d said again, %d came back: %+v", result.Lost, result.Resent, result.Of(load.Reconnect).Count, result.Checks)
 	}
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // smallestHouse is what is in the house at first.
-func smallestHouse() load.Size { return load.Size{Packets: 20, Rooms: 20, Members: 100, Entries: 1000} }
+func smallestHouse() load.Size { return load.Size{Packets: 20, Rooms: 20, Members: 100, Entries: 500} }
 
 // grow measures the same in houses of each size.
 func grow(ctx context.Context, target *load.Target, smallest load.Size, rounds int, tell load.Tell) ([]growth, error) {

@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -33,16 +34,31 @@ func (v *Visitor) Press(role, name string) {
 	})
 }
 
-// pressAt leaves how long a finger stays to the browser: a busy machine would make a long press of every tap.
 func (v *Visitor) pressAt(x, y float64) error {
-	if !v.screen.Phone {
-		_, err := Try(v.Tab, chromedp.MouseClickXY(x, y))
-		return err
+	click := chromedp.MouseClickXY(x, y)
+	if v.screen.Phone {
+		click = tap(x, y)
 	}
-	_, err := call(v, input.SynthesizeTapGesture, input.SynthesizeTapGestureParams{
-		X: x, Y: y, Duration: new(int64(20)), TapCount: 1, GestureSourceType: input.GestureSourceTypeTouch,
-	})
+	_, err := Try(v.Tab, click)
 	return err
+}
+
+// tap lifts the finger without waiting until the page has noticed that it is there: on a busy machine it would be a long press.
+func tap(x, y float64) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		down, cancel := context.WithTimeout(ctx, frames)
+		defer cancel()
+		_, err := cdp.Call(down, t, input.DispatchTouchEvent, input.DispatchTouchEventParams{
+			Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}},
+		})
+		if err != nil && down.Err() == nil {
+			return err
+		}
+		_, err = cdp.Call(ctx, t, input.DispatchTouchEvent, input.DispatchTouchEventParams{
+			Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{},
+		})
+		return err
+	})
 }
 
 // place gives the middle of a thing that people can press: it is in view, and nothing lies over it.

@@ -159,7 +159,8 @@ func TestProcesses(t *testing.T) {
 	if _, known := machine(); !known {
 		t.Skip("there is no /proc here")
 	}
-	cmd := exec.Command("sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; echo done; read wait")
+	const work = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+	cmd := exec.Command("sh", "-c", "("+work+"); ("+work+"; echo done; read wait); exit 0") // one child has ended, one lives
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
 	if err := cmd.Start(); err != nil {
@@ -176,8 +177,8 @@ func TestProcesses(t *testing.T) {
 	if p.Worked() < tick || p.Resident() == 0 {
 		t.Errorf("the shell has worked for %v, with %d bytes", p.Worked(), p.Resident())
 	}
-	if s, err := readStat(p.PID); err != nil || s.parent != os.Getpid() || s.children < tick {
-		t.Errorf("%+v, %v", s, err)
+	if s, err := readStat(p.PID); err != nil || s.parent != os.Getpid() || s.children < tick || p.Worked() < s.worked+s.children+tick {
+		t.Errorf("%+v, %v, of %v", s, err, p.Worked())
 	}
 	if h := ThisMachine(); h.Cores < 1 || h.Memory == 0 || h.System == "" || !strings.HasPrefix(h.Go, "go") {
 		t.Errorf("%+v", h)

@@ -2,7 +2,7 @@
 // that no real server can be made to keep.
 
 import { enter } from '/app/session.js';
-import { equal, ok, soon } from '../check.js';
+import { ok, soon } from '../check.js';
 
 /** What stands in for the vendored SDK. */
 class Socket {
@@ -10,7 +10,10 @@ class Socket {
 
   hears = new Map();
 
-  constructor() { Socket.made(this); }
+  constructor(_, options) {
+    this.options = options;
+    Socket.made(this);
+  }
 
   on(name, f) { this.hears.set(name, f); }
 
@@ -33,16 +36,22 @@ export class Line {
   calls = []; // that wait for an answer
   #wake = () => undefined;
 
-  /** @param {Record<string, (data: any) => any>} answers  what is answered at once, by method; other calls wait */
-  constructor(answers = {}) {
+  /**
+   * @param {Record<string, (data: any) => any>} answers  what is answered at once, by method; other calls wait
+   * @param {'token'|'guest'} by  how one comes in
+   */
+  constructor(answers = {}, by = 'token') {
     Socket.made = (socket) => { this.socket = socket; };
-    enter('token', 'token');
+    enter('token', by);
     this.socket.call = (call) => {
       if (answers[call.method]) call.answer(answers[call.method](call.data));
       else this.calls.push(call);
       this.#wake();
     };
   }
+
+  /** What the SDK is given when it asks for a token. @returns {Promise<string>} */
+  token() { return this.socket.options.getToken(); }
 
   tell(name, event) { this.socket.hears.get(name)(event); }
 
@@ -95,5 +104,3 @@ export const historyOf = (entries) => ({ before = Infinity, after, limit = 50 })
   const found = after === undefined ? known.filter((e) => e.seq < before).slice(-limit) : known.filter((e) => e.seq > after).slice(0, limit);
   return { entries: found, packet_states: [], more: after === undefined ? found[0]?.seq > 1 : found.at(-1)?.seq < known.length };
 };
-
-export { equal, ok };

@@ -8,7 +8,8 @@ import { wantLast } from '/app/actions/lasts.js';
 import { markRead } from '/app/actions/looking.js';
 import { say } from '/app/actions/messages.js';
 import { openPacket, sendPacket } from '/app/actions/packets.js';
-import { equal, historyOf, Line, me, ok, text, texts, until } from './line.js';
+import { equal, failure, ok } from '../check.js';
+import { historyOf, Line, me, text, texts, until } from './line.js';
 
 await setLanguage('en');
 
@@ -98,7 +99,6 @@ export async function sentAndSkipped() {
 /** The answer to a second try comes before the line is told: one sees it all the time, and once. */
 export async function sentAndTold() {
   const known = texts(3);
-  let history = null;
   const line = new Line({ ...quiet });
   line.up([room('fig', 3)]);
   const loading = loadNewest('fig');
@@ -108,7 +108,7 @@ export async function sentAndTold() {
   const { data: { key } } = await line.asked('send');
   line.cut();
   line.up([room('fig', 4)]);
-  history = await line.asked('history'); // of what was missed, with the line in it
+  const history = await line.asked('history'); // of what was missed, with the line in it
   (await line.asked('send')).answer({ seq: 4, dup: true });
   const seen = () => view('fig').outbox.filter((s) => s.key === key).length + view('fig').timeline.items.filter((i) => i.key === key).length;
   await until(() => view('fig').outbox[0]?.seq === 4, 'the answer');
@@ -166,6 +166,24 @@ export async function balanceOfTheAnswer() {
   line.tell('message', { data: { grab_result: { packet: 'p9', outcome: 'won', amount: 7, rank: 1, at: 5, balance: 1007, claimed: 1, count: 2 } } });
   await opening;
   equal([state.packets.get('p9').state.mine.amount, state.packets.get('p9').answer, state.account.balance], [7, 'won', 1007]);
+}
+
+/** A guest's token is not over because the line has stood so long that timers end; only who asks again at once means that. */
+export async function guestForWeeks() {
+  const { now } = Date;
+  localStorage.setItem('hongbao-guest', 'token');
+  const line = new Line({}, 'guest');
+  try {
+    equal(await line.token(), 'token');
+    equal((await failure(line.token())).message, 'no token', 'asked again at once');
+    Date.now = () => now() + 25 * 86_400_000;
+    equal(await line.token(), 'token', 'after weeks');
+    localStorage.setItem('hongbao-guest', 'newer');
+    equal(await line.token(), 'newer');
+  } finally {
+    Date.now = now;
+    localStorage.removeItem('hongbao-guest');
+  }
 }
 
 /** The page is drawn, and with it its title, though nobody sees it and the browser gives no frames. */

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"hongbao/cmd/hongbao-bench/schemes"
+)
+
+// workload that was asked for.
+func (c *compare) workload() workload {
+	w := workload{name: "packet", callers: c.callers, packets: c.packets, shares: c.shares, grabbers: c.shares, mean: shareOnAverage, seed: c.seed, ttl: time.Hour}
+	if c.hot {
+		w.packets, w.shares, w.grabbers = 1, 1000, 20_000
+	}
+	return w
+}
+
+// race has all schemes do the same, one after the other.
+func (c *compare) race(ctx context.Context, p *program, s *site, result *Comparison) error {
+	chosen, err := choose(c.only, contenders(s.log), func(n schemes.Named) string { return n.Name })
+	if err != nil {
+		return err
+	}
+	all, err := startServers(ctx, s, c.redisURL, c.databaseURL, c.connections)
+	if err != nil {
+		return err
+	}
+	w := c.workload()
+	result.Workload = w.String()
+	for _, who := range chosen {
+		outcomes, err := contest{compare: c, who: who, servers: all}.outcomes(ctx, w)
+		if err != nil {
+			return fmt.Errorf("%s: %w", who.Name, err)
+		}
+		result.Outcomes = append(result.Outcomes, outcomes...)
+	}
+	p.say("%d schemes in %v; %s", len(chosen), time.Since(result.Began).Round(time.Second), result.Workload)
+	return raceTable(p.stdout, result.Outcomes)
+}
+
+// contenders are the published schemes, and ours.
+func contenders(log *slog.Logger) []schemes.Named {
+	return append(schemes.All(), oursPool(log), oursService(log))
+}
+
+func namesOf(all []schemes.Named) (names []string) {
+	for _, n := range all {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// choose those that --only names; all when it names none.
+func choose[T any](only string, all []T, name func(T) string) ([]T, error) {
+	if only == "" {
+		return all, nil
+	}
+	var chosen []T
+	for wanted := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(all, func(t T) bool { return name(t) == wanted })
+		if i < 0 {
+			return nil, fmt.Errorf("--only: there is no %q", wanted)
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
