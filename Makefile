@@ -4,7 +4,7 @@ VULN    := .bin/govulncheck-1.3.0
 SECONDS ?= 30
 
 # Tests that take long random histories, or processes of their own: they run without the race detector.
-LONG := Simulat|Crash|Idle|Demonstration|Scaled|DualRun|ReconnectStorm|Restarts|SDKs|Browser
+LONG := Simulat|Crash|Idle|Demonstration|Scaled|DualRun|ReconnectStorm|Restarts|SDKs|Browser|TestFlaws|TestCompare|TestEngines|TestGrowth|TestLoad
 
 .PHONY: help
 help: ## list what there is to make
@@ -52,8 +52,8 @@ test-race: engines ## all but the long tests, under the race detector
 	$(GO) test -race -skip '$(LONG)' ./...
 
 .PHONY: test-long
-test-long: engines ## simulator, model, dual run, crash points, instances, demonstration, idle sockets, storm, restarts, SDKs of others, the page, without the race detector
-	$(GO) test -count=1 -p 1 -timeout 20m -run '$(LONG)|Model' ./cmd/hongbao ./redpacket ./store/redisstore ./web ./web/client
+test-long: engines ## simulator, model, dual run, crash points, instances, demonstration, idle sockets, storm, restarts, SDKs of others, the page, the bench, without the race detector
+	$(GO) test -count=1 -p 1 -timeout 20m -run '$(LONG)|Model' ./cmd/hongbao ./cmd/hongbao-bench ./redpacket ./store/redisstore ./web ./web/client
 
 .PHONY: sim
 sim: ## the protocol simulator alone, with its figures
