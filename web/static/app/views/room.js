@@ -28,6 +28,7 @@ function standing(view) {
   const typing = [...view.typing].filter(([, until]) => until > Date.now()).map(([user]) => state.people.get(user)?.name ?? '');
   if (typing.length) return t('room.typing', { names: typing.filter(Boolean), count: typing.length });
   if (view.room.kind === 'direct') return state.online.get(view.other?.id) ? t('room.online') : '';
-  const members = t('room.members', { count: view.room.members, shown: number(view.room.members) });
+  const count = Math.max(view.room.members, view.online ?? 0); // how many there are is told a second later than who came
+  const members = t('room.members', { count, shown: number(count) });
   return view.online == null ? members : `${members} · ${t('room.onlineCount', { count: view.online, shown: number(view.online) })}`;
 }
