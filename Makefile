@@ -20,7 +20,7 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: vet test-race test-long ## everything that must hold, about 13 minutes on two cores once compiled
+test: vet test-race test-long ## everything that must hold, about 20 minutes on two cores once compiled
 
 .PHONY: vet
 vet:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -46,10 +47,10 @@ func TestBrowserPictures(t *testing.T) {
 			}
 			v.goes("#/room/" + h.room)
 			v.Misses(h.in.make)
-			webtest.Ask[int](v.Tab, `document.querySelector('.timeline-box').scrollTop = 0`)
+			webtest.Ask[int](v.Tab, scrollTo(0))
 			v.Sees(h.in.talkLines[0])
 			shows("room, earlier")
-			webtest.Ask[int](v.Tab, `document.querySelector('.timeline-box').scrollTop = 99999`)
+			webtest.Ask[int](v.Tab, scrollTo(99999))
 			v.Press("button", h.in.open)
 			v.Press("button", h.in.coin)
 			v.Sees(h.in.kept)
@@ -63,4 +64,17 @@ func TestBrowserPictures(t *testing.T) {
 			shows("verified")
 		})
 	}
+}
+
+// scrollTo moves the timeline, once it is there.
+func scrollTo(top int) string {
+	return fmt.Sprintf(`new Promise((done) => {
+		const look = () => {
+			const box = document.querySelector('.timeline-box');
+			if (!box) { requestAnimationFrame(look); return; }
+			box.scrollTop = %d;
+			done(0);
+		};
+		look();
+	})`, top)
 }

@@ -67,6 +67,7 @@ func (s *stage) tooMuchToRecover(said []string) {
 	bob.awaits(1, "in", room, "lost")
 	bob.awaits(1, "in", other, "recovered")
 	s.say("ann", room, "live")
+	bob.awaits(1, "entry", other, 2)
 	bob.mustEnd(other, fmt.Sprint("in ", other, " recovered"), fmt.Sprint("entry ", other, " 2"))
 	bob.mustBeExact(room)
 	bob.mustBeExact(other)
