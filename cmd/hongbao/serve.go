@@ -5,8 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"runtime/debug"
 
 	"hongbao/store"
 )
@@ -22,7 +20,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if err := c.checkServe(); err != nil {
 		return err
 	}
-	packTightly()
+	paceCollections()
 	log := p.log()
 	var l listeners
 	if l.clients, err = listen(ctx, "HONGBAO_ADDR", c.Addr); err != nil {
@@ -45,12 +43,4 @@ func (p *program) serve(ctx context.Context) (err error) {
 	}
 	log.Info("serving", "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits)
 	return parts.run(ctx, l, c.Drain, log)
-}
-
-// packTightly has garbage collected twice as often as usual, unless the operator says how often (GOGC). What a server
-// holds is mostly idle sockets, and handshakes leave less of a mess between them: a tenth of their memory.
-func packTightly() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
-	}
 }
