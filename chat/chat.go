@@ -53,9 +53,9 @@ type Standing struct {
 	Ever       bool // was a member at some time; or was banned, who may never have been one
 	Visible    bool // never was, yet may know that the room is there: it is public
 	In         bool // is a member now
-	Role       Role
 	Banned     bool
-	Gone       bool      // the room has been deleted
+	Gone       bool // the room has been deleted
+	Role       Role
 	MutedUntil time.Time // zero: not muted
 }
 

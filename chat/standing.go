@@ -27,6 +27,12 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	return st, nil
 }
 
+// Remembers tells whether Standing would have to ask nobody.
+func (s *Service) Remembers(room, user string) bool {
+	_, _, ok := s.standings.get(seat{room, user})
+	return ok
+}
+
 // Forget drops what is remembered and has been changed by another instance: a user's standing to a room; without a room
 // the user himself; without a user everybody's, for the room has been deleted.
 func (s *Service) Forget(room, user string) {

@@ -56,6 +56,7 @@ type Conn struct {
 	byPeer   bool          // the peer's close frame came first
 	holding  bool
 	flushing bool // a flusher is at work
+	late     bool // the next tick looks whether it is to be flushed
 	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
 	left     bool // the reader has ended and left all topics
 }
@@ -93,7 +94,25 @@ func (c *Conn) Encoding() Encoding { return c.enc }
 // Send queues a reply or a push made for this connection alone, without frame or delimiter. It is never shed, and no
 // reason to call the client slow: CatchUp is for that.
 func (c *Conn) Send(payload []byte) {
-	c.enqueue(item{frame: newFrame(c.enc, payload), reply: true})
+	if c.Queue(payload) {
+		c.Flush()
+	}
+}
+
+// Queue is Send for who holds a lock or has more to send: true, and he is to call Flush soon.
+func (c *Conn) Queue(payload []byte) (flush bool) {
+	return c.enqueueLate(item{frame: newFrame(c.enc, payload), reply: true})
+}
+
+// Flush writes what is queued, as far as the socket takes it without waiting; the rest is for a flusher.
+func (c *Conn) Flush() {
+	if c.raw == nil {
+		go c.flusher()
+		return
+	}
+	t := c.hub.pools.tries.Get().(*try)
+	t.flush(c)
+	c.hub.pools.giveTry(t)
 }
 
 // CatchUp waits until the client has taken its replies, but for a queue's worth, or is gone. Whoever makes replies

@@ -10,9 +10,10 @@
 //   - While the bus may lose or has lost something, the store is asked: what no gap shows is found by comparing.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
 //   - Only the flusher writes to a socket, and always whole frames: in one Write, or in one try and a Write of what the
-//     try has left. The one exception is gorilla's close frame 1002 when the peer breaks the protocol: the connection
-//     ends with it, whatever is written beside it.
-//   - A flusher that several connections share (a round) waits for none of them.
+//     try has left. It may be whoever calls Flush. The one exception is gorilla's close frame 1002 when the peer breaks the
+//     protocol: the connection ends with it, whatever is written beside it.
+//   - A flusher that several connections share (a round) waits for none of them, and Flush for nobody.
+//   - What may be shed may be a tick late.
 //   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
 //     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them
 //     waits for their reader (Conn.CatchUp).
@@ -22,8 +23,8 @@
 //
 //	goroutine            started by                      ends when                      may block on
 //	reader, one a conn   Attach, or the one before it    socket error or close frame    socket read, Handler.Frame
-//	flusher, on demand   first enqueue on an idle queue  the queue is empty             socket write with deadline
-//	round, on demand     a push to idle queues of many   each has had one try           nothing
+//	flusher, on demand   an idle queue, what a try left  the queue is empty             socket write with deadline
+//	round, on demand     pushes and pings to many        each has had one try           nothing
 //	clock                Run                             ctx                            nothing
 //	repairers (4)        Run                             ctx                            Options.Fetch
 //	comparer             Run                             ctx                            Options.LastSeqs
@@ -34,7 +35,7 @@
 //
 // The lock order; a lock may be held when taking one to its right:
 //
-//	topic.mu -> Conn.mu -> a wheel's mu
+//	topic.mu -> Conn.mu -> a wheel's mu, late.mu
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	Hub.mu   -> nothing

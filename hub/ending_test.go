@@ -70,6 +70,7 @@ func TestLast(t *testing.T) {
 				hubs[0].Publish("room", s.commit("room", "b"))
 				time.Sleep(time.Second)
 				hubs[0].Publish("room", hub.Message{Data: []byte("loose")})
+				time.Sleep(time.Second)
 				for i := range hubs {
 					wantPushes(t, fmt.Sprint("ann ", i), ann[i], "room:1:a", "room:2:out")
 					wantPushes(t, fmt.Sprint("bob ", i), bob[i], "room:1:a", "room:2:out", "room:3:b", "room:0:loose")

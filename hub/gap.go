@@ -116,11 +116,11 @@ func (t *topic) wakeBy(tick int64) {
 }
 
 // fire hands the topic to the repairers or the comparer when its time has come.
-func (t *topic) fire(now int64) {
+func (t *topic) fire(now int64, next *round) *round {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dead.Load() {
-		return
+		return next
 	}
 	t.wake = 0
 	t.forgetRecent(now)
@@ -142,4 +142,5 @@ func (t *topic) fire(now int64) {
 			t.wakeBy(t.checkAt)
 		}
 	}
+	return next
 }

@@ -61,6 +61,7 @@ type Hub struct {
 	down     atomic.Bool // the bus is known to be down
 	pools    pools
 	wheels   wheels
+	late     late
 	repairs  topicQueue // topics with a gap to close
 	suspects suspects   // topics to compare with the store
 	counts   counters

@@ -35,7 +35,7 @@ func (c *Conn) rearmLocked() {
 }
 
 // fire does what is due: expire, give up on a silent peer, ping.
-func (c *Conn) fire(now int64) {
+func (c *Conn) fire(now int64, next *round) *round {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closeAt != 0 && now >= c.closeAt {
@@ -55,9 +55,12 @@ func (c *Conn) fire(now int64) {
 	}
 	if c.pingAt != 0 && now >= c.pingAt && !c.closing {
 		c.heard.Store(false)
-		c.enqueueLocked(item{frame: c.hub.pings[c.enc]})
+		if c.queueLocked(item{frame: c.hub.pings[c.enc]}) {
+			next = next.join(c)
+		}
 		c.pingAt = c.hub.wheels.after(c.hub.o.PingEvery)
 		c.pongBy = c.hub.wheels.after(c.hub.o.PongWithin)
 	}
 	c.rearmLocked()
+	return next
 }

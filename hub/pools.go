@@ -12,12 +12,13 @@ const (
 )
 
 // pools lend what a connection needs only while it has something to do, so that an idle one has none of it.
-type pools struct{ batches, reads, writes, rounds sync.Pool }
+type pools struct{ batches, reads, writes, rounds, tries sync.Pool }
 
 func (p *pools) init(h *Hub) {
 	p.batches.New = func() any { return new(batch) }
 	p.reads.New = func() any { return newBuffer(readBuffer) }
 	p.rounds.New = func() any { return newRound(h) }
+	p.tries.New = func() any { return newTry() }
 	p.writes.New = func() any { return newBuffer(0) }
 }
 

@@ -41,6 +41,10 @@ func (c *Conn) queueLocked(it item) (wake bool) {
 		return false
 	}
 	c.push(&c.queue, it)
+	if it.shed && c.queued.Load() <= int64(c.hub.o.QueueBytes)/lateShare {
+		c.hub.late.waitLocked(c)
+		return false
+	}
 	return c.mustWakeLocked()
 }
 

@@ -17,9 +17,12 @@ const (
 	horizon    = 1<<(wheelBits*wheelDepth) - 1 // ticks
 )
 
-// timed is what a timer belongs to. fire runs on the clock's goroutine without the wheel's lock, and must not block.
-// A timer may fire although it was moved or disarmed a moment before: fire looks for itself whether anything is due.
-type timed interface{ fire(now int64) }
+// timed is what a timer belongs to. fire runs on the clock's goroutine without the wheel's lock, and must not block; who
+// has something to write joins the round. A timer may fire although it was moved or disarmed a moment before: fire looks
+// for itself whether anything is due.
+type timed interface {
+	fire(now int64, next *round) *round
+}
 
 // timer is embedded in its owner; a zero next means not armed.
 type timer struct {
@@ -169,12 +172,15 @@ func (h *Hub) runClock(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now := h.wheels.now()
+		var pings *round
 		for i := range h.wheels.all {
 			due = h.wheels.all[i].advance(now, due[:0])
 			for i, owner := range due {
-				owner.fire(now)
+				pings = owner.fire(now, pings)
 				due[i] = nil
 			}
 		}
+		pings.start()
+		h.flushLate()
 	}
 }

@@ -15,7 +15,10 @@ type alarm struct {
 	fired []int64
 }
 
-func (a *alarm) fire(now int64) { a.fired = append(a.fired, now) }
+func (a *alarm) fire(now int64, next *round) *round {
+	a.fired = append(a.fired, now)
+	return next
+}
 
 func newWheel() *wheel {
 	w := &wheel{}
@@ -30,7 +33,7 @@ func (a *alarm) give(w *wheel) { a.timer.owner, a.timer.wheel = a, w }
 func (w *wheel) turn() int {
 	owners := w.advance(w.done+1, nil)
 	for _, owner := range owners {
-		owner.fire(w.done)
+		owner.fire(w.done, nil)
 	}
 	return len(owners)
 }
@@ -163,4 +166,7 @@ type bell struct {
 	rung    int
 }
 
-func (b *bell) fire(now int64) { b.rung, b.at = b.rung+1, now }
+func (b *bell) fire(now int64, next *round) *round {
+	b.rung, b.at = b.rung+1, now
+	return next
+}

@@ -2,7 +2,7 @@ package redpacket
 
 import "sync"
 
-// closers are the goroutines that close packets, or learn that they are. Once stopped there are none, and none is started any more: a
+// closers are the goroutines that close packets, learn that they are, or clear the outbox. Once stopped there are none, and none is started any more: a
 // grab whose client has gone may outlive the service, and the due date it leaves behind is enough.
 type closers struct {
 	mu      sync.Mutex
@@ -10,12 +10,14 @@ type closers struct {
 	running sync.WaitGroup
 }
 
-func (c *closers) start(f func()) {
+// start tells whether it did.
+func (c *closers) start(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
 		c.running.Go(f)
 	}
+	return !c.stopped
 }
 
 // stop returns when all that were started have ended.

@@ -47,9 +47,9 @@ type grabbed struct {
 }
 
 // grab takes a share for one user and settles it. An error of kind chat.ErrUnavailable means outcome
-// unknown or not done: grabbing again is always right. Who may not grab hears deny; granted is called with the number of
-// shares taken when a share has been granted, before it is settled.
-func (f *flow) grab(ctx context.Context, a Attempt, deny error, granted func(taken int)) (grabbed, error) {
+// unknown or not done: grabbing again is always right. Who may not grab hears deny; wait hears when a share has been
+// granted, before it is settled.
+func (f *flow) grab(ctx context.Context, a Attempt, deny error, wait *suspense) (grabbed, error) {
 	regranted := false
 	for joins := 0; ; {
 		ans, err := f.ask(ctx, a)
@@ -81,7 +81,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, granted func(tak
 			return v, nil
 		}
 
-		granted(ans.Taken)
+		wait.granted(ans.Taken)
 		c := Claim{Ref: a.Ref, Share: ans.Share, User: a.User, Entry: ans.Entry, At: f.now()}
 		s, err := f.settleOne(ctx, c)
 		if err != nil {
@@ -122,20 +122,21 @@ func (f *flow) ask(ctx context.Context, a Attempt) (Answer, error) {
 
 // settleOne settles a grabber's own claim and tidies up after it.
 func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
-	settled, err := f.ledger.Settle(ctx, []Claim{c})
+	claims := []Claim{c}
+	settled, err := f.ledger.Settle(ctx, claims)
 	if err != nil {
 		return Settlement{}, err
 	}
 	crashpoint.Here("grab.after-settle")
-	f.tidy(ctx, []Claim{c}, settled)
+	f.tidy(ctx, claims, settled)
 	crashpoint.Here("grab.after-ack")
 	return settled[0], nil
 }
 
 // tidy does what has to follow a Settle: tells the witness, clears the outbox, and heals the Pool where it
-// was wrong. Its failures are left to recovery, which finds the claims in the outbox again.
+// was wrong. Its failures are left to recovery, which finds the claims in the outbox again. The list of claims is used up.
 func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
-	var ack []Claim
+	ack := claims[:0]
 	var wrong []string
 	for i, s := range settled {
 		c := claims[i]

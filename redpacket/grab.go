@@ -13,7 +13,7 @@ import (
 // committed claims. The work goes on when ctx ends: what the Pool has granted is settled, whoever waits for it.
 func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
 	var due time.Time // to be told pending
-	if t.Pending != nil {
+	if t.Waiter != nil {
 		due = time.Now().Add(s.o.PendingAfter)
 	}
 	r, err := s.grab(ctx, t, due)
@@ -48,7 +48,7 @@ func (s *Service) grab(ctx context.Context, t Try, due time.Time) (Result, error
 		return e.answer(&k.packet, t.User, standing)
 	}
 	if t.Admit != nil {
-		if err := t.Admit(ctx); err != nil {
+		if err := t.Admit(ctx, t.User); err != nil {
 			return Result{}, err
 		}
 	}
@@ -63,13 +63,8 @@ func (s *Service) grabOpen(ctx context.Context, k *known, t Try, standing chat.S
 	} else if deny = s.deny(ctx, &k.packet, t); deny != nil {
 		a.May = Denied
 	}
-	var wait *suspense
-	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, func(taken int) {
-		if wait == nil && t.Pending != nil {
-			pending := Result{Packet: k.packet.ID, Outcome: OutcomePending, Claimed: taken, Count: k.packet.Count}
-			wait = newSuspense(due, func() bool { return t.Pending(pending) })
-		}
-	})
+	wait := newSuspense(t.Waiter, due, &k.packet)
+	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, wait)
 	told := wait.end()
 	if told {
 		s.counts.pending.Add(1)
@@ -97,7 +92,8 @@ func (v *grabbed) result(p *Packet) Result {
 		r.Amount, r.Rank, r.At = v.paid.Amount, v.paid.Share+1, v.paid.At
 	}
 	if v.outcome == OutcomeWon && v.paid.Verdict == PaidNow {
-		r.Balance = &v.paid.Account.Balance
+		balance := v.paid.Account.Balance // alone on the heap
+		r.Balance = &balance
 	}
 	return r
 }
@@ -146,6 +142,15 @@ func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result,
 		return Result{}, outside(standing)
 	}
 	return r, nil
+}
+
+// Over tells whether how the packet has ended is remembered, and in which room it was: to grab it asks nobody but that room.
+func (s *Service) Over(packet string) (room string, over bool) {
+	k := s.memory.get(packet)
+	if k == nil || k.ending.Load() == nil {
+		return "", false
+	}
+	return k.packet.Room, true
 }
 
 // idBytes is more than the id of any packet has: what is longer is neither looked up nor remembered.

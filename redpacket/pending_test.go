@@ -47,6 +47,11 @@ func (h *house) decided() []redpacket.Result {
 	return decided(h.heard.events)
 }
 
+// waiter is a redpacket.Waiter.
+type waiter func(redpacket.Result) bool
+
+func (w waiter) Pending(r redpacket.Result) bool { return w(r) }
+
 // grabbing is a grab under way.
 type grabbing struct {
 	pending chan redpacket.Result
@@ -58,10 +63,10 @@ func (h *house) startGrab(user string, p redpacket.Packet, heed bool) *grabbing 
 	g := &grabbing{pending: make(chan redpacket.Result, 10), ended: make(chan error, 1)}
 	go func() {
 		var err error
-		g.result, err = h.packets.Grab(context.Background(), redpacket.Try{User: user, Packet: p.ID, Pending: func(r redpacket.Result) bool {
+		g.result, err = h.packets.Grab(context.Background(), redpacket.Try{User: user, Packet: p.ID, Waiter: waiter(func(r redpacket.Result) bool {
 			g.pending <- r
 			return heed
-		}})
+		})})
 		g.ended <- err
 	}()
 	return g
@@ -195,12 +200,12 @@ func TestPendingOrOutcome(t *testing.T) {
 	for _, u := range users[1:] {
 		all.Go(func() {
 			var pending, over atomic.Bool
-			r, err := h.packets.Grab(context.Background(), redpacket.Try{User: u, Packet: p.ID, Pending: func(redpacket.Result) bool {
+			r, err := h.packets.Grab(context.Background(), redpacket.Try{User: u, Packet: p.ID, Waiter: waiter(func(redpacket.Result) bool {
 				if pending.Swap(true) || over.Load() {
 					t.Error("told twice, or after the outcome")
 				}
 				return true
-			}})
+			})})
 			over.Store(true)
 			if err != nil || r.Outcome != redpacket.OutcomeWon {
 				t.Errorf("%+v, %v", r, err)
@@ -229,7 +234,7 @@ func TestAdmitIsAskedBeforeThePool(t *testing.T) {
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, Passphrase: "open"})
 	asked := 0
 	try := func(user string, admitted error) (redpacket.Outcome, error) {
-		r, err := h.packets.Grab(t.Context(), redpacket.Try{User: user, Packet: p.ID, Passphrase: "open", Admit: func(context.Context) error {
+		r, err := h.packets.Grab(t.Context(), redpacket.Try{User: user, Packet: p.ID, Passphrase: "open", Admit: func(context.Context, string) error {
 			asked++
 			return admitted
 		}})

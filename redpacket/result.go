@@ -35,9 +35,15 @@ type Try struct {
 	Packet     string
 	Passphrase string
 
-	// Admit is asked before the Pool is; an error ends the grab. Nil: whoever comes.
-	Admit func(ctx context.Context) error
-	// Pending may be called once, after Options.PendingAfter, when the share is granted and its commit has not come. True: the caller
-	// was told, so he hears the rest by a GrabDecided. Nil: nobody wants to know.
-	Pending func(Result) bool
+	// Admit is asked about the user before the Pool is; an error ends the grab. Nil: whoever comes.
+	Admit func(ctx context.Context, user string) error
+	// Waiter hears that the grab takes long. Nil: nobody wants to know.
+	Waiter Waiter
+}
+
+// Waiter waits for a grab.
+type Waiter interface {
+	// Pending may be called once, after Options.PendingAfter, when the share is granted and its commit has not come. True: the
+	// caller was told, so he hears the rest by a GrabDecided.
+	Pending(r Result) (told bool)
 }

@@ -93,7 +93,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(ledger, pub)}
 	s.tries.limiter = o.Tries
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
-	s.flow = &flow{pool: pool, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
+	s.flow = &flow{pool: &laterAcks{Pool: pool, closers: &s.closers}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
 	return s
 }
 

@@ -52,7 +52,7 @@ func (w *simWorld) grab(p *simProcess) {
 		a.May = Denied
 	}
 	for range 3 {
-		v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, func(int) {})
+		v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, nil)
 		if p.dead {
 			return
 		}
@@ -102,7 +102,7 @@ func (w *simWorld) askAgain(p *simProcess) {
 	if share >= 0 {
 		a.May = May(w.rng.IntN(3))
 	}
-	v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, func(int) {})
+	v, err := w.flow.grab(context.Background(), a, ErrNotRecipient, nil)
 	already := err == nil && v.outcome == OutcomeAlready && v.paid.Share == share
 	switch {
 	case already:

@@ -7,6 +7,18 @@ import (
 	"time"
 )
 
+// heard is a Waiter.
+type heard func() (told bool)
+
+func (h heard) Pending(Result) bool { return h() }
+
+// granted is the suspense of a grab whose share is granted by now.
+func granted(due time.Time, h heard) *suspense {
+	s := newSuspense(h, due, &Packet{})
+	s.granted(1)
+	return s
+}
+
 // TestSuspense: who waits for a commit hears so once, when his time has come, and not after the end.
 func TestSuspense(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -24,7 +36,7 @@ func TestSuspense(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			came, heard := time.Now(), time.Duration(0)
 			time.Sleep(c.granted)
-			s := newSuspense(came.Add(time.Second), func() bool {
+			s := granted(came.Add(time.Second), func() bool {
 				if heard != 0 {
 					t.Errorf("%s: heard twice", what)
 				}
@@ -46,7 +58,7 @@ func TestSuspense(t *testing.T) {
 // TestNothingIsToldAfterTheEnd: not even by a clock that had rung, and only then came to tell.
 func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSuspense(time.Now().Add(time.Second), func() bool {
+		s := granted(time.Now().Add(time.Second), func() bool {
 			t.Error("told after the end")
 			return true
 		})
@@ -63,7 +75,7 @@ func TestSuspenseOrOutcome(t *testing.T) {
 	for i := range 2000 {
 		all.Go(func() {
 			var heard, over bool // a race, were they not kept apart
-			s := newSuspense(time.Now().Add(time.Duration(i%50)*time.Microsecond), func() bool {
+			s := granted(time.Now().Add(time.Duration(i%50)*time.Microsecond), func() bool {
 				heard = true
 				if over {
 					t.Error("told after the end")

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/wire"
 )
 
@@ -13,13 +14,19 @@ type Caller struct {
 	User  chat.User
 	Admin bool
 
-	early func(reply []byte) bool // answers the command while it goes on; false: it did not. nil: there is no way to
+	waiter redpacket.Waiter // is told when a grab takes long; nil: there is no way to
 }
 
-// command is one method: it decodes the request, calls the service and makes the reply's data.
+// command is one method.
 type command interface {
-	call(ctx context.Context, s *Server, c Caller, data []byte) ([]byte, error)
+	read(data []byte) (asked, error)
 	overlaps() bool
+}
+
+// asked is a command whose request has been read.
+type asked interface {
+	// answer calls the service and makes the reply, which is for wire to encode. It is called once.
+	answer(ctx context.Context, s *Server, c Caller) (reply any, err error)
 }
 
 // commands holds every method that members may call.
@@ -66,6 +73,11 @@ var adminCommands = map[string]command{
 
 // Call answers one command of a member. The reply is the JSON of the reply's data.
 func (s *Server) Call(ctx context.Context, c Caller, method string, data []byte) (reply []byte, err error) {
+	return encode(s.answer(ctx, c, method, data, nil))
+}
+
+// answer answers one command of a member; known, if not nil, is what data has been read as.
+func (s *Server) answer(ctx context.Context, c Caller, method string, data []byte, known asked) (reply any, err error) {
 	cmd, ok := commands[method]
 	if !ok {
 		return nil, errUnknownCommand
@@ -73,7 +85,10 @@ func (s *Server) Call(ctx context.Context, c Caller, method string, data []byte)
 	if err := s.rates.spend(ctx, c.User.ID, method); err != nil {
 		return nil, err
 	}
-	return cmd.call(ctx, s, c, data)
+	if known != nil {
+		return known.answer(ctx, s, c)
+	}
+	return s.run(ctx, c, cmd, data)
 }
 
 // callAdmin answers one command of an administrator.
@@ -85,7 +100,22 @@ func (s *Server) callAdmin(ctx context.Context, c Caller, method string, data []
 	case !ok:
 		return nil, errUnknownCommand
 	}
-	return cmd.call(ctx, s, c, data)
+	return encode(s.run(ctx, c, cmd, data))
+}
+
+func (s *Server) run(ctx context.Context, c Caller, cmd command, data []byte) (reply any, err error) {
+	request, err := cmd.read(data)
+	if err != nil {
+		return nil, err
+	}
+	return request.answer(ctx, s, c)
+}
+
+func encode(reply any, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return wire.Marshal(reply)
 }
 
 // overlaps tells whether a command may run while others of its connection do. All others start in the
@@ -111,18 +141,26 @@ func reading[Request, Reply any](run func(*Server, context.Context, Caller, *Req
 
 func (h handler[Request, Reply]) overlaps() bool { return h.overlap }
 
-func (h handler[Request, Reply]) call(ctx context.Context, s *Server, c Caller, data []byte) ([]byte, error) {
-	var request Request
-	if err := wire.Decode(data, &request); err != nil {
+func (h handler[Request, Reply]) read(data []byte) (asked, error) {
+	x := &exchange[Request, Reply]{run: h.run}
+	if err := wire.Decode(data, &x.request); err != nil {
 		var bad *wire.FieldError
 		if errors.As(err, &bad) {
 			return nil, chat.BadField(bad.Field, bad.Reason)
 		}
 		return nil, err
 	}
-	reply, err := h.run(s, ctx, c, &request)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Marshal(reply)
+	return x, nil
+}
+
+// exchange is a request and its reply, in one allocation.
+type exchange[Request, Reply any] struct {
+	run     func(s *Server, ctx context.Context, c Caller, r *Request) (Reply, error)
+	request Request
+	reply   Reply
+}
+
+func (x *exchange[Request, Reply]) answer(ctx context.Context, s *Server, c Caller) (reply any, err error) {
+	x.reply, err = x.run(s, ctx, c, &x.request)
+	return &x.reply, err
 }

@@ -46,14 +46,9 @@ func ttl(seconds *int64) time.Duration {
 }
 
 func (s *Server) grab(ctx context.Context, c Caller, r *wire.GrabRequest) (wire.GrabReply, error) {
-	try := redpacket.Try{
-		User: c.User.ID, Packet: r.Packet, Passphrase: r.Passphrase,
-		Admit: func(ctx context.Context) error { return s.rates.admitGrab(ctx, c.User.ID) },
-	}
-	if c.early != nil {
-		try.Pending = func(result redpacket.Result) bool { return c.early(marshal(wireResult(result))) }
-	}
-	result, err := s.packets.Grab(ctx, try)
+	result, err := s.packets.Grab(ctx, redpacket.Try{
+		User: c.User.ID, Packet: r.Packet, Passphrase: r.Passphrase, Admit: s.rates.admit, Waiter: c.waiter,
+	})
 	return wireResult(result), err
 }
 

@@ -75,8 +75,8 @@ func (s *session) open(ctx context.Context, id uint32, who identity, asked map[s
 	}
 	client := chat.NewID(s.srv.o.Now())
 	s.mu.Lock()
-	s.who, s.issued, s.epoch, s.client = Caller{User: who.user, Admin: who.admin}, who.issued, epoch, client
-	s.bearer = nil
+	s.beLocked(who)
+	s.client, s.epoch, s.bearer = client, epoch, nil
 	s.mu.Unlock()
 
 	s.hold()

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -17,16 +15,16 @@ const (
 	maxInFlight = 32
 	// maxRunning is how many of these run at a time: with them goes what their replies take up.
 	maxRunning = 8
-	// commandTime bounds how long a command waits until its work begins: its client has long given up. What has
-	// begun is not abandoned, for nobody could say what became of it.
-	commandTime = 15 * time.Second
 )
 
 // pending is a command in flight.
 type pending struct {
+	session *session
 	cmd     *protocol.Command
+	known   asked // what it asks; nil: it has not been read
 	started bool
 	late    bool // it has been answered, and goes on
+	limit   timeLimit
 }
 
 // overlaps tells whether the command may run beside those that came before it.
@@ -40,8 +38,9 @@ func (p *pending) overlaps() bool {
 	return false
 }
 
-// Frame implements hub.Handler. It only queues: commands run elsewhere, so that the reader's stack stays small.
+// Frame implements hub.Handler. What may wait for anything runs elsewhere, so that the reader's stack stays small.
 func (s *session) Frame(binary bool, data []byte) {
+	defer s.flush()
 	e := s.encoding()
 	if binary != (e == wire.Protobuf) {
 		s.close(wire.CloseProtocolError)
@@ -75,7 +74,11 @@ func (s *session) admit(cmd *protocol.Command) (code int) {
 		return wire.CloseProtocolError
 	case abuse:
 		return wire.CloseTooManyCommands
-	case wait > 0 && requestOf(cmd) != requestRefresh: // which is never refused: see refresh
+	case wait == 0 && s.atOnce(cmd):
+		return 0
+	}
+	s.flush()                                         // what follows may wait
+	if wait > 0 && requestOf(cmd) != requestRefresh { // which is never refused: see refresh
 		s.refuse(cmd, wait)
 		return 0
 	}
@@ -91,9 +94,9 @@ func (s *session) admit(cmd *protocol.Command) (code int) {
 	if s.phase == silent {
 		s.phase = opening
 	}
-	s.pending = append(s.pending, &pending{cmd: cmd})
+	s.pending = append(s.pending, &pending{session: s, cmd: cmd})
 	if p := s.nextLocked(); p != nil {
-		go s.work(p)
+		go s.work(p, false)
 	}
 	return 0
 }
@@ -142,77 +145,4 @@ func (s *session) nextLocked() *pending {
 		}
 	}
 	return nil
-}
-
-// work runs a command and then, one after another, those that its answer lets start.
-func (s *session) work(p *pending) {
-	for p != nil {
-		p = s.finish(p, s.run(p))
-	}
-}
-
-// finish answers the command and gives the next one to run; others that may start with it get a goroutine. What was
-// answered before has nothing behind it that waits.
-func (s *session) finish(done *pending, reply []byte) (next *pending) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if done.late {
-		s.late--
-		return nil
-	}
-	s.answerLocked(done, reply)
-	next = s.nextLocked()
-	s.startLocked()
-	return next
-}
-
-// answerLocked sends the reply, if any, and takes the command out of flight. Both at once: who has the reply may use
-// its id again, and whoever finds nothing in flight may rely on all replies being queued.
-func (s *session) answerLocked(done *pending, reply []byte) {
-	switch {
-	case reply == nil:
-	case s.held && done.cmd.Connect != nil:
-		s.held = false
-		s.conn.Release(reply)
-	default:
-		s.conn.Send(reply)
-	}
-	s.pending = slices.DeleteFunc(s.pending, func(p *pending) bool { return p == done })
-	if len(s.pending) == 0 {
-		s.pending = nil // an idle session keeps nothing
-	}
-	if s.space != nil {
-		close(s.space)
-		s.space = nil
-	}
-}
-
-// startLocked gives a goroutine to each command that may start.
-func (s *session) startLocked() {
-	for p := s.nextLocked(); p != nil; p = s.nextLocked() {
-		go s.work(p)
-	}
-}
-
-// run makes the reply of one command; nil: none. A bug that panics costs its connection, not the process.
-func (s *session) run(p *pending) (reply []byte) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			s.srv.o.Log.Error("panic in a command", "panic", bug, "stack", string(debug.Stack()))
-			s.close(wire.CloseServerError)
-		}
-	}()
-	s.conn.CatchUp()
-	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
-	defer cancel()
-	began := time.Now()
-	reply, err := s.handle(ctx, p)
-	code := wire.Code(0)
-	if err != nil {
-		failure := s.srv.failure(err)
-		code = failure.Code
-		reply = wire.ErrorReply(s.encoding(), p.cmd.Id, failure)
-	}
-	s.srv.metrics.command(methodOf(p.cmd), code, time.Since(began))
-	return reply
 }

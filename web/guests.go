@@ -32,7 +32,7 @@ func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
 		if err := s.rates.admitGuest(ctx, neighbourhood(s.proxies.client(r))); err != nil {
 			return nil, err
 		}
-		return changing((*Server).newGuest).call(ctx, s, Caller{}, data)
+		return encode(s.run(ctx, Caller{}, changing((*Server).newGuest), data))
 	})
 }
 

@@ -60,12 +60,12 @@ func (s *session) handle(ctx context.Context, p *pending) (reply []byte, err err
 		s.close(wire.CloseProtocolError)
 		return nil, nil
 	case kind == requestRPC:
-		who.early = func(data []byte) bool { return s.answerEarly(p, wire.RPCReply(s.encoding(), cmd.Id, data)) }
-		data, err := s.srv.Call(ctx, who, cmd.Rpc.Method, cmd.Rpc.Data)
+		who.waiter = p
+		data, err := s.srv.answer(ctx, who, cmd.Rpc.Method, cmd.Rpc.Data, p.known)
 		if err != nil {
 			return nil, err
 		}
-		return wire.RPCReply(s.encoding(), cmd.Id, data), nil
+		return wire.RPCReply(s.encoding(), cmd.Id, data)
 	case kind == requestRefresh:
 		return s.refresh(ctx, cmd.Id, cmd.Refresh.Token)
 	case kind == requestSubscribe:
@@ -93,7 +93,7 @@ func (s *session) subscribe(ctx context.Context, who Caller, channel string) err
 func (s *session) caller() (Caller, phase) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.who, s.phase
+	return Caller{User: s.user, Admin: s.admin}, s.phase
 }
 
 // failure is an error as a client hears it.

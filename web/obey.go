@@ -44,7 +44,7 @@ func (s *session) nextWaiting() (sig signal, ok bool) {
 // told, and one is obeyed after the other; so the last one obeyed sees how the user stands after both, whichever it is.
 func (s *session) obey(sig signal) {
 	s.mu.Lock()
-	user, client, epoch := s.who.User.ID, s.client, s.epoch
+	user, client, epoch := s.user.ID, s.client, s.epoch
 	s.mu.Unlock()
 	if sig.Close != nil {
 		if sig.Close.Socket == "" || sig.Close.Socket == client {

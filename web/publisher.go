@@ -53,6 +53,11 @@ func (p *Publisher) Moved(room, user string) {
 
 // tell sends an event as a message without a place in a sequence.
 func (p *Publisher) tell(topic string, e chat.Event) {
+	p.hub.Publish(topic, hub.Message{Data: pushOf(e)})
+}
+
+// pushOf is the event as clients get it.
+func pushOf(e chat.Event) []byte {
 	var m wire.Message
 	switch e := e.(type) {
 	case chat.MembersCounted:
@@ -64,19 +69,16 @@ func (p *Publisher) tell(topic string, e chat.Event) {
 	case chat.PresenceMoved:
 		m.Presence = &wire.PresencePush{Room: e.Room, User: e.User, Online: e.Online}
 	case redpacket.Progress:
-		m.PacketProgress = &wire.ProgressPush{
-			Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest,
-		}
+		return wire.ProgressPush(e).MessageJSON()
 	case redpacket.GrabDecided:
-		result := wireResult(e.Result)
-		m.GrabResult = &result
+		return wireResult(e.Result).MessageJSON()
 	case redpacket.WalletChanged:
-		m.Wallet = &wire.WalletPush{
+		return wire.WalletPush{
 			Balance: int64(e.Account.Balance), Change: int64(e.Change), Kind: string(e.Kind), Packet: e.Packet,
 			NextCommitment: e.Account.NextCommitment,
-		}
+		}.MessageJSON()
 	default:
 		panic("web: no push for event " + e.EventName()) // a new event without its push is a bug of ours
 	}
-	p.hub.Publish(topic, hub.Message{Data: marshal(m)})
+	return marshal(m)
 }

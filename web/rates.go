@@ -49,17 +49,25 @@ type rates struct {
 	local  chat.Limiter
 	shared chat.Limiter // nil: there is only this instance
 	now    func() time.Time
-	start  time.Time // what connections count from
+	start  time.Time                                    // what connections count from
+	admit  func(ctx context.Context, user string) error // admitGrab; nil: it would admit everybody
 
 	rest atomic.Int64 // until when the shared limiter is not asked, in nanoseconds since start
 }
 
 func newRates(o Options) *rates {
-	return &rates{on: o.Rates, local: o.Local, shared: o.Limiter, now: o.Now, start: o.Now()}
+	r := &rates{on: o.Rates, local: o.Local, shared: o.Limiter, now: o.Now, start: o.Now()}
+	if r.on && r.shared != nil {
+		r.admit = r.admitGrab
+	}
+	return r
 }
 
 // spend takes what the user's command costs. A grab is only counted here: most are answered from memory; see admitGrab.
 func (r *rates) spend(ctx context.Context, user, method string) error {
+	if !r.on {
+		return nil
+	}
 	name := cmp.Or(spentAs[method], method)
 	rate, limited := userRates[name]
 	if !limited {

@@ -89,7 +89,7 @@ func (r *rechecks) next() (recheck, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.queue) == 0 {
-		r.queue = nil
+		r.queue, r.queued = nil, map[string]struct{}{} // a crowd leaves nothing
 		return recheck{}, false
 	}
 	next := r.queue[0]
@@ -138,7 +138,7 @@ func (s *Server) recheck(ctx context.Context, user string) error {
 // readmit hangs up if the token has been revoked since it was taken.
 func (s *session) readmit(ctx context.Context) error {
 	s.mu.Lock()
-	who := identity{user: s.who.User, issued: s.issued}
+	who := identity{user: s.user, issued: time.Unix(s.issued, 0)}
 	s.mu.Unlock()
 	err := s.srv.admit(ctx, who)
 	if errors.Is(err, errTokenInvalid) {
@@ -178,7 +178,7 @@ func (s *session) missedLocked(memberships []chat.Membership) (missed []signal) 
 		}
 	}
 	for _, sig := range missed {
-		s.srv.chat.Forget(sig.Room, s.who.User.ID)
+		s.srv.chat.Forget(sig.Room, s.user.ID)
 	}
 	return missed
 }

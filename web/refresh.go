@@ -30,7 +30,7 @@ func (s *session) refresh(ctx context.Context, id uint32, token string) ([]byte,
 		return nil, err
 	}
 	s.mu.Lock()
-	s.who, s.issued = Caller{User: who.user, Admin: who.admin}, who.issued
+	s.beLocked(who)
 	client := s.client
 	s.mu.Unlock()
 	s.expire(who.expires)

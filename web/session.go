@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/web/wire"
 )
@@ -28,21 +29,24 @@ type session struct {
 	next *session // of the same user
 	gone bool     // the socket is closed
 
-	tokens rateState // owned by the reader
+	// owned by the reader
+	unsent bool // answers are queued and not flushed
+	tokens rateState
 
 	mu      sync.Mutex // guards the following
 	phase   phase
 	held    bool  // pushes wait for the connect reply
 	late    uint8 // commands that were answered and go on
-	who     Caller
-	issued  time.Time // of the token
+	obeying bool  // somebody obeys what waits: one at a time, so that it stays in order
+	admin   bool
+	user    chat.User
+	issued  int64     // when the token was, in Unix seconds
 	bearer  *identity // of the upgrade, until connect
 	client  string    // names the session to its client
 	epoch   string
 	pending []*pending    // commands in flight, in the order they came; nil: none
 	space   chan struct{} // closed when a command was answered; nil while the reader does not wait for that
 	waiting []signal      // signals not obeyed yet, in the order they came
-	obeying bool          // somebody obeys them: one at a time, so that they stay in order
 }
 
 func newSession(srv *Server, conn *hub.Conn, bearer *identity) *session {
@@ -61,11 +65,16 @@ func (s *session) Idle() bool {
 // Closed implements hub.Handler.
 func (s *session) Closed() {
 	s.mu.Lock()
-	user, socket := s.who.User.ID, s.client
+	user, socket := s.user.ID, s.client
 	s.mu.Unlock()
 	if s.srv.sockets.remove(s, user) {
 		s.srv.attendance.note(movement{user: user, socket: socket, gone: true})
 	}
+}
+
+// beLocked makes the session that of whom a token names.
+func (s *session) beLocked(who identity) {
+	s.user, s.admin, s.issued = who.user, who.admin, who.issued.Unix()
 }
 
 func (s *session) encoding() wire.Encoding { return wire.Encoding(s.conn.Encoding()) }

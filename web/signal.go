@@ -80,7 +80,7 @@ func (s *session) forgetLocked(sig signal) {
 	case sig.Reason == reasonDeleted:
 		s.srv.chat.Forget(sig.Room, "")
 	default:
-		s.srv.chat.Forget(sig.Room, s.who.User.ID)
+		s.srv.chat.Forget(sig.Room, s.user.ID)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 func (s *Server) newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second,
-		ReadBufferSize:   256, // longer messages take more reads
+		ReadBufferSize:   128, // longer messages take a second read
 		WriteBufferPool:  &sync.Pool{},
 		Subprotocols:     []string{subprotocolProtobuf, subprotocolJSON},
 		CheckOrigin:      s.originAllowed,

@@ -35,7 +35,7 @@ type compare struct {
 // defaultCompare is article 2's workload, as far as it goes.
 func defaultCompare() *compare {
 	return &compare{
-		callers: 20, packets: 1, shares: 100_000, seed: 1, budget: 8 * time.Second,
+		callers: 20, packets: 1, shares: 100_000, seed: 1, budget: 5 * time.Second,
 		connections: peerConnections, placePackets: 100, demoTTL: time.Minute, limit: 2 * time.Second, late: 3 * time.Second,
 	}
 }

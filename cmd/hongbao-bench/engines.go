@@ -6,8 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +20,7 @@ type engines struct {
 	only    string
 	json    bool
 	profile string
+	hongbao string // the program; empty: it is built
 	size    size
 
 	say func(format string, args ...any)
@@ -75,6 +74,7 @@ func enginesCommand() command {
 		fs.StringVar(&e.only, "only", "", "play these alone, separated by commas: "+strings.Join(names, ", "))
 		fs.BoolVar(&e.json, "json", false, "results as JSON")
 		fs.StringVar(&e.profile, "cpu-profile", "", "write a CPU profile of our side's rounds, and of nothing else, to this file; wants --only and one match")
+		fs.StringVar(&e.hongbao, "hongbao", "", "sockets: the program to start; empty: it is built")
 		return func(ctx context.Context, p *program) error {
 			e.say = p.say
 			return e.run(ctx, p)
@@ -136,16 +136,7 @@ func (e *engines) profiled(side func() error) error {
 	if e.profile == "" {
 		return side()
 	}
-	file, err := os.Create(e.profile)
-	if err != nil {
-		return err
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	err = side()
-	pprof.StopCPUProfile()
-	return errors.Join(err, file.Close())
+	return profileHere(e.profile, side)
 }
 
 // crowd of callers who have the budget of a round.

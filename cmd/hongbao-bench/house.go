@@ -95,12 +95,15 @@ func fullRoom(ctx context.Context, rooms *chat.Service, members []chat.User) (st
 	if err != nil {
 		return "", err
 	}
-	return m.Room.ID, each(ctx, members[1:], func(ctx context.Context, u chat.User) error {
-		if _, err := rooms.Join(ctx, u, m.Room.ID); err != nil {
-			return err
-		}
-		return stand(ctx, rooms, m.Room.ID, u)
+	err = each(ctx, members[1:], func(ctx context.Context, u chat.User) error {
+		_, err := rooms.Join(ctx, u, m.Room.ID)
+		return err
 	})
+	if err != nil {
+		return "", err
+	}
+	// When all have joined: while others do, not everything that is read is remembered.
+	return m.Room.ID, each(ctx, members, func(ctx context.Context, u chat.User) error { return stand(ctx, rooms, m.Room.ID, u) })
 }
 
 func stand(ctx context.Context, rooms *chat.Service, room string, u chat.User) error {

@@ -121,7 +121,7 @@ func (a *audience) payload(size int) []byte {
 	return append(bytes.Repeat([]byte("x"), size-1), '}')
 }
 
-// start counts anew. Nothing may be on its way. The deadlines that a loop over WriteMessage has left are not the hub's.
+// start counts anew. Nothing may be on its way. The deadlines that its peer has left are not the hub's.
 func (a *audience) start() error {
 	for _, ws := range a.conns {
 		if err := ws.NetConn().SetWriteDeadline(time.Time{}); err != nil {

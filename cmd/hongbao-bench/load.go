@@ -24,6 +24,7 @@ type loading struct {
 
 	growth     bool
 	json, html string // files
+	profiles   string // folder
 	command    string // that does the same again
 }
 
@@ -38,6 +39,7 @@ func loadCommand() command {
 		fs.BoolVar(&l.growth, "growth", false, "instead: what things cost with 1, 10 and 100 times as much in the house")
 		fs.StringVar(&l.json, "json", "", "write the results to this file")
 		fs.StringVar(&l.html, "html", "", "write a report with charts to this file")
+		fs.StringVar(&l.profiles, "cpu-profiles", "", "write CPU profiles of what is measured, of this program and of each server that it starts, into this folder")
 		return func(ctx context.Context, p *program) error {
 			if err := l.check(fs); err != nil {
 				return err
@@ -51,10 +53,13 @@ func loadCommand() command {
 func (l *loading) run(ctx context.Context, p *program) error {
 	out := loaded{At: time.Now().UTC(), Hardware: load.ThisMachine(), Installation: l.describe(), Command: l.command}
 	_, err := onSite(func(s *site) (_ struct{}, err error) {
+		if l.growth {
+			install := func() (*installation, error) { return s.install(ctx, l.of) }
+			out.Growth, err = grow(ctx, install, smallestHouse(), growthRounds, 1, p.say)
+			return struct{}{}, err
+		}
 		target, err := l.target(ctx, s, p)
-		if err == nil && l.growth {
-			out.Growth, err = grow(ctx, target, smallestHouse(), growthRounds, p.say)
-		} else if err == nil {
+		if err == nil {
 			out.Results, err = l.play(ctx, target, p.say)
 		}
 		return struct{}{}, err
@@ -86,6 +91,9 @@ func (l *loading) target(ctx context.Context, s *site, p *program) (*load.Target
 		if err != nil {
 			return nil, err
 		}
+		if l.profiles != "" {
+			in.target.Around = profiled(ctx, l.profiles, in.instances)
+		}
 		return in.target, nil
 	}
 	passes, err := l.passes()
@@ -96,6 +104,9 @@ func (l *loading) target(ctx context.Context, s *site, p *program) (*load.Target
 		p.say("without --admin-token-file nobody is given money, and the books are not read")
 	}
 	target := load.NewTarget(strings.Split(l.urls, ","), passes, l.processes)
+	if l.profiles != "" {
+		target.Around = profiled(ctx, l.profiles, nil)
+	}
 	s.later(func() error { target.Close(); return nil })
 	return target, nil
 }

@@ -32,15 +32,17 @@ func TestLoadFindsFaults(t *testing.T) {
 		"an early end":      {"grab", eachWon(won, func(l []byte) []byte { return bytes.Replace(l, won, []byte(`"outcome":"empty"`), 1) }), "nobody sent away while shares are left"},
 		"another told sent": {"chat", wrongAck(), "what was acknowledged is there once"},
 	} {
-		result := lied(t, in, c.scenario, c.change)
-		i := slices.IndexFunc(result.Checks, func(one load.Check) bool { return one.Name == c.want })
-		if i < 0 || result.Checks[i].Held || result.OK() {
-			t.Errorf("%s: not found: %+v", name, result.Checks)
-			continue
-		}
-		if err := (&loaded{Results: []load.Result{result}}).verdict(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for what does not come
+			result := lied(t, in, c.scenario, c.change)
+			i := slices.IndexFunc(result.Checks, func(one load.Check) bool { return one.Name == c.want })
+			if i < 0 || result.Checks[i].Held || result.OK() {
+				t.Fatalf("not found: %+v", result.Checks)
+			}
+			if err := (&loaded{Results: []load.Result{result}}).verdict(); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -104,22 +106,6 @@ func lied(t *testing.T, in *installation, scenario string, change func([][]byte)
 		t.Fatal(err)
 	}
 	return r
-}
-
-// smallInstallation is one process with everything in it.
-func smallInstallation(t *testing.T) *installation {
-	t.Helper()
-	s := &site{}
-	t.Cleanup(func() {
-		for _, clean := range slices.Backward(s.cleanup) {
-			_ = clean()
-		}
-	})
-	in, err := s.install(t.Context(), installed{embedded: true, instances: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in
 }
 
 // TestLoadOverCuts: connections break all the time, and nothing is lost by that.

@@ -60,7 +60,7 @@ func (f *processFlags) Set(text string) error {
 func sameAgain(fs *flag.FlagSet) string {
 	words := []string{"hongbao-bench", fs.Name()}
 	fs.Visit(func(f *flag.Flag) {
-		if !slices.Contains([]string{"jwt-secret", "redis-url", "database-url", "json", "html", "hongbao", "pid"}, f.Name) {
+		if !slices.Contains([]string{"jwt-secret", "redis-url", "database-url", "json", "html", "cpu-profiles", "hongbao", "pid"}, f.Name) {
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		}
 	})

@@ -24,44 +24,68 @@ var grownTimes = []int{1, 10, 100}
 
 const (
 	flatWithin   = 1.25
-	growthRounds = 3
+	growthRounds = 5
 )
 
 // smallestHouse is what is in the house at first.
 func smallestHouse() load.Size { return load.Size{Packets: 20, Rooms: 20, Members: 100, Entries: 500} }
 
-// grow measures the same in houses of each size.
-func grow(ctx context.Context, target *load.Target, smallest load.Size, rounds int, tell load.Tell) ([]growth, error) {
-	h, err := load.NewHouse(ctx, target)
-	if err != nil {
-		return nil, err
+// grow measures the same in houses of each size, one after the other in each round: what else the machine does in that minute
+// hits all of them. Each house has an installation of its own.
+func grow(ctx context.Context, install func() (*installation, error), smallest load.Size, rounds int, effort float64, tell load.Tell) ([]growth, error) {
+	var houses []*load.House
+	for _, times := range grownTimes {
+		h, err := fill(ctx, install, smallest.Times(times), effort, tell)
+		if err != nil {
+			return nil, fmt.Errorf("fill a house: %w", err)
+		}
+		houses = append(houses, h)
 	}
 	all := []growth{{Name: "grab"}, {Name: "delivery"}, {Name: "connection"}, {Name: "history page"}}
-	for _, times := range grownTimes {
-		size := smallest.Times(times)
-		tell("filling the house: %d packets, %d rooms, %d members, %d entries", size.Packets, size.Rooms, size.Members, size.Entries)
-		if err := h.Grow(ctx, size); err != nil {
-			return nil, fmt.Errorf("fill the house: %w", err)
-		}
-		measured := make([][]float64, len(all))
-		for range rounds {
-			c, err := h.Measure(ctx)
+	measured := make([][][]float64, len(all)) // of each, in each house, in each round
+	for i := range all {
+		measured[i] = make([][]float64, len(houses))
+	}
+	for round := range rounds {
+		for n, h := range houses {
+			c, err := h.Measure(ctx, effort)
 			if err != nil {
 				return nil, err
 			}
+			tell("round %d of %d, %dx: a grab %v, a delivery %v, a connection %v, a history page %v", round+1, rounds, grownTimes[n], c.Grab, c.Delivery, c.Connection, c.Page)
 			for i, cost := range []time.Duration{c.Grab, c.Delivery, c.Connection, c.Page} {
-				measured[i] = append(measured[i], float64(cost)/float64(time.Microsecond))
+				measured[i][n] = append(measured[i][n], float64(cost)/float64(time.Microsecond))
 			}
-		}
-		for i := range all {
-			slices.Sort(measured[i])
-			all[i].Costs = append(all[i].Costs, measured[i][rounds/2])
 		}
 	}
 	for i := range all {
+		for _, costs := range measured[i] {
+			slices.Sort(costs)
+			all[i].Costs = append(all[i].Costs, costs[len(costs)/2])
+		}
 		all[i].judge()
 	}
 	return all, nil
+}
+
+// fill makes a house of a size, in which everything has happened once.
+func fill(ctx context.Context, install func() (*installation, error), size load.Size, effort float64, tell load.Tell) (*load.House, error) {
+	in, err := install()
+	if err != nil {
+		return nil, err
+	}
+	tell("filling a house: %d packets, %d rooms, %d members, %d entries", size.Packets, size.Rooms, size.Members, size.Entries)
+	h, err := load.NewHouse(ctx, in.target)
+	if err == nil {
+		err = h.Grow(ctx, size)
+	}
+	if err == nil {
+		_, err = h.Measure(ctx, effort)
+	}
+	if err == nil {
+		err = in.tidy(ctx)
+	}
+	return h, err
 }
 
 func (g *growth) judge() {

@@ -12,7 +12,8 @@ import (
 // TestGrowth fills a very small house.
 func TestGrowth(t *testing.T) {
 	in := smallInstallation(t)
-	all, err := grow(t.Context(), in.target, load.Size{Packets: 1, Rooms: 1, Members: 40, Entries: 2}, 1, t.Logf)
+	install := func() (*installation, error) { return in, nil }
+	all, err := grow(t.Context(), install, load.Size{Packets: 1, Rooms: 1, Members: 1, Entries: 2}, 1, 0.2, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}

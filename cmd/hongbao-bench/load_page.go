@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"hongbao/cmd/hongbao-bench/load"
@@ -105,18 +104,6 @@ func seen(c load.Check) string {
 		return fmt.Sprintf("%d looked at", c.Seen)
 	}
 	return fmt.Sprintf("%d times: %s", c.Faults, c.Detail)
-}
-
-func (l *loaded) partsSection() report.Section {
-	t := report.Table{Columns: []report.Column{{Name: "load"}, {Name: "cores used"}, {Name: "bottleneck"}}}
-	for _, r := range l.Results {
-		var used []string
-		for _, p := range r.Parts {
-			used = append(used, fmt.Sprintf("%s %.2f", p.Name, p.Cores))
-		}
-		t.Rows = append(t.Rows, []string{title(r.Plan), strings.Join(used, ", "), r.Bottleneck})
-	}
-	return report.Section{Title: "Where the time goes", Body: t, Says: "Processor time of each part while the load ran; 1 is one core all the time."}
 }
 
 // growthSection is what things cost in ever larger houses.

@@ -54,8 +54,9 @@ func resultTable(w io.Writer, r load.Result) error {
 		}
 		say("%.1f\n", f.Max)
 	}
+	say("  where the time goes\tµs a %s\tcores\tMiB\tKiB a user\n", r.Operation)
 	for _, p := range r.Parts {
-		say("  %s\t%.2f cores\t%s\n", p.Name, p.Cores, memoryOf(p, r.Plan.Users))
+		say("  %s\t%.1f\t%.2f\t%s\n", p.Name, p.Micros, p.Cores, memoryOf(p, r.Plan.Users))
 	}
 	say("  bottleneck: %s\n", r.Bottleneck)
 	if len(r.Errors) > 0 || r.Lost > 0 {
@@ -76,7 +77,7 @@ func memoryOf(p load.Part, users int) string {
 	if p.Resident == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d MiB, %+.1f KiB a user", p.Resident>>20, float64(p.Grown)/1024/float64(users))
+	return fmt.Sprintf("%d\t%+.1f", p.Resident>>20, float64(p.Grown)/1024/float64(users))
 }
 
 func counted(errors map[string]int64) string {

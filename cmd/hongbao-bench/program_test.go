@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "echo" {
 		os.Exit((&program{stdout: os.Stdout, stderr: os.Stderr}).run(context.Background(), os.Args[1:]))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(cleared{m})
 }
 
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -64,7 +64,7 @@ func TestNotUnderstood(t *testing.T) {
 // TestEngines plays every match once, in small. That the results are right is checked by the matches themselves.
 func TestEngines(t *testing.T) {
 	var out, said bytes.Buffer
-	e := &engines{rounds: 1, budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50, askers: 20, winners: 50, crowd: 100, idle: 50}}
+	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50, askers: 20, winners: 50, crowd: 100, idle: 50}}
 	p := &program{stdout: &out, stderr: &said}
 	e.say = p.say
 	if err := e.run(t.Context(), p); err != nil {

@@ -29,12 +29,17 @@ func playHandshakes(ctx context.Context, e *engines, _ *site, in *installation) 
 	return []measure.Result{r}, err
 }
 
-const idleWatch = 10 * time.Second
+const (
+	// idleFrom is when everybody has been pinged once and nothing is left to do of a crowd's coming: before, a socket has the
+	// stack of what it said.
+	idleFrom  = 30 * time.Second
+	idleWatch = 10 * time.Second
+)
 
 // playIdle holds sockets, each in a room of its own and one that all are in, after one command, and asks what they cost a
 // server of their own: memory, and time.
 func playIdle(ctx context.Context, e *engines, s *site) (results []measure.Result, err error) {
-	in, err := s.install(ctx, installed{instances: 1})
+	in, err := s.install(ctx, installed{binary: e.hongbao, instances: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +51,10 @@ func playIdle(ctx context.Context, e *engines, s *site) (results []measure.Resul
 	n := e.size.idle
 	plan := load.Plan{Scenario: "idle", Users: n, Ramp: time.Duration(n) * time.Millisecond / 2, Duration: time.Second}
 	err = load.Hold(ctx, in.target, plan, func() error {
+		select {
+		case <-time.After(min(idleFrom, 20*e.budget)):
+		case <-ctx.Done():
+		}
 		memory, err := e.match(ctx, measure.Match{
 			Name: fmt.Sprintf("%d idle sockets, a MiB", n), Unit: "sockets", Asked: measure.Asked{AtLeast: 1},
 			Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {

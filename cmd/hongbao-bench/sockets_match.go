@@ -16,7 +16,7 @@ import (
 
 // playSockets has people speak to the whole program over sockets, in processes of their own on both sides.
 func playSockets(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
-	in, err := s.install(ctx, installed{instances: 1})
+	in, err := s.install(ctx, installed{binary: e.hongbao, instances: 1})
 	if err != nil {
 		return nil, err
 	}

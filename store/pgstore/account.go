@@ -75,26 +75,30 @@ const readAccounts = `select id, coalesce((select balance from wallets where use
 
 // queueAccounts has the batch read the accounts of users who have a seed.
 func queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
-	b.Queue(readAccounts, users).
-		Query(func(rs pgx.Rows) error {
-			defer rs.Close()
-			*all = make(map[string]redpacket.Account, len(users))
-			for rs.Next() {
-				var (
-					user  string
-					acc   redpacket.Account
-					seed  redpacket.Seed
-					drawn bool
-				)
-				if err := rs.Scan(&user, &acc.Balance, storedSeed{&seed, &drawn}); err != nil {
-					return err
-				}
-				if !drawn { // somebody has put the database back
-					return errAgain
-				}
-				acc.NextCommitment = redpacket.Commitment(seed)
-				(*all)[user] = acc
-			}
-			return rs.Err()
-		})
+	b.Queue(readAccounts, users).Query(func(rs pgx.Rows) error {
+		*all = make(map[string]redpacket.Account, len(users))
+		return scanAccounts(rs, *all)
+	})
+}
+
+// scanAccounts reads user, balance and seed of each row, which may begin with others.
+func scanAccounts(rs pgx.Rows, all map[string]redpacket.Account, first ...any) error {
+	defer rs.Close()
+	for rs.Next() {
+		var (
+			user  string
+			acc   redpacket.Account
+			seed  redpacket.Seed
+			drawn bool
+		)
+		if err := rs.Scan(append(first, &user, &acc.Balance, storedSeed{&seed, &drawn})...); err != nil {
+			return err
+		}
+		if !drawn { // somebody has put the database back
+			return errAgain
+		}
+		acc.NextCommitment = redpacket.Commitment(seed)
+		all[user] = acc
+	}
+	return rs.Err()
 }

@@ -80,7 +80,7 @@ func TestEndWaitsForWhoSettles(t *testing.T) {
 		}
 		var q pgx.Batch
 		b := sortBatch([]*settling{j}, cut)
-		b.queue(&q, b.users)
+		b.queue(&q, payClaims, b.users)
 		if err := w.batch(&q); err != nil {
 			return err
 		}

@@ -13,9 +13,10 @@ type batch struct {
 	users   []string // whom it may pay, each once, sorted
 	pay     []*order // to be tried, in the order of their rows
 	rest    []*order // what became of them is to be found out
+	fresh   bool     // all of pay were just granted, and none is for the same user or share as another
 
 	paid     int64                        // how many of pay were
-	accounts map[string]redpacket.Account // of its users, after it
+	accounts map[string]redpacket.Account // of those whom it has paid, after it
 }
 
 // order is a claim with all that its row needs.
@@ -51,7 +52,7 @@ func packetsOf(jobs []*settling) []string {
 // sorted, so that two instances with the same claims do not wait for each other crosswise; a later claim for
 // the same user or share yet comes after the earlier one.
 func sortBatch(jobs []*settling, cut map[string][]redpacket.Money) *batch {
-	b := &batch{packets: make([]string, 0, len(cut)), pay: make([]*order, 0, len(jobs))}
+	b := &batch{packets: make([]string, 0, len(cut)), pay: make([]*order, 0, len(jobs)), accounts: map[string]redpacket.Account{}, fresh: true}
 	seen := make(map[place]struct{}, len(jobs))
 	rounds := make(map[place]int, 2*len(jobs))
 	for n, j := range jobs {
@@ -71,6 +72,7 @@ func sortBatch(jobs []*settling, cut map[string][]redpacket.Money) *batch {
 		share, user := place{packet: j.ID, share: j.Share}, o.holder()
 		o.amount, o.round = shares[j.Share], max(rounds[share], rounds[user])+1
 		rounds[share], rounds[user] = o.round, o.round
+		b.fresh = b.fresh && o.round == 1 && j.Entry != ""
 		b.pay = append(b.pay, o)
 	}
 	for id := range cut {

@@ -49,6 +49,9 @@ func (s *Store) classify(q querier, b *batch) error {
 	for i, o := range b.rest {
 		o.paid = all[i].own
 	}
+	if err := b.complete(q); err != nil {
+		return err
+	}
 	paid := b.paidTo()
 	for i, o := range b.rest {
 		if n, ok := paid[o.holder()]; ok && n > o.n {
@@ -62,6 +65,24 @@ func (s *Store) classify(q querier, b *batch) error {
 		}
 	}
 	return nil
+}
+
+// complete reads the accounts of those who were paid by an earlier run of the same transaction.
+func (b *batch) complete(q querier) error {
+	var users []string
+	for _, o := range b.rest {
+		if _, known := b.accounts[o.User]; o.paid && !known {
+			users = append(users, o.User)
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	rs, err := q.query(readAccounts, users)
+	if err != nil {
+		return err
+	}
+	return scanAccounts(rs, b.accounts)
 }
 
 // paidTo tells by which of the jobs a user has been paid.

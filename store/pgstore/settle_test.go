@@ -139,14 +139,17 @@ func TestSettleOfAPacketThatWasLost(t *testing.T) {
 		_, err := w.exec(`delete from packets where id = $1`, p.ID)
 		return err
 	}))
-	settled, err := s.Settle(t.Context(), []redpacket.Claim{
+	var jobs []*settling // in one batch: later ones do not even know the packet
+	for _, c := range []redpacket.Claim{
 		{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 0, User: "u0", At: l.At},
 		{Ref: q.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 9, User: "bob", At: l.At},
-	})
-	l.Must(err)
+	} {
+		jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+	}
+	l.Must(s.settleAll(t.Context(), jobs))
 	for i, want := range []redpacket.Verdict{redpacket.Unpayable, redpacket.Duplicate, redpacket.PaidNow, redpacket.Unpayable} {
-		if settled[i].Verdict != want || want == redpacket.Unpayable && settled[i].Why != "no such packet" {
-			t.Errorf("claim %d: %+v", i, settled[i])
+		if got := jobs[i].answer; got.Verdict != want || want == redpacket.Unpayable && got.Why != "no such packet" {
+			t.Errorf("claim %d: %+v", i, got)
 		}
 	}
 	if cut, _ := s.cuts.known([]string{p.ID}); len(cut) != 0 {

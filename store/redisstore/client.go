@@ -22,6 +22,9 @@ func (t target) String() string {
 	}
 }
 
+// pipelineBuffer is a quarter of what each direction of a connection for pipelines would have. Longer ones take more writes.
+const pipelineBuffer = 32 << 10
+
 // client makes a client, which has no connection yet. Nothing is retried below us: only we know what may be.
 func (t target) client() redis.UniversalClient {
 	o := &redis.UniversalOptions{
@@ -29,7 +32,8 @@ func (t target) client() redis.UniversalClient {
 		Username: t.user, Password: t.password, SentinelUsername: t.sentinelUser, SentinelPassword: t.sentinelPassword,
 		Protocol: 2, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		MaxRetries:               -1, DialerRetries: 1, DialTimeout: dialTimeout,
+		PipelineReadBufferSize:   pipelineBuffer, PipelineWriteBufferSize: pipelineBuffer,
+		MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout,
 		MinRetryBackoff: minBackoff, MaxRetryBackoff: maxBackoff, // of a cluster's redirects
 		ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolTimeout: replyTimeout, ContextTimeoutEnabled: true,
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -125,7 +126,12 @@ func (p *presence) note(user string, sockets []localSocket, most int) *call {
 	c := newCall(presenceNote, 1, 2+2*len(sockets))
 	c.add(userKey(user), p.lease.Milliseconds(), most)
 	for _, s := range sockets {
-		c.add(s.socket, s.since)
+		c.add(s.socket)
+		if s.since == 0 {
+			c.add("")
+		} else {
+			c.add(s.since)
+		}
 	}
 	return c
 }
@@ -142,28 +148,31 @@ func (p *presence) leave(user string, sockets []localSocket) *call {
 
 // noted is the reply of presence_note.lua.
 type noted struct {
-	sinces, out []string
-	first       bool
+	sinces []int64
+	out    []string
+	first  bool
 }
 
 func readNoted(reply *redis.Cmd) (n noted, err error) {
-	parts, err := reply.Slice()
-	if err != nil {
+	answer, err := reply.Result()
+	if err != nil || answer == int64(0) { // all is as remembered
 		return noted{}, err
 	}
-	if len(parts) != 3 {
-		return noted{}, fmt.Errorf("a reply of %d parts", len(parts))
+	parts, ok := answer.([]any)
+	if !ok || len(parts) != 3 {
+		return noted{}, fmt.Errorf("unexpected reply: %v", answer)
 	}
-	for i, into := range []*[]string{&n.sinces, &n.out} {
-		list, _ := parts[i].([]any)
-		for _, v := range list {
-			text, ok := v.(string)
-			if !ok {
-				return noted{}, fmt.Errorf("a reply with a %T", v)
-			}
-			*into = append(*into, text)
-		}
+	all := reader{items: parts}
+	sinces, out := reader{items: all.list()}, reader{items: all.list()}
+	n.first = all.int() == 1
+	for sinces.more() {
+		n.sinces = append(n.sinces, int64(sinces.int()))
 	}
-	n.first = parts[2] == int64(1)
+	for out.more() {
+		n.out = append(n.out, out.text())
+	}
+	if err := errors.Join(all.err, sinces.err, out.err); err != nil {
+		return noted{}, err
+	}
 	return n, nil
 }

@@ -5,7 +5,7 @@
 -- ARGV[2]   how many sockets he may have; 0: as many as he has, nobody has to go
 -- ARGV[3..] pairs: a socket; since when, as its instance remembers it, or '' when it does not
 -- reply     {{since when, of each socket in the order given}, {sockets that have to go, the oldest first}, 1: he had none
---           before; else 0}
+--           before; else 0}; 0 instead when he may have any number and all is as remembered, which is what renewals find
 --
 -- It holds: a socket keeps its first time, here or in its instance's memory. A new one is younger than all that are
 -- here, even if the clock went back. Who is dead counts for nothing and is dropped. The key ends with its last lease,
@@ -28,7 +28,7 @@ for i = 1, #kept, 2 do
 end
 local first = next(age) == nil and 1 or 0
 
-local sinces = {}
+local sinces, known = {}, true
 for i = 3, #ARGV, 2 do
   local socket = ARGV[i]
   local since = age[socket] or tonumber(ARGV[i + 1]) or math.max(now, newest + 1)
@@ -36,12 +36,14 @@ for i = 3, #ARGV, 2 do
   newest = math.max(newest, since)
   local text = string.format('%.0f', since)
   redis.call('HSET', KEYS[1], socket, text .. ' ' .. till)
-  table.insert(sinces, text)
+  known = known and text == ARGV[i + 1]
+  table.insert(sinces, since)
 end
 redis.call('PEXPIRE', KEYS[1], lease)
 
 local out = {}
 local most = tonumber(ARGV[2])
+if most == 0 and known then return 0 end
 if most > 0 then
   local sockets = {}
   for socket in pairs(age) do table.insert(sockets, socket) end

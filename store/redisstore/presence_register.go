@@ -20,8 +20,8 @@ type register struct {
 // localSocket is a socket of this instance.
 type localSocket struct {
 	socket   string
-	since    string // as Redis says; empty: it has not said it yet
-	entering bool   // its Enter is on the way: only that may give it its place, or take it away
+	since    int64 // as Redis says; 0: it has not said it yet
+	entering bool  // its Enter is on the way: only that may give it its place, or take it away
 }
 
 // localUser is a user with his sockets here.
@@ -56,7 +56,7 @@ func (r *register) add(user, socket string) localSocket {
 }
 
 // learn notes since when the sockets are there, as far as they still are.
-func (r *register) learn(user string, sockets []localSocket, sinces []string) {
+func (r *register) learn(user string, sockets []localSocket, sinces []int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.slot(user)[user]

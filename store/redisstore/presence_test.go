@@ -244,15 +244,39 @@ func TestPresenceRenewsWhoHasEntered(t *testing.T) {
 	}
 	r.keep("u", "1")
 	r.add("v", "2")
-	r.learn("v", []localSocket{{socket: "2"}}, []string{"17"})
-	r.learn("u", []localSocket{s}, []string{"18"})
-	if got := r.add("v", "2"); got.since != "17" || got.entering || count() != 2 {
+	r.learn("v", []localSocket{{socket: "2"}}, []int64{17})
+	r.learn("u", []localSocket{s}, []int64{18})
+	if got := r.add("v", "2"); got.since != 17 || got.entering || count() != 2 {
 		t.Errorf("known is %+v, %d users are renewed", got, count())
 	}
 	r.drop("u", "1")
-	r.learn("u", []localSocket{s}, []string{"18"})
+	r.learn("u", []localSocket{s}, []int64{18})
 	if n := count(); n != 1 {
 		t.Errorf("%d users are renewed after one has left", n)
+	}
+}
+
+// TestPresenceLearnsByRenewal: a renewal tells since when a socket is there whose Enter was not heard of, and nothing when
+// that is known.
+func TestPresenceLearnsByRenewal(t *testing.T) {
+	p := newPresence(dial(t, storetest.Redis(t).URL()), presenceOptions{Lease: time.Hour})
+	enter(t, p, "u", "1")
+	entered := p.local.add("u", "1")
+	p.local.drop("u", "1")
+	p.local.add("u", "1")
+	p.local.keep("u", "1")
+	unheard := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
+	if err := p.renewSome(t.Context(), unheard); err != nil {
+		t.Fatal(err)
+	}
+	learned := p.local.add("u", "1")
+	if entered.since == 0 || learned != entered {
+		t.Errorf("learned %+v of a socket that has entered as %+v", learned, entered)
+	}
+	again := p.note("u", []localSocket{learned}, 0)
+	send(t.Context(), p.client, []*call{again})
+	if n, err := readNoted(again.cmd); err != nil || n.sinces != nil {
+		t.Errorf("a renewal of what is known says %+v, %v", n, err)
 	}
 }
 

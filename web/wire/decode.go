@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -31,15 +30,15 @@ func Decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return &FieldError{"data", "is not UTF-8"}
 	}
-	var fields map[string]json.RawMessage
-	if len(data) > 0 {
-		if err := json.Unmarshal(data, &fields); err != nil {
-			return &FieldError{"data", "is not a JSON object"}
-		}
-	}
 	v := reflect.ValueOf(into).Elem()
-	for i := range v.NumField() {
-		if err := decodeField(fields, v.Type().Field(i), v.Field(i)); err != nil {
+	fields := fieldsOf(v.Type())
+	var few [maxFields]json.RawMessage
+	raws := few[:len(fields)]
+	if !split(data, fields, raws) {
+		return &FieldError{"data", "is not a JSON object"}
+	}
+	for i := range fields {
+		if err := fields[i].decode(raws[i], v.Field(i)); err != nil {
 			return err
 		}
 	}
@@ -49,49 +48,79 @@ func Decode(data []byte, into any) error {
 	return nil
 }
 
-func decodeField(fields map[string]json.RawMessage, f reflect.StructField, v reflect.Value) error {
-	name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-	raw, ok := fields[name]
+// split finds the fields in an object; those that are not there are nil. False: it is none.
+func split(data []byte, fields []field, raws []json.RawMessage) bool {
+	if len(data) == 0 || splitPlain(data, fields, raws) {
+		return true
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return false
+	}
+	for i := range fields {
+		raws[i] = members[fields[i].name]
+	}
+	return true
+}
+
+func splitPlain(data []byte, fields []field, raws []json.RawMessage) bool {
+	s := scanner{text: data}
+	return s.object(func(name []byte) bool {
+		raw, ok := s.value(0)
+		for i := range fields {
+			if fields[i].name == string(name) {
+				raws[i] = raw
+			}
+		}
+		return ok
+	}) && s.over()
+}
+
+// decode sets the field, which was not sent when raw is nil.
+func (f *field) decode(raw json.RawMessage, v reflect.Value) error {
 	switch {
-	case !ok && option == "omitempty":
+	case raw == nil && f.optional:
 		return nil
-	case !ok:
-		return &FieldError{name, "is missing"}
+	case raw == nil:
+		return &FieldError{f.name, "is missing"}
 	case holdsNUL(raw):
-		return &FieldError{name, "holds U+0000"}
+		return &FieldError{f.name, "holds U+0000"}
 	}
-	if reason := decodeValue(raw, f.Tag.Get("min"), v); reason != "" {
-		return &FieldError{name, reason}
+	if reason := decodeValue(raw, f.least, v); reason != "" {
+		return &FieldError{f.name, reason}
 	}
-	if option == "" && v.Kind() == reflect.String && v.Len() == 0 {
-		return &FieldError{name, "is empty"}
+	if !f.optional && v.Kind() == reflect.String && v.Len() == 0 {
+		return &FieldError{f.name, "is empty"}
 	}
 	return nil
 }
 
 // decodeValue sets v, or says why it cannot.
-func decodeValue(raw json.RawMessage, least string, v reflect.Value) (reason string) {
+func decodeValue(raw json.RawMessage, least int64, v reflect.Value) (reason string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return decodeValue(raw, least, v.Elem())
 	case reflect.String:
-		if raw[0] != '"' || json.Unmarshal(raw, v.Addr().Interface()) != nil {
+		text, ok := decodeString(raw)
+		if !ok {
 			return "is not a string"
 		}
+		v.SetString(text)
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(string(raw), 10, 64) // in valid JSON only a whole number's literal parses
 		switch {
 		case err != nil:
 			return "is not an integer in range"
-		case n > MaxInt || n < -MaxInt || least != "" && n < leastInt(least):
+		case n > MaxInt || n < least:
 			return "is out of range"
 		}
 		v.SetInt(n)
 	case reflect.Bool:
-		if json.Unmarshal(raw, v.Addr().Interface()) != nil || raw[0] == 'n' {
+		if string(raw) != "true" && string(raw) != "false" {
 			return "is not true or false"
 		}
+		v.SetBool(raw[0] == 't')
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[json.RawMessage]() {
 			return decodeObject(raw, v)
@@ -101,6 +130,18 @@ func decodeValue(raw json.RawMessage, least string, v reflect.Value) (reason str
 		panic("wire: no decoder for " + v.Type().String())
 	}
 	return ""
+}
+
+func decodeString(raw json.RawMessage) (text string, ok bool) {
+	switch {
+	case raw[0] != '"':
+		return "", false
+	case bytes.IndexByte(raw, '\\') < 0:
+		return string(raw[1 : len(raw)-1]), true
+	}
+	var unescaped string // escapes to the heap, and so comes last
+	err := json.Unmarshal(raw, &unescaped)
+	return unescaped, err == nil
 }
 
 // decodeObject keeps an object as it is, without the space between its parts.
@@ -121,7 +162,7 @@ func decodeStrings(raw json.RawMessage, v reflect.Value) (reason string) {
 	}
 	list := reflect.MakeSlice(v.Type(), len(items), len(items))
 	for i, item := range items {
-		if reason := decodeValue(item, "", list.Index(i)); reason != "" {
+		if reason := decodeValue(item, 0, list.Index(i)); reason != "" {
 			return "holds what " + reason
 		}
 		if list.Index(i).Len() == 0 {
@@ -130,14 +171,6 @@ func decodeStrings(raw json.RawMessage, v reflect.Value) (reason string) {
 	}
 	v.Set(list)
 	return ""
-}
-
-func leastInt(tag string) int64 {
-	n, err := strconv.ParseInt(tag, 10, 64)
-	if err != nil {
-		panic("wire: bad min tag " + tag)
-	}
-	return n
 }
 
 // holdsNUL tells whether any string of a valid JSON document holds U+0000, which can stand there only as an escape.

@@ -1,8 +1,7 @@
 package wire
 
 import (
-	"bytes"
-	"encoding/json"
+	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -27,23 +26,39 @@ func Ping(e Encoding) []byte {
 	return []byte("{}")
 }
 
-// RPCReply answers an rpc; data is a JSON document.
-func RPCReply(e Encoding, id uint32, data []byte) []byte {
+// RPCReply answers an rpc: envelope and data go into one buffer. An error means that the reply cannot be encoded; see Marshal.
+func RPCReply(e Encoding, id uint32, reply any) ([]byte, error) {
 	if e == Protobuf {
-		return must((&protocol.Reply{Id: id, Rpc: &protocol.RPCResult{Data: data}}).MarshalVT())
+		b, err := appendJSON(make([]byte, prefixRoom, shortMessage), reply)
+		if err != nil {
+			return nil, err
+		}
+		p := prefixed{b: b, at: prefixRoom}
+		p.prefix(rpcData)
+		p.prefix(replyRPC)
+		p.before(uint64(id), replyID<<3)
+		return p.message(), nil
 	}
-	data = oneLine(data)
-	b := append(make([]byte, 0, 48+len(data)), `{"id":`...)
-	b = strconv.AppendUint(b, uint64(id), 10)
-	b = append(append(b, `,"rpc":{"data":`...), data...)
-	return append(b, "}}"...)
+	b, err := appendJSON(append(appendReply(id), `"rpc":{"data":`...), reply)
+	if err != nil {
+		return nil, err
+	}
+	return append(b, "}}"...), nil
 }
 
 // ErrorReply answers any command that failed.
 func ErrorReply(e Encoding, id uint32, err Error) []byte {
-	return must(encodeReply(e, &protocol.Reply{Id: id, Error: &protocol.Error{
-		Code: uint32(err.Code), Message: err.Message, Temporary: err.Temporary,
-	}}))
+	if e == Protobuf {
+		return must((&protocol.Reply{Id: id, Error: &protocol.Error{
+			Code: uint32(err.Code), Message: err.Message, Temporary: err.Temporary,
+		}}).MarshalVT())
+	}
+	b := strconv.AppendUint(append(appendReply(id), `"error":{"code":`...), uint64(err.Code), 10)
+	b = appendString(append(b, `,"message":`...), err.Message)
+	if err.Temporary {
+		b = append(b, `,"temporary":true`...)
+	}
+	return append(b, "}}"...)
 }
 
 // ConnectReply answers connect. The data of the result and of its publications are JSON documents; an
@@ -60,8 +75,13 @@ func RefreshReply(e Encoding, id uint32, r *protocol.RefreshResult) []byte {
 // PublicationPush is an entry on its way to a room's members; entry is its EntryJSON.
 func PublicationPush(e Encoding, channel string, seq int64, entry []byte) []byte {
 	if e == Protobuf {
-		pub := &protocol.Publication{Data: entry, Offset: uint64(seq)}
-		return must((&protocol.Reply{Push: &protocol.Push{Channel: channel, Pub: pub}}).MarshalVT())
+		p := after(len(channel), entry)
+		p.prefix(pubData)
+		p.b = binary.AppendUvarint(append(p.b, pubOffset<<3), uint64(seq))
+		p.prefix(pushPub)
+		p.text(pushChannel, channel)
+		p.prefix(replyPush)
+		return p.message()
 	}
 	entry = oneLine(entry)
 	b := appendPush(make([]byte, 0, 80+len(channel)+len(entry)), channel)
@@ -73,7 +93,11 @@ func PublicationPush(e Encoding, channel string, seq int64, entry []byte) []byte
 // MessagePush is a push outside any sequence; data is the JSON of a Message.
 func MessagePush(e Encoding, data []byte) []byte {
 	if e == Protobuf {
-		return must((&protocol.Reply{Push: &protocol.Push{Message: &protocol.Message{Data: data}}}).MarshalVT())
+		p := after(0, data)
+		p.prefix(messageData)
+		p.prefix(pushMessage)
+		p.prefix(replyPush)
+		return p.message()
 	}
 	data = oneLine(data)
 	b := append(make([]byte, 0, 32+len(data)), `{"push":{"message":{"data":`...)
@@ -96,15 +120,7 @@ func UnsubscribePush(e Encoding, channel, reason string) []byte {
 
 // Marshal is json.Marshal on one line and without the escapes that only HTML asks for. It fails only when
 // an entry's body is no JSON.
-func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
+func Marshal(v any) ([]byte, error) { return appendJSON(nil, v) }
 
 func encodeReply(e Encoding, r *protocol.Reply) ([]byte, error) {
 	if e == Protobuf {
@@ -119,6 +135,12 @@ func must(b []byte, err error) []byte {
 		panic("wire: " + err.Error())
 	}
 	return b
+}
+
+// appendReply begins a reply.
+func appendReply(id uint32) []byte {
+	b := append(make([]byte, 0, shortMessage), `{"id":`...)
+	return append(strconv.AppendUint(b, uint64(id), 10), ',')
 }
 
 // appendPush begins a push on a channel.

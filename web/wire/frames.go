@@ -24,8 +24,13 @@ const (
 var ErrProtocol = errors.New("protocol error")
 
 // DecodeFrame reads the commands of one frame. Each is a pong (see IsPong), a send, or has an id and at
-// least one request; nothing in it refers to the frame's memory. Any error is ErrProtocol.
+// least one request; nothing in it refers to the frame's memory. Any error is ErrProtocol. Pongs are not to be changed.
 func DecodeFrame(e Encoding, frame []byte) ([]*protocol.Command, error) {
+	var one [1]*protocol.Command // on the caller's stack, for this is inlined
+	return decodeFrame(e, frame, one[:0])
+}
+
+func decodeFrame(e Encoding, frame []byte, cmds []*protocol.Command) ([]*protocol.Command, error) {
 	next := nextJSON
 	if e == Protobuf {
 		next = nextProtobuf
@@ -35,7 +40,6 @@ func DecodeFrame(e Encoding, frame []byte) ([]*protocol.Command, error) {
 	if len(frame) == 0 {
 		return nil, broken("empty frame")
 	}
-	cmds := make([]*protocol.Command, 0, 1)
 	for len(frame) > 0 {
 		if len(cmds) == CommandsPerFrame {
 			return nil, broken("more than %d commands", CommandsPerFrame)
@@ -58,6 +62,9 @@ func IsPong(c *protocol.Command) bool { return c.Id == 0 && !hasRequest(c) }
 // nextJSON reads one line. The last one may end in a newline; empty lines are no commands.
 func nextJSON(frame []byte) (*protocol.Command, []byte, error) {
 	line, rest, _ := bytes.Cut(frame, []byte("\n"))
+	if cmd := plainCommand(line); cmd != nil {
+		return cmd, rest, nil
+	}
 	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("{")) {
 		return nil, nil, broken("a line is not an object")
 	}
@@ -74,6 +81,9 @@ func nextProtobuf(frame []byte) (*protocol.Command, []byte, error) {
 		return nil, nil, broken("bad length of a message")
 	}
 	end := n + int(size)
+	if size == 0 {
+		return pong, frame[end:], nil
+	}
 	cmd := new(protocol.Command)
 	if err := cmd.UnmarshalVT(frame[n:end]); err != nil {
 		return nil, nil, broken("%v", err)

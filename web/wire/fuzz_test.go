@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"reflect"
 	"testing"
 	"unicode/utf8"
 
@@ -38,6 +39,104 @@ func FuzzEntryJSON(f *testing.F) {
 			t.Errorf("\n got %s\nwant %s", x, y)
 		}
 	})
+}
+
+// FuzzByHand: what is written by hand for each grab is one line of valid JSON that says what json.Marshal says.
+func FuzzByHand(f *testing.F) {
+	f.Add("p-1", "won", int64(134), 1, int64(1767225602000), int64(10134), true)
+	f.Add("p-1", "empty", int64(0), 0, int64(0), int64(0), false)
+	f.Add("\"\n\u2028", "\\</script>", int64(-1), -1, int64(1), int64(0), true)
+	f.Fuzz(func(t *testing.T, packet, word string, amount int64, rank int, at, balance int64, has bool) {
+		grab := wire.GrabReply{Packet: packet, Outcome: word, Amount: amount, Rank: rank, At: at, Claimed: rank, Count: int(at)}
+		latest := []string{}
+		if has {
+			grab.Balance, latest = &balance, []string{packet, word}
+		}
+		wallet := wire.WalletPush{Balance: balance, Change: amount, Kind: word, Packet: packet, NextCommitment: word}
+		progress := wire.ProgressPush{Packet: packet, Room: word, Claimed: rank, Count: int(at), Latest: latest}
+		failure := wire.Error{Code: wire.Code(uint32(at) | 1), Message: packet, Temporary: has}
+		reply, err := wire.RPCReply(wire.JSON, uint32(amount), grab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			got  []byte
+			want any
+		}{
+			{must(grab), plain(grab)},
+			{grab.MessageJSON(), plain(wire.Message{GrabResult: &grab})},
+			{wallet.MessageJSON(), plain(wire.Message{Wallet: &wallet})},
+			{progress.MessageJSON(), plain(wire.Message{PacketProgress: &progress})},
+			{reply, plain(map[string]any{"id": uint32(amount), "rpc": map[string]any{"data": grab}})},
+			{wire.ErrorReply(wire.JSON, uint32(amount), failure), plain(map[string]any{"id": uint32(amount), "error": &protocol.Error{
+				Code: uint32(at) | 1, Message: packet, Temporary: has,
+			}})},
+		} {
+			var got any
+			if err := json.Unmarshal(c.got, &got); err != nil || bytes.IndexByte(c.got, '\n') >= 0 || !utf8.Valid(c.got) {
+				t.Fatalf("%v: %q", err, c.got)
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("\n got %s\nwant %v", c.got, c.want)
+			}
+		}
+	})
+}
+
+// FuzzPrefixed: what is written by hand in Protobuf is what the envelope's own decoder reads.
+func FuzzPrefixed(f *testing.F) {
+	f.Add("room:r-1", int64(42), uint32(7), wire.EntryJSON(textEntry()))
+	f.Add("", int64(1), uint32(1<<32-1), bytes.Repeat([]byte("1"), 20_000))
+	f.Add("room:\u0000", int64(1<<53-1), uint32(0), []byte{})
+	f.Fuzz(func(t *testing.T, channel string, seq int64, id uint32, data []byte) {
+		if !utf8.ValidString(channel) {
+			return
+		}
+		grab := wire.GrabReply{Packet: channel, At: seq}
+		reply, err := wire.RPCReply(wire.Protobuf, id, grab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			frame []byte
+			want  *protocol.Reply
+		}{
+			{reply, &protocol.Reply{Id: id, Rpc: &protocol.RPCResult{Data: must(grab)}}},
+			{wire.MessagePush(wire.Protobuf, data), &protocol.Reply{Push: &protocol.Push{Message: &protocol.Message{Data: data}}}},
+			{wire.PublicationPush(wire.Protobuf, channel, seq, data), &protocol.Reply{Push: &protocol.Push{
+				Channel: channel, Pub: &protocol.Publication{Data: data, Offset: uint64(seq)},
+			}}},
+		} {
+			var got protocol.Reply
+			if err := got.UnmarshalVT(c.frame); err != nil {
+				t.Fatal(err)
+			}
+			if a, b := encoded(t, &got), encoded(t, c.want); !bytes.Equal(a, b) {
+				t.Errorf("\n got %v\nwant %v", &got, c.want)
+			}
+		}
+	})
+}
+
+func encoded(t *testing.T, r *protocol.Reply) []byte {
+	t.Helper()
+	b, err := r.MarshalVT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// plain is what encoding/json writes of a value, as it reads it again.
+func plain(v any) (read any) {
+	written, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(written, &read)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return read
 }
 
 // FuzzConnectReply: what was missed of a room reaches the SDKs' decoders as it is, in both encodings.

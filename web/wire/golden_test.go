@@ -188,7 +188,11 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		all["push-"+name] = wire.PublicationPush(e, "room:r-1", entry.Seq, wire.EntryJSON(entry))
 	}
 	for method, reply := range replies() {
-		all["reply-"+method] = wire.RPCReply(e, 7, must(reply))
+		frame, err := wire.RPCReply(e, 7, reply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["reply-"+method] = frame
 	}
 	return all
 }
@@ -308,17 +312,23 @@ func TestEntryJSONIsItsMarshal(t *testing.T) {
 }
 
 func TestPushesAllocateLittle(t *testing.T) {
-	e := textEntry()
+	e, balance := textEntry(), int64(10134)
 	entry := wire.EntryJSON(e)
+	grab := &wire.GrabReply{Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, Claimed: 1, Count: 5}
+	wallet := wire.WalletPush{Balance: 9000, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}
 	for name, c := range map[string]struct {
 		most float64
 		run  func()
 	}{
-		"entry":          {1, func() { wire.EntryJSON(e) }},
-		"push, JSON":     {1, func() { wire.PublicationPush(wire.JSON, "room:r-1", 42, entry) }},
-		"push, Protobuf": {4, func() { wire.PublicationPush(wire.Protobuf, "room:r-1", 42, entry) }},
-		"reply, JSON":    {1, func() { wire.RPCReply(wire.JSON, 7, entry) }},
-		"message, JSON":  {1, func() { wire.MessagePush(wire.JSON, entry) }},
+		"entry":             {1, func() { wire.EntryJSON(e) }},
+		"push, JSON":        {1, func() { wire.PublicationPush(wire.JSON, "room:r-1", 42, entry) }},
+		"push, Protobuf":    {1, func() { wire.PublicationPush(wire.Protobuf, "room:r-1", 42, entry) }},
+		"reply, JSON":       {1, func() { _, _ = wire.RPCReply(wire.JSON, 7, grab) }},
+		"reply, Protobuf":   {1, func() { _, _ = wire.RPCReply(wire.Protobuf, 7, grab) }},
+		"error, JSON":       {1, func() { wire.ErrorReply(wire.JSON, 7, wire.Error{Code: wire.CodeMuted, Message: "muted"}) }},
+		"wallet":            {1, func() { wallet.MessageJSON() }},
+		"message, Protobuf": {1, func() { wire.MessagePush(wire.Protobuf, entry) }},
+		"message, JSON":     {1, func() { wire.MessagePush(wire.JSON, entry) }},
 	} {
 		if n := testing.AllocsPerRun(100, c.run); n > c.most {
 			t.Errorf("%s: %v allocations, want at most %v", name, n, c.most)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -10,16 +11,18 @@ import (
 
 // Asker is a socket that asks one thing over and over, the next time when it is answered.
 type Asker struct {
-	socket  socket
-	request []byte
-	want    string // outcome
-	answer  []byte // as it came first
+	socket  *socket
+	request []byte  // a frame
+	want    string  // outcome
+	answer  []byte  // as it came last
+	told    grabbed // what it says
+	line    line
 }
 
 const askedID = 7
 
-// Ask has all of them ask for as long as the budget lasts, and counts the answers. One that is another than it should be
-// ends it.
+// Ask has all of them ask for as long as the budget lasts, each at least once, and counts the answers. One that is another
+// than it should be ends it.
 func Ask(ctx context.Context, askers []*Asker, budget time.Duration) (answers int, took time.Duration, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -29,7 +32,7 @@ func Ask(ctx context.Context, askers []*Asker, budget time.Duration) (answers in
 	for _, a := range askers {
 		all.Go(func() {
 			mine := int64(0)
-			for ctx.Err() == nil && time.Since(begin) < budget {
+			for ctx.Err() == nil && (mine == 0 || time.Since(begin) < budget) {
 				g, err := a.ask()
 				if err == nil && g.outcome != a.want {
 					err = fmt.Errorf("answered %+v, not %s", g, a.want)
@@ -47,33 +50,43 @@ func Ask(ctx context.Context, askers []*Asker, budget time.Duration) (answers in
 	return int(sum.Load()), time.Since(begin), context.Cause(ctx)
 }
 
-// ask once.
+// ask once. An answer that is the same as the last one says the same.
 func (a *Asker) ask() (g grabbed, err error) {
-	if err := a.socket.send(a.request); err != nil {
+	if err := a.socket.write(a.request); err != nil {
 		return g, err
 	}
 	for answered := false; !answered && err == nil; {
-		err = a.socket.receive(func(l line) error {
-			switch {
-			case l.kind == ping:
-				return a.socket.send([]byte("{}"))
-			case l.kind == refused:
-				return fmt.Errorf("refused: %s", l.refusal.word)
-			case l.kind != reply || l.id != askedID:
-				return nil
+		err = a.socket.receive(func(text []byte, _ time.Time) (err error) {
+			now := bytes.Equal(text, a.answer)
+			if !now {
+				now, err = a.hear(text)
 			}
-			answered = true
-			if a.answer == nil {
-				a.answer = fmt.Appendf(nil, `{"id":%d,"rpc":{"data":%s}}`, askedID, l.data)
-			}
-			var ok bool
-			if g, ok = readGrabbed(l.data); !ok {
-				return fmt.Errorf("no answer to a grab: %s", l.data)
-			}
-			return nil
+			answered = answered || now // something else may come behind it
+			return err
 		})
 	}
-	return g, err
+	return a.told, err
+}
+
+// hear takes a message; it may be the answer.
+func (a *Asker) hear(text []byte) (answer bool, err error) {
+	l := &a.line
+	switch ok := l.read(text); {
+	case !ok:
+		return false, fmt.Errorf("no message: %.200q", text)
+	case l.kind == ping:
+		return false, a.socket.pong()
+	case l.kind == refused:
+		return false, fmt.Errorf("refused: %s", l.refusal.word)
+	case l.kind != reply || l.id != askedID:
+		return false, nil
+	}
+	g, ok := readGrabbed(l.data)
+	if !ok {
+		return false, fmt.Errorf("no answer to a grab: %s", l.data)
+	}
+	a.answer, a.told = bytes.Clone(text), g
+	return true, nil
 }
 
 // Close gives the socket up.
@@ -86,7 +99,7 @@ func Echoed(ctx context.Context, url string, like []*Asker) (all []*Asker, err e
 		if err != nil {
 			return all, err
 		}
-		all = append(all, &Asker{socket: s, request: a.answer, want: a.want})
+		all = append(all, &Asker{socket: s, request: framed(a.answer), want: a.want})
 	}
 	return all, nil
 }

@@ -54,14 +54,14 @@ func (c *crew) speak(u *user, number int, due time.Time, answered func()) {
 	key := c.timedKey(number, due)
 	c.said.Add(1)
 	c.open.Add(1)
-	u.say(&call{method: "send", data: textOf(r.id, key), due: due, answered: func(data []byte, failed *refusal) {
+	u.say(&call{method: "send", data: textOf(r.id, key), due: due, answered: func(now time.Time, data []byte, failed *refusal) {
 		defer answered()
 		c.open.Add(-1)
 		if failed != nil {
 			c.checks.fault(checkAnswered, "%s: send: %s", u.id, failed.word)
 			return
 		}
-		c.board.sent.note(time.Since(due))
+		c.board.sent.note(now.Sub(due))
 		s, ok := readSent(data)
 		if !ok || s.seq < 1 || !r.acknowledge(s, key) {
 			c.checks.fault(checkAcked, "%s: an answer to a send: %s", u.id, data)

@@ -22,7 +22,7 @@ type welcome struct {
 const connectPatience = 15 * time.Second
 
 // greet says who the user is and what he has heard so far.
-func (u *user) greet(s socket) error {
+func (u *user) greet(s *socket) error {
 	subs := map[string]any{}
 	for _, j := range u.journals {
 		if u.epoch != "" {
@@ -33,17 +33,19 @@ func (u *user) greet(s socket) error {
 	if err != nil {
 		return err
 	}
-	return s.send(frame)
+	return s.send(func(b []byte) []byte { return append(b, frame...) })
 }
 
 // welcomed takes the answer, which comes before anything else.
-func (u *user) welcomed(ctx context.Context, l line) error {
+func (u *user) welcomed(ctx context.Context) error {
+	l := &u.line
 	if l.kind == refused {
-		l.refusal.word = slices.Clone(l.refusal.word)
-		return &l.refusal
+		told := l.refusal
+		told.word = slices.Clone(told.word)
+		return &told
 	}
 	if l.kind != reply || l.id != 1 {
-		return fmt.Errorf("before the connect reply comes something else: %+v", l)
+		return fmt.Errorf("before the connect reply comes something else: %+v", *l)
 	}
 	var w welcome
 	if err := json.Unmarshal(l.data, &w); err != nil {

@@ -48,7 +48,7 @@ func assemble(t *Target, p Plan) (*crew, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.users = append(c.users, &user{crew: c, number: i, id: id, token: token, pending: map[uint32]*call{}})
+		c.users = append(c.users, &user{crew: c, number: i, id: id, token: token})
 	}
 	return c, nil
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Finished are askers about a packet that is drained: those who have won half of its grabs ask again and hear that, the
@@ -47,13 +48,14 @@ func (c *crew) asker(ctx context.Context, u *user) (*Asker, error) {
 		return nil, err
 	}
 	for in := false; !in && err == nil; {
-		err = s.receive(func(l line) error {
-			in = in || l.kind == reply && l.id == 1
+		err = s.receive(func(text []byte, _ time.Time) error {
+			var l line
+			in = in || l.read(text) && l.kind == reply && l.id == 1
 			return nil
 		})
 	}
 	request := fmt.Appendf(nil, `{"id":%d,"rpc":{"method":"grab","data":{"packet":%q}}}`, askedID, c.pots[0].id)
-	return &Asker{socket: s, request: request}, err
+	return &Asker{socket: s, request: framed(request)}, err
 }
 
 // Handshakes opens so many sockets, one after the other in some lanes, and closes them.

@@ -81,24 +81,22 @@ func (c *crew) place(i int) (*user, *pot) {
 func (c *crew) grab(u *user, p *pot, due time.Time, answered func()) {
 	c.said.Add(1)
 	c.open.Add(1)
-	request := []byte(`{"packet":"` + p.id + `"}`)
-	pending := false
-	var ask func()
-	ask = func() {
-		u.say(&call{method: "grab", data: request, due: due, answered: func(data []byte, failed *refusal) {
-			g, ok := readGrabbed(data)
-			if failed == nil && ok && g.outcome == "pending" && time.Since(due) < patience {
-				pending = true
-				c.board.failed("pending")
-				time.AfterFunc(again, ask)
-				return
-			}
-			c.open.Add(-1)
-			c.outcome(u, p, g, failed, pending, time.Since(due))
-			answered()
-		}})
-	}
-	ask()
+	c.ask(u, p, due, false, answered)
+}
+
+// ask has a user grab, after he has heard that it is pending or at first.
+func (c *crew) ask(u *user, p *pot, due time.Time, pending bool, answered func()) {
+	u.say(&call{method: "grab", data: p.request, due: due, answered: func(now time.Time, data []byte, failed *refusal) {
+		g, ok := readGrabbed(data)
+		if failed == nil && ok && g.outcome == "pending" && now.Sub(due) < patience {
+			c.board.failed("pending")
+			time.AfterFunc(again, func() { c.ask(u, p, due, true, answered) })
+			return
+		}
+		c.open.Add(-1)
+		c.outcome(u, p, g, failed, pending, now.Sub(due))
+		answered()
+	}})
 }
 
 // outcome notes what a user was told. Who has heard that it is pending is told later that he has it already.

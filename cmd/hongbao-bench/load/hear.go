@@ -7,21 +7,20 @@ import (
 	"time"
 )
 
-// hear takes one message of the server's.
-func (u *user) hear(l line) error {
+// hear takes one message of the server's, which came now.
+func (u *user) hear(s *socket, now time.Time) error {
+	l := &u.line
 	switch l.kind {
 	case ping:
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return u.socket.send([]byte("{}"))
+		return s.pong()
 	case publication:
-		return u.read(&l)
+		return u.read(l, now)
 	case reply, refused:
 		c := u.taken(l.id)
 		if c == nil {
 			return fmt.Errorf("an answer to command %d, which nobody has given", l.id)
 		}
-		u.settle(c, &l)
+		u.settle(c, l, now)
 	case unsubscribed:
 		u.crew.checks.fault(checkComplete, "%s is out of %s, and has not left", u.id, l.channel)
 	}
@@ -29,12 +28,12 @@ func (u *user) hear(l line) error {
 }
 
 // read takes an entry of a room.
-func (u *user) read(l *line) error {
+func (u *user) read(l *line, now time.Time) error {
 	for _, j := range u.journals {
 		if j.room.channel == string(l.channel) {
 			j.hear(&l.entry, u.crew.checks)
 			if due, ok := u.crew.dueOf(l.entry.key); ok {
-				u.crew.board.delivered.note(time.Since(due))
+				u.crew.board.delivered.note(now.Sub(due))
 			}
 			return nil
 		}
@@ -43,15 +42,15 @@ func (u *user) read(l *line) error {
 }
 
 // settle gives an answer to whom it is for. What is to be repeated is, after a while.
-func (u *user) settle(c *call, l *line) {
+func (u *user) settle(c *call, l *line, now time.Time) {
 	if l.kind == reply {
-		c.answered(l.data, nil)
+		c.answered(now, l.data, nil)
 		return
 	}
 	first, _, _ := strings.Cut(string(l.refusal.word), " ")
 	u.crew.board.failed(first)
-	if !l.refusal.temporary || time.Since(c.due) > patience {
-		c.answered(nil, &l.refusal)
+	if !l.refusal.temporary || now.Sub(c.due) > patience {
+		c.answered(now, nil, &l.refusal)
 		return
 	}
 	u.crew.board.resent.Add(1)

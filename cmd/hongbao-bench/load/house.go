@@ -12,6 +12,7 @@ type House struct {
 	target *Target
 	crew   *crew // who fill it
 	size   Size
+	effort float64 // of what is measured; 1 is the full one
 }
 
 // Size of a house.

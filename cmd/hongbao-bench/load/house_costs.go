@@ -11,19 +11,19 @@ import (
 // Costs are what things take of the time of all parts together.
 type Costs struct{ Grab, Delivery, Connection, Page time.Duration }
 
-// The people who are measured are as many in every house.
+// The people who are measured are as many in every house, so a message goes to as many sockets. What they do at full effort:
 const (
-	actors        = 50
-	actorsPackets = 20
-	actorsRate    = 200 // messages a second
-	actorsTime    = 2 * time.Second
-	actorsReturns = 20
-	actorsPages   = 1000
+	actors         = 50
+	actorsPackets  = 20
+	actorsMessages = 600
+	actorsReturns  = 20
+	actorsPages    = 1000
 )
 
-// Measure has a few people grab, talk, come back and read in the hall.
-func (h *House) Measure(ctx context.Context) (costs Costs, err error) {
-	c, err := assemble(h.target, Plan{Scenario: "grab", Users: actors, Packets: actorsPackets, Shares: actors, Closed: true, Duration: patience, Seed: 1})
+// Measure has a few people grab, talk, come back and read in the hall, with so much of the full effort.
+func (h *House) Measure(ctx context.Context, effort float64) (costs Costs, err error) {
+	h.effort = effort
+	c, err := assemble(h.target, Plan{Scenario: "grab", Users: actors, Packets: h.much(actorsPackets), Shares: actors, Closed: true, Duration: patience, Seed: 1})
 	if err != nil {
 		return costs, err
 	}
@@ -58,6 +58,9 @@ func (h *House) Measure(ctx context.Context) (costs Costs, err error) {
 	return costs, nil
 }
 
+// much is so much of something, as the effort is.
+func (h *House) much(of int) int { return max(1, int(h.effort*float64(of))) }
+
 // worked is how long all parts have worked so far.
 func (h *House) worked() (sum time.Duration) {
 	all := allStats()
@@ -73,15 +76,23 @@ func (h *House) grabs(ctx context.Context, c *crew) (int64, error) {
 	return c.board.won.all().TotalCount(), err
 }
 
+// deliveries are those of messages that are said as fast as they are acknowledged: at a slow pace it would be a matter of
+// chance how many share a commit, and that is most of what one costs.
 func (h *House) deliveries(ctx context.Context, c *crew) (int64, error) {
-	c.plan.Closed, c.plan.Rate, c.plan.Duration = false, actorsRate, actorsTime
-	err := (chat{}).play(ctx, c)
+	n := h.much(actorsMessages)
+	chase(ctx, actors, patience, func(i int, due time.Time, answered func()) bool {
+		if i >= n {
+			return false
+		}
+		c.speak(c.users[i%actors], i, due, answered)
+		return true
+	})
 	c.settle(ctx)
-	return c.board.delivered.all().TotalCount(), err
+	return c.board.delivered.all().TotalCount(), ctx.Err()
 }
 
 func (h *House) returns(ctx context.Context, c *crew) (int64, error) {
-	for range actorsReturns {
+	for range h.much(actorsReturns) {
 		if err := (storm{}).play(ctx, c); err != nil {
 			return 0, err
 		}
@@ -90,10 +101,10 @@ func (h *House) returns(ctx context.Context, c *crew) (int64, error) {
 }
 
 func (h *House) pages(ctx context.Context, c *crew) (int64, error) {
-	last := c.rooms[0].last()
-	err := each(ctx, make([]struct{}, actorsPages), func(ctx context.Context, i int, _ struct{}) error {
-		before := last - int64(i)*last/(2*actorsPages) // the newer half of the hall
+	last, n := c.rooms[0].last(), int64(h.much(actorsPages))
+	err := each(ctx, make([]struct{}, n), func(ctx context.Context, i int, _ struct{}) error {
+		before := last - int64(i)*last/(2*n) // the newer half of the hall
 		return h.target.command(ctx, c.users[i%actors], "history", wire.HistoryRequest{Room: c.rooms[0].id, Before: &before, Limit: 50}, nil)
 	})
-	return actorsPages, err
+	return n, err
 }

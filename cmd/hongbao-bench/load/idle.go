@@ -41,7 +41,7 @@ func (c *crew) look(u *user) {
 	c.said.Add(1)
 	c.open.Add(1)
 	data := []byte(`{"room":"` + u.journals[len(u.journals)-1].room.id + `","limit":1}`)
-	u.say(&call{method: "history", data: data, due: time.Now(), answered: func(_ []byte, failed *refusal) {
+	u.say(&call{method: "history", data: data, due: time.Now(), answered: func(_ time.Time, _ []byte, failed *refusal) {
 		c.open.Add(-1)
 		if failed != nil {
 			c.checks.fault(checkAnswered, "%s: history: %s", u.id, failed.word)

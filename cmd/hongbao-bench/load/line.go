@@ -6,7 +6,7 @@ type line struct {
 	id      uint32 // of the command that is answered
 	channel []byte
 	entry   entry
-	data    []byte // of a reply: what was asked for; of a message: all of it
+	data    []byte // of a reply: what was asked for
 	refusal refusal
 }
 
@@ -39,8 +39,9 @@ type refusal struct {
 	temporary bool
 }
 
-// readLine reads one message; false when it is none.
-func readLine(b []byte) (l line, ok bool) {
+// read reads one message; false when it is none. What nobody checks is not read to its end.
+func (l *line) read(b []byte) bool {
+	*l = line{}
 	c := newCursor(b)
 	c.enter()
 	fields := 0
@@ -50,7 +51,9 @@ func readLine(b []byte) (l line, ok bool) {
 		case "id":
 			l.id = uint32(c.number())
 		case "push":
-			l.push(&c)
+			if l.push(&c); l.kind == message {
+				return c.ok
+			}
 		case "rpc":
 			l.kind = reply
 			l.answer(&c)
@@ -66,7 +69,7 @@ func readLine(b []byte) (l line, ok bool) {
 	if fields == 0 {
 		l.kind = ping
 	}
-	return l, c.ok && c.peek() == 0
+	return c.ok && c.peek() == 0
 }
 
 // answer reads what an rpc brings.
@@ -92,7 +95,7 @@ func (l *line) push(c *cursor) {
 			l.entry.read(c)
 		case "message":
 			l.kind = message
-			l.answer(c)
+			return
 		case "unsubscribe":
 			l.kind = unsubscribed
 			c.raw()

@@ -18,29 +18,34 @@ func golden(t *testing.T, name string) []byte {
 	return bytes.TrimSpace(text)
 }
 
+func lineOf(text []byte) (l line, ok bool) {
+	ok = l.read(text)
+	return l, ok
+}
+
 func TestReadLine(t *testing.T) {
 	for name, want := range map[string]kind{
 		"ping": ping, "connect": reply, "reply-grab": reply, "reply-send": reply, "error-muted": refused, "push-text": publication,
 		"push-packet_done": publication, "push-wallet": message, "push-unsubscribe": unsubscribed, "push-subscribe": other,
 	} {
-		l, ok := readLine(golden(t, name))
+		l, ok := lineOf(golden(t, name))
 		if !ok || l.kind != want {
 			t.Errorf("%s: %t, %+v", name, ok, l)
 		}
 	}
-	l, _ := readLine(golden(t, "push-text"))
+	l, _ := lineOf(golden(t, "push-text"))
 	if string(l.channel) != "room:r-1" || l.entry.offset != 42 || l.entry.seq != 42 || string(l.entry.id) != "e-42" || string(l.entry.key) != "k-0" || l.entry.at != 1767225600500 {
 		t.Errorf("a text: %+v", l)
 	}
-	l, _ = readLine(golden(t, "error-unavailable"))
+	l, _ = lineOf(golden(t, "error-unavailable"))
 	if l.id != 7 || l.refusal.code != 1000 || string(l.refusal.word) != "unavailable" || !l.refusal.temporary {
 		t.Errorf("an error: %+v", l)
 	}
-	l, _ = readLine(golden(t, "reply-grab"))
+	l, _ = lineOf(golden(t, "reply-grab"))
 	if g, ok := readGrabbed(l.data); !ok || g != (grabbed{outcome: "won", amount: 134, rank: 1, claimed: 1, count: 5}) {
 		t.Errorf("a grab: %+v", g)
 	}
-	l, _ = readLine(golden(t, "reply-send"))
+	l, _ = lineOf(golden(t, "reply-send"))
 	if s, ok := readSent(l.data); !ok || s.seq != 42 || string(s.id) != "e-42" || s.at != 1767225600500 {
 		t.Errorf("a send: %+v", s)
 	}
@@ -50,7 +55,7 @@ func TestReadLineRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "hello", "[]", "{", `{"id"}`, `{"id":}`, `{"id":1,"rpc":{"data":{}}`, `{"push":{"channel":"x`, `{"push":{"pub":{"offset":"1"}}}`, `{} {}`, `{"id":1.5}`,
 	} {
-		if l, ok := readLine([]byte(text)); ok {
+		if l, ok := lineOf([]byte(text)); ok {
 			t.Errorf("%q is read as %+v", text, l)
 		}
 	}
@@ -65,7 +70,7 @@ func FuzzReadLine(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		l, ok := readLine(text)
+		l, ok := lineOf(text)
 		var want struct {
 			ID  uint32
 			RPC *struct{ Data json.RawMessage }

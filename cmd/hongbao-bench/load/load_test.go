@@ -185,6 +185,28 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestOperations: what a part takes is told for one of what the load is made of.
+func TestOperations(t *testing.T) {
+	for scenario, want := range map[string]float64{"grab": 3, "chat": 4, "storm": 5, "idle": 20} {
+		c := &crew{plan: Plan{Scenario: scenario}, board: newBoard(), users: make([]*user, 10)}
+		for s, n := range map[*series]int{c.board.won: 2, c.board.sorry: 1, c.board.delivered: 4, c.board.back: 5, c.board.sent: 9} {
+			for range n {
+				s.note(time.Millisecond)
+			}
+		}
+		if name, n := c.operations(2 * time.Second); name == "" || n != want {
+			t.Errorf("%s: %v of %q, want %v", scenario, n, name, want)
+		}
+	}
+	p := Part{Cores: 0.5}
+	if p.each(0, time.Second); p.Micros != 0 {
+		t.Errorf("of nothing each takes %v", p.Micros)
+	}
+	if p.each(1000, 2*time.Second); p.Micros != 1000 {
+		t.Errorf("half a core for two seconds, a thousand times: %v µs each", p.Micros)
+	}
+}
+
 func TestEnoughFiles(t *testing.T) {
 	if err := enoughFiles(10); err != nil {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 type Part struct {
 	Name     string  `json:"name"`
 	Cores    float64 `json:"cores"`    // 1: one processor all the time
+	Micros   float64 `json:"micros"`   // of processor time for one of the load's operations
 	Resident int64   `json:"resident"` // bytes at the end; of Postgres without its backends
 	Grown    int64   `json:"grown"`    // bytes, since before the users came
 	byOthers bool    // on this machine, by nobody we know

@@ -7,14 +7,16 @@ import (
 
 // pot is one packet, and what everybody was told of it.
 type pot struct {
-	id    string
-	owner *user
-	total int64
-	count int
+	id      string
+	request []byte // to grab it
+	owner   *user
+	total   int64
+	count   int
 
 	mu      sync.Mutex
 	winners map[string]share // guarded by mu: by user
-	ranks   map[int]string   // guarded by mu: who has it
+	ranks   []string         // guarded by mu: who has it; those of nobody are empty
+	given   int              // guarded by mu: how many anybody has
 }
 
 // share of a packet.
@@ -24,7 +26,7 @@ type share struct {
 }
 
 func newPot(id string, owner *user, total int64, count int) *pot {
-	return &pot{id: id, owner: owner, total: total, count: count, winners: map[string]share{}, ranks: map[int]string{}}
+	return &pot{id: id, request: []byte(`{"packet":"` + id + `"}`), owner: owner, total: total, count: count}
 }
 
 // told notes an answer to a user, and checks it beside all others.
@@ -43,28 +45,33 @@ func (p *pot) told(user string, g grabbed, c *checks) {
 	}
 }
 
-// given is how many shares anybody has.
-func (p *pot) given() int {
+// drained tells whether every share is somebody's.
+func (p *pot) drained() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.ranks)
+	return p.given == p.count
 }
 
 // give notes a share; what is wrong with it comes back.
 func (p *pot) give(user string, s share) (fault string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.winners == nil {
+		p.winners, p.ranks = make(map[string]share, p.count), make([]string, p.count+1)
+	}
 	before, has := p.winners[user]
-	holder, taken := p.ranks[s.rank]
 	switch {
-	case has && before != s:
+	case has && before == s:
+		return ""
+	case has:
 		return fmt.Sprintf("%s has %+v, and now %+v", user, before, s)
-	case taken && holder != user:
-		return fmt.Sprintf("%s and %s both have share %d", holder, user, s.rank)
 	case s.rank < 1 || s.rank > p.count || s.amount < 1:
 		return fmt.Sprintf("%s has share %d of %d, of %d", user, s.rank, p.count, s.amount)
+	case p.ranks[s.rank] != "":
+		return fmt.Sprintf("%s and %s both have share %d", p.ranks[s.rank], user, s.rank)
 	}
 	p.winners[user], p.ranks[s.rank] = s, user
+	p.given++
 	return ""
 }
 

@@ -15,6 +15,7 @@ type Result struct {
 	Lost       int64            `json:"lost"`   // connections that we have not cut
 	Resent     int64            `json:"resent"` // commands said again
 	Checks     []Check          `json:"checks"`
+	Operation  string           `json:"operation"` // what the parts' time is told for
 	Parts      []Part           `json:"parts"`
 	Bottleneck string           `json:"bottleneck"`
 	Timeline   []Moment         `json:"timeline"`

@@ -76,16 +76,20 @@ func (c *crew) perform(ctx context.Context, s scenario, m *meter) (Result, error
 	c.board.begin()
 	m.begin()
 	began := time.Now()
-	if err := s.play(ctx, c); err != nil {
+	if err := c.target.around(c.plan, func() error { return s.play(ctx, c) }); err != nil {
 		return Result{}, err
 	}
 	c.settle(ctx)
 	took := time.Since(began)
 	parts := m.end()
+	operation, n := c.operations(took)
+	for i := range parts {
+		parts[i].each(n, took)
+	}
 	r := Result{
 		Plan: c.plan, Seconds: took.Seconds(), Lost: c.board.lost.Load(), Resent: c.board.resent.Load(),
-		Series: append(came, seen(c.board.series(), took, (*series).all)...),
-		Parts:  parts, Bottleneck: bottleneck(parts, runtime.NumCPU()),
+		Series:    append(came, seen(c.board.series(), took, (*series).all)...),
+		Operation: operation, Parts: parts, Bottleneck: bottleneck(parts, runtime.NumCPU()),
 	}
 	r.Errors, _ = c.board.failures()
 	return r, c.rest(ctx)

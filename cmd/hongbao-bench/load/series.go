@@ -24,8 +24,8 @@ type series struct {
 
 type seriesPart struct {
 	mu     sync.Mutex
-	whole  *hdrhistogram.Histogram // guarded by mu: since the window began
-	lately *hdrhistogram.Histogram // guarded by mu: since the last line
+	before *hdrhistogram.Histogram // guarded by mu: since the window began, until the last line
+	lately *hdrhistogram.Histogram // guarded by mu: since then
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(shortest, longest, digits) }
@@ -33,7 +33,7 @@ func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(shortest, 
 func newSeries(name string) *series {
 	s := &series{name: name}
 	for i := range s.parts {
-		s.parts[i].whole, s.parts[i].lately = newHistogram(), newHistogram()
+		s.parts[i].before, s.parts[i].lately = newHistogram(), newHistogram()
 	}
 	return s
 }
@@ -44,8 +44,7 @@ func (s *series) note(took time.Duration) {
 	p := &s.parts[s.next.Add(1)%uint32(len(s.parts))]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.whole.RecordValue(value) // it is within what the histogram holds
-	_ = p.lately.RecordValue(value)
+	_ = p.lately.RecordValue(value) // it is within what the histogram holds
 }
 
 // all is a copy of what was noted since the window began.
@@ -54,7 +53,8 @@ func (s *series) all() *hdrhistogram.Histogram {
 	for i := range s.parts {
 		p := &s.parts[i]
 		p.mu.Lock()
-		sum.Merge(p.whole)
+		sum.Merge(p.before)
+		sum.Merge(p.lately)
 		p.mu.Unlock()
 	}
 	return sum
@@ -67,6 +67,7 @@ func (s *series) recent() *hdrhistogram.Histogram {
 		p := &s.parts[i]
 		p.mu.Lock()
 		sum.Merge(p.lately)
+		p.before.Merge(p.lately)
 		p.lately.Reset()
 		p.mu.Unlock()
 	}
@@ -78,7 +79,7 @@ func (s *series) clear() {
 	for i := range s.parts {
 		p := &s.parts[i]
 		p.mu.Lock()
-		p.whole.Reset()
+		p.before.Reset()
 		p.lately.Reset()
 		p.mu.Unlock()
 	}

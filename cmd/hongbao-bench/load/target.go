@@ -18,6 +18,8 @@ type Target struct {
 	URLs      []string // of its instances, http://…
 	Passes    Passes
 	Processes []Process // of which it consists, as far as they run here
+	// Around, when there is one, is called around what is measured, to profile it, say.
+	Around func(p Plan, play func() error) error
 
 	client *http.Client
 }
@@ -37,6 +39,14 @@ func NewTarget(urls []string, passes Passes, processes []Process) *Target {
 
 // Close gives the connections back.
 func (t *Target) Close() { t.client.CloseIdleConnections() }
+
+// around plays what is measured.
+func (t *Target) around(p Plan, play func() error) error {
+	if t.Around == nil {
+		return play()
+	}
+	return t.Around(p, play)
+}
 
 // url of the instance that is a user's.
 func (t *Target) url(number int) string { return t.URLs[number%len(t.URLs)] }

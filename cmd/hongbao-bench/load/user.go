@@ -3,7 +3,7 @@ package load
 import (
 	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -18,13 +18,14 @@ type user struct {
 	token    string
 	journals []*journal
 	epoch    string // of the journals; of his own goroutine
+	line     line   // as he hears it; of his own goroutine
 
 	mu      sync.Mutex
-	socket  socket           // guarded by mu; the zero one while there is none
-	next    uint32           // guarded by mu: id of a command
-	pending map[uint32]*call // guarded by mu: said over this socket
-	waiting []*call          // guarded by mu: to be said over the next one
-	cut     bool             // guarded by mu: we have closed it
+	socket  *socket // guarded by mu; nil while there is none
+	next    uint32  // guarded by mu: id of a command
+	pending []*call // guarded by mu: said over this socket, in this order
+	waiting []*call // guarded by mu: to be said over the next one
+	cut     bool    // guarded by mu: we have closed it
 }
 
 var errSentAway = errors.New("sent away before the upgrade")
@@ -56,14 +57,17 @@ func (u *user) visit(ctx context.Context, in func()) (came bool, err error) {
 	defer s.close()
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()
-	_ = s.ws.SetReadDeadline(time.Now().Add(connectPatience))
+	_ = s.conn.SetReadDeadline(time.Now().Add(connectPatience))
 	err = u.greet(s)
 	for err == nil {
-		err = s.receive(func(l line) error {
-			if came {
-				return u.hear(l)
+		err = s.receive(func(text []byte, now time.Time) error {
+			if !u.line.read(text) {
+				return fmt.Errorf("no message: %.200q", text)
 			}
-			if err := u.welcomed(ctx, l); err != nil {
+			if came {
+				return u.hear(s, now)
+			}
+			if err := u.welcomed(ctx); err != nil {
 				return err
 			}
 			came = true
@@ -99,7 +103,7 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // open says what waits.
-func (u *user) open(s socket) error {
+func (u *user) open(s *socket) error {
 	u.crew.board.connected.Add(1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -109,14 +113,15 @@ func (u *user) open(s socket) error {
 	for _, c := range said {
 		u.write(c)
 	}
-	return s.ws.SetReadDeadline(time.Time{})
+	return s.conn.SetReadDeadline(time.Time{})
 }
 
 // write says a command; u.mu is held. A connection that fails is found out by its reader, and the command said again.
 func (u *user) write(c *call) {
 	u.next++
-	u.pending[u.next] = c
-	_ = u.socket.send(c.frame(u.next))
+	c.id = u.next
+	u.pending = append(u.pending, c)
+	_ = u.socket.send(c.text)
 }
 
 // lose keeps what was not answered, in the order in which it was said.
@@ -124,22 +129,20 @@ func (u *user) lose() {
 	u.crew.board.connected.Add(-1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.socket = socket{}
+	u.socket = nil
 	if !u.cut && !u.crew.over.Load() {
 		u.crew.board.lost.Add(1)
 	}
 	u.crew.board.resent.Add(int64(len(u.pending)))
-	for _, id := range slices.Sorted(maps.Keys(u.pending)) {
-		u.waiting = append(u.waiting, u.pending[id])
-	}
-	clear(u.pending)
+	u.waiting = append(u.waiting, u.pending...)
+	u.pending = nil
 }
 
 // hangUp breaks the connection, if there is one.
 func (u *user) hangUp() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.socket.ws != nil {
+	if u.socket != nil {
 		u.cut = true
 		u.socket.close()
 	}
@@ -149,18 +152,22 @@ func (u *user) hangUp() {
 func (u *user) say(c *call) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.socket.ws == nil {
+	if u.socket == nil {
 		u.waiting = append(u.waiting, c)
 		return
 	}
 	u.write(c)
 }
 
-// taken is the command that was answered.
+// taken is the command that was answered, mostly the oldest; nil: there is none.
 func (u *user) taken(id uint32) *call {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	c := u.pending[id]
-	delete(u.pending, id)
+	i := slices.IndexFunc(u.pending, func(c *call) bool { return c.id == id })
+	if i < 0 {
+		return nil
+	}
+	c := u.pending[i]
+	u.pending = slices.Delete(u.pending, i, i+1)
 	return c
 }

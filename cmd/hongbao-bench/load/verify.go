@@ -23,7 +23,7 @@ func (c *crew) settle(ctx context.Context) {
 // rest waits until everybody has heard all that is stored: what comes of a grabbed packet by itself too.
 func (c *crew) rest(ctx context.Context) error {
 	err := each(ctx, c.pots, func(ctx context.Context, _ int, p *pot) error {
-		if p.given() < p.count {
+		if !p.drained() {
 			return nil
 		}
 		return c.drained(ctx, p)

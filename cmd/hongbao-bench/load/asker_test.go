@@ -1,0 +1,47 @@
+package load
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// TestAskers: each asks at least once, however short the time is; and another answer than it should be is found.
+func TestAskers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer ws.Close()
+		for kind, text, err := ws.ReadMessage(); err == nil && ws.WriteMessage(kind, text) == nil; {
+			kind, text, err = ws.ReadMessage()
+		}
+	}))
+	defer server.Close()
+	like := make([]*Asker, 5)
+	for i := range like {
+		like[i] = &Asker{want: "empty", answer: []byte(`{"id":7,"rpc":{"data":{"packet":"p","outcome":"empty","claimed":2,"count":2}}}`)}
+	}
+	all, err := Echoed(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http"), like)
+	for _, a := range all {
+		defer a.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := Ask(t.Context(), all, 0); n != len(all) || err != nil {
+		t.Errorf("%d of %d have asked: %v", n, len(all), err)
+	}
+	if n, took, err := Ask(t.Context(), all, 20*time.Millisecond); n < len(all) || took < 20*time.Millisecond || err != nil {
+		t.Errorf("%d answers in %v: %v", n, took, err)
+	}
+	all[3].request = framed([]byte(strings.Replace(string(like[3].answer), "empty", "won", 1)))
+	if _, _, err := Ask(t.Context(), all, time.Second); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("another answer: %v", err)
+	}
+}

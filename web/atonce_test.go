@@ -1,0 +1,72 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/centrifugal/protocol"
+
+	"hongbao/web/wire"
+)
+
+// TestAtOnce asks, in one frame, for a packet that is done as often as may be: the answers leave in one frame, in order.
+func TestAtOnce(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	boss := s.signIn(t, "boss", 100)
+	one := 1
+	room := call[wire.CreateRoomReply](t, s, boss, "create_room", wire.CreateRoomRequest{Key: "r", Name: "room"}).Room.ID
+	packet := call[wire.SendPacketReply](t, s, boss, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 1, Count: &one}).Packet.ID
+	open := call[wire.SendPacketReply](t, s, boss, "send_packet", wire.SendPacketRequest{Room: room, Key: "q", Total: 1, Count: &one}).Packet.ID
+	watching, _ := connected(t, addr, wire.JSON, "boss")
+	call[wire.GrabReply](t, s, boss, "grab", wire.GrabRequest{Packet: packet})
+	watching.push(func(p *protocol.Push) bool {
+		return p.Pub != nil && strings.Contains(string(p.Pub.Data), "packet_done")
+	})
+	for _, c := range []struct {
+		user, method, data string
+		want               bool
+	}{
+		{"boss", "grab", `{"packet":"` + packet + `"}`, true},
+		{"stranger", "grab", `{"packet":"` + packet + `"}`, false},
+		{"boss", "packet", `{"packet":"` + packet + `"}`, false},
+		{"boss", "grab", `{"packet":"unknown"}`, false},
+		{"boss", "grab", `{"packet":"` + open + `"}`, false},
+		{"boss", "grab", `{}`, false},
+	} {
+		cmd := &protocol.Command{Rpc: &protocol.RPCRequest{Method: c.method, Data: []byte(c.data)}}
+		if got := s.remembered(c.user, cmd) != nil; got != c.want {
+			t.Errorf("%s of %s by %s is remembered: %v", c.method, c.data, c.user, got)
+		}
+	}
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		c, _ := connected(t, addr, e, "boss")
+		var commands []string
+		var want, got []uint32
+		for id := range uint32(wire.CommandsPerFrame) {
+			commands = append(commands, fmt.Sprintf(`{"id":%d,"rpc":{"method":"grab","data":{"packet":%q}}}`, id+10, packet))
+			want = append(want, id+10)
+		}
+		c.send(commands...)
+		for len(got) == 0 {
+			_, frame, err := c.ws.ReadMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			replies, err := decodeReplies(e, frame)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range replies {
+				if r.Id != 0 && r.Rpc != nil {
+					got = append(got, r.Id)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the frame with the first answer has those to %v, want %v", got, want)
+		}
+	})
+}
