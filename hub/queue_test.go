@@ -339,6 +339,11 @@ func TestSlowReader(t *testing.T) {
 // listen gives a hub real sockets. Each call of what it returns is a client that subscribes to "room" and does not
 // read yet; the kernel keeps about sendBuffer for it.
 func listen(t testing.TB, h *hub.Hub, sendBuffer int) func() *client {
+	return listenFor(t, h, sendBuffer, newSession)
+}
+
+// listenFor is listen with handlers of the test's own.
+func listenFor(t testing.TB, h *hub.Hub, sendBuffer int, handler func(*hub.Conn) hub.Handler) func() *client {
 	upgrader := websocket.Upgrader{ReadBufferSize: 512, WriteBufferPool: &sync.Pool{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := upgrader.Upgrade(w, r, nil)
@@ -347,7 +352,7 @@ func listen(t testing.TB, h *hub.Hub, sendBuffer int) func() *client {
 			return
 		}
 		ws.NetConn().(*net.TCPConn).SetWriteBuffer(sendBuffer)
-		h.Attach(ws, hub.JSON, newSession).Subscribe("room", 0, nil)
+		h.Attach(ws, hub.JSON, handler).Subscribe("room", 0, nil)
 	}))
 	t.Cleanup(server.Close)
 	dialer := websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {

@@ -96,7 +96,7 @@ func (s *session) admit(cmd *protocol.Command) (code int) {
 	}
 	s.pending = append(s.pending, &pending{session: s, cmd: cmd})
 	if p := s.nextLocked(); p != nil {
-		go s.work(p, false)
+		go s.work(p)
 	}
 	return 0
 }

@@ -12,28 +12,32 @@ const (
 	// commandTime bounds how long a command waits until its work begins: its client has long given up. What has
 	// begun is not abandoned, for nobody could say what became of it.
 	commandTime = 15 * time.Second
-	// commandRoom makes a stack of 8 KiB out of the usual one, and leaves commands more than half of it.
-	commandRoom = 3400
+	// commandRoom is what the deepest command takes of a stack, a grab that wins, and the grain that makes it 16 KiB.
+	commandRoom = 7400
 )
 
 // work runs a command and then, one after another, those that its answer lets start.
-//
-// The room is not touched, as touch is false. But with it in the frame the stack is big enough from the start, and stays so while
-// the command waits: else it is doubled twice and shrunk by each collection, copying what is on it, a tenth of a won grab's time.
-//
-//go:noinline
-func (s *session) work(p *pending, touch bool) {
-	if touch {
-		var room [commandRoom]byte
-		fill(&room)
-	}
+func (s *session) work(p *pending) {
+	growStack(false)
 	for p != nil {
 		s.conn.CatchUp()
 		p = s.finish(p, s.run(p))
 	}
 }
 
-// fill keeps the room in work's frame.
+// growStack makes the stack big enough while there is nothing on it. Else it is doubled three times deep in the work, each time
+// copying what is on it, which is a tenth of a won grab's time. What counts is the size of this frame: called with false, it
+// does not touch the room.
+//
+//go:noinline
+func growStack(touch bool) {
+	if touch {
+		var room [commandRoom]byte
+		fill(&room)
+	}
+}
+
+// fill keeps the room in growStack's frame.
 //
 //go:noinline
 func fill(room *[commandRoom]byte) { room[0]++ }
@@ -85,7 +89,7 @@ func (s *session) answerLocked(done *pending, reply []byte) (flush bool) {
 // startLocked gives a goroutine to each command that may start.
 func (s *session) startLocked() {
 	for p := s.nextLocked(); p != nil; p = s.nextLocked() {
-		go s.work(p, false)
+		go s.work(p)
 	}
 }
 
