@@ -12,7 +12,8 @@ const (
 	// commandTime bounds how long a command waits until its work begins: its client has long given up. What has
 	// begun is not abandoned, for nobody could say what became of it.
 	commandTime = 15 * time.Second
-	// commandRoom is what the deepest command takes of a stack, a grab that wins, and the grain that makes it 16 KiB.
+	// commandRoom is what the deepest command takes of its stack, a grab that wins. With what the runtime keeps free that is more
+	// than 8 KiB, so the stack gets 16.
 	commandRoom = 7400
 )
 
