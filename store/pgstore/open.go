@@ -74,7 +74,6 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	// Types are asked once a connection; no statement stays on the server, which PgBouncer may change under us.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	config.ConnConfig.StatementCacheCapacity = 0 // it would take room for those, all the same
 	return config, nil
 }
 
