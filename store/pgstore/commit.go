@@ -8,10 +8,10 @@ import (
 	"hongbao/chat"
 )
 
-// committer lets many callers share one commit. While one transaction is committing, the jobs of the next gather.
+// committer lets many callers share one commit, or one query. While one transaction is committing, the jobs of the next gather.
 type committer[J any] struct {
 	// static after newCommitter
-	run func(ctx context.Context, jobs []J) error // one transaction; it leaves each job's answer in the job
+	run func(ctx context.Context, jobs []J) error // one transaction, or query; it leaves each job's answer in the job
 	log *slog.Logger
 
 	queue   chan *ticket[J]

@@ -14,14 +14,15 @@ import (
 
 // Store is one database, shared with other instances.
 type Store struct {
-	pool    *pool
-	entries *committer[*appending]
-	claims  *committer[*settling]
-	cuts    shareCache
-	seeded  seeded
-	sends   turns // of senders
-	rooms   turns // of rooms that are changed, or in which something is amended
-	log     *slog.Logger
+	pool      *pool
+	entries   *committer[*appending]
+	claims    *committer[*settling]
+	standings *committer[*asking] // which only reads
+	cuts      shareCache
+	seeded    seeded
+	sends     turns // of senders
+	rooms     turns // of rooms that are changed, or in which something is amended
+	log       *slog.Logger
 
 	closing sync.Once
 }
@@ -54,6 +55,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	s := &Store{pool: p, log: log}
 	s.entries = newCommitter(s.appendAll, log)
 	s.claims = newCommitter(s.settleAll, log)
+	s.standings = newCommitter(s.standAll, log)
 	return s, nil
 }
 
@@ -77,7 +79,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// minPoolSize lets both committers work, and someone read.
+// minPoolSize lets two committers work, and someone read.
 const minPoolSize = 3
 
 // Ready tells whether Postgres answers.
@@ -93,6 +95,7 @@ func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.entries.close()
 		s.claims.close()
+		s.standings.close()
 		s.pool.close()
 	})
 	return nil

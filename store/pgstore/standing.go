@@ -10,13 +10,54 @@ import (
 
 const standingColumns = `state, banned, role, muted_until`
 
-// Standing implements chat.Store.
-func (s *Store) Standing(ctx context.Context, room, user string) (st chat.Standing, err error) {
-	err = s.look(ctx, func(r reader) error {
-		st, err = readStanding(r, room, user)
+// asking is one question of how a user stands to a room, and its answer.
+type asking struct {
+	room, user string
+	standing   chat.Standing
+}
+
+// Standing implements chat.Store. Those who ask at the same time share a query: when a crowd that nobody remembers yet
+// grabs at once, a query each would cost more than all else about the grab.
+func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+	a := &asking{room: room, user: user}
+	err := s.standings.do(ctx, a)
+	return a.standing, outcome("read standing", err)
+}
+
+const standingsOf = `
+select m.state is not null, coalesce(m.state, ''), coalesce(m.banned, false), coalesce(m.role, ''), coalesce(m.muted_until, 0),
+	m.state is null and exists (select from rooms where id = i.room_id and kind = 'public' and deleted_at = 0)
+from unnest($1::text[], $2::text[]) with ordinality i (room_id, user_id, n)
+left join members m on m.room_id = i.room_id and m.user_id = i.user_id order by n`
+
+// standAll answers them all.
+func (s *Store) standAll(ctx context.Context, all []*asking) error {
+	rooms, users := make([]string, len(all)), make([]string, len(all))
+	for i, a := range all {
+		rooms[i], users[i] = a.room, a.user
+	}
+	return s.look(ctx, func(r reader) error {
+		if err := r.plan(standingsOf); err != nil {
+			return err
+		}
+		standings, err := rows(r, scanAsked, standingsOf, rooms, users)
+		for i, st := range standings {
+			all[i].standing = st
+		}
 		return err
 	})
-	return st, outcome("read standing", err)
+}
+
+func scanAsked(rs pgx.Rows) (chat.Standing, error) {
+	var (
+		ever, visible bool
+		s             storedStanding
+	)
+	err := rs.Scan(append(append([]any{&ever}, s.into()...), &visible)...)
+	if !ever {
+		return chat.Standing{Visible: visible}, err
+	}
+	return s.standing(), err
 }
 
 // readStanding reads how the user stands to the room.

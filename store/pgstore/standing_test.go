@@ -1,0 +1,53 @@
+package pgstore
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+)
+
+// TestStandingsOfACrowd: of many who ask at once, and so share queries, each hears of himself and his room.
+func TestStandingsOfACrowd(t *testing.T) {
+	s := furnished(t)
+	muted := fromMillis(time.Now().Add(time.Hour).UnixMilli())
+	kinds := []struct {
+		user, row string
+		want      chat.Standing
+	}{
+		{"in", `'in', false, 'admin', 0`, chat.Standing{Ever: true, In: true, Role: chat.Admin}},
+		{"muted", fmt.Sprintf(`'in', false, 'member', %d`, muted.UnixMilli()), chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: muted}},
+		{"left", `'left', false, 'owner', 0`, chat.Standing{Ever: true}},
+		{"banned", `'kicked', true, 'member', 0`, chat.Standing{Ever: true, Banned: true}},
+		{"gone", `'gone', false, 'member', 0`, chat.Standing{Ever: true, Gone: true}},
+	}
+	for _, k := range kinds {
+		must(t, s.tx(t.Context(), func(w *writer) error {
+			_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, joined_at) values ($1, $2, `+k.row+`, 0)`, room, k.user)
+			return err
+		}))
+	}
+	visible, err := s.Standing(t.Context(), room, "stranger")
+	must(t, err)
+	if !visible.Visible || visible.Ever {
+		t.Fatalf("a stranger stands as %+v to a public room", visible)
+	}
+	var everyone sync.WaitGroup
+	for i := range 300 {
+		everyone.Go(func() {
+			at, user, want := room, "stranger", visible
+			switch k := i % (len(kinds) + 2); {
+			case k < len(kinds):
+				user, want = kinds[k].user, kinds[k].want
+			case k == len(kinds):
+				at, want = "no-such-room", chat.Standing{}
+			}
+			if got, err := s.Standing(t.Context(), at, user); err != nil || got != want {
+				t.Errorf("%s in %s: %+v, %v, want %+v", user, at, got, err, want)
+			}
+		})
+	}
+	everyone.Wait()
+}
