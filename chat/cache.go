@@ -22,7 +22,8 @@ type cache[V any] struct {
 	seed     maphash.Seed
 	perShard int
 
-	idle   atomic.Bool // nothing is kept
+	idle   atomic.Bool   // nothing is kept
+	drops  atomic.Uint64 // moves before anything is forgotten
 	shards [cacheShards]cacheShard[V]
 }
 
@@ -73,16 +74,34 @@ func (c *cache[V]) put(k seat, v V, version uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.version != version || c.idle.Load() {
-		s.dropLocked(hash)
+		c.dropLocked(s, hash)
 		return
 	}
+	c.keepLocked(s, hash, &cached[V]{k, v})
+}
+
+// changes is what to give to foresee: how many there have been. Who loads many values does not know before whose they are.
+func (c *cache[V]) changes() uint64 { return c.drops.Load() }
+
+// foresee puts a value unless it is there, or anything was dropped since the changes were counted.
+func (c *cache[V]) foresee(k seat, v V, changes uint64) {
+	s, hash := c.place(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.values[hash] == nil && c.drops.Load() == changes && !c.idle.Load() {
+		c.keepLocked(s, hash, &cached[V]{k, v})
+	}
+}
+
+// keepLocked makes room if there is none.
+func (c *cache[V]) keepLocked(s *cacheShard[V], hash uint64, one *cached[V]) {
 	if s.values[hash] == nil && len(s.values) >= c.perShard {
 		for other := range s.values { // any will do: who is needed again is loaded again
 			delete(s.values, other)
 			break
 		}
 	}
-	s.values[hash] = &cached[V]{k, v}
+	s.values[hash] = one
 }
 
 // drop forgets the value, and whatever is being loaded now, and gives the new version.
@@ -90,10 +109,11 @@ func (c *cache[V]) drop(k seat) (version uint64) {
 	s, hash := c.place(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.dropLocked(hash)
+	return c.dropLocked(s, hash)
 }
 
-func (s *cacheShard[V]) dropLocked(hash uint64) uint64 {
+func (c *cache[V]) dropLocked(s *cacheShard[V], hash uint64) uint64 {
+	c.drops.Add(1)
 	delete(s.values, hash)
 	s.version++
 	return s.version
@@ -107,6 +127,7 @@ func (c *cache[V]) rest(idle bool) {
 
 // clear forgets everything, and whatever is being loaded now.
 func (c *cache[V]) clear() {
+	c.drops.Add(1)
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()

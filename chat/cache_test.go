@@ -42,6 +42,28 @@ func TestCacheForgetsWhatChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// TestCacheForesees: what was loaded without knowing whose it would be is kept only if nothing has changed meanwhile.
+func TestCacheForesees(t *testing.T) {
+	c := newCache[string](cacheShards)
+	k, other := seat{"room", "user"}, seat{"room", "other"}
+	for name, change := range map[string]func(){
+		"his own": func() { c.drop(k) }, "another's": func() { c.drop(other) }, "everybody's": c.clear,
+		"deafness": func() { c.rest(true); c.rest(false) },
+	} {
+		changes := c.changes()
+		change()
+		c.foresee(k, "old", changes)
+		if v, _, ok := c.get(k); ok {
+			t.Errorf("%s change: %q was loaded before, but is kept", name, v)
+		}
+	}
+	c.foresee(k, "new", c.changes())
+	c.foresee(k, "newer", c.changes())
+	if v, _, ok := c.get(k); !ok || v != "new" {
+		t.Errorf("%q, %v is kept, not what was there first", v, ok)
+	}
+}
+
 func TestCacheHitDoesNotAllocate(t *testing.T) {
 	c := newCache[Standing](cacheShards)
 	at := seat{"room-" + strconv.Itoa(1), "user-" + strconv.Itoa(2)}

@@ -85,10 +85,11 @@ func (s Standing) MayRead() error {
 
 // Membership is a room as one of its members sees it.
 type Membership struct {
-	Room    Room
-	Role    Role
-	ReadSeq int64
-	Unread  int64 // text and packet entries of others after ReadSeq
+	Room       Room
+	Role       Role
+	MutedUntil time.Time // zero: not muted; for his Standing
+	ReadSeq    int64
+	Unread     int64 // text and packet entries of others after ReadSeq
 }
 
 // Member is one member of a room.

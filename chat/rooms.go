@@ -16,9 +16,15 @@ type CreateRoom struct {
 	Members []string // besides the owner
 }
 
-// Rooms lists the rooms the user is in.
+// Rooms lists the rooms the user is in. How he stands to them is remembered, for he is about to do something there: a crowd
+// that has just come would ask for it all at once.
 func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) {
-	return s.store.Memberships(ctx, user)
+	changes := s.standings.changes()
+	in, err := s.store.Memberships(ctx, user)
+	for _, m := range in {
+		s.standings.foresee(seat{m.Room.ID, user}, Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil}, changes)
+	}
+	return in, err
 }
 
 // CreateRoom makes a room and tells everyone who is in it. A repeated key gives the first room.

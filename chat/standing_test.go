@@ -51,6 +51,27 @@ func TestStandingIsRememberedAndExact(t *testing.T) {
 	stands("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
 }
 
+// TestStandingIsForeseen: who has listed his rooms is remembered as he stands to them, and not longer than it is so.
+func TestStandingIsForeseen(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann", "bob")
+	h.must(h.Mute(h.ctx, person("ann"), room, "bob", 3600))
+	_, err := h.Rooms(h.ctx, "bob")
+	h.must(err)
+	before := h.store.standings.Load()
+	st := h.standing(room, "bob")
+	if reads := h.store.standings.Load() - before; reads != 0 || !st.In || st.Role != chat.Plain || st.MutedUntil.IsZero() {
+		t.Errorf("he stands as %+v, after %d questions", st, reads)
+	}
+	if want, err := h.store.Standing(h.ctx, room, "bob"); err != nil || st != want {
+		t.Errorf("he is remembered as %+v, and stands as %+v, %v", st, want, err)
+	}
+	h.must(h.Leave(h.ctx, person("bob"), room))
+	if st := h.standing(room, "bob"); st.In {
+		t.Errorf("he has left and stands as %+v", st)
+	}
+}
+
 // TestStandingReadBeforeAChangeIsNotKept: one is read, then changed, and only then remembered.
 func TestStandingReadBeforeAChangeIsNotKept(t *testing.T) {
 	h := newHouse(t, chat.Options{})

@@ -8,7 +8,7 @@ import (
 	"hongbao/chat"
 )
 
-// progress tells rooms how their packets go, merged to five times a second per packet and never after the end.
+// progress tells rooms how their packets go, merged to five times a second per packet at most, and never after the end.
 type progress struct {
 	// static
 	pub     chat.Publisher
@@ -26,12 +26,16 @@ type tally struct {
 }
 
 const (
-	progressEvery = 200 * time.Millisecond
-	latestShown   = 5
-	limiterTime   = 100 * time.Millisecond // who does not answer by then does not limit
+	latestShown = 5
+	limiterTime = 100 * time.Millisecond // who does not answer by then does not limit
 )
 
-var progressRate = chat.Rate{PerSecond: float64(time.Second / progressEvery), Burst: 1}
+// progressEvery is how often a packet's progress is told. One of thousands of shares has a room of thousands, whom to tell
+// five times a second would take a fifth of a core from those who grab.
+func progressEvery(shares int) time.Duration {
+	const least, most, each = 200 * time.Millisecond, time.Second, 250 * time.Microsecond
+	return min(max(time.Duration(shares)*each, least), most)
+}
 
 // note counts a committed claim, unless the packet's end is known: whoever settled a claim before the end may come
 // here after it. The first is told at once, the next ones together when the interval is over. Among several instances
@@ -47,7 +51,7 @@ func (p *progress) note(k *known, rank int, user string) {
 	first := t == nil
 	if first {
 		t = &tally{event: Progress{Packet: k.packet.ID, Room: k.packet.Room, Count: k.packet.Count}}
-		t.timer = time.AfterFunc(p.firstTick(), func() { p.tick(k.packet.ID, t) })
+		t.timer = time.AfterFunc(p.firstTick(t), func() { p.tick(k.packet.ID, t) })
 		p.packets[k.packet.ID] = t
 	}
 	t.event.Claimed = k.claimed
@@ -60,9 +64,9 @@ func (p *progress) note(k *known, rank int, user string) {
 	}
 }
 
-func (p *progress) firstTick() time.Duration {
+func (p *progress) firstTick(t *tally) time.Duration {
 	if p.limiter == nil {
-		return progressEvery
+		return progressEvery(t.event.Count)
 	}
 	return 0
 }
@@ -78,7 +82,8 @@ func (p *progress) tick(packet string, t *tally) {
 	if !p.goesOn(packet, t) {
 		return
 	}
-	wait := p.turn(packet)
+	every := progressEvery(t.event.Count) // which never changes
+	wait := p.turn(packet, every)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.packets[packet] != t {
@@ -89,7 +94,7 @@ func (p *progress) tick(packet string, t *tally) {
 		return
 	}
 	p.tell(t)
-	t.timer.Reset(progressEvery)
+	t.timer.Reset(every)
 }
 
 // goesOn tells whether there is anything to tell, and forgets the packet if not.
@@ -106,13 +111,13 @@ func (p *progress) goesOn(packet string, t *tally) bool {
 }
 
 // turn is how long it takes until this instance may tell the packet's progress; 0: now.
-func (p *progress) turn(packet string) time.Duration {
+func (p *progress) turn(packet string, every time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limiterTime)
 	defer cancel()
-	wait, err := p.limiter.Take(ctx, "progress:"+packet, progressRate)
+	wait, err := p.limiter.Take(ctx, "progress:"+packet, chat.Rate{PerSecond: float64(time.Second) / float64(every), Burst: 1})
 	if err != nil {
 		return 0
 	}

@@ -47,6 +47,28 @@ func TestProgressOfSeveralInstances(t *testing.T) {
 	})
 }
 
+// TestProgressOfManyShares: the more there are, the more room there is to tell, and the less often it is told.
+func TestProgressOfManyShares(t *testing.T) {
+	for shares, want := range map[int]int{1: 5, 800: 5, 2_000: 2, 4_000: 1, 100_000: 1} { // times a second
+		synctest.Test(t, func(t *testing.T) {
+			var heard shouts
+			p := progress{pub: &heard, packets: map[string]*tally{}}
+			k := newMemory(1 << 20).put(Packet{Ref: Ref{ID: "p"}, Count: shares})
+			const seconds = 10
+			for n := range seconds * 1000 {
+				p.note(k, n+1, "user")
+				time.Sleep(time.Millisecond)
+			}
+			p.end("p")
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if told := float64(heard.told) / seconds; told < 0.8*float64(want) || told > 1.2*float64(want) {
+				t.Errorf("%d shares: told %.1f times a second, want %d", shares, told, want)
+			}
+		})
+	}
+}
+
 // spacing is a limiter for rates without bursts.
 type spacing struct {
 	mu   sync.Mutex

@@ -48,7 +48,7 @@ func playWon(ctx context.Context, e *engines, s *site, in *installation) ([]meas
 func playImpatient(ctx context.Context, e *engines, _ *site, in *installation) ([]measure.Result, error) {
 	plan := load.Plan{
 		Scenario: "grab", Users: e.size.crowd, Packets: 1, Shares: e.size.crowd * 2 / 5, Rate: float64(e.size.crowd),
-		Ramp: time.Duration(e.size.crowd) * time.Millisecond, Duration: time.Second,
+		Ramp: time.Duration(e.size.crowd) * 2 * time.Millisecond, Duration: time.Second,
 	}
 	r, err := e.match(ctx, measure.Match{
 		Name: fmt.Sprintf("p99 until won, %d sockets, %d shares, within a second", plan.Users, plan.Shares), Unit: "1/p99",

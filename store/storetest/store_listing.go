@@ -155,6 +155,8 @@ func membershipsList(b *storeBench) {
 	b.room(cyn)
 	private := b.privateRoom(bob)
 	b.leave(left, bob)
+	muted := chat.Standing{Ever: true, In: true, Role: chat.Admin, MutedUntil: b.now.Add(time.Hour)}
+	b.Stand(in, bob, muted)
 	b.say(in, ann)
 	ms, err := b.Memberships(b.ctx, bob)
 	b.must(err)
@@ -164,6 +166,9 @@ func membershipsList(b *storeBench) {
 	}
 	if len(ms) != 2 || got[in] != b.membership(in, bob) || got[private] != b.membership(private, bob) {
 		b.Errorf("memberships %+v, want those of %s and %s", ms, in, private)
+	}
+	if m := got[in]; m.Role != muted.Role || !m.MutedUntil.Equal(muted.MutedUntil) || !got[private].MutedUntil.IsZero() {
+		b.Errorf("memberships %+v do not tell who is muted", ms)
 	}
 	if got[in].Unread != 1 || got[in].Room.LastSeq != 1 || got[private].Role != chat.Owner {
 		b.Errorf("memberships %+v are not as they are now", ms)
