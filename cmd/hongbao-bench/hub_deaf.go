@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -42,8 +41,12 @@ type deaf struct{ theirs *websocket.Conn }
 
 // joinDeaf adds one, whose system buffers hold little, so that it is the hub's to deal with it.
 func (a *audience) joinDeaf(ctx context.Context) (deaf, error) {
-	ours, theirs, err := a.connect(ctx)
+	theirs, answer, err := websocket.DefaultDialer.DialContext(ctx, a.url, nil)
 	if err != nil {
+		return deaf{}, err
+	}
+	ours, err := a.accept()
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
 		return deaf{}, err
 	}
 	for _, conn := range []net.Conn{ours.NetConn(), theirs.NetConn()} {
@@ -64,45 +67,23 @@ func (d deaf) leave() error { return d.theirs.Close() }
 // speak sends a message at each tick for as long as the budget lasts, each with the time at which it was due: who is late
 // pays for it.
 func (a *audience) speak(ctx context.Context, budget time.Duration) (measure.Round, error) {
-	if err := a.start(); err != nil {
+	payload, err := a.start(order{Size: pacePayload, Timed: true})
+	if err != nil {
 		return measure.Round{}, err
 	}
-	payload := a.payload(pacePayload)
-	begin := time.Now()
-	took := make([][]time.Duration, len(a.conns))
-	a.show(func(client int, frame []byte) {
-		now := time.Since(begin)
-		for len(frame) >= pacePayload {
-			due, err := strconv.ParseInt(string(frame[1:stampEnd]), 10, 64)
-			if err == nil {
-				took[client] = append(took[client], now-time.Duration(due))
-			}
-			frame = frame[min(len(frame), pacePayload+1):]
-		}
-	})
-	defer a.show(nil)
-	sent := 0
-	for due := time.Duration(0); due < budget; due += pace {
-		time.Sleep(due - time.Since(begin))
+	begin, sent := time.Now(), 0
+	for due := begin; due.Sub(begin) < budget; due = due.Add(pace) {
+		time.Sleep(time.Until(due))
 		message := slices.Clone(payload)
-		copy(message[1:stampEnd], fmt.Sprintf("%0*d", stampEnd-1, due))
+		putStamp(message, due)
 		if err := a.publish(message); err != nil {
 			return measure.Round{}, err
 		}
 		sent++
 	}
-	if err := a.await(ctx, sent); err != nil {
-		return measure.Round{}, err
+	r, err := a.finish(ctx, sent)
+	if err == nil && r.Times != sent*len(a.conns) {
+		err = fmt.Errorf("%d times of %d messages to %d", r.Times, sent, len(a.conns))
 	}
-	if err := a.heardAll(sent); err != nil {
-		return measure.Round{}, err
-	}
-	all := slices.Sorted(slices.Values(slices.Concat(took...)))
-	if len(all) != sent*len(a.conns) {
-		return measure.Round{}, fmt.Errorf("%d times of %d messages to %d", len(all), sent, len(a.conns))
-	}
-	return measure.Round{Done: 1, Took: all[len(all)*99/100]}, nil
+	return measure.Round{Done: 1, Took: r.P99}, err
 }
-
-// stampEnd is where the time in a message ends, which begins at its second byte.
-const stampEnd = 20

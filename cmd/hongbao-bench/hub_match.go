@@ -14,11 +14,14 @@ const broadcastPayload = 200 // bytes
 // playHub has one message after another go to a thousand sockets: through the hub, and on the very same sockets, while it is
 // silent, by what can hardly be faster. One at a time that is a bare loop which writes ready bytes; with many in flight it
 // is a queue for each socket, of which all that waits goes in one Write.
+//
+// Who sends has one core; the sockets' other ends are another process, and have the other.
 func playHub(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
 	a, err := newAudience(ctx, s, e.size.sockets)
 	if err != nil {
 		return nil, err
 	}
+	defer oneCore(ctx, 0)()
 	queues := newCorked(a)
 	s.later(queues.close)
 	var results []measure.Result
@@ -63,8 +66,8 @@ func (a *audience) publish(payload []byte) error {
 // broadcast sends for as long as the budget lasts: the next message when all but so many of those before it have come to
 // everybody.
 func (a *audience) broadcast(ctx context.Context, inFlight int, budget time.Duration, send func(payload []byte) error) (measure.Round, error) {
-	payload := a.payload(broadcastPayload)
-	if err := a.start(); err != nil {
+	payload, err := a.start(order{Size: broadcastPayload})
+	if err != nil {
 		return measure.Round{}, err
 	}
 	begin, sent := time.Now(), 0
@@ -80,5 +83,7 @@ func (a *audience) broadcast(ctx context.Context, inFlight int, budget time.Dura
 	if err := a.await(ctx, sent); err != nil {
 		return measure.Round{}, err
 	}
-	return measure.Round{Done: sent * len(a.conns), Took: time.Since(begin)}, a.heardAll(sent)
+	took := time.Since(begin)
+	_, err = a.finish(ctx, sent)
+	return measure.Round{Done: sent * len(a.conns), Took: took}, err
 }

@@ -23,7 +23,7 @@ type command struct {
 
 // commands in the order in which help lists them.
 func commands() []command {
-	return []command{enginesCommand(), compareCommand(), loadCommand(), echoCommand()}
+	return []command{enginesCommand(), compareCommand(), loadCommand(), echoCommand(), listenCommand()}
 }
 
 // run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,9 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// TestMain is the echo server's process too.
+// TestMain is the process of the echo server and of the listeners, too.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "echo" {
+	if len(os.Args) > 1 && slices.Contains([]string{"echo", "listen"}, os.Args[1]) {
 		os.Exit((&program{stdout: os.Stdout, stderr: os.Stderr}).run(context.Background(), os.Args[1:]))
 	}
 	goleak.VerifyTestMain(cleared{m})
