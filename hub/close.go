@@ -38,9 +38,10 @@ func (c *Conn) closeWithLocked(frame []byte) {
 	c.wakeLocked()
 }
 
-// stopLocked lets nothing more be queued, and nobody wait for it.
+// stopLocked lets nothing more be queued, and nobody wait for it. There is a reader from now on, to hear the end.
 func (c *Conn) stopLocked() {
 	c.closing = true
+	c.unparkLocked()
 	c.letGoLocked()
 }
 
@@ -100,6 +101,7 @@ func (c *Conn) leave() {
 	c.subs = nil
 	c.timer.disarm()
 	c.mu.Unlock()
+	c.hub.watch.forget(c)
 	for _, s := range subs {
 		s.topic.mu.Lock()
 		s.topic.drop(s)

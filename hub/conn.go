@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bufio"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -42,6 +43,10 @@ type Conn struct {
 
 	writeBy time.Duration // owned by the flusher: the write deadline, since wheel.start
 
+	// owned by the reader
+	unread *bufio.Reader // what ws reads through; nil: not known. Static after Attach
+	cameAt int64         // the tick at which something came
+
 	mu       sync.Mutex // guards the following
 	queue    *batch     // nil: empty
 	held     *batch     // what was queued since Hold
@@ -53,6 +58,8 @@ type Conn struct {
 	expiry   expiry        // what to say at closeAt
 	code     int           // the code of our close frame; 0: none
 	caughtUp chan struct{} // closed when CatchUp may go on; nil: nobody waits
+	fd       int32         // of the socket, since it parked first; owned by the reader
+	parked   bool          // there is no reader until something comes
 	byPeer   bool          // the peer's close frame came first
 	holding  bool
 	flushing bool // a flusher is at work

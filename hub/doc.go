@@ -17,15 +17,16 @@
 //   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
 //     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them
 //     waits for their reader (Conn.CatchUp).
-//   - An idle connection costs one goroutine and its structs: no channel, ticker, timer or buffer of its own.
+//   - An idle connection costs its structs: no channel, ticker, timer or buffer of its own and, where it can park (Linux,
+//     plain TCP), no goroutine.
 //
 // The goroutines:
 //
 //	goroutine            started by                      ends when                      may block on
-//	reader, one a conn   Attach, or the one before it    socket error or close frame    socket read, Handler.Frame
+//	reader, one a conn   Attach, the one before, watch   error, close frame, parking    socket read, Handler.Frame
 //	flusher, on demand   an idle queue, what a try left  the queue is empty             socket write with deadline
 //	round, on demand     pushes and pings to many        each has had one try           nothing
-//	clock                Run                             ctx                            nothing
+//	clock, watch         Run                             ctx                            nothing
 //	repairers (4)        Run                             ctx                            Options.Fetch
 //	comparer             Run                             ctx                            Options.LastSeqs
 //	bus                  Run                             ctx                            Bus.Run
@@ -38,6 +39,6 @@
 //	topic.mu -> Conn.mu -> a wheel's mu, late.mu
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
-//	Hub.mu   -> nothing
+//	Hub.mu, watch.mu -> nothing
 //	No lock is held while calling Fetch, LastSeqs, a Handler or Peers; Encode and Revise are called under topic.mu, announce under Conn.mu too.
 package hub

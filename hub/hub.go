@@ -62,6 +62,7 @@ type Hub struct {
 	pools    pools
 	wheels   wheels
 	late     late
+	watch    watch
 	repairs  topicQueue // topics with a gap to close
 	suspects suspects   // topics to compare with the store
 	counts   counters
@@ -91,6 +92,7 @@ func New(o Options) *Hub {
 	}
 	h.pools.init(h)
 	h.wheels.init()
+	h.watch.init()
 	h.repairs.wake = make(chan struct{}, 1)
 	h.suspects.wake = make(chan struct{}, 1)
 	return h
@@ -114,6 +116,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	var group sync.WaitGroup
 	group.Go(func() { h.runClock(ctx) })
+	group.Go(func() { h.watch.run(ctx) })
 	group.Go(func() { h.runCompare(ctx) })
 	for range repairers {
 		group.Go(func() { h.runRepair(ctx) })

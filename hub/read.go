@@ -14,15 +14,17 @@ var errTooBig = errors.New("message too big")
 
 // read is the reader. After a close of ours it goes on, to discard what comes until the peer's close frame.
 //
-// Handling a message makes its stack grow, and the collector never shrinks one to the size of a fresh one. So with
-// the first message after each ping the reader goes on as a new goroutine: an idle connection's has only waited.
-// For the same reason this function itself, which is what waits, keeps nothing on its stack.
+// Handling a message makes its stack grow, and the collector never shrinks one to the size of a fresh one. So behind a
+// message after which it may have to wait for long the reader parks or, if it cannot, goes on as a new goroutine: an idle
+// connection's has only waited. For the same reason this function itself, which is what waits, keeps nothing on its stack.
 func (c *Conn) read() {
 	for {
 		switch c.took(c.ws.NextReader()) {
 		case readOn:
 		case readAnew:
-			go c.read()
+			if !c.park() {
+				go c.read()
+			}
 			return
 		case readNoMore:
 			c.leave()
@@ -42,7 +44,8 @@ const (
 
 // took handles what NextReader gave.
 func (c *Conn) took(kind int, r io.Reader, err error) reading {
-	first := !c.heard.Swap(true)
+	c.heard.Store(true)
+	quiet := c.wasQuiet()
 	if err == nil && !c.isClosing() {
 		err = c.receive(kind == websocket.BinaryMessage, r)
 	}
@@ -50,7 +53,7 @@ func (c *Conn) took(kind int, r io.Reader, err error) reading {
 	case err != nil:
 		c.readFailed(err)
 		return readNoMore
-	case first:
+	case quiet:
 		return readAnew
 	}
 	return readOn

@@ -17,10 +17,12 @@ const (
 
 // collections paces the garbage collector. What a server holds is mostly idle sockets, and collected twice as often as
 // usual, handshakes leave less of a mess between them: a tenth of their memory. But a small server under load would
-// collect dozens of times a second, a quarter of its work; so while collections come that fast, garbage has more room.
+// collect dozens of times a second, a quarter of its work; so while collections come that fast, garbage has more room. When
+// it is over there is one more, or what was needed then would be kept for as long as next to nothing happens.
 type collections struct {
 	last time.Time
 	busy bool
+	calm *time.Timer // runs when no collection has come for a while
 }
 
 // paceCollections does so until the process ends, unless the operator says how often to collect (GOGC).
@@ -29,7 +31,8 @@ func paceCollections() {
 		return
 	}
 	debug.SetGCPercent(tightly)
-	new(collections).await(tightly)
+	c := &collections{calm: time.AfterFunc(seldom, runtime.GC)}
+	c.await(tightly)
 }
 
 // await has c look after the next collection, which finds this sentinel dead.
@@ -53,5 +56,6 @@ func (c *collections) collected(now time.Time, live uint64) (percent int) {
 	if !c.busy {
 		return tightly
 	}
+	c.calm.Reset(seldom)
 	return max(tightly, int(100*elbow/max(live, 1<<20)))
 }

@@ -2,13 +2,18 @@ package main
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // TestCollections: room for garbage is given while collections come fast, and taken back when they do not.
 func TestCollections(t *testing.T) {
-	now := time.Now()
-	c := collections{last: now}
+	synctest.Test(t, testCollections)
+}
+
+func testCollections(t *testing.T) {
+	calmed := 0
+	c := collections{last: time.Now(), calm: time.AfterFunc(seldom, func() { calmed++ })}
 	for _, step := range []struct {
 		after time.Duration
 		live  uint64
@@ -22,9 +27,13 @@ func TestCollections(t *testing.T) {
 		{time.Second / 10, 512 << 20, tightly},
 		{3 * time.Second, 16 << 20, tightly},
 	} {
-		now = now.Add(step.after)
-		if got := c.collected(now, step.live); got != step.want {
+		time.Sleep(step.after)
+		if got := c.collected(time.Now(), step.live); got != step.want {
 			t.Errorf("after %v with %d MiB alive: %d percent, want %d", step.after, step.live>>20, got, step.want)
 		}
+	}
+	time.Sleep(time.Minute)
+	if calmed != 2 {
+		t.Errorf("collected %d times because it was calm, want once at the beginning and once behind what was busy", calmed)
 	}
 }

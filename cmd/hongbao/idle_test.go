@@ -25,7 +25,7 @@ import (
 
 const (
 	idleSockets = 10_000
-	idleBudget  = 10 << 10 // bytes of resident memory a socket, all told
+	idleBudget  = 9 << 10 // bytes of resident memory a socket, all told
 	idleWatch   = 10 * time.Second
 	idleSecret  = "a secret of the idle test, of no use elsewhere"
 
