@@ -67,12 +67,16 @@ func Run(ctx context.Context, t *Target, p Plan, tell Tell) (Result, error) {
 	return r, nil
 }
 
+// stillBusy is how long a server has things to do for those who have just come.
+const stillBusy = 1500 * time.Millisecond
+
 // perform has everybody come, measures what is played until all is answered, and waits until all is heard.
 func (c *crew) perform(ctx context.Context, s scenario, m *meter) (Result, error) {
 	if err := c.come(ctx); err != nil {
 		return Result{}, err
 	}
 	came := seen([]*series{c.board.come}, max(c.plan.Ramp, time.Millisecond), (*series).all)
+	pause(ctx, min(c.plan.Ramp/4, stillBusy))
 	c.board.begin()
 	m.begin()
 	began := time.Now()
