@@ -20,6 +20,8 @@ const (
 	presenceWait = time.Second
 	// presencePipe is how many users one pipeline is about.
 	presencePipe = 200
+	// presenceCall is how many users one call is about: so Redis is not busy with it for long.
+	presenceCall = 50
 )
 
 //go:embed presence_note.lua
@@ -73,14 +75,16 @@ func (p *presence) Enter(ctx context.Context, user, socket string, most int) (ou
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	s := p.local.add(user, socket)
-	note := p.note(user, []localSocket{s}, most)
+	users := []localUser{{user, []localSocket{s}}}
+	note := p.note(users, most)
 	send(ctx, p.client, []*call{note})
-	reply, err := readNoted(note.cmd)
+	replies, err := readNoted(note.cmd, users)
 	if err != nil {
 		p.local.keep(user, socket)
 		return nil, false, unavailable("note a socket", err)
 	}
-	p.local.learn(user, []localSocket{s}, reply.sinces)
+	reply := replies[0]
+	p.local.learn(user, users[0].sockets, reply.sinces)
 	for _, socket := range reply.out {
 		p.local.drop(user, socket)
 	}
@@ -122,15 +126,21 @@ func (p *presence) Online(ctx context.Context, users []string) ([]bool, error) {
 }
 
 // note is a call of presence_note.lua.
-func (p *presence) note(user string, sockets []localSocket, most int) *call {
-	c := newCall(presenceNote, 1, 2+2*len(sockets))
-	c.add(userKey(user), p.lease.Milliseconds(), most)
-	for _, s := range sockets {
-		c.add(s.socket)
-		if s.since == 0 {
-			c.add("")
-		} else {
-			c.add(s.since)
+func (p *presence) note(users []localUser, most int) *call {
+	c := newCall(presenceNote, len(users), 2+3*len(users))
+	for _, u := range users {
+		c.add(userKey(u.user))
+	}
+	c.add(p.lease.Milliseconds(), most)
+	for _, u := range users {
+		c.add(len(u.sockets))
+		for _, s := range u.sockets {
+			c.add(s.socket)
+			if s.since == 0 {
+				c.add("")
+			} else {
+				c.add(s.since)
+			}
 		}
 	}
 	return c
@@ -146,17 +156,34 @@ func (p *presence) leave(user string, sockets []localSocket) *call {
 	return c
 }
 
-// noted is the reply of presence_note.lua.
+// noted is the reply of presence_note.lua about a user.
 type noted struct {
 	sinces []int64
 	out    []string
 	first  bool
 }
 
-func readNoted(reply *redis.Cmd) (n noted, err error) {
-	answer, err := reply.Result()
-	if err != nil || answer == int64(0) { // all is as remembered
-		return noted{}, err
+// readNoted gives the replies about these users.
+func readNoted(cmd *redis.Cmd, users []localUser) ([]noted, error) {
+	answers, err := cmd.Slice()
+	if err == nil && len(answers) != len(users) {
+		err = fmt.Errorf("unexpected reply: %v", answers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	replies := make([]noted, len(users))
+	for i, answer := range answers {
+		if replies[i], err = readUser(answer); err != nil {
+			return nil, err
+		}
+	}
+	return replies, nil
+}
+
+func readUser(answer any) (n noted, err error) {
+	if answer == int64(0) { // all is as remembered
+		return noted{}, nil
 	}
 	parts, ok := answer.([]any)
 	if !ok || len(parts) != 3 {

@@ -73,19 +73,26 @@ func (p *presence) renew(ctx context.Context, users []localUser) error {
 func (p *presence) renewSome(ctx context.Context, users []localUser) error {
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
-	calls := make([]*call, len(users))
-	for i, u := range users {
-		calls[i] = p.note(u.user, u.sockets, 0)
+	together := presenceCall
+	if (nodes{p.client}).sharded() {
+		together = 1
+	}
+	calls := make([]*call, 0, 1+len(users)/together)
+	for some := range slices.Chunk(users, together) {
+		calls = append(calls, p.note(some, 0))
 	}
 	send(ctx, p.client, calls)
 	var failed error
 	for i, c := range calls {
-		n, err := readNoted(c.cmd)
+		some := users[i*together : min((i+1)*together, len(users))]
+		replies, err := readNoted(c.cmd, some)
 		if err != nil {
 			failed = err
 			continue
 		}
-		p.local.learn(users[i].user, users[i].sockets, n.sinces)
+		for n, u := range some {
+			p.local.learn(u.user, u.sockets, replies[n].sinces)
+		}
 	}
 	return errors.Join(failed, p.forgetGone(ctx, users))
 }

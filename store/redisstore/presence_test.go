@@ -273,10 +273,45 @@ func TestPresenceLearnsByRenewal(t *testing.T) {
 	if entered.since == 0 || learned != entered {
 		t.Errorf("learned %+v of a socket that has entered as %+v", learned, entered)
 	}
-	again := p.note("u", []localSocket{learned}, 0)
+	known := []localUser{{"u", []localSocket{learned}}}
+	again := p.note(known, 0)
 	send(t.Context(), p.client, []*call{again})
-	if n, err := readNoted(again.cmd); err != nil || n.sinces != nil {
+	if n, err := readNoted(again.cmd, known); err != nil || n[0].sinces != nil {
 		t.Errorf("a renewal of what is known says %+v, %v", n, err)
+	}
+}
+
+// TestPresenceRenewsTogether: what is renewed in few calls is learned of each one.
+func TestPresenceRenewsTogether(t *testing.T) {
+	r := storetest.Redis(t)
+	p := newPresence(dial(t, r.URL()), presenceOptions{Lease: time.Hour})
+	other := newPresence(dial(t, r.URL()), presenceOptions{Lease: time.Hour})
+	var users []localUser
+	for i := range 2*presenceCall + 7 {
+		u := localUser{user: fmt.Sprint("user-", i)}
+		for n := range 1 + i%3 {
+			socket := fmt.Sprint("socket-", n)
+			if i%2 == 0 {
+				enter(t, other, u.user, socket) // it is there already, since then
+			}
+			u.sockets = append(u.sockets, p.local.add(u.user, socket))
+			p.local.keep(u.user, socket)
+		}
+		users = append(users, u)
+	}
+	if err := p.renewSome(t.Context(), users); err != nil {
+		t.Fatal(err)
+	}
+	for i, u := range users {
+		for _, s := range u.sockets {
+			ours, theirs := p.local.add(u.user, s.socket), other.local.add(u.user, s.socket)
+			if ours.since == 0 || i%2 == 0 && ours.since != theirs.since {
+				t.Errorf("%s of %s is there since %d, as renewed, and %d, as entered", s.socket, u.user, ours.since, theirs.since)
+			}
+		}
+		if online, err := other.Online(t.Context(), []string{u.user}); err != nil || !online[0] {
+			t.Errorf("%s is online: %v, %v", u.user, online, err)
+		}
 	}
 }
 

@@ -83,11 +83,15 @@ func FuzzNoted(f *testing.F) {
 	f.Add([]byte{6, 7, 6, 7, 8, 8}, "")
 	f.Fuzz(func(t *testing.T, script []byte, text string) {
 		reply, _ := scripted(script, text)
-		n, err := readNoted(replied(reply))
+		n, err := readUser(reply)
 		if err != nil && (n.first || len(n.out) > 0 || len(n.sinces) > 0) || err == nil && len(reply) != 3 {
 			t.Errorf("%v reads %+v, %v", reply, n, err)
 		}
-		_, _ = readNoted(replied(text))
+		all, err := readNoted(replied(reply), make([]localUser, 2))
+		if (err == nil) != (len(all) == 2) {
+			t.Errorf("%v reads %+v, %v", reply, all, err)
+		}
+		_, _ = readNoted(replied(text), make([]localUser, 1))
 	})
 }
 
