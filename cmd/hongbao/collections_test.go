@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,8 @@ func TestCollections(t *testing.T) {
 }
 
 func testCollections(t *testing.T) {
-	calmed := 0
-	c := collections{last: time.Now(), calm: time.AfterFunc(seldom, func() { calmed++ })}
+	var calmed atomic.Int32
+	c := collections{last: time.Now(), calm: time.AfterFunc(seldom, func() { calmed.Add(1) })}
 	for _, step := range []struct {
 		after time.Duration
 		live  uint64
@@ -33,7 +34,7 @@ func testCollections(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Minute)
-	if calmed != 2 {
-		t.Errorf("collected %d times because it was calm, want once at the beginning and once behind what was busy", calmed)
+	if n := calmed.Load(); n != 2 {
+		t.Errorf("collected %d times because it was calm, want once at the beginning and once behind what was busy", n)
 	}
 }
