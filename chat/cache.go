@@ -77,31 +77,27 @@ func (c *cache[V]) put(k seat, v V, version uint64) {
 		c.dropLocked(s, hash)
 		return
 	}
-	c.keepLocked(s, hash, &cached[V]{k, v})
-}
-
-// changes is what to give to foresee: how many there have been. Who loads many values does not know before whose they are.
-func (c *cache[V]) changes() uint64 { return c.drops.Load() }
-
-// foresee puts a value unless it is there, or anything was dropped since the changes were counted.
-func (c *cache[V]) foresee(k seat, v V, changes uint64) {
-	s, hash := c.place(k)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.values[hash] == nil && c.drops.Load() == changes && !c.idle.Load() {
-		c.keepLocked(s, hash, &cached[V]{k, v})
-	}
-}
-
-// keepLocked makes room if there is none.
-func (c *cache[V]) keepLocked(s *cacheShard[V], hash uint64, one *cached[V]) {
 	if s.values[hash] == nil && len(s.values) >= c.perShard {
 		for other := range s.values { // any will do: who is needed again is loaded again
 			delete(s.values, other)
 			break
 		}
 	}
-	s.values[hash] = one
+	s.values[hash] = &cached[V]{k, v}
+}
+
+// changes is what to give to foresee: how many there have been. Who loads many values does not know before whose they are.
+func (c *cache[V]) changes() uint64 { return c.drops.Load() }
+
+// foresee puts a value if there is room, unless it is there, or anything was dropped since the changes were counted: who may
+// be asked for pushes nobody out who is.
+func (c *cache[V]) foresee(k seat, v V, changes uint64) {
+	s, hash := c.place(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.values[hash] == nil && len(s.values) < c.perShard && c.drops.Load() == changes && !c.idle.Load() {
+		s.values[hash] = &cached[V]{k, v}
+	}
 }
 
 // drop forgets the value, and whatever is being loaded now, and gives the new version.

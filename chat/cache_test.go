@@ -62,6 +62,12 @@ func TestCacheForesees(t *testing.T) {
 	if v, _, ok := c.get(k); !ok || v != "new" {
 		t.Errorf("%q, %v is kept, not what was there first", v, ok)
 	}
+	for i := range 100 * cacheShards {
+		c.foresee(seat{"room", strconv.Itoa(i)}, "many", c.changes())
+	}
+	if v, _, ok := c.get(k); !ok || v != "new" {
+		t.Errorf("%q, %v: pushed out by who may be asked for", v, ok)
+	}
 }
 
 func TestCacheHitDoesNotAllocate(t *testing.T) {

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 )
 
 // Standing of a user to a room, from memory where possible. It is exact for every change made by this Service; a
@@ -11,6 +12,9 @@ import (
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
 	if s.deleted.has(room) {
 		return Standing{Ever: true, Gone: true}, nil
+	}
+	if checkID("room", room) != nil || !utf8.ValidString(room) || !ValidUser(user) {
+		return Standing{}, nil // nothing is called so, and whoever asks together need not suffer
 	}
 	at := seat{room, user}
 	st, version, ok := s.standings.get(at)

@@ -47,6 +47,8 @@ type Conn struct {
 	unread *bufio.Reader // what ws reads through; nil: not known. Static after Attach
 	cameAt int64         // the tick at which something came
 
+	fd int32 // guarded by watch.mu; of the socket, since it parked first
+
 	mu       sync.Mutex // guards the following
 	queue    *batch     // nil: empty
 	held     *batch     // what was queued since Hold
@@ -58,7 +60,6 @@ type Conn struct {
 	expiry   expiry        // what to say at closeAt
 	code     int           // the code of our close frame; 0: none
 	caughtUp chan struct{} // closed when CatchUp may go on; nil: nobody waits
-	fd       int32         // of the socket, since it parked first; owned by the reader
 	parked   bool          // there is no reader until something comes
 	byPeer   bool          // the peer's close frame came first
 	holding  bool

@@ -36,7 +36,13 @@ func (c *Conn) park() bool {
 	if !parked {
 		return false
 	}
-	return c.hub.watch.add(c) || !c.unpark()
+	if !c.hub.watch.add(c) {
+		return !c.unpark()
+	}
+	if c.isClosing() { // meanwhile: its last reader may have been here before us
+		c.hub.watch.forget(c)
+	}
+	return true
 }
 
 // unpark tells whether the caller has to start a reader.

@@ -40,7 +40,11 @@ func (w *watch) run(ctx context.Context) {
 	raw, _ := file.SyscallConn() // it fails for none at all
 	w.turn(true, epoll)
 	end := func() {
-		w.turn(false, 0)
+		for _, c := range w.turn(false, 0) {
+			if c != nil && c.unpark() {
+				go c.read()
+			}
+		}
 		_ = file.Close() // which ends the wait
 	}
 	defer end()
@@ -49,7 +53,10 @@ func (w *watch) run(ctx context.Context) {
 	for {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
-			n, _ = syscall.EpollWait(int(fd), events, 0)
+			var failed error
+			for n, failed = syscall.EpollWait(int(fd), events, 0); errors.Is(failed, syscall.EINTR); {
+				n, failed = syscall.EpollWait(int(fd), events, 0)
+			}
 			return n > 0 // else the runtime waits for more
 		})
 		if err != nil {
@@ -63,22 +70,21 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-func (w *watch) turn(on bool, epoll int) {
+// turn gives those who were watched before.
+func (w *watch) turn(on bool, epoll int) (parked []*Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.on, w.epoll, w.conns = on, epoll, nil
+	parked, w.on, w.epoll, w.conns = w.conns, on, epoll, nil
+	return parked
 }
 
 // add watches for one thing to read, or the end; false: nobody will.
 func (w *watch) add(c *Conn) (added bool) {
-	err := c.raw.Control(func(fd uintptr) {
-		c.fd = int32(fd)
-		added = w.enter(c)
-	})
+	err := c.raw.Control(func(fd uintptr) { added = w.enter(c, int(fd)) })
 	return added && err == nil
 }
 
-func (w *watch) enter(c *Conn) bool {
+func (w *watch) enter(c *Conn, fd int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.on {
@@ -88,11 +94,10 @@ func (w *watch) enter(c *Conn) bool {
 		}
 		return false
 	}
-	fd := int(c.fd)
 	for fd >= len(w.conns) {
 		w.conns = append(w.conns, nil)
 	}
-	w.conns[fd] = c
+	w.conns[fd], c.fd = c, int32(fd)
 	event := syscall.EpollEvent{Events: syscall.EPOLLIN | syscall.EPOLLRDHUP | syscall.EPOLLONESHOT, Fd: c.fd}
 	err := syscall.EpollCtl(w.epoll, syscall.EPOLL_CTL_MOD, fd, &event)
 	if errors.Is(err, syscall.ENOENT) {

@@ -3,7 +3,9 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	"hongbao/chat"
 )
@@ -53,10 +55,20 @@ func (c *committer[J]) doAll(ctx context.Context, jobs []J) []error {
 	}
 	for i, t := range tickets {
 		if t != nil {
-			errs[i] = c.answer(t)
+			errs[i] = c.answer(context.Background(), t)
 		}
 	}
 	return errs
+}
+
+// ask is do for a job that changes nothing: nobody needs to know what becomes of it when its caller has gone. Then the job is
+// the committer's, and must not be looked at.
+func (c *committer[J]) ask(ctx context.Context, job J) error {
+	t := &ticket[J]{job: job, done: make(chan struct{})}
+	if err := c.enqueue(ctx, t); err != nil {
+		return err
+	}
+	return c.answer(ctx, t)
 }
 
 func (c *committer[J]) enqueue(ctx context.Context, t *ticket[J]) error {
@@ -78,10 +90,12 @@ func (c *committer[J]) enqueue(ctx context.Context, t *ticket[J]) error {
 	}
 }
 
-func (c *committer[J]) answer(t *ticket[J]) error {
+func (c *committer[J]) answer(ctx context.Context, t *ticket[J]) error {
 	select {
 	case <-t.done:
 		return t.err
+	case <-ctx.Done():
+		return unavailable("wait for an answer", ctx.Err())
 	case <-c.done:
 	}
 	select { // the committer may have answered just before it ended
@@ -133,7 +147,7 @@ func (c *committer[J]) commit(batch []*ticket[J]) {
 	for i, t := range batch {
 		jobs[i] = t.job
 	}
-	err := c.run(context.Background(), jobs)
+	err := c.attempt(jobs)
 	if half := len(batch) / 2; half > 0 && err != nil && poisonous(err) {
 		c.log.Debug("batch is halved", "jobs", len(batch), "err", err)
 		c.commit(batch[:half])
@@ -147,6 +161,17 @@ func (c *committer[J]) commit(batch []*ticket[J]) {
 		t.err = err
 		close(t.done)
 	}
+}
+
+// attempt turns a panic into an error, so that it costs neither the committer nor the process.
+func (c *committer[J]) attempt(jobs []J) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("panic in a batch", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic in a batch: %v", p)
+		}
+	}()
+	return c.run(context.Background(), jobs)
 }
 
 // close answers what is queued and ends the committer.

@@ -19,9 +19,13 @@ type asking struct {
 // Standing implements chat.Store. Those who ask at the same time share a query: when a crowd that nobody remembers yet
 // grabs at once, a query each would cost more than all else about the grab.
 func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience) // those before may have taken as long
+	defer cancel()
 	a := &asking{room: room, user: user}
-	err := s.standings.do(ctx, a)
-	return a.standing, outcome("read standing", err)
+	if err := s.standings.ask(ctx, a); err != nil {
+		return chat.Standing{}, outcome("read standing", err)
+	}
+	return a.standing, nil
 }
 
 const standingsOf = `

@@ -1,12 +1,15 @@
 package pgstore
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/storetest"
 )
 
 // TestStandingsOfACrowd: of many who ask at once, and so share queries, each hears of himself and his room.
@@ -50,4 +53,45 @@ func TestStandingsOfACrowd(t *testing.T) {
 		})
 	}
 	everyone.Wait()
+}
+
+// TestStandingIsNotWaitedForTooLong: though others are to be answered first, and all connections are taken.
+func TestStandingIsNotWaitedForTooLong(t *testing.T) {
+	s := openStore(t, storetest.Database(t)+"&pool_max_conns=3")
+	furnish(t, s)
+	busy, free := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer free()
+	var taken sync.WaitGroup
+	for range 3 {
+		taken.Add(1)
+		all.Go(func() {
+			lent, err := s.pool.lend(t.Context())
+			taken.Done()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer lent.Release()
+			<-busy.Done()
+		})
+	}
+	taken.Wait()
+	for range 2 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			began := time.Now()
+			_, err := s.Standing(ctx, room, "x")
+			if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > 2*time.Second {
+				t.Errorf("%v after %v", err, took)
+			}
+		})
+	}
+	began := time.Now()
+	_, err := s.Standing(t.Context(), room, "y")
+	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > patience+time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
 }

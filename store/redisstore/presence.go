@@ -163,27 +163,31 @@ type noted struct {
 	first  bool
 }
 
-// readNoted gives the replies about these users.
+// readNoted gives the replies about these users; nothing is noted of those of whom the error is.
 func readNoted(cmd *redis.Cmd, users []localUser) ([]noted, error) {
+	replies := make([]noted, len(users))
 	answers, err := cmd.Slice()
 	if err == nil && len(answers) != len(users) {
 		err = fmt.Errorf("unexpected reply: %v", answers)
 	}
 	if err != nil {
-		return nil, err
+		return replies, err
 	}
-	replies := make([]noted, len(users))
+	var failed error
 	for i, answer := range answers {
 		if replies[i], err = readUser(answer); err != nil {
-			return nil, err
+			failed = err
 		}
 	}
-	return replies, nil
+	return replies, failed
 }
 
 func readUser(answer any) (n noted, err error) {
 	if answer == int64(0) { // all is as remembered
 		return noted{}, nil
+	}
+	if err, ok := answer.(error); ok {
+		return noted{}, err
 	}
 	parts, ok := answer.([]any)
 	if !ok || len(parts) != 3 {

@@ -7,7 +7,8 @@
 -- ARGV[3..] for each user: how many pairs follow; and the pairs: a socket; since when, as its instance remembers it, or ''
 --           when it does not
 -- reply     for each user {{since when, of each socket in the order given}, {sockets that have to go, the oldest first}, 1: he
---           had none before; else 0}; 0 instead when he may have any number and all is as remembered, as renewals find it
+--           had none before; else 0}; 0 instead when he may have any number and all is as remembered, as renewals find it;
+--           or an error
 --
 -- It holds: a socket keeps its first time, here or in its instance's memory. A new one is younger than all that are
 -- here, even if the clock went back. Who is dead counts for nothing and is dropped. The key ends with its last lease,
@@ -21,7 +22,10 @@ local most = tonumber(ARGV[2])
 -- note notes the pairs of one user, which are the arguments from one to another.
 local function note(key, from, to)
   local age, newest = {}, 0
-  local kept = redis.call('HGETALL', key)
+  local kept = redis.pcall('HGETALL', key)
+  if kept.err then
+    return kept -- something else is called so: the others need not suffer
+  end
   for i = 1, #kept, 2 do
     local since, ends = string.match(kept[i + 1], '^(%d+) (%d+)$')
     if ends and ends * 1000 > now then

@@ -88,7 +88,6 @@ func (p *presence) renewSome(ctx context.Context, users []localUser) error {
 		replies, err := readNoted(c.cmd, some)
 		if err != nil {
 			failed = err
-			continue
 		}
 		for n, u := range some {
 			p.local.learn(u.user, u.sockets, replies[n].sinces)

@@ -299,10 +299,17 @@ func TestPresenceRenewsTogether(t *testing.T) {
 		}
 		users = append(users, u)
 	}
-	if err := p.renewSome(t.Context(), users); err != nil {
+	const odd = 3
+	if err := p.client.Set(t.Context(), userKey(users[odd].user), "no hash", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
+	if err := p.renewSome(t.Context(), users); err == nil {
+		t.Error("a key that holds something else is no error")
+	}
 	for i, u := range users {
+		if i == odd {
+			continue
+		}
 		for _, s := range u.sockets {
 			ours, theirs := p.local.add(u.user, s.socket), other.local.add(u.user, s.socket)
 			if ours.since == 0 || i%2 == 0 && ours.since != theirs.since {

@@ -88,7 +88,7 @@ func FuzzNoted(f *testing.F) {
 			t.Errorf("%v reads %+v, %v", reply, n, err)
 		}
 		all, err := readNoted(replied(reply), make([]localUser, 2))
-		if (err == nil) != (len(all) == 2) {
+		if len(all) != 2 || err == nil && len(reply) != 2 {
 			t.Errorf("%v reads %+v, %v", reply, all, err)
 		}
 		_, _ = readNoted(replied(text), make([]localUser, 1))
