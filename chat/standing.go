@@ -13,8 +13,8 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	if s.deleted.has(room) {
 		return Standing{Ever: true, Gone: true}, nil
 	}
-	if checkID("room", room) != nil || !utf8.ValidString(room) || !ValidUser(user) {
-		return Standing{}, nil // nothing is called so, and whoever asks together need not suffer
+	if !possible(room) || !ValidUser(user) { // whoever asks together need not suffer
+		return Standing{}, nil
 	}
 	at := seat{room, user}
 	st, version, ok := s.standings.get(at)
@@ -30,6 +30,9 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	}
 	return st, nil
 }
+
+// possible tells whether a room may be called so.
+func possible(room string) bool { return checkID("room", room) == nil && utf8.ValidString(room) }
 
 // Remembers tells whether Standing would have to ask nobody.
 func (s *Service) Remembers(room, user string) bool {
