@@ -180,7 +180,7 @@ func must[Reply any](c *client, method string, request any) Reply {
 	c.t.Helper()
 	var reply Reply
 	var err error
-	eventually(c.t, 40*time.Second, method+" is answered", func() bool {
+	eventually(c.t, 90*time.Second, method+" is answered", func() bool { // the SDK backs off for up to 20 s, again and again
 		reply, err = ask[Reply](context.Background(), c, method, request)
 		var refused *centrifuge.Error
 		return err == nil || errors.As(err, &refused) && !refused.Temporary
