@@ -13,13 +13,13 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	if s.deleted.has(room) {
 		return Standing{Ever: true, Gone: true}, nil
 	}
-	if !possible(room) || !ValidUser(user) { // whoever asks together need not suffer
-		return Standing{}, nil
-	}
 	at := seat{room, user}
 	st, version, ok := s.standings.get(at)
 	if ok {
 		return st, nil
+	}
+	if !possible(room) || !ValidUser(user) { // whoever asks together need not suffer
+		return Standing{}, nil
 	}
 	st, err := s.store.Standing(ctx, room, user)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 
@@ -69,6 +70,21 @@ func TestStandingIsForeseen(t *testing.T) {
 	h.must(h.Leave(h.ctx, person("bob"), room))
 	if st := h.standing(room, "bob"); st.In {
 		t.Errorf("he has left and stands as %+v", st)
+	}
+}
+
+// TestStandingToWhatCannotBe: the store is not asked, which would have to refuse it, and with it whoever asks together.
+func TestStandingToWhatCannotBe(t *testing.T) {
+	h := newHouse(t, chat.Options{})
+	room := h.room(chat.Public, "ann")
+	before := h.store.standings.Load()
+	for _, at := range [][2]string{{"a\x00b", "ann"}, {"a\xffb", "ann"}, {strings.Repeat("a", 1000), "ann"}, {"", "ann"}, {room, "a\x00"}} {
+		if st := h.standing(at[0], at[1]); st != (chat.Standing{}) {
+			t.Errorf("%.20q stands to %.20q as %+v", at[1], at[0], st)
+		}
+	}
+	if asked := h.store.standings.Load() - before; asked != 0 {
+		t.Errorf("the store was asked %d times", asked)
 	}
 }
 

@@ -39,6 +39,7 @@
 //	topic.mu -> Conn.mu -> a wheel's mu, late.mu
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
-//	Hub.mu, watch.mu -> nothing
+//	Hub.mu   -> nothing
+//	watch.mu -> Conn.mu
 //	No lock is held while calling Fetch, LastSeqs, a Handler or Peers; Encode and Revise are called under topic.mu, announce under Conn.mu too.
 package hub

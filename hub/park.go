@@ -36,13 +36,7 @@ func (c *Conn) park() bool {
 	if !parked {
 		return false
 	}
-	if !c.hub.watch.add(c) {
-		return !c.unpark()
-	}
-	if c.isClosing() { // meanwhile: its last reader may have been here before us
-		c.hub.watch.forget(c)
-	}
-	return true
+	return c.hub.watch.add(c) || !c.unpark()
 }
 
 // unpark tells whether the caller has to start a reader.

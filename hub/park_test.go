@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,4 +169,34 @@ func TestParkedHearsTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestParkedWhileItEnds: a reader that is about to park when the connection ends leaves nothing behind.
+func TestParkedWhileItEnds(t *testing.T) {
+	l := newLot(t)
+	l.say("one")
+	l.awaitParked()
+	c, w := l.conn, &l.conn.hub.watch
+	w.forget(c) // as if it were only about to be watched
+	_ = c.raw.Control(func(fd uintptr) {
+		go c.fail()
+		<-l.handler.closed
+		if w.enter(c, int(fd)) {
+			t.Error("watched when it is gone")
+		}
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.Contains(w.conns, c) {
+		t.Error("remembered when it is gone")
+	}
+}
+
+// TestParkedOutliveTheWatch: when there is no watch any more, they have readers again.
+func TestParkedOutliveTheWatch(t *testing.T) {
+	l := newLot(t)
+	l.say("one")
+	l.awaitParked()
+	l.conn.hub.watch.end()
+	l.say("two")
 }

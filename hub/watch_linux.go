@@ -40,11 +40,7 @@ func (w *watch) run(ctx context.Context) {
 	raw, _ := file.SyscallConn() // it fails for none at all
 	w.turn(true, epoll)
 	end := func() {
-		for _, c := range w.turn(false, 0) {
-			if c != nil && c.unpark() {
-				go c.read()
-			}
-		}
+		w.end()
 		_ = file.Close() // which ends the wait
 	}
 	defer end()
@@ -66,6 +62,15 @@ func (w *watch) run(ctx context.Context) {
 			if c := w.take(int(e.Fd)); c != nil && c.unpark() {
 				go c.read()
 			}
+		}
+	}
+}
+
+// end gives those readers again who are watched, for nobody will.
+func (w *watch) end() {
+	for _, c := range w.turn(false, 0) {
+		if c != nil && c.unpark() {
+			go c.read()
 		}
 	}
 }
@@ -92,6 +97,9 @@ func (w *watch) enter(c *Conn, fd int) bool {
 		case w.wanted <- struct{}{}:
 		default:
 		}
+		return false
+	}
+	if c.isClosing() { // its last reader may have been here before, and nobody would forget it
 		return false
 	}
 	for fd >= len(w.conns) {

@@ -178,9 +178,14 @@ func patientCall(ctx context.Context, c *centrifuge.Client, method string, data 
 // must sends a command, again for as long as the answer says that this is right or none comes, as clients should.
 func must[Reply any](c *client, method string, request any) Reply {
 	c.t.Helper()
+	return mustWithin[Reply](c, 40*time.Second, method, request)
+}
+
+func mustWithin[Reply any](c *client, patience time.Duration, method string, request any) Reply {
+	c.t.Helper()
 	var reply Reply
 	var err error
-	eventually(c.t, 90*time.Second, method+" is answered", func() bool { // the SDK backs off for up to 20 s, again and again
+	eventually(c.t, patience, method+" is answered", func() bool {
 		reply, err = ask[Reply](context.Background(), c, method, request)
 		var refused *centrifuge.Error
 		return err == nil || errors.As(err, &refused) && !refused.Temporary

@@ -94,7 +94,8 @@ func (r *restarts) speak(n int, over <-chan struct{}) {
 		case <-time.After(rand.N(8 * time.Second)):
 		}
 		key := fmt.Sprintf("text-%d-%d", n, i)
-		reply := must[wire.SendReply](r.people[n], "send", wire.SendRequest{Room: r.roomsOf(n)[i%2], Key: key, Text: key})
+		// Who is cut off again and again waits up to 20 s between his tries: the SDK does not say how to have it otherwise.
+		reply := mustWithin[wire.SendReply](r.people[n], 90*time.Second, "send", wire.SendRequest{Room: r.roomsOf(n)[i%2], Key: key, Text: key})
 		r.mu.Lock()
 		r.acked[key] = reply
 		r.mu.Unlock()

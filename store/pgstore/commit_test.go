@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -244,4 +246,20 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+}
+
+// TestPanicIsAnError of the job that has it, and of no other.
+func TestPanicIsAnError(t *testing.T) {
+	c := newCommitter(func(_ context.Context, jobs []int) error {
+		if slices.Contains(jobs, 13) {
+			panic("unlucky")
+		}
+		return nil
+	}, slog.New(slog.DiscardHandler))
+	defer c.close()
+	for i, err := range c.doAll(t.Context(), []int{11, 12, 13, 14}) {
+		if (err != nil) != (i == 2) {
+			t.Errorf("job %d: %v", i, err)
+		}
+	}
 }
