@@ -125,16 +125,12 @@ func TestRevokedWhileConnecting(t *testing.T) {
 		s := newTestServer(t)
 		addr := s.listen(t)
 		s.signIn(t, "ann", 0)
-		first := true
-		s.store.listed = func() {
-			if first {
-				first = false
-				if err := s.chat.Revoke(context.Background(), "ann"); err != nil {
-					t.Error(err)
-				}
-				s.Disconnect("ann")
+		s.store.whenListed("ann", func() {
+			if err := s.chat.Revoke(context.Background(), "ann"); err != nil {
+				t.Error(err)
 			}
-		}
+			s.Disconnect("ann")
+		})
 		c := dial(t, addr, wire.JSON)
 		c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
 		c.mustClose(wire.CloseRevoked)

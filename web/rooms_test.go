@@ -92,10 +92,10 @@ func TestToldWhileConnecting(t *testing.T) {
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: stays})
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: goes})
 		c := dial(t, addr, e)
-		s.store.listed = func() {
+		s.store.whenListed(user, func() {
 			s.admin(t, "credit", wire.AdjustRequest{User: user, Amount: 5, Key: "while-connecting-" + user})
 			call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: goes})
-		}
+		})
 		c.send(`{"id":1,"connect":{"token":"` + goodToken(t, user) + `"}}`)
 
 		r := c.next()

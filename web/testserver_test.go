@@ -30,9 +30,12 @@ type testServer struct {
 // watchedStore is the real store, which can be held up when it has read a user's rooms.
 type watchedStore struct {
 	chat.Store
-	listed func()                          // nil: go on
+	listed sync.Map                        // of users: what happens, once, when their rooms have been read: func()
 	held   atomic.Pointer[<-chan struct{}] // standings wait for it; nil: go on
 }
+
+// whenListed has something happen when this user's rooms have been read the next time.
+func (s *watchedStore) whenListed(user string, happen func()) { s.listed.Store(user, happen) }
 
 // holdStanding holds up whoever asks how a user stands to a room, until free is closed.
 func (s *watchedStore) holdStanding(free <-chan struct{}) { s.held.Store(&free) }
@@ -49,8 +52,8 @@ func (s *watchedStore) Standing(ctx context.Context, room, user string) (chat.St
 
 func (s *watchedStore) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
 	rooms, err := s.Store.Memberships(ctx, user)
-	if s.listed != nil {
-		s.listed()
+	if happen, ok := s.listed.LoadAndDelete(user); ok {
+		happen.(func())()
 	}
 	return rooms, err
 }
