@@ -74,7 +74,7 @@ func (j *jwks) find(ctx context.Context, id string) (key, error) {
 			return key{}, errNoKey
 		}
 	}
-	f := j.fetch()
+	f := j.fetch(set)
 	if f != nil {
 		if err := f.wait(ctx); err != nil {
 			return key{}, fmt.Errorf("%w: keys of tokens: %w", chat.ErrUnavailable, err)
@@ -91,12 +91,12 @@ func (j *jwks) find(ctx context.Context, id string) (key, error) {
 	return key{}, fmt.Errorf("%w %.64q", errNoKey, id)
 }
 
-// fetch starts a fetch, or joins the one under way; nil: it is too soon for another.
-func (j *jwks) fetch() *flight {
+// fetch starts a fetch, or joins the one under way; nil: another set than the one seen has come, or it is too soon for another.
+func (j *jwks) fetch(seen *keySet) *flight {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := j.now()
-	if j.flight != nil || !j.last.IsZero() && now.Sub(j.last) < jwksGap {
+	if j.flight != nil || j.set.Load() != seen || !j.last.IsZero() && now.Sub(j.last) < jwksGap {
 		return j.flight
 	}
 	f := &flight{done: make(chan struct{})}
@@ -122,7 +122,7 @@ func (j *jwks) run(ctx context.Context) {
 	defer j.end()
 	for {
 		wait := jwksGap // a token was first, or the URL does not answer
-		if f := j.fetch(); f != nil && f.wait(ctx) == nil {
+		if f := j.fetch(j.set.Load()); f != nil && f.wait(ctx) == nil {
 			wait = jwksEvery
 		}
 		if !pause(ctx, wait) {

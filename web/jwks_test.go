@@ -268,7 +268,10 @@ func TestJWKSRun(t *testing.T) {
 			t.Errorf("asked at %v, want %v", at, want)
 		}
 		time.Sleep(time.Minute)
-		if f := keys.fetch(); f == nil || f.wait(t.Context()) == nil {
+		if keys.fetch(nil) != nil {
+			t.Error("who has not seen the last set fetched another")
+		}
+		if f := keys.fetch(keys.set.Load()); f == nil || f.wait(t.Context()) == nil {
 			t.Error("fetched after the end")
 		}
 	})

@@ -192,10 +192,11 @@ func TestCloseWaitsForTheQueue(t *testing.T) {
 		if _, err := w.lockRoom(room); err != nil {
 			return err
 		}
-		for i := range told {
-			wg.Go(func() { _, _, told[i] = s.Append(t.Context(), text(i)) })
-		}
+		say := func(i int) { wg.Go(func() { _, _, told[i] = s.Append(t.Context(), text(i)) }) }
+		say(0)
 		blocked(t, other)
+		say(1)
+		say(2)
 		for len(s.entries.queue) < len(told)-1 {
 			runtime.Gosched()
 		}
