@@ -10,11 +10,7 @@ import (
 // change made by another one is seen when its word has come (Publisher.Moved, Forget). Of a deleted room it says of
 // everyone that he was in it: nothing hangs on that any more.
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
-	if s.deleted.has(room) {
-		return Standing{Ever: true, Gone: true}, nil
-	}
-	at := seat{room, user}
-	st, version, ok := s.standings.get(at)
+	st, version, ok := s.remembered(room, user)
 	if ok {
 		return st, nil
 	}
@@ -34,10 +30,18 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 // possible tells whether a room may be called so.
 func possible(room string) bool { return checkID("room", room) == nil && utf8.ValidString(room) }
 
-// Remembers tells whether Standing would have to ask nobody.
-func (s *Service) Remembers(room, user string) bool {
-	_, _, ok := s.standings.get(seat{room, user})
-	return ok
+// Remembered is Standing as far as nobody has to be asked.
+func (s *Service) Remembered(room, user string) (st Standing, ok bool) {
+	st, _, ok = s.remembered(room, user)
+	return st, ok
+}
+
+// remembered gives the standing, or else the version to remember it with.
+func (s *Service) remembered(room, user string) (st Standing, version uint64, ok bool) {
+	if s.deleted.has(room) {
+		return Standing{Ever: true, Gone: true}, 0, true
+	}
+	return s.standings.get(seat{room, user})
 }
 
 // Forget drops what is remembered and has been changed by another instance: a user's standing to a room; without a room

@@ -101,7 +101,9 @@ func (c *Conn) leave() {
 	c.subs = nil
 	c.timer.disarm()
 	c.mu.Unlock()
-	c.hub.watch.forget(c)
+	if c.line != nil {
+		c.hub.ears.forget(c)
+	}
 	for _, s := range subs {
 		s.topic.mu.Lock()
 		s.topic.drop(s)

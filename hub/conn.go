@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"bufio"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -14,9 +13,10 @@ import (
 
 // Handler is the owner of a connection: a session.
 type Handler interface {
-	// Frame is one whole message from the client, on the reading goroutine; data is only valid meanwhile.
-	// Blocking here is the client's back-pressure.
-	Frame(binary bool, data []byte)
+	// Frame is one whole message from the client, on the reading goroutine; data is only valid meanwhile. True: what it has
+	// queued is to be flushed. Blocking here is the client's back-pressure, but while the handler is Idle and the client takes its
+	// replies it must not: the goroutine may read for others, too.
+	Frame(binary bool, data []byte) (flush bool)
 	// Signal is a message to the session itself (Hub.Signal). It holds up whoever gave it, so it must be quick.
 	Signal(topic string, data []byte)
 	// Idle tells whether no command is in flight.
@@ -31,6 +31,8 @@ type Conn struct {
 	hub     *Hub
 	ws      *websocket.Conn
 	raw     syscall.RawConn // nil: not plain TCP, and not to be written to without waiting
+	line    *line           // nil: no ear hears for it
+	fd      int             // of line
 	handler Handler
 	flusher func() // c.flush as a value: starting it allocates nothing
 	enc     Encoding
@@ -42,12 +44,6 @@ type Conn struct {
 	begun  atomic.Int64 // the tick at which the message that is coming in began; 0: none is
 
 	writeBy time.Duration // owned by the flusher: the write deadline, since wheel.start
-
-	// owned by the reader
-	unread *bufio.Reader // what ws reads through; nil: not known. Static after Attach
-	cameAt int64         // the tick at which something came
-
-	fd int32 // guarded by watch.mu; of the socket, since it parked first
 
 	mu       sync.Mutex // guards the following
 	queue    *batch     // nil: empty
@@ -80,9 +76,7 @@ type expiry struct {
 func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
 	c := &Conn{hub: h, ws: ws, enc: e}
 	c.flusher = c.flush
-	if tcp, ok := ws.NetConn().(*net.TCPConn); ok {
-		c.raw, _ = tcp.SyscallConn() // it fails for none at all
-	}
+	c.know(ws.NetConn())
 	h.wheels.deal(&c.timer, c)
 	ws.SetReadLimit(0) // the reader has its own limit, so that the close frame is the flusher's
 	ws.SetPingHandler(c.pinged)
@@ -92,8 +86,26 @@ func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler
 	if !h.add(c) {
 		ws.Close()
 	}
-	go c.read()
+	if !c.park() {
+		go c.read()
+	}
 	return c
+}
+
+// know finds out what the socket can do.
+func (c *Conn) know(socket net.Conn) {
+	l, audible := socket.(*line)
+	if audible {
+		socket = l.Conn
+	}
+	tcp, ok := socket.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	c.raw, _ = tcp.SyscallConn() // it fails for none at all
+	if audible && c.raw.Control(func(fd uintptr) { c.fd = int(fd) }) == nil {
+		c.line = l
+	}
 }
 
 // Encoding of the connection.

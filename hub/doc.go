@@ -23,10 +23,11 @@
 // The goroutines:
 //
 //	goroutine            started by                      ends when                      may block on
-//	reader, one a conn   Attach, the one before, watch   error, close frame, parking    socket read, Handler.Frame
+//	reader, one a conn   Attach, an ear, a close         error, close frame, parking    socket read, Handler.Frame
+	ears, one a core     Run                             ctx                            nothing
 //	flusher, on demand   an idle queue, what a try left  the queue is empty             socket write with deadline
 //	round, on demand     pushes and pings to many        each has had one try           nothing
-//	clock, watch         Run                             ctx                            nothing
+//	clock                Run                             ctx                            nothing
 //	repairers (4)        Run                             ctx                            Options.Fetch
 //	comparer             Run                             ctx                            Options.LastSeqs
 //	bus                  Run                             ctx                            Bus.Run
@@ -40,6 +41,6 @@
 //	topic.mu -> repairs.mu, suspects.mu
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	Hub.mu   -> nothing
-//	watch.mu -> Conn.mu
+//	ear.mu   -> Conn.mu
 //	No lock is held while calling Fetch, LastSeqs, a Handler or Peers; Encode and Revise are called under topic.mu, announce under Conn.mu too.
 package hub

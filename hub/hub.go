@@ -62,7 +62,7 @@ type Hub struct {
 	pools    pools
 	wheels   wheels
 	late     late
-	watch    watch
+	ears     ears
 	repairs  topicQueue // topics with a gap to close
 	suspects suspects   // topics to compare with the store
 	counts   counters
@@ -92,7 +92,7 @@ func New(o Options) *Hub {
 	}
 	h.pools.init(h)
 	h.wheels.init()
-	h.watch.init()
+	h.ears.init()
 	h.repairs.wake = make(chan struct{}, 1)
 	h.suspects.wake = make(chan struct{}, 1)
 	return h
@@ -116,7 +116,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	var group sync.WaitGroup
 	group.Go(func() { h.runClock(ctx) })
-	group.Go(func() { h.watch.run(ctx) })
+	group.Go(func() { h.ears.run(ctx) })
 	group.Go(func() { h.runCompare(ctx) })
 	for range repairers {
 		group.Go(func() { h.runRepair(ctx) })

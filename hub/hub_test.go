@@ -135,13 +135,14 @@ type session struct {
 
 func newSession(c *hub.Conn) hub.Handler { return &session{conn: c} }
 
-func (s *session) Frame(_ bool, data []byte) {
+func (s *session) Frame(_ bool, data []byte) bool {
 	if s.onFrame != nil {
 		s.onFrame(string(data))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.frames = append(s.frames, string(data))
+	return false
 }
 
 func (s *session) Signal(topic string, data []byte) {

@@ -11,10 +11,10 @@ import (
 // quiet is a Handler that does nothing.
 type quiet struct{}
 
-func (quiet) Frame(bool, []byte)    {}
-func (quiet) Signal(string, []byte) {}
-func (quiet) Idle() bool            { return true }
-func (quiet) Closed()               {}
+func (quiet) Frame(bool, []byte) bool { return false }
+func (quiet) Signal(string, []byte)   {}
+func (quiet) Idle() bool              { return true }
+func (quiet) Closed()                 {}
 
 func quietOptions() Options {
 	return Options{

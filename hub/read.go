@@ -13,54 +13,34 @@ import (
 var errTooBig = errors.New("message too big")
 
 // read is the reader. After a close of ours it goes on, to discard what comes until the peer's close frame.
-//
-// Handling a message makes its stack grow, and the collector never shrinks one to the size of a fresh one. So behind a
-// message after which it may have to wait for long the reader parks or, if it cannot, goes on as a new goroutine: an idle
-// connection's has only waited. For the same reason this function itself, which is what waits, keeps nothing on its stack.
 func (c *Conn) read() {
 	for {
-		switch c.took(c.ws.NextReader()) {
-		case readOn:
-		case readAnew:
-			if !c.park() {
-				go c.read()
-			}
-			return
-		case readNoMore:
+		flush, err := c.took(c.ws.NextReader())
+		if flush {
+			c.Flush()
+		}
+		if err != nil {
+			c.readFailed(err)
 			c.leave()
+			return
+		}
+		if c.park() {
 			return
 		}
 	}
 }
 
-// reading is what the reader does next.
-type reading uint8
-
-const (
-	readOn reading = iota
-	readAnew
-	readNoMore
-)
-
-// took handles what NextReader gave.
-func (c *Conn) took(kind int, r io.Reader, err error) reading {
+// took handles what NextReader gave; flush: as of Handler.Frame. It returns only errors that end the reading.
+func (c *Conn) took(kind int, r io.Reader, err error) (flush bool, _ error) {
 	c.heard.Store(true)
-	quiet := c.wasQuiet()
-	if err == nil && !c.isClosing() {
-		err = c.receive(kind == websocket.BinaryMessage, r)
+	if err != nil || c.isClosing() {
+		return false, err
 	}
-	switch {
-	case err != nil:
-		c.readFailed(err)
-		return readNoMore
-	case quiet:
-		return readAnew
-	}
-	return readOn
+	return c.receive(kind == websocket.BinaryMessage, r)
 }
 
-// receive hands one message to the handler. It returns only errors that end the reading.
-func (c *Conn) receive(binary bool, r io.Reader) error {
+// receive hands one message to the handler.
+func (c *Conn) receive(binary bool, r io.Reader) (flush bool, _ error) {
 	pool := &c.hub.pools.reads
 	buffer := pool.Get().(*[]byte)
 	defer giveBuffer(pool, buffer)
@@ -71,18 +51,18 @@ func (c *Conn) receive(binary bool, r io.Reader) error {
 	switch {
 	case errors.Is(err, errTooBig):
 		c.Close(websocket.CloseMessageTooBig, "too big")
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	case !binary && !utf8.Valid(data):
 		c.Close(CloseProtocol, "protocol error")
-		return nil
+		return false, nil
 	}
 	c.busy.Store(true)
-	c.handler.Frame(binary, data)
+	flush = c.handler.Frame(binary, data)
 	c.heard.Store(true)
 	c.busy.Store(false)
-	return nil
+	return flush, nil
 }
 
 // readMessage reads a whole message into b, which grows as needed.

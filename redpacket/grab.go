@@ -17,6 +17,11 @@ func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
 		due = time.Now().Add(s.o.PendingAfter)
 	}
 	r, err := s.grab(ctx, t, due)
+	s.count(r, err)
+	return r, err
+}
+
+func (s *Service) count(r Result, err error) {
 	switch {
 	case err != nil:
 		s.counts.failed.Add(1)
@@ -29,7 +34,6 @@ func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
 	case r.Outcome == OutcomeExpired:
 		s.counts.expired.Add(1)
 	}
-	return r, err
 }
 
 func (s *Service) grab(ctx context.Context, t Try, due time.Time) (Result, error) {
@@ -41,11 +45,11 @@ func (s *Service) grab(ctx context.Context, t Try, due time.Time) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	if !standing.Ever {
-		return Result{}, chat.ErrNotFound
-	}
 	if e := k.ending.Load(); e != nil {
 		return e.answer(&k.packet, t.User, standing)
+	}
+	if !standing.Ever {
+		return Result{}, chat.ErrNotFound
 	}
 	if t.Admit != nil {
 		if err := t.Admit(ctx, t.User); err != nil {
@@ -133,6 +137,9 @@ func (s *Service) learnEnd(k *known) {
 
 // answer to a grab of a finished packet, in the order of checks that the Pool has too.
 func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result, error) {
+	if !standing.Ever {
+		return Result{}, chat.ErrNotFound
+	}
 	r := Result{Packet: p.ID, Outcome: e.outcome, Claimed: e.claimed, Count: p.Count}
 	if won, ok := e.winners[user]; ok {
 		r.Outcome, r.Amount, r.Rank, r.At = OutcomeAlready, won.amount, won.share+1, won.at
@@ -144,13 +151,31 @@ func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result,
 	return r, nil
 }
 
-// Over tells whether how the packet has ended is remembered, and in which room it was: to grab it asks nobody but that room.
-func (s *Service) Over(packet string) (room string, over bool) {
+// Over is a packet of which the end is remembered. It is valid only for a moment.
+type Over struct {
+	service *Service
+	known   *known
+	ending  *ending
+}
+
+// Over gives the packet, if its end is remembered.
+func (s *Service) Over(packet string) (o Over, ok bool) {
 	k := s.memory.get(packet)
-	if k == nil || k.ending.Load() == nil {
-		return "", false
+	if k == nil {
+		return Over{}, false
 	}
-	return k.packet.Room, true
+	o = Over{s, k, k.ending.Load()}
+	return o, o.ending != nil
+}
+
+// Room of the packet.
+func (o *Over) Room() string { return o.known.packet.Room }
+
+// Grab is Service.Grab for one who stands so to the room. It waits for nobody.
+func (o *Over) Grab(user string, standing chat.Standing) (Result, error) {
+	r, err := o.ending.answer(&o.known.packet, user, standing)
+	o.service.count(r, err)
+	return r, err
 }
 
 // idBytes is more than the id of any packet has: what is longer is neither looked up nor remembered.

@@ -1,8 +1,12 @@
 package web
 
 import (
+	"context"
+
 	"github.com/centrifugal/protocol"
 
+	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/wire"
 )
 
@@ -41,18 +45,36 @@ func (s *session) alone() (user string, alone bool) {
 	return s.user.ID, s.phase == open && len(s.pending) == 0
 }
 
+// recalled is a grab that is answered from memory.
+type recalled struct {
+	request  wire.GrabRequest
+	over     redpacket.Over
+	standing chat.Standing
+	reply    wire.GrabReply
+}
+
 // remembered reads a command that is answered from memory; nil: it is not. Grabs of a packet that is done are by far the most.
-func (s *Server) remembered(user string, cmd *protocol.Command) asked {
+func (s *Server) remembered(user string, cmd *protocol.Command) *recalled {
 	if requestOf(cmd) != requestRPC || cmd.Rpc.Method != grabMethod {
 		return nil
 	}
-	known, err := commands[grabMethod].read(cmd.Rpc.Data)
-	if err != nil {
+	r := new(recalled)
+	if err := wire.Decode(cmd.Rpc.Data, &r.request); err != nil {
 		return nil
 	}
-	grab := known.(*exchange[wire.GrabRequest, wire.GrabReply])
-	if room, over := s.packets.Over(grab.request.Packet); !over || !s.chat.Remembers(room, user) {
+	ok := false
+	if r.over, ok = s.packets.Over(r.request.Packet); !ok {
 		return nil
 	}
-	return known
+	if r.standing, ok = s.chat.Remembered(r.over.Room(), user); !ok {
+		return nil
+	}
+	return r
+}
+
+// answer implements asked.
+func (r *recalled) answer(_ context.Context, _ *Server, c Caller) (any, error) {
+	result, err := r.over.Grab(c.User.ID, r.standing)
+	r.reply = wireResult(result)
+	return &r.reply, err
 }

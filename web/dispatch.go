@@ -38,9 +38,15 @@ func (p *pending) overlaps() bool {
 	return false
 }
 
-// Frame implements hub.Handler. What may wait for anything runs elsewhere, so that the reader's stack stays small.
-func (s *session) Frame(binary bool, data []byte) {
-	defer s.flush()
+// Frame implements hub.Handler.
+func (s *session) Frame(binary bool, data []byte) (flush bool) {
+	s.frame(binary, data)
+	flush, s.unsent = s.unsent, false
+	return flush
+}
+
+// frame admits the commands of a frame. What may wait for anything runs elsewhere.
+func (s *session) frame(binary bool, data []byte) {
 	e := s.encoding()
 	if binary != (e == wire.Protobuf) {
 		s.close(wire.CloseProtocolError)

@@ -21,7 +21,7 @@ const (
 	subprotocolProtobuf = "centrifuge-protobuf"
 )
 
-// newUpgrader keeps idle sockets small: the hijacker's read buffer, and write buffers lent from a pool.
+// newUpgrader keeps idle sockets small: the hub's read buffer, and write buffers lent from a pool.
 func (s *Server) newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second,
@@ -67,18 +67,14 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("cf_protocol") == "protobuf" {
 		encoding = hub.Protobuf
 	}
-	hijacked := &hijacker{ResponseWriter: w}
-	ws, err := s.upgrader.Upgrade(hijacked, r, nil)
+	ws, err := s.upgrader.Upgrade(hub.Audible(w), r, nil)
 	if err != nil {
 		return // the upgrader has answered
 	}
 	if ws.Subprotocol() == subprotocolProtobuf {
 		encoding = hub.Protobuf
 	}
-	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler {
-		c.ReadThrough(hijacked.reader)
-		return newSession(s, c, bearerOf)
-	})
+	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return newSession(s, c, bearerOf) })
 }
 
 // sendAway answers before the upgrade that there is no place now, and when to come again.

@@ -89,7 +89,7 @@ func (a *audience) attach(ours *websocket.Conn) {
 type mute struct{}
 
 // Frame implements hub.Handler.
-func (mute) Frame(bool, []byte) {}
+func (mute) Frame(bool, []byte) bool { return false }
 
 // Signal implements hub.Handler.
 func (mute) Signal(string, []byte) {}

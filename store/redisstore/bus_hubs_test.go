@@ -166,10 +166,10 @@ func (i *instance) takeSlowest() time.Duration {
 // nobody is a Handler that does nothing.
 type nobody struct{}
 
-func (nobody) Frame(bool, []byte)    {}
-func (nobody) Signal(string, []byte) {}
-func (nobody) Idle() bool            { return true }
-func (nobody) Closed()               {}
+func (nobody) Frame(bool, []byte) bool { return false }
+func (nobody) Signal(string, []byte)   {}
+func (nobody) Idle() bool              { return true }
+func (nobody) Closed()                 {}
 
 // TestTwoHubs lets two instances talk through everything that befalls their Redis: each client gets every message
 // once, in order, and late at most by what the fault's discovery takes. The minute's comparison has no part in it.
