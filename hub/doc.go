@@ -24,7 +24,7 @@
 //
 //	goroutine            started by                      ends when                      may block on
 //	reader, one a conn   Attach, an ear, a close         error, close frame, parking    socket read, Handler.Frame
-	ears, one a core     Run                             ctx                            nothing
+//	ears, one a core     Run                             ctx                            Handler.Frame, briefly
 //	flusher, on demand   an idle queue, what a try left  the queue is empty             socket write with deadline
 //	round, on demand     pushes and pings to many        each has had one try           nothing
 //	clock                Run                             ctx                            nothing
