@@ -122,7 +122,7 @@ func (e *ear) wait(epoll uintptr) int {
 func (e *ear) hear(c *Conn) bool {
 	e.came, e.failed = 0, nil
 	_ = c.raw.Control(e.read)
-	if e.failed == syscall.EAGAIN { // its last reader has taken it
+	if errors.Is(e.failed, syscall.EAGAIN) { // its last reader has taken it
 		return c.parkAgain()
 	}
 	if e.came <= 0 {
@@ -147,7 +147,7 @@ func (e *ear) flush() {
 func (e *ear) readOnce(fd uintptr) {
 	for {
 		e.came, e.failed = syscall.Read(int(fd), e.buffer[:])
-		if e.failed != syscall.EINTR {
+		if !errors.Is(e.failed, syscall.EINTR) {
 			return
 		}
 	}

@@ -292,7 +292,7 @@ func TestParkedWhileItEnds(t *testing.T) {
 	l.awaitParked()
 	c := l.conn
 	e.forget(c) // as if it were only about to be heard
-	_ = c.raw.Control(func(fd uintptr) {
+	_ = c.raw.Control(func(uintptr) {
 		go c.fail()
 		<-l.handler.closed
 		if e.add(c) {

@@ -62,7 +62,7 @@ func (s *Server) remembered(user string, cmd *protocol.Command) *recalled {
 	if err := wire.Decode(cmd.Rpc.Data, &r.request); err != nil {
 		return nil
 	}
-	ok := false
+	var ok bool
 	if r.over, ok = s.packets.Over(r.request.Packet); !ok {
 		return nil
 	}
