@@ -44,7 +44,7 @@ func (c *Conn) unparkLocked() {
 // reader, for there is more, or it may have to be waited with.
 func (c *Conn) hear(data []byte, all bool) (flush, parked bool) {
 	c.line.heard = data
-	if all && isMessage(data) && c.owed.Load() <= int64(c.hub.o.QueueBytes)/2 && c.handler.Idle() {
+	if all && isMessage(data) && c.handler.Idle() && c.owed.Load() <= int64(c.hub.o.QueueBytes) { // idle first: then nobody owes him more
 		var err error
 		if flush, err = c.took(c.ws.NextReader()); err == nil && c.line.silent() {
 			return flush, c.parkAgain()

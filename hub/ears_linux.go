@@ -18,6 +18,8 @@ type ears struct {
 // ear hears by an epoll of its own, which the runtime's watches in turn: so it takes no thread. That says each thing once. A socket
 // is in it from when its connection has first parked; while there is a reader, what it says is ignored.
 type ear struct {
+	every int // file descriptors one is for this ear; static
+
 	// owned by run
 	events   [earEvents]syscall.EpollEvent
 	buffer   [earBuffer]byte
@@ -25,24 +27,29 @@ type ear struct {
 	failed   error   // why not
 	answered []*Conn // to be flushed
 	try      *try
-	read     func(fd uintptr) // e.readOnce as a value: passing it on allocates nothing
+	read     func(fd uintptr) // e.readNow as a value: passing it on allocates nothing
 
 	mu    sync.Mutex // guards the following
 	on    bool
 	epoll int
-	conns []*Conn // by file descriptor; nil: closed, or never parked
+	conns []*Conn // by every so many file descriptors; nil: closed, or never parked
 }
 
 const (
 	earEvents = 128     // are taken at a time
 	earBuffer = 4 << 10 // what is longer is for a reader
 
-	edgeTriggered = 1 << 31 // syscall.EPOLLET, which has the wrong sign
+	// heard is what makes an ear listen: data; the end and what is urgent, both for a reader, for behind them a read may leave
+	// something; and each only once (syscall.EPOLLET, which has the wrong sign).
+	heard = syscall.EPOLLIN | syscall.EPOLLRDHUP | syscall.EPOLLPRI | 1<<31
 )
 
 func (es *ears) init() {
 	es.wanted = make(chan struct{}, 1)
 	es.all = make([]ear, runtime.GOMAXPROCS(0))
+	for i := range es.all {
+		es.all[i].every = len(es.all)
+	}
 }
 
 // run has them hear until ctx is done, once somebody would park. Without an epoll nobody does.
@@ -85,7 +92,7 @@ func (e *ear) run(ctx context.Context) {
 	_ = syscall.SetNonblock(epoll, true) // tells os.NewFile that it can be waited for
 	file := os.NewFile(uintptr(epoll), "epoll")
 	raw, _ := file.SyscallConn() // it fails for none at all
-	e.read, e.try = e.readOnce, newTry()
+	e.read, e.try = e.readNow, newTry()
 	e.turnOn(epoll)
 	defer e.giveBack()
 	defer context.AfterFunc(ctx, func() {
@@ -98,7 +105,6 @@ func (e *ear) run(ctx context.Context) {
 			return
 		}
 		for _, event := range e.events[:n] {
-			// The end, which may come with data, is for a reader.
 			if c := e.connOf(int(event.Fd)); c != nil && c.unpark() && (event.Events != syscall.EPOLLIN || !e.hear(c)) {
 				go c.read()
 			}
@@ -144,14 +150,7 @@ func (e *ear) flush() {
 	e.answered = e.answered[:0]
 }
 
-func (e *ear) readOnce(fd uintptr) {
-	for {
-		e.came, e.failed = syscall.Read(int(fd), e.buffer[:])
-		if !errors.Is(e.failed, syscall.EINTR) {
-			return
-		}
-	}
-}
+func (e *ear) readNow(fd uintptr) { e.came, e.failed = readOnce(fd, e.buffer[:]) }
 
 func (e *ear) turnOn(epoll int) {
 	e.mu.Lock()
@@ -184,11 +183,11 @@ func (e *ear) add(c *Conn) bool {
 	if !e.on || c.isClosing() { // then its last reader may have been here before, and nobody would forget it
 		return false
 	}
-	for c.fd >= len(e.conns) {
+	for c.fd/e.every >= len(e.conns) {
 		e.conns = append(e.conns, nil)
 	}
-	e.conns[c.fd] = c
-	event := syscall.EpollEvent{Events: syscall.EPOLLIN | syscall.EPOLLRDHUP | edgeTriggered, Fd: int32(c.fd)}
+	e.conns[c.fd/e.every] = c
+	event := syscall.EpollEvent{Events: heard, Fd: int32(c.fd)}
 	err := syscall.EpollCtl(e.epoll, syscall.EPOLL_CTL_MOD, c.fd, &event)
 	if errors.Is(err, syscall.ENOENT) {
 		err = syscall.EpollCtl(e.epoll, syscall.EPOLL_CTL_ADD, c.fd, &event)
@@ -200,8 +199,8 @@ func (e *ear) add(c *Conn) bool {
 func (e *ear) connOf(fd int) *Conn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if fd < len(e.conns) {
-		return e.conns[fd]
+	if i := fd / e.every; i < len(e.conns) {
+		return e.conns[i]
 	}
 	return nil
 }
@@ -209,7 +208,7 @@ func (e *ear) connOf(fd int) *Conn {
 func (e *ear) forget(c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.fd < len(e.conns) && e.conns[c.fd] == c {
-		e.conns[c.fd] = nil
+	if i := c.fd / e.every; i < len(e.conns) && e.conns[i] == c {
+		e.conns[i] = nil
 	}
 }

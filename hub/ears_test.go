@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,8 +25,21 @@ import (
 type parker struct {
 	quiet
 	busy   atomic.Bool
+	asked  hook // whether it is busy
+	said   hook // something
 	frames chan said
 	closed chan struct{}
+}
+
+// hook is what happens when a handler is called; the zero hook: nothing.
+type hook struct{ atomic.Pointer[func()] }
+
+func (h *hook) is(f func()) { h.Store(&f) }
+
+func (h *hook) run() {
+	if f := h.Load(); f != nil {
+		(*f)()
+	}
 }
 
 // said is a message, and whether an ear had it handled itself.
@@ -34,11 +49,15 @@ type said struct {
 }
 
 func (p *parker) Frame(_ bool, data []byte) bool {
+	p.said.run()
 	p.frames <- said{string(data), !strings.Contains(string(debug.Stack()), "(*Conn).read(")}
 	return false
 }
-func (p *parker) Closed()    { close(p.closed) }
-func (p *parker) Idle() bool { return !p.busy.Load() }
+func (p *parker) Closed() { close(p.closed) }
+func (p *parker) Idle() bool {
+	p.asked.run()
+	return !p.busy.Load()
+}
 
 // lot is a running hub with one connection over TCP, and its client.
 type lot struct {
@@ -179,8 +198,8 @@ func TestParkedIsHeard(t *testing.T) {
 		{"a ping before", [][]byte{ping, atOnce}, []string{"at once"}, false, nil},
 		{"while it is busy", [][]byte{atOnce}, []string{"at once"}, false, unwilling(true)},
 		{"when it is not any more", [][]byte{atOnce}, []string{"at once"}, true, unwilling(false)},
-		{"while the client does not read", [][]byte{atOnce}, []string{"at once"}, false, owing(1)},
-		{"when it has read", [][]byte{atOnce}, []string{"at once"}, true, owing(-1)},
+		{"while the client does not read", [][]byte{atOnce}, []string{"at once"}, false, owing(2)},
+		{"when it has read", [][]byte{atOnce}, []string{"at once"}, true, owing(-2)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l.t = t
@@ -247,6 +266,43 @@ func TestParkedMissesNothing(t *testing.T) {
 	}
 }
 
+// TestParkedHearsBehindWhatIsUrgent: a read ends before it, but that is not all there is.
+func TestParkedHearsBehindWhatIsUrgent(t *testing.T) {
+	l := newLot(t)
+	l.say("one")
+	l.awaitParked()
+	raw, err := l.client.NetConn().(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := l.ear()
+	e.mu.Lock() // it hears nothing until all is there
+	l.write(masked("two"))
+	if err := raw.Control(func(fd uintptr) { err = syscall.Sendto(int(fd), []byte("!"), syscall.MSG_OOB, nil) }); err != nil {
+		t.Error(err)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	l.write(masked("three"))
+	e.mu.Unlock()
+	l.mustHear("two")
+	l.mustHear("three")
+}
+
+// TestParkedAsksWhoIsBusyFirst: who is not any more has all his replies counted.
+func TestParkedAsksWhoIsBusyFirst(t *testing.T) {
+	l := newLot(t)
+	l.say("one")
+	l.awaitParked()
+	more := int64(2 * l.conn.hub.o.QueueBytes)
+	l.handler.asked.is(func() { l.conn.owed.Store(more) })
+	l.write(masked("two"))
+	if l.mustHear("two") {
+		t.Error("an ear handled it, who might have to wait for the client")
+	}
+}
+
 // TestParkedHearsTheEnd whoever ends the connection.
 func TestParkedHearsTheEnd(t *testing.T) {
 	for name, end := range map[string]func(*lot){
@@ -269,9 +325,14 @@ func TestParkedHearsTheEnd(t *testing.T) {
 				l.t.Errorf("the client hears %v", err)
 			}
 		},
+		"an ear has us say goodbye, and the client says nothing": func(l *lot) {
+			l.handler.said.is(func() { l.conn.Close(CloseSlow, "too slow") })
+			l.write(masked("last words"))
+		},
 		"the hub stops": func(l *lot) { l.stop() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLot(t)
 			l.say("one")
 			l.awaitParked()

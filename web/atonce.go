@@ -21,9 +21,6 @@ func (s *session) atOnce(cmd *protocol.Command) (answered bool) {
 	if known == nil {
 		return false
 	}
-	if !s.unsent { // so few go into one frame that their replies count as one
-		s.conn.CatchUp()
-	}
 	if reply := s.run(&pending{session: s, cmd: cmd, known: known}); reply != nil && s.conn.Queue(reply) {
 		s.unsent = true
 	}

@@ -17,6 +17,9 @@ const (
 	maxRunning = 8
 )
 
+// A frame of which none is in flight has room for all its commands: who handles it need not wait.
+const _ = uint(maxInFlight - wire.CommandsPerFrame)
+
 // pending is a command in flight.
 type pending struct {
 	session *session
@@ -45,8 +48,10 @@ func (s *session) Frame(binary bool, data []byte) (flush bool) {
 	return flush
 }
 
-// frame admits the commands of a frame. What may wait for anything runs elsewhere.
+// frame admits the commands of a frame. What may wait for anything runs elsewhere, and the replies that are made here count as one,
+// for there are so few of them: only before the first one it waits for the client to take what he was sent.
 func (s *session) frame(binary bool, data []byte) {
+	s.conn.CatchUp()
 	e := s.encoding()
 	if binary != (e == wire.Protobuf) {
 		s.close(wire.CloseProtocolError)
@@ -129,7 +134,6 @@ func (s *session) refuse(cmd *protocol.Command, wait time.Duration) {
 	if cmd.Id == 0 {
 		return
 	}
-	s.conn.CatchUp()
 	s.conn.Send(wire.ErrorReply(s.encoding(), cmd.Id, failure))
 }
 
