@@ -5,15 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// A reader that waits costs a stack and a goroutine, a third of what an idle connection does; to wake it and have it wait again is
-// a fifth of what a short answer costs. So a connection has none when its socket is empty: it is parked, and an ear hears for it,
-// one of a few goroutines that hear for all. What comes in one piece, and can be handled without waiting for anybody, the ear has
-// handled itself. Anything else is for a reader, which parks again behind its message.
+// A reader that waits costs a stack and a goroutine, a third of what an idle connection does, and to be woken for each message. So a
+// connection has none when its socket is empty: it is parked, and an ear hears for it, one of a few goroutines that hear for
+// all. What comes in one piece, and can be handled without waiting for anybody, the ear has handled itself. Anything else is
+// for a reader, which parks again behind its message.
 
 // park leaves the socket to an ear, which hears what comes next; false: the caller has to go on reading. It is the last thing
 // that a reader does.
 func (c *Conn) park() bool {
-	return c.raw != nil && c.line != nil && c.line.silent() && c.parkAgain() && (c.hub.ears.add(c) || !c.unpark())
+	return c.line != nil && c.line.silent() && c.parkAgain() && (c.hub.ears.add(c) || !c.unpark())
 }
 
 // parkAgain is park for the ear that hears for the connection already.
@@ -40,8 +40,8 @@ func (c *Conn) unparkLocked() {
 	}
 }
 
-// hear handles what an ear has read, which is valid only meanwhile; flush: as of Handler.Frame. Unless it parks again it takes a
-// reader, for there is more, or it may have to be waited with.
+// hear handles what an ear has read, which is valid only meanwhile; all: there is nothing else. Flush is as of Handler.Frame. Who is
+// not parked again takes a reader: there is more to come, or who handles it may have to wait.
 func (c *Conn) hear(data []byte, all bool) (flush, parked bool) {
 	c.line.heard = data
 	if all && isMessage(data) && c.handler.Idle() && c.owed.Load() <= int64(c.hub.o.QueueBytes) { // idle first: then nobody owes him more
