@@ -13,20 +13,16 @@ const (
 	elbow   = 32 << 20 // bytes of garbage at least, while much happens
 	often   = time.Second / 5
 	seldom  = 2 * time.Second
-	roomier = 4 // times that, when it has for long
-	long    = 5 * time.Second
 )
 
 // collections paces the garbage collector. What a server holds is mostly idle sockets, and collected twice as often as
 // usual, handshakes leave less of a mess between them: a tenth of their memory. But a small server under load would
-// collect dozens of times a second, a quarter of its work; so while collections come that fast, garbage has more room, and yet more
-// when they have for longer than a crowd takes to connect. When it is over there is one more, or what was needed then would
-// be kept for as long as next to nothing happens.
+// collect dozens of times a second, a quarter of its work; so while collections come that fast, garbage has more room. When
+// it is over there is one more, or what was needed then would be kept for as long as next to nothing happens.
 type collections struct {
-	last  time.Time
-	room  int         // elbows that garbage has; 0: not busy
-	since time.Time   // when it began to be
-	calm  *time.Timer // runs when no collection has come for a while
+	last time.Time
+	busy bool
+	calm *time.Timer // runs when no collection has come for a while
 }
 
 // paceCollections does so until the process ends, unless the operator says how often to collect (GOGC).
@@ -56,15 +52,10 @@ func (c *collections) await(percent int) {
 func (c *collections) collected(now time.Time, live uint64) (percent int) {
 	since := now.Sub(c.last)
 	c.last = now
-	switch {
-	case c.room == 0 && since < often:
-		c.room, c.since = 1, now
-	case since >= seldom*time.Duration(c.room): // as much garbage a second would keep it busy, whatever the room
-		c.room = 0
+	c.busy = since < often || c.busy && since < seldom
+	if !c.busy {
 		return tightly
-	case now.Sub(c.since) >= long:
-		c.room = roomier
 	}
-	c.calm.Reset(seldom * time.Duration(c.room))
-	return max(tightly, int(100*uint64(c.room)*elbow/max(live, 1<<20)))
+	c.calm.Reset(seldom)
+	return max(tightly, int(100*elbow/max(live, 1<<20)))
 }
