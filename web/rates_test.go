@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"hongbao/chat"
+	"hongbao/hub"
 	"hongbao/store/memstore"
 	"hongbao/web/wire"
 )
@@ -350,5 +352,48 @@ func TestRateOfGuests(t *testing.T) {
 func TestRatesNeedALimiter(t *testing.T) {
 	if _, err := New(nil, nil, nil, nil, Options{Rates: true}); err == nil {
 		t.Error("made a server that would keep no rates")
+	}
+}
+
+// TestRefusedInOneGo: who makes the replies of a frame waits for the client before the first, not in their midst. He may be an ear,
+// which hears for others, too.
+func TestRefusedInOneGo(t *testing.T) {
+	began := time.Now()
+	var asked atomic.Int64 // how often the time was, since there is too much to send
+	var tooMuch atomic.Pointer[hub.Conn]
+	s := newTestServer(t, func(o *Options) {
+		o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{})
+		o.Now = func() time.Time {
+			if conn := tooMuch.Load(); conn != nil && asked.Add(1) == 1 {
+				conn.Queue([]byte(`{"id":999,"rpc":{"data":"` + strings.Repeat("much", 1<<19) + `"}}`)) // nobody sends it yet
+			}
+			return began
+		}
+	})
+	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+	frame := func(n int) []string {
+		frame := make([]string, n)
+		for i := range frame {
+			frame[i] = fmt.Sprintf(`{"id":%d,"rpc":{"method":"nothing"}}`, i+1)
+		}
+		return frame
+	}
+	ask := func(n int) {
+		c.send(frame(n)...)
+		for range n {
+			c.next()
+		}
+	}
+	for range (commandBurst - 1) / wire.CommandsPerFrame { // the connect command was one
+		ask(wire.CommandsPerFrame)
+	}
+	ask((commandBurst - 1) % wire.CommandsPerFrame)
+	conn := s.sockets.of("ann")[0].conn
+	tooMuch.Store(conn)
+	c.send(frame(3)...)
+	s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
+	conn.Flush()
+	for range 1 + 3 {
+		c.next()
 	}
 }
