@@ -102,10 +102,11 @@ fuzz: ## each fuzz test for SECONDS (30)
 	  done; \
 	done
 
+# The linters' cache is this clone's own: a shared one knows files by another clone's paths.
 .PHONY: lint
 lint: $(LINT) ## formatting and golangci-lint
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; }
-	GOLANGCI_LINT_CACHE=$(CURDIR)/.bin/lint $(LINT) run ./... # a shared cache knows files by another clone's paths
+	GOLANGCI_LINT_CACHE=$(CURDIR)/.bin/lint $(LINT) run ./...
 
 .PHONY: vuln
 vuln: $(VULN) ## known vulnerabilities; needs the network

@@ -136,7 +136,7 @@ func (c *Conn) Flush() {
 }
 
 // CatchUp waits until the client has taken its replies, but for a queue's worth, or is gone. Whoever makes replies
-// calls it before he makes the next: it is what bounds them.
+// calls it before he makes the next, or the next few: it is what bounds them.
 func (c *Conn) CatchUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,6 +14,7 @@
 //     protocol: the connection ends with it, whatever is written beside it.
 //   - A flusher that several connections share (a round) waits for none of them, and Flush for nobody.
 //   - What may be shed may be a tick late.
+//   - An ear hears for many connections, so it waits for none of them: what might wait, or is not whole, is for a reader.
 //   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
 //     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them
 //     waits for their reader (Conn.CatchUp).

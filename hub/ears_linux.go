@@ -131,7 +131,7 @@ func (e *ear) hear(c *Conn) bool {
 	if errors.Is(e.failed, syscall.EAGAIN) { // its last reader has taken it
 		return c.parkAgain()
 	}
-	if e.came <= 0 {
+	if e.came == 0 {
 		return false
 	}
 	flush, parked := c.hear(e.buffer[:e.came], e.came < len(e.buffer))

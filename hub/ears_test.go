@@ -26,7 +26,7 @@ type parker struct {
 	quiet
 	busy   atomic.Bool
 	asked  hook // whether it is busy
-	said   hook // something
+	said   hook // something, which it answers if it happens
 	frames chan said
 	closed chan struct{}
 }
@@ -36,10 +36,12 @@ type hook struct{ atomic.Pointer[func()] }
 
 func (h *hook) is(f func()) { h.Store(&f) }
 
-func (h *hook) run() {
-	if f := h.Load(); f != nil {
+func (h *hook) run() (is bool) {
+	f := h.Load()
+	if f != nil {
 		(*f)()
 	}
+	return f != nil
 }
 
 // said is a message, and whether an ear had it handled itself.
@@ -49,11 +51,13 @@ type said struct {
 }
 
 func (p *parker) Frame(_ bool, data []byte) bool {
-	p.said.run()
+	answered := p.said.run()
 	p.frames <- said{string(data), !strings.Contains(string(debug.Stack()), "(*Conn).read(")}
-	return false
+	return answered
 }
+
 func (p *parker) Closed() { close(p.closed) }
+
 func (p *parker) Idle() bool {
 	p.asked.run()
 	return !p.busy.Load()
@@ -65,9 +69,11 @@ type lot struct {
 	conn    *Conn
 	handler *parker
 	client  *websocket.Conn
-	stop    func() // ends the hub's Run
+	stop    func()      // ends the hub's Run
+	another func() *lot // one more of the same hub
 }
 
+// newLot makes one in which the connection is parked.
 func newLot(t *testing.T) *lot {
 	t.Helper()
 	h := New(quietOptions())
@@ -76,30 +82,38 @@ func newLot(t *testing.T) *lot {
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
 	attached := make(chan *Conn, 1)
-	handler := &parker{frames: make(chan said, 10), closed: make(chan struct{})}
+	handlers := make(chan *parker, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := (&websocket.Upgrader{}).Upgrade(Audible(w), r, nil)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		attached <- h.Attach(ws, JSON, func(*Conn) Handler { return handler })
+		attached <- h.Attach(ws, JSON, func(*Conn) Handler { return <-handlers })
 	}))
-	client, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &lot{t: t, conn: <-attached, handler: handler, client: client, stop: cancel}
 	t.Cleanup(func() {
-		_ = client.Close()
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		server.Close()
 	})
-	l.ear()
-	return l
+	var another func() *lot
+	another = func() *lot {
+		handler := &parker{frames: make(chan said, 10), closed: make(chan struct{})}
+		handlers <- handler
+		client, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		l := &lot{t: t, conn: <-attached, handler: handler, client: client, stop: cancel, another: another}
+		l.ear()
+		l.say("one") // to its first reader
+		l.awaitParked()
+		return l
+	}
+	return another()
 }
 
 // ear gives the ear of the connection, when it hears.
@@ -171,7 +185,6 @@ func (l *lot) awaitPark(want bool) {
 // TestParkedIsHeard: an ear has whole short messages handled, and leaves to a reader what might hold it up.
 func TestParkedIsHeard(t *testing.T) {
 	l := newLot(t)
-	l.say("one") // to its first reader
 	word := strings.Repeat("word", 1000)
 	atOnce := masked("at once")
 	ping := []byte{opPing, 0x80, 0, 0, 0, 0}
@@ -222,12 +235,29 @@ func TestParkedIsHeard(t *testing.T) {
 	}
 }
 
+// TestParkedIsAnswered: what the handler queues is sent, whether an ear has it handle a message or a reader.
+func TestParkedIsAnswered(t *testing.T) {
+	l := newLot(t)
+	l.handler.said.is(func() { l.conn.Queue([]byte("answer")) })
+	for _, asked := range [][]string{{"by an ear"}, {"by", "a", "reader"}, {"by an ear"}} {
+		l.awaitParked()
+		l.say(asked...)
+		for answers := 0; answers < len(asked); {
+			_, frame, err := l.client.ReadMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers += strings.Count(string(frame), "answer")
+		}
+	}
+}
+
 // TestParkedMissesNothing: whatever is sent, in whatever pieces, is heard, and in order.
 func TestParkedMissesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	var lots []*lot
-	for range 4 {
-		lots = append(lots, newLot(t))
+	lots := []*lot{newLot(t)}
+	for range 7 { // some of which have the same ear
+		lots = append(lots, lots[0].another())
 	}
 	for range 200 {
 		var all sync.WaitGroup
@@ -269,8 +299,6 @@ func TestParkedMissesNothing(t *testing.T) {
 // TestParkedHearsBehindWhatIsUrgent: a read ends before it, but that is not all there is.
 func TestParkedHearsBehindWhatIsUrgent(t *testing.T) {
 	l := newLot(t)
-	l.say("one")
-	l.awaitParked()
 	raw, err := l.client.NetConn().(*net.TCPConn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)
@@ -293,8 +321,6 @@ func TestParkedHearsBehindWhatIsUrgent(t *testing.T) {
 // TestParkedAsksWhoIsBusyFirst: who is not any more has all his replies counted.
 func TestParkedAsksWhoIsBusyFirst(t *testing.T) {
 	l := newLot(t)
-	l.say("one")
-	l.awaitParked()
 	more := int64(2 * l.conn.hub.o.QueueBytes)
 	l.handler.asked.is(func() { l.conn.owed.Store(more) })
 	l.write(masked("two"))
@@ -334,8 +360,6 @@ func TestParkedHearsTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLot(t)
-			l.say("one")
-			l.awaitParked()
 			end(l)
 			<-l.handler.closed
 			if e := l.conn.hub.ears.of(l.conn); e.connOf(l.conn.fd) != nil {
@@ -348,10 +372,7 @@ func TestParkedHearsTheEnd(t *testing.T) {
 // TestParkedWhileItEnds: a reader that is about to park when the connection ends leaves nothing behind.
 func TestParkedWhileItEnds(t *testing.T) {
 	l := newLot(t)
-	e := l.ear()
-	l.say("one")
-	l.awaitParked()
-	c := l.conn
+	c, e := l.conn, l.ear()
 	e.forget(c) // as if it were only about to be heard
 	_ = c.raw.Control(func(uintptr) {
 		go c.fail()
@@ -368,9 +389,6 @@ func TestParkedWhileItEnds(t *testing.T) {
 // TestParkedOutliveTheEars: when none hears any more, they have readers again.
 func TestParkedOutliveTheEars(t *testing.T) {
 	l := newLot(t)
-	e := l.ear()
-	l.say("one")
-	l.awaitParked()
-	e.giveBack()
+	l.ear().giveBack()
 	l.say("two")
 }

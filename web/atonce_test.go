@@ -49,6 +49,7 @@ func TestAtOnce(t *testing.T) {
 			commands = append(commands, fmt.Sprintf(`{"id":%d,"rpc":{"method":"grab","data":{"packet":%q}}}`, id+10, packet))
 			want = append(want, id+10)
 		}
+		before := s.packets.Stats()
 		c.send(commands...)
 		for len(got) == 0 {
 			_, frame, err := c.ws.ReadMessage()
@@ -67,6 +68,9 @@ func TestAtOnce(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the frame with the first answer has those to %v, want %v", got, want)
+		}
+		if n := s.packets.Stats().Already - before.Already; n != wire.CommandsPerFrame {
+			t.Errorf("%d grabs are counted, want %d", n, wire.CommandsPerFrame)
 		}
 	})
 }

@@ -392,8 +392,13 @@ func TestRefusedInOneGo(t *testing.T) {
 	tooMuch.Store(conn)
 	c.send(frame(3)...)
 	s.eventually(t, "all three to be looked at", func() bool { return asked.Load() >= 3 })
+	c.send(frame(1)...)
+	time.Sleep(50 * time.Millisecond)
+	if n := asked.Load(); n != 3 {
+		t.Errorf("%d commands are looked at, though the client has not taken what he was sent before", n)
+	}
 	conn.Flush()
-	for range 1 + 3 {
+	for range 1 + 3 + 1 {
 		c.next()
 	}
 }
