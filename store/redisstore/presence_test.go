@@ -196,10 +196,10 @@ func TestPresenceKeysEnd(t *testing.T) {
 	for i := range 20 {
 		enter(t, one, fmt.Sprint("u", i), "s")
 	}
+	enter(t, one, "alone", "short") // before "both": ends no later
+	enter(t, two, "alone", "long")
 	enter(t, one, "both", "short")
 	enter(t, two, "both", "long")
-	enter(t, one, "alone", "short")
-	enter(t, two, "alone", "long")
 	if _, err := two.Leave(t.Context(), "both", "long"); err != nil {
 		t.Fatal(err)
 	}
