@@ -52,12 +52,12 @@ func (b busEnd) Receive(topic string, payload []byte) {
 		return
 	}
 	switch e.kind {
-	case kindMessage, kindLast:
-		b.hub.publishHere(topic, Message{Seq: e.seq, Data: e.data, Last: e.last})
 	case kindSignal:
 		b.hub.signalHere(topic, e.data)
 	case kindNotice:
 		b.hub.noticed(e.data)
+	default:
+		b.hub.publishHere(topic, Message{Seq: e.seq, Data: e.data, Last: e.last, Late: e.kind == kindLate})
 	}
 }
 

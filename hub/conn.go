@@ -61,6 +61,7 @@ type Conn struct {
 	holding  bool
 	flushing bool // a flusher is at work
 	late     bool // the next tick looks whether it is to be flushed
+	waited   int8 // how many ticks were not followed
 	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
 	left     bool // the reader has ended and left all topics
 }

@@ -13,7 +13,7 @@
 //     try has left. It may be whoever calls Flush. The one exception is gorilla's close frame 1002 when the peer breaks the
 //     protocol: the connection ends with it, whatever is written beside it.
 //   - A flusher that several connections share (a round) waits for none of them, and Flush for nobody.
-//   - What may be shed may be a tick late.
+//   - What may be late is so by a tick, and by four at most while its client waits for an answer.
 //   - An ear hears for many connections, so it waits for none of them: what might wait, or is not whole, is for a reader.
 //   - Nothing grows without bound: queues, and what is kept for those who come back, are bounded in bytes, what waits behind
 //     a gap in number, a message that comes in by time too. Replies do not count for a queue's bound; whoever makes them

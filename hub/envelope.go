@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// envelope is what goes over the bus: one byte kind, the seq as uvarint (messages only), the last topic with its length
-// before it (kindLast only), the data.
+// envelope is what goes over the bus: one byte kind, the seq as uvarint (messages of all kinds), the last topic with its
+// length before it (kindLast only), the data.
 type envelope struct {
 	kind byte
 	seq  int64
@@ -17,6 +17,7 @@ type envelope struct {
 const (
 	kindMessage = 'm'
 	kindLast    = 'x' // a message with Last
+	kindLate    = 'l' // a message that may be late
 	kindSignal  = 's'
 	kindNotice  = 'n'
 )
@@ -25,8 +26,11 @@ var errEnvelope = errors.New("malformed envelope")
 
 func envelopeOf(m Message) envelope {
 	e := envelope{kind: kindMessage, seq: m.Seq, last: m.Last, data: m.Data}
-	if m.Last != "" {
+	switch {
+	case m.Last != "":
 		e.kind = kindLast
+	case m.Late:
+		e.kind = kindLate
 	}
 	return e
 }
@@ -34,7 +38,7 @@ func envelopeOf(m Message) envelope {
 func encodeEnvelope(e envelope) []byte {
 	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+len(e.last)+len(e.data))
 	b = append(b, e.kind)
-	if e.kind == kindMessage || e.kind == kindLast {
+	if e.isMessage() {
 		b = binary.AppendUvarint(b, uint64(max(e.seq, 0)))
 	}
 	if e.kind == kindLast {
@@ -50,10 +54,10 @@ func parseEnvelope(payload []byte) (envelope, error) {
 		return envelope{}, errEnvelope
 	}
 	e := envelope{kind: payload[0], data: payload[1:]}
-	switch e.kind {
-	case kindSignal, kindNotice:
+	switch {
+	case e.kind == kindSignal || e.kind == kindNotice:
 		return e, nil
-	case kindMessage, kindLast:
+	case e.isMessage():
 		seq, n := binary.Uvarint(e.data)
 		if n <= 0 || int64(seq) < 0 {
 			return envelope{}, errEnvelope
@@ -65,6 +69,10 @@ func parseEnvelope(payload []byte) (envelope, error) {
 		return e, nil
 	}
 	return envelope{}, errEnvelope
+}
+
+func (e envelope) isMessage() bool {
+	return e.kind == kindMessage || e.kind == kindLast || e.kind == kindLate
 }
 
 // withLast takes the last topic from the beginning of the data.

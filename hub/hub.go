@@ -24,6 +24,7 @@ type Message struct {
 	Seq  int64
 	Data []byte
 	Last string // a topic: whoever listens to that one, too, gets nothing behind this message
+	Late bool   // may wait for something else to be written with, not long; so may all of Seq 0
 }
 
 // Options of a hub. Encode, Ping, Fetch and LastSeqs are required.

@@ -278,6 +278,13 @@ func (c *client) received() []string {
 	return append([]string(nil), c.got...)
 }
 
+// frames is how many messages came in each frame so far.
+func (c *client) frames() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]int(nil), c.wire...)
+}
+
 // closeError waits for the end of the reading, and is the close frame that ended it.
 func (c *client) closeError(t testing.TB) *websocket.CloseError {
 	t.Helper()

@@ -47,6 +47,7 @@ func FuzzEnvelope(f *testing.F) {
 		{kind: kindMessage, seq: 0, data: []byte("loose")},
 		{kind: kindMessage, seq: 1 << 62, data: nil},
 		{kind: kindLast, seq: 7, last: "user:ann", data: []byte("her last")},
+		{kind: kindLate, seq: 8, data: []byte("no hurry")},
 		{kind: kindSignal, data: []byte("signal")},
 		{kind: kindNotice, data: []byte("notice")},
 	} {

@@ -5,8 +5,11 @@ import "sync"
 // lateShare is which part of a queue's bound may wait for the clock.
 const lateShare = 16
 
-// late are the connections whose pushes wait for the clock: what may be shed may also come a tick later, and by then often
-// leaves in one write with a reply or a message. A write is the dearest part of a push, here and at the client.
+// lateTicks is how long a push waits while its client awaits a reply, with which it is to leave.
+const lateTicks = 4
+
+// late are the connections whose pushes wait for the clock: what may come a tick later by then often leaves in one write with
+// a reply or a message. A write is the dearest part of a push, here and at the client.
 type late struct {
 	mu    sync.Mutex
 	conns []*Conn // guarded by mu
@@ -23,25 +26,41 @@ func (l *late) waitLocked(c *Conn) {
 	l.conns = append(l.conns, c)
 }
 
-// flushLate flushes those who have waited for the clock.
+// flushLate flushes those who have waited for the clock, but not yet who is about to get a reply.
 func (h *Hub) flushLate() {
 	h.late.mu.Lock()
 	conns := h.late.conns
 	h.late.conns = nil
 	h.late.mu.Unlock()
 	var next *round
+	waiting := conns[:0]
 	for _, c := range conns {
-		if c.endWait() {
+		switch wait, wake := c.endWait(!c.handler.Idle()); {
+		case wait:
+			waiting = append(waiting, c)
+		case wake:
 			next = next.join(c)
 		}
 	}
 	next.start()
+	h.late.waitOn(waiting)
 }
 
-// endWait is the connection's tick; true: the caller sees to it that someone writes what is queued.
-func (c *Conn) endWait() (wake bool) {
+// waitOn is waitLocked for those who wait already.
+func (l *late) waitOn(conns []*Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns = append(l.conns, conns...)
+}
+
+// endWait is the connection's tick. Wait: it waits for the next one. Wake: the caller sees to it that someone writes what is queued.
+func (c *Conn) endWait(busy bool) (wait, wake bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.late = false
-	return c.mustWakeLocked()
+	c.waited++
+	if busy && c.waited < lateTicks {
+		return true, false
+	}
+	c.late, c.waited = false, 0
+	return false, c.mustWakeLocked()
 }

@@ -4,6 +4,7 @@ package hub
 type item struct {
 	frame []byte
 	shed  bool // may be dropped when the queue is full
+	late  bool // may wait for the clock
 	reply bool // the client asked for it: does not count for the queue's bound
 }
 
@@ -41,7 +42,7 @@ func (c *Conn) queueLocked(it item) (wake bool) {
 		return false
 	}
 	c.push(&c.queue, it)
-	if it.shed && c.queued.Load() <= int64(c.hub.o.QueueBytes)/lateShare {
+	if it.late && c.queued.Load() <= int64(c.hub.o.QueueBytes)/lateShare {
 		c.hub.late.waitLocked(c)
 		return false
 	}

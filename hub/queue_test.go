@@ -83,8 +83,8 @@ func TestPendingPushesShareFrames(t *testing.T) {
 			if !slices.Equal(c.received(), want) {
 				t.Fatalf("%d messages came, not the %d sent", len(c.received()), len(want))
 			}
-			if frames := []int{1, 3, 1, 23, 19}; !slices.Equal(c.wire, frames) {
-				t.Errorf("messages per frame %v, want %v", c.wire, frames)
+			if got, frames := c.frames(), []int{1, 3, 1, 23, 19}; !slices.Equal(got, frames) {
+				t.Errorf("messages per frame %v, want %v", got, frames)
 			}
 		})
 	}

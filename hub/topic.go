@@ -72,7 +72,7 @@ func (t *topic) deliver(m Message) {
 			}
 		}
 		if frames[e] != nil {
-			if s.conn.enqueueLate(item{frame: frames[e], shed: m.Seq <= 0}) {
+			if s.conn.enqueueLate(item{frame: frames[e], shed: m.Seq <= 0, late: m.Seq <= 0 || m.Late}) {
 				next = next.join(s.conn)
 			}
 		}

@@ -19,8 +19,11 @@ const noSequence = -1
 
 // entryMessage is an entry as the hub moves it, whether it was just committed or read again.
 func entryMessage(e chat.Entry) hub.Message {
-	return hub.Message{Seq: e.Seq, Data: wire.EntryJSON(wireEntry(e)), Last: lastFor(e)}
+	return hub.Message{Seq: e.Seq, Data: wire.EntryJSON(wireEntry(e)), Last: lastFor(e), Late: canWait(e.Kind)}
 }
+
+// canWait tells whether entries of this kind may wait for something to leave with: nobody is waiting for them.
+func canWait(k chat.EntryKind) bool { return k == chat.KindPacketDone || k == chat.KindReact }
 
 // lastFor is the topic of the user who is out of the room by this entry, and so gets none behind it: whatever else the
 // bus brings of the room before it brings the word that he is out.

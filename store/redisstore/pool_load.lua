@@ -6,7 +6,8 @@
 --
 -- The image is a hash: user -> share; #life is the replication id that it was loaded under, a blank and the status;
 -- #count; #deadline; #next is the lowest share of which all from there on are free, followed, if some below are free
--- too, by their number and their spans: "9 3 0-0,4-5"; #retired, if SQL has closed it.
+-- too, by their number and their spans: "9 3 0-0,4-5"; #retired, if SQL has closed it; #table, if there are many shares:
+-- Redis keeps up to 512 short fields as a list, which each grab would search to its end, but not with so long a one.
 --
 -- Always: users = SQL's, then each one held whose user and share are both free; the first closing reason stays; the
 -- due date only gets earlier; what SQL has closed is out of the index for ever and goes after an hour. Count and
@@ -77,6 +78,9 @@ if ended then
 end
 redis.call('HSET', KEYS[4], '#life', generation .. ' ' .. status, '#count', meta['#count'], '#deadline', meta['#deadline'],
   '#next', free)
+if #flat == 0 and count > 128 then
+  redis.call('HSET', KEYS[4], '#table', string.rep('.', 65))
+end
 for i = 1, #added, 1000 do -- unpack has its limit
   redis.call('HSET', KEYS[4], unpack(added, i, math.min(i + 999, #added)))
 end

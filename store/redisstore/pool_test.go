@@ -1,10 +1,13 @@
 package redisstore
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"hongbao/redpacket"
 	"hongbao/store/storetest"
 )
 
@@ -50,4 +53,33 @@ func testClient(t testing.TB, url string) redis.UniversalClient {
 	client := target.client()
 	t.Cleanup(func() { client.Close() })
 	return client
+}
+
+// TestPoolTables: what will hold many claims is a table from the beginning, and comes back from its end as any other.
+func TestPoolTables(t *testing.T) {
+	client := testClient(t, storetest.Redis(t).URL())
+	p := newPool(client, poolOptions{})
+	for count, table := range map[int]bool{128: false, 129: true} {
+		r := redpacket.Ref{ID: "packet", Partition: count % redpacket.Partitions}
+		image := redpacket.Image{Ref: r, Count: count, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+		for range 2 { // the second time it is there
+			if err := p.Load(t.Context(), image); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := client.ObjectEncoding(t.Context(), p.keys(r.Partition).image+r.ID).Val(); (got == "hashtable") != table {
+			t.Errorf("an image of %d shares is a %s", count, got)
+		}
+		attempts := make([]redpacket.Attempt, count)
+		for i := range attempts {
+			attempts[i] = redpacket.Attempt{Ref: r, User: fmt.Sprint("u", i)}
+		}
+		if _, err := p.Grab(t.Context(), attempts); err != nil {
+			t.Fatal(err)
+		}
+		closed, err := p.Close(t.Context(), r, false)
+		if err != nil || len(closed.Grants) != count {
+			t.Errorf("%d of %d grants, %v", len(closed.Grants), count, err)
+		}
+	}
 }
