@@ -22,7 +22,8 @@ func playWon(ctx context.Context, e *engines, s *site, in *installation) ([]meas
 	}
 	plan := load.Plan{
 		Scenario: "grab", Users: e.size.winners, Shares: e.size.winners, Closed: true, Duration: e.budget,
-		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners, // more than can be grabbed
+		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // what is due to those who came is not to be counted
+		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners,    // more than can be grabbed
 	}
 	result, err := e.match(ctx, measure.Match{
 		Name: fmt.Sprintf("won over %d sockets, committed", plan.Users), Unit: "grabs", Asked: measure.Asked{AtLeast: 0.35},
