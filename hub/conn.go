@@ -19,7 +19,7 @@ type Handler interface {
 	Frame(binary bool, data []byte) (flush bool)
 	// Signal is a message to the session itself (Hub.Signal). It holds up whoever gave it, so it must be quick.
 	Signal(topic string, data []byte)
-	// Idle tells whether no command is in flight.
+	// Idle tells whether no command is in flight. Ears and the clock ask it, so it must be quick.
 	Idle() bool
 	// Closed is called once, after the connection has left all topics.
 	Closed()
@@ -61,7 +61,7 @@ type Conn struct {
 	holding  bool
 	flushing bool // a flusher is at work
 	late     bool // the next tick looks whether it is to be flushed
-	waited   int8 // how many ticks were not followed
+	waited   int8 // how many ticks have looked, and left it for a reply
 	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
 	left     bool // the reader has ended and left all topics
 }

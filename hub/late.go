@@ -5,7 +5,7 @@ import "sync"
 // lateShare is which part of a queue's bound may wait for the clock.
 const lateShare = 16
 
-// lateTicks is how long a push waits while its client awaits a reply, with which it is to leave.
+// lateTicks is how many ticks a push waits at most for a reply to leave with, which its client awaits.
 const lateTicks = 4
 
 // late are the connections whose pushes wait for the clock: what may come a tick later by then often leaves in one write with
@@ -53,7 +53,8 @@ func (l *late) waitOn(conns []*Conn) {
 	l.conns = append(l.conns, conns...)
 }
 
-// endWait is the connection's tick. Wait: it waits for the next one. Wake: the caller sees to it that someone writes what is queued.
+// endWait is the connection's tick; busy: it awaits a reply. Wait: until the next tick. Wake: the caller sees to it that someone writes
+// what is queued.
 func (c *Conn) endWait(busy bool) (wait, wake bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
