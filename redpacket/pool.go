@@ -12,7 +12,7 @@ import (
 // The time that counts is the Pool's own clock.
 type Pool interface {
 	// Grab decides for each attempt, in order. For each user: the stored share if there is one, before any
-	// other check; else the first reason to refuse; else one outbox entry is written for all winners of
+	// other check; else the first reason to refuse; else one outbox entry is written for all winners of a packet in
 	// the call, and then their shares are taken. An error means the outcome is unknown: grab again.
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
 	// Load joins an image read from the Ledger with what the Pool holds; it never overwrites. It commutes

@@ -125,10 +125,12 @@ func (d *dual) run() {
 		if d.rng.IntN(5) == 0 {
 			d.compareDue()
 			d.compareUnsettled()
+			d.compareHeld()
 		}
 	}
 	d.compareDue()
 	d.compareUnsettled()
+	d.compareHeld()
 }
 
 func (d *dual) step(format string, args ...any) {
@@ -279,6 +281,20 @@ func (d *dual) compareDue() {
 	mem, err2 := d.mem.Due(context.Background(), limit)
 	d.same("due", lua, mem, err, err2)
 	d.told.due += len(mem)
+}
+
+// compareHeld wants the Lua to have counted what its outboxes hold.
+func (d *dual) compareHeld() {
+	claims, err := d.lua.Unsettled(context.Background(), 0, 1_000)
+	for partition := range 2 {
+		n, _ := d.lua.nodes.client.Get(context.Background(), d.lua.keys(partition).held).Int() // none: 0
+		for _, c := range claims {
+			if c.Partition == partition {
+				n--
+			}
+		}
+		d.same("held, and not in the outbox", n, 0, err, nil)
+	}
 }
 
 // compareUnsettled wants the same claims, oldest first; those of one moment may stand in any order.

@@ -29,13 +29,13 @@ type Pool struct {
 var _ redpacket.Pool = (*Pool)(nil)
 
 // partitionKeys are the keys that the packets of a partition share. One hash tag keeps all of them in one slot.
-type partitionKeys struct{ due, out, acks, image string }
+type partitionKeys struct{ due, out, held, image string }
 
 func newPool(client redis.UniversalClient, o poolOptions) *Pool {
 	p := &Pool{nodes: nodes{client}, scripts: newPoolScripts(), outboxCap: cmp.Or(o.OutboxCap, 10_000)}
 	for i := range p.partitions {
 		tag := fmt.Sprintf("rp:{p%02d}:", i)
-		p.partitions[i] = partitionKeys{due: tag + "due", out: tag + "out", acks: tag + "acks", image: tag + "k:"}
+		p.partitions[i] = partitionKeys{due: tag + "due", out: tag + "outbox", held: tag + "held", image: tag + "k:"}
 	}
 	return p
 }
@@ -66,7 +66,7 @@ func (p *Pool) Ack(ctx context.Context, claims []redpacket.Claim) error {
 func (p *Pool) Load(ctx context.Context, i redpacket.Image) error {
 	k := p.keys(i.Partition)
 	c := newCall(p.scripts.load, 4, 4+2*len(i.Grants))
-	c.add(k.due, k.out, k.acks, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status))
+	c.add(k.due, k.out, k.held, k.image+i.ID, i.ID, i.Count, i.Deadline.UnixMilli(), string(i.Status))
 	for g := range i.Grants {
 		c.add(&i.Grants[g].User, i.Grants[g].Share)
 	}

@@ -101,14 +101,14 @@ type done struct {
 }
 
 func (p *Pool) ackCall(partitions []done, entries int) *call {
-	c := newCall(p.scripts.ack, 2*len(partitions), len(partitions)+3*entries)
+	c := newCall(p.scripts.ack, 2*len(partitions), len(partitions)+entries)
 	for _, d := range partitions {
-		c.add(d.keys.out, d.keys.acks)
+		c.add(d.keys.out, d.keys.held)
 	}
 	for _, d := range partitions {
 		c.add(len(d.entries))
 		for _, e := range d.entries {
-			c.add(e.entry, e.ref.ID, claimsText(e.grants))
+			c.add(p.entryText(e.entry, e.ref, e.grants))
 			c.asks = append(c.asks, e.asks...)
 		}
 	}

@@ -1,58 +1,65 @@
 -- Ack: forgets claims in the outboxes of some partitions; an entry goes with the last of its claims.
 --
--- KEYS   for each partition: 1 outbox, 2 acks. (In a cluster a call is about one partition.)
--- ARGV   for each partition: how many of its entries follow; for each entry: its id, its packet, and the claims to
---        forget, "user share user share …" by share
+-- KEYS   for each partition: 1 outbox, 2 held. (In a cluster a call is about one partition.)
+-- ARGV   for each partition: how many of its entries follow; and these, as the grab writes them, but with the claims to
+--        forget: mostly all they have. An entry comes once
 -- Reply  1
 --
--- Always: only what the entry holds is forgotten, for ids may come again after a loss. Of an entry in part forgotten
--- the acks hold what is left, in the entry's own form. #held counts the claims not forgotten, exactly.
-local function count(claims)
-  return (select(2, string.gsub(claims, ' ', '')) + 1) / 2
+-- Always: only claims that the entry holds are forgotten. held counts the others, exactly.
+local out, found -- of the partition at hand: its outbox, and what was read of it: time -> "time image" -> entries
+
+-- entries gives those with this name and image: none, one, or several if the clock was set back.
+local function entries(time, head)
+  if not found[time] then
+    found[time] = {}
+    for _, entry in ipairs(redis.call('ZRANGEBYSCORE', out, time, time)) do
+      local its = string.match(entry, '^%S* %S*') or entry
+      found[time][its] = found[time][its] or {}
+      table.insert(found[time][its], entry)
+    end
+  end
+  return found[time][head] or {}
 end
 
--- forget gives how many claims of the entry it has forgotten. parts: is any entry in part forgotten?
-local function forget(out, acks, parts, id, packet, claims)
-  local entry = redis.call('XRANGE', out, id, id)[1]
-  if not entry or entry[2][1] ~= packet then
-    return 0, parts
+-- forget gives how many claims it has forgotten.
+local function forget(entry)
+  if redis.call('ZREM', out, entry) == 1 then
+    return (select(2, string.gsub(entry, ' ', '')) - 1) / 2
   end
-  local left = parts and redis.call('HGET', acks, id)
-  if not left and claims == entry[2][2] then
-    redis.call('XDEL', out, id)
-    return count(claims), parts
-  end
-  local acked, rest = {}, {}
+  -- It holds others as well, or only some of these, or it is gone.
+  local head, time, claims = string.match(entry, '^((%S*) %S*) (.*)$')
+  local acked, gone = {}, 0
   for claim in string.gmatch(claims, '%S+ %S+') do
     acked[claim] = true
   end
-  local before = count(left or entry[2][2])
-  for claim in string.gmatch(left or entry[2][2], '%S+ %S+') do
-    if not acked[claim] then
-      rest[#rest + 1] = claim
+  for _, held in ipairs(entries(time, head)) do
+    local rest, before = {head}, gone
+    for claim in string.gmatch(string.sub(held, #head + 2), '%S+ %S+') do
+      if acked[claim] then
+        gone = gone + 1
+      else
+        rest[#rest + 1] = claim
+      end
+    end
+    if gone > before then
+      redis.call('ZREM', out, held)
+      if #rest > 1 then
+        redis.call('ZADD', out, time, table.concat(rest, ' '))
+      end
     end
   end
-  if #rest == 0 then
-    redis.call('XDEL', out, id)
-    redis.call('HDEL', acks, id)
-  elseif #rest < before then
-    redis.call('HSET', acks, id, table.concat(rest, ' '))
-    parts = true
-  end
-  return before - #rest, parts
+  return gone
 end
 
 local arg = 1
 for key = 1, #KEYS, 2 do
-  local out, acks, gone = KEYS[key], KEYS[key + 1], 0
-  local parts, last = redis.call('HLEN', acks) > 1, arg + 3 * ARGV[arg]
-  for i = arg + 1, last, 3 do
-    local forgotten
-    forgotten, parts = forget(out, acks, parts, ARGV[i], ARGV[i + 1], ARGV[i + 2])
-    gone = gone + forgotten
+  local gone, last = 0, arg + ARGV[arg]
+  out, found = KEYS[key], {}
+  for i = arg + 1, last do
+    gone = gone + forget(ARGV[i])
   end
   if gone > 0 then
-    redis.call('HINCRBY', acks, '#held', -gone)
+    redis.call('INCRBY', KEYS[key + 1], string.format('%d', -gone))
   end
   arg = last + 1
 end

@@ -64,7 +64,7 @@ func TestPoolPaused(t *testing.T) {
 		wg.Go(func() {
 			<-time.After(time.Duration(n) * 20 * time.Millisecond)
 			from := time.Now()
-			err := p.Ack(context.Background(), []redpacket.Claim{{Ref: c.image.Ref, User: "x", Entry: "1-1"}})
+			err := p.Ack(context.Background(), []redpacket.Claim{{Ref: c.image.Ref, User: "x", Entry: "1"}})
 			if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took > patience+500*time.Millisecond {
 				t.Errorf("ack to a silent server: %v after %v", err, took)
 			}
@@ -118,7 +118,7 @@ func TestPoolLeaves(t *testing.T) {
 func TestPoolCrowded(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
-	if err := p.Ack(t.Context(), []redpacket.Claim{{Entry: "1-1"}}); err != nil {
+	if err := p.Ack(t.Context(), []redpacket.Claim{{Entry: "1"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.Pause()

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// frozen is a Pool whose time only tests move. Its scripts are the real ones, but for the two places where Redis
+// frozen is a Pool whose time only tests move. Its scripts are the real ones, but for the place where Redis
 // tells the time: there the time itself is written. What Redis counts down by itself is shortened by hand.
 type frozen struct {
 	*Pool
@@ -37,8 +37,8 @@ func (f *frozen) Restart() {
 func (f *frozen) write() {
 	sec, usec := f.now.Unix(), f.now.Nanosecond()/1000
 	edit := func(text string) *script {
-		text = strings.Replace(text, "redis.call('TIME')", fmt.Sprintf("{'%d', '%d'}", sec, usec), 1)
-		return newScript(strings.ReplaceAll(text, "'*'", "string.format('%.0f-*', now)"))
+		ticks := "{'%d', '%d' + redis.call('INCR', KEYS[1] .. ':ticks') %% 1000}" // hardly two calls come in the same us
+		return newScript(strings.Replace(text, "redis.call('TIME')", fmt.Sprintf(ticks, sec, usec), 1))
 	}
 	f.scripts = poolScripts{
 		grab: edit(grabLua), load: edit(loadLua), close: edit(closeLua),

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/storetest"
@@ -25,18 +27,22 @@ func TestPoolFull(t *testing.T) {
 		}
 		return answers[0].Decision, nil
 	}
-	if got, err := grab("a"); err != nil || got != redpacket.Granted {
-		t.Fatalf("decision %d, %v", got, err)
-	}
+	granted := grabAll(t, p, image, "a", "b")
 	if err := p.nodes.client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := grab("b"); !errors.Is(err, chat.ErrUnavailable) {
+	if got, err := grab("c"); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("a grab when nothing can be written: decision %d, %v", got, err)
+	}
+	if err := p.Ack(t.Context(), granted[:1]); err != nil {
+		t.Errorf("an ack of a part: %v", err)
+	}
+	if left, err := p.Unsettled(t.Context(), 0, 10); err != nil || len(left) != 1 || left[0].User != "b" {
+		t.Errorf("after an ack of a part: %+v, %v", left, err)
 	}
 	<-time.After(time.Until(image.Deadline) + 10*time.Millisecond)
 	closing, err := p.Close(t.Context(), image.Ref, false)
-	if err != nil || closing.Reason != redpacket.Expired || len(closing.Grants) != 1 {
+	if err != nil || closing.Reason != redpacket.Expired || len(closing.Grants) != 2 {
 		t.Errorf("close: %+v, %v", closing, err)
 	}
 	image.Status, image.Grants = redpacket.Expired, closing.Grants
@@ -55,8 +61,11 @@ func TestPoolForeignEntry(t *testing.T) {
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.nodes.client.Do(t.Context(), "xadd", p.partitions[0].out, "*", "p", "neither user nor").Err(); err != nil {
-		t.Fatal(err)
+	key := p.partitions[0].image + "p"
+	for score, entry := range []string{"neither time nor", "1 " + key, "2 " + key + " user", "3 " + key + " user share", "4 p user 3", "5", ""} {
+		if err := p.nodes.client.ZAdd(t.Context(), p.partitions[0].out, redis.Z{Score: float64(score), Member: entry}).Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: image.Ref, User: "a"}}); err != nil {
 		t.Fatal(err)
@@ -64,5 +73,39 @@ func TestPoolForeignEntry(t *testing.T) {
 	claims, err := p.Unsettled(t.Context(), 0, 10)
 	if err != nil || len(claims) != 1 || claims[0].User != "a" {
 		t.Errorf("unsettled: %+v, %v", claims, err)
+	}
+}
+
+// TestPoolClockSetBack: entries of one packet that were written at the same time, as Redis's clock has it, are both found.
+func TestPoolClockSetBack(t *testing.T) {
+	p := poolOn(t, storetest.Redis(t))
+	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+	if err := p.Load(t.Context(), image); err != nil {
+		t.Fatal(err)
+	}
+	claims := append(grabAll(t, p, image, "a", "b"), grabAll(t, p, image, "c", "d")...)
+	out, name := p.partitions[0].out, claims[0].Entry
+	entries := p.nodes.client.ZRangeWithScores(t.Context(), out, 0, 1).Val()
+	if p.nodes.client.ZRem(t.Context(), out, entries[1].Member).Val() != 1 {
+		t.Fatalf("the outbox held %+v", entries)
+	}
+	entries[1].Score, entries[1].Member = entries[0].Score, name+entries[1].Member.(string)[len(name):]
+	foreign := redis.Z{Score: entries[0].Score, Member: "foreign"}
+	if err := p.nodes.client.ZAdd(t.Context(), out, entries[1], foreign).Err(); err != nil {
+		t.Fatal(err)
+	}
+	claims[2].Entry, claims[3].Entry = name, name
+	if err := p.Ack(t.Context(), []redpacket.Claim{claims[1], claims[2]}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := p.Unsettled(t.Context(), 0, 10)
+	if held := p.nodes.client.Get(t.Context(), p.partitions[0].held).Val(); err != nil || len(left) != 2 || left[0].User != "a" || left[1].User != "d" || held != "2" {
+		t.Errorf("left: %+v, %v, held: %s", left, err, held)
+	}
+	if err := p.Ack(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.nodes.client.ZCard(t.Context(), out).Val(); n != 2 { // what the load put there, and the foreign one
+		t.Errorf("%d entries are left when all are acked", n)
 	}
 }

@@ -9,21 +9,33 @@ func (c *call) answer() error {
 	}
 	reply, err := c.cmd.Slice()
 	r := reader{items: reply, err: err}
+	entry := r.text()
 	for _, g := range c.groups {
-		if taken := r.int(); taken >= 0 {
-			g.answer(taken, &r)
+		switch n := r.int(); {
+		case n <= together:
+			g.won(together-n, entry)
+		case n >= 0:
+			g.answer(n, entry, &r)
 		}
 	}
 	return r.err
 }
 
 const (
+	together    = -2                    // granted to all who asked, share 0 and so on; one less: share 1 and so on
 	lastGranted = redpacket.Granted + 1 // of a code: granted, and it was the last share
 	shareFrom   = 16                    // of a code: one share more
 )
 
-func (g *group) answer(taken int, r *reader) {
-	entry := r.text()
+// won gives all the next shares; those before have been taken.
+func (g *group) won(taken int, entry string) {
+	for i, s := range g.seats {
+		s.ask.answers[s.i] = redpacket.Answer{Decision: redpacket.Granted, Share: taken + i, Taken: taken + i + 1, Entry: entry}
+	}
+}
+
+func (g *group) answer(taken int, entry string, r *reader) {
+	reason := r.text()
 	for _, s := range g.seats {
 		code := r.int()
 		ans := &s.ask.answers[s.i]
@@ -32,7 +44,7 @@ func (g *group) answer(taken int, r *reader) {
 		case redpacket.Yours:
 			ans.Share = code / shareFrom
 		case redpacket.IsClosed:
-			ans.Reason = redpacket.Status(entry) // there is no entry of a closed one
+			ans.Reason = redpacket.Status(reason)
 		case redpacket.Granted, lastGranted:
 			taken++
 			ans.Last = ans.Decision == lastGranted

@@ -1,10 +1,6 @@
 package redisstore
 
-import (
-	"slices"
-
-	"hongbao/redpacket"
-)
+import "hongbao/redpacket"
 
 // batch is how many attempts or entries one script call takes: it bounds how long Redis is busy with it, and what
 // Lua has to unpack.
@@ -91,11 +87,11 @@ func (p *Pool) grabCall(shares []share) *call {
 	keys, room := 0, 1
 	for _, s := range shares {
 		keys += 3 + len(s.groups)
-		room += 2 + 3*len(s.groups) + s.seats
+		room += 2 + len(s.groups) + s.seats
 	}
 	c := newCall(p.scripts.grab, keys, room)
 	for _, s := range shares {
-		c.add(s.keys.due, s.keys.out, s.keys.acks)
+		c.add(s.keys.due, s.keys.out, s.keys.held)
 		for _, g := range s.groups {
 			c.add(s.keys.image + g.ref.ID)
 		}
@@ -105,7 +101,7 @@ func (p *Pool) grabCall(shares []share) *call {
 		c.groups = append(c.groups, s.groups...)
 		c.add(len(s.groups), s.seats)
 		for _, g := range s.groups {
-			c.add(g.ref.ID, len(g.seats), g.against())
+			c.add(g.against())
 			for _, s := range g.seats {
 				c.add(&s.attempt().User)
 				if n := len(c.asks); n == 0 || c.asks[n-1] != s.ask {
@@ -117,10 +113,10 @@ func (p *Pool) grabCall(shares []share) *call {
 	return c
 }
 
-// against is a digit for each attempt, or nothing when nothing is held against any.
-func (g *group) against() string {
-	if !slices.ContainsFunc(g.seats, func(s seat) bool { return s.attempt().May != redpacket.MayGrab }) {
-		return ""
+// against is a digit for each attempt: what is held against it.
+func (g *group) against() any {
+	if len(g.seats) == 1 && g.seats[0].attempt().May == redpacket.MayGrab {
+		return "0" // the usual, and no garbage
 	}
 	digits := make([]byte, len(g.seats))
 	for i, s := range g.seats {

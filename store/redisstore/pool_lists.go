@@ -66,16 +66,14 @@ func (p *Pool) Due(ctx context.Context, limit int) ([]redpacket.Ref, error) {
 // Unsettled implements redpacket.Pool.
 func (p *Pool) Unsettled(ctx context.Context, age time.Duration, limit int) ([]redpacket.Claim, error) {
 	replies, err := p.everywhere(ctx, func(k *partitionKeys) *call {
-		c := newCall(p.scripts.unsettled, 2, 2)
-		c.add(k.out, k.acks, age.Milliseconds(), limit)
+		c := newCall(p.scripts.unsettled, 1, 2)
+		c.add(k.out, age.Milliseconds(), limit)
 		return c
 	})
 	var claims []redpacket.Claim
 	for i := range replies {
 		for r := &replies[i]; r.more(); {
-			e := redpacket.Claim{Ref: redpacket.Ref{Partition: i}, Entry: r.text()}
-			e.ID = r.text()
-			if more, foreign := appendClaims(claims, e, r.text()); foreign == nil { // what we have not written is no claim
+			if more, foreign := p.appendClaims(claims, i, r.text()); foreign == nil { // what we have not written is no claim
 				claims = more
 			}
 			err = cmp.Or(err, r.err)

@@ -1,6 +1,6 @@
 -- Load: joins what SQL knows of a packet with what is held here; never an overwrite. It commutes and repeats.
 --
--- KEYS   1 due index, 2 outbox, 3 acks, 4 image
+-- KEYS   1 due index, 2 outbox, 3 held, 4 image
 -- ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as SQL has them
 -- Reply  1
 --
@@ -98,11 +98,7 @@ elseif not meta['#retired'] then
   end
 end
 -- The partition's keys too must exist while its slot moves, even when they hold nothing.
-if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) < 3 then
-  redis.call('ZADD', KEYS[1], 'NX', '+inf', '#')
-  redis.call('HSETNX', KEYS[3], '#held', 0)
-  if redis.call('EXISTS', KEYS[2]) == 0 then
-    redis.call('XDEL', KEYS[2], redis.call('XADD', KEYS[2], '0-1', '', ''))
-  end
-end
+redis.call('ZADD', KEYS[1], 'NX', '+inf', '#')
+redis.call('ZADD', KEYS[2], 'NX', '+inf', '#' .. string.rep('.', 64)) -- so long a one makes it a table, too
+redis.call('INCRBY', KEYS[3], 0)
 return 1

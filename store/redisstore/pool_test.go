@@ -83,3 +83,30 @@ func TestPoolTables(t *testing.T) {
 		}
 	}
 }
+
+// TestPoolKeys: a partition's keys are there from the first load on, whatever they hold: a slot with half of them has moved
+// half. The outbox is a table from the beginning.
+func TestPoolKeys(t *testing.T) {
+	client := testClient(t, storetest.Redis(t).URL())
+	p := newPool(client, poolOptions{})
+	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 7}, Count: 2, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+	k := p.keys(7)
+	there := func(when string) {
+		t.Helper()
+		if n, encoding := client.Exists(t.Context(), k.due, k.out, k.held).Val(), client.ObjectEncoding(t.Context(), k.out).Val(); n != 3 || encoding != "skiplist" {
+			t.Errorf("%s: %d keys of 3, the outbox is a %s", when, n, encoding)
+		}
+	}
+	if err := p.Load(t.Context(), image); err != nil {
+		t.Fatal(err)
+	}
+	there("empty")
+	if err := p.Ack(t.Context(), grabAll(t, p, image, "a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	image.Status = redpacket.Drained
+	if err := p.Load(t.Context(), image); err != nil {
+		t.Fatal(err)
+	}
+	there("when all is over")
+}

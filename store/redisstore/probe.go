@@ -31,7 +31,7 @@ func probe(ctx context.Context, client redis.UniversalClient, isCluster bool, lo
 // judge refuses a node that cannot do the work, and warns of one that may forget.
 func judge(info string, isCluster bool, addr string, log *slog.Logger) error {
 	version := field(info, "redis_version")
-	need, why := 6.2, "ZADD LT and exact stream ranges"
+	need, why := 6.2, "ZADD LT"
 	if isCluster {
 		need, why = 7.0, "sharded pub/sub"
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -18,8 +19,10 @@ func scripted(script []byte, text string) (reply []any, rest []byte) {
 		b := script[0]
 		script = script[1:]
 		switch b % 8 {
-		case 0, 1, 2:
+		case 0, 1:
 			reply = append(reply, int64(b/8)) // decisions, shares and counts
+		case 2:
+			reply = append(reply, -int64(b/8))
 		case 3:
 			reply = append(reply, int64(b/8)<<58)
 		case 4:
@@ -45,8 +48,9 @@ func replied(reply any) *redis.Cmd {
 
 // FuzzGrabAnswer: a reply of another form is an error. A share is nobody's whom the reply does not give it to.
 func FuzzGrabAnswer(f *testing.F) {
-	f.Add([]byte{0, 4, 64, 200, 0, 4, 72, 0}, "1700000000000-0") // two shares and the last one
-	f.Add([]byte{8, 4, 72, 16, 24, 0, 4, 32}, "closed")
+	f.Add([]byte{4, 0, 4, 64, 200, 0, 4, 72, 0}, "1700000000000000") // two shares and the last one
+	f.Add([]byte{4, 18, 26}, "1700000000000000")                     // shares 0 and 1 of the one, 1 and 2 of the other
+	f.Add([]byte{4, 8, 4, 72, 16, 24, 0, 4, 32}, "closed")
 	f.Add([]byte{5, 6, 4, 3}, "")
 	f.Fuzz(func(t *testing.T, script []byte, entry string) {
 		attempts := make([]redpacket.Attempt, 4)
@@ -61,8 +65,12 @@ func FuzzGrabAnswer(f *testing.F) {
 		}
 		given := map[int64]int{}
 		for _, item := range reply {
-			if code, ok := item.(int64); ok && code >= 0 {
+			switch code, ok := item.(int64); {
+			case ok && code >= 0:
 				given[code/shareFrom]++
+			case ok && code <= together:
+				given[together-code]++
+				given[together-code+1]++ // to the other one of the group
 			}
 		}
 		for i, ans := range a.answers {
@@ -115,26 +123,26 @@ func FuzzParcel(f *testing.F) {
 
 // FuzzOutbox: an entry that is not as we write them is no claim; one that is comes back as it was.
 func FuzzOutbox(f *testing.F) {
-	f.Add("1700000000000-0", "ann 0 bob 1", "ann", 3)
-	f.Add("1-1", "ann 0 bob", "a b", -1)
-	f.Add("1-", "ann 0", "a b", -1)
-	f.Add("-1-1", "ann x", "", 0)
-	f.Fuzz(func(t *testing.T, entry, text, user string, share int) {
-		e := redpacket.Claim{Ref: redpacket.Ref{ID: "p"}, Entry: entry}
+	f.Add("1700000000000000 rp:{p03}:k:p ann 0 bob 1", "ann", 3)
+	f.Add("1 rp:{p03}:k:p ann 0 bob", "a b", -1)
+	f.Add("1 ann", "a b", -1)
+	f.Add("-1 rp:{p03}:k:p ann x", "", 0)
+	p := newPool(nil, poolOptions{})
+	f.Fuzz(func(t *testing.T, entry, user string, share int) {
 		known := []redpacket.Claim{{Entry: "known"}}
-		claims, err := appendClaims(known, e, text)
+		claims, err := p.appendClaims(known, 3, entry)
 		if err != nil {
 			return // whoever asked takes none of it
 		}
 		grants := make([]redpacket.Grant, 0, len(claims))
 		for _, c := range claims[1:] {
-			if c.Entry != entry || c.ID != "p" || c.At.UnixMilli() < 0 {
-				t.Errorf("%q holds %+v", text, c)
+			if !strings.HasPrefix(entry, c.Entry+" rp:{p03}:k:"+c.ID+" ") || c.Partition != 3 || c.At.UnixMilli() < 0 {
+				t.Errorf("%q holds %+v", entry, c)
 			}
 			grants = append(grants, redpacket.Grant{User: c.User, Share: c.Share})
 		}
 		grants = append(grants, redpacket.Grant{User: "u-" + fmt.Sprint(len(user)), Share: share})
-		again, err := appendClaims(nil, e, claimsText(grants))
+		again, err := p.appendClaims(nil, 3, p.entryText("1", redpacket.Ref{ID: "p", Partition: 3}, grants))
 		if err != nil || len(again) == 0 || len(again) > len(grants) {
 			t.Fatalf("%+v came back as %+v, %v", grants, again, err)
 		}

@@ -15,6 +15,7 @@ func grabTests() []poolTest {
 		{"Grab/lowest share first until the last", grabLowestFirst},
 		{"Grab/a share once given is Yours before any other check", grabYoursFirst},
 		{"Grab/the first reason to refuse counts", grabReasonsInOrder},
+		{"Grab/several in one call, and one of them twice", grabTogether},
 		{"Grab/many packets and users in one call", grabMany},
 		{"Grab/the last share makes the packet due", grabLastIsDue},
 		{"Grab/100 at once", grabAtOnce},
@@ -124,9 +125,22 @@ func (b *poolBench) fillOutbox(r redpacket.Ref) {
 	b.grab(i, users...)
 }
 
+func grabTogether(b *poolBench) {
+	i := b.loaded(9)
+	var attempts []redpacket.Attempt
+	for _, user := range []string{"a", "b", "a"} {
+		attempts = append(attempts, redpacket.Attempt{Ref: i.Ref, User: user})
+	}
+	got := b.call(attempts...)
+	b.want("the first", got[0], redpacket.Answer{Decision: redpacket.Granted, Share: 0, Taken: 1})
+	b.want("the next", got[1], redpacket.Answer{Decision: redpacket.Granted, Share: 1, Taken: 2})
+	b.want("the first again", got[2], redpacket.Answer{Decision: redpacket.Yours, Share: 0, Taken: 2})
+	b.wantHolders("after all", i, "a", "b", "", "", "", "", "", "", "")
+}
+
 func grabMany(b *poolBench) {
 	x, y, z := b.loaded(2), b.packet(5), b.packet(1)
-	y.Partition = x.Partition // neighbours in one outbox, yet with entries of their own
+	y.Partition = x.Partition // neighbours in one outbox
 	b.load(y)
 	at := func(i redpacket.Image, user string, may redpacket.May) redpacket.Attempt {
 		return redpacket.Attempt{Ref: i.Ref, User: user, May: may}
@@ -150,8 +164,9 @@ func grabMany(b *poolBench) {
 	if got[0].Entry != got[6].Entry || got[1].Entry != got[5].Entry {
 		b.Errorf("the winners of a packet in one call have several entries: %+v", got)
 	}
-	if got[0].Entry == got[1].Entry {
-		b.Errorf("two packets share the entry %q", got[0].Entry)
+	b.ack(redpacket.Claim{Ref: x.Ref, User: "a", Share: 0, Entry: got[0].Entry}, redpacket.Claim{Ref: x.Ref, User: "b", Share: 1, Entry: got[0].Entry})
+	if left := b.unsettled(0, 10); len(left) != 2 || left[0].Ref != y.Ref || left[1].Ref != y.Ref {
+		b.Errorf("when one packet's entry is gone, the outbox holds %+v", left)
 	}
 	if next := b.grab(y, "c"); next[0].Entry == got[1].Entry {
 		b.Errorf("two calls share the entry %q", next[0].Entry)

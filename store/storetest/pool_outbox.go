@@ -12,6 +12,7 @@ func outboxTests() []poolTest {
 	return []poolTest{
 		{"Outbox/holds each claim until it is acked", outboxHolds},
 		{"Outbox/acks repeat, and unknown ones are nothing", outboxAcks},
+		{"Outbox/acks of parts, of several packets at once", outboxParts},
 		{"Outbox/oldest first, by age and limit", outboxAge},
 		{"Outbox/outlives its packet's end and a join that disproves it", outboxOutlives},
 		{"Outbox/is full at its cap, for its own partition", outboxFull},
@@ -39,7 +40,7 @@ func outboxHolds(b *poolBench) {
 	claims := slices.Concat(b.grab(x, "a", "b"), b.grab(x, "c"), b.grab(y, "a"))
 	until := b.Now()
 	for _, c := range b.unsettled(0, 10) {
-		// A Redis keeps the time in milliseconds.
+		// A Redis tells the time in milliseconds.
 		if c.At.Before(from.Add(-time.Millisecond)) || c.At.After(until.Add(time.Millisecond)) {
 			b.Errorf("granted between %v and %v, but the outbox says %v", from, until, c.At)
 		}
@@ -76,6 +77,38 @@ func outboxAcks(b *poolBench) {
 	b.ack(claims...)
 	b.ack(claims...)
 	b.wantClaims("its entry gone", other[0])
+}
+
+func outboxParts(b *poolBench) {
+	var attempts []redpacket.Attempt
+	for n := range 6 {
+		i := b.packet(9)
+		i.Partition = n % 2 // two outboxes
+		b.load(i)
+		for _, user := range []string{"a", "b", "c"} {
+			attempts = append(attempts, redpacket.Attempt{Ref: i.Ref, User: user})
+		}
+	}
+	claims := make([]redpacket.Claim, len(attempts))
+	for n, ans := range b.call(attempts...) {
+		claims[n] = redpacket.Claim{Ref: attempts[n].Ref, Share: ans.Share, User: attempts[n].User, Entry: ans.Entry}
+	}
+	of := func(users ...string) (some []redpacket.Claim) {
+		for _, c := range claims {
+			if slices.Contains(users, c.User) {
+				some = append(some, c)
+			}
+		}
+		return some
+	}
+	for range 2 {
+		b.ack(of("b")...)
+		b.wantClaims("one of three is acked", of("a", "c")...)
+	}
+	b.ack(slices.Concat(of("c", "b"), of("c"))...)
+	b.wantClaims("two are", of("a")...)
+	b.ack(of("a", "b", "c")...)
+	b.wantClaims("all are")
 }
 
 func outboxAge(b *poolBench) {
@@ -140,5 +173,13 @@ func outboxFull(b *poolBench) {
 	b.grab(other, "over")
 	b.ack(claims[0])
 	b.want("a place again", b.ask(i, "over", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Granted, Share: n, Taken: n + 1})
-	b.want("full again", b.ask(i, "more", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Busy, Taken: n + 1})
+	for range 3 { // who is refused takes no place
+		b.want("full again", b.ask(i, "more", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Busy, Taken: n + 1})
+	}
+	b.ack(claims[1])
+	b.want("one more place", b.ask(i, "more", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Granted, Share: n + 1, Taken: n + 2})
+	b.ack(claims[2])
+	got = b.call(redpacket.Attempt{Ref: i.Ref, User: "x"}, redpacket.Attempt{Ref: i.Ref, User: "y"})
+	b.want("one place", got[0], redpacket.Answer{Decision: redpacket.Granted, Share: n + 2, Taken: n + 3})
+	b.want("for two", got[1], redpacket.Answer{Decision: redpacket.Busy, Taken: n + 3})
 }
