@@ -2,7 +2,7 @@
 // standalone, behind sentinels, or a cluster.
 //
 // The Pool is a handful of Lua scripts, one file for each job, called through a combiner: while a call to a
-// node is in flight the next callers gather, and go together.
+// node is in flight the next callers gather, and go together; a crowd goes beside it.
 //
 // It must always hold, for the Pool:
 //

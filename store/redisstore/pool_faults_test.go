@@ -80,8 +80,8 @@ func TestPoolPaused(t *testing.T) {
 	w, _ := p.runway(t.Context(), c.image.Ref)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting != 0 || w.flying || w.next != nil {
-		t.Errorf("%d attempts still wait, flying: %t", w.waiting, w.flying)
+	if w.waiting != 0 || w.flying != 0 || w.next != nil {
+		t.Errorf("%d attempts still wait, flying: %d", w.waiting, w.flying)
 	}
 }
 

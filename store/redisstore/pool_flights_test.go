@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -43,15 +44,59 @@ func TestPoolFliesOn(t *testing.T) {
 		r.Pause()
 		var both sync.WaitGroup
 		both.Go(func() { grab(first, name+" first") })
-		gathered(func() bool { return w.flying })
+		gathered(func() bool { return w.flying == 1 })
 		both.Go(func() { grab(patient, name+" second") })
 		gathered(func() bool { return w.next != nil })
 		r.Resume()
 		both.Wait()
 		grab(patient, name+" third")
-		gathered(func() bool { return !w.flying })
+		gathered(func() bool { return w.flying == 0 })
 		if t.Failed() {
 			return // else who is next, and has no deadline, might wait for ever
 		}
 	}
+}
+
+// TestPoolFliesBeside: a crowd does not wait for the landing of who came before, and its last one not for another crowd.
+func TestPoolFliesBeside(t *testing.T) {
+	r := storetest.Redis(t)
+	p := poolOn(t, r)
+	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 999, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+	if err := p.Load(t.Context(), i); err != nil {
+		t.Fatal(err)
+	}
+	w, err := p.runway(t.Context(), i.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Pause()
+	var all sync.WaitGroup
+	for n := range 1 + fullFlight + 1 {
+		all.Go(func() {
+			got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: strconv.Itoa(n)}})
+			if err != nil || got[0].Decision != redpacket.Granted {
+				t.Errorf("%d: %+v, %v", n, got, err)
+			}
+		})
+	}
+	want := func(flying, waiting int) {
+		t.Helper()
+		var f, n int
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			w.mu.Lock()
+			f, n = w.flying, 0
+			if w.next != nil {
+				n = len(w.next.asks)
+			}
+			w.mu.Unlock()
+			if f == flying && n == waiting {
+				return
+			}
+		}
+		t.Errorf("%d are flying and %d asks wait, want %d and %d", f, n, flying, waiting)
+	}
+	want(2, 1)
+	r.Resume()
+	all.Wait()
+	want(0, 0)
 }
