@@ -5,9 +5,10 @@
 -- ARGV   1 how many claims an outbox may hold; then for each partition: how many packets and how many askers it has
 --        here; and for each of the packets: what is held against its askers (a digit for each: 0 nothing, 1 not a member,
 --        2 denied), and the askers
--- Reply  the name of the outbox entries; and for each packet: -1, it is missing; or -2 - share, its askers were granted
---        this share and those that follow it; or how many shares were taken before, why it is closed or '', and a code
---        for each asker: decision + 16 * share, the decision as redpacket.Decision numbers it, or 9: granted, the last
+-- Reply  "entry share" to who asks alone and is granted one, to others a list: the name of the outbox entries; and for each
+--        packet: -1, it is missing; or -2 - share, its askers were granted this share and those that follow it; or how
+--        many shares were taken before, why it is closed or '', and a code for each asker: decision + 16 * share, the
+--        decision as redpacket.Decision numbers it, or 9: granted, the last
 --
 -- The outbox is a sorted set. An entry is "time image user share user share …", shares rising; the time, in us, is its
 -- score, and its name. held is how many claims are in all entries, exactly.
@@ -30,12 +31,13 @@ if alone and ARGV[4] == '0' then
     if redis.call('INCRBY', KEYS[3], 1) <= cap then
       redis.call('ZADD', KEYS[2], entry, entry .. ' ' .. KEYS[4] .. ' ' .. ARGV[5] .. ' ' .. alone[4])
       redis.call('HSET', KEYS[4], '#next', string.format('%d', share + 1), ARGV[5], alone[4])
-      return {entry, -2 - share}
+      return entry .. ' ' .. alone[4]
     end
     redis.call('INCRBY', KEYS[3], -1)
   end
 end
 
+local call, ARGV, KEYS = redis.call, ARGV, KEYS -- a global costs more each time
 local reply = {entry}
 local due, out, held, askers, room, granted -- of the partition at hand
 
@@ -43,23 +45,25 @@ local due, out, held, askers, room, granted -- of the partition at hand
 -- there are any, so that most calls count once; it is also the first write, which Redis refuses when its memory is full.
 local function has(n)
   if not room then
-    room = askers - math.max(0, redis.call('INCRBY', held, askers) - cap)
+    room = askers - math.max(0, call('INCRBY', held, askers) - cap)
   end
   return granted + n <= room
 end
 
--- remember writes the entry of n winners, and then their shares.
+-- remember writes the entry of n winners, and then their shares. (A lone winner's is written where he wins: to pass on so
+-- much costs more than all else here.)
 local function remember(image, n, free, claims, ...)
   granted = granted + n
-  redis.call('ZADD', out, entry, entry .. ' ' .. image .. ' ' .. claims)
-  redis.call('HSET', image, '#next', free, ...)
+  call('ZADD', out, entry, entry .. ' ' .. image .. ' ' .. claims)
+  call('HSET', image, '#next', free, ...)
 end
 
 -- together gives each of the n askers a share, if nothing is held against any, nobody has one or asks twice, the shares
 -- left have no hole, and they are more than n. False: it is not as simple as that.
 local function together(image, n, first, against, got)
   local after = tonumber(got[4])
-  if got[1] ~= open or not after or after + n >= tonumber(got[2]) or now >= got[3] * 1000 or string.find(against, '[12]') then
+  if got[1] ~= open or not after or after + n >= tonumber(got[2]) or now >= got[3] * 1000 or
+    against ~= '0' and string.find(against, '[12]') then
     return false
   end
   local free = string.format('%d', after + n)
@@ -68,7 +72,9 @@ local function together(image, n, first, against, got)
     if got[5] or not has(1) then
       return false
     end
-    remember(image, 1, free, user .. ' ' .. got[4], user, got[4])
+    granted = granted + 1
+    call('ZADD', out, entry, entry .. ' ' .. image .. ' ' .. user .. ' ' .. got[4])
+    call('HSET', image, '#next', free, user, got[4])
   else
     local claims = {}
     for i = 1, n do
@@ -151,7 +157,7 @@ local function grab(image, n, first, against, got)
     end
     remember(image, #claims / 2, free, table.concat(claims, ' '), unpack(claims))
     if taken == count then
-      redis.call('ZADD', due, 'LT', string.format('%.0f', math.floor(now / 1000) + 2000), string.match(image, ':k:(.*)'))
+      call('ZADD', due, 'LT', string.format('%.0f', math.floor(now / 1000) + 2000), string.match(image, ':k:(.*)'))
     end
   end
 end
@@ -163,14 +169,14 @@ while key <= #KEYS do
   for image = key, key + ARGV[arg - 2] - 1 do
     local against, first = ARGV[arg], arg
     arg = first + #against + 1
-    local got = alone or redis.call('HMGET', KEYS[image], '#life', '#count', '#deadline', '#next', unpack(ARGV, first + 1, arg - 1))
+    local got = alone or call('HMGET', KEYS[image], '#life', '#count', '#deadline', '#next', unpack(ARGV, first + 1, arg - 1))
     if not together(KEYS[image], #against, first, against, got) then
       grab(KEYS[image], #against, first, against, got)
     end
     key = key + 1
   end
   if room and granted < tonumber(askers) then
-    redis.call('INCRBY', held, string.format('%d', granted - askers))
+    call('INCRBY', held, string.format('%d', granted - askers))
   end
 end
 return reply

@@ -1,11 +1,20 @@
 package redisstore
 
-import "hongbao/redpacket"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hongbao/redpacket"
+)
 
 // answer reads the reply of a grab and fills in the answers.
 func (c *call) answer() error {
 	if c.groups == nil {
 		return nil // an ack has none
+	}
+	if text, ok := c.cmd.Val().(string); ok {
+		return c.lone(text)
 	}
 	reply, err := c.cmd.Slice()
 	r := reader{items: reply, err: err}
@@ -19,6 +28,17 @@ func (c *call) answer() error {
 		}
 	}
 	return r.err
+}
+
+// lone reads what who asks alone is told when he is granted a share.
+func (c *call) lone(text string) error {
+	entry, share, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseUint(share, 10, 31)
+	if err != nil || len(c.asks) > 1 || len(c.groups[0].seats) > 1 {
+		return fmt.Errorf("unexpected reply: %q", text)
+	}
+	c.groups[0].won(int(n), entry)
+	return nil
 }
 
 const (

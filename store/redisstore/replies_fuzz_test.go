@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,11 +53,28 @@ func FuzzGrabAnswer(f *testing.F) {
 	f.Add([]byte{4, 18, 26}, "1700000000000000")                     // shares 0 and 1 of the one, 1 and 2 of the other
 	f.Add([]byte{4, 8, 4, 72, 16, 24, 0, 4, 32}, "closed")
 	f.Add([]byte{5, 6, 4, 3}, "")
+	f.Add([]byte{}, "1700000000000000 12") // to who asks alone
+	f.Add([]byte{}, "1700000000000000 -1")
 	f.Fuzz(func(t *testing.T, script []byte, entry string) {
+		lone := &ask{attempts: make([]redpacket.Attempt, 1), answers: make([]redpacket.Answer, 1)}
+		one := &call{cmd: replied(entry), asks: []*ask{lone}, groups: []*group{{seats: []seat{{lone, 0}}}}}
+		if got := one.answer(); got == nil {
+			share := strings.TrimPrefix(entry, lone.answers[0].Entry+" ")
+			if n, err := strconv.Atoi(share); err != nil || n < 0 || n != lone.answers[0].Share || lone.answers[0].Decision != redpacket.Granted {
+				t.Errorf("%q is read as %+v", entry, lone.answers[0])
+			}
+		} else if lone.answers[0] != (redpacket.Answer{}) {
+			t.Errorf("%q: %v, and yet %+v", entry, got, lone.answers[0])
+		}
 		attempts := make([]redpacket.Attempt, 4)
 		a := &ask{attempts: attempts, answers: make([]redpacket.Answer, len(attempts))}
 		reply, _ := scripted(script, entry)
 		c := &call{cmd: replied(reply), groups: []*group{{seats: []seat{{a, 0}, {a, 1}}}, {seats: []seat{{a, 2}, {a, 3}}}}}
+		c.cmd.SetVal(entry)
+		if c.answer() == nil {
+			t.Errorf("%q answers two packets", entry)
+		}
+		c.cmd.SetVal(reply)
 		if err := c.answer(); err != nil {
 			return
 		}
