@@ -72,7 +72,7 @@ func TestScaledRedisPaused(t *testing.T) {
 	endAlone()
 	for _, k := range []*talk{k, alone} {
 		k.allHeard()
-		k.mustHear("before", between{began, paused}, 300*time.Millisecond, 300*time.Millisecond)
+		k.asUsual(between{began, paused})
 		k.mustHear("until it is known", between{paused, known}, 300*time.Millisecond, 10*time.Second)
 		k.mustHear("while it is known", between{known, up}, 300*time.Millisecond, 2*time.Second)
 		k.mustHear("afterwards", between{up, time.Now()}, time.Second, 2*time.Second) // what was kept is still on its way
@@ -161,6 +161,7 @@ func TestScaledHalfOpen(t *testing.T) {
 	i := install(t, build(t, ""), redis, storetest.Database(t), each...)
 	line, cutOff := lines[2], i.nodes[2]
 	busy, alone := newTalk(t, i), newTalk(t, i) // in one room others talk, in the other only who is cut off
+	began := time.Now()
 	endBusy, endAlone := busy.begin(0, 1), alone.begin(2)
 	lasts(time.Second)
 
@@ -187,12 +188,14 @@ func TestScaledHalfOpen(t *testing.T) {
 
 	t.Log("what others say:")
 	busy.allHeard()
+	busy.asUsual(between{began, half})
 	busy.mustHear("while connections are dead", between{half, cut}, 300*time.Millisecond, 10*time.Second)
 	busy.mustHear("while there are none", between{cut, healed}, 300*time.Millisecond, 10*time.Second)
 	busy.mustHear("while it heals", between{healed, calm}, 300*time.Millisecond, 2*time.Second)
 	busy.mustHear("afterwards", between{calm, time.Now()}, 300*time.Millisecond, time.Second)
 	t.Log("what the one says that is cut off:")
 	alone.allHeard()
+	alone.asUsual(between{began, half})
 	alone.mustHear("while connections are dead", between{half, cut}, 300*time.Millisecond, 10*time.Second)
 	alone.mustHear("while there are none", between{cut, healed}, 300*time.Millisecond, 10*time.Second)
 	alone.mustHear("while it heals", between{healed, calm}, 300*time.Millisecond, 10*time.Second)

@@ -57,7 +57,7 @@ func TestPoolFliesOn(t *testing.T) {
 	}
 }
 
-// TestPoolFliesBeside: a crowd does not wait for the landing of who came before, and its last one not for another crowd.
+// TestPoolFliesBeside: a crowd does not wait for the landing of who came before, another one does.
 func TestPoolFliesBeside(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
@@ -71,7 +71,7 @@ func TestPoolFliesBeside(t *testing.T) {
 	}
 	r.Pause()
 	var all sync.WaitGroup
-	for n := range 1 + fullFlight + 1 {
+	for n := range 1 + 2*fullFlight {
 		all.Go(func() {
 			got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: strconv.Itoa(n)}})
 			if err != nil || got[0].Decision != redpacket.Granted {
@@ -95,7 +95,7 @@ func TestPoolFliesBeside(t *testing.T) {
 		}
 		t.Errorf("%d are flying and %d asks wait, want %d and %d", f, n, flying, waiting)
 	}
-	want(2, 1)
+	want(2, fullFlight)
 	r.Resume()
 	all.Wait()
 	want(0, 0)

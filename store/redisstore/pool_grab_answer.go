@@ -34,7 +34,7 @@ func (c *call) answer() error {
 func (c *call) lone(text string) error {
 	entry, share, _ := strings.Cut(text, " ")
 	n, err := strconv.ParseUint(share, 10, 31)
-	if err != nil || len(c.asks) > 1 || len(c.groups[0].seats) > 1 {
+	if err != nil || len(c.groups) != 1 || len(c.groups[0].seats) != 1 {
 		return fmt.Errorf("unexpected reply: %q", text)
 	}
 	c.groups[0].won(int(n), entry)

@@ -57,7 +57,7 @@ func FuzzGrabAnswer(f *testing.F) {
 	f.Add([]byte{}, "1700000000000000 -1")
 	f.Fuzz(func(t *testing.T, script []byte, entry string) {
 		lone := &ask{attempts: make([]redpacket.Attempt, 1), answers: make([]redpacket.Answer, 1)}
-		one := &call{cmd: replied(entry), asks: []*ask{lone}, groups: []*group{{seats: []seat{{lone, 0}}}}}
+		one := &call{cmd: replied(entry), groups: []*group{{seats: []seat{{lone, 0}}}}}
 		if got := one.answer(); got == nil {
 			share := strings.TrimPrefix(entry, lone.answers[0].Entry+" ")
 			if n, err := strconv.Atoi(share); err != nil || n < 0 || n != lone.answers[0].Share || lone.answers[0].Decision != redpacket.Granted {
@@ -70,11 +70,11 @@ func FuzzGrabAnswer(f *testing.F) {
 		a := &ask{attempts: attempts, answers: make([]redpacket.Answer, len(attempts))}
 		reply, _ := scripted(script, entry)
 		c := &call{cmd: replied(reply), groups: []*group{{seats: []seat{{a, 0}, {a, 1}}}, {seats: []seat{{a, 2}, {a, 3}}}}}
-		c.cmd.SetVal(entry)
-		if c.answer() == nil {
-			t.Errorf("%q answers two packets", entry)
+		for _, many := range [][]*group{c.groups[:1], {{seats: []seat{{a, 0}}}, {seats: []seat{{a, 1}}}}} {
+			if (&call{cmd: replied(entry), groups: many}).answer() == nil {
+				t.Errorf("%q answers two", entry)
+			}
 		}
-		c.cmd.SetVal(reply)
 		if err := c.answer(); err != nil {
 			return
 		}
