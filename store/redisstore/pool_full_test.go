@@ -34,6 +34,12 @@ func TestPoolFull(t *testing.T) {
 	if got, err := grab("c"); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("a grab when nothing can be written: decision %d, %v", got, err)
 	}
+	if got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: image.Ref, User: "c"}, {Ref: image.Ref, User: "d"}}); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("two when nothing can be written: %+v, %v", got, err)
+	}
+	if held, err := p.nodes.client.Get(t.Context(), p.partitions[0].held).Int(); err != nil || held != len(granted) {
+		t.Errorf("%d claims are held, %v", held, err)
+	}
 	if err := p.Ack(t.Context(), granted[:1]); err != nil {
 		t.Errorf("an ack of a part: %v", err)
 	}
