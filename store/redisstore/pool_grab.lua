@@ -50,8 +50,7 @@ local function has(n)
   return granted + n <= room
 end
 
--- remember writes the entry of n winners, and then their shares. (A lone winner's is written where he wins: to pass on so
--- much costs more than all else here.)
+-- remember writes the entry of n winners, and then their shares. (One winner's are written where he wins: that is quicker.)
 local function remember(image, n, free, claims, ...)
   granted = granted + n
   call('ZADD', out, entry, entry .. ' ' .. image .. ' ' .. claims)
