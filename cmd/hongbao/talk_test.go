@@ -118,7 +118,7 @@ func (k *talk) allHeard() {
 // asUsual notes how long what was said between two moments took when all was well. That is not held against what comes after.
 func (k *talk) asUsual(b between) {
 	k.t.Helper()
-	k.usual = k.mustHear("when all is well", b, time.Second, time.Second)
+	k.usual = k.mustHear("when all is well", b, 300*time.Millisecond, 300*time.Millisecond)
 }
 
 // mustHear looks how long what was said between two moments took to the listener at the same server, and to those at

@@ -33,24 +33,17 @@ func TestPoolFliesOn(t *testing.T) {
 			t.Errorf("%s: %+v, %v", user, got, err)
 		}
 	}
-	gathered := func(is func() bool) {
-		for w.mu.Lock(); !is() && patient.Err() == nil; w.mu.Lock() {
-			w.mu.Unlock()
-			runtime.Gosched()
-		}
-		w.mu.Unlock()
-	}
 	for name, first := range map[string]context.Context{"timed": patient, "lone": t.Context()} {
 		r.Pause()
 		var both sync.WaitGroup
 		both.Go(func() { grab(first, name+" first") })
-		gathered(func() bool { return w.flying == 1 })
+		w.await(patient, func() bool { return w.flying == 1 })
 		both.Go(func() { grab(patient, name+" second") })
-		gathered(func() bool { return w.next != nil })
+		w.await(patient, func() bool { return w.next != nil })
 		r.Resume()
 		both.Wait()
 		grab(patient, name+" third")
-		gathered(func() bool { return w.flying == 0 })
+		w.await(patient, func() bool { return w.flying == 0 })
 		if t.Failed() {
 			return // else who is next, and has no deadline, might wait for ever
 		}
@@ -79,24 +72,27 @@ func TestPoolFliesBeside(t *testing.T) {
 			}
 		})
 	}
-	want := func(flying, waiting int) {
-		t.Helper()
-		var f, n int
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			w.mu.Lock()
-			f, n = w.flying, 0
-			if w.next != nil {
-				n = len(w.next.asks)
-			}
-			w.mu.Unlock()
-			if f == flying && n == waiting {
-				return
-			}
-		}
-		t.Errorf("%d are flying and %d asks wait, want %d and %d", f, n, flying, waiting)
+	patient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if !w.await(patient, func() bool { return w.flying == 2 && w.next != nil && len(w.next.asks) == fullFlight }) {
+		t.Error("two flights in the air and a full one that waits are not to be seen")
 	}
-	want(2, fullFlight)
 	r.Resume()
 	all.Wait()
-	want(0, 0)
+	if !w.await(patient, func() bool { return w.flying == 0 && w.next == nil }) {
+		t.Error("not all have landed")
+	}
+}
+
+// await waits until this is so of the runway, and tells whether it is.
+func (w *runway) await(ctx context.Context, is func() bool) bool {
+	for {
+		w.mu.Lock()
+		yes := is()
+		w.mu.Unlock()
+		if yes || ctx.Err() != nil {
+			return yes
+		}
+		runtime.Gosched()
+	}
 }
