@@ -25,8 +25,20 @@ func (t target) String() string {
 // pipelineBuffer is a quarter of what each direction of a connection for pipelines would have. Longer ones take more writes.
 const pipelineBuffer = 32 << 10
 
-// client makes a client, which has no connection yet. Nothing is retried below us: only we know what may be.
-func (t target) client() redis.UniversalClient {
+// client makes a client, which has no connection yet.
+func (t target) client() redis.UniversalClient { return redis.NewUniversalClient(t.options()) }
+
+// grabsClient makes one that does not sleep until its replies come, if they come soon.
+func (t target) grabsClient() redis.UniversalClient {
+	o := t.options()
+	if !t.secure {
+		o.Dialer = dialEager
+	}
+	return redis.NewUniversalClient(o)
+}
+
+// options: nothing is retried below us, for only we know what may be.
+func (t target) options() *redis.UniversalOptions {
 	o := &redis.UniversalOptions{
 		Addrs: t.addrs, MasterName: t.master, IsClusterMode: t.kind == cluster, DB: t.db,
 		Username: t.user, Password: t.password, SentinelUsername: t.sentinelUser, SentinelPassword: t.sentinelPassword,
@@ -40,5 +52,5 @@ func (t target) client() redis.UniversalClient {
 	if t.secure {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	return redis.NewUniversalClient(o)
+	return o
 }

@@ -43,7 +43,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 		return nil, err
 	}
 	redis.SetLogger(driverLog{log}) // it has but one, for all clients
-	s := &Store{name: t.String(), grabs: t.client(), lines: t.client(), rest: t.client()}
+	s := &Store{name: t.String(), grabs: t.grabsClient(), lines: t.client(), rest: t.client()}
 	if err := probe(ctx, s.grabs, t.kind == cluster, log); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %s: %w", Setting, s.name, err), s.Close())
 	}

@@ -50,7 +50,7 @@ func testClient(t testing.TB, url string) redis.UniversalClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := target.client()
+	client := target.grabsClient()
 	t.Cleanup(func() { client.Close() })
 	return client
 }
