@@ -30,11 +30,15 @@ func (t target) client() redis.UniversalClient { return redis.NewUniversalClient
 
 // grabsClient makes one that does not sleep until its replies come, if they come soon.
 func (t target) grabsClient() redis.UniversalClient {
+	return redis.NewUniversalClient(t.grabsOptions())
+}
+
+func (t target) grabsOptions() *redis.UniversalOptions {
 	o := t.options()
-	if !t.secure {
+	if !t.secure { // a dialer of one's own would have to do the TLS, too
 		o.Dialer = dialEager
 	}
-	return redis.NewUniversalClient(o)
+	return o
 }
 
 // options: nothing is retried below us, for only we know what may be.

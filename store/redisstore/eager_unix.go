@@ -8,22 +8,22 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
-// eagerness is within what a reply has to come of late for the next one to be awaited awake. To sleep and be woken costs a
-// lone caller more than that: a good part of what his grab costs Redis.
+// eagerness is within what a reply has to come of late for the next one to be awaited awake. To sleep and be woken is a good
+// part of what a grab costs him who sends one after the other.
 const eagerness = 60 * time.Microsecond
+
+var plainDial = redis.NewDialer(&redis.Options{DialTimeout: dialTimeout})
 
 // dialEager dials for commands: who has sent one and reads on the connection awaits its reply.
 func dialEager(ctx context.Context, network, addr string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 5 * time.Minute}
-	conn, err := dialer.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
+	conn, err := plainDial(ctx, network, addr)
 	stream, ok := conn.(*net.TCPConn)
-	if !ok || runtime.GOMAXPROCS(0) == 1 {
-		return conn, nil
+	if err != nil || !ok || runtime.GOMAXPROCS(0) == 1 {
+		return conn, err
 	}
 	raw, err := stream.SyscallConn()
 	if err != nil {
@@ -33,7 +33,7 @@ func dialEager(ctx context.Context, network, addr string) (net.Conn, error) {
 }
 
 // eagerConn awaits a reply awake, for a short while, as long as replies usually come soon: from a Redis nearby, to who
-// asks alone. Else it is a connection as any other.
+// asks alone and without a pause. Else it is a connection as any other.
 type eagerConn struct {
 	*net.TCPConn
 
@@ -54,8 +54,7 @@ func (c *eagerConn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// try reads until there is something, but not for long. Whatever else there is to say, that it ends or fails, is left to
-// who sleeps.
+// try reads until there is something, but not for long. That it ends or fails, too, is left to him to find who sleeps.
 func (c *eagerConn) try(p []byte, began time.Time) (n int) {
 	_ = c.raw.Read(func(fd uintptr) bool {
 		for {

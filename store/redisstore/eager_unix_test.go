@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -70,6 +71,56 @@ func TestEagerTry(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("it does not take what is there")
+		}
+	}
+}
+
+// countingRaw counts the tries.
+type countingRaw struct {
+	syscall.RawConn
+	tries int
+}
+
+func (c *countingRaw) Read(f func(fd uintptr) bool) error {
+	c.tries++
+	return c.RawConn.Read(f)
+}
+
+// TestEagerAwake: who reads is awake when replies come soon, else asleep from the first.
+func TestEagerAwake(t *testing.T) {
+	c, other := eagerPair(t)
+	raw := &countingRaw{RawConn: c.raw}
+	c.raw = raw
+	for usual, want := range map[time.Duration]int{0: 1, eagerness - 1: 1, eagerness: 0, time.Second: 0} {
+		raw.tries, c.usual = 0, usual
+		mustWrite(t, other, "reply")
+		mustRead(t, c, "reply")
+		if raw.tries != want {
+			t.Errorf("replies take %v: tried %d times, want %d", usual, raw.tries, want)
+		}
+	}
+}
+
+// TestEagerUsual: one reply that came soon after slow ones does not make it awake.
+func TestEagerUsual(t *testing.T) {
+	c, other := eagerPair(t)
+	c.usual = 100 * eagerness
+	mustWrite(t, other, "soon")
+	mustRead(t, c, "soon")
+	if c.usual < eagerness {
+		t.Errorf("after one of many replies it expects the next within %v", c.usual)
+	}
+}
+
+// TestGrabsOptions: grabs have the dialer where it may be, and none where the driver has to do the TLS.
+func TestGrabsOptions(t *testing.T) {
+	for url, eager := range map[string]bool{"redis://r": true, "redis+cluster://a:1": true, "rediss://r": false, "rediss+cluster://a:1": false} {
+		target, err := parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := target.grabsOptions(); (o.Dialer != nil) != eager || (o.TLSConfig == nil) != eager {
+			t.Errorf("%s: dialer of our own: %t, TLS: %t", url, o.Dialer != nil, o.TLSConfig != nil)
 		}
 	}
 }
