@@ -11,7 +11,7 @@ func (s *Service) Idle() { s.closers.running.Wait() }
 // Pass runs each background task once, at this moment, instead of at the ticks of Run.
 func (s *Service) Pass(ctx context.Context) {
 	s.note("recovery", &s.counts.recoverFailures, s.flow.recover(ctx))
-	s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, func(p Ref) error { return s.closeOne(ctx, p) }))
+	s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, s.closeSoon))
 	s.sweep(ctx)
 	s.Idle()
 }

@@ -1,6 +1,7 @@
 package redpacket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,7 +189,12 @@ func (f *flow) close(ctx context.Context, p Ref, cancel bool) (Closed, error) {
 		return Closed{}, err
 	}
 	crashpoint.Here("close.after-script")
-	if err := f.settleLacking(ctx, p, closing.Grants); err != nil {
+	switch err := f.settleLacking(ctx, p, closing.Grants); {
+	case errors.Is(err, chat.ErrNotFound):
+		// SQL has lost it, to a standby that lagged behind or an older backup, and its money is back where it was. Nobody will
+		// ever end it, so its image goes; should SQL have it again, the backstop ends it.
+		return Closed{}, errors.Join(err, f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason}))
+	case err != nil:
 		return Closed{}, err
 	}
 	crashpoint.Here("close.after-settle")
@@ -281,7 +287,7 @@ func (f *flow) recover(ctx context.Context) error {
 // backstop asks SQL which packets end soon and makes sure that the Pool has them due; those which should
 // have been closed by now it closes, through the Pool like any other. Never from SQL alone: a claim may be
 // on its way.
-func (f *flow) backstop(ctx context.Context, closeOne func(Ref) error) error {
+func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 	now := f.now()
 	overdue, err := f.ledger.Overdue(ctx, now.Add(dueSoon), pageOfWork)
 	if err != nil {
@@ -290,12 +296,9 @@ func (f *flow) backstop(ctx context.Context, closeOne func(Ref) error) error {
 	var failed error
 	for _, o := range overdue {
 		if o.ExpiresAt.Add(overdueBy).Before(now) {
-			err = closeOne(o.Ref)
-		} else {
-			err = f.join(ctx, o.ID)
-		}
-		if err != nil && failed == nil {
-			failed = err
+			closeSoon(o.Ref)
+		} else if err := f.join(ctx, o.ID); err != nil {
+			failed = cmp.Or(failed, err)
 		}
 	}
 	return failed

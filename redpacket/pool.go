@@ -1,7 +1,9 @@
 package redpacket
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 )
 
@@ -27,10 +29,34 @@ type Pool interface {
 	Close(ctx context.Context, p Ref, cancel bool) (Closing, error)
 	// Ack forgets the claims in the outbox; an entry goes when all its claims are gone.
 	Ack(ctx context.Context, claims []Claim) error
-	// Due lists packets whose due date has come.
+	// Due lists packets whose due date has come, earliest first. If there are more than limit, it lists some of each
+	// partition: see Fairly.
 	Due(ctx context.Context, limit int) ([]Ref, error)
-	// Unsettled lists claims that have waited in the outbox for at least age.
+	// Unsettled lists claims that have waited in the outbox for at least age, oldest first, and fairly too.
 	Unsettled(ctx context.Context, age time.Duration, limit int) ([]Claim, error)
+}
+
+// Fairly merges what the partitions list, each in the order of compare. If that is more than limit, it takes the first of
+// each partition before the second of any: where nothing can be done for one (its node refuses to write), what it lists
+// again and again keeps nothing of the others from being seen.
+func Fairly[T any](lists [Partitions][]T, limit int, compare func(a, b T) int) []T {
+	type placed struct {
+		it    T
+		place int
+	}
+	var all []placed
+	for _, list := range lists {
+		for place, it := range list[:min(limit, len(list))] {
+			all = append(all, placed{it, place})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Or(cmp.Compare(a.place, b.place), compare(a.it, b.it)) })
+	merged := make([]T, min(limit, len(all)))
+	for i := range merged {
+		merged[i] = all[i].it
+	}
+	slices.SortStableFunc(merged, compare)
+	return merged
 }
 
 // CloseLease is how long a closer has before another one takes over.

@@ -143,7 +143,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	tasks.Go(func() {
 		every(ctx, s.o.BackstopEvery, func() {
-			s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, func(p Ref) error { return s.closeOne(ctx, p) }))
+			s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, s.closeSoon))
 		})
 	})
 	tasks.Wait()

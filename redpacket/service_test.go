@@ -104,6 +104,31 @@ func TestBackstopClosesWhatNobodyLoaded(t *testing.T) {
 	h.mustBalance(t)
 }
 
+// A packet that SQL has lost (a standby lagged behind, a backup was older) is not closed again and again for ever.
+func TestSQLHasLostThePacket(t *testing.T) {
+	h := newHouse(t, "boss")
+	lost := redpacket.Image{Ref: redpacket.Ref{ID: "lost"}, Count: 3, Deadline: h.clock.now().Add(time.Minute), Status: redpacket.Open}
+	if err := h.pool.Load(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: lost.Ref, User: "boss"}}); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.advance(time.Minute)
+	h.packets.Pass(t.Context())
+	h.clock.advance(time.Hour)
+	if due, err := h.pool.Due(t.Context(), 10); err != nil || len(due) > 0 {
+		t.Errorf("still due: %v, %v", due, err)
+	}
+	if claims, err := h.pool.Unsettled(t.Context(), 0, 10); err != nil || len(claims) > 0 {
+		t.Errorf("still unsettled: %v, %v", claims, err)
+	}
+	if closing, err := h.pool.Close(t.Context(), lost.Ref, false); err != nil || !closing.Missing {
+		t.Errorf("its image is still there: %+v, %v", closing, err)
+	}
+	h.mustBalance(t)
+}
+
 func TestCancel(t *testing.T) {
 	h := newHouse(t, "boss", "a")
 	h.credit(t, "boss", 1000)

@@ -21,7 +21,7 @@ func (w *simWorld) cancel(p *simProcess) {
 func (w *simWorld) sweep(*simProcess) {
 	due, _ := w.pool.Due(context.Background(), pageOfWork)
 	for _, ref := range due {
-		_ = w.close(ref)
+		w.close(ref)
 	}
 }
 
@@ -37,10 +37,7 @@ func (w *simWorld) backstop(*simProcess) {
 	}
 }
 
-func (w *simWorld) close(ref Ref) error {
-	_, err := w.flow.close(context.Background(), ref, false)
-	return err
-}
+func (w *simWorld) close(ref Ref) { _, _ = w.flow.close(context.Background(), ref, false) }
 
 // grab is one user's command. His client asks again, up to twice, when the outcome is unknown.
 func (w *simWorld) grab(p *simProcess) {
@@ -58,7 +55,7 @@ func (w *simWorld) grab(p *simProcess) {
 		}
 		w.tell(p, v, err)
 		if v.last {
-			_ = w.close(a.Ref)
+			w.close(a.Ref)
 		}
 		if !errors.Is(err, chat.ErrUnavailable) || w.chance(3) || !w.pause(p) {
 			return

@@ -180,33 +180,30 @@ func (p *Pool) Due(_ context.Context, limit int) ([]redpacket.Ref, error) {
 		ref redpacket.Ref
 		at  time.Time
 	}
-	var found []dated
+	compare := func(a, b dated) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID)) }
+	var found [redpacket.Partitions][]dated
 	for i := range p.partitions {
 		pt, now := p.enter(uint(i))
 		for im := range pt.due.until(now) {
-			found = append(found, dated{im.Ref, im.at})
+			found[i] = append(found[i], dated{im.Ref, im.at})
 		}
 		pt.mu.Unlock()
+		slices.SortFunc(found[i], compare)
 	}
-	slices.SortFunc(found, func(a, b dated) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID))
-	})
-	found = found[:min(limit, len(found))]
-	refs := make([]redpacket.Ref, len(found))
-	for i := range found {
-		refs[i] = found[i].ref
+	var refs []redpacket.Ref
+	for _, due := range redpacket.Fairly(found, limit, compare) {
+		refs = append(refs, due.ref)
 	}
 	return refs, nil
 }
 
 // Unsettled implements redpacket.Pool.
 func (p *Pool) Unsettled(_ context.Context, age time.Duration, limit int) ([]redpacket.Claim, error) {
-	var claims []redpacket.Claim
+	var found [redpacket.Partitions][]redpacket.Claim
 	for i := range p.partitions {
 		pt, now := p.enter(uint(i))
-		claims = pt.outbox.until(now.Add(-age), limit, claims)
+		found[i] = pt.outbox.until(now.Add(-age), limit)
 		pt.mu.Unlock()
 	}
-	slices.SortStableFunc(claims, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
-	return claims[:min(limit, len(claims))], nil
+	return redpacket.Fairly(found, limit, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) }), nil
 }

@@ -62,8 +62,8 @@ func (o *outbox) ack(c *redpacket.Claim) {
 	}
 }
 
-// until appends the first claims, at most limit, that were granted at t or before.
-func (o *outbox) until(t time.Time, limit int, claims []redpacket.Claim) []redpacket.Claim {
+// until gives the first claims, at most limit, that were granted at t or before.
+func (o *outbox) until(t time.Time, limit int) (claims []redpacket.Claim) {
 	for at := o.order.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*entry)
 		if e.at.After(t) {

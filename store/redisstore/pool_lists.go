@@ -3,7 +3,6 @@ package redisstore
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"hongbao/redpacket"
@@ -43,22 +42,21 @@ func (p *Pool) Due(ctx context.Context, limit int) ([]redpacket.Ref, error) {
 		ref redpacket.Ref
 		at  int
 	}
-	var found []dated
+	var found [redpacket.Partitions][]dated
 	for i := range replies {
 		for r := &replies[i]; r.more(); {
-			found = append(found, dated{redpacket.Ref{ID: r.text(), Partition: i}, r.number()})
+			found[i] = append(found[i], dated{redpacket.Ref{ID: r.text(), Partition: i}, r.number()})
 			err = cmp.Or(err, r.err)
 		}
 	}
 	if err != nil {
 		return nil, unavailable("list what is due", err)
 	}
-	slices.SortFunc(found, func(a, b dated) int {
+	var refs []redpacket.Ref
+	for _, due := range redpacket.Fairly(found, limit, func(a, b dated) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ref.ID, b.ref.ID))
-	})
-	refs := make([]redpacket.Ref, min(limit, len(found)))
-	for i := range refs {
-		refs[i] = found[i].ref
+	}) {
+		refs = append(refs, due.ref)
 	}
 	return refs, nil
 }
@@ -70,11 +68,11 @@ func (p *Pool) Unsettled(ctx context.Context, age time.Duration, limit int) ([]r
 		c.add(k.out, age.Milliseconds(), limit)
 		return c
 	})
-	var claims []redpacket.Claim
+	var found [redpacket.Partitions][]redpacket.Claim
 	for i := range replies {
 		for r := &replies[i]; r.more(); {
-			if more, foreign := p.appendClaims(claims, i, r.text()); foreign == nil { // what we have not written is no claim
-				claims = more
+			if more, foreign := p.appendClaims(found[i], i, r.text()); foreign == nil { // what we have not written is no claim
+				found[i] = more
 			}
 			err = cmp.Or(err, r.err)
 		}
@@ -82,6 +80,5 @@ func (p *Pool) Unsettled(ctx context.Context, age time.Duration, limit int) ([]r
 	if err != nil {
 		return nil, unavailable("list what is unsettled", err)
 	}
-	slices.SortStableFunc(claims, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
-	return claims[:min(limit, len(claims))], nil
+	return redpacket.Fairly(found, limit, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) }), nil
 }

@@ -19,6 +19,7 @@ func closeTests() []poolTest {
 		{"Retire/out of the index, still answering", retireAnswers},
 		{"Retire/gone after an hour", retireGone},
 		{"Due/earliest first, up to the limit", dueInOrder},
+		{"Due/some of each partition", dueFairly},
 	}
 }
 
@@ -176,6 +177,25 @@ func retireGone(b *poolBench) {
 	}
 	if got := b.unsettled(0, 10); len(got) != 1 {
 		b.Errorf("the outbox outlives the image, yet holds %+v", got)
+	}
+}
+
+// dueFairly: packets that nobody can close stay due, and must not hide those of other partitions.
+func dueFairly(b *poolBench) {
+	late := func(partition int, by time.Duration) redpacket.Image {
+		i := b.packet(1)
+		i.Partition, i.Deadline = partition, b.Now().Add(-by)
+		b.load(i)
+		return i
+	}
+	stuck := late(1, 9*time.Second)
+	second := late(1, 8*time.Second)
+	for range 3 {
+		late(1, 7*time.Second)
+	}
+	other, last := late(2, 2*time.Second), late(3, time.Second)
+	if got := b.due(4); !slices.Equal(got, []redpacket.Ref{stuck.Ref, second.Ref, other.Ref, last.Ref}) {
+		b.Errorf("four of seven: %v", got)
 	}
 }
 

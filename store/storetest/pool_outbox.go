@@ -14,6 +14,7 @@ func outboxTests() []poolTest {
 		{"Outbox/acks repeat, and unknown ones are nothing", outboxAcks},
 		{"Outbox/acks of parts, of several packets at once", outboxParts},
 		{"Outbox/oldest first, by age and limit", outboxAge},
+		{"Outbox/some of each partition", outboxFairly},
 		{"Outbox/outlives its packet's end and a join that disproves it", outboxOutlives},
 		{"Outbox/is full at its cap, for its own partition", outboxFull},
 	}
@@ -109,6 +110,17 @@ func outboxParts(b *poolBench) {
 	b.wantClaims("two are", of("a")...)
 	b.ack(of("a", "b", "c")...)
 	b.wantClaims("all are")
+}
+
+// outboxFairly: claims that cannot be settled or forgotten must not hide those of other partitions.
+func outboxFairly(b *poolBench) {
+	i, j := b.loaded(9), b.loaded(9)
+	stuck := b.grab(i, "a", "b", "c")
+	b.pass(20 * time.Millisecond)
+	other := b.grab(j, "d")
+	if got := b.unsettled(0, 2); len(got) != 2 || got[0].User != stuck[0].User || got[1].User != other[0].User {
+		b.Errorf("two of four: %+v", got)
+	}
 }
 
 func outboxAge(b *poolBench) {
