@@ -55,11 +55,12 @@ func (a *auditor) report(kind, id, format string, args ...any) {
 	}
 }
 
-// sumsQuery limits each amount, so that no forged one makes a sum overflow: it is reported as a difference.
+// sumsQuery limits each amount, so that no forged one makes a sum overflow: it is reported as a difference. A wallet may hold
+// more than one amount can be, for what is credited is limited, not what is won on top of it.
 const sumsQuery = `select
 	(select coalesce(sum(iif(debit = 'outside', 1, -1) * min(amount, 9007199254740991)), 0)
 		from transfers where 'outside' in (debit, credit)),
-	(select coalesce(sum(min(balance, 9007199254740991)), 0) from wallets),
+	(select coalesce(sum(min(balance, 72057594037927936)), 0) from wallets),
 	(select coalesce(sum(min(p.total, 9007199254740991)
 			- (select coalesce(sum(min(amount, 9007199254740991)), 0) from claims where packet_id = p.id)), 0)
 		from packets p where status = 'open'),

@@ -55,6 +55,23 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 		}
 	})
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
+	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
+}
+
+// fullWallet: who has been credited all that can be still wins, and the books are right.
+func (u AuditUnderTest) fullWallet(t *testing.T) {
+	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
+	_, _, err := u.Ledger.Adjust(t.Context(), redpacket.Adjustment{ID: "full", User: "u9", Amount: 1<<53 - 1, Key: "full", Hash: []byte("full"), At: lived})
+	l.Must(err)
+	p := l.Send("u1", "on-top", redpacket.Equal, "", 100, 1)
+	got, err := u.Ledger.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, User: "u9", At: lived}})
+	l.Must(err)
+	if want := redpacket.Money(1<<53 - 1 + 100); got[0].Verdict != redpacket.PaidNow || got[0].Account.Balance != want {
+		t.Errorf("the winner has %+v, want %d", got[0].Account, want)
+	}
+	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
+		t.Errorf("the books: %+v, %v", a.Differences, err)
+	}
 }
 
 // mustFind tells whether there was anything to find.
