@@ -2,7 +2,9 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,6 +37,29 @@ type claims struct {
 	Name   string `json:"name,omitempty"`
 	Avatar string `json:"avatar,omitempty"`
 	Scope  string `json:"scope,omitempty"` // separated by spaces
+}
+
+// UnmarshalJSON reads what has exactly the name of a claim, as RFC 7519 has it. By itself encoding/json would take
+// "Scope" for the scope, though the host may have let the user choose what it says.
+func (c *claims) UnmarshalJSON(text []byte) error {
+	var said map[string]json.RawMessage
+	if err := json.Unmarshal(text, &said); err != nil {
+		return err
+	}
+	for name, field := range map[string]any{
+		"iss": &c.Issuer, "sub": &c.Subject, "aud": &c.Audience, "jti": &c.ID,
+		"exp": &c.ExpiresAt, "nbf": &c.NotBefore, "iat": &c.IssuedAt,
+		"name": &c.Name, "avatar": &c.Avatar, "scope": &c.Scope,
+	} {
+		value, ok := said[name]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(value, field); err != nil {
+			return fmt.Errorf("claim %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func checkSubject(sub string, guests bool) error {

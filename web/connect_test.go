@@ -178,6 +178,23 @@ func TestTokenRunsOut(t *testing.T) {
 	rpc[wire.WalletReply](refreshed, 3, "wallet", wire.WalletRequest{})
 }
 
+// A token may last longer than the time that clients can be told.
+func TestTokenLastsLong(t *testing.T) {
+	s := newTestServer(t)
+	addr := s.listen(t)
+	long := mint(t, Claims{User: "ann"}, (1<<32)*time.Second)
+	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
+		c := dial(t, addr, e)
+		if r := c.connect(long, "{}"); !r.Expires || r.Ttl != 2147483647 {
+			t.Errorf("connect: ttl %d of a token of 2^32 s", r.Ttl)
+		}
+		c.send(`{"id":2,"refresh":{"token":"` + long + `"}}`)
+		if r := c.reply(2); r.Refresh == nil || r.Refresh.Ttl != 2147483647 {
+			t.Errorf("refresh with a token of 2^32 s: %v", r)
+		}
+	})
+}
+
 // There may be very many idle sessions.
 func TestSessionIsSmall(t *testing.T) {
 	if size := unsafe.Sizeof(session{}); size > 256 {

@@ -100,8 +100,9 @@ func (s *session) expire(at time.Time) {
 	s.conn.CloseAt(at.Add(s.srv.o.RefreshGrace), bye.Code, bye.Reason)
 }
 
-// ttl is how long a token lasts, in whole seconds and never 0, which would be left out of the reply.
+// ttl is how long a token lasts, in whole seconds and never 0, which would be left out of the reply. Nor is it more than
+// an int32 holds: that is what Java reads Protobuf's uint32 into, and its SDK would refresh a negative one without a pause.
 func (s *Server) ttl(expires time.Time) uint32 {
 	left := expires.Sub(s.o.Now())
-	return uint32(min(max(left/time.Second, 1), 1<<31))
+	return uint32(min(max(left/time.Second, 1), 1<<31-1))
 }
