@@ -70,13 +70,12 @@ type placed struct {
 }
 
 func onePage(q redpacket.PacketsQuery, all []placed) (page []redpacket.PacketState, next string) {
-	if len(all) > q.Limit {
-		all = all[:q.Limit]
-		last := all[q.Limit-1]
-		next = cursor.Make(string(q.Direction), last.at, last.Packet.ID)
-	}
 	for _, l := range all {
 		page = append(page, l.PacketState)
+	}
+	if fit := redpacket.Fitting(page, q.Limit); fit < len(page) {
+		page = page[:fit]
+		next = cursor.Make(string(q.Direction), all[fit-1].at, page[fit-1].Packet.ID)
 	}
 	return page, next
 }

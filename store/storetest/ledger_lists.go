@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,6 +25,33 @@ func listTests() []ledgerTest {
 				q := redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: limit}
 				equal(b, "packets", b.allPackets(q), want)
 			}
+		}},
+		{"packets/a page has its size in bytes, too", func(b *ledgerBench) {
+			var to, want, got []string
+			for i := range 200 {
+				to = append(to, fmt.Sprintf("%064d", i))
+			}
+			for range 100 {
+				o := b.order(sender, 100, 1)
+				o.Packet.To = to
+				want = append(want, b.send(o).Packet.ID)
+			}
+			slices.Reverse(want)
+			for q := (redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 100}); ; {
+				page := b.packets(q)
+				text, err := json.Marshal(page.Packets) // about what the wire makes of it
+				b.must(err)
+				if len(text) > 1<<20 || len(page.Packets) == 0 {
+					b.Fatalf("a page of %d packets takes %d bytes", len(page.Packets), len(text))
+				}
+				for _, p := range page.Packets {
+					got = append(got, p.Packet.ID)
+				}
+				if q.Next = page.Next; q.Next == "" {
+					break
+				}
+			}
+			equal(b, "packets", got, want)
 		}},
 		{"packets/received, by the time of the claim, whatever the page", func(b *ledgerBench) {
 			var want []string
