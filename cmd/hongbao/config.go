@@ -30,7 +30,7 @@ type config struct {
 	JWTJWKSURL     string        `flag:"jwt-jwks-url" for:"serve" help:"https://… of the public keys of your tokens (a JSON Web Key Set), instead of a secret; changes there are followed"`
 	JWTIssuer      string        `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any"`
 	JWTAudience    string        `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any"`
-	AllowedOrigins []string      `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
+	AllowedOrigins origins       `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
 	TrustedProxies addresses     `flag:"trusted-proxies" for:"serve" help:"addresses and networks (10.0.0.0/8) of your load balancers, separated by commas: their X-Forwarded-For and X-Forwarded-Host are believed"`
 	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT key, else off"`
 	GuestCredit    int64         `flag:"guest-credit" default:"100000" for:"serve" help:"play money of a new guest, in minor units"`
@@ -109,8 +109,6 @@ func (s setting) set(text string) error {
 		return p.UnmarshalText([]byte(text))
 	case *string:
 		*p = text
-	case *[]string:
-		*p = splitList(text)
 	case *int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {

@@ -35,7 +35,7 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 	samples := map[string]string{
 		"guests": "public", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "log-level": "WARN", "log-format": "json",
 		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9",
-		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8",
+		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8", "allowed-origins": "https://shop.example.com",
 	}
 	for _, s := range new(config).settings() {
 		t.Run(s.flag, func(t *testing.T) {
@@ -156,6 +156,8 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 	for _, setting := range []string{
 		"HONGBAO_JWT_PUBLIC_KEY=" + missing, "HONGBAO_JWT_PUBLIC_KEY=" + empty, "HONGBAO_LIMITS=some", "HONGBAO_TRUSTED_PROXIES=proxy.example.com",
 		"HONGBAO_TRUSTED_PROXIES=10.0.0.0/33", "HONGBAO_TRUSTED_PROXIES=10.0.0.1, all", "HONGBAO_TRUSTED_PROXIES=fe80::1%eth0", "HONGBAO_TRUSTED_PROXIES=::ffff:10.0.0.0/104",
+		"HONGBAO_ALLOWED_ORIGINS=*", "HONGBAO_ALLOWED_ORIGINS=shop.example.com", "HONGBAO_ALLOWED_ORIGINS=https://shop.example.com/page",
+		"HONGBAO_ALLOWED_ORIGINS=https://*.example.com", "HONGBAO_ALLOWED_ORIGINS=https://a.example; sandbox", "HONGBAO_ALLOWED_ORIGINS=https://a.example:x",
 	} {
 		name, _, _ := strings.Cut(setting, "=")
 		if _, err := load("serve", nil, []string{setting}); err == nil || !strings.Contains(err.Error(), name) {
@@ -167,6 +169,15 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 func TestTrustedProxies(t *testing.T) {
 	c, err := load("serve", nil, []string{"HONGBAO_TRUSTED_PROXIES=10.0.0.1, 10.1.0.0/16,::ffff:10.2.0.1,fd00::/8 ,"})
 	if got, want := fmt.Sprint(c.TrustedProxies), "[10.0.0.1/32 10.1.0.0/16 10.2.0.1/32 fd00::/8]"; err != nil || got != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestAllowedOrigins(t *testing.T) {
+	c, err := load("serve", nil, []string{"HONGBAO_ALLOWED_ORIGINS=https://Shop.example.com/, https://a.example:443,http://a.example:443, " +
+		"http://localhost:3000,capacitor://localhost,http://[::1]:80 ,"})
+	want := "[https://shop.example.com https://a.example http://a.example:443 http://localhost:3000 capacitor://localhost http://[::1]]"
+	if got := fmt.Sprint(c.AllowedOrigins); err != nil || got != want {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -83,6 +84,37 @@ func parseNetwork(text string) (network netip.Prefix, ok bool) {
 	}
 	network, err := netip.ParsePrefix(text)
 	return network, err == nil && !network.Addr().Is4In6()
+}
+
+// origins are those of web pages, as browsers name them.
+type origins []string
+
+// UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". What no browser
+// says would let nobody connect; and a page's policy, in which they stand too, would take "*" for everybody.
+func (o *origins) UnmarshalText(text []byte) error {
+	var list origins
+	for _, part := range splitList(string(text)) {
+		origin, ok := parseOrigin(part)
+		if !ok {
+			return fmt.Errorf("%q is not an origin such as https://shop.example.com or http://localhost:3000", part)
+		}
+		list = append(list, origin)
+	}
+	*o = list
+	return nil
+}
+
+var originForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$`)
+
+// parseOrigin gives the origin in small letters, without the port that its scheme has anyway.
+func parseOrigin(text string) (origin string, ok bool) {
+	origin = strings.ToLower(strings.TrimSuffix(text, "/"))
+	for scheme, port := range map[string]string{"http://": ":80", "https://": ":443"} {
+		if strings.HasPrefix(origin, scheme) {
+			origin = strings.TrimSuffix(origin, port)
+		}
+	}
+	return origin, originForm.MatchString(origin)
 }
 
 // logFormat is how log lines look.
