@@ -10,8 +10,8 @@ func (s *Service) Idle() { s.closers.running.Wait() }
 
 // Pass runs each background task once, at this moment, instead of at the ticks of Run.
 func (s *Service) Pass(ctx context.Context) {
-	s.note("recovery", &s.counts.recoverFailures, s.flow.recover(ctx))
-	s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, s.closeSoon))
+	s.note("recovery", &s.counts.recover, s.flow.recover(ctx))
+	s.note("backstop", &s.counts.backstop, s.flow.backstop(ctx, s.closeSoon))
 	s.sweep(ctx)
 	s.Idle()
 }

@@ -69,9 +69,11 @@ type Service struct {
 
 // counts of what happened in this process.
 type counts struct {
-	won, already, empty, expired             atomic.Int64
-	pending, failed                          atomic.Int64
-	swept, backstopFailures, recoverFailures atomic.Int64
+	won, already, empty, expired atomic.Int64
+	pending, failed              atomic.Int64
+	swept                        atomic.Int64
+
+	sweep, backstop, recover trouble
 }
 
 // New makes a service over a ledger and a pool.
@@ -116,10 +118,10 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 
 // Stats is what happened in this process so far.
 type Stats struct {
-	Won, Already, Empty, Expired, Failed     int64 // grabs by outcome
-	Pending                                  int64 // of these, who heard so meanwhile
-	Swept, BackstopFailures, RecoverFailures int64
-	Remembered                               int // bytes
+	Won, Already, Empty, Expired, Failed                    int64 // grabs by outcome
+	Pending                                                 int64 // of these, who heard so meanwhile
+	Swept, SweepFailures, BackstopFailures, RecoverFailures int64
+	Remembered                                              int // bytes
 }
 
 // Stats counts.
@@ -128,7 +130,8 @@ func (s *Service) Stats() Stats {
 	return Stats{
 		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
 		Pending: c.pending.Load(),
-		Swept:   c.swept.Load(), BackstopFailures: c.backstopFailures.Load(), RecoverFailures: c.recoverFailures.Load(),
+		Swept:   c.swept.Load(), SweepFailures: c.sweep.failures.Load(),
+		BackstopFailures: c.backstop.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		Remembered: s.memory.bytes(),
 	}
 }
@@ -139,11 +142,11 @@ func (s *Service) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { every(ctx, s.o.SweepEvery, func() { s.sweep(ctx) }) })
 	tasks.Go(func() {
-		every(ctx, s.o.RecoverEvery, func() { s.note("recovery", &s.counts.recoverFailures, s.flow.recover(ctx)) })
+		every(ctx, s.o.RecoverEvery, func() { s.note("recovery", &s.counts.recover, s.flow.recover(ctx)) })
 	})
 	tasks.Go(func() {
 		every(ctx, s.o.BackstopEvery, func() {
-			s.note("backstop", &s.counts.backstopFailures, s.flow.backstop(ctx, s.closeSoon))
+			s.note("backstop", &s.counts.backstop, s.flow.backstop(ctx, s.closeSoon))
 		})
 	})
 	tasks.Wait()
@@ -164,21 +167,32 @@ func every(ctx context.Context, d time.Duration, f func()) {
 	}
 }
 
-// note logs and counts the failure of a background task: the next tick tries again.
-func (s *Service) note(task string, failures *atomic.Int64, err error) {
+// trouble is how often a background task has failed, and whether it did the last time.
+type trouble struct {
+	failures atomic.Int64
+	lasts    atomic.Bool
+}
+
+// note counts the failures of a background task, which the next tick tries again, and logs the first of a row and its end:
+// an outage is no reason to fill the log.
+func (s *Service) note(task string, t *trouble, err error) {
+	switch lasted := t.lasts.Swap(err != nil); {
+	case err != nil && !lasted:
+		s.o.Log.Warn("background task fails, and is tried again", "task", task, "err", err)
+	case err != nil:
+		s.o.Log.Debug("background task still fails", "task", task, "err", err)
+	case lasted:
+		s.o.Log.Info("background task works again", "task", task)
+	}
 	if err != nil {
-		failures.Add(1)
-		s.o.Log.Warn("background task failed, will be tried again", "task", task, "err", err)
+		t.failures.Add(1)
 	}
 }
 
 // sweep closes the packets whose time has come, several at once so that one hanging close holds up nobody.
 func (s *Service) sweep(ctx context.Context) {
 	due, err := s.pool.Due(ctx, pageOfWork)
-	if err != nil {
-		s.o.Log.Warn("sweep: cannot ask what is due", "err", err)
-		return
-	}
+	s.note("sweep", &s.counts.sweep, err)
 	for _, p := range due {
 		s.counts.swept.Add(1)
 		s.closeSoon(p)
