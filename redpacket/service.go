@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -73,7 +74,7 @@ type counts struct {
 	pending, failed              atomic.Int64
 	swept                        atomic.Int64
 
-	sweep, backstop, recover trouble
+	sweep, close, backstop, recover trouble
 }
 
 // New makes a service over a ledger and a pool.
@@ -118,10 +119,10 @@ func (s *Service) Limits() Limits { return s.o.Limits }
 
 // Stats is what happened in this process so far.
 type Stats struct {
-	Won, Already, Empty, Expired, Failed                    int64 // grabs by outcome
-	Pending                                                 int64 // of these, who heard so meanwhile
-	Swept, SweepFailures, BackstopFailures, RecoverFailures int64
-	Remembered                                              int // bytes
+	Won, Already, Empty, Expired, Failed                                   int64 // grabs by outcome
+	Pending                                                                int64 // of these, who heard so meanwhile
+	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
+	Remembered                                                             int // bytes
 }
 
 // Stats counts.
@@ -130,7 +131,7 @@ func (s *Service) Stats() Stats {
 	return Stats{
 		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
 		Pending: c.pending.Load(),
-		Swept:   c.swept.Load(), SweepFailures: c.sweep.failures.Load(),
+		Swept:   c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
 		BackstopFailures: c.backstop.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		Remembered: s.memory.bytes(),
 	}
@@ -204,9 +205,11 @@ func (s *Service) closeSoon(p Ref) {
 	s.closers.start(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := s.closeOne(ctx, p); err != nil {
-			s.o.Log.Warn("close failed, will be tried again", "packet", p.ID, "err", err)
+		err := s.closeOne(ctx, p)
+		if err != nil {
+			err = fmt.Errorf("packet %s: %w", p.ID, err)
 		}
+		s.note("close", &s.counts.close, err)
 	})
 }
 

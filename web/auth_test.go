@@ -96,16 +96,22 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := v.verify(t.Context(), c.token)
-			if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
-				t.Fatalf("error %v, want %v", err, c.err)
-			}
 			if c.err == nil {
 				c.want.expires = now.Add(time.Minute)
 			}
-			if got.user != c.want.user || got.admin != c.want.admin || !got.expires.Equal(c.want.expires) || !got.issued.Equal(c.want.issued) {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
+			mustSay(t, got, err, c.want, c.err)
 		})
+	}
+}
+
+// mustSay looks at what a token tells, or why it is refused.
+func mustSay(t *testing.T, got identity, err error, want identity, wantErr error) {
+	t.Helper()
+	if !errors.Is(err, wantErr) || (err == nil) != (wantErr == nil) {
+		t.Fatalf("error %v, want %v", err, wantErr)
+	}
+	if got.user != want.user || got.admin != want.admin || !got.expires.Equal(want.expires) || !got.issued.Equal(want.issued) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -97,6 +97,7 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 		{"hongbao_bus_down", "1 while the other instances are not heard.", prometheus.GaugeValue, oneIf(h.BusDown)},
 		{"hongbao_packets_swept_total", "Packets found due by the sweep.", prometheus.CounterValue, float64(p.Swept)},
 		{"hongbao_sweep_failures_total", "Rounds of the sweep that could not ask what is due.", prometheus.CounterValue, float64(p.SweepFailures)},
+		{"hongbao_close_failures_total", "Closes of packets that failed, and are tried again.", prometheus.CounterValue, float64(p.CloseFailures)},
 		{"hongbao_backstop_failures_total", "Rounds of the backstop that failed.", prometheus.CounterValue, float64(p.BackstopFailures)},
 		{"hongbao_recover_failures_total", "Rounds of the recovery of claims that failed.", prometheus.CounterValue, float64(p.RecoverFailures)},
 		{"hongbao_packets_remembered_bytes", "Memory used for packets.", prometheus.GaugeValue, float64(p.Remembered)},

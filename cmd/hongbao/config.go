@@ -127,16 +127,6 @@ func (s setting) set(text string) error {
 	return nil
 }
 
-func splitList(text string) []string {
-	var list []string
-	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
-}
-
 // load fills the config for one subcommand: defaults, then the environment, then the flags, which it
 // declares on fs and parses from args.
 func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) error {

@@ -60,21 +60,31 @@ func (k *keyFile) UnmarshalText(name []byte) error {
 	return nil
 }
 
+// parseList reads what stands between commas; otherwise is what a part is that cannot be read.
+func parseList[T any](text string, parse func(string) (T, bool), otherwise string) (list []T, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		it, ok := parse(part)
+		if !ok {
+			return nil, fmt.Errorf("%q is %s", part, otherwise)
+		}
+		list = append(list, it)
+	}
+	return list, nil
+}
+
 // addresses are some of a network.
 type addresses []netip.Prefix
 
 // UnmarshalText implements encoding.TextUnmarshaler: "10.0.0.1, 10.1.0.0/16, fd00::/8".
 func (a *addresses) UnmarshalText(text []byte) error {
-	var list addresses
-	for _, part := range splitList(string(text)) {
-		network, ok := parseNetwork(part)
-		if !ok {
-			return fmt.Errorf("%q is neither an address nor a network, such as 10.0.0.0/8", part)
-		}
-		list = append(list, network)
+	list, err := parseList(string(text), parseNetwork, "neither an address nor a network, such as 10.0.0.0/8")
+	if err == nil {
+		*a = list
 	}
-	*a = list
-	return nil
+	return err
 }
 
 // parseNetwork reads a network, or an address, which is the smallest one.
@@ -92,16 +102,11 @@ type origins []string
 // UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". What no browser
 // says would let nobody connect; and a page's policy, in which they stand too, would take "*" for everybody.
 func (o *origins) UnmarshalText(text []byte) error {
-	var list origins
-	for _, part := range splitList(string(text)) {
-		origin, ok := parseOrigin(part)
-		if !ok {
-			return fmt.Errorf("%q is not an origin such as https://shop.example.com or http://localhost:3000", part)
-		}
-		list = append(list, origin)
+	list, err := parseList(string(text), parseOrigin, "not an origin such as https://shop.example.com or http://localhost:3000")
+	if err == nil {
+		*o = list
 	}
-	*o = list
-	return nil
+	return err
 }
 
 var originForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$`)
