@@ -10,7 +10,7 @@ import (
 
 func TestRevokedTokensAreRefused(t *testing.T) {
 	now := time.Unix(1_700_000_000, 900_000_000)
-	here := newHouse(t, chat.Options{Now: func() time.Time { return now }})
+	here := newTestService(t, chat.Options{Now: func() time.Time { return now }})
 	there := here.peer()
 	ann := person("ann")
 	before, same, after := now.Add(-time.Hour), now.Truncate(time.Second), now.Add(100*time.Millisecond)
@@ -19,13 +19,13 @@ func TestRevokedTokensAreRefused(t *testing.T) {
 		there.must(there.Admit(there.ctx, ann, issued))
 	}
 	here.must(here.Revoke(here.ctx, "ann"))
-	if got, want := here.moved(), [][2]string{{"", "ann"}}; !slices.Equal(got, want) {
+	if got, want := here.takeChanged(), [][2]string{{"", "ann"}}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
-	here.heard()
-	there.must(there.Admit(there.ctx, ann, before)) // has not been told
+	here.wantPublished()
+	there.must(there.Admit(there.ctx, ann, before)) // succeeds: the other instance has got no notice of the revocation yet
 	there.Forget("", "ann")
-	for name, h := range map[string]*house{"here": here, "there": there, "fresh": here.peer()} {
+	for name, h := range map[string]*testService{"here": here, "there": there, "fresh": here.peer()} {
 		for _, issued := range []time.Time{{}, before, same} {
 			for range 2 {
 				h.refused(h.Admit(h.ctx, ann, issued), chat.ErrRevoked)
@@ -37,16 +37,17 @@ func TestRevokedTokensAreRefused(t *testing.T) {
 	}
 	h := here
 	h.must(h.Admit(h.ctx, person("bob"), time.Time{}))
-	h.must(h.Revoke(h.ctx, "nobody-yet"))
-	h.refused(h.Admit(h.ctx, person("nobody-yet"), before), chat.ErrRevoked)
+	h.must(h.Revoke(h.ctx, "unseen"))
+	h.refused(h.Admit(h.ctx, person("unseen"), before), chat.ErrRevoked)
 	h.wrong(h.Revoke(h.ctx, "a b"), chat.ErrBadRequest, "user")
 	h.wrong(h.Revoke(h.ctx, ""), chat.ErrBadRequest, "user")
 	h.wrong(h.Admit(h.ctx, chat.User{}, before), chat.ErrBadRequest, "user")
 }
 
-// TestRefusedTokensCostNothing: and what they say of the user is not believed.
+// TestRefusedTokensCostNothing signs in with a revoked token. It must write nothing, and the name and avatar in the
+// token must be ignored.
 func TestRefusedTokensCostNothing(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	ann := person("ann")
 	room := h.room(chat.Public, "ann")
 	h.must(h.Revoke(h.ctx, "ann"))
@@ -65,11 +66,12 @@ func TestRefusedTokensCostNothing(t *testing.T) {
 	}
 }
 
-// TestRefusedTokensChangeNothing: wherever they come, and the next good one is noted again.
+// TestRefusedTokensChangeNothing signs in with a revoked token on several instances: the stored name must stay. The
+// next valid token must be stored again.
 func TestRefusedTokensChangeNothing(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	clock := chat.Options{Now: func() time.Time { return now }}
-	h := newHouse(t, clock)
+	h := newTestService(t, clock)
 	room := h.room(chat.Public, "ann")
 	h.must(h.Revoke(h.ctx, "ann"))
 	old := chat.User{ID: "ann", Name: "as of old"}
@@ -82,22 +84,23 @@ func TestRefusedTokensChangeNothing(t *testing.T) {
 		}
 	}
 	for _, issued := range []time.Time{{}, time.Unix(-5, 0), now.Add(-time.Hour), now} {
-		h.refused(h.again(clock).Admit(h.ctx, old, issued), chat.ErrRevoked)
+		h.refused(h.restarted(clock).Admit(h.ctx, old, issued), chat.ErrRevoked)
 		must(person("ann"))
 	}
-	fresh := h.again(clock)
+	fresh := h.restarted(clock)
 	h.refused(fresh.Admit(h.ctx, old, now), chat.ErrRevoked)
-	h.must(fresh.Admit(h.ctx, old, now.Add(time.Second))) // whom it has refused it does not know
+	h.must(fresh.Admit(h.ctx, old, now.Add(time.Second))) // succeeds, because a refused user is not cached
 	must(old)
 }
 
-// TestAdmittedWhileRevoked: what was read of the user before is not remembered after it.
+// TestAdmittedWhileRevoked revokes the user's tokens while an account is being read. The account that was read before
+// must not be cached after.
 func TestAdmittedWhileRevoked(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	h.store.written = func() {
 		h.store.written = nil
 		h.must(h.Revoke(h.ctx, "ann"))
 	}
-	h.must(h.Admit(h.ctx, person("ann"), time.Unix(1, 0))) // it came first
+	h.must(h.Admit(h.ctx, person("ann"), time.Unix(1, 0))) // succeeds: the account was read before the revocation
 	h.refused(h.Admit(h.ctx, person("ann"), time.Unix(1, 0)), chat.ErrRevoked)
 }

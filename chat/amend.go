@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Amendment is an edit, a recall or a reaction on its way to an entry.
+// Amendment is an edit, a recall or a reaction that is to be applied to a text entry.
 type Amendment struct {
 	Kind   EntryKind // KindEdit, KindRecall, KindReact
 	Room   string
 	Target int64
 	By     User
-	Text   string // KindEdit
-	Emoji  string // KindReact
+	Text   string // the new text; KindEdit only
+	Emoji  string // KindReact only
 	On     bool
 	At     time.Time
-	ID     string        // of the entry it makes
-	Window time.Duration // how long one's own text may be edited and recalled
+	ID     string        // id of the new entry that records the amendment
+	Window time.Duration // how long users may edit and recall their own texts
 }
 
 // Edit is the body of an edit entry.
@@ -35,37 +35,38 @@ type Reaction struct {
 	Target int64  `json:"target"`
 	Emoji  string `json:"emoji"`
 	On     bool   `json:"on"`
-	Count  int    `json:"count"` // of this emoji on the text, now
+	Count  int    `json:"count"` // users that have this emoji on the text now
 }
 
-// Fold is what has become of a text since it was sent. It is kept beside the entry.
+// Fold is the present state of a text after all its amendments. It is stored beside the text's entry.
 type Fold struct {
-	Text      *string        `json:"text,omitempty"`       // as it was edited last
+	Text      *string        `json:"text,omitempty"`       // after the last edit
 	EditedAt  int64          `json:"edited_at,omitempty"`  // Unix milliseconds
-	EditSeq   int64          `json:"edit_seq,omitempty"`   // the last edit entry
-	RecallSeq int64          `json:"recall_seq,omitempty"` // the recall entry
-	Reactions map[string]int `json:"reactions,omitempty"`  // how many by emoji, those that are not 0
+	EditSeq   int64          `json:"edit_seq,omitempty"`   // seq of the last edit entry
+	RecallSeq int64          `json:"recall_seq,omitempty"` // seq of the recall entry
+	Reactions map[string]int `json:"reactions,omitempty"`  // count by emoji, without zeros
 }
 
-// Subject is what an amendment is about: the store holds it until the amendment is committed.
+// Subject is the text that an amendment is about, as the store has it. The store locks it until the amendment is
+// committed.
 type Subject struct {
-	Entry   Entry // as stored
+	Entry   Entry // the text's entry
 	Fold    Fold
-	Reacted bool // By has this emoji on it
+	Reacted bool // the user By has put this emoji on the text
 }
 
-// Amends is what becomes of an amendment.
-type Amends struct {
+// AmendmentRuling is the decision on an amendment.
+type AmendmentRuling struct {
 	Changed bool
-	Seq     int64           // the entry that says so; !Changed: the one that said so before, or the target
-	Body    json.RawMessage // of the entry to be made
-	Fold    Fold            // of the target from now on
-	Empty   bool            // the target and its edits lose their texts (EmptyText, EmptyEdit), and its reactions go
+	Seq     int64           // seq of the entry that records the amendment; if not Changed, of the earlier one that did, or of the target
+	Body    json.RawMessage // body of the entry that records the amendment
+	Fold    Fold            // the target's Fold after the amendment
+	Empty   bool            // the store must remove the texts of the target and its edits (EmptyText, EmptyEdit), and its reactions
 }
 
-// Amended is what an Amend did.
+// Amended is the result of Store.Amend.
 type Amended struct {
 	Changed bool
 	Seq     int64
-	Entry   Entry // if Changed
+	Entry   Entry // the entry that records the amendment; set if Changed
 }

@@ -6,20 +6,20 @@ import (
 	"maps"
 )
 
-// maxEmojis is how many different ones a text may have: it bounds what a page of history carries.
+// maxEmojis is the number of different emojis that a text may have. It bounds the size of a page of history.
 const maxEmojis = 50
 
-// Apply decides what becomes of the amendment. Next is the seq that its entry will have; without a subject there is no
-// such entry.
-func (a Amendment) Apply(st Standing, s *Subject, next int64) (Amends, error) {
+// Apply decides what the amendment changes, or returns an error. next is the seq that the entry of the amendment will
+// get. A nil subject means that the room has no such entry.
+func (a Amendment) Apply(st Standing, s *Subject, next int64) (AmendmentRuling, error) {
 	if err := a.refusal(st); err != nil {
-		return Amends{}, err
+		return AmendmentRuling{}, err
 	}
 	switch {
 	case s == nil:
-		return Amends{}, &FieldError{Err: ErrNotFound, Field: "seq", Reason: "is no entry of the room"}
+		return AmendmentRuling{}, &FieldError{Err: ErrNotFound, Field: "seq", Reason: "is no entry of the room"}
 	case s.Entry.Kind != KindText:
-		return Amends{}, BadField("seq", "must be a text")
+		return AmendmentRuling{}, BadField("seq", "must be a text")
 	}
 	switch a.Kind {
 	case KindEdit:
@@ -29,10 +29,10 @@ func (a Amendment) Apply(st Standing, s *Subject, next int64) (Amends, error) {
 	case KindReact:
 		return a.react(s, next)
 	}
-	return Amends{}, fmt.Errorf("no such amendment: %q", a.Kind)
+	return AmendmentRuling{}, fmt.Errorf("no such amendment: %q", a.Kind)
 }
 
-// refusal is nil when By may amend something here. A mute keeps nobody from taking back.
+// refusal returns an error unless By may amend texts in the room. A muted user may still recall.
 func (a Amendment) refusal(st Standing) error {
 	if a.Kind == KindRecall {
 		return st.MayRead()
@@ -40,53 +40,53 @@ func (a Amendment) refusal(st Standing) error {
 	return st.MaySend(a.At)
 }
 
-func (a Amendment) edit(s *Subject, next int64) (Amends, error) {
+func (a Amendment) edit(s *Subject, next int64) (AmendmentRuling, error) {
 	switch {
 	case s.Entry.From.ID != a.By.ID:
-		return Amends{}, ErrForbidden
+		return AmendmentRuling{}, ErrForbidden
 	case s.Fold.RecallSeq != 0:
-		return Amends{}, ErrConflict
+		return AmendmentRuling{}, ErrConflict
 	}
 	text, err := s.text()
 	switch {
 	case err != nil:
-		return Amends{}, err
+		return AmendmentRuling{}, err
 	case text == a.Text && s.Fold.EditSeq != 0:
-		return Amends{Seq: s.Fold.EditSeq, Fold: s.Fold}, nil
+		return AmendmentRuling{Seq: s.Fold.EditSeq, Fold: s.Fold}, nil
 	case text == a.Text:
-		return Amends{Seq: a.Target, Fold: s.Fold}, nil
-	case a.late(s):
-		return Amends{}, ErrEditWindowOver
+		return AmendmentRuling{Seq: a.Target, Fold: s.Fold}, nil
+	case a.windowOver(s):
+		return AmendmentRuling{}, ErrEditWindowOver
 	}
 	fold := s.Fold
 	fold.Text, fold.EditedAt, fold.EditSeq = &a.Text, a.At.UnixMilli(), next
 	return amends(next, fold, Edit{Target: a.Target, Text: a.Text})
 }
 
-func (a Amendment) recall(st Standing, s *Subject, next int64) (Amends, error) {
+func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling, error) {
 	governs := st.Role.rank() >= Admin.rank()
 	switch {
 	case s.Entry.From.ID != a.By.ID && !governs:
-		return Amends{}, ErrForbidden
+		return AmendmentRuling{}, ErrForbidden
 	case s.Fold.RecallSeq != 0:
-		return Amends{Seq: s.Fold.RecallSeq, Fold: s.Fold}, nil
-	case a.late(s) && !governs:
-		return Amends{}, ErrEditWindowOver
+		return AmendmentRuling{Seq: s.Fold.RecallSeq, Fold: s.Fold}, nil
+	case a.windowOver(s) && !governs:
+		return AmendmentRuling{}, ErrEditWindowOver
 	}
 	made, err := amends(next, Fold{RecallSeq: next}, Recall{Target: a.Target})
 	made.Empty = true
 	return made, err
 }
 
-func (a Amendment) react(s *Subject, next int64) (Amends, error) {
+func (a Amendment) react(s *Subject, next int64) (AmendmentRuling, error) {
 	had := s.Fold.Reactions[a.Emoji]
 	switch {
 	case s.Fold.RecallSeq != 0:
-		return Amends{}, ErrConflict
+		return AmendmentRuling{}, ErrConflict
 	case s.Reacted == a.On:
-		return Amends{Seq: a.Target, Fold: s.Fold}, nil
+		return AmendmentRuling{Seq: a.Target, Fold: s.Fold}, nil
 	case a.On && had == 0 && len(s.Fold.Reactions) >= maxEmojis:
-		return Amends{}, &FieldError{
+		return AmendmentRuling{}, &FieldError{
 			Err: ErrLimitExceeded, Field: "emoji", Reason: fmt.Sprintf("must be one of the %d that are there", maxEmojis),
 		}
 	}
@@ -105,15 +105,15 @@ func (a Amendment) react(s *Subject, next int64) (Amends, error) {
 	return amends(next, fold, Reaction{Target: a.Target, Emoji: a.Emoji, On: a.On, Count: count})
 }
 
-func amends(seq int64, fold Fold, said any) (Amends, error) {
+func amends(seq int64, fold Fold, said any) (AmendmentRuling, error) {
 	body, err := Body(said)
-	return Amends{Changed: true, Seq: seq, Body: body, Fold: fold}, err
+	return AmendmentRuling{Changed: true, Seq: seq, Body: body, Fold: fold}, err
 }
 
-// late tells whether the time is over in which one may change what one has said.
-func (a Amendment) late(s *Subject) bool { return a.At.Sub(s.Entry.At) > a.Window }
+// windowOver reports whether a user may no longer edit or recall the user's own text.
+func (a Amendment) windowOver(s *Subject) bool { return a.At.Sub(s.Entry.At) > a.Window }
 
-// text as it reads now.
+// text returns the present text of the subject.
 func (s *Subject) text() (string, error) {
 	if s.Fold.Text != nil {
 		return *s.Fold.Text, nil

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// amending is who may amend what: the asker's column as in rights, of his own text and of another's.
+// amending is a table of which users may amend which texts. It has one column for each of requesters. Each column says
+// what the requester may do to a text of their own, and to one of another user.
 //
 //nolint:dupword // a table
 const amending = `
@@ -24,21 +25,21 @@ const amending = `
 func TestWhoMayAmend(t *testing.T) {
 	for line := range strings.SplitSeq(strings.TrimSpace(amending), "\n") {
 		row := strings.Fields(line)
-		for i, asker := range askers {
-			a, s := amended(EntryKind(row[0]))
+		for i, requester := range requesters {
+			a, s := newAmendment(EntryKind(row[0]))
 			if row[1] == "own" {
 				s.Entry.From.ID = a.By.ID
 			}
-			want := words[row[2+i]]
-			if got, err := a.Apply(stances[asker], s, 9); !errors.Is(err, want) || (want == nil) != got.Changed {
-				t.Errorf("%s: %s of %s text: %+v, %v; want %s", asker, row[0], row[1], got, err, row[2+i])
+			want := errorsByName[row[2+i]]
+			if got, err := a.Apply(standings[requester], s, 9); !errors.Is(err, want) || (want == nil) != got.Changed {
+				t.Errorf("%s: %s of %s text: %+v, %v; want %s", requester, row[0], row[1], got, err, row[2+i])
 			}
 		}
 	}
 }
 
-// amended is an amendment by a of a text of b, in the last moment of the window.
-func amended(kind EntryKind) (Amendment, *Subject) {
+// newAmendment returns an amendment by user a of a text of user b, made at the last moment at which it is allowed.
+func newAmendment(kind EntryKind) (Amendment, *Subject) {
 	a := Amendment{
 		Kind: kind, Room: "r", Target: 4, By: User{ID: "a"}, Text: "new", Emoji: "👍", On: true,
 		At: noon.Add(time.Minute), Window: time.Minute,
@@ -48,8 +49,8 @@ func amended(kind EntryKind) (Amendment, *Subject) {
 	}}
 }
 
-// TestWhatBecomesOfAText: each amendment by its author, or by one who governs, from each state of the text.
-func TestWhatBecomesOfAText(t *testing.T) {
+// TestAmendmentsOfAText applies each amendment, by the author and by an admin, to each state of a text.
+func TestAmendmentsOfAText(t *testing.T) {
 	newer, older := "new", "old"
 	recalled := Fold{RecallSeq: 7}
 	edited := Fold{Text: &newer, EditedAt: noon.UnixMilli(), EditSeq: 6, Reactions: map[string]int{"👍": 2}}
@@ -72,7 +73,7 @@ func TestWhatBecomesOfAText(t *testing.T) {
 		kind   EntryKind
 		as     string
 		with   func(*Amendment, *Subject)
-		seq    int64 // of what says so
+		seq    int64 // wanted seq of the entry that records the amendment
 		body   string
 		fold   Fold
 		refuse string
@@ -107,18 +108,18 @@ func TestWhatBecomesOfAText(t *testing.T) {
 		{"one of the fifty", KindReact, "member", func(a *Amendment, s *Subject) { s.Fold.Reactions, a.Emoji = emojis(50), "e7" }, 9,
 			`{"target":4,"emoji":"e7","on":true,"count":2}`, Fold{Reactions: func() map[string]int { m := emojis(50); m["e7"] = 2; return m }()}, ""},
 	} {
-		a, s := amended(test.kind)
+		a, s := newAmendment(test.kind)
 		s.Entry.From.ID = a.By.ID
 		if test.with != nil {
 			test.with(&a, s)
 		}
 		before := fmt.Sprint(s.Fold)
-		want := Amends{Changed: test.body != "", Seq: test.seq, Fold: test.fold, Empty: test.kind == KindRecall && test.body != ""}
+		want := AmendmentRuling{Changed: test.body != "", Seq: test.seq, Fold: test.fold, Empty: test.kind == KindRecall && test.body != ""}
 		if test.body != "" {
 			want.Body = json.RawMessage(test.body)
 		}
-		got, err := a.Apply(stances[test.as], s, 9)
-		if refused := words[test.refuse]; !errors.Is(err, refused) || !reflect.DeepEqual(got, want) {
+		got, err := a.Apply(standings[test.as], s, 9)
+		if refused := errorsByName[test.refuse]; !errors.Is(err, refused) || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v\nwant %+v, %v", test.name, got, err, want, refused)
 		}
 		if after := fmt.Sprint(s.Fold); after != before {
@@ -135,20 +136,21 @@ func emojis(n int) map[string]int {
 	return all
 }
 
-// TestOnlyTextsAreAmended: whoever may ask hears what is wrong with the seq, nobody else does.
+// TestOnlyTextsAreAmended amends entries that are no texts. Only a user that may amend may learn from the error what
+// is wrong with the seq.
 func TestOnlyTextsAreAmended(t *testing.T) {
 	for _, kind := range []EntryKind{KindEdit, KindRecall, KindReact} {
-		a, s := amended(kind)
+		a, s := newAmendment(kind)
 		s.Entry.Kind = KindPacket
 		var bad *FieldError
-		if _, err := a.Apply(stances["owner"], s, 9); !errors.As(err, &bad) || bad.Err != ErrBadRequest || bad.Field != "seq" {
+		if _, err := a.Apply(standings["owner"], s, 9); !errors.As(err, &bad) || bad.Err != ErrBadRequest || bad.Field != "seq" {
 			t.Errorf("%s of a packet: %v", kind, err)
 		}
-		if _, err := a.Apply(stances["owner"], nil, 9); !errors.As(err, &bad) || bad.Err != ErrNotFound || bad.Field != "seq" {
+		if _, err := a.Apply(standings["owner"], nil, 9); !errors.As(err, &bad) || bad.Err != ErrNotFound || bad.Field != "seq" {
 			t.Errorf("%s of nothing: %v", kind, err)
 		}
-		if _, err := a.Apply(stances["former"], nil, 9); !errors.Is(err, ErrNotMember) {
-			t.Errorf("%s of nothing by one who is out: %v", kind, err)
+		if _, err := a.Apply(standings["former"], nil, 9); !errors.Is(err, ErrNotMember) {
+			t.Errorf("%s of nothing by a former member: %v", kind, err)
 		}
 	}
 }

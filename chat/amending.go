@@ -2,7 +2,7 @@ package chat
 
 import "context"
 
-// Edit gives one's own text another wording, and gives the seq of the entry that says so.
+// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit.
 func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
 	if err := checkText("text", text, s.limits.TextChars); err != nil {
 		return 0, err
@@ -10,12 +10,12 @@ func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, tex
 	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text})
 }
 
-// Recall takes a text back, and gives the seq of the entry that says so.
+// Recall removes the text of a message. It returns the seq of the entry that records the recall.
 func (s *Service) Recall(ctx context.Context, by User, room string, seq int64) (int64, error) {
 	return s.amend(ctx, Amendment{Kind: KindRecall, Room: room, Target: seq, By: by})
 }
 
-// React puts an emoji on a text, or takes it off.
+// React adds the user's emoji to a text, or removes it.
 func (s *Service) React(ctx context.Context, by User, room string, seq int64, emoji string, on bool) error {
 	if err := checkText("emoji", emoji, s.limits.EmojiChars); err != nil {
 		return err

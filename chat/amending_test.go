@@ -9,20 +9,21 @@ import (
 	"hongbao/chat"
 )
 
-// TestAmendingTellsTheRoom: what is said of a text is told once, and history shows the text as it is now.
-func TestAmendingTellsTheRoom(t *testing.T) {
+// TestAmendingPublishesToTheRoom amends a text several times. Each amendment must be published once, and history must
+// show the present text.
+func TestAmendingPublishesToTheRoom(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
-	h := newHouse(t, chat.Options{Now: func() time.Time { return now }})
+	h := newTestService(t, chat.Options{Now: func() time.Time { return now }})
 	room := h.room(chat.Public, "ann", "bob")
-	h.say(room, "bob", "k")
-	h.told.take()
+	h.sendText(room, "bob", "k")
+	h.published.take()
 	for range 2 {
 		if seq, err := h.Edit(h.ctx, person("bob"), room, 1, "better"); err != nil || seq != 2 {
 			t.Errorf("edit: seq %d, %v", seq, err)
 		}
 		h.must(h.React(h.ctx, person("ann"), room, 1, "👍", true))
 	}
-	h.heard(telling{To: room, Entry: 2}, telling{To: room, Entry: 3})
+	h.wantPublished(publication{To: room, Entry: 2}, publication{To: room, Entry: 3})
 	want := []string{
 		`text {"text":"better","edited_at":1700000000000,"reactions":{"👍":1}}`,
 		`edit {"target":1,"text":"better"}`,
@@ -37,13 +38,13 @@ func TestAmendingTellsTheRoom(t *testing.T) {
 	h.refused(err, chat.ErrEditWindowOver)
 	_, err = h.Recall(h.ctx, person("bob"), room, 1)
 	h.refused(err, chat.ErrEditWindowOver)
-	h.heard(telling{To: room, Entry: 4})
+	h.wantPublished(publication{To: room, Entry: 4})
 	for range 2 {
 		if seq, err := h.Recall(h.ctx, person("ann"), room, 1); err != nil || seq != 5 {
 			t.Errorf("recall: seq %d, %v", seq, err)
 		}
 	}
-	h.heard(telling{To: room, Entry: 5})
+	h.wantPublished(publication{To: room, Entry: 5})
 	want = []string{
 		`text {"recalled":true}`,
 		`edit {"target":1,"recalled":true}`,
@@ -57,16 +58,17 @@ func TestAmendingTellsTheRoom(t *testing.T) {
 	_, err = h.Edit(h.ctx, person("bob"), room, 1, "best")
 	h.refused(err, chat.ErrConflict)
 	h.refused(h.React(h.ctx, person("ann"), room, 1, "👍", true), chat.ErrConflict)
-	h.heard()
+	h.wantPublished()
 }
 
-// TestEditWindow: it is two minutes unless another one is wanted, and over just after its end.
+// TestEditWindow edits a text with the default window of two minutes. An edit at the end of the window must succeed,
+// one just after it must fail.
 func TestEditWindow(t *testing.T) {
 	for option, window := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Second: time.Second} {
 		now := time.UnixMilli(1_700_000_000_000)
-		h := newHouse(t, chat.Options{Now: func() time.Time { return now }, Limits: chat.Limits{EditWindow: option}})
+		h := newTestService(t, chat.Options{Now: func() time.Time { return now }, Limits: chat.Limits{EditWindow: option}})
 		room := h.room(chat.Public, "ann")
-		h.say(room, "ann", "k")
+		h.sendText(room, "ann", "k")
 		now = now.Add(window)
 		_, err := h.Edit(h.ctx, person("ann"), room, 1, "better")
 		h.must(err)
@@ -77,10 +79,10 @@ func TestEditWindow(t *testing.T) {
 }
 
 func TestAmendingIsChecked(t *testing.T) {
-	h := newHouse(t, chat.Options{Limits: chat.Limits{TextChars: 5, EmojiChars: 2}})
+	h := newTestService(t, chat.Options{Limits: chat.Limits{TextChars: 5, EmojiChars: 2}})
 	room := h.room(chat.Public, "ann")
-	h.say(room, "ann", "k")
-	h.told.take()
+	h.sendText(room, "ann", "k")
+	h.published.take()
 	edit := func(room string, seq int64, text string) error {
 		_, err := h.Edit(h.ctx, person("ann"), room, seq, text)
 		return err
@@ -100,6 +102,6 @@ func TestAmendingIsChecked(t *testing.T) {
 	h.wrong(h.React(h.ctx, person("ann"), room, 1, "", true), chat.ErrBadRequest, "emoji")
 	h.wrong(h.React(h.ctx, person("ann"), room, 1, "👍👍👍", true), chat.ErrTooLong, "emoji")
 	h.refused(recall("no-room", 1), chat.ErrNotFound)
-	h.heard()
+	h.wantPublished()
 	h.must(h.React(h.ctx, person("ann"), room, 1, "👍👍", true))
 }

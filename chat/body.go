@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Body makes an entry's body of v, the value that belongs to its kind. HTML is left alone: a body is never
-// part of a page's source, and escapes would only make it longer.
+// Body encodes v as the body of an entry; the type of v belongs to the entry's kind. It does not escape HTML: a body
+// is never part of a page's source, and escapes would only make it longer.
 func Body(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -6,39 +6,39 @@ import (
 	"sync/atomic"
 )
 
-// cacheShards keeps those apart who look things up at the same time.
+// cacheShards is the number of shards, each with a lock of its own, so that lookups seldom wait for each other.
 const cacheShards = 256
 
-// seat is a user's place in a room, taken or not; without a room it is the user himself.
-type seat struct{ room, user string }
+// memberKey is a key of a cache: a user in a room, member or not. With an empty room it stands for the user alone.
+type memberKey struct{ room, user string }
 
-// cache remembers what the Store has said of seats, a bounded number of them, and is never older than the
-// last change that was marked by drop.
+// cache keeps a bounded number of values that were read from the Store. It never returns a value that was read before
+// the last drop of its key.
 //
-// Whoever loads a value takes the shard's version before, and gives it to put after. A change of the
-// Store that came between has moved the version: then nothing is kept.
+// A caller that reads a value from the Store first gets the version of the value's shard, and passes it to put
+// afterwards. If the value was dropped in between, the version has changed, and put keeps nothing.
 type cache[V any] struct {
 	// static after newCache
 	seed     maphash.Seed
 	perShard int
 
-	idle   atomic.Bool   // nothing is kept
-	drops  atomic.Uint64 // moves before anything is forgotten
+	idle   atomic.Bool   // true: no value is kept
+	drops  atomic.Uint64 // counts drops; incremented before a value is dropped
 	shards [cacheShards]cacheShard[V]
 }
 
 type cacheShard[V any] struct {
 	mu      sync.RWMutex
 	version uint64
-	values  map[uint64]*cached[V] // never changed, only replaced
+	values  map[uint64]*cached[V] // a value is replaced, never changed
 }
 
 type cached[V any] struct {
-	seat  seat
+	key   memberKey
 	value V
 }
 
-// newCache makes a cache of at most size values, rounded up to a multiple of its shards.
+// newCache returns a cache of at most size values, rounded up to a multiple of its shards.
 func newCache[V any](size int) *cache[V] {
 	c := &cache[V]{seed: maphash.MakeSeed(), perShard: (size + cacheShards - 1) / cacheShards}
 	for i := range c.shards {
@@ -47,30 +47,30 @@ func newCache[V any](size int) *cache[V] {
 	return c
 }
 
-// place is where a seat is kept. One hash serves for the shard and within it, which is twice as quick as a
-// map of seats; of two seats with the same hash the later one stays.
-func (c *cache[V]) place(k seat) (s *cacheShard[V], hash uint64) {
+// slot returns the shard and the hash of a key. The hash serves as the key in the shard, which is twice as fast as a
+// map of memberKeys. Of two keys with the same hash, only the value put last is kept.
+func (c *cache[V]) slot(k memberKey) (s *cacheShard[V], hash uint64) {
 	hash = maphash.String(c.seed, k.room)*31 + maphash.String(c.seed, k.user)
 	return &c.shards[hash%cacheShards], hash
 }
 
-// get gives the value, or else the version to put it with.
-func (c *cache[V]) get(k seat) (v V, version uint64, ok bool) {
-	s, hash := c.place(k)
+// get returns the value of the key. If there is none, it returns the version to pass to put.
+func (c *cache[V]) get(k memberKey) (v V, version uint64, ok bool) {
+	s, hash := c.slot(k)
 	s.mu.RLock()
 	held := s.values[hash]
 	version = s.version
 	s.mu.RUnlock()
-	if held == nil || held.seat != k || c.idle.Load() {
+	if held == nil || held.key != k || c.idle.Load() {
 		return v, version, false
 	}
 	return held.value, version, true
 }
 
-// put keeps the value unless something was dropped since the version was taken; then it drops too, for
-// nobody can say any more which of several changes was the last.
-func (c *cache[V]) put(k seat, v V, version uint64) {
-	s, hash := c.place(k)
+// put keeps the value, unless a value of the shard was dropped since get returned the version. In that case put also
+// drops the key: of several changes at the same time, it is unknown which was the last.
+func (c *cache[V]) put(k memberKey, v V, version uint64) {
+	s, hash := c.slot(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.version != version || c.idle.Load() {
@@ -78,7 +78,7 @@ func (c *cache[V]) put(k seat, v V, version uint64) {
 		return
 	}
 	if s.values[hash] == nil && len(s.values) >= c.perShard {
-		for other := range s.values { // any will do: who is needed again is loaded again
+		for other := range s.values { // evict any value of the full shard: it is read again when needed
 			delete(s.values, other)
 			break
 		}
@@ -86,13 +86,14 @@ func (c *cache[V]) put(k seat, v V, version uint64) {
 	s.values[hash] = &cached[V]{k, v}
 }
 
-// changes is what to give to foresee: how many there have been. Who loads many values does not know before whose they are.
+// changes returns the number of drops so far, to be passed to putIfUnchanged. It is for callers that read many values
+// and do not know their keys beforehand.
 func (c *cache[V]) changes() uint64 { return c.drops.Load() }
 
-// foresee puts a value if there is room, unless it is there, or anything was dropped since the changes were counted: who may
-// be asked for pushes nobody out who is.
-func (c *cache[V]) foresee(k seat, v V, changes uint64) {
-	s, hash := c.place(k)
+// putIfUnchanged keeps a value, unless anything was dropped since changes was called. It neither replaces nor evicts a
+// value: its value may never be needed, and others are in use.
+func (c *cache[V]) putIfUnchanged(k memberKey, v V, changes uint64) {
+	s, hash := c.slot(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.values[hash] == nil && len(s.values) < c.perShard && c.drops.Load() == changes && !c.idle.Load() {
@@ -100,9 +101,10 @@ func (c *cache[V]) foresee(k seat, v V, changes uint64) {
 	}
 }
 
-// drop forgets the value, and whatever is being loaded now, and gives the new version.
-func (c *cache[V]) drop(k seat) (version uint64) {
-	s, hash := c.place(k)
+// drop removes the key's value, and makes every put with an older version of the shard keep nothing. It returns the
+// new version.
+func (c *cache[V]) drop(k memberKey) (version uint64) {
+	s, hash := c.slot(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return c.dropLocked(s, hash)
@@ -115,13 +117,13 @@ func (c *cache[V]) dropLocked(s *cacheShard[V], hash uint64) uint64 {
 	return s.version
 }
 
-// rest forgets everything; while idle nothing is kept.
-func (c *cache[V]) rest(idle bool) {
+// setIdle removes all values. While idle is true, no value is kept.
+func (c *cache[V]) setIdle(idle bool) {
 	c.idle.Store(idle)
 	c.clear()
 }
 
-// clear forgets everything, and whatever is being loaded now.
+// clear removes all values, and makes every put with an older version keep nothing.
 func (c *cache[V]) clear() {
 	c.drops.Add(1)
 	for i := range c.shards {

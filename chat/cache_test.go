@@ -8,7 +8,7 @@ import (
 func TestCacheIsBounded(t *testing.T) {
 	c := newCache[int](4 * cacheShards)
 	for i := range 100 * cacheShards {
-		at := seat{user: strconv.Itoa(i)}
+		at := memberKey{user: strconv.Itoa(i)}
 		_, version, _ := c.get(at)
 		c.put(at, i, version)
 		if got, _, ok := c.get(at); !ok || got != i {
@@ -26,14 +26,14 @@ func TestCacheIsBounded(t *testing.T) {
 
 func TestCacheForgetsWhatChangedMeanwhile(t *testing.T) {
 	c := newCache[string](cacheShards)
-	k := seat{"room", "user"}
+	k := memberKey{"room", "user"}
 	_, loading, _ := c.get(k)
 	c.drop(k)
 	c.put(k, "old", loading)
 	if v, _, ok := c.get(k); ok {
 		t.Errorf("%q was loaded before the drop, but is kept", v)
 	}
-	// Two writers at once: nobody knows whose write was the last, so neither's value stays.
+	// Two writers at the same time: it is unknown which write was the last, so the values of both must be dropped.
 	one, two := c.drop(k), c.drop(k)
 	c.put(k, "two", two)
 	c.put(k, "one", one)
@@ -42,37 +42,38 @@ func TestCacheForgetsWhatChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCacheForesees: what was loaded without knowing whose it would be is kept only if nothing has changed meanwhile.
-func TestCacheForesees(t *testing.T) {
+// TestPutIfUnchanged reads values before their keys are known. Such a value must be kept only if nothing was dropped
+// meanwhile.
+func TestPutIfUnchanged(t *testing.T) {
 	c := newCache[string](cacheShards)
-	k, other := seat{"room", "user"}, seat{"room", "other"}
+	k, other := memberKey{"room", "user"}, memberKey{"room", "other"}
 	for name, change := range map[string]func(){
-		"his own": func() { c.drop(k) }, "another's": func() { c.drop(other) }, "everybody's": c.clear,
-		"deafness": func() { c.rest(true); c.rest(false) },
+		"its own": func() { c.drop(k) }, "another user's": func() { c.drop(other) }, "all": c.clear,
+		"disconnected": func() { c.setIdle(true); c.setIdle(false) },
 	} {
 		changes := c.changes()
 		change()
-		c.foresee(k, "old", changes)
+		c.putIfUnchanged(k, "old", changes)
 		if v, _, ok := c.get(k); ok {
 			t.Errorf("%s change: %q was loaded before, but is kept", name, v)
 		}
 	}
-	c.foresee(k, "new", c.changes())
-	c.foresee(k, "newer", c.changes())
+	c.putIfUnchanged(k, "new", c.changes())
+	c.putIfUnchanged(k, "newer", c.changes())
 	if v, _, ok := c.get(k); !ok || v != "new" {
 		t.Errorf("%q, %v is kept, not what was there first", v, ok)
 	}
 	for i := range 100 * cacheShards {
-		c.foresee(seat{"room", strconv.Itoa(i)}, "many", c.changes())
+		c.putIfUnchanged(memberKey{"room", strconv.Itoa(i)}, "many", c.changes())
 	}
 	if v, _, ok := c.get(k); !ok || v != "new" {
-		t.Errorf("%q, %v: pushed out by who may be asked for", v, ok)
+		t.Errorf("%q, %v: replaced by a value that was only added in advance", v, ok)
 	}
 }
 
 func TestCacheHitDoesNotAllocate(t *testing.T) {
 	c := newCache[Standing](cacheShards)
-	at := seat{"room-" + strconv.Itoa(1), "user-" + strconv.Itoa(2)}
+	at := memberKey{"room-" + strconv.Itoa(1), "user-" + strconv.Itoa(2)}
 	_, version, _ := c.get(at)
 	c.put(at, Standing{Ever: true}, version)
 	if n := testing.AllocsPerRun(100, func() { c.get(at) }); n != 0 {

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// ChangeKind says what is to be otherwise.
+// ChangeKind says what a change does.
 type ChangeKind string
 
-// The changes, by their commands. Ban is a kick that lasts.
+// The kinds of changes, named like the commands that request them. After a ban, unlike a kick, the user cannot come
+// back.
 const (
 	Invite     ChangeKind = "invite"
 	Kick       ChangeKind = "kick"
@@ -20,63 +21,64 @@ const (
 	DeleteRoom ChangeKind = "delete_room"
 )
 
-// Change is what somebody wants to be otherwise about a room or its people.
+// Change is a request to change a room or its members.
 type Change struct {
 	Kind  ChangeKind
 	Room  string
 	By    User
-	Users []string   // each once: many to Invite, none to UpdateRoom and DeleteRoom, else one
-	Role  Role       // SetRole
-	Until time.Time  // Mute; zero lifts it
-	To    RoomChange // UpdateRoom
+	Users []string   // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one
+	Role  Role       // for SetRole
+	Until time.Time  // for Mute; the zero time ends the mute
+	To    RoomChange // for UpdateRoom
 	At    time.Time
 
-	EntryIDs   []string // of the entries it makes, used in order: max(2, len(Users)) of them
-	MaxRooms   int      // that a user may be in
-	MaxMembers int      // of the room
+	EntryIDs   []string // ids for the new entries, used in order; at least max(2, len(Users)) of them
+	MaxRooms   int      // limit: rooms that a user may be in
+	MaxMembers int      // limit: members that the room may have
 }
 
-// RoomChange is the body of a room entry: what is otherwise from now on. Nil: as it was.
+// RoomChange has the new values of a room's fields; a nil field is unchanged. It is also the body of the entry that
+// records the change.
 type RoomChange struct {
 	Name         *string `json:"name,omitempty"`
 	Announcement *string `json:"announcement,omitempty"`
 }
 
-// Scene is what a change is judged by: the store holds it until the change is committed.
-type Scene struct {
+// RuleInput is the state on which Change.Rule decides. The store locks it until the change is committed.
+type RuleInput struct {
 	Room  Room
 	By    Standing
-	Users []Placed // as in Change.Users
+	Users []UserStanding // in the order of Change.Users
 }
 
-// Placed is how one user stands.
-type Placed struct {
+// UserStanding is a user with the user's standing in the room.
+type UserStanding struct {
 	User     string
-	Known    bool // somebody has heard of him
-	Rooms    int  // that he is in; told for an Invite only
+	Known    bool // the store has the user
+	Rooms    int  // rooms that the user is in; set for an Invite only
 	Standing Standing
 }
 
-// Ruling is what becomes of a change. Where nothing stands in it, all stays as it is.
+// Ruling is what a change does. Its zero value changes nothing.
 type Ruling struct {
-	Stand   []Placed // users who stand otherwise from now on: only User and Standing
-	Room    *Room    // Name, Announcement and Deleted from now on; nil: as they are
-	Entries []Ruled  // to be appended, in this order
+	Standings []UserStanding // new standings; only User and Standing are set
+	Room      *Room          // the room with its new Name, Announcement and Deleted; nil: unchanged
+	Entries   []RuledEntry   // entries to be appended, in this order
 }
 
-// Ruled is an entry that a change makes.
-type Ruled struct {
+// RuledEntry is an entry that a change appends.
+type RuledEntry struct {
 	Kind EntryKind
 	Body json.RawMessage
 }
 
-// Changed is what a Change did.
+// Changed is the result of Store.Change.
 type Changed struct {
-	Changed bool
-	Room    Room     // as it is now
-	Role    Role     // that By has in it now
-	Moved   []string // who stands otherwise; after DeleteRoom everybody does, and nobody is named
-	Entered []string // of these, who came in
-	Gone    []string // and who was put out
-	Entries []Entry
+	Changed  bool
+	Room     Room     // the room after the change
+	Role     Role     // By's role after the change
+	Affected []string // users whose standing has changed; empty after DeleteRoom, which changes that of all users
+	Entered  []string // users of Affected that are new members
+	Exited   []string // users of Affected that are no longer members
+	Entries  []Entry
 }

@@ -2,85 +2,86 @@ package chat
 
 import "time"
 
-// invite puts in whoever is out: all of them or none.
-func (c Change) invite(s Scene) (r Ruling, err error) {
-	for _, who := range s.Users {
+// invite adds those of the users that are not members yet. If any of them cannot be added, it adds none.
+func (c Change) invite(s RuleInput) (r Ruling, err error) {
+	for _, target := range s.Users {
 		switch {
-		case !who.Known:
-			return Ruling{}, &FieldError{Err: ErrNotFound, Field: "users", Reason: who.User}
-		case who.Standing.Banned:
+		case !target.Known:
+			return Ruling{}, &FieldError{Err: ErrNotFound, Field: "users", Reason: target.User}
+		case target.Standing.Banned:
 			return Ruling{}, ErrBanned
-		case who.Standing.In:
+		case target.Standing.In:
 			continue
-		case who.Rooms >= c.MaxRooms:
-			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: who.User + " is in too many rooms"}
-		case s.Room.Members+len(r.Stand) >= c.MaxMembers:
+		case target.Rooms >= c.MaxRooms:
+			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: target.User + " is in too many rooms"}
+		case s.Room.Members+len(r.Standings) >= c.MaxMembers:
 			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: "are more than the room holds"}
 		}
-		in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: who.Standing.MutedUntil}
-		if err := r.stand(who.User, in, MemberChange{Change: "invited", By: c.By.ID}); err != nil {
+		in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: target.Standing.MutedUntil}
+		if err := r.setStanding(target.User, in, MemberChange{Change: "invited", By: c.By.ID}); err != nil {
 			return Ruling{}, err
 		}
 	}
 	return r, nil
 }
 
-// putOut is a kick, or a ban of one who may be out already.
-func (c Change) putOut(who Placed) (r Ruling, err error) {
+// kickOrBan removes a member. A ban also applies to a user that is not a member.
+func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
 	ban := c.Kind == Ban
 	switch {
-	case !who.Known:
+	case !target.Known:
 		return Ruling{}, unknownUser()
-	case !who.Standing.In && (!ban || who.Standing.Banned):
+	case !target.Standing.In && (!ban || target.Standing.Banned):
 		return Ruling{}, nil
 	}
 	said := MemberChange{Change: "kicked", By: c.By.ID}
 	if ban {
 		said.Change = "banned"
 	}
-	err = r.stand(who.User, Standing{Ever: true, Banned: ban, MutedUntil: who.Standing.MutedUntil}, said)
+	err = r.setStanding(target.User, Standing{Ever: true, Banned: ban, MutedUntil: target.Standing.MutedUntil}, said)
 	return r, err
 }
 
-// unban says nothing to the room: he stays out.
-func (c Change) unban(who Placed) (Ruling, error) {
-	if !who.Standing.Banned {
+// unban lets a banned user join again. It appends no entry, because the user does not become a member.
+func (c Change) unban(target UserStanding) (Ruling, error) {
+	if !target.Standing.Banned {
 		return Ruling{}, nil
 	}
-	st := who.Standing
+	st := target.Standing
 	st.Banned = false
-	return Ruling{Stand: []Placed{{User: who.User, Standing: st}}}, nil
+	return Ruling{Standings: []UserStanding{{User: target.User, Standing: st}}}, nil
 }
 
-// setRole gives a member another role. The owner's can only be handed over: a room has one, always.
-func (c Change) setRole(s Scene) (r Ruling, err error) {
-	who := s.Users[0]
+// setRole changes a member's role. The role of the owner can only be handed over: a room always has exactly one owner.
+func (c Change) setRole(s RuleInput) (r Ruling, err error) {
+	target := s.Users[0]
 	switch {
-	case !who.Standing.In:
+	case !target.Standing.In:
 		return Ruling{}, unknownUser()
-	case who.Standing.Role == c.Role:
+	case target.Standing.Role == c.Role:
 		return Ruling{}, nil
-	case who.User == c.By.ID:
+	case target.User == c.By.ID:
 		return Ruling{}, BadField("user", "must be another one: a room is handed over")
 	}
-	if err := c.give(&r, who.User, who.Standing, c.Role); err != nil || c.Role != Owner {
+	if err := c.giveRole(&r, target.User, target.Standing, c.Role); err != nil || c.Role != Owner {
 		return r, err
 	}
-	err = c.give(&r, c.By.ID, s.By, Admin)
+	err = c.giveRole(&r, c.By.ID, s.By, Admin)
 	return r, err
 }
 
-// give lifts an owner's mute: nobody else could, for nobody is above him.
-func (c Change) give(r *Ruling, user string, st Standing, role Role) error {
+// giveRole adds a new role of a user to the ruling. It ends the mute of a new owner, because no other user could: no
+// role ranks above the owner's.
+func (c Change) giveRole(r *Ruling, user string, st Standing, role Role) error {
 	if st.Role = role; role == Owner {
 		st.MutedUntil = time.Time{}
 	}
-	return r.stand(user, st, MemberChange{Change: "role", By: c.By.ID, Role: role})
+	return r.setStanding(user, st, MemberChange{Change: "role", By: c.By.ID, Role: role})
 }
 
-// mute holds for one who has left, too: else leaving and coming back would lift it.
-func (c Change) mute(who Placed) (r Ruling, err error) {
-	st := who.Standing
+// mute also applies to a user that has left the room. Otherwise leaving and coming back would end a mute.
+func (c Change) mute(target UserStanding) (r Ruling, err error) {
+	st := target.Standing
 	switch {
 	case !st.Ever:
 		return Ruling{}, unknownUser()
@@ -88,19 +89,19 @@ func (c Change) mute(who Placed) (r Ruling, err error) {
 		return Ruling{}, nil
 	}
 	st.MutedUntil = c.Until
-	err = r.stand(who.User, st, MemberChange{Change: "muted", By: c.By.ID, Until: unixMilli(c.Until)})
+	err = r.setStanding(target.User, st, MemberChange{Change: "muted", By: c.By.ID, Until: unixMilli(c.Until)})
 	return r, err
 }
 
-// stand has the user stand so from now on, and the room hear of it.
-func (r *Ruling) stand(user string, st Standing, said MemberChange) error {
+// setStanding adds the user's new standing to the ruling, and the entry that records it.
+func (r *Ruling) setStanding(user string, st Standing, said MemberChange) error {
 	said.User = user
 	body, err := Body(said)
 	if err != nil {
 		return err
 	}
-	r.Stand = append(r.Stand, Placed{User: user, Standing: st})
-	r.Entries = append(r.Entries, Ruled{Kind: KindMember, Body: body})
+	r.Standings = append(r.Standings, UserStanding{User: user, Standing: st})
+	r.Entries = append(r.Entries, RuledEntry{Kind: KindMember, Body: body})
 	return nil
 }
 
@@ -108,7 +109,7 @@ func unknownUser() error {
 	return &FieldError{Err: ErrNotFound, Field: "user", Reason: "is not there"}
 }
 
-// unixMilli is 0 for the zero time.
+// unixMilli returns the time in Unix milliseconds; 0 for the zero time.
 func unixMilli(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ruled is a ruling as it is written down in a table: who stands how, and the bodies of the entries.
+// ruled is a ruling in the form of the tests' tables: the new standings by user, and the bodies of the entries.
 type ruled struct {
 	stand   map[string]Standing
 	entries []string
@@ -16,7 +16,7 @@ type ruled struct {
 func (want ruled) check(t *testing.T, what string, r Ruling, err error) {
 	t.Helper()
 	got := ruled{stand: map[string]Standing{}}
-	for _, p := range r.Stand {
+	for _, p := range r.Standings {
 		got.stand[p.User] = p.Standing
 	}
 	for _, e := range r.Entries {
@@ -30,8 +30,9 @@ func (want ruled) check(t *testing.T, what string, r Ruling, err error) {
 	}
 }
 
-// TestWhatBecomesOfPeople: each change of one user, from each state in which it means something else.
-func TestWhatBecomesOfPeople(t *testing.T) {
+// TestChangesOfAUser makes each change that is about one user, from each standing of that user that makes a
+// difference.
+func TestChangesOfAUser(t *testing.T) {
 	hour, minute := noon.Add(time.Hour), noon.Add(time.Minute)
 	mutedOut := Standing{Ever: true, MutedUntil: hour}
 	other := func(st Standing, entries ...string) ruled {
@@ -45,46 +46,46 @@ func TestWhatBecomesOfPeople(t *testing.T) {
 		with func(*Change)
 		want ruled
 	}{
-		{"invited", Invite, Standing{}, nil, other(stances["member"], said(`"change":"invited","by":"by"`))},
-		{"invited again", Invite, stances["member"], nil, ruled{}},
-		{"invited while an admin", Invite, stances["admin"], nil, ruled{}},
-		{"invited back, muted as before", Invite, mutedOut, nil, other(stances["muted"], said(`"change":"invited","by":"by"`))},
-		{"kicked", Kick, stances["admin"], nil, other(stances["former"], said(`"change":"kicked","by":"by"`))},
-		{"kicked, muted as before", Kick, stances["muted"], nil, other(mutedOut, said(`"change":"kicked","by":"by"`))},
-		{"kicked while out", Kick, stances["former"], nil, ruled{}},
-		{"kicked, never in", Kick, stances["outsider"], nil, ruled{}},
-		{"kicked while banned", Kick, stances["banned"], nil, ruled{}},
-		{"banned", Ban, stances["member"], nil, other(stances["banned"], said(`"change":"banned","by":"by"`))},
-		{"banned while out", Ban, stances["former"], nil, other(stances["banned"], said(`"change":"banned","by":"by"`))},
-		{"banned, never in", Ban, stances["outsider"], nil, other(stances["banned"], said(`"change":"banned","by":"by"`))},
-		{"banned again", Ban, stances["banned"], nil, ruled{}},
+		{"invited", Invite, Standing{}, nil, other(standings["member"], said(`"change":"invited","by":"by"`))},
+		{"invited again", Invite, standings["member"], nil, ruled{}},
+		{"invited while an admin", Invite, standings["admin"], nil, ruled{}},
+		{"invited back, muted as before", Invite, mutedOut, nil, other(standings["muted"], said(`"change":"invited","by":"by"`))},
+		{"kicked", Kick, standings["admin"], nil, other(standings["former"], said(`"change":"kicked","by":"by"`))},
+		{"kicked, muted as before", Kick, standings["muted"], nil, other(mutedOut, said(`"change":"kicked","by":"by"`))},
+		{"kicked while out", Kick, standings["former"], nil, ruled{}},
+		{"kicked, never in", Kick, standings["outsider"], nil, ruled{}},
+		{"kicked while banned", Kick, standings["banned"], nil, ruled{}},
+		{"banned", Ban, standings["member"], nil, other(standings["banned"], said(`"change":"banned","by":"by"`))},
+		{"banned while out", Ban, standings["former"], nil, other(standings["banned"], said(`"change":"banned","by":"by"`))},
+		{"banned, never in", Ban, standings["outsider"], nil, other(standings["banned"], said(`"change":"banned","by":"by"`))},
+		{"banned again", Ban, standings["banned"], nil, ruled{}},
 		{"unbanned", Unban, Standing{Ever: true, Banned: true, MutedUntil: hour}, nil, other(mutedOut)},
-		{"unbanned, not banned", Unban, stances["member"], nil, ruled{}},
-		{"unbanned, never in", Unban, stances["outsider"], nil, ruled{}},
-		{"muted", Mute, stances["member"], nil, other(
+		{"unbanned, not banned", Unban, standings["member"], nil, ruled{}},
+		{"unbanned, never in", Unban, standings["outsider"], nil, ruled{}},
+		{"muted", Mute, standings["member"], nil, other(
 			Standing{Ever: true, In: true, Role: Plain, MutedUntil: minute}, said(`"change":"muted","by":"by","until":1700000060000`))},
-		{"muted while out", Mute, stances["former"], nil, other(
+		{"muted while out", Mute, standings["former"], nil, other(
 			Standing{Ever: true, MutedUntil: minute}, said(`"change":"muted","by":"by","until":1700000060000`))},
-		{"muted until the same moment", Mute, stances["muted"], func(c *Change) { c.Until = hour }, ruled{}},
-		{"let speak", Mute, stances["muted"], func(c *Change) { c.Until = time.Time{} },
-			other(stances["member"], said(`"change":"muted","by":"by"`))},
-		{"let speak, not muted", Mute, stances["member"], func(c *Change) { c.Until = time.Time{} }, ruled{}},
-		{"let speak, the mute is over", Mute, stances["muted"], func(c *Change) { c.Until, c.At = time.Time{}, hour }, ruled{}},
-		{"made an admin", SetRole, stances["muted"], func(c *Change) { c.Role = Admin }, other(
+		{"muted until the same moment", Mute, standings["muted"], func(c *Change) { c.Until = hour }, ruled{}},
+		{"let speak", Mute, standings["muted"], func(c *Change) { c.Until = time.Time{} },
+			other(standings["member"], said(`"change":"muted","by":"by"`))},
+		{"let speak, not muted", Mute, standings["member"], func(c *Change) { c.Until = time.Time{} }, ruled{}},
+		{"let speak, the mute is over", Mute, standings["muted"], func(c *Change) { c.Until, c.At = time.Time{}, hour }, ruled{}},
+		{"made an admin", SetRole, standings["muted"], func(c *Change) { c.Role = Admin }, other(
 			Standing{Ever: true, In: true, Role: Admin, MutedUntil: hour}, said(`"change":"role","by":"by","role":"admin"`))},
-		{"made a member", SetRole, stances["admin"], nil, other(stances["member"], said(`"change":"role","by":"by","role":"member"`))},
-		{"as he is", SetRole, stances["member"], nil, ruled{}},
-		{"handed the room", SetRole, stances["admin"], func(c *Change) { c.Role = Owner }, ruled{
-			map[string]Standing{"other": stances["owner"], "by": stances["admin"]},
+		{"made a member", SetRole, standings["admin"], nil, other(standings["member"], said(`"change":"role","by":"by","role":"member"`))},
+		{"the same role", SetRole, standings["member"], nil, ruled{}},
+		{"handed the room", SetRole, standings["admin"], func(c *Change) { c.Role = Owner }, ruled{
+			map[string]Standing{"other": standings["owner"], "by": standings["admin"]},
 			[]string{said(`"change":"role","by":"by","role":"owner"`), `member {"user":"by","change":"role","by":"by","role":"admin"}`},
 		}},
-		{"handed the room while muted", SetRole, stances["muted"], func(c *Change) { c.Role = Owner }, ruled{
-			map[string]Standing{"other": stances["owner"], "by": stances["admin"]},
+		{"handed the room while muted", SetRole, standings["muted"], func(c *Change) { c.Role = Owner }, ruled{
+			map[string]Standing{"other": standings["owner"], "by": standings["admin"]},
 			[]string{said(`"change":"role","by":"by","role":"owner"`), `member {"user":"by","change":"role","by":"by","role":"admin"}`},
 		}},
 	} {
-		c, s := asked(test.kind, stances["owner"], "-")
-		s.Users = []Placed{{User: "other", Known: true, Standing: test.was}}
+		c, s := newChange(test.kind, standings["owner"], "-")
+		s.Users = []UserStanding{{User: "other", Known: true, Standing: test.was}}
 		if test.with != nil {
 			test.with(&c)
 		}
@@ -93,9 +94,9 @@ func TestWhatBecomesOfPeople(t *testing.T) {
 	}
 }
 
-// TestOwnRole: an owner stays one until he hands over.
+// TestOwnRole lets an owner change the owner's own role: it must stay until the role is handed over to another member.
 func TestOwnRole(t *testing.T) {
-	c, s := asked(SetRole, stances["owner"], "owner")
+	c, s := newChange(SetRole, standings["owner"], "owner")
 	s.Users[0].User = "by"
 	c.Role = Owner
 	r, err := c.Rule(s)
@@ -103,35 +104,36 @@ func TestOwnRole(t *testing.T) {
 	c.Role = Admin
 	var bad *FieldError
 	if _, err := c.Rule(s); !errors.As(err, &bad) || bad.Err != ErrBadRequest || bad.Field != "user" {
-		t.Errorf("an owner makes himself an admin: %v", err)
+		t.Errorf("an owner becomes an admin without successor: %v", err)
 	}
 }
 
-// TestInviteIsAllOrNothing: whoever cannot come keeps the others out, those who are in take no place.
+// TestInviteIsAllOrNothing invites several users, one of which cannot join: none may be added. Users that are members
+// already must not count towards the limit.
 func TestInviteIsAllOrNothing(t *testing.T) {
-	c, s := asked(Invite, stances["member"], "-")
+	c, s := newChange(Invite, standings["member"], "-")
 	s.Room.Members = 8
-	s.Users = []Placed{
-		{User: "a", Known: true, Rooms: 4}, {User: "b", Known: true, Rooms: 9, Standing: stances["member"]}, {User: "c", Known: true},
+	s.Users = []UserStanding{
+		{User: "a", Known: true, Rooms: 4}, {User: "b", Known: true, Rooms: 9, Standing: standings["member"]}, {User: "c", Known: true},
 	}
 	r, err := c.Rule(s)
-	ruled{map[string]Standing{"a": stances["member"], "c": stances["member"]}, []string{
+	ruled{map[string]Standing{"a": standings["member"], "c": standings["member"]}, []string{
 		`member {"user":"a","change":"invited","by":"by"}`, `member {"user":"c","change":"invited","by":"by"}`,
 	}}.check(t, "two come in", r, err)
 
-	for name, spoil := range map[string]func(*Scene){
-		"the room is full":      func(s *Scene) { s.Room.Members = 9 },
-		"one has many rooms":    func(s *Scene) { s.Users[2].Rooms = 5 },
-		"one is unknown":        func(s *Scene) { s.Users[2].Known = false },
-		"one is banned":         func(s *Scene) { s.Users[2].Standing = stances["banned"] },
-		"one of the first, too": func(s *Scene) { s.Users[0].Rooms = 5 },
+	for name, spoil := range map[string]func(*RuleInput){
+		"the room is full":      func(s *RuleInput) { s.Room.Members = 9 },
+		"one has many rooms":    func(s *RuleInput) { s.Users[2].Rooms = 5 },
+		"one is unknown":        func(s *RuleInput) { s.Users[2].Known = false },
+		"one is banned":         func(s *RuleInput) { s.Users[2].Standing = standings["banned"] },
+		"one of the first, too": func(s *RuleInput) { s.Users[0].Rooms = 5 },
 	} {
 		want := map[string]error{"one is unknown": ErrNotFound, "one is banned": ErrBanned}[name]
 		if want == nil {
 			want = ErrLimitExceeded
 		}
 		spoilt := s
-		spoilt.Users = append([]Placed(nil), s.Users...)
+		spoilt.Users = append([]UserStanding(nil), s.Users...)
 		spoil(&spoilt)
 		r, err := c.Rule(spoilt)
 		if !errors.Is(err, want) || !reflect.DeepEqual(r, Ruling{}) {
@@ -140,8 +142,9 @@ func TestInviteIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfARoom: only what differs is said, and nothing else of the room changes.
-func TestWhatBecomesOfARoom(t *testing.T) {
+// TestChangesOfARoom updates a room. The entry must have only the fields that differ, and nothing else of the room may
+// change.
+func TestChangesOfARoom(t *testing.T) {
 	str := func(s string) *string { return &s }
 	for _, test := range []struct {
 		to    RoomChange
@@ -154,11 +157,11 @@ func TestWhatBecomesOfARoom(t *testing.T) {
 		{RoomChange{Name: str("old"), Announcement: str("<more>")}, Room{Name: "old", Announcement: "<more>"}, `{"announcement":"<more>"}`},
 		{RoomChange{Name: str("new"), Announcement: str("")}, Room{Name: "new"}, `{"name":"new","announcement":""}`},
 	} {
-		c, s := asked(UpdateRoom, stances["admin"], "-")
+		c, s := newChange(UpdateRoom, standings["admin"], "-")
 		c.To, s.Room.Announcement = test.to, "news"
 		r, err := c.Rule(s)
 		switch {
-		case err != nil || len(r.Stand) > 0:
+		case err != nil || len(r.Standings) > 0:
 			t.Errorf("%+v: %+v, %v", test, r, err)
 		case test.entry == "":
 			if !reflect.DeepEqual(r, Ruling{}) {
@@ -171,9 +174,9 @@ func TestWhatBecomesOfARoom(t *testing.T) {
 			}
 		}
 	}
-	c, s := asked(DeleteRoom, stances["owner"], "-")
+	c, s := newChange(DeleteRoom, standings["owner"], "-")
 	r, err := c.Rule(s)
-	if err != nil || r.Room == nil || !r.Room.Deleted || len(r.Stand)+len(r.Entries) > 0 {
+	if err != nil || r.Room == nil || !r.Room.Deleted || len(r.Standings)+len(r.Entries) > 0 {
 		t.Errorf("deleted: %+v, %v", r, err)
 	}
 }

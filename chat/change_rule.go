@@ -2,8 +2,9 @@ package chat
 
 import "fmt"
 
-// Rule decides what becomes of the change: first who may ask for it, then what is wrong with whom it is about.
-func (c Change) Rule(s Scene) (Ruling, error) {
+// Rule decides what the change does, or returns an error. It first checks whether By may request the change, then the
+// users that the change is about.
+func (c Change) Rule(s RuleInput) (Ruling, error) {
 	if err := c.refusal(s); err != nil {
 		return Ruling{}, err
 	}
@@ -11,7 +12,7 @@ func (c Change) Rule(s Scene) (Ruling, error) {
 	case Invite:
 		return c.invite(s)
 	case Kick, Ban:
-		return c.putOut(s.Users[0])
+		return c.kickOrBan(s.Users[0])
 	case Unban:
 		return c.unban(s.Users[0])
 	case SetRole:
@@ -27,8 +28,8 @@ func (c Change) Rule(s Scene) (Ruling, error) {
 	return Ruling{}, fmt.Errorf("no such change: %q", c.Kind)
 }
 
-// refusal is nil when By may ask for such a change.
-func (c Change) refusal(s Scene) error {
+// refusal returns an error unless By may request such a change.
+func (c Change) refusal(s RuleInput) error {
 	if s.Room.Deleted {
 		return ErrNotFound
 	}
@@ -40,14 +41,14 @@ func (c Change) refusal(s Scene) error {
 	}
 	switch c.Kind {
 	case Kick, Ban, Unban, Mute:
-		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // nobody is above himself
+		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // a rank is not above itself, so users cannot do this to themselves
 			return ErrForbidden
 		}
 	}
 	return nil
 }
 
-// needs is the least rank that may ask for such a change.
+// needs returns the lowest rank that may request such a change.
 func (c Change) needs() int {
 	switch c.Kind {
 	case Invite:
@@ -58,7 +59,7 @@ func (c Change) needs() int {
 	return Admin.rank()
 }
 
-// rank orders the roles: who governs must be above whom he governs. One who is out has none.
+// rank orders the roles: a user can act only on users of a lower rank. A user that is not a member has rank 0.
 func (r Role) rank() int {
 	switch r {
 	case Owner:
@@ -71,7 +72,7 @@ func (r Role) rank() int {
 	return 0
 }
 
-// updateRoom keeps of what is wanted what differs.
+// updateRoom changes the fields of the room that differ from their new values. If none differs, it changes nothing.
 func (c Change) updateRoom(r Room) (Ruling, error) {
 	var to RoomChange
 	if name := c.To.Name; name != nil && *name != r.Name {
@@ -84,5 +85,5 @@ func (c Change) updateRoom(r Room) (Ruling, error) {
 		return Ruling{}, nil
 	}
 	body, err := Body(to)
-	return Ruling{Room: &r, Entries: []Ruled{{Kind: KindRoom, Body: body}}}, err
+	return Ruling{Room: &r, Entries: []RuledEntry{{Kind: KindRoom, Body: body}}}, err
 }

@@ -10,28 +10,29 @@ import (
 
 var noon = time.UnixMilli(1_700_000_000_000).UTC()
 
-// stances are ways to stand to a room, by name.
-var stances = map[string]Standing{
+// standings has a standing for each situation of a user, by name.
+var standings = map[string]Standing{
 	"outsider": {Visible: true},
-	"stranger": {}, // to a private room
+	"stranger": {}, // to a private room, of which the user never was a member
 	"former":   {Ever: true},
 	"member":   {Ever: true, In: true, Role: Plain},
 	"muted":    {Ever: true, In: true, Role: Plain, MutedUntil: noon.Add(time.Hour)},
 	"banned":   {Ever: true, Banned: true},
 	"admin":    {Ever: true, In: true, Role: Admin},
 	"owner":    {Ever: true, In: true, Role: Owner},
-	"gone":     {Ever: true, Gone: true},
+	"gone":     {Ever: true, RoomDeleted: true},
 }
 
-var words = map[string]error{
+var errorsByName = map[string]error{
 	"ok": nil, "not_found": ErrNotFound, "not_member": ErrNotMember, "banned": ErrBanned, "muted": ErrMuted,
 	"forbidden": ErrForbidden, "conflict": ErrConflict, "late": ErrEditWindowOver, "bad": ErrBadRequest, "limit": ErrLimitExceeded,
 }
 
-// askers are the columns of rights.
-var askers = strings.Fields("outsider stranger former banned gone member muted admin owner")
+// requesters are the names of standings, in the order of the columns of rights.
+var requesters = strings.Fields("outsider stranger former banned gone member muted admin owner")
 
-// rights is who may ask for what about whom: one line each, by the columns of askers.
+// rights is a table of which users may request which change about which users. It has one line for each change, and
+// one column for each of requesters.
 //
 //nolint:dupword // a table
 const rights = `
@@ -63,81 +64,83 @@ const rights = `
 func TestWhoMayChange(t *testing.T) {
 	for line := range strings.SplitSeq(strings.TrimSpace(rights), "\n") {
 		row := strings.Fields(line)
-		for i, asker := range askers {
-			c, s := asked(ChangeKind(row[0]), stances[asker], row[1])
-			want := words[row[2+i]]
+		for i, requester := range requesters {
+			c, s := newChange(ChangeKind(row[0]), standings[requester], row[1])
+			want := errorsByName[row[2+i]]
 			r, err := c.Rule(s)
 			if !errors.Is(err, want) || want == nil && err != nil {
-				t.Errorf("%s asks for %s of %s: %v, want %v", asker, row[0], row[1], err, row[2+i])
+				t.Errorf("%s asks for %s of %s: %v, want %v", requester, row[0], row[1], err, row[2+i])
 			}
 			if err != nil && !reflect.DeepEqual(r, Ruling{}) {
-				t.Errorf("%s is refused a %s of %s, and yet %+v", asker, row[0], row[1], r)
+				t.Errorf("%s is refused a %s of %s, and yet %+v", requester, row[0], row[1], r)
 			}
 			s.Room.Deleted = true
 			if _, err := c.Rule(s); !errors.Is(err, ErrNotFound) {
-				t.Errorf("%s asks for %s in a deleted room: %v", asker, row[0], err)
+				t.Errorf("%s asks for %s in a deleted room: %v", requester, row[0], err)
 			}
 			s.Room.Deleted, s.Room.Kind = false, Direct
-			if in := stances[asker].In; in {
+			if in := standings[requester].In; in {
 				want = ErrForbidden
 			} else {
-				want = stances[asker].MayRead()
+				want = standings[requester].MayRead()
 			}
 			if _, err := c.Rule(s); !errors.Is(err, want) {
-				t.Errorf("%s asks for %s in a direct room: %v, want %v", asker, row[0], err, want)
+				t.Errorf("%s asks for %s in a direct room: %v, want %v", requester, row[0], err, want)
 			}
 		}
 	}
 }
 
-// asked is a change that would change something, of one user who stands as is said.
-func asked(kind ChangeKind, by Standing, of string) (Change, Scene) {
+// newChange returns a change of this kind that would have an effect. It is about one user, whose standing has the name
+// of.
+func newChange(kind ChangeKind, by Standing, of string) (Change, RuleInput) {
 	name := "new"
 	c := Change{
 		Kind: kind, Room: "r", By: User{ID: "by"}, Role: Plain, Until: noon.Add(time.Minute), To: RoomChange{Name: &name},
 		At: noon, MaxRooms: 5, MaxMembers: 10,
 	}
-	s := Scene{Room: Room{ID: "r", Kind: Private, Name: "old", Members: 5}, By: by}
+	s := RuleInput{Room: Room{ID: "r", Kind: Private, Name: "old", Members: 5}, By: by}
 	if of != "-" {
 		c.Users = []string{"other"}
-		s.Users = []Placed{{User: "other", Known: true, Standing: stances[of]}}
+		s.Users = []UserStanding{{User: "other", Known: true, Standing: standings[of]}}
 	}
 	return c, s
 }
 
-func TestNobodyGovernsHimself(t *testing.T) {
+func TestUsersCannotGovernThemselves(t *testing.T) {
 	for _, kind := range []ChangeKind{Kick, Ban, Unban, Mute} {
 		for _, role := range []string{"member", "admin", "owner"} {
-			c, s := asked(kind, stances[role], role)
+			c, s := newChange(kind, standings[role], role)
 			c.Users[0], s.Users[0].User = "by", "by"
 			if _, err := c.Rule(s); !errors.Is(err, ErrForbidden) {
-				t.Errorf("%s wants to %s himself: %v", role, kind, err)
+				t.Errorf("%s may %s themselves: %v", role, kind, err)
 			}
 		}
 	}
 }
 
-// TestUnknownUsers: of whom nobody has heard, only who may ask hears that.
+// TestUnknownUsers requests changes about a user that does not exist. Only users that may request the change may learn
+// that from the error.
 func TestUnknownUsers(t *testing.T) {
 	for kind, want := range map[ChangeKind]string{
 		Invite: "users", Kick: "user", Ban: "user", Mute: "user", SetRole: "user", Unban: "",
 	} {
-		c, s := asked(kind, stances["owner"], "stranger")
+		c, s := newChange(kind, standings["owner"], "stranger")
 		s.Users[0].Known = false
 		_, err := c.Rule(s)
 		if want == "" {
 			if err != nil {
-				t.Errorf("%s of nobody: %v", kind, err)
+				t.Errorf("%s of an unknown user: %v", kind, err)
 			}
 			continue
 		}
 		var bad *FieldError
 		if !errors.As(err, &bad) || bad.Err != ErrNotFound || bad.Field != want {
-			t.Errorf("%s of nobody: %v, want not_found of %s", kind, err, want)
+			t.Errorf("%s of an unknown user: %v, want not_found of %s", kind, err, want)
 		}
-		if s.By = stances["member"]; kind != Invite {
+		if s.By = standings["member"]; kind != Invite {
 			if _, err := c.Rule(s); !errors.Is(err, ErrForbidden) {
-				t.Errorf("a member's %s of nobody: %v", kind, err)
+				t.Errorf("a member's %s of an unknown user: %v", kind, err)
 			}
 		}
 	}

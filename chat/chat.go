@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// User is a person as others see him.
+// User is what other users see of a user.
 type User struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Avatar string `json:"avatar,omitempty"`
 }
 
-// RoomKind says who may come in.
+// RoomKind says which users may join.
 type RoomKind string
 
-// Anyone may join a public room; a private one wants an invitation; a direct one is a pair's.
+// Any user may join a public room. A private room needs an invitation. A direct room belongs to two users.
 const (
 	Public  RoomKind = "public"
 	Private RoomKind = "private"
 	Direct  RoomKind = "direct"
 )
 
-// Room is a place with members and one numbered sequence of entries.
+// Room is a chat room: it has members, and entries that are numbered in one sequence.
 type Room struct {
 	ID           string
 	Name         string
@@ -31,13 +31,14 @@ type Room struct {
 	Members      int
 	LastSeq      int64
 	CreatedAt    time.Time
-	Deleted      bool // nobody is in it any more, and nobody will be
+	Deleted      bool // it has no members, and never will have any
 }
 
-// SmallRoom is how many members a room may have for the presence and the reading of each to be told to all.
+// SmallRoom is the highest number of members with which presence and read positions are published to all members of a
+// room.
 const SmallRoom = 200
 
-// Role is what a member may do in a room.
+// Role says what a member may do in a room.
 type Role string
 
 // The three roles. A room with members has exactly one owner.
@@ -48,18 +49,18 @@ const (
 	NoRole Role = ""
 )
 
-// Standing is how one user stands to one room.
+// Standing is the relation of one user to one room.
 type Standing struct {
-	Ever       bool // was a member at some time; or was banned, who may never have been one
-	Visible    bool // never was, yet may know that the room is there: it is public
-	In         bool // is a member now
-	Banned     bool
-	Gone       bool // the room has been deleted
-	Role       Role
-	MutedUntil time.Time // zero: not muted
+	Ever        bool // the user was a member at some time, or was banned
+	Visible     bool // the user never was a member, but may know of the room because it is public
+	In          bool // the user is a member now
+	Banned      bool
+	RoomDeleted bool // the room has been deleted
+	Role        Role
+	MutedUntil  time.Time // zero: not muted
 }
 
-// MaySend says whether a user with this standing may send into the room at now.
+// MaySend returns an error unless a user with this standing may send into the room at the time now.
 func (s Standing) MaySend(now time.Time) error {
 	if err := s.MayRead(); err != nil {
 		return err
@@ -70,10 +71,10 @@ func (s Standing) MaySend(now time.Time) error {
 	return nil
 }
 
-// MayRead says whether a user with this standing may see the room's entries and members.
+// MayRead returns an error unless a user with this standing may see the room's entries and members.
 func (s Standing) MayRead() error {
 	switch {
-	case !s.Ever && !s.Visible, s.Gone:
+	case !s.Ever && !s.Visible, s.RoomDeleted:
 		return ErrNotFound
 	case s.Banned:
 		return ErrBanned
@@ -87,9 +88,9 @@ func (s Standing) MayRead() error {
 type Membership struct {
 	Room       Room
 	Role       Role
-	MutedUntil time.Time // zero: not muted; for his Standing
+	MutedUntil time.Time // zero: not muted; part of the user's Standing
 	ReadSeq    int64
-	Unread     int64 // text and packet entries of others after ReadSeq
+	Unread     int64 // text and packet entries of other users after ReadSeq
 }
 
 // Member is one member of a room.
@@ -99,10 +100,10 @@ type Member struct {
 	MutedUntil time.Time
 }
 
-// EntryKind says what an entry's body is.
+// EntryKind says what an entry's body holds.
 type EntryKind string
 
-// The kinds of entries. Text and Packet are content: they count as unread.
+// The kinds of entries. Entries of the kinds Text and Packet count as unread.
 const (
 	KindText       EntryKind = "text"
 	KindPacket     EntryKind = "packet"
@@ -114,10 +115,10 @@ const (
 	KindRoom       EntryKind = "room"
 )
 
-// Content tells whether entries of this kind count as unread.
+// Content reports whether entries of this kind count as unread.
 func (k EntryKind) Content() bool { return k == KindText || k == KindPacket }
 
-// Entry is one line of a room's sequence.
+// Entry is one element of a room's sequence.
 type Entry struct {
 	Room string
 	Seq  int64
@@ -125,7 +126,7 @@ type Entry struct {
 	At   time.Time
 	From User
 	Kind EntryKind
-	Key  string // the client's, on text and packet
+	Key  string // key of the client's request; on text and packet entries only
 	Body json.RawMessage
 }
 

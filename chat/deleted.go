@@ -8,32 +8,34 @@ import (
 	"sync/atomic"
 )
 
-// deletedShards keep short what is copied when a room is added.
+// deletedShards is the number of shards. Adding a room copies its shard, so many shards make that cheap.
 const deletedShards = 256
 
-// deleted remembers rooms that are no more, about as many as it was made for or more: so that a hundred thousand standings
-// need not be looked for when a room goes. Rooms do not come back, so what is remembered is true for ever.
-type deleted struct {
-	// static after newDeleted
+// deletedSet holds the rooms that were deleted most recently, at least about as many as it was made for. With it,
+// deleting a room needs no search through a hundred thousand cached standings. A deleted room never comes back, so an
+// element of the set stays right for ever.
+type deletedSet struct {
+	// static after newDeletedSet
 	seed     maphash.Seed
-	perShard int // rooms of one generation
+	perShard int // rooms in each generation of a shard
 
-	shards [deletedShards]atomic.Pointer[deletedRooms] // nil: none yet
+	shards [deletedShards]atomic.Pointer[deletedShard] // nil: none yet
 	adding sync.Mutex                                  // held while a shard is replaced
 }
 
-// deletedRooms are two generations, never changed, only replaced: every look at a standing asks them.
-type deletedRooms struct{ young, old map[string]struct{} }
+// deletedShard is two generations of rooms. It is never changed but replaced, because each lookup of a standing reads
+// it without a lock.
+type deletedShard struct{ young, old map[string]struct{} }
 
-func newDeleted(size int) *deleted {
-	return &deleted{seed: maphash.MakeSeed(), perShard: (size + deletedShards - 1) / deletedShards}
+func newDeletedSet(size int) *deletedSet {
+	return &deletedSet{seed: maphash.MakeSeed(), perShard: (size + deletedShards - 1) / deletedShards}
 }
 
-func (d *deleted) shard(room string) *atomic.Pointer[deletedRooms] {
+func (d *deletedSet) shard(room string) *atomic.Pointer[deletedShard] {
 	return &d.shards[maphash.String(d.seed, room)%deletedShards]
 }
 
-func (d *deleted) has(room string) bool {
+func (d *deletedSet) has(room string) bool {
 	held := d.shard(room).Load()
 	if held == nil {
 		return false
@@ -43,19 +45,19 @@ func (d *deleted) has(room string) bool {
 	return young || old
 }
 
-// add tells whether older rooms were forgotten for this one.
-func (d *deleted) add(room string) (forgot bool) {
+// add adds a room, and reports whether it dropped older rooms to make space.
+func (d *deletedSet) add(room string) (forgot bool) {
 	d.adding.Lock()
 	defer d.adding.Unlock()
 	shard := d.shard(room)
 	held := shard.Load()
 	if held == nil {
-		held = &deletedRooms{}
+		held = &deletedShard{}
 	}
 	if _, known := held.young[room]; known {
 		return false
 	}
-	next := deletedRooms{young: map[string]struct{}{}, old: held.young}
+	next := deletedShard{young: map[string]struct{}{}, old: held.young}
 	if len(held.young) < d.perShard {
 		maps.Copy(next.young, held.young)
 		next.old = held.old

@@ -9,34 +9,35 @@ import (
 	"hongbao/chat"
 )
 
-// TestDeletedRoom: it is unknown to everyone from now on, here without asking the store, and there once told.
+// TestDeletedRoom deletes a room. From then on the room must be unknown to all users: on this instance without reading
+// the store, on another instance after the notice.
 func TestDeletedRoom(t *testing.T) {
-	here := newHouse(t, chat.Options{})
+	here := newTestService(t, chat.Options{})
 	there := here.peer()
 	room := here.room(chat.Public, "ann", "bob")
-	here.say(room, "bob", "k")
+	here.sendText(room, "bob", "k")
 	for _, u := range []string{"ann", "bob"} {
 		here.standing(room, u)
 		there.standing(room, u)
 	}
 	here.refused(here.DeleteRoom(here.ctx, person("bob"), room), chat.ErrForbidden)
-	here.told.take()
-	here.moved()
+	here.published.take()
+	here.takeChanged()
 	if !here.standing(room, "bob").In {
-		t.Error("deleted by one who may not")
+		t.Error("deleted by a user without the right")
 	}
 	here.must(here.DeleteRoom(here.ctx, person("ann"), room))
-	here.heard(telling{To: room, Event: chat.Gone{Room: room, Reason: "deleted"}})
-	if got, want := here.moved(), [][2]string{{room, ""}}; !slices.Equal(got, want) {
+	here.wantPublished(publication{To: room, Event: chat.Exited{Room: room, Reason: "deleted"}})
+	if got, want := here.takeChanged(), [][2]string{{room, ""}}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
 	if !there.standing(room, "bob").In {
-		t.Error("it was not remembered there: this test proves nothing")
+		t.Error("not cached on the other instance: this test proves nothing")
 	}
 	there.Forget(room, "")
-	for _, h := range []*house{here, there} {
-		h.Service.Deaf(true) // what is known of a deleted room cannot change
-		h.Service.Deaf(false)
+	for _, h := range []*testService{here, there} {
+		h.Service.SetDisconnected(true) // the set of deleted rooms is kept, because a deletion cannot be undone
+		h.Service.SetDisconnected(false)
 		before := h.store.standings.Load()
 		for i := range 1000 {
 			h.refused(h.standing(room, "user-"+strconv.Itoa(i)).MayRead(), chat.ErrNotFound)
@@ -46,7 +47,7 @@ func TestDeletedRoom(t *testing.T) {
 			t.Errorf("the store was asked %d times", asked)
 		}
 		h.refuseAll(room)
-		h.heard(telling{To: room, Event: chat.Gone{Room: room, Reason: "deleted"}}) // to who wanted it deleted again
+		h.wantPublished(publication{To: room, Event: chat.Exited{Room: room, Reason: "deleted"}}) // requested again
 		if rooms, err := h.Rooms(h.ctx, "bob"); err != nil || len(rooms) != 0 {
 			t.Errorf("bob is still in %+v, %v", rooms, err)
 		}
@@ -54,15 +55,15 @@ func TestDeletedRoom(t *testing.T) {
 			t.Errorf("found %+v, %v", rooms, err)
 		}
 	}
-	fresh := here.peer() // has been told nothing, and asks
-	if st := fresh.standing(room, "bob"); st != (chat.Standing{Ever: true, Gone: true}) {
-		t.Errorf("bob stands as %+v", st)
+	fresh := here.peer() // an instance without the notice must read the store
+	if st := fresh.standing(room, "bob"); st != (chat.Standing{Ever: true, RoomDeleted: true}) {
+		t.Errorf("bob has %+v", st)
 	}
 	fresh.refuseAll(room)
 }
 
-// refuseAll fails the test unless the room is unknown to its owner, whatever he wants.
-func (h *house) refuseAll(room string) {
+// refuseAll fails the test unless every request of the room's owner is answered as if the room did not exist.
+func (h *testService) refuseAll(room string) {
 	h.Helper()
 	ann := person("ann")
 	_, join := h.Join(h.ctx, ann, room)

@@ -1,22 +1,23 @@
-// Package chat owns who is in which room and what was said there, in order.
+// Package chat owns rooms, their members, and the numbered entries of each room.
 //
 // It must always hold:
 //
-//   - A room's entries are numbered 1, 2, 3, … without holes, in commit order. That one number is commit
-//     order, history cursor, resume position and unread base at once.
-//   - An entry never changes after it is committed; only a recalled text is emptied, and the edits of it. What became of
-//     a text is kept beside it, and history shows it folded.
-//   - Who may change or amend what is decided by Change.Rule and Amendment.Apply alone, of what the Store holds meanwhile.
-//   - Nothing is told to anyone before it is committed: the Service calls its Publisher only after the
-//     Store has returned.
-//   - A client's key names one request for ever: the same key with the same content gives the first
-//     result again, with other content ErrKeyReused.
-//   - What the Service remembers of standings and users is exact for every change made through it, and for those
-//     of other instances as soon as their word has come. While words may be missing nothing is remembered but that
-//     a room was deleted, for none comes back.
+//   - A room's entries are numbered 1, 2, 3, … without gaps, in commit order. That number, the seq, is commit order, history
+//     cursor, resume position and base of the unread count at once.
+//   - An entry never changes after it is committed, with one exception: a recall empties a text and its edits. Edits, recalls
+//     and reactions are entries of their own. Their result is kept beside the text (Fold), and history shows it.
+//   - Change.Rule and Amendment.Apply alone decide which users may change or amend what. They judge state that the Store holds
+//     locked meanwhile.
+//   - Nothing is published before it is committed: the Service calls its Publisher only after the Store has returned.
+//   - A client's key names one request for ever. The same key with the same content gives the first result again; with other
+//     content it gives ErrKeyReused.
+//   - Cached standings and users are exact for every change made through this Service. A change of another instance counts as
+//     soon as its notice (Publisher.StandingChanged) has arrived. While notices may be lost, only the fact that a room was
+//     deleted is cached, because a deleted room never comes back.
 //
 // No goroutine runs while nothing happens: a count of members that is held back for a second is a timer.
 //
-// The package knows no driver, no router, no socket and no wire type. Bodies of entries are JSON documents
-// made once by the package that owns the kind, stored and sent as they are.
+// The package knows no driver, no router, no socket and no wire type. Bodies of entries are JSON documents. The
+// package that owns an entry's kind makes the body once, and it is stored and sent unchanged, unless its text is recalled. So a
+// new kind, or a new field of Fold, needs no migration.
 package chat

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What can be wrong with a request. Each is one word of the wire; web/errors.go maps them all.
+// Errors of requests. Each has one error code on the wire; web/errors.go maps them.
 var (
 	ErrBadRequest     = errors.New("bad_request")
 	ErrTooLong        = errors.New("too_long")
@@ -19,13 +19,14 @@ var (
 	ErrConflict       = errors.New("conflict")
 	ErrEditWindowOver = errors.New("edit_window_over")
 	ErrRateLimited    = errors.New("rate_limited")
-	// ErrRevoked means that the token was issued before all of its user's were revoked.
+	// ErrRevoked means that the token was issued before its user's tokens were revoked.
 	ErrRevoked = errors.New("revoked")
-	// ErrUnavailable means outcome unknown or not done: the same request again is always right.
+	// ErrUnavailable means that nothing was done, or that the outcome is unknown. The same request may always be
+	// repeated.
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// FieldError says which field of a request is wrong. It unwraps to one of the sentinels above.
+// FieldError names the wrong field of a request. It unwraps to one of the errors above.
 type FieldError struct {
 	Err    error
 	Field  string
@@ -36,12 +37,12 @@ func (e *FieldError) Error() string { return e.Err.Error() + ": " + e.Field + " 
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// BadField is a FieldError of kind ErrBadRequest.
+// BadField returns a FieldError that wraps ErrBadRequest.
 func BadField(field, reason string) error {
 	return &FieldError{Err: ErrBadRequest, Field: field, Reason: reason}
 }
 
-// RateError is ErrRateLimited, with how long to wait.
+// RateError is ErrRateLimited with the time to wait before the next try.
 type RateError struct{ After time.Duration }
 
 func (e *RateError) Error() string { return ErrRateLimited.Error() + ": wait " + e.After.String() }

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// EmptyText is the body of a text that was recalled.
+// EmptyText is the body of a recalled text.
 var EmptyText = json.RawMessage(`{"recalled":true}`)
 
-// EmptyEdit is the body of an edit entry whose text was recalled.
+// EmptyEdit returns the body that an edit entry gets when the text that it edited is recalled.
 func EmptyEdit(target int64) json.RawMessage {
 	return fmt.Appendf(nil, `{"target":%d,"recalled":true}`, target)
 }
 
-// foldedText is the body of a text as history shows it.
+// foldedText is the body of a text as history shows it, with its amendments applied.
 type foldedText struct {
 	Text
 
@@ -21,7 +21,7 @@ type foldedText struct {
 	Reactions map[string]int `json:"reactions,omitempty"`
 }
 
-// Folded is a text as history shows it: as it reads now, with what others have put on it.
+// Folded returns a text entry as history shows it: with its present text and reactions, which f has.
 func (e Entry) Folded(f Fold) (Entry, error) {
 	if f.RecallSeq != 0 {
 		e.Body = EmptyText

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Invite puts users into a room: all of them or none.
+// Invite adds users to a room. If any of them cannot be added, it adds none.
 func (s *Service) Invite(ctx context.Context, by User, room string, users []string) error {
 	switch {
 	case len(users) == 0:
@@ -29,7 +29,7 @@ func (s *Service) Invite(ctx context.Context, by User, room string, users []stri
 	return err
 }
 
-// Kick puts a user out of a room; banned, he cannot come back.
+// Kick removes a user from a room. After a ban the user cannot come back.
 func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool) error {
 	c := Change{Kind: Kick, Room: room, By: by}
 	if ban {
@@ -38,12 +38,12 @@ func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool
 	return s.changeOf(ctx, c, user)
 }
 
-// Unban lets a user come back.
+// Unban allows a banned user to come back.
 func (s *Service) Unban(ctx context.Context, by User, room, user string) error {
 	return s.changeOf(ctx, Change{Kind: Unban, Room: room, By: by}, user)
 }
 
-// SetRole gives a member another role; to make him the owner hands the room over.
+// SetRole changes a member's role. The role Owner hands the room over.
 func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Role) error {
 	if r.rank() == 0 {
 		return BadField("role", "must be owner, admin or member")
@@ -51,10 +51,10 @@ func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Rol
 	return s.changeOf(ctx, Change{Kind: SetRole, Room: room, By: by, Role: r}, user)
 }
 
-// maxTime is the last moment that every JSON reader can name in milliseconds.
+// maxTime is the last moment, in Unix milliseconds, that every JSON reader can hold.
 const maxTime = 1<<53 - 1
 
-// Mute keeps a member from writing for so many seconds; 0 lifts it.
+// Mute forbids a member to send for this many seconds; 0 ends the mute.
 func (s *Service) Mute(ctx context.Context, by User, room, user string, seconds int64) error {
 	if seconds < 0 {
 		return BadField("seconds", "must not be negative")
@@ -67,7 +67,7 @@ func (s *Service) Mute(ctx context.Context, by User, room, user string, seconds 
 	return s.changeOf(ctx, c, user)
 }
 
-// changeOf is a change about one user.
+// changeOf makes a change that is about one user.
 func (s *Service) changeOf(ctx context.Context, c Change, user string) error {
 	if err := checkID("user", user); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Service) changeOf(ctx context.Context, c Change, user string) error {
 	return err
 }
 
-// change makes a change and tells everyone whom it is for.
+// change makes a change in the store and publishes it.
 func (s *Service) change(ctx context.Context, c Change) (Changed, error) {
 	if err := checkID("room", c.Room); err != nil {
 		return Changed{}, err
@@ -90,16 +90,17 @@ func (s *Service) change(ctx context.Context, c Change) (Changed, error) {
 	s.forgetChange(c, err)
 	switch {
 	case err == nil && done.Changed:
-		s.tellChange(c, done)
+		s.publishChange(c, done)
 	case c.Kind == DeleteRoom && errors.Is(err, ErrNotFound):
-		s.tellDeletedBefore(ctx, c)
+		s.republishDeletion(ctx, c)
 	default:
-		s.tellMoved(c.Room, err, c.about()...)
+		s.announceStandings(c.Room, err, c.about()...)
 	}
 	return done, err
 }
 
-// about is whom a change may have stand otherwise: who hands a room over is not its owner any more.
+// about returns the users whose standing a change may alter. Handing a room over also alters the standing of the old
+// owner, By.
 func (c Change) about() []string {
 	if c.Kind == SetRole && c.Role == Owner {
 		return append(slices.Clone(c.Users), c.By.ID)
@@ -107,19 +108,19 @@ func (c Change) about() []string {
 	return c.Users
 }
 
-// forgetChange drops what is remembered of whom a change is about, whatever came of it.
+// forgetChange drops the cached standings that a change may have altered, also if it returned an error.
 func (s *Service) forgetChange(c Change, err error) {
 	for _, user := range c.Users {
 		s.Forget(c.Room, user)
 	}
-	s.Forget(c.Room, c.By.ID) // who hands a room over is not its owner any more
+	s.Forget(c.Room, c.By.ID) // handing a room over changes the owner's standing
 	if c.Kind != DeleteRoom {
 		return
 	}
 	switch {
 	case err == nil:
 		s.Forget(c.Room, "")
-	case errors.Is(err, ErrUnavailable): // it may have been deleted: nobody there can be believed
+	case errors.Is(err, ErrUnavailable): // the room may have been deleted, so no cached standing in it is reliable
 		s.standings.clear()
 	}
 }

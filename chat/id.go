@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// NewID makes a UUIDv7: ids sort by the time they were made, so new rows land at the end of an index.
+// NewID returns a UUIDv7. Its ids sort by creation time, so new rows are added at the end of an index.
 func NewID(now time.Time) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand stops the process instead

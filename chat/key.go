@@ -7,7 +7,7 @@ import (
 
 const keyChars = 64
 
-// CheckKey says whether a client's key has a form that can be kept: 1 to 64 characters from '!' to '~'.
+// CheckKey returns an error unless the client's key has a valid form: 1 to 64 characters from '!' to '~'.
 func CheckKey(key string) error {
 	if key == "" || len(key) > keyChars {
 		return BadField("key", "must have 1 to 64 characters")
@@ -20,8 +20,9 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// RequestHash is the content that a key stands for: the method and its decoded fields after defaults, in
-// an order that never changes. Each comes with its length before it, so that no two requests read the same.
+// RequestHash returns the hash of a request's content, by which a repeated key is compared with its first use. It
+// covers the method and its decoded fields after defaults, in an order that never changes. The length of each goes
+// before it, so that no two requests hash the same bytes.
 func RequestHash(method string, fields ...string) []byte {
 	text := binary.AppendUvarint(nil, uint64(len(method)))
 	text = append(text, method...)

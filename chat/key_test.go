@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRequestHash pins the encoding: hashes are kept for ever, so it can never change.
+// TestRequestHash compares with stored values: hashes are kept in databases for ever, so the encoding must never
+// change.
 func TestRequestHash(t *testing.T) {
 	const want = "66887fa0514d105c0edea364d94e403cec5f813d558e5beeecfbdeacc3471e4e"
 	if got := hex.EncodeToString(RequestHash("send", "room", "恭喜")); got != want {

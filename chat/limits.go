@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of rooms and messages. Characters are code points.
+// Limits are the bounds of rooms and messages. Lengths of texts are in code points.
 type Limits struct {
 	TextChars         int
-	DataBytes         int // of the host's own object in a message
+	DataBytes         int // of the object of the integrator in a message
 	NameChars         int
 	AnnouncementChars int
 	EmojiChars        int
 	Mentions          int // in one message
-	InviteUsers       int // at once
+	InviteUsers       int // in one request
 	RoomMembers       int
-	Rooms             int           // that a user may be in
-	EditWindow        time.Duration // how long one's own text may be edited and recalled
+	Rooms             int           // rooms that a user may be in
+	EditWindow        time.Duration // how long users may edit and recall their own texts
 }
 
-// DefaultLimits are those of section 9 of the protocol.
+// DefaultLimits returns the limits of web/docs/protocol/limits.md.
 func DefaultLimits() Limits {
 	return Limits{
 		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, EmojiChars: 16, Mentions: 50,
@@ -49,8 +49,8 @@ func (l Limits) withDefaults() Limits {
 const (
 	pageDefault = 50
 	pageMax     = 100
-	// pageBytes bounds the bodies of a page. With names, avatars and keys of pageMax entries around them a
-	// reply stays under 1 MiB.
+	// pageBytes bounds the bodies of a page of entries. With the names, avatars and keys of pageMax entries, a reply
+	// stays under 1 MiB.
 	pageBytes = 512 << 10
 )
 
@@ -72,12 +72,12 @@ func checkID(field, id string) error {
 
 const userChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:@-"
 
-// ValidUser tells whether this can be the id of a user: 1 to 64 of A-Za-z0-9_.:@-
+// ValidUser reports whether id can be the id of a user: 1 to 64 of A-Za-z0-9_.:@-
 func ValidUser(id string) bool {
 	return id != "" && len(id) <= idChars && strings.Trim(id, userChars) == ""
 }
 
-// checkText says whether a text that must be there is within its limit.
+// checkText returns an error unless the text is neither empty nor longer than the limit.
 func checkText(field, text string, limit int) error {
 	if text == "" {
 		return BadField(field, "is missing")
@@ -92,7 +92,7 @@ func checkOptional(field, text string, limit int) error {
 	return checkNUL(field, text)
 }
 
-// checkNUL refuses U+0000, which not every engine can store.
+// checkNUL returns an error if the text has U+0000, which not every engine can store.
 func checkNUL(field, text string) error {
 	if strings.ContainsRune(text, 0) {
 		return BadField(field, "must not hold U+0000")

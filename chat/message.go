@@ -12,9 +12,9 @@ type Message struct {
 	Key  string
 	Text string
 
-	Data     json.RawMessage // an object of the host's own, compact; nil: none
-	ReplyTo  int64           // an entry of the room; 0: to nothing
-	Mentions []string        // users
+	Data     json.RawMessage // an object of the integrator, compact; nil: none
+	ReplyTo  int64           // seq of an entry of the room; 0: no reply
+	Mentions []string        // ids of users
 }
 
 func (m Message) check(l Limits) error {
@@ -63,7 +63,8 @@ func checkMentions(users []string, limit int) error {
 	return nil
 }
 
-// hash is the content that the key stands for. A bare text has fewer fields: hashes of texts sent long ago must stay.
+// hash returns the hash of the content, by which a repeated key is compared with its first use. A text without options
+// hashes fewer fields: the hashes that old versions have stored must stay valid.
 func (m Message) hash() []byte {
 	fields := []string{m.Room, m.Text}
 	if m.Data != nil || m.ReplyTo != 0 || len(m.Mentions) > 0 {

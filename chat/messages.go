@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Receipt says which entry a message has become.
+// Receipt names the entry that records a message.
 type Receipt struct {
 	Seq int64
 	ID  string
 	At  time.Time
-	Dup bool // the key had been used for this message before
+	Dup bool // the same message was sent with this key before
 }
 
-// Send appends a text to a room and tells the room. A repeated key gives the first entry.
+// Send appends a text to a room and publishes it. A repeated key returns the first entry.
 func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, error) {
-	if err := s.unlessUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
+	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
 		return Receipt{}, err
 	}
 	body, err := Body(Text{Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: m.Mentions})
@@ -37,8 +37,8 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	return Receipt{Seq: e.Seq, ID: e.ID, At: e.At, Dup: dup}, nil
 }
 
-// History reads a page of one of the user's rooms, always ascending. More tells whether the room goes on
-// beyond the page's far end.
+// History reads a page of one of the user's rooms, in ascending order. more reports whether there are entries beyond
+// the page: older ones if the page was read backwards, else newer ones.
 func (s *Service) History(ctx context.Context, user, room string, p Page) (entries []Entry, more bool, err error) {
 	switch {
 	case p.Before != nil && p.After != nil:
@@ -58,7 +58,8 @@ func (s *Service) History(ctx context.Context, user, room string, p Page) (entri
 	return s.store.History(ctx, room, p)
 }
 
-// Read notes how far the user has read, never back, and tells his devices, or all of a small room.
+// Read stores up to which entry the user has read. The position never moves back. In a small room it is published to
+// all members, otherwise to the user's own devices.
 func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unread int64, err error) {
 	if err := checkID("room", room); err != nil {
 		return 0, err
@@ -78,7 +79,7 @@ func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unrea
 	return r.Unread, nil
 }
 
-// LastSeqs of rooms; unknown rooms are left out.
+// LastSeqs returns the last seq of each room; unknown rooms are left out.
 func (s *Service) LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error) {
 	return s.store.LastSeqs(ctx, rooms)
 }

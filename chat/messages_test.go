@@ -13,16 +13,16 @@ import (
 
 func TestSendTellsTheRoomOnce(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_123)
-	h := newHouse(t, chat.Options{Now: func() time.Time { return now.Add(456) }}) // not a whole millisecond
+	h := newTestService(t, chat.Options{Now: func() time.Time { return now.Add(456) }}) // a part of a millisecond, which must be cut off
 	room := h.room(chat.Public, "ann", "bob")
-	first := h.say(room, "bob", "k")
+	first := h.sendText(room, "bob", "k")
 	if first.Seq != 1 || first.ID == "" || !first.At.Equal(now) || first.Dup {
 		t.Errorf("receipt %+v", first)
 	}
-	h.heard(telling{To: room, Entry: 1})
+	h.wantPublished(publication{To: room, Entry: 1})
 
 	first.Dup = true
-	if again := h.say(room, "bob", "k"); again != first {
+	if again := h.sendText(room, "bob", "k"); again != first {
 		t.Errorf("the same again: %+v, want %+v", again, first)
 	}
 	_, err := h.Send(h.ctx, person("bob"), chat.Message{Room: room, Key: "k", Text: "other"})
@@ -31,7 +31,7 @@ func TestSendTellsTheRoomOnce(t *testing.T) {
 	h.refused(err, chat.ErrNotMember)
 	_, err = h.Send(h.ctx, person("cyn"), chat.Message{Room: "nowhere", Key: "k", Text: "hello"})
 	h.refused(err, chat.ErrNotFound)
-	h.heard()
+	h.wantPublished()
 
 	entries, more, err := h.History(h.ctx, "ann", room, chat.Page{})
 	h.must(err)
@@ -41,7 +41,7 @@ func TestSendTellsTheRoomOnce(t *testing.T) {
 }
 
 func TestMessageIsChecked(t *testing.T) {
-	h := newHouse(t, chat.Options{Limits: chat.Limits{TextChars: 3, DataBytes: 16, Mentions: 2}})
+	h := newTestService(t, chat.Options{Limits: chat.Limits{TextChars: 3, DataBytes: 16, Mentions: 2}})
 	room := h.room(chat.Public, "ann")
 	for _, test := range []struct {
 		m     chat.Message
@@ -73,8 +73,8 @@ func TestMessageIsChecked(t *testing.T) {
 			t.Errorf("%+v: error %v, want %v of %s", test.m, err, test.want, test.field)
 		}
 	}
-	h.heard()
-	most := chat.Message{Room: room, Key: "k", Text: "恭喜发", Data: object(`{"a":"12345678"}`), Mentions: []string{"1", "nobody"}}
+	h.wantPublished()
+	most := chat.Message{Room: room, Key: "k", Text: "恭喜发", Data: object(`{"a":"12345678"}`), Mentions: []string{"1", "unknown"}}
 	if _, err := h.Send(h.ctx, person("ann"), most); err != nil {
 		t.Errorf("a message of just the limits: %v", err)
 	}
@@ -82,11 +82,12 @@ func TestMessageIsChecked(t *testing.T) {
 
 func object(text string) json.RawMessage { return json.RawMessage(text) }
 
-// TestWholeMessage: all that a message can have is kept, stands for its key, and text is always there.
-func TestWholeMessage(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+// TestMessageWithAllFields sends a message with all fields. All must be stored and covered by the hash of its key, and
+// text must always be present.
+func TestMessageWithAllFields(t *testing.T) {
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
-	h.say(room, "ann", "first")
+	h.sendText(room, "ann", "first")
 	bare := chat.Message{Room: room, Key: "bare", Data: object(`{"url":"<a>"}`)}
 	_, err := h.Send(h.ctx, person("ann"), bare)
 	h.must(err)
@@ -130,13 +131,14 @@ func TestWholeMessage(t *testing.T) {
 	}
 }
 
-// TestKeyComesFirst: what a key stands for is told even when the request would not pass today's checks.
+// TestKeyComesFirst repeats a message that today's checks would refuse. Its key was used, so the first result must be
+// returned.
 func TestKeyComesFirst(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
-	first := h.say(room, "ann", "k")
-	stricter := h.again(chat.Options{Limits: chat.Limits{TextChars: 1, NameChars: 1}})
-	if again := stricter.say(room, "ann", "k"); again.Seq != first.Seq || !again.Dup {
+	first := h.sendText(room, "ann", "k")
+	stricter := h.restarted(chat.Options{Limits: chat.Limits{TextChars: 1, NameChars: 1}})
+	if again := stricter.sendText(room, "ann", "k"); again.Seq != first.Seq || !again.Dup {
 		t.Errorf("under a stricter limit: %+v, want %+v", again, first)
 	}
 	_, err := h.Send(h.ctx, person("ann"), chat.Message{Room: room, Key: "k"})
@@ -148,10 +150,10 @@ func TestKeyComesFirst(t *testing.T) {
 }
 
 func TestHistoryPage(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann", "bob")
 	for i := range 120 {
-		h.say(room, "ann", "k"+strings.Repeat("i", i%60)+strings.Repeat("j", i/60))
+		h.sendText(room, "ann", "k"+strings.Repeat("i", i%60)+strings.Repeat("j", i/60))
 	}
 	at := func(seq int64) *int64 { return &seq }
 	for _, test := range []struct {
@@ -174,9 +176,9 @@ func TestHistoryPage(t *testing.T) {
 	h.refused(err, chat.ErrNotMember)
 }
 
-// TestHistoryStaysSmall: the longest texts there can be do not make a reply of a megabyte.
+// TestHistoryStaysSmall reads a page of the longest texts. The reply must stay under 1 MiB.
 func TestHistoryStaysSmall(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	for i := range 100 {
 		m := chat.Message{Room: room, Key: "k" + strings.Repeat("i", i%50) + strings.Repeat("j", i/50), Text: strings.Repeat("\x01", 4000)}
@@ -197,21 +199,22 @@ func TestHistoryStaysSmall(t *testing.T) {
 	}
 }
 
-// TestReadTellsARoom: a small one all of it, a large one only the reader's own devices.
-func TestReadTellsARoom(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+// TestReadIsPublished reads in a small and in a large room. In the small one all members must get the position, in the
+// large one only the reader's own devices.
+func TestReadIsPublished(t *testing.T) {
+	h := newTestService(t, chat.Options{})
 	small, large := h.room(chat.Public, "ann", "bob"), h.largeRoom("ann", "bob")
 	for _, room := range []string{small, large} {
-		h.say(room, "ann", room+"1")
-		h.say(room, "ann", room+"2")
-		h.told.take()
+		h.sendText(room, "ann", room+"1")
+		h.sendText(room, "ann", room+"2")
+		h.published.take()
 		for _, seq := range []int64{1, 1, 0} {
 			if unread, err := h.Read(h.ctx, "bob", room, seq); err != nil || unread != 1 {
 				t.Errorf("read %d: unread %d, %v", seq, unread, err)
 			}
 		}
 		to := map[string]string{small: small, large: "bob"}
-		h.heard(telling{To: to[room], Event: chat.ReadMoved{Room: room, User: "bob", Seq: 1}})
+		h.wantPublished(publication{To: to[room], Event: chat.ReadMoved{Room: room, User: "bob", Seq: 1}})
 	}
 	_, err := h.Read(h.ctx, "bob", small, -1)
 	h.refused(err, chat.ErrBadRequest)
@@ -220,10 +223,10 @@ func TestReadTellsARoom(t *testing.T) {
 }
 
 func TestLastSeqs(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
-	h.say(room, "ann", "1")
-	h.say(room, "ann", "2")
+	h.sendText(room, "ann", "1")
+	h.sendText(room, "ann", "2")
 	last, err := h.LastSeqs(h.ctx, []string{room, "no-room"})
 	h.must(err)
 	if len(last) != 1 || last[room] != 2 {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// onlinePage is how many users the Presence is asked about at once.
+// onlinePage is the number of users in one call of the Presence.
 const onlinePage = 1000
 
-// Online tells how many of a room's members have a socket, and in small rooms who. Of a large room it is how many
-// there were at most crowdKept ago.
+// Online returns the number of a room's members that have a socket. For a small room it also returns their ids. The
+// count of a large room may be as old as onlineCountKept.
 func (s *Service) Online(ctx context.Context, user, room string) (count int, users []string, err error) {
 	if err := s.mayRead(ctx, room, user); err != nil {
 		return 0, nil, err
@@ -19,7 +19,7 @@ func (s *Service) Online(ctx context.Context, user, room string) (count int, use
 		return 0, nil, err
 	}
 	if len(members) > SmallRoom {
-		count, err := s.crowds.count(ctx, room, s.now, s.countOnline)
+		count, err := s.onlineCounts.count(ctx, room, s.now, s.countOnline)
 		return count, nil, err
 	}
 	if users, err = s.online(ctx, members); err != nil {
@@ -29,7 +29,7 @@ func (s *Service) Online(ctx context.Context, user, room string) (count int, use
 	return len(users), users, nil
 }
 
-// MembersOnline tells which of the users have a socket.
+// MembersOnline reports which of the users have a socket.
 func (s *Service) MembersOnline(ctx context.Context, users []string) ([]bool, error) {
 	if s.presence == nil {
 		return make([]bool, len(users)), nil
@@ -37,10 +37,10 @@ func (s *Service) MembersOnline(ctx context.Context, users []string) ([]bool, er
 	return s.presence.Online(ctx, users)
 }
 
-// CameOrWent tells the users' small rooms that they have come online, or gone: a room of one after the other, so that
-// what its sockets are told of many may come to them in one piece.
-func (s *Service) CameOrWent(ctx context.Context, users []string, online bool) error {
-	moved := map[string][]string{} // users by room
+// AnnouncePresence publishes to the users' small rooms that these users have come online or gone offline. It handles
+// one room after the other, so that a socket can get the changes of many users in one write.
+func (s *Service) AnnouncePresence(ctx context.Context, users []string, online bool) error {
+	moved := map[string][]string{} // users by small room
 	for _, user := range users {
 		rooms, err := s.store.Memberships(ctx, user)
 		if err != nil {
@@ -54,13 +54,13 @@ func (s *Service) CameOrWent(ctx context.Context, users []string, online bool) e
 	}
 	for room, users := range moved {
 		for _, user := range users {
-			s.pub.ToRoom(room, PresenceMoved{Room: room, User: user, Online: online})
+			s.pub.ToRoom(room, PresenceChanged{Room: room, User: user, Online: online})
 		}
 	}
 	return nil
 }
 
-// online are those of the users who have a socket, never nil.
+// online returns those of the users that have a socket. The result is never nil.
 func (s *Service) online(ctx context.Context, users []string) ([]string, error) {
 	found := []string{}
 	for some := range slices.Chunk(users, onlinePage) {
@@ -77,7 +77,7 @@ func (s *Service) online(ctx context.Context, users []string) ([]string, error) 
 	return found, nil
 }
 
-// countOnline asks about everybody in the room.
+// countOnline counts the members of the room that have a socket.
 func (s *Service) countOnline(ctx context.Context, room string) (int, error) {
 	members, err := s.store.Roster(ctx, room, s.limits.RoomMembers)
 	if err != nil {

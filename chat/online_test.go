@@ -13,14 +13,14 @@ import (
 	"hongbao/store/memstore"
 )
 
-// lobby is a Presence that counts how many users it was asked about, and can be held up.
-type lobby struct {
+// testPresence is a Presence that counts the users that it was asked about. A test can make it block.
+type testPresence struct {
 	chat.Presence
 	asked  atomic.Int32
 	asking func() error
 }
 
-func (l *lobby) Online(ctx context.Context, users []string) ([]bool, error) {
+func (l *testPresence) Online(ctx context.Context, users []string) ([]bool, error) {
 	l.asked.Add(int32(len(users)))
 	if l.asking != nil {
 		if err := l.asking(); err != nil {
@@ -33,8 +33,8 @@ func (l *lobby) Online(ctx context.Context, users []string) ([]bool, error) {
 	return l.Presence.Online(ctx, users)
 }
 
-func newLobby(t *testing.T, users ...string) *lobby {
-	l := &lobby{Presence: memstore.NewDirectory().Presence()}
+func newTestPresence(t *testing.T, users ...string) *testPresence {
+	l := &testPresence{Presence: memstore.NewDirectory().Presence()}
 	for _, u := range users {
 		if _, _, err := l.Enter(t.Context(), u, "socket", 10); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func newLobby(t *testing.T, users ...string) *lobby {
 }
 
 func TestOnlineInASmallRoom(t *testing.T) {
-	h := newHouse(t, chat.Options{Presence: newLobby(t, "cyn", "bob", "dan")})
+	h := newTestService(t, chat.Options{Presence: newTestPresence(t, "cyn", "bob", "dan")})
 	room := h.room(chat.Private, "ann", "bob", "cyn")
 	count, users, err := h.Online(h.ctx, "ann", room)
 	if h.must(err); count != 2 || !slices.Equal(users, []string{"bob", "cyn"}) {
@@ -57,7 +57,7 @@ func TestOnlineInASmallRoom(t *testing.T) {
 		t.Errorf("online %v", online)
 	}
 
-	alone := h.again(chat.Options{}) // nobody notes who is online
+	alone := h.restarted(chat.Options{}) // without a Presence
 	count, users, err = alone.Online(h.ctx, "ann", room)
 	if h.must(err); count != 0 || users == nil || len(users) > 0 {
 		t.Errorf("%d online: %#v", count, users)
@@ -68,11 +68,12 @@ func TestOnlineInASmallRoom(t *testing.T) {
 	}
 }
 
-// TestOnlineInALargeRoom: it is counted once for all who ask within ten seconds, and nobody is named.
+// TestOnlineInALargeRoom asks a large room for its online members several times within ten seconds. They must be
+// counted once, and no user may be named.
 func TestOnlineInALargeRoom(t *testing.T) {
 	now := time.Now()
-	l := newLobby(t, "ann", "bob", "guest-7")
-	h := newHouse(t, chat.Options{Presence: l, Now: func() time.Time { return now }})
+	l := newTestPresence(t, "ann", "bob", "guest-7")
+	h := newTestService(t, chat.Options{Presence: l, Now: func() time.Time { return now }})
 	room := h.largeRoom("ann", "bob")
 	online := func(want int) {
 		t.Helper()
@@ -85,7 +86,7 @@ func TestOnlineInALargeRoom(t *testing.T) {
 	_, _, err := h.Online(h.ctx, "ann", room)
 	h.refused(err, chat.ErrUnavailable)
 	l.asking = nil
-	online(3) // a failure is not kept
+	online(3) // a count that failed must not be reused
 	asked := l.asked.Load()
 	_, err = l.Leave(h.ctx, "bob", "socket")
 	h.must(err)
@@ -97,17 +98,17 @@ func TestOnlineInALargeRoom(t *testing.T) {
 	now = now.Add(1)
 	online(2)
 	h.must(h.Leave(h.ctx, person("guest-9"), room))
-	count, users, err := h.Online(h.ctx, "ann", room) // which is small now
+	count, users, err := h.Online(h.ctx, "ann", room) // the room is small now
 	if h.must(err); count != 2 || !slices.Equal(users, []string{"ann", "guest-7"}) {
 		t.Errorf("%d online: %q", count, users)
 	}
 }
 
-// TestOnlineIsCountedOnce: those who ask while it is being counted get the same count; who does not wait any longer
-// spoils it for nobody.
+// TestOnlineIsCountedOnce asks for the count several times while it is being made. All callers must share it, even if
+// the first caller's context ends.
 func TestOnlineIsCountedOnce(t *testing.T) {
-	l := newLobby(t, "ann")
-	h := newHouse(t, chat.Options{Presence: l})
+	l := newTestPresence(t, "ann")
+	h := newTestService(t, chat.Options{Presence: l})
 	room := h.largeRoom("ann")
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -121,7 +122,7 @@ func TestOnlineIsCountedOnce(t *testing.T) {
 			}
 		}
 		all.Go(func() { ask(impatient) })
-		synctest.Wait() // he is the one who counts
+		synctest.Wait() // the first caller makes the count
 		for range 5 {
 			all.Go(func() { ask(t.Context()) })
 		}
@@ -130,26 +131,27 @@ func TestOnlineIsCountedOnce(t *testing.T) {
 		close(hold)
 		all.Wait()
 		if n, asked := right.Load(), l.asked.Load(); n < 5 || asked != chat.SmallRoom+1 {
-			t.Errorf("%d of 5 were told, %d users asked about", n, asked)
+			t.Errorf("%d of 5 got the count, %d users asked about", n, asked)
 		}
 	})
 }
 
-// TestCameOrWent: only small rooms are told, each of all its members at once.
-func TestCameOrWent(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+// TestAnnouncePresence announces users that share rooms. Only small rooms may get the events, and each room those of
+// all its members together.
+func TestAnnouncePresence(t *testing.T) {
+	h := newTestService(t, chat.Options{})
 	small := h.room(chat.Private, "ann", "bob", "cyn")
 	h.room(chat.Public, "ann")
 	h.largeRoom("ann", "bob")
 	for _, online := range []bool{true, false} {
-		h.must(h.CameOrWent(h.ctx, []string{"bob", "eve", "cyn"}, online))
-		h.heard(
-			telling{To: small, Event: chat.PresenceMoved{Room: small, User: "bob", Online: online}},
-			telling{To: small, Event: chat.PresenceMoved{Room: small, User: "cyn", Online: online}},
+		h.must(h.AnnouncePresence(h.ctx, []string{"bob", "eve", "cyn"}, online))
+		h.wantPublished(
+			publication{To: small, Event: chat.PresenceChanged{Room: small, User: "bob", Online: online}},
+			publication{To: small, Event: chat.PresenceChanged{Room: small, User: "cyn", Online: online}},
 		)
 	}
 	h.must(h.Leave(h.ctx, person("bob"), small))
-	h.told.take()
-	h.must(h.CameOrWent(h.ctx, []string{"bob"}, true))
-	h.heard()
+	h.published.take()
+	h.must(h.AnnouncePresence(h.ctx, []string{"bob"}, true))
+	h.wantPublished()
 }

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// Direct gives the room of two people, and puts in who of them is not.
+// Direct returns the direct room of two users. It creates the room if there is none, and adds the users that are not
+// members.
 func (s *Service) Direct(ctx context.Context, u User, other string) (Membership, error) {
 	if err := checkID("user", other); err != nil {
 		return Membership{}, err
@@ -18,29 +19,29 @@ func (s *Service) Direct(ctx context.Context, u User, other string) (Membership,
 	}
 	now := s.now()
 	done, err := s.store.Direct(ctx, Pairing{
-		ID: s.newID(now), Asker: u, Other: other, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}, MaxRooms: s.limits.Rooms,
+		ID: s.newID(now), User: u, Other: other, At: now, EntryIDs: [2]string{s.newID(now), s.newID(now)}, MaxRooms: s.limits.Rooms,
 	})
-	if errors.Is(err, ErrUnavailable) { // one may have come back, and which room it is nobody knows
+	if errors.Is(err, ErrUnavailable) { // a user may have come back to the room, whose id is unknown here
 		s.standings.clear()
-		s.tellMoved("", err, u.ID, other)
+		s.announceStandings("", err, u.ID, other)
 	}
 	if err != nil {
 		return Membership{}, err
 	}
 	s.Forget(done.Membership.Room.ID, u.ID)
 	s.Forget(done.Membership.Room.ID, other)
-	s.tellMoved(done.Membership.Room.ID, nil, u.ID, other)
-	s.tellPaired(done)
+	s.announceStandings(done.Membership.Room.ID, nil, u.ID, other)
+	s.publishPaired(done)
 	return done.Membership, nil
 }
 
-func (s *Service) tellPaired(done Paired) {
+func (s *Service) publishPaired(done Paired) {
 	room := done.Membership.Room
-	s.tellEntered(done.Entered, room, done.Entries)
+	s.publishEntered(done.Entered, room, done.Entries)
 	for _, e := range done.Entries {
 		s.pub.Entry(e)
 	}
 	if len(done.Entered) > 0 {
-		s.counting.changed(room.ID, room.Members)
+		s.memberCounts.changed(room.ID, room.Members)
 	}
 }

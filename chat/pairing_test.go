@@ -9,7 +9,7 @@ import (
 )
 
 func TestDirectRoom(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	ann, bob := person("ann"), person("bob")
 	_, err := h.Direct(h.ctx, ann, "bob")
 	h.wrong(err, chat.ErrNotFound, "user")
@@ -17,7 +17,7 @@ func TestDirectRoom(t *testing.T) {
 	h.wrong(err, chat.ErrBadRequest, "user")
 	_, err = h.Direct(h.ctx, ann, strings.Repeat("u", 65))
 	h.wrong(err, chat.ErrBadRequest, "user")
-	h.heard()
+	h.wantPublished()
 
 	h.must(h.SignIn(h.ctx, bob))
 	m, err := h.Direct(h.ctx, ann, "bob")
@@ -27,34 +27,35 @@ func TestDirectRoom(t *testing.T) {
 		t.Errorf("made %+v", m)
 	}
 	entered := chat.Entered{Membership: m}
-	h.heard(
-		telling{To: "ann", Event: entered}, telling{To: "bob", Event: entered},
-		telling{To: room, Event: chat.MembersCounted{Room: room, Count: 2}},
+	h.wantPublished(
+		publication{To: "ann", Event: entered}, publication{To: "bob", Event: entered},
+		publication{To: room, Event: chat.MembersCounted{Room: room, Count: 2}},
 	)
-	if got, want := h.moved(), [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(got, want) {
+	if got, want := h.takeChanged(), [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
 	if again, err := h.Direct(h.ctx, bob, "ann"); err != nil || again != m {
 		t.Errorf("the other one asks: %+v, %v; want %+v", again, err, m)
 	}
-	h.heard()
+	h.wantPublished()
 }
 
-// TestDirectBringsBack: who had left is in again, and hears so before the entry that says it.
+// TestDirectBringsBack calls Direct after one of the users has left. That user must be a member again, and get Entered
+// before the entry that records it.
 func TestDirectBringsBack(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	h.must(h.SignIn(h.ctx, person("bob")))
 	m, err := h.Direct(h.ctx, person("ann"), "bob")
 	h.must(err)
 	room := m.Room.ID
-	h.Stop() // its count was told, the next would come later
+	h.Stop() // no member count is published later
 	h.standing(room, "bob")
 	h.must(h.Leave(h.ctx, person("bob"), room))
 	if h.standing(room, "bob").In {
 		t.Error("still in")
 	}
-	h.told.take()
-	h.moved()
+	h.published.take()
+	h.takeChanged()
 	m, err = h.Direct(h.ctx, person("ann"), "bob")
 	h.must(err)
 	if m.Room.ID != room || m.Room.LastSeq != 2 {
@@ -62,15 +63,15 @@ func TestDirectBringsBack(t *testing.T) {
 	}
 	back := chat.Membership{Room: m.Room, Role: chat.Plain, ReadSeq: 1}
 	back.Room.LastSeq = 1
-	told := h.told.take()
-	if want := []telling{{To: "bob", Event: chat.Entered{Membership: back}}, {To: room, Entry: 2}}; !slices.Equal(told, want) {
-		t.Errorf("told\n  %+v\nwant\n  %+v", told, want)
+	published := h.published.take()
+	if want := []publication{{To: "bob", Event: chat.Entered{Membership: back}}, {To: room, Entry: 2}}; !slices.Equal(published, want) {
+		t.Errorf("published\n  %+v\nwant\n  %+v", published, want)
 	}
-	if got, want := h.moved(), [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(got, want) {
+	if got, want := h.takeChanged(), [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
 	if !h.standing(room, "bob").In {
-		t.Error("what was remembered of one who was out still is")
+		t.Error("the cached standing of a former member is still used")
 	}
 	if want := `member {"user":"bob","change":"invited","by":"ann"}`; h.bodies(room, "bob")[1] != want {
 		t.Errorf("entries %q", h.bodies(room, "bob"))

@@ -5,31 +5,21 @@ import (
 	"time"
 )
 
-// Presence knows which users have a socket, on whatever instance. What an instance has noted is forgotten within
-// PresenceLease of its death; what the engine has forgotten, each instance notes again within the same time.
+// Presence holds which users have a socket on any instance. The sockets of a dead instance are dropped within
+// PresenceLease. If the engine loses its data, each instance enters its sockets again within the same time.
 type Presence interface {
-	// Enter notes a socket of the user. When he has more than most it returns those that have to go, the oldest
-	// first, and forgets them. The same socket again changes nothing. first: he had none before.
+	// Enter adds a socket of the user. If the user then has more than most sockets, it removes the oldest ones and
+	// returns them in out. A socket that is there already changes nothing. first reports that the user had no socket
+	// before.
 	Enter(ctx context.Context, user, socket string, most int) (out []string, first bool, err error)
-	// Leave forgets a socket. One that is not there is forgotten already. last: he had this one, and now none.
+	// Leave removes a socket of the user. A socket that is not there is no error. last reports that the socket was
+	// there and the user has no other.
 	Leave(ctx context.Context, user, socket string) (last bool, err error)
-	// Online tells which of the users have a socket, in the order asked.
+	// Online reports for each of the users, in the same order, whether the user has a socket.
 	Online(ctx context.Context, users []string) ([]bool, error)
-	// Run keeps this instance's sockets noted until ctx is done, and then forgets them.
+	// Run renews the entries of this instance's sockets until ctx is done, and then removes them.
 	Run(ctx context.Context) error
 }
 
-// PresenceLease is how long a dead instance's sockets may still count.
+// PresenceLease is how long sockets of a dead instance may still count.
 const PresenceLease = 30 * time.Second
-
-// Limiter keeps rates over all instances.
-type Limiter interface {
-	// Take spends a token of the key. When there is none it spends nothing and says how long to wait for one.
-	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
-}
-
-// Rate is a bucket of Burst tokens that fills at PerSecond.
-type Rate struct {
-	PerSecond float64
-	Burst     int
-}

@@ -1,50 +1,51 @@
 package chat
 
-// Publisher tells the sockets of every instance what has been committed. It never blocks and never
-// fails: what it drops of the sequenced entries, gap repair heals; events may be merged or lost.
+// Publisher sends what was committed to the sockets of every instance. It never blocks and never fails. A lost entry
+// is repaired from the store by its seq; events may be merged or lost.
 type Publisher interface {
-	// Entry goes to everyone in its room, in seq order whatever order the calls come in.
+	// Entry sends an entry to all members of its room. They receive entries in the order of seq, even if the calls
+	// come in another order.
 	Entry(e Entry)
-	// ToRoom and ToUser send an event to all sockets in a room, or of one user.
+	// ToRoom sends an event to all sockets in a room, ToUser to all sockets of a user.
 	ToRoom(room string, e Event)
 	ToUser(user string, e Event)
-	// Moved tells the other instances that the user stands otherwise to the room than they may remember. Without a user: that
-	// everybody does; without a room: that it is the user himself who is otherwise.
-	Moved(room, user string)
+	// StandingChanged tells the other instances to drop the cached standing of the user in the room. With an empty
+	// user it concerns every user of the room. With an empty room it concerns the user's account.
+	StandingChanged(room, user string)
 }
 
-// Event is something that is true now and needs no place in a sequence. The receiver switches on its type.
+// Event is something that is published but has no seq and is not stored. The receiver switches on its type.
 type Event interface{ EventName() string }
 
-// Entered tells a user's sockets that he is in a room now. It comes before the room's first entry for him.
+// Entered tells a user's sockets that the user is in a room now. It comes before the first entry of the room.
 type Entered struct{ Membership Membership }
 
-// Gone tells a user's sockets that he is out of a room.
-type Gone struct {
+// Exited tells a user's sockets that the user is no longer in a room.
+type Exited struct {
 	Room   string
 	Reason string // left, kicked, banned, deleted
-	// Through is the last entry that is still for him, the one that says so; 0: there is none.
+	// Through is the seq of the last entry that the user may see, which records the exit; 0: no entry records it.
 	Through int64
 }
 
-// MembersCounted tells a room how many it is, at most once a second.
+// MembersCounted is a room's number of members, published at most once a second.
 type MembersCounted struct {
 	Room  string
 	Count int
 }
 
-// ReadMoved tells how far a user has read.
+// ReadMoved says up to which entry a user has read.
 type ReadMoved struct {
 	Room string
 	User string
 	Seq  int64
 }
 
-// Typed tells a room that one of its members is writing.
+// Typed says that a member of the room is typing.
 type Typed struct{ Room, User string }
 
-// PresenceMoved tells a small room that the first socket of one of its members has come, or the last has gone.
-type PresenceMoved struct {
+// PresenceChanged says, in a small room, that a member has come online or gone offline.
+type PresenceChanged struct {
 	Room, User string
 	Online     bool
 }
@@ -53,13 +54,13 @@ type PresenceMoved struct {
 func (Typed) EventName() string { return "typing" }
 
 // EventName implements Event.
-func (PresenceMoved) EventName() string { return "presence" }
+func (PresenceChanged) EventName() string { return "presence" }
 
 // EventName implements Event.
 func (Entered) EventName() string { return "entered" }
 
 // EventName implements Event.
-func (Gone) EventName() string { return "left" }
+func (Exited) EventName() string { return "left" }
 
 // EventName implements Event.
 func (MembersCounted) EventName() string { return "members" }

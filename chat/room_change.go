@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// UpdateRoom changes a room's name or announcement. An empty name is none that is wanted, an empty announcement takes
-// the old one away.
+// UpdateRoom changes a room's name or announcement. An empty name leaves the name unchanged; an empty announcement
+// removes the announcement.
 func (s *Service) UpdateRoom(ctx context.Context, by User, room string, to RoomChange) (Membership, error) {
 	to, err := to.checked(s.limits)
 	if err != nil {
@@ -38,7 +38,7 @@ func (to RoomChange) checked(l Limits) (RoomChange, error) {
 	return to, nil
 }
 
-// DeleteRoom puts everybody out of a room for good.
+// DeleteRoom deletes a room for good. Its members are removed.
 func (s *Service) DeleteRoom(ctx context.Context, by User, room string) error {
 	_, err := s.change(ctx, Change{Kind: DeleteRoom, Room: room, By: by})
 	return err

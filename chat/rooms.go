@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// CreateRoom is a room as its owner asks for it; the kind defaults to Public.
+// CreateRoom is a request to create a room. The kind defaults to Public.
 type CreateRoom struct {
 	Key     string
 	Name    string
@@ -16,21 +16,22 @@ type CreateRoom struct {
 	Members []string // besides the owner
 }
 
-// Rooms lists the rooms the user is in. How he stands to them is remembered, for he is about to do something there: a crowd
-// that has just come would ask for it all at once.
+// Rooms lists the rooms that the user is in. It also caches the user's standings in them, because the client is about
+// to use them. Otherwise, when many users connect at the same time, each standing would be read on its own.
 func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) {
 	changes := s.standings.changes()
 	in, err := s.store.Memberships(ctx, user)
 	for _, m := range in {
-		s.standings.foresee(seat{m.Room.ID, user}, Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil}, changes)
+		s.standings.putIfUnchanged(memberKey{m.Room.ID, user}, Standing{Ever: true, In: true, Role: m.Role, MutedUntil: m.MutedUntil}, changes)
 	}
 	return in, err
 }
 
-// CreateRoom makes a room and tells everyone who is in it. A repeated key gives the first room.
+// CreateRoom creates a room and publishes it to its members. A repeated key returns the room that its first use
+// created.
 func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m Membership, dup bool, err error) {
 	r.Kind = cmp.Or(r.Kind, Public)
-	if err := s.unlessUsed(ctx, owner.ID, r.Key, r.check(s.limits)); err != nil {
+	if err := s.unlessKeyUsed(ctx, owner.ID, r.Key, r.check(s.limits)); err != nil {
 		return Membership{}, false, err
 	}
 	if err := s.SignIn(ctx, owner); err != nil {
@@ -52,7 +53,7 @@ func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m M
 	return m, false, nil
 }
 
-// others are the first members besides the owner, each once.
+// others returns the first members without the owner and without repetitions.
 func (r CreateRoom) others(owner string) []string {
 	var users []string
 	for _, u := range r.Members {
@@ -84,7 +85,7 @@ func (r CreateRoom) check(l Limits) error {
 	return nil
 }
 
-// FindRooms lists public rooms whose name holds query, newest first.
+// FindRooms lists public rooms whose name contains query, newest first.
 func (s *Service) FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error) {
 	if err := checkOptional("query", query, s.limits.NameChars); err != nil {
 		return nil, "", err

@@ -12,7 +12,7 @@ import (
 )
 
 func TestCreateRoomTellsEveryMember(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	h.must(h.SignIn(h.ctx, person("bob")))
 	h.must(h.SignIn(h.ctx, person("cyn")))
 	r := chat.CreateRoom{Key: "k", Name: "  恭喜 ", Members: []string{"bob", "ann", "cyn", "bob"}}
@@ -22,29 +22,29 @@ func TestCreateRoomTellsEveryMember(t *testing.T) {
 		t.Errorf("made %+v, dup %v", m, dup)
 	}
 	other := chat.Membership{Room: m.Room, Role: chat.Plain}
-	h.heard(
-		telling{To: "ann", Event: chat.Entered{Membership: m}},
-		telling{To: "bob", Event: chat.Entered{Membership: other}},
-		telling{To: "cyn", Event: chat.Entered{Membership: other}},
+	h.wantPublished(
+		publication{To: "ann", Event: chat.Entered{Membership: m}},
+		publication{To: "bob", Event: chat.Entered{Membership: other}},
+		publication{To: "cyn", Event: chat.Entered{Membership: other}},
 	)
 	if rooms, err := h.Rooms(h.ctx, "bob"); err != nil || !slices.Equal(rooms, []chat.Membership{other}) {
-		t.Errorf("bob is in %+v, %v; but was told %+v", rooms, err, other)
+		t.Errorf("bob is in %+v, %v; but was published %+v", rooms, err, other)
 	}
 	if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {
 		t.Errorf("the same again: %+v, dup %v, %v", again, dup, err)
 	}
-	r.Kind = chat.Public // the default
+	r.Kind = chat.Public // the default kind
 	if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {
 		t.Errorf("with the default spelt out: %+v, dup %v, %v", again, dup, err)
 	}
 	r.Members = r.Members[1:]
 	_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
 	h.refused(err, chat.ErrKeyReused)
-	h.heard()
+	h.wantPublished()
 }
 
 func TestRoomIsChecked(t *testing.T) {
-	h := newHouse(t, chat.Options{Limits: chat.Limits{NameChars: 3, InviteUsers: 2}})
+	h := newTestService(t, chat.Options{Limits: chat.Limits{NameChars: 3, InviteUsers: 2}})
 	for _, test := range []struct {
 		r     chat.CreateRoom
 		field string
@@ -60,7 +60,7 @@ func TestRoomIsChecked(t *testing.T) {
 		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"1", "2", "3"}}, "members", chat.ErrLimitExceeded},
 		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{""}}, "members", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{strings.Repeat("u", 65)}}, "members", chat.ErrBadRequest},
-		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"nobody"}}, "members", chat.ErrNotFound},
+		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"unknown"}}, "members", chat.ErrNotFound},
 	} {
 		_, _, err := h.CreateRoom(h.ctx, person("ann"), test.r)
 		var bad *chat.FieldError
@@ -74,13 +74,13 @@ func TestRoomIsChecked(t *testing.T) {
 }
 
 func TestJoinAndLeave(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	m, err := h.Join(h.ctx, person("bob"), room)
 	h.must(err)
-	h.heard(
-		telling{To: "bob", Event: chat.Entered{Membership: m}},
-		telling{To: room, Event: chat.MembersCounted{Room: room, Count: 2}},
+	h.wantPublished(
+		publication{To: "bob", Event: chat.Entered{Membership: m}},
+		publication{To: room, Event: chat.MembersCounted{Room: room, Count: 2}},
 	)
 	if again, err := h.Join(h.ctx, person("bob"), room); err != nil || again != m {
 		t.Errorf("joined again: %+v, %v; want %+v", again, err, m)
@@ -89,45 +89,45 @@ func TestJoinAndLeave(t *testing.T) {
 	if h.must(err); len(members) != 2 || members[1].User != person("bob") {
 		t.Errorf("members %+v", members)
 	}
-	h.heard()
+	h.wantPublished()
 
-	other := h.room(chat.Public, "ann", "bob") // whose count was not told lately
+	other := h.room(chat.Public, "ann", "bob") // no member count of this room was published recently
 	h.must(h.Leave(h.ctx, person("bob"), other))
-	h.heard(
-		telling{To: "bob", Event: chat.Gone{Room: other, Reason: "left"}},
-		telling{To: other, Event: chat.MembersCounted{Room: other, Count: 1}},
+	h.wantPublished(
+		publication{To: "bob", Event: chat.Exited{Room: other, Reason: "left"}},
+		publication{To: other, Event: chat.MembersCounted{Room: other, Count: 1}},
 	)
 	h.must(h.Leave(h.ctx, person("bob"), other))
-	h.heard()
+	h.wantPublished()
 	_, _, err = h.Members(h.ctx, "bob", other, "", 0)
 	h.refused(err, chat.ErrNotMember)
 }
 
 func TestOwnerLeaves(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Private, "ann", "bob")
 	h.must(h.Leave(h.ctx, person("ann"), room))
-	h.heard(
-		telling{To: room, Entry: 1}, telling{To: room, Entry: 2},
-		telling{To: "ann", Event: chat.Gone{Room: room, Reason: "left", Through: 1}},
-		telling{To: room, Event: chat.MembersCounted{Room: room, Count: 1}},
+	h.wantPublished(
+		publication{To: room, Entry: 1}, publication{To: room, Entry: 2},
+		publication{To: "ann", Event: chat.Exited{Room: room, Reason: "left", Through: 1}},
+		publication{To: room, Event: chat.MembersCounted{Room: room, Count: 1}},
 	)
 	public := h.room(chat.Public, "ann", "bob")
 	h.must(h.Leave(h.ctx, person("ann"), public))
-	h.heard( // its entry says who the owner is, not that somebody has left
-		telling{To: public, Entry: 1},
-		telling{To: "ann", Event: chat.Gone{Room: public, Reason: "left"}},
-		telling{To: public, Event: chat.MembersCounted{Room: public, Count: 1}},
+	h.wantPublished( // one entry says which user is the owner now; no entry says that the old owner has left
+		publication{To: public, Entry: 1},
+		publication{To: "ann", Event: chat.Exited{Room: public, Reason: "left"}},
+		publication{To: public, Event: chat.MembersCounted{Room: public, Count: 1}},
 	)
 	_, err := h.Join(h.ctx, person("ann"), room)
 	h.refused(err, chat.ErrForbidden)
 	_, err = h.Join(h.ctx, person("cyn"), room)
 	h.refused(err, chat.ErrNotFound)
-	h.heard()
+	h.wantPublished()
 }
 
 func TestListsAreChecked(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	if rooms, next, err := h.FindRooms(h.ctx, "room", "", 0); err != nil || next != "" || len(rooms) != 1 || rooms[0].ID != room {
 		t.Errorf("found %+v, next %q, %v", rooms, next, err)
@@ -146,33 +146,33 @@ func TestListsAreChecked(t *testing.T) {
 	h.refused(h.Leave(h.ctx, person("bob"), room), chat.ErrNotMember)
 }
 
-// TestCountIsMerged: the first change is told at once, those within a second after it together, and a room
-// at rest is told nothing.
+// TestCountIsMerged lets members join and leave. The first change of the count must be published at once, and those
+// within a second after it together. While no member comes or goes, nothing may be published.
 func TestCountIsMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, chat.Options{})
+		h := newTestService(t, chat.Options{})
 		room := h.room(chat.Public, "ann")
-		counted := func(n int) telling {
-			return telling{To: room, Event: chat.MembersCounted{Room: room, Count: n}}
+		counted := func(n int) publication {
+			return publication{To: room, Event: chat.MembersCounted{Room: room, Count: n}}
 		}
 		for _, u := range []string{"bob", "cyn", "dan"} {
 			_, err := h.Join(h.ctx, person(u), room)
 			h.must(err)
 		}
-		counts := func() (told []telling) {
+		counts := func() (published []publication) {
 			synctest.Wait()
-			for _, t := range h.told.take() {
+			for _, t := range h.published.take() {
 				if t.To == room {
-					told = append(told, t)
+					published = append(published, t)
 				}
 			}
-			return told
+			return published
 		}
-		if got := counts(); !slices.Equal(got, []telling{counted(2)}) {
+		if got := counts(); !slices.Equal(got, []publication{counted(2)}) {
 			t.Errorf("at once: %+v", got)
 		}
 		time.Sleep(time.Second)
-		if got := counts(); !slices.Equal(got, []telling{counted(4)}) {
+		if got := counts(); !slices.Equal(got, []publication{counted(4)}) {
 			t.Errorf("after a second: %+v", got)
 		}
 		h.must(h.Leave(h.ctx, person("bob"), room))
@@ -181,11 +181,11 @@ func TestCountIsMerged(t *testing.T) {
 			t.Errorf("too early: %+v", got)
 		}
 		time.Sleep(time.Hour)
-		if got := counts(); !slices.Equal(got, []telling{counted(3)}) {
+		if got := counts(); !slices.Equal(got, []publication{counted(3)}) {
 			t.Errorf("at last: %+v", got)
 		}
 		h.must(h.Leave(h.ctx, person("cyn"), room))
-		if got := counts(); !slices.Equal(got, []telling{counted(2)}) {
+		if got := counts(); !slices.Equal(got, []publication{counted(2)}) {
 			t.Errorf("after a rest, at once: %+v", got)
 		}
 		time.Sleep(time.Minute)

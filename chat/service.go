@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Options of a Service; the zero value works.
+// Options configures a Service. The zero value works.
 type Options struct {
 	Now    func() time.Time
 	NewID  func(time.Time) string
 	Limits Limits // zero fields: DefaultLimits
 	Log    *slog.Logger
 
-	Presence Presence // nil: nobody is online
+	Presence Presence // nil: all users count as offline
 }
 
-// Service is everything that people do with rooms. It publishes only what has been committed.
+// Service implements all that users do with rooms. Everything that it publishes was committed before.
 type Service struct {
 	// static after New
 	store    Store
@@ -26,18 +26,18 @@ type Service struct {
 	now      func() time.Time
 	newID    func(time.Time) string
 	limits   Limits
-	presence Presence // nil: nobody is online
+	presence Presence // nil: all users count as offline
 
-	epoch     atomic.Pointer[string]
-	users     *cache[account]
-	standings *cache[Standing]
-	deleted   *deleted
-	counting  counting
-	typing    typing
-	crowds    crowds
+	epoch        atomic.Pointer[string]
+	users        *cache[account]
+	standings    *cache[Standing]
+	deleted      *deletedSet
+	memberCounts memberCounts
+	typing       typing
+	onlineCounts onlineCounts
 }
 
-// New makes a service over a store that tells pub what it has committed.
+// New returns a service over a store. It publishes to pub what the store has committed.
 func New(store Store, pub Publisher, o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -48,20 +48,21 @@ func New(store Store, pub Publisher, o Options) *Service {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return &Service{
 		store: store, pub: pub, now: o.Now, newID: o.NewID, limits: o.Limits.withDefaults(), presence: o.Presence,
-		users: newCache[account](1 << 16), standings: newCache[Standing](1 << 17), deleted: newDeleted(50_000),
-		counting: counting{store: store, pub: pub, log: o.Log, rooms: map[string]bool{}},
-		typing:   typing{seats: map[seat]time.Time{}, rooms: map[string]*typists{}},
-		crowds:   crowds{rooms: map[string]*crowd{}},
+		users: newCache[account](1 << 16), standings: newCache[Standing](1 << 17), deleted: newDeletedSet(50_000),
+		memberCounts: memberCounts{store: store, pub: pub, log: o.Log, rooms: map[string]bool{}},
+		typing:       typing{users: map[memberKey]time.Time{}, rooms: map[string]*roomRate{}},
+		onlineCounts: onlineCounts{rooms: map[string]*onlineCount{}},
 	}
 }
 
-// Stop ends what goes on by itself, the counting of members, before the store is closed. All else still works.
-func (s *Service) Stop() { s.counting.stop() }
+// Stop ends the background work, the counting of members. Call it before the store is closed. All methods still work
+// afterwards.
+func (s *Service) Stop() { s.memberCounts.stop() }
 
-// Limits in force.
+// Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.limits }
 
-// Epoch names the numbering of all rooms.
+// Epoch returns the database's epoch, which names the numbering of entries. Seqs of another epoch mean nothing in it.
 func (s *Service) Epoch(ctx context.Context) (string, error) {
 	if known := s.epoch.Load(); known != nil {
 		return *known, nil
@@ -74,9 +75,10 @@ func (s *Service) Epoch(ctx context.Context) (string, error) {
 	return epoch, nil
 }
 
-// unlessUsed gives the fault that was found in a request, or nil when its key was used before: a key is
-// looked up before anything else is checked, and the store will do so.
-func (s *Service) unlessUsed(ctx context.Context, user, key string, fault error) error {
+// unlessKeyUsed returns the fault that was found in a request, or nil if the request's key was used before. The store
+// looks up the key before it checks anything else: the result of the first use is the answer, even to a faulty
+// request.
+func (s *Service) unlessKeyUsed(ctx context.Context, user, key string, fault error) error {
 	if fault == nil || CheckKey(key) != nil {
 		return fault
 	}

@@ -6,65 +6,66 @@ import (
 	"unicode/utf8"
 )
 
-// Standing of a user to a room, from memory where possible. It is exact for every change made by this Service; a
-// change made by another one is seen when its word has come (Publisher.Moved, Forget). Of a deleted room it says of
-// everyone that he was in it: nothing hangs on that any more.
+// Standing returns the standing of a user in a room, from the cache if possible. It is exact for every change made by
+// this Service. A change made by another instance counts as soon as its notice has arrived (Publisher.StandingChanged,
+// Forget). In a deleted room every user has the standing of a former member; nothing depends on that any more.
 func (s *Service) Standing(ctx context.Context, room, user string) (Standing, error) {
-	st, version, ok := s.remembered(room, user)
+	st, version, ok := s.standingFromCache(room, user)
 	if ok {
 		return st, nil
 	}
-	if !possible(room) || !ValidUser(user) { // whoever asks together need not suffer
+	if !validRoom(room) || !ValidUser(user) { // an id that cannot exist could make the store fail, and other callers share that read
 		return Standing{}, nil
 	}
 	st, err := s.store.Standing(ctx, room, user)
 	if err != nil {
 		return Standing{}, err
 	}
-	if st.Ever { // strangers are not remembered: made-up ids would push out the members
-		s.standings.put(seat{strings.Clone(room), strings.Clone(user)}, st, version)
+	if st.Ever { // only standings of present and former members are cached: made-up ids must not evict those of members
+		s.standings.put(memberKey{strings.Clone(room), strings.Clone(user)}, st, version)
 	}
 	return st, nil
 }
 
-// possible tells whether a room may be called so.
-func possible(room string) bool { return checkID("room", room) == nil && utf8.ValidString(room) }
+// validRoom reports whether this can be the id of a room.
+func validRoom(room string) bool { return checkID("room", room) == nil && utf8.ValidString(room) }
 
-// Remembered is Standing as far as nobody has to be asked.
-func (s *Service) Remembered(room, user string) (st Standing, ok bool) {
-	st, _, ok = s.remembered(room, user)
+// CachedStanding returns the standing if it is cached. It does not block.
+func (s *Service) CachedStanding(room, user string) (st Standing, ok bool) {
+	st, _, ok = s.standingFromCache(room, user)
 	return st, ok
 }
 
-// remembered gives the standing, or else the version to remember it with.
-func (s *Service) remembered(room, user string) (st Standing, version uint64, ok bool) {
+// standingFromCache returns the cached standing. If there is none, it returns the version with which to put the
+// standing into the cache.
+func (s *Service) standingFromCache(room, user string) (st Standing, version uint64, ok bool) {
 	if s.deleted.has(room) {
-		return Standing{Ever: true, Gone: true}, 0, true
+		return Standing{Ever: true, RoomDeleted: true}, 0, true
 	}
-	return s.standings.get(seat{room, user})
+	return s.standings.get(memberKey{room, user})
 }
 
-// Forget drops what is remembered and has been changed by another instance: a user's standing to a room; without a room
-// the user himself; without a user everybody's, for the room has been deleted.
+// Forget drops from the cache what another instance has changed: the user's standing in the room. Without a room it
+// drops the user's account. Without a user it drops the standings of all users in the room, which was deleted.
 func (s *Service) Forget(room, user string) {
 	switch {
 	case room == "":
-		s.users.drop(seat{user: user})
+		s.users.drop(memberKey{user: user})
 	case user != "":
-		s.standings.drop(seat{room, user})
-	case s.deleted.add(room): // standings to the rooms forgotten for it may still be there
+		s.standings.drop(memberKey{room, user})
+	case s.deleted.add(room): // the set of deleted rooms has dropped older rooms, whose standings may still be cached
 		s.standings.clear()
 	}
 }
 
-// Deaf says that the words of other instances may be missing from now on (true), or that they come again (false).
-// Meanwhile, and of what was before, nothing is believed.
-func (s *Service) Deaf(deaf bool) {
-	s.standings.rest(deaf)
-	s.users.rest(deaf)
+// SetDisconnected says whether notices of other instances may be lost. While they may, nothing is cached, and what
+// was cached before is dropped.
+func (s *Service) SetDisconnected(lost bool) {
+	s.standings.setIdle(lost)
+	s.users.setIdle(lost)
 }
 
-// mayRead says whether the user may see the room.
+// mayRead returns an error unless the user may see the room.
 func (s *Service) mayRead(ctx context.Context, room, user string) error {
 	if err := checkID("room", room); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-func (h *house) standing(room, user string) chat.Standing {
+func (h *testService) standing(room, user string) chat.Standing {
 	h.Helper()
 	st, err := h.Standing(h.ctx, room, user)
 	h.must(err)
@@ -20,21 +20,21 @@ func (h *house) standing(room, user string) chat.Standing {
 }
 
 func TestStandingIsRememberedAndExact(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
-	stands := func(user string, want chat.Standing) {
+	wantStanding := func(user string, want chat.Standing) {
 		t.Helper()
 		for range 2 {
 			if got := h.standing(room, user); got != want {
-				t.Errorf("%s stands as %+v, want %+v", user, got, want)
+				t.Errorf("%s has %+v, want %+v", user, got, want)
 			}
 		}
 	}
-	stands("bob", chat.Standing{Visible: true})
+	wantStanding("bob", chat.Standing{Visible: true})
 	_, err := h.Join(h.ctx, person("bob"), room)
 	h.must(err)
-	stands("bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})
-	stands("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	wantStanding("bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})
+	wantStanding("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
 	before := h.store.standings.Load()
 	for range 100 {
 		h.standing(room, "ann")
@@ -43,18 +43,18 @@ func TestStandingIsRememberedAndExact(t *testing.T) {
 		t.Errorf("%d of 100 looks at the same went to the store", reads)
 	}
 	h.must(h.Leave(h.ctx, person("ann"), room))
-	stands("ann", chat.Standing{Ever: true})
-	stands("bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	wantStanding("ann", chat.Standing{Ever: true})
+	wantStanding("bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
 	h.must(h.Leave(h.ctx, person("bob"), room))
-	stands("bob", chat.Standing{Ever: true})
+	wantStanding("bob", chat.Standing{Ever: true})
 	_, err = h.Join(h.ctx, person("ann"), room)
 	h.must(err)
-	stands("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	wantStanding("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
 }
 
-// TestStandingIsForeseen: who has listed his rooms is remembered as he stands to them, and not longer than it is so.
-func TestStandingIsForeseen(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+// TestRoomsCachesStandings calls Rooms, which must cache the user's standings. They must be dropped when they change.
+func TestRoomsCachesStandings(t *testing.T) {
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann", "bob")
 	h.must(h.Mute(h.ctx, person("ann"), room, "bob", 3600))
 	_, err := h.Rooms(h.ctx, "bob")
@@ -62,25 +62,26 @@ func TestStandingIsForeseen(t *testing.T) {
 	before := h.store.standings.Load()
 	st := h.standing(room, "bob")
 	if reads := h.store.standings.Load() - before; reads != 0 || !st.In || st.Role != chat.Plain || st.MutedUntil.IsZero() {
-		t.Errorf("he stands as %+v, after %d questions", st, reads)
+		t.Errorf("has %+v, after %d questions", st, reads)
 	}
 	if want, err := h.store.Standing(h.ctx, room, "bob"); err != nil || st != want {
-		t.Errorf("he is remembered as %+v, and stands as %+v, %v", st, want, err)
+		t.Errorf("cached as %+v, but has %+v, %v", st, want, err)
 	}
 	h.must(h.Leave(h.ctx, person("bob"), room))
 	if st := h.standing(room, "bob"); st.In {
-		t.Errorf("he has left and stands as %+v", st)
+		t.Errorf("has left, but has %+v", st)
 	}
 }
 
-// TestStandingToWhatCannotBe: the store is not asked, which would have to refuse it, and with it whoever asks together.
-func TestStandingToWhatCannotBe(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+// TestStandingOfImpossibleIDs asks for standings with ids that cannot exist. The store must not be read: the read
+// would fail, also for other callers that share it.
+func TestStandingOfImpossibleIDs(t *testing.T) {
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	before := h.store.standings.Load()
 	for _, at := range [][2]string{{"a\x00b", "ann"}, {"a\xffb", "ann"}, {strings.Repeat("a", 1000), "ann"}, {"", "ann"}, {room, "a\x00"}} {
 		if st := h.standing(at[0], at[1]); st != (chat.Standing{}) {
-			t.Errorf("%.20q stands to %.20q as %+v", at[1], at[0], st)
+			t.Errorf("%.20q has in %.20q the standing %+v", at[1], at[0], st)
 		}
 	}
 	if asked := h.store.standings.Load() - before; asked != 0 {
@@ -88,9 +89,10 @@ func TestStandingToWhatCannotBe(t *testing.T) {
 	}
 }
 
-// TestStandingReadBeforeAChangeIsNotKept: one is read, then changed, and only then remembered.
+// TestStandingReadBeforeAChangeIsNotKept changes a standing while it is being read. The standing that was read before
+// the change must not be cached after it.
 func TestStandingReadBeforeAChangeIsNotKept(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann", "bob")
 	var once sync.Once
 	h.store.loaded = func() {
@@ -100,12 +102,12 @@ func TestStandingReadBeforeAChangeIsNotKept(t *testing.T) {
 		t.Fatalf("read %+v before the change", st)
 	}
 	if st := h.standing(room, "bob"); st.In {
-		t.Error("what was read before the change is remembered after it")
+		t.Error("a standing read before the change is cached after it")
 	}
 }
 
 func TestSignInCostsNothingTwice(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	for range 3 {
 		h.must(h.SignIn(h.ctx, person("ann")))
 	}
@@ -123,26 +125,27 @@ func TestSignInCostsNothingTwice(t *testing.T) {
 	h.refused(h.SignIn(h.ctx, chat.User{}), chat.ErrBadRequest)
 }
 
-// TestSignInsAtOnce: whatever is remembered of two that overlap, it is not the one that was written first.
+// TestSignInsAtOnce overlaps two sign-ins of one user. Afterwards neither may be cached, so signing in again with the
+// older name must write it again.
 func TestSignInsAtOnce(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	older, newer := chat.User{ID: "ann", Name: "older"}, chat.User{ID: "ann", Name: "newer"}
 	h.store.written = func() {
-		h.store.written = nil // only the first time
+		h.store.written = nil // the hook runs only once
 		h.must(h.SignIn(h.ctx, newer))
 	}
 	h.must(h.SignIn(h.ctx, older))
-	h.must(h.SignIn(h.ctx, older)) // is not known any more: newer was written after it
+	h.must(h.SignIn(h.ctx, older)) // written again, because nothing is cached
 	members, _, err := h.Members(h.ctx, "ann", room, "", 0)
 	h.must(err)
 	if members[0].User != older {
-		t.Errorf("members show %+v, want %+v who came last", members[0].User, older)
+		t.Errorf("members show %+v, want %+v, which came last", members[0].User, older)
 	}
 }
 
 func TestEpochIsRemembered(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	first, err := h.Epoch(h.ctx)
 	h.must(err)
 	again, err := h.Epoch(h.ctx)
@@ -152,14 +155,14 @@ func TestEpochIsRemembered(t *testing.T) {
 	}
 }
 
-// BenchmarkStanding: what every grab of a known member costs here.
+// BenchmarkStanding measures the lookup of a member's cached standing, which every grab makes.
 func BenchmarkStanding(b *testing.B) {
 	store, err := sqlitestore.Open(b.Context(), b.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	s := chat.New(store, &record{}, chat.Options{Log: slog.New(slog.DiscardHandler)})
+	s := chat.New(store, &recorder{}, chat.Options{Log: slog.New(slog.DiscardHandler)})
 	m, _, err := s.CreateRoom(b.Context(), person("user-0"), chat.CreateRoom{Key: "k", Name: "n"})
 	if err != nil {
 		b.Fatal(err)

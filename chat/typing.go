@@ -8,59 +8,59 @@ import (
 )
 
 const (
-	typingEvery = time.Second // of one user in one room, at least
-	typingMost  = 10          // told to one room in that time
+	typingEvery = time.Second // the least time between two events of one user in one room
+	typingMost  = 10          // events published to one room within typingEvery
 )
 
-// Typing tells a room that the user is writing. It says nothing of what keeps it from that.
+// Typing publishes to a room that the user is typing. It returns no error: an event that is not allowed is dropped.
 func (s *Service) Typing(ctx context.Context, by User, room string) {
 	now := s.now()
-	if checkID("room", room) != nil || !s.typing.begins(seat{room, by.ID}, now) {
+	if checkID("room", room) != nil || !s.typing.allowUser(memberKey{room, by.ID}, now) {
 		return
 	}
 	st, err := s.Standing(ctx, room, by.ID)
 	if err != nil || st.MaySend(now) != nil {
 		return
 	}
-	if s.typing.told(room, now) {
+	if s.typing.allowRoom(room, now) {
 		s.pub.ToRoom(room, Typed{Room: room, User: by.ID})
 	}
 }
 
-// typing keeps those who write from being told too often. What is older than typingEvery is forgotten.
+// typing limits how often typing events are published. It forgets what is older than typingEvery.
 type typing struct {
 	mu    sync.Mutex
-	seats map[seat]time.Time  // guarded by mu; when each was let through last
-	rooms map[string]*typists // guarded by mu
-	swept time.Time           // guarded by mu
+	users map[memberKey]time.Time // guarded by mu; when the last event of each user in a room was allowed
+	rooms map[string]*roomRate    // guarded by mu
+	swept time.Time               // guarded by mu
 }
 
-// typists is how often a room was told since then.
-type typists struct {
+// roomRate counts the events of a room since the time since.
+type roomRate struct {
 	since time.Time
 	count int
 }
 
-// begins tells whether the user has not been let through lately. He is asked before the room is, so that one who may
-// not write there takes nobody's turn.
-func (t *typing) begins(at seat, now time.Time) bool {
+// allowUser reports whether the user has sent no event within typingEvery. It is called before the room's rate is
+// checked. So a user that may not send in the room does not use up the rate.
+func (t *typing) allowUser(at memberKey, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sweepLocked(now)
-	if last, ok := t.seats[at]; ok && now.Sub(last) < typingEvery {
+	if last, ok := t.users[at]; ok && now.Sub(last) < typingEvery {
 		return false
 	}
-	t.seats[seat{strings.Clone(at.room), at.user}] = now
+	t.users[memberKey{strings.Clone(at.room), at.user}] = now
 	return true
 }
 
-// told tells whether the room is to be told once more.
-func (t *typing) told(room string, now time.Time) bool {
+// allowRoom reports whether one more event may be published to the room.
+func (t *typing) allowRoom(room string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.rooms[room]
 	if r == nil || now.Sub(r.since) >= typingEvery {
-		r = &typists{since: now}
+		r = &roomRate{since: now}
 		t.rooms[strings.Clone(room)] = r
 	}
 	r.count++
@@ -72,9 +72,9 @@ func (t *typing) sweepLocked(now time.Time) {
 		return
 	}
 	t.swept = now
-	for at, last := range t.seats {
+	for at, last := range t.users {
 		if now.Sub(last) >= typingEvery {
-			delete(t.seats, at)
+			delete(t.users, at)
 		}
 	}
 	for room, r := range t.rooms {

@@ -9,30 +9,30 @@ import (
 	"hongbao/chat"
 )
 
-// losingStore does what it is asked, and then cannot say so.
-type losingStore struct{ chat.Store }
+// lostReplyStore commits every change and then returns an error, as if the reply had been lost.
+type lostReplyStore struct{ chat.Store }
 
-func (s losingStore) Change(ctx context.Context, c chat.Change) (chat.Changed, error) {
+func (s lostReplyStore) Change(ctx context.Context, c chat.Change) (chat.Changed, error) {
 	_, err := s.Store.Change(ctx, c)
 	return chat.Changed{}, lost(err)
 }
 
-func (s losingStore) Direct(ctx context.Context, p chat.Pairing) (chat.Paired, error) {
+func (s lostReplyStore) Direct(ctx context.Context, p chat.Pairing) (chat.Paired, error) {
 	_, err := s.Store.Direct(ctx, p)
 	return chat.Paired{}, lost(err)
 }
 
-func (s losingStore) Join(ctx context.Context, j chat.Joining) (chat.Membership, bool, error) {
+func (s lostReplyStore) Join(ctx context.Context, j chat.Joining) (chat.Membership, bool, error) {
 	_, _, err := s.Store.Join(ctx, j)
 	return chat.Membership{}, false, lost(err)
 }
 
-func (s losingStore) Leave(ctx context.Context, l chat.Leaving) (chat.Left, error) {
+func (s lostReplyStore) Leave(ctx context.Context, l chat.Leaving) (chat.Left, error) {
 	_, err := s.Store.Leave(ctx, l)
 	return chat.Left{}, lost(err)
 }
 
-func (s losingStore) Revoke(ctx context.Context, user string, second int64) error {
+func (s lostReplyStore) Revoke(ctx context.Context, user string, second int64) error {
 	return lost(s.Store.Revoke(ctx, user, second))
 }
 
@@ -43,24 +43,24 @@ func lost(err error) error {
 	return err
 }
 
-// TestUnknownOutcome: what may have been changed is not believed any more, by the other instances neither; and nobody else
-// is told.
+// TestUnknownOutcome makes changes whose reply is lost. Standings that may have changed must be dropped, on other
+// instances too, and nothing may be published to clients.
 func TestUnknownOutcome(t *testing.T) {
-	h := newHouse(t, chat.Options{})
+	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann", "bob", "cyn")
 	h.must(h.SignIn(h.ctx, person("dan")))
 	m, err := h.Direct(h.ctx, person("ann"), "bob")
 	h.must(err)
 	h.must(h.Leave(h.ctx, person("bob"), m.Room.ID))
-	h.told.take()
-	h.moved()
+	h.published.take()
+	h.takeChanged()
 	h.Stop()
 
-	h.Service = chat.New(losingStore{h.store}, h.told, chat.Options{})
-	stands := func(room, user string, want chat.Standing) {
+	h.Service = chat.New(lostReplyStore{h.store}, h.published, chat.Options{})
+	wantStanding := func(room, user string, want chat.Standing) {
 		t.Helper()
 		if got := h.standing(room, user); got != want {
-			t.Errorf("%s stands as %+v, want %+v", user, got, want)
+			t.Errorf("%s has %+v, want %+v", user, got, want)
 		}
 	}
 	for _, u := range []string{"ann", "bob", "cyn"} {
@@ -68,23 +68,23 @@ func TestUnknownOutcome(t *testing.T) {
 		h.standing(m.Room.ID, u)
 	}
 	h.refused(h.Invite(h.ctx, person("ann"), room, []string{"dan"}), chat.ErrUnavailable)
-	stands(room, "dan", chat.Standing{Ever: true, In: true, Role: chat.Plain})
+	wantStanding(room, "dan", chat.Standing{Ever: true, In: true, Role: chat.Plain})
 	h.refused(h.SetRole(h.ctx, person("ann"), room, "bob", chat.Owner), chat.ErrUnavailable)
-	stands(room, "ann", chat.Standing{Ever: true, In: true, Role: chat.Admin})
-	stands(room, "bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	wantStanding(room, "ann", chat.Standing{Ever: true, In: true, Role: chat.Admin})
+	wantStanding(room, "bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
 	h.refused(h.Kick(h.ctx, person("bob"), room, "ann", false), chat.ErrUnavailable)
-	stands(room, "ann", chat.Standing{Ever: true})
+	wantStanding(room, "ann", chat.Standing{Ever: true})
 	_, err = h.Direct(h.ctx, person("ann"), "bob")
 	h.refused(err, chat.ErrUnavailable)
-	stands(m.Room.ID, "bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})
+	wantStanding(m.Room.ID, "bob", chat.Standing{Ever: true, In: true, Role: chat.Plain})
 	h.standing(room, "cyn")
 	h.refused(h.DeleteRoom(h.ctx, person("bob"), room), chat.ErrUnavailable)
-	stands(room, "cyn", chat.Standing{Ever: true, Gone: true})
+	wantStanding(room, "cyn", chat.Standing{Ever: true, RoomDeleted: true})
 	h.must(h.Admit(h.ctx, person("cyn"), time.Time{}))
 	h.refused(h.Revoke(h.ctx, "cyn"), chat.ErrUnavailable)
 	h.refused(h.Admit(h.ctx, person("cyn"), time.Time{}), chat.ErrRevoked)
-	h.heard()
-	if got, want := h.moved(), [][2]string{
+	h.wantPublished()
+	if got, want := h.takeChanged(), [][2]string{
 		{room, "dan"}, {room, "bob"}, {room, "ann"}, {room, "ann"}, {"", "ann"}, {"", "bob"},
 	}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)

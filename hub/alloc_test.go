@@ -15,14 +15,14 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// TestDeliveryAllocatesNothing: what a broadcast allocates is its frame, once for each encoding, however many connections
-// it goes to, and be it written alone or joined with others.
-func TestDeliveryAllocatesNothing(t *testing.T) {
+// TestDeliveryAllocatesOnlyFrames publishes to many connections and counts allocations. Each broadcast allocates one
+// frame per encoding in use, whatever the number of connections, whether frames are written alone or joined.
+func TestDeliveryAllocatesOnlyFrames(t *testing.T) {
 	const count = 100
 	for _, test := range []struct {
 		name   string
 		listen []Encoding // in turn
-		pushes int        // that are written together
+		pushes int        // how many pushes are held and then written together
 	}{
 		{"JSON", []Encoding{JSON}, 1},
 		{"JSON, joined", []Encoding{JSON}, 16},
@@ -33,7 +33,7 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := New(quietOptions())
-			conns := crowd(t, h, count, test.listen)
+			conns := subscribedConns(t, h, count, test.listen)
 			m := Message{Data: []byte(strings.Repeat("x", 200))}
 			allocs := testing.AllocsPerRun(100, func() {
 				for _, c := range conns {
@@ -47,38 +47,39 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 					c.Release(nil)
 				}
 				for _, c := range conns {
-					c.awaitFlusher()
+					c.awaitWritten()
 				}
 			})
 			if frames := float64(test.pushes * len(test.listen)); allocs > frames {
-				t.Errorf("%v allocations for %d deliveries of %d pushes, want the %v frames only", allocs, count*test.pushes, test.pushes, frames)
+				t.Errorf("%v allocations for %d deliveries of %d pushes, want only the %v frames", allocs, count*test.pushes, test.pushes, frames)
 			}
 		})
 	}
 }
 
-// TestRoundAllocatesNothing: nor does what is written at once, without being held.
-func TestRoundAllocatesNothing(t *testing.T) {
+// TestBroadcastAllocatesOnlyItsFrame publishes one message at a time, without Hold and Release. Each publish allocates
+// only the frame that all connections share.
+func TestBroadcastAllocatesOnlyItsFrame(t *testing.T) {
 	const count = 100
 	for _, e := range []Encoding{JSON, Protobuf} {
 		h := New(quietOptions())
-		conns := crowd(t, h, count, []Encoding{e})
+		conns := subscribedConns(t, h, count, []Encoding{e})
 		m := Message{Data: []byte(strings.Repeat("x", 200))}
 		allocs := testing.AllocsPerRun(100, func() {
 			m.Seq++
 			h.Publish("room", m)
 			for _, c := range conns {
-				c.awaitFlusher()
+				c.awaitWritten()
 			}
 		})
 		if allocs > 1 {
-			t.Errorf("%v allocations for a push to %d connections, want its frame only", allocs, count)
+			t.Errorf("%v allocations for a push to %d connections, want only its frame", allocs, count)
 		}
 	}
 }
 
-// crowd connects as many clients, which listen to "room" and discard what comes.
-func crowd(t *testing.T, h *Hub, count int, encodings []Encoding) []*Conn {
+// subscribedConns connects clients that are subscribed to "room". The clients read and discard what they receive.
+func subscribedConns(t *testing.T, h *Hub, count int, encodings []Encoding) []*Conn {
 	t.Helper()
 	next := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +93,7 @@ func crowd(t *testing.T, h *Hub, count int, encodings []Encoding) []*Conn {
 		h.Attach(ws, e, func(*Conn) Handler { return quiet{} }).Subscribe("room", 0, nil)
 	}))
 	t.Cleanup(func() {
-		h.hangUpAll()
+		h.conns.stop()
 		server.Close()
 	})
 	for n := range count {
@@ -105,18 +106,12 @@ func crowd(t *testing.T, h *Hub, count int, encodings []Encoding) []*Conn {
 			runtime.Gosched()
 		}
 	}
-	return h.connections()
+	return h.conns.list()
 }
 
-// awaitFlusher waits until everything is written and the flusher has ended.
-func (c *Conn) awaitFlusher() {
-	for {
-		c.mu.Lock()
-		flushing := c.flushing
-		c.mu.Unlock()
-		if !flushing {
-			return
-		}
+// awaitWritten waits until every frame queued for the connection is written.
+func (c *Conn) awaitWritten() {
+	for c.socket.QueuedBytes() > 0 {
 		runtime.Gosched()
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"hongbao/store/memstore"
 )
 
-func TestTwoInstances(t *testing.T) {
+func TestMessagesAndSignalsReachOtherInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		broker := memstore.NewBroker()
@@ -36,7 +36,7 @@ func TestTwoInstances(t *testing.T) {
 		synctest.Wait()
 		a.Publish("room", hub.Message{Data: []byte("loose")})
 		a.Signal("room", []byte("signal"))
-		time.Sleep(time.Second) // what is loose may wait a little
+		time.Sleep(time.Second) // messages without a seq may be deferred
 
 		want := []string{"room:1:from a", "room:2:from b", "room:0:loose"}
 		for name, c := range map[string]*client{"near": near, "far": far} {
@@ -52,7 +52,7 @@ func TestTwoInstances(t *testing.T) {
 	})
 }
 
-// tappedBus shows its receiver.
+// tappedBus passes the hub's Receiver to the test, which then acts as the bus.
 type tappedBus struct {
 	hub.Bus
 	receiver chan hub.Receiver // one slot
@@ -63,17 +63,18 @@ func (b *tappedBus) Run(ctx context.Context, r hub.Receiver) error {
 	return b.Bus.Run(ctx, r)
 }
 
-// TestSuspectComparesEveryTopic loses the last messages of more topics than one question holds: no gap shows it.
+// TestSuspectComparesEveryTopic loses the last message of each topic, so no later message shows a gap. There are more
+// topics than one query can name. After Suspect, every subscriber must receive the lost message.
 func TestSuspectComparesEveryTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const topics = 1200
 		s := newStore()
 		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 		o := s.options()
-		var questions atomic.Int32
+		var queries atomic.Int32
 		o.LastSeqs = func(ctx context.Context, names []string) (map[string]int64, error) {
-			if questions.Add(1); len(names) > 500 {
-				t.Errorf("asked for %d topics at once", len(names))
+			if queries.Add(1); len(names) > 500 {
+				t.Errorf("a query names %d topics, want at most 500", len(names))
 			}
 			return s.lastSeqs(ctx, names)
 		}
@@ -84,8 +85,8 @@ func TestSuspectComparesEveryTopic(t *testing.T) {
 		for i := range topics {
 			session.conn.Subscribe(fmt.Sprint("room ", i), 0, nil)
 		}
-		time.Sleep(3 * time.Second)
-		questions.Store(0)
+		time.Sleep(8 * time.Second) // until the comparisons after the start are over
+		queries.Store(0)
 		for i := range topics {
 			s.commit(fmt.Sprint("room ", i), "lost")
 		}
@@ -94,14 +95,15 @@ func TestSuspectComparesEveryTopic(t *testing.T) {
 		if got := len(c.received()); got != topics {
 			t.Errorf("%d of %d lost messages came", got, topics)
 		}
-		if n := questions.Load(); n != 3 {
-			t.Errorf("%d questions, want 3", n)
+		if n := queries.Load(); n != 3 {
+			t.Errorf("%d queries, want 3", n)
 		}
 	})
 }
 
-// TestMessageBetweenReadingAndSubscribing is published when nobody listens yet, after the subscriber's seq was read.
-func TestMessageBetweenReadingAndSubscribing(t *testing.T) {
+// TestMessageBeforeSubscribeIsFound publishes a message after the subscriber has read its seq from the store, and
+// before the subscriber subscribes. The subscriber must still receive the message.
+func TestMessageBeforeSubscribeIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h := start(t, s.options())
@@ -114,7 +116,7 @@ func TestMessageBetweenReadingAndSubscribing(t *testing.T) {
 	})
 }
 
-// brokenBus fails at once.
+// brokenBus is a Bus whose Run returns an error at once.
 type brokenBus struct{ hub.Bus }
 
 var errBroken = errors.New("broken")
@@ -129,8 +131,8 @@ func TestRunEndsWithItsBus(t *testing.T) {
 	}
 }
 
-// TestStartStop runs hubs again and again with connections coming and going at the same time.
-func TestStartStop(t *testing.T) {
+// TestRunAgainWhileConnectionsComeAndGo calls Run repeatedly while connections attach and end concurrently.
+func TestRunAgainWhileConnectionsComeAndGo(t *testing.T) {
 	for range 10 {
 		s := newStore()
 		o := s.options()

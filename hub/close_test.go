@@ -44,8 +44,9 @@ func TestCloseSendsWhatIsQueued(t *testing.T) {
 	})
 }
 
-// TestDeafPeerIsHungUp: a peer that takes nothing cannot keep its connection, nor who closes it.
-func TestDeafPeerIsHungUp(t *testing.T) {
+// TestPeerThatReadsNothingIsDisconnected closes the connection of a client that reads nothing, so the close frame
+// cannot be written. The connection must end all the same, and Close must not block.
+func TestPeerThatReadsNothingIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		_, session := dial(t, h, hub.JSON)
@@ -60,8 +61,9 @@ func TestDeafPeerIsHungUp(t *testing.T) {
 	})
 }
 
-// TestPeerThatDoesNotAnswerIsHungUp reads the close frame, says nothing, and goes on sending.
-func TestPeerThatDoesNotAnswerIsHungUp(t *testing.T) {
+// TestPeerThatIgnoresTheCloseFrameIsDisconnected has a client that reads the close frame and keeps sending. Its
+// connection must end after a timeout.
+func TestPeerThatIgnoresTheCloseFrameIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		c, session := dial(t, h, hub.JSON)
@@ -81,7 +83,7 @@ func TestPeerThatDoesNotAnswerIsHungUp(t *testing.T) {
 	})
 }
 
-func TestPeerCloses(t *testing.T) {
+func TestCloseFrameOfThePeerIsAnswered(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		message []byte
@@ -113,7 +115,7 @@ func TestPeerCloses(t *testing.T) {
 	}
 }
 
-func TestLostPeer(t *testing.T) {
+func TestLostPeerLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		c, session := connect(t, h, hub.JSON)
@@ -124,7 +126,7 @@ func TestLostPeer(t *testing.T) {
 			t.Errorf("stats %+v", stats)
 		}
 		session.conn.Subscribe("room", 0, nil)
-		session.conn.Send([]byte("nobody there"))
+		session.conn.Send([]byte("too late"))
 		session.conn.Close(3001, "drain")
 		if _, _, closed := session.received(); closed != 1 || h.Stats().Topics != 0 {
 			t.Errorf("Closed was called %d times, %d topics", closed, h.Stats().Topics)
@@ -132,7 +134,7 @@ func TestLostPeer(t *testing.T) {
 	})
 }
 
-func TestWhatThePeerMayNotSend(t *testing.T) {
+func TestForbiddenMessagesCloseTheConnection(t *testing.T) {
 	const limit = 1000
 	masked := func(b0, b1 byte) []byte { return []byte{b0, b1 | 0x80, 0, 0, 0, 0} }
 	for _, test := range []struct {
@@ -212,14 +214,14 @@ func TestFramesReachTheHandler(t *testing.T) {
 	})
 }
 
-func TestDrain(t *testing.T) {
+func TestDrainClosesWithinTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		const count = 40
 		clients := make([]*client, count)
 		ends := make([]time.Duration, count)
 		began := time.Now()
-		var busy *session
+		var busy *session // the session that has a command in progress
 		for i := range clients {
 			c, s := connect(t, h, hub.JSON)
 			clients[i] = c
@@ -253,15 +255,15 @@ func TestDrain(t *testing.T) {
 			}
 		}
 		if early < count/5 || early > count*4/5 {
-			t.Errorf("%d of %d closed in the first half of the window", early, count)
+			t.Errorf("%d of %d connections were closed in the first half of the window, want about half", early, count)
 		}
 		if got := clients[0].received(); len(got) != 1 || ends[0] < 8*time.Second {
-			t.Errorf("the busy one was closed after %v with %q, before its answer", ends[0], got)
+			t.Errorf("the connection with a command in progress was closed after %v with %q, want after its answer", ends[0], got)
 		}
 	})
 }
 
-func TestDrainGivesUp(t *testing.T) {
+func TestDrainEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		_, busy := connect(t, h, hub.JSON)

@@ -2,79 +2,86 @@ package hub
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	// compareEvery is the safety net: every sequenced topic is compared with the store.
+	// compareEvery is how often every sequenced topic is compared with the store, in case of losses that nothing else
+	// has revealed.
 	compareEvery = time.Minute
-	// downEvery is the same while the bus is down.
-	downEvery = 1500 * time.Millisecond
-	// comparePage is how many topics one LastSeqs asks for.
+	// compareDownEvery replaces compareEvery while the bus is down.
+	compareDownEvery = 1500 * time.Millisecond
+	// compareUpFor is how long compareDownEvery applies after the bus is up again. Another instance may find it some
+	// seconds later, and until then nothing on the bus tells of the messages published there.
+	compareUpFor = 5 * time.Second
+	// comparePage is the largest number of topics that one query to the store names.
 	comparePage = 500
-	// A new topic is compared twice. A message committed after the subscriber read its seq, and published before the
-	// subscription had effect (on the bus it takes a moment), left no trace here.
-	checkAfter   = 100 * time.Millisecond
-	recheckAfter = time.Second
 )
 
-// suspects are topics that may have missed messages.
-type suspects struct {
-	topicQueue
-	everything atomic.Bool
+// comparer compares the last seq of each topic with the store, to find lost messages that no later message has
+// revealed.
+type comparer struct {
+	// static
+	topics   *registry
+	lastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
+	log      *slog.Logger
+
+	queue workQueue[*topic]
+	all   atomic.Bool  // the next comparison is of every topic
+	often atomic.Int64 // compareDownEvery applies until this time, in Unix nanoseconds
 }
 
-// suspectAll asks for a comparison of every topic.
-func (h *Hub) suspectAll() {
-	h.suspects.everything.Store(true)
-	h.suspects.ring()
+// compareAll requests a comparison of every topic. It does not wait for it.
+func (c *comparer) compareAll() {
+	c.all.Store(true)
+	c.queue.ring()
 }
 
-// checkSoon has a topic compared that has just become sequenced.
-func (t *topic) checkSoon() {
-	t.checks = 2
-	t.checkAt = t.hub.wheels.after(checkAfter)
-	t.wakeBy(t.checkAt)
+// busUp requests a comparison of every topic, and more of them for compareUpFor.
+func (c *comparer) busUp() {
+	c.often.Store(time.Now().Add(compareUpFor).UnixNano())
+	c.compareAll()
 }
 
-// runCompare is the comparer.
-func (h *Hub) runCompare(ctx context.Context) {
+// run compares until ctx is done.
+func (c *comparer) run(ctx context.Context) {
 	ticker := time.NewTicker(compareEvery)
 	defer ticker.Stop()
-	down := time.NewTicker(downEvery)
+	down := time.NewTicker(compareDownEvery)
 	defer down.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			h.suspectAll()
+			c.compareAll()
 		case <-down.C:
-			if h.down.Load() {
-				h.suspectAll()
+			if c.topics.env.busDown.Load() || time.Now().UnixNano() < c.often.Load() {
+				c.compareAll()
 			}
-		case <-h.suspects.wake:
-			topics := h.suspects.take(comparePage)
-			if h.suspects.everything.Swap(false) {
-				topics = h.all()
+		case <-c.queue.wake:
+			topics := c.queue.take(comparePage)
+			if c.all.Swap(false) {
+				topics = c.topics.all()
 			}
-			h.compareAll(ctx, topics)
+			c.compare(ctx, topics)
 		}
 	}
 }
 
-// compareAll does not give up before all are compared or ctx is done.
-func (h *Hub) compareAll(ctx context.Context, topics []*topic) {
+// compare compares the topics with the store. It retries until that succeeds or ctx is done.
+func (c *comparer) compare(ctx context.Context, topics []*topic) {
 	wait := gapWait
 	for len(topics) > 0 {
 		n := min(len(topics), comparePage)
-		err := h.compare(ctx, topics[:n])
+		err := c.comparePart(ctx, topics[:n])
 		if err == nil {
 			topics, wait = topics[n:], gapWait
 			continue
 		}
-		h.o.Log.Warn("topics not compared", "count", len(topics), "err", err)
+		c.log.Warn("topics not compared", "count", len(topics), "err", err)
 		select {
 		case <-ctx.Done():
 			return
@@ -84,8 +91,9 @@ func (h *Hub) compareAll(ctx context.Context, topics []*topic) {
 	}
 }
 
-// compare asks the store for the last seq of topics; those that lag behind get a gap to repair.
-func (h *Hub) compare(ctx context.Context, topics []*topic) error {
+// comparePart reads the last seqs of one page of topics from the store. It marks each topic that is behind the store as
+// having a gap.
+func (c *comparer) comparePart(ctx context.Context, topics []*topic) error {
 	names := make([]string, 0, len(topics))
 	for _, t := range topics {
 		t.mu.Lock()
@@ -99,14 +107,14 @@ func (h *Hub) compare(ctx context.Context, topics []*topic) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	lasts, err := h.o.LastSeqs(ctx, names)
+	lasts, err := c.lastSeqs(ctx, names)
 	if err != nil {
 		return err
 	}
 	for _, t := range topics {
 		t.mu.Lock()
 		if last := lasts[t.name]; last > t.last && t.last != unsequenced && !t.dead.Load() {
-			t.missing(last)
+			t.exists(last)
 		}
 		t.mu.Unlock()
 	}

@@ -1,223 +1,313 @@
 package hub
 
 import (
-	"math/rand/v2"
-	"net"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"hongbao/hub/internal/socket"
 )
 
-// Handler is the owner of a connection: a session.
+// Close codes that the hub chooses itself.
+const (
+	CloseSlow     = socket.CloseSlow     // the client did not read its messages fast enough
+	CloseNoPong   = socket.CloseNoPong   // the client did not answer a ping
+	CloseProtocol = socket.CloseProtocol // the client sent a text message that is not UTF-8
+)
+
+// Handler handles the messages of one client. Its methods run on goroutines that serve many connections, so they must
+// not block: not on the network, a store or another client. Work that may block runs on a goroutine of its own.
 type Handler interface {
-	// Frame is one whole message from the client, on the reading goroutine; data is only valid meanwhile. True: what it has
-	// queued is to be flushed. Blocking here is the client's back-pressure, but while the handler is Idle and the client takes its
-	// replies it must not: the goroutine may read for others, too.
-	Frame(binary bool, data []byte) (flush bool)
-	// Signal is a message to the session itself (Hub.Signal). It holds up whoever gave it, so it must be quick.
+	// Frame handles one whole message of the client. Messages are handled one at a time. The next one is handled only
+	// after the client has read the replies to earlier ones (Conn.Behind). data is valid only during the call. If flush
+	// is true, replies were queued and the caller writes them.
+	//
+	// Work that may block is returned as rest. If rest is not nil, it runs on a goroutine of this connection. The
+	// client's next message is handled after rest has returned, so slow work delays only this client.
+	Frame(binary bool, data []byte) (flush bool, rest func())
+	// Signal handles a signal that was sent to a topic of the connection (Hub.Signal). It runs on the goroutine of the
+	// sender or of the bus.
 	Signal(topic string, data []byte)
-	// Idle tells whether no command is in flight. Ears and the clock ask it, so it must be quick.
+	// Idle reports whether no command of the client is in progress.
 	Idle() bool
 	// Closed is called once, after the connection has left all topics.
 	Closed()
 }
 
-// Conn is one socket. Its methods may be called from any goroutine, and never block on the network.
+// Conn is one client's connection. Its methods may be called from any goroutine, and none of them blocks.
 type Conn struct {
 	// static after Attach
-	hub     *Hub
-	ws      *websocket.Conn
-	raw     syscall.RawConn // nil: not plain TCP, and not to be written to without waiting
-	line    *line           // nil: no ear hears for it
-	fd      int             // of line
+	shared  *connections
 	handler Handler
-	flusher func() // c.flush as a value: starting it allocates nothing
-	enc     Encoding
 
-	heard  atomic.Bool  // a frame came since the last ping
-	busy   atomic.Bool  // the reader is inside Handler.Frame and cannot hear anything
-	queued atomic.Int64 // bytes of pushes that are queued, held or being written
-	owed   atomic.Int64 // the same of replies
-	begun  atomic.Int64 // the tick at which the message that is coming in began; 0: none is
+	socket socket.Socket
 
-	writeBy time.Duration // owned by the flusher: the write deadline, since wheel.start
-
-	mu       sync.Mutex // guards the following
-	queue    *batch     // nil: empty
-	held     *batch     // what was queued since Hold
-	subs     []*sub
-	timer    timer // at the earliest of the three ticks
-	pingAt   int64 // 0: never
-	pongBy   int64
-	closeAt  int64
-	expiry   expiry        // what to say at closeAt
-	code     int           // the code of our close frame; 0: none
-	caughtUp chan struct{} // closed when CatchUp may go on; nil: nobody waits
-	parked   bool          // there is no reader until something comes
-	byPeer   bool          // the peer's close frame came first
-	holding  bool
-	flushing bool // a flusher is at work
-	late     bool // the next tick looks whether it is to be flushed
-	waited   int8 // how many ticks have looked, and left it for a reply
-	closing  bool // the close frame is queued or the socket lost: nothing is queued any more
-	left     bool // the reader has ended and left all topics
+	mu            sync.Mutex // guards the fields below
+	subscriptions []connSubscription
+	left          bool // the connection has ended: no subscription may be added
 }
 
-// expiry is a close to come.
-type expiry struct {
-	code   int
-	reason string
+// connSubscription is one entry in a connection's list of its subscriptions.
+type connSubscription struct {
+	topic        *topic
+	subscription *subscription
 }
 
-// Attach takes over an upgraded socket. The handler is made with the Conn, then reading starts.
-// The handler must not subscribe before it is returned.
-func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
-	c := &Conn{hub: h, ws: ws, enc: e}
-	c.flusher = c.flush
-	c.know(ws.NetConn())
-	h.wheels.deal(&c.timer, c)
-	ws.SetReadLimit(0) // the reader has its own limit, so that the close frame is the flusher's
-	ws.SetPingHandler(c.pinged)
-	ws.SetPongHandler(c.ponged)
-	ws.SetCloseHandler(c.peerClosed)
+// connections holds the connections of a hub, and the data that they share.
+type connections struct {
+	// static
+	topics  *registry
+	counts  *counters
+	sockets *socket.Group
+
+	mu      sync.Mutex // guards the fields below
+	all     map[*Conn]struct{}
+	stopped bool          // a connection that attaches now is closed at once
+	empty   chan struct{} // closed when the last connection ends; nil: no goroutine waits for that
+}
+
+// attach takes over an upgraded WebSocket.
+func (s *connections) attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
+	c := &Conn{shared: s}
+	s.sockets.Open(&c.socket, ws, e, connOwner{c})
 	c.handler = handler(c)
-	if !h.add(c) {
+	if !s.add(c) {
 		ws.Close()
 	}
-	if !c.park() {
-		go c.read()
-	}
+	c.socket.Start()
 	return c
 }
 
-// know finds out what the socket can do.
-func (c *Conn) know(socket net.Conn) {
-	l, audible := socket.(*line)
-	if audible {
-		socket = l.Conn
-	}
-	tcp, ok := socket.(*net.TCPConn)
-	if !ok {
-		return
-	}
-	c.raw, _ = tcp.SyscallConn() // it fails for none at all
-	if audible && c.raw.Control(func(fd uintptr) { c.fd = int(fd) }) == nil {
-		c.line = l
+// add registers a new connection. It returns false if the hub has stopped; the caller must then close the connection.
+func (s *connections) add(c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[c] = struct{}{}
+	return !s.stopped
+}
+
+// remove unregisters a connection whose socket is closed.
+func (s *connections) remove(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, c)
+	if len(s.all) == 0 && s.empty != nil {
+		close(s.empty)
+		s.empty = nil
 	}
 }
 
-// Encoding of the connection.
-func (c *Conn) Encoding() Encoding { return c.enc }
+// count returns the number of connections.
+func (s *connections) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
 
-// Send queues a reply or a push made for this connection alone, without frame or delimiter. It is never shed, and no
-// reason to call the client slow: CatchUp is for that.
-func (c *Conn) Send(payload []byte) {
-	if c.Queue(payload) {
-		c.Flush()
+// list returns all connections.
+func (s *connections) list() []*Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	conns := make([]*Conn, 0, len(s.all))
+	for c := range s.all {
+		conns = append(conns, c)
+	}
+	return conns
+}
+
+// resume accepts connections again after stop.
+func (s *connections) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = false
+}
+
+// stop closes all connections without a close frame, and waits until they have ended. A connection that attaches later
+// is closed at once.
+func (s *connections) stop() {
+	s.mu.Lock()
+	s.stopped = true
+	empty := make(chan struct{})
+	s.empty = empty
+	if len(s.all) == 0 {
+		close(empty)
+		s.empty = nil
+	}
+	s.mu.Unlock()
+	for _, c := range s.list() {
+		c.socket.Abort()
+	}
+	<-empty
+}
+
+// Encoding returns the encoding in which the client receives messages.
+func (c *Conn) Encoding() Encoding { return c.socket.Encoding() }
+
+// Send queues one message for this client alone and starts writing it. Such messages are never dropped and never make
+// the client count as slow. The caller limits them by waiting for Behind. The message has no frame and no delimiter.
+func (c *Conn) Send(message []byte) {
+	if c.socket.Reply(message) {
+		c.socket.Flush()
 	}
 }
 
-// Queue is Send for who holds a lock or has more to send: true, and he is to call Flush soon.
-func (c *Conn) Queue(payload []byte) (flush bool) {
-	return c.enqueueLate(item{frame: newFrame(c.enc, payload), reply: true})
-}
+// Queue queues a message as Send does, and does not write it. It is for callers that hold a lock or queue several
+// messages. If it returns true, the caller must call Flush soon.
+func (c *Conn) Queue(message []byte) (flush bool) { return c.socket.Reply(message) }
 
-// Flush writes what is queued, as far as the socket takes it without waiting; the rest is for a flusher.
-func (c *Conn) Flush() {
-	if c.raw == nil {
-		go c.flusher()
-		return
-	}
-	t := c.hub.pools.tries.Get().(*try)
-	t.flush(c)
-	c.hub.pools.giveTry(t)
-}
+// Flush writes the queued messages, as far as the socket accepts them without blocking. A goroutine of the socket
+// writes the rest.
+func (c *Conn) Flush() { c.socket.Flush() }
 
-// CatchUp waits until the client has taken its replies, but for a queue's worth, or is gone. Whoever makes replies
-// calls it before he makes the next, or the next few: it is what bounds them.
-func (c *Conn) CatchUp() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.behindLocked() {
-		if c.caughtUp == nil {
-			c.caughtUp = make(chan struct{})
-		}
-		caughtUp := c.caughtUp
-		c.mu.Unlock()
-		<-caughtUp
-		c.mu.Lock()
-	}
-}
+// Behind returns a channel that is closed when the unread replies fit into the queue's bound again, or the connection
+// ends. It returns nil if they fit now. A goroutine that queues replies must wait for the channel before it queues
+// more; nothing else limits them.
+func (c *Conn) Behind() <-chan struct{} { return c.socket.Behind() }
 
-// Hold keeps everything queued from now on back until Release.
-func (c *Conn) Hold() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.holding = true
-}
+// Hold delays all messages queued from now on, until Release is called.
+func (c *Conn) Hold() { c.socket.Hold() }
 
-// Release sends first (may be nil) ahead of all that was held, and starts the pings.
-func (c *Conn) Release(first []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.holding = false
-	if first != nil {
-		c.enqueueLocked(item{frame: newFrame(c.enc, first), reply: true})
-	}
-	if c.closing {
-		return
-	}
-	if c.held != nil {
-		if c.queue == nil {
-			c.queue = c.held
-		} else {
-			c.queue.items = append(c.queue.items, c.held.items...)
-			c.hub.pools.giveBatch(c.held)
-		}
-		c.held = nil
-		c.wakeLocked()
-	}
-	if c.pingAt == 0 {
-		c.pingAt = c.hub.wheels.after(rand.N(c.hub.o.PingEvery))
-		c.rearmLocked()
-	}
-}
+// Release queues first (if not nil), then all messages that Hold has delayed, and writes them. The hub pings the client
+// from then on.
+func (c *Conn) Release(first []byte) { c.socket.Release(first) }
 
-// Subscribe adds the connection to the topic. seen is the last seq known from the store (negative: the topic has no
-// sequence); the position returned is max(seen, the last delivered here): every later seq will come, none up to it.
-// announce, if not nil, makes a push that is queued before any message of the topic; it must not call the hub.
-// Subscribing twice changes nothing, unless the topic has Ended: then it starts anew.
+// Close sends the queued messages and then a close frame, and closes the connection. Further calls do nothing.
+func (c *Conn) Close(code int, reason string) { c.socket.Close(code, reason) }
+
+// CloseAt schedules Close for the time t. A later call replaces the schedule; the zero time cancels it.
+func (c *Conn) CloseAt(t time.Time, code int, reason string) { c.socket.CloseAt(t, code, reason) }
+
+// Subscribe subscribes the connection to a topic. seen is the last seq that the caller has read from the store; a
+// negative seen means that the topic's messages have no seq. The returned position is the higher of seen and the
+// topic's last seq delivered on this instance. The connection receives every message after the position, and none up to
+// it.
+//
+// If announce is not nil, its result is queued before any message of the topic. announce must not call the hub. Calling
+// Subscribe again has no effect, except after Ended: then a new subscription begins.
 func (c *Conn) Subscribe(topic string, seen int64, announce func(position int64) []byte) (position int64) {
-	t := c.hub.enter(topic)
-	defer c.hub.exit(t)
-	return t.subscribe(c, seen, announce)
+	t := c.shared.topics.lockOrCreate(topic)
+	defer c.shared.topics.unlock(t)
+	old := c.subscriptionTo(t)
+	if old == nil && c.socket.Closing() {
+		return t.learn(seen)
+	}
+	position, s := t.subscribe(c, old, seen, announce)
+	if old == nil && !c.subscribed(t, s) {
+		t.remove(s)
+	}
+	return position
 }
 
-// Unsubscribe takes the connection out of the topic when it has got all messages up to through (0: now), and then queues
-// last. It does nothing when the connection does not listen to the topic.
-func (c *Conn) Unsubscribe(topic string, through int64, last ...[]byte) {
-	t := c.hub.lookup(topic)
+// Unsubscribe ends the subscription once the connection has been sent all messages up to seq through; 0 means at once.
+// It then queues the pushes. It does nothing if there is no subscription.
+func (c *Conn) Unsubscribe(topic string, through int64, pushes ...[]byte) {
+	t := c.shared.topics.lock(topic)
 	if t == nil {
 		return
 	}
-	t.mu.Lock()
-	defer c.hub.exit(t)
-	t.unsubscribe(c, through, last)
+	defer c.shared.topics.unlock(t)
+	if s := c.subscriptionTo(t); s != nil {
+		t.unsubscribe(s, through, pushes)
+	}
 }
 
-// Ended tells whether a Message.Last has ended the topic for the connection, which has not been taken out of it yet.
+// Ended reports whether a message with Final has ended the connection's subscription to the topic. It is false again
+// after Unsubscribe or Subscribe.
 func (c *Conn) Ended(topic string) bool {
-	t := c.hub.lookup(topic)
+	t := c.shared.topics.lock(topic)
 	if t == nil {
 		return false
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
+	s := c.subscriptionTo(t)
+	return s != nil && s.leave == ended
+}
+
+// Topics lists the topics that the connection is subscribed to.
+func (c *Conn) Topics() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.subTo(t)
-	return s != nil && s.end == over
+	names := make([]string, len(c.subscriptions))
+	for i, s := range c.subscriptions {
+		names[i] = s.topic.name
+	}
+	return names
+}
+
+// subscriptionTo returns the connection's subscription to a topic, or nil if there is none.
+func (c *Conn) subscriptionTo(t *topic) *subscription {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.subscriptions {
+		if s.topic == t {
+			return s.subscription
+		}
+	}
+	return nil
+}
+
+// subscribed records a new subscription. It returns false if the connection has ended, so that the subscription must be
+// removed.
+func (c *Conn) subscribed(t *topic, s *subscription) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.left {
+		c.subscriptions = append(c.subscriptions, connSubscription{t, s})
+	}
+	return !c.left
+}
+
+// unsubscribed implements Subscriber.
+func (c *Conn) unsubscribed(s *subscription) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.IndexFunc(c.subscriptions, func(own connSubscription) bool { return own.subscription == s }); i >= 0 {
+		c.subscriptions = slices.Delete(c.subscriptions, i, i+1)
+	}
+}
+
+// subscribedTo implements Subscriber.
+func (c *Conn) subscribedTo(topic string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.subscriptions, func(s connSubscription) bool { return s.topic.name == topic })
+}
+
+// deliver implements Subscriber.
+func (c *Conn) deliver(f socket.Frame) (flush bool) { return c.socket.Deliver(f) }
+
+// signal implements Subscriber.
+func (c *Conn) signal(topic string, data []byte) { c.handler.Signal(topic, data) }
+
+// connOwner implements socket.Owner for a connection. Its methods are called by the connection's socket.
+type connOwner struct{ *Conn }
+
+// Frame implements socket.Owner.
+func (o connOwner) Frame(binary bool, data []byte) (flush bool, rest func()) {
+	return o.handler.Frame(binary, data)
+}
+
+// Idle implements socket.Owner.
+func (o connOwner) Idle() bool { return o.handler.Idle() }
+
+// Left implements socket.Owner.
+func (o connOwner) Left() {
+	o.mu.Lock()
+	subscriptions := o.subscriptions
+	o.subscriptions, o.left = nil, true
+	o.mu.Unlock()
+	for _, s := range subscriptions {
+		s.topic.mu.Lock()
+		s.topic.remove(s.subscription)
+		o.shared.topics.unlock(s.topic)
+	}
+	o.handler.Closed()
+}
+
+// Gone implements socket.Owner.
+func (o connOwner) Gone(code int, byPeer bool) {
+	o.shared.counts.closed(code, byPeer)
+	o.shared.remove(o.Conn)
 }

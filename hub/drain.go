@@ -3,72 +3,46 @@ package hub
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
 const (
-	// drainTick is how often a drain looks at the connections whose moment has come.
-	drainTick = 50 * time.Millisecond
-	// drainPatience is how long a connection may keep its commands in flight after its moment.
+	// drainInterval is how often Drain looks for connections whose time to be closed has come.
+	drainInterval = 50 * time.Millisecond
+	// drainPatience is how long a connection with commands in progress may stay open after its time to be closed.
 	drainPatience = 10 * time.Second
 )
 
-// departure is one connection's moment in a drain.
-type departure struct {
-	conn *Conn
-	at   time.Time
-}
-
-// Drain closes every connection with code at a random moment of the window, each after its commands in
-// flight were answered (Handler.Idle), and returns when all are gone or ctx is done.
+// Drain closes every connection with the code and reason. Each connection is closed at a random time within the window,
+// once it has no command in progress (Handler.Idle). Connections that attach during the drain get a time in the rest of
+// the window. Drain returns when all have ended or ctx is done.
 func (h *Hub) Drain(ctx context.Context, window time.Duration, code int, reason string) error {
-	ticker := time.NewTicker(drainTick)
+	ticker := time.NewTicker(drainInterval)
 	defer ticker.Stop()
 	end := time.Now().Add(window)
-	leaving := map[*Conn]bool{}
-	var departures []departure
+	dueAt := map[*Conn]time.Time{} // when each connection is to be closed; the zero time: it is closed already
 	for {
 		now := time.Now()
-		// Who attaches during the drain gets a moment of what is left of the window.
-		for _, c := range h.connections() {
-			if !leaving[c] {
-				leaving[c] = true
-				departures = append(departures, departure{c, randomBetween(now, end)})
-			}
-		}
-		if h.Connections() == 0 {
+		conns := h.conns.list()
+		if len(conns) == 0 {
 			return nil
 		}
-		departures = slices.DeleteFunc(departures, func(d departure) bool {
-			if now.Before(d.at) || !d.conn.handler.Idle() && now.Before(d.at.Add(drainPatience)) {
-				return false
+		for _, c := range conns {
+			due, known := dueAt[c]
+			if !known {
+				due = now.Add(rand.N(max(end.Sub(now), 1)))
+				dueAt[c] = due
 			}
-			d.conn.Close(code, reason)
-			return true
-		})
+			if due.IsZero() || now.Before(due) || !c.handler.Idle() && now.Before(due.Add(drainPatience)) {
+				continue
+			}
+			c.Close(code, reason)
+			dueAt[c] = time.Time{}
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
-}
-
-func randomBetween(from, to time.Time) time.Time {
-	if !to.After(from) {
-		return from
-	}
-	return from.Add(rand.N(to.Sub(from)))
-}
-
-// connections lists the connections of this moment.
-func (h *Hub) connections() []*Conn {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	conns := make([]*Conn, 0, len(h.conns))
-	for c := range h.conns {
-		conns = append(conns, c)
-	}
-	return conns
 }

@@ -4,50 +4,38 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"hongbao/hub/internal/wheel"
 )
 
 const (
-	// gapWait is how long a missing message may still be on its way: the publishes of two committers may cross.
+	// gapWait is how long a topic waits for a missing message before it reads it from the store. Concurrent publishers
+	// may cause messages to arrive out of order.
 	gapWait = 100 * time.Millisecond
-	// maxRetry bounds the wait between two attempts to repair.
+	// maxRetry is the longest wait between two failed reads from the store.
 	maxRetry = 5 * time.Second
-	// maxWaiting bounds what waits behind a gap; what does not fit is fetched later.
+	// maxWaiting bounds the messages that wait behind a gap, and likewise the signals. Messages over the bound are
+	// dropped, and later read from the store.
 	maxWaiting = 1024
 )
 
-// gap is what a topic knows of while something before it is missing.
+// gap is the state of a topic while sequenced messages are missing.
 type gap struct {
 	top     int64        // the highest seq known to exist
-	waiting []Message    // ascending, all after topic.last
+	waiting []Message    // messages that arrived too early, ascending, all after topic.last
 	signals []heldSignal // ascending by after
-	due     int64        // tick at which to repair, unless the topic moves before
-	tries   int          // in a row without success
+	due     wheel.Tick   // when to read from the store, unless messages arrive before
+	tries   int          // failed fetches in a row
 }
 
-// heldSignal is a signal that came while messages published before it were missing.
+// heldSignal is a signal that waits for missing messages, because they were published before the signal.
 type heldSignal struct {
 	after int64
 	data  []byte
 }
 
-// patience is how long a topic waits for what is missing: not at all while the bus is down, for nothing will come.
-func (h *Hub) patience() time.Duration {
-	if h.down.Load() {
-		return 0
-	}
-	return gapWait
-}
-
-// missing notes that messages up to top exist.
-func (t *topic) missing(top int64) {
-	if t.gap == nil {
-		t.gap = &gap{due: t.hub.wheels.after(t.hub.patience())}
-		t.wakeBy(t.gap.due)
-	}
-	t.gap.top = max(t.gap.top, top)
-}
-
-// keep puts a message into its place in the waiting line.
+// keep adds a message that arrived before an earlier one. It does nothing if the message is present or there are
+// maxWaiting earlier ones.
 func (g *gap) keep(m Message) {
 	i, found := slices.BinarySearchFunc(g.waiting, m.Seq, func(w Message, seq int64) int {
 		return cmp.Compare(w.Seq, seq)
@@ -61,7 +49,8 @@ func (g *gap) keep(m Message) {
 	g.waiting = slices.Insert(g.waiting, i, m)
 }
 
-// hold makes a signal wait for all that is known; false: too many wait already.
+// hold makes a signal wait for all messages that are known to exist. It returns false, and does not keep the signal, if
+// maxWaiting signals wait already.
 func (g *gap) hold(data []byte) bool {
 	if len(g.signals) == maxWaiting {
 		return false
@@ -70,77 +59,21 @@ func (g *gap) hold(data []byte) bool {
 	return true
 }
 
-// advance delivers what has become due after topic.last has moved, and returns the signals that have waited for it.
-func (t *topic) advance() []heldSignal {
-	g := t.gap
-	if g == nil {
-		return nil
-	}
+// release removes and returns the signals that need no message after seq last.
+func (g *gap) release(last int64) []heldSignal {
 	n := 0
-	for ; n < len(g.waiting) && g.waiting[n].Seq <= t.last+1; n++ {
-		if g.waiting[n].Seq == t.last+1 {
-			t.deliver(g.waiting[n])
-			t.step()
-		}
+	for n < len(g.signals) && g.signals[n].after <= last {
+		n++
 	}
-	g.waiting = slices.Delete(g.waiting, 0, n)
-	if g.top <= t.last {
-		t.gap = nil
-		return g.signals
-	}
-	g.tries = 0
-	g.due = t.hub.wheels.after(t.hub.patience())
-	ready := 0
-	for ready < len(g.signals) && g.signals[ready].after <= t.last {
-		ready++
-	}
-	signals := g.signals[:ready:ready]
-	g.signals = g.signals[ready:]
+	signals := g.signals[:n:n]
+	g.signals = g.signals[n:]
 	return signals
 }
 
-// retryLater puts the next repair off, the longer the more have failed in a row.
-func (t *topic) retryLater() {
-	g := t.gap
-	g.due = t.hub.wheels.after(min(gapWait<<min(g.tries, 10), maxRetry))
+// backoff returns the wait before the next read from the store. The wait doubles with each failure in a row, up to
+// maxRetry.
+func (g *gap) backoff() time.Duration {
+	wait := min(gapWait<<min(g.tries, 10), maxRetry)
 	g.tries++
-	t.wakeBy(g.due)
-}
-
-// wakeBy arms the topic's timer, unless it fires earlier anyway.
-func (t *topic) wakeBy(tick int64) {
-	if t.wake == 0 || tick < t.wake {
-		t.wake = tick
-		t.timer.arm(tick)
-	}
-}
-
-// fire hands the topic to the repairers or the comparer when its time has come.
-func (t *topic) fire(now int64, next *round) *round {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.dead.Load() {
-		return next
-	}
-	t.wake = 0
-	t.forgetRecent(now)
-	if g := t.gap; g != nil && !t.repairing {
-		if now < g.due {
-			t.wakeBy(g.due)
-		} else {
-			t.repairing = true
-			t.hub.repairs.add(t)
-		}
-	}
-	if t.checks > 0 {
-		if now >= t.checkAt {
-			t.checks--
-			t.checkAt = t.hub.wheels.after(recheckAfter)
-			t.hub.suspects.add(t)
-		}
-		if t.checks > 0 {
-			t.wakeBy(t.checkAt)
-		}
-	}
-	return next
+	return wait
 }

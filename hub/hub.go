@@ -3,79 +3,72 @@ package hub
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
 	"log/slog"
-	"sync"
-	"sync/atomic"
+	"net/http"
 	"time"
+
+	"github.com/gorilla/websocket"
+
+	"hongbao/hub/internal/envelope"
+	"hongbao/hub/internal/poll"
+	"hongbao/hub/internal/socket"
+	"hongbao/hub/internal/wheel"
 )
 
-// Encoding is how a connection wants its frames.
-type Encoding uint8
+// noticeTopic carries the notices on the bus. No topic of a connection may have this name.
+const noticeTopic = "!notices"
 
-// The two encodings.
-const (
-	JSON     Encoding = iota // text frames, messages separated by newlines
-	Protobuf                 // binary frames, messages prefixed by their varint length
-)
-
-// Message is one push to a topic. Seq > 0: sequenced, delivered in order without gaps. Seq 0: may be shed.
-type Message struct {
-	Seq  int64
-	Data []byte
-	Last string // a topic: whoever listens to that one, too, gets nothing behind this message
-	Late bool   // may wait for something else to be written with, not long; so may all of Seq 0
-}
-
-// Options of a hub. Encode, Ping, Fetch and LastSeqs are required.
+// Options configures a hub. Encode, Ping, Fetch and LastSeqs are required.
 type Options struct {
-	// Encode makes one push of a topic ready for the wire, without frame or delimiter; empty: nothing to send. It is
-	// called at most once per message and encoding, and only when someone wants that encoding. It must not call the hub.
+	// Encode returns a message of a topic as it is sent to clients, without frame or delimiter. If the result is empty,
+	// nothing is sent. The hub calls it at most once per message and encoding, and only if a subscriber uses that
+	// encoding. It must not call the hub.
 	Encode func(e Encoding, topic string, m Message) []byte
-	// Ping is the liveness message of an encoding, without frame or delimiter. It is called once, by New.
+	// Decode parses the Data of a message from the bus into its Meta. If Decode is nil, messages from the bus have no
+	// Meta.
+	Decode func(topic string, seq int64, data []byte) any
+	// Ping returns the message that the hub sends to check that a client is alive, without frame or delimiter. New
+	// calls it once per encoding.
 	Ping func(e Encoding) []byte
-	// Fetch reads messages from the store, ascending by topic: to repair gaps, and for those who come back.
+	// Fetch reads messages from the store, ascending by seq within each topic. The hub needs them to fill gaps and to
+	// serve clients that reconnect.
 	Fetch func(ctx context.Context, spans []Span) (map[string][]Message, error)
-	// Revise tells what a sequenced message makes of those before it, each of which it is then given; nil: nothing. So what is
-	// taken back is not sent again. The option may be nil, too.
-	Revise func(m Message) func(data []byte) []byte
-	// LastSeqs reads the last seq of sequenced topics from the store. Topics that it does not know it leaves out.
+	// Revise returns a function that applies to earlier messages the changes that m makes, such as a recalled text. It
+	// returns nil if m changes none. So a recalled text is not sent to clients that reconnect. Revise may be nil.
+	Revise func(m Message) (change func(earlier Message) Message)
+	// LastSeqs reads the last seqs of sequenced topics from the store. The result omits topics that the store does not
+	// know.
 	LastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 
-	Bus        Bus           // nil: alone
-	Log        *slog.Logger  // nil: silent
-	QueueBytes int           // 1 MiB; a connection's queue: over it unsequenced pushes are shed, then it is closed (3008)
-	FrameBytes int           // 64 KiB; a bigger message from a client closes its connection (1009)
-	PingEvery  time.Duration // 25 s
-	PongWithin time.Duration // 8 s
+	Bus        Bus           // nil: this is the only instance
+	Log        *slog.Logger  // nil: nothing is logged
+	QueueBytes int           // default 1 MiB; over it, pushes without Seq are dropped; if still over it, the connection is closed (3008)
+	FrameBytes int           // default 64 KiB; a client's connection is closed (1009) if it sends a longer message
+	PingEvery  time.Duration // default 25 s
+	PongWithin time.Duration // default 8 s
 }
 
-// Hub holds the connections of this instance.
+// newPoller creates the poller of a hub. Tests replace it.
+var newPoller = poll.New
+
+// Hub holds the connections of this instance and their topics.
 type Hub struct {
 	// static after New
 	o      Options
-	seed   maphash.Seed
-	pings  [2][]byte // ready frames by encoding
-	shards [shardCount]shard
-	peers  Peers // static after SetPeers; nil: nobody cares for the other instances
+	wheels *wheel.Wheels
+	poller poll.Poller
+	peers  Peers // static after SetPeers; nil: notices are ignored
 
-	down     atomic.Bool // the bus is known to be down
-	pools    pools
-	wheels   wheels
-	late     late
-	ears     ears
-	repairs  topicQueue // topics with a gap to close
-	suspects suspects   // topics to compare with the store
 	counts   counters
-	kept     atomic.Int64 // bytes of recent messages, of all topics
-
-	mu      sync.Mutex // guards the following
-	conns   map[*Conn]struct{}
-	stopped bool          // Run has ended: who attaches now is hung up
-	empty   chan struct{} // closed when the last connection is gone; nil while nobody waits
+	env      environment
+	topics   registry
+	conns    connections
+	repairer repairer
+	comparer comparer
+	resumer  resumer
 }
 
-// New makes a hub.
+// New returns a hub that is not running yet.
 func New(o Options) *Hub {
 	o.QueueBytes = cmp.Or(o.QueueBytes, 1<<20)
 	o.FrameBytes = cmp.Or(o.FrameBytes, 64<<10)
@@ -84,120 +77,79 @@ func New(o Options) *Hub {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{o: o, seed: maphash.MakeSeed(), conns: map[*Conn]struct{}{}}
-	for _, e := range []Encoding{JSON, Protobuf} {
-		h.pings[e] = newFrame(e, o.Ping(e))
-	}
-	for i := range h.shards {
-		h.shards[i].topics = map[string]*topic{}
-	}
-	h.pools.init(h)
-	h.wheels.init()
-	h.ears.init()
-	h.repairs.wake = make(chan struct{}, 1)
-	h.suspects.wake = make(chan struct{}, 1)
+	h := &Hub{o: o, wheels: wheel.New(), poller: newPoller()}
+	h.env.encode, h.env.revise, h.env.wheels, h.env.counts = o.Encode, o.Revise, h.wheels, &h.counts
+	h.env.needsRepair, h.env.needsCompare = h.repairer.queue.add, h.comparer.queue.add
+	h.topics.init(&h.env, o.Bus)
+	h.repairer = repairer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log, queue: newWorkQueue[*topic]()}
+	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, log: o.Log, queue: newWorkQueue[*topic]()}
+	h.resumer = resumer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log}
+	h.conns.topics, h.conns.counts, h.conns.all = &h.topics, &h.counts, map[*Conn]struct{}{}
+	h.conns.sockets = socket.NewGroup(socket.Options{
+		Ping: o.Ping, QueueBytes: o.QueueBytes, FrameBytes: o.FrameBytes, PingEvery: o.PingEvery, PongWithin: o.PongWithin,
+	}, h.wheels, h.poller)
 	return h
 }
 
-// Run drives timers, the bus and gap repair until ctx is done, then hangs up every connection that is left and
-// waits until all are gone. It may be run again.
-func (h *Hub) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	h.mu.Lock()
-	h.stopped = false
-	h.mu.Unlock()
+// SetPeers sets the receiver of the notices of other instances. Call it before Run.
+func (h *Hub) SetPeers(p Peers) { h.peers = p }
 
-	if h.o.Bus != nil {
-		h.down.Store(true)
-		h.deaf(true)
-		if h.peers != nil {
-			h.o.Bus.Subscribe(noticeTopic)
-		}
-	}
-	var group sync.WaitGroup
-	group.Go(func() { h.runClock(ctx) })
-	group.Go(func() { h.ears.run(ctx) })
-	group.Go(func() { h.runCompare(ctx) })
-	for range repairers {
-		group.Go(func() { h.runRepair(ctx) })
-	}
-	var failed error
-	if h.o.Bus != nil {
-		group.Go(func() {
-			err := h.o.Bus.Run(ctx, busEnd{h})
-			if err != nil && ctx.Err() == nil {
-				failed = err
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	h.hangUpAll()
-	return failed
+// Pollable wraps the ResponseWriter that is passed to the WebSocket upgrade. A connection made from the result needs no
+// goroutine while it is idle.
+func Pollable(w http.ResponseWriter) http.ResponseWriter { return socket.Pollable(w) }
+
+// Attach makes an upgraded WebSocket a connection of the hub. It calls handler to create the connection's Handler, and
+// then starts reading. handler must not subscribe the connection.
+func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
+	return h.conns.attach(ws, e, handler)
 }
 
-// Publish delivers m to the topic's local connections and hands it to the bus. Sequenced messages may come in any
-// order; they are delivered in order. It never blocks. The hub keeps m.Data: it must not change any more.
+// Publish delivers m to the topic's subscribers on this instance and passes it to the bus for the other instances.
+// Sequenced messages may be published in any order; subscribers receive them in order. It never blocks. The caller must
+// not change m.Data and m.Meta afterwards.
 func (h *Hub) Publish(topic string, m Message) {
-	h.publishHere(topic, m)
+	h.topics.publish(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, encodeEnvelope(envelopeOf(m)), Rank(max(m.Seq, 0)))
+		h.o.Bus.Publish(topic, m.envelope().Encode(), Rank(max(m.Seq, 0)))
 	}
 }
 
-// Signal calls Handler.Signal for every connection of the topic, on every instance. It comes after all messages that
-// were published to the topic before it on this instance.
+// Signal calls Handler.Signal for every connection that is subscribed to the topic, on every instance. The call comes
+// after all messages that this instance published to the topic before Signal.
 func (h *Hub) Signal(topic string, data []byte) {
-	h.signalHere(topic, data)
+	h.topics.signal(topic, data)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, encodeEnvelope(envelope{kind: kindSignal, data: data}), Kept)
+		h.o.Bus.Publish(topic, envelope.Envelope{Kind: envelope.Signal, Data: data}.Encode(), Kept)
 	}
 }
 
-// Listeners is how many local connections listen to the topic.
+// Notify calls Peers.Notice on every other instance. While the bus is down, the notice is kept and sent later.
+func (h *Hub) Notify(data []byte) {
+	if h.o.Bus != nil {
+		h.o.Bus.Publish(noticeTopic, envelope.Envelope{Kind: envelope.Notice, Data: data}.Encode(), Kept)
+	}
+}
+
+// Recent returns the messages of spans of topics, for a client that has reconnected. The client's connection must be
+// subscribed to the topics, and each span must end at a position that Subscribe has returned. A span is omitted if it
+// is longer than the backlog, incomplete in the store, or not available in time.
+//
+// However many clients call it, the messages of a topic are read from the store once. A client that has missed more
+// than was read causes another read. One call reads all its topics together.
+func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
+	return h.resumer.missed(ctx, spans)
+}
+
+// Listeners returns how many connections of this instance are subscribed to the topic.
 func (h *Hub) Listeners(topic string) int {
-	t := h.lookup(topic)
+	t := h.topics.lookup(topic)
 	if t == nil {
 		return 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.subs)
+	return len(t.subscriptions)
 }
 
-// add registers a new connection; false: the hub has stopped.
-func (h *Hub) add(c *Conn) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.conns[c] = struct{}{}
-	return !h.stopped
-}
-
-// remove forgets a connection whose socket is closed.
-func (h *Hub) remove(c *Conn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.conns, c)
-	if len(h.conns) == 0 && h.empty != nil {
-		close(h.empty)
-		h.empty = nil
-	}
-}
-
-// hangUpAll ends every connection without ceremony and waits for their goroutines.
-func (h *Hub) hangUpAll() {
-	h.mu.Lock()
-	h.stopped = true
-	empty := make(chan struct{})
-	h.empty = empty
-	if len(h.conns) == 0 {
-		close(empty)
-		h.empty = nil
-	}
-	h.mu.Unlock()
-	for _, c := range h.connections() {
-		c.fail()
-	}
-	<-empty
-}
+// Connections returns how many connections this instance has.
+func (h *Hub) Connections() int { return h.conns.count() }

@@ -14,24 +14,21 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 
 	"hongbao/hub"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// store is the truth behind the topics of a test.
+// store holds the committed messages of a test.
 type store struct {
 	mu       sync.Mutex
 	messages map[string][]hub.Message
 	fetches  int
-	broken   error // what Fetch and LastSeqs answer, if not nil
+	broken   error // if not nil, Fetch and LastSeqs return it
 }
 
 func newStore() *store { return &store{messages: map[string][]hub.Message{}} }
 
-// commit gives the next seq to a message of the topic.
+// commit stores a text under the topic's next seq, and returns it as a message. It does not publish it.
 func (s *store) commit(topic, text string) hub.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +49,7 @@ func (s *store) fail(err error) {
 	s.broken = err
 }
 
-// fetched is how often Fetch was called.
+// fetched returns how often the hub has called Fetch.
 func (s *store) fetched() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +84,8 @@ func (s *store) lastSeqs(_ context.Context, topics []string) (map[string]int64, 
 	return lasts, nil
 }
 
-// options make pushes that read "topic:seq:data"; a ping reads "ping".
+// options returns options for a hub that reads from this store. Its pushes are "topic:seq:data" and its pings are
+// "ping".
 func (s *store) options() hub.Options {
 	return hub.Options{
 		Encode: func(_ hub.Encoding, topic string, m hub.Message) []byte {
@@ -121,7 +119,7 @@ func run(t testing.TB, h *hub.Hub) {
 	})
 }
 
-// session is a Handler that records.
+// session is a Handler that records the calls of its methods.
 type session struct {
 	conn *hub.Conn
 
@@ -131,18 +129,19 @@ type session struct {
 	closed  int
 	busy    bool
 	onFrame func(data string) // runs before the frame is recorded
+	rest    func()            // returned by Frame
 }
 
 func newSession(c *hub.Conn) hub.Handler { return &session{conn: c} }
 
-func (s *session) Frame(_ bool, data []byte) bool {
+func (s *session) Frame(_ bool, data []byte) (flush bool, rest func()) {
 	if s.onFrame != nil {
 		s.onFrame(string(data))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.frames = append(s.frames, string(data))
-	return false
+	return false, s.rest
 }
 
 func (s *session) Signal(topic string, data []byte) {
@@ -169,33 +168,34 @@ func (s *session) setBusy(busy bool) {
 	s.busy = busy
 }
 
-// received is what the session was told so far, one text for each frame, signal and close.
+// received returns the frames and signals handled so far, and how often Closed was called.
 func (s *session) received() (frames, signals []string, closed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.frames...), append([]string(nil), s.signals...), s.closed
 }
 
-// client is the far end of a connection. It reads by itself.
+// client is the client's end of a connection.
 type client struct {
 	ws  *websocket.Conn
 	enc hub.Encoding
 
 	mu   sync.Mutex
-	got  []string // payloads
-	wire []int    // messages in each frame
+	got  []string // messages received
+	wire []int    // how many messages each received frame had
 	err  error    // why reading ended
 	done chan struct{}
 }
 
-// connect attaches a new connection to the hub over a pipe, without any real I/O, and a client that reads.
+// connect attaches a new connection to the hub, over an in-memory pipe. The returned client reads and records its
+// messages.
 func connect(t testing.TB, h *hub.Hub, e hub.Encoding) (*client, *session) {
 	c, s := dial(t, h, e)
 	go c.read()
 	return c, s
 }
 
-// dial is connect without the client's reading.
+// dial attaches a new connection as connect does. The returned client reads nothing until the test starts it.
 func dial(t testing.TB, h *hub.Hub, e hub.Encoding) (*client, *session) {
 	near, far := net.Pipe()
 	attached := make(chan *session, 1)
@@ -222,7 +222,7 @@ func dial(t testing.TB, h *hub.Hub, e hub.Encoding) (*client, *session) {
 	return c, <-attached
 }
 
-// upgrade does the server's side of the handshake.
+// upgrade does the server's side of the WebSocket handshake on the connection.
 func upgrade(conn net.Conn) (*websocket.Conn, error) {
 	r, err := http.ReadRequest(bufio.NewReader(conn))
 	if err != nil {
@@ -231,7 +231,7 @@ func upgrade(conn net.Conn) (*websocket.Conn, error) {
 	return (&websocket.Upgrader{WriteBufferPool: &sync.Pool{}}).Upgrade(hijackable{conn}, r, nil)
 }
 
-// hijackable is a ResponseWriter that has nothing but its connection.
+// hijackable is a ResponseWriter that only returns its connection to the upgrader.
 type hijackable struct{ conn net.Conn }
 
 func (h hijackable) Header() http.Header         { return http.Header{} }
@@ -271,21 +271,21 @@ func split(e hub.Encoding, data []byte) (messages []string) {
 	return messages
 }
 
-// received is what came so far.
+// received returns the messages that the client has received so far.
 func (c *client) received() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]string(nil), c.got...)
 }
 
-// frames is how many messages came in each frame so far.
+// frames returns, for each frame that the client has received so far, how many messages the frame had.
 func (c *client) frames() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]int(nil), c.wire...)
 }
 
-// closeError waits for the end of the reading, and is the close frame that ended it.
+// closeError waits for the end of the connection and returns the close frame that ended it.
 func (c *client) closeError(t testing.TB) *websocket.CloseError {
 	t.Helper()
 	c.end(t)
@@ -296,17 +296,17 @@ func (c *client) closeError(t testing.TB) *websocket.CloseError {
 	return closed
 }
 
-// end waits for the end of the reading.
+// end waits until the connection has ended.
 func (c *client) end(t testing.TB) {
 	t.Helper()
 	select {
 	case <-c.done:
-	case <-time.After(15 * time.Minute): // of a synctest bubble's time in nearly all tests
-		t.Fatal("the connection does not end")
+	case <-time.After(15 * time.Minute): // in nearly all tests this is the fake time of a synctest bubble
+		t.Fatal("the connection has not ended in 15 minutes")
 	}
 }
 
-// write sends a message as the client.
+// write sends a message to the hub, as the client.
 func (c *client) write(t testing.TB, kind int, data string) {
 	t.Helper()
 	if err := c.ws.WriteMessage(kind, []byte(data)); err != nil {
@@ -314,7 +314,8 @@ func (c *client) write(t testing.TB, kind int, data string) {
 	}
 }
 
-// eventually polls until the condition holds; for tests with real sockets only.
+// eventually polls until the condition holds, and fails the test after a timeout. It is for tests with real sockets,
+// where synctest cannot be used.
 func eventually(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -324,7 +325,7 @@ func eventually(t testing.TB, what string, met func() bool) {
 		select {
 		case <-poll.C:
 		case <-deadline:
-			t.Fatalf("not in time: %s", what)
+			t.Fatalf("not within 20 s: %s", what)
 		}
 	}
 }

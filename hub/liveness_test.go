@@ -11,14 +11,14 @@ import (
 	"hongbao/hub"
 )
 
-// slack is what the wheel's ticks add to a deadline at most.
+// slack is the largest delay that the wheel's ticks add to a deadline.
 const slack = 150 * time.Millisecond
 
 func TestSilentPeerIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		c, session := connect(t, h, hub.JSON)
-		time.Sleep(time.Minute) // no ping before Release
+		time.Sleep(time.Minute) // there is no ping before Release
 		if got := c.received(); len(got) != 0 {
 			t.Fatalf("got %q before Release", got)
 		}
@@ -45,7 +45,8 @@ func TestSilentPeerIsClosed(t *testing.T) {
 	})
 }
 
-// TestAnyFrameIsASignOfLife answers the pings in turn with a message, a WebSocket ping and a WebSocket pong.
+// TestAnyFrameIsASignOfLife has the client answer the pings in turn with a message, a WebSocket ping and a WebSocket
+// pong. Each must keep the connection open.
 func TestAnyFrameIsASignOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
@@ -74,7 +75,7 @@ func TestAnyFrameIsASignOfLife(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.end(t) // the last ping had no answer
+		c.end(t) // because the last ping was not answered
 		if closed := c.closeError(t); closed.Code != hub.CloseNoPong {
 			t.Errorf("closed with %v", closed)
 		}
@@ -84,12 +85,13 @@ func TestAnyFrameIsASignOfLife(t *testing.T) {
 	})
 }
 
-// TestBusyHandlerIsNoSilence holds the reader up for minutes.
-func TestBusyHandlerIsNoSilence(t *testing.T) {
+// TestBusyHandlerIsNotTakenForSilence blocks the client's handler for minutes, so nothing is read. The connection must
+// stay open.
+func TestBusyHandlerIsNotTakenForSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		c, session := connect(t, h, hub.JSON)
-		session.onFrame = func(string) { time.Sleep(5 * time.Minute) }
+		session.rest = func() { time.Sleep(5 * time.Minute) }
 		session.conn.Release(nil)
 		c.write(t, websocket.TextMessage, "long work")
 		time.Sleep(5*time.Minute - time.Second)
@@ -102,7 +104,7 @@ func TestBusyHandlerIsNoSilence(t *testing.T) {
 	})
 }
 
-func TestCloseAt(t *testing.T) {
+func TestCloseAtClosesInTime(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(c *hub.Conn, now time.Time)
@@ -138,7 +140,7 @@ func TestCloseAt(t *testing.T) {
 	}
 }
 
-func TestCloseAtNever(t *testing.T) {
+func TestCloseAtZeroCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		c, session := connect(t, h, hub.JSON)

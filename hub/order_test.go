@@ -14,8 +14,8 @@ import (
 	"hongbao/hub"
 )
 
-// wantSeqs checks that the messages of a topic came once each, in order, from first to last.
-func wantSeqs(t *testing.T, who, topic string, got []string, first, last int64) {
+// wantSeqs checks that the client received each message of the topic from first to last once, in order.
+func wantSeqs(t *testing.T, client, topic string, got []string, first, last int64) {
 	t.Helper()
 	next := first
 	for _, push := range got {
@@ -25,17 +25,17 @@ func wantSeqs(t *testing.T, who, topic string, got []string, first, last int64) 
 		}
 		seq, _, _ := strings.Cut(rest, ":")
 		if seq != fmt.Sprint(next) {
-			t.Fatalf("%s: %s came where %d was due", who, push, next)
+			t.Fatalf("%s got %s, want seq %d", client, push, next)
 		}
 		next++
 	}
 	if next != last+1 {
-		t.Fatalf("%s: got up to %d, want up to %d", who, next-1, last)
+		t.Fatalf("%s got up to seq %d, want up to %d", client, next-1, last)
 	}
 }
 
-// TestOrderProperty lets committers publish out of order, with losses and repeats, and subscribers come at any time
-// with a position that may be stale. Whatever happens, each gets every message after its position, once, in order.
+// TestOrderProperty has several publishers publish messages out of order, some lost and some repeated. Subscribers join
+// at random times, with a seq that may be old. Each must receive every message after its position, once and in order.
 func TestOrderProperty(t *testing.T) {
 	const seeds = 60
 	for seed := range uint64(seeds) {
@@ -74,13 +74,14 @@ func randomSchedule(t *testing.T, random *rand.Rand) {
 		})
 	}
 	everyone.Wait()
-	time.Sleep(2 * time.Minute) // a lost last message shows at the next comparison of all topics
+	time.Sleep(2 * time.Minute) // a lost last message is found by the next comparison of all topics
 	for i, c := range clients {
 		wantSeqs(t, fmt.Sprint("listener ", i), "room", c.received(), positions[i]+1, committers*each)
 	}
 }
 
-// commitAndLose commits messages and publishes most of them: some late, some twice, some never.
+// commitAndLose returns a function that stores count messages and publishes most of them: after a random delay, some
+// twice, some never.
 func commitAndLose(h *hub.Hub, s *store, count int, random *rand.Rand) func() {
 	return func() {
 		for range count {
@@ -98,13 +99,13 @@ func commitAndLose(h *hub.Hub, s *store, count int, random *rand.Rand) func() {
 	}
 }
 
-func TestGapWaitsForTheStore(t *testing.T) {
+func TestGapIsRepairedAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h := start(t, s.options())
 		c, session := connect(t, h, hub.JSON)
 		session.conn.Subscribe("room", 0, nil)
-		time.Sleep(3 * time.Second) // past the comparisons of a new topic
+		time.Sleep(3 * time.Second) // until the comparisons for a new topic are over
 		s.commit("room", "lost")
 		second := s.commit("room", "second")
 
@@ -134,7 +135,7 @@ func TestCrossedPublishesNeedNoFetch(t *testing.T) {
 		c, session := connect(t, h, hub.JSON)
 		session.conn.Subscribe("room", 0, nil)
 		first, second := s.commit("room", "a"), s.commit("room", "b")
-		time.Sleep(80 * time.Millisecond) // the comparison of a new topic falls into the gap
+		time.Sleep(80 * time.Millisecond) // so that the comparison for a new topic happens while messages are missing
 		h.Publish("room", second)
 		time.Sleep(80 * time.Millisecond)
 		h.Publish("room", first)
@@ -146,7 +147,7 @@ func TestCrossedPublishesNeedNoFetch(t *testing.T) {
 	})
 }
 
-func TestGapOfManyPages(t *testing.T) {
+func TestGapOfManyPagesIsRepairedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h := start(t, s.options())
@@ -157,13 +158,14 @@ func TestGapOfManyPages(t *testing.T) {
 			s.commit("room", "lost")
 		}
 		h.Publish("room", s.commit("room", "came"))
-		time.Sleep(300 * time.Millisecond) // one wait for the gap, not one for each page
+		time.Sleep(300 * time.Millisecond) // long enough to wait for the gap once, not once per page
 		wantSeqs(t, "listener", "room", c.received(), 1, count)
 	})
 }
 
-// TestSubscribeInAStorm subscribes while messages are being published, to a topic that others keep alive.
-func TestSubscribeInAStorm(t *testing.T) {
+// TestSubscribeDuringPublishes subscribes connections while messages are published. Another connection keeps the topic
+// in existence. Each must receive every message after its position, once and in order.
+func TestSubscribeDuringPublishes(t *testing.T) {
 	s := newStore()
 	h := start(t, s.options())
 	_, keeper := connect(t, h, hub.JSON)
@@ -180,7 +182,7 @@ func TestSubscribeInAStorm(t *testing.T) {
 				default:
 					h.Publish("room", s.commit("room", "x"))
 				}
-				eventually(t, "room for more", func() bool { return h.Stats().QueuedBytes < 1<<16 })
+				eventually(t, "the queues to shrink", func() bool { return h.Stats().QueuedBytes < 1<<16 })
 			}
 		})
 	}
@@ -210,7 +212,7 @@ func TestSubscribeInAStorm(t *testing.T) {
 	}
 }
 
-func TestSubscribeTwiceAndUnsubscribe(t *testing.T) {
+func TestSubscribingTwiceChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h := start(t, s.options())
@@ -238,8 +240,9 @@ func TestSubscribeTwiceAndUnsubscribe(t *testing.T) {
 	})
 }
 
-// TestSeenAheadOfTheTopic: a subscriber knows from the store of messages that the hub has not had yet.
-func TestSeenAheadOfTheTopic(t *testing.T) {
+// TestSubscriberAheadOfTheTopicRevealsAGap subscribes a connection whose seq from the store is above the topic's last
+// seq. The hub must fetch the messages in between.
+func TestSubscriberAheadOfTheTopicRevealsAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h := start(t, s.options())
@@ -254,15 +257,15 @@ func TestSeenAheadOfTheTopic(t *testing.T) {
 			t.Errorf("position %d, want 2", position)
 		}
 		time.Sleep(200 * time.Millisecond)
-		wantSeqs(t, "who was there", "room", early.received(), 1, 2)
+		wantSeqs(t, "the earlier subscriber", "room", early.received(), 1, 2)
 		h.Publish("room", s.commit("room", "four"))
 		time.Sleep(200 * time.Millisecond)
-		wantSeqs(t, "who was there", "room", early.received(), 1, 4)
-		wantSeqs(t, "who came with 2", "room", late.received(), 3, 4)
+		wantSeqs(t, "the earlier subscriber", "room", early.received(), 1, 4)
+		wantSeqs(t, "the later subscriber", "room", late.received(), 3, 4)
 	})
 }
 
-func TestSignalsKeepTheirPlace(t *testing.T) {
+func TestSignalsComeAfterEarlierMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h := start(t, s.options())
@@ -273,7 +276,7 @@ func TestSignalsKeepTheirPlace(t *testing.T) {
 		h.Signal("room", []byte("after b"))
 		synctest.Wait()
 		if _, signals, _ := session.received(); len(signals) != 0 {
-			t.Errorf("overtook a message: %q", signals)
+			t.Errorf("signals overtook a message: %q", signals)
 		}
 		h.Publish("room", first)
 		h.Signal("room", []byte("now"))

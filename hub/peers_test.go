@@ -14,23 +14,23 @@ import (
 	"hongbao/store/memstore"
 )
 
-// listener is a Peers that records.
-type listener struct {
+// recordingPeers is a Peers that records the calls of its methods.
+type recordingPeers struct {
 	mu    sync.Mutex
 	heard []string
 }
 
-func (l *listener) Notice(data []byte) { l.note(string(data)) }
-func (l *listener) Deaf(deaf bool)     { l.note(fmt.Sprint("deaf ", deaf)) }
+func (l *recordingPeers) Notice(data []byte) { l.note(string(data)) }
+func (l *recordingPeers) BusLost(lost bool)  { l.note(fmt.Sprint("bus lost ", lost)) }
 
-func (l *listener) note(s string) {
+func (l *recordingPeers) note(call string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.heard = append(l.heard, s)
+	l.heard = append(l.heard, call)
 }
 
-// take gives what was heard since the last take.
-func (l *listener) take() []string {
+// take returns the calls recorded since the last take.
+func (l *recordingPeers) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	heard := l.heard
@@ -38,30 +38,30 @@ func (l *listener) take() []string {
 	return heard
 }
 
-// startListening is start with a listener.
-func startListening(t *testing.T, o hub.Options) (*hub.Hub, *listener) {
-	l := &listener{}
+// startWithPeers starts a hub whose Peers is the returned recordingPeers.
+func startWithPeers(t *testing.T, o hub.Options) (*hub.Hub, *recordingPeers) {
+	l := &recordingPeers{}
 	h := hub.New(o)
 	h.SetPeers(l)
 	run(t, h)
 	return h, l
 }
 
-func TestNotices(t *testing.T) {
+func TestNoticesReachOtherInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := memstore.NewBroker()
 		var hubs []*hub.Hub
-		var ears []*listener
+		var peers []*recordingPeers
 		for range 3 {
 			o := newStore().options()
 			o.Bus = broker.Endpoint()
-			h, l := startListening(t, o)
-			hubs, ears = append(hubs, h), append(ears, l)
+			h, l := startWithPeers(t, o)
+			hubs, peers = append(hubs, h), append(peers, l)
 		}
 		synctest.Wait()
-		for i, ear := range ears {
-			if got, want := ear.take(), []string{"deaf true", "deaf false"}; !slices.Equal(got, want) {
-				t.Errorf("%d heard %q, want %q", i, got, want)
+		for i, p := range peers {
+			if got, want := p.take(), []string{"bus lost true", "bus lost false"}; !slices.Equal(got, want) {
+				t.Errorf("instance %d: calls %q, want %q", i, got, want)
 			}
 		}
 		for i := range 3 {
@@ -69,95 +69,99 @@ func TestNotices(t *testing.T) {
 		}
 		synctest.Wait()
 		for i, want := range [][]string{nil, {"0", "1", "2"}, {"0", "1", "2"}} {
-			if got := ears[i].take(); !slices.Equal(got, want) {
-				t.Errorf("%d heard %q, want %q", i, got, want)
+			if got := peers[i].take(); !slices.Equal(got, want) {
+				t.Errorf("instance %d: calls %q, want %q", i, got, want)
 			}
 		}
 	})
 }
 
-func TestAloneNobodyIsDeaf(t *testing.T) {
+func TestWithoutABusItIsNeverLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, ear := startListening(t, newStore().options())
+		h, p := startWithPeers(t, newStore().options())
 		h.Notify([]byte("hello"))
 		synctest.Wait()
-		if got := ear.take(); got != nil {
-			t.Errorf("heard %q", got)
+		if got := p.take(); got != nil {
+			t.Errorf("calls %q, want none", got)
 		}
 	})
 }
 
-// TestDeaf: every loss is told to the peers' listener, before anything that came later.
-func TestDeaf(t *testing.T) {
+// TestPeersHearOfEveryLoss causes several losses on the bus. For each one BusLost must be called, before any notice
+// that was sent after the loss.
+func TestPeersHearOfEveryLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, receiver, ear := startTapped(t, newStore())
+		_, receiver, p := startTapped(t, newStore())
 		receiver.Suspect()
 		receiver.Down(true)
 		receiver.Down(true)
-		receiver.Suspect() // of a part of the bus
+		receiver.Suspect() // a part of the bus has lost messages
 		receiver.Down(false)
-		got := ear.take()
-		want := []string{"deaf true", "deaf false", "deaf true", "deaf false"}
+		got := p.take()
+		want := []string{"bus lost true", "bus lost false", "bus lost true", "bus lost false"}
 		if !slices.Equal(got, want) {
-			t.Errorf("heard %q, want %q", got, want)
+			t.Errorf("calls %q, want %q", got, want)
 		}
 	})
 }
 
-// startTapped runs a hub whose bus is up and in the hands of the test.
-func startTapped(t *testing.T, s *store) (*hub.Hub, hub.Receiver, *listener) {
+// startTapped starts a hub whose bus is up. The test acts as the bus through the returned Receiver.
+func startTapped(t *testing.T, s *store) (*hub.Hub, hub.Receiver, *recordingPeers) {
 	bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 	o := s.options()
 	o.Bus = bus
-	h, ear := startListening(t, o)
+	h, p := startWithPeers(t, o)
 	synctest.Wait()
-	ear.take()
-	return h, <-bus.receiver, ear
+	p.take()
+	return h, <-bus.receiver, p
 }
 
-// TestDownAsksTheStore: while the bus is down nobody waits for a missing message, and what no gap shows is found.
-func TestDownAsksTheStore(t *testing.T) {
+// TestStoreIsAskedWhileTheBusIsDown loses messages while the bus is down. Messages missing before a later one must be
+// fetched at once. Lost messages that no later one reveals must be found, too.
+func TestStoreIsAskedWhileTheBusIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		h, receiver, _ := startTapped(t, s)
 		c, session := connect(t, h, hub.JSON)
 		session.conn.Subscribe("room", 0, nil)
-		time.Sleep(3 * time.Second) // past the comparisons of a new topic
+		time.Sleep(8 * time.Second) // until the comparisons after the start are over
 
 		receiver.Down(true)
 		s.commit("room", "on another instance")
 		h.Publish("room", s.commit("room", "here"))
 		time.Sleep(60 * time.Millisecond)
-		wantSeqs(t, "who has a gap", "room", c.received(), 1, 2)
+		wantSeqs(t, "the client with a gap", "room", c.received(), 1, 2)
 
 		for range 3 {
 			last := s.last("room")
 			s.commit("room", "on another instance")
 			time.Sleep(1600 * time.Millisecond)
-			wantSeqs(t, "who has missed the last", "room", c.received(), 1, last+1)
+			wantSeqs(t, "the client that missed the last message", "room", c.received(), 1, last+1)
 		}
 
 		s.commit("room", "on another instance")
 		receiver.Down(false)
-		time.Sleep(200 * time.Millisecond) // with the wait for the gap
-		wantSeqs(t, "who is told that the bus is up", "room", c.received(), 1, 6)
+		time.Sleep(200 * time.Millisecond) // includes the wait for missing messages
+		wantSeqs(t, "the client after the bus came back", "room", c.received(), 1, 6)
 
+		time.Sleep(5 * time.Second) // until the comparisons are over
 		s.commit("room", "lost")
 		time.Sleep(5 * time.Second)
-		wantSeqs(t, "who trusts the bus", "room", c.received(), 1, 6)
+		wantSeqs(t, "the client while the bus is up", "room", c.received(), 1, 6)
 	})
 }
 
-// TestDownCosts asks for all topics at each turn, in few questions, and only while the bus is down.
-func TestDownCosts(t *testing.T) {
+// TestBusDownCostsFewQueries counts queries to the store. While the bus is down, and for 5 seconds after, all topics must be
+// compared every 1.5 seconds, with few queries. After that they must not be.
+func TestBusDownCostsFewQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		var questions atomic.Int32
+		var queries atomic.Int32
 		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
 		o := s.options()
 		o.Bus = bus
 		o.LastSeqs = func(ctx context.Context, names []string) (map[string]int64, error) {
-			questions.Add(1)
+			queries.Add(1)
 			return s.lastSeqs(ctx, names)
 		}
 		h := start(t, o)
@@ -168,15 +172,14 @@ func TestDownCosts(t *testing.T) {
 		receiver := <-bus.receiver
 		time.Sleep(3 * time.Second)
 		for _, phase := range []struct {
-			down bool
-			most int32
-			want int32
-		}{{true, 3 * 7, 3 * 6}, {false, 3, 3}} {
-			questions.Store(0)
-			receiver.Down(phase.down)
+			name        string
+			least, most int32 // 1,200 topics take 3 queries
+		}{{"down", 3 * 6, 3 * 7}, {"just up", 3 * 4, 3 * 5}, {"up", 0, 0}} {
+			queries.Store(0)
+			receiver.Down(phase.name == "down")
 			time.Sleep(10 * time.Second)
-			if n := questions.Load(); n < phase.want || n > phase.most {
-				t.Errorf("down %v: %d questions in ten seconds", phase.down, n)
+			if n := queries.Load(); n < phase.least || n > phase.most {
+				t.Errorf("bus %s: %d queries in ten seconds, want %d to %d", phase.name, n, phase.least, phase.most)
 			}
 		}
 	})

@@ -19,7 +19,7 @@ import (
 	"hongbao/hub"
 )
 
-func TestHoldAndRelease(t *testing.T) {
+func TestReleaseSendsFirstThenHeldFrames(t *testing.T) {
 	for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStore()
@@ -29,7 +29,7 @@ func TestHoldAndRelease(t *testing.T) {
 			session.conn.Hold()
 			session.conn.Subscribe("room", 0, nil)
 			h.Publish("room", s.commit("room", "held"))
-			h.Publish("room", hub.Message{Data: []byte("loose")})
+			h.Publish("room", hub.Message{Data: []byte("unsequenced")})
 			synctest.Wait()
 			if got := c.received(); !slices.Equal(got, []string{"before"}) {
 				t.Fatalf("while held came %q", got)
@@ -37,7 +37,7 @@ func TestHoldAndRelease(t *testing.T) {
 			session.conn.Release([]byte("first"))
 			h.Publish("room", s.commit("room", "after"))
 			synctest.Wait()
-			want := []string{"before", "first", "room:1:held", "room:0:loose", "room:2:after"}
+			want := []string{"before", "first", "room:1:held", "room:0:unsequenced", "room:2:after"}
 			if got := c.received(); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -60,14 +60,14 @@ func TestCloseWhileHeldSendsNothingHeld(t *testing.T) {
 	})
 }
 
-// TestPendingPushesShareFrames queues while the client does not read.
+// TestPendingPushesShareFrames queues messages while the client does not read. They must then be sent in few frames.
 func TestPendingPushesShareFrames(t *testing.T) {
 	for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
 		synctest.Test(t, func(t *testing.T) {
 			h := start(t, newStore().options())
 			c, session := dial(t, h, e)
 			session.conn.Send([]byte("alone"))
-			synctest.Wait() // the flusher is at its first write
+			synctest.Wait() // until the flusher blocks in its first write
 			big := strings.Repeat("b", 100<<10)
 			want := []string{"alone"}
 			for _, payload := range []string{"1", "2", strings.Repeat("3", 300), big, "4", "5"} {
@@ -90,8 +90,9 @@ func TestPendingPushesShareFrames(t *testing.T) {
 	}
 }
 
-// TestUnsequencedIsShedFirst fills a queue whose client does not read.
-func TestUnsequencedIsShedFirst(t *testing.T) {
+// TestUnsequencedPushesAreShedFirst fills the queue of a client that does not read. Messages without a seq must be
+// dropped before the connection is closed.
+func TestUnsequencedPushesAreShedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		o := s.options()
@@ -101,12 +102,12 @@ func TestUnsequencedIsShedFirst(t *testing.T) {
 		session.conn.Subscribe("room", 0, nil)
 		kilo := strings.Repeat("x", 980)
 		h.Publish("room", s.commit("room", "first"))
-		synctest.Wait() // the flusher is stuck with it
+		synctest.Wait() // until the flusher blocks in a write
 		for range 20 {
 			h.Publish("room", hub.Message{Data: []byte(kilo)})
 		}
 		if shed := h.Stats().Shed; shed != 10 {
-			t.Errorf("%d of 20 loose pushes shed, want the 10 that do not fit", shed)
+			t.Errorf("%d of 20 pushes were shed, want the 10 that do not fit", shed)
 		}
 		for range 8 {
 			h.Publish("room", s.commit("room", kilo))
@@ -127,7 +128,8 @@ func TestUnsequencedIsShedFirst(t *testing.T) {
 	})
 }
 
-// TestNothingFollowsTheCloseFrame looks at the raw bytes of a connection whose queue runs over.
+// TestNothingFollowsTheCloseFrame overfills the queue of a connection and reads the raw bytes that it sends. The close
+// frame must be the last one.
 func TestNothingFollowsTheCloseFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -137,7 +139,7 @@ func TestNothingFollowsTheCloseFrame(t *testing.T) {
 		c, session := dial(t, h, hub.JSON)
 		session.conn.Subscribe("room", 0, nil)
 		h.Publish("room", s.commit("room", strings.Repeat("x", 113)))
-		synctest.Wait() // the flusher is stuck with it
+		synctest.Wait() // until the flusher blocks in a write
 		h.Publish("room", s.commit("room", strings.Repeat("y", 113)))
 		wire, err := io.ReadAll(c.ws.NetConn())
 		if err != nil {
@@ -149,28 +151,29 @@ func TestNothingFollowsTheCloseFrame(t *testing.T) {
 	})
 }
 
-// TestShedThenClose queues pushes of one size, ten of which fit, for a client that does not read yet: '+' comes, '-' is shed,
-// '.' goes with the queue when the connection is closed.
-func TestShedThenClose(t *testing.T) {
+// TestSlowClientIsShedThenClosed queues pushes of one size for a client that does not read at first. Ten of them fit
+// into the queue. Each character of fate is what must happen to one push: '+' received, '-' shed, '.' dropped because
+// the connection is closed.
+func TestSlowClientIsShedThenClosed(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		held   bool   // else the flusher is stuck with the first
-		pushes string // 's'equenced, 'l'oose
+		held   bool   // pushes wait for Release; false: they wait because the flusher blocks with the first push
+		pushes string // s: with a seq; l: without a seq
 		fate   string
 		slow   bool
 	}{
-		{"loose only", false, "lllllllllllll", "++++++++++---", false},
-		{"loose only, held", true, "lllllllllllll", "++++++++++---", false},
+		{"unsequenced only", false, "lllllllllllll", "++++++++++---", false},
+		{"unsequenced only, held", true, "lllllllllllll", "++++++++++---", false},
 		{"sequenced only", false, "ssssssssss", "++++++++++", false},
-		{"loose ones make room", false, "slslslslslssssslss", "+-.-.-.-.-.....-..", true},
-		{"all of them at once", false, "sllsslllsssll", "+--++---+++++", false},
+		{"unsequenced ones make room", false, "slslslslslssssslss", "+-.-.-.-.-.....-..", true},
+		{"all unsequenced ones are shed at once", false, "sllsslllsssll", "+--++---+++++", false},
 		{"as many as fit", false, "sllsslllsssssss", "+--++---+++++++", false},
-		{"in the flusher's hands", false, "lsssssssss", "++++++++++", false},
-		{"in the flusher's hands, and one more", false, "lssssslsssss", "+.....-.....", true},
-		{"held, loose ones make room", true, "lslslslslsllsssss", "-+-+-+-+-+--+++++", false},
+		{"the first is being written", false, "lsssssssss", "++++++++++", false},
+		{"the first is being written, and one too many", false, "lssssslsssss", "+.....-.....", true},
+		{"held, unsequenced ones make room", true, "lslslslslsllsssss", "-+-+-+-+-+--+++++", false},
 		{"one too many", false, "ssssssssssss", "+...........", true},
 		{"held, one too many", true, "sslsssssssssl", "..-..........", true},
-		{"loose ones are no reason", false, "ssssssssssllllll", "++++++++++------", false},
+		{"unsequenced ones never close", false, "ssssssssssllllll", "++++++++++------", false},
 	} {
 		for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
 			t.Run(test.name, func(t *testing.T) {
@@ -183,7 +186,7 @@ func TestShedThenClose(t *testing.T) {
 func shedThenClose(t *testing.T, e hub.Encoding, held bool, pushes, fate string, slow bool) {
 	s := newStore()
 	o := s.options()
-	o.QueueBytes = 1030 // ten frames of 100 bytes with their headers
+	o.QueueBytes = 1030 // room for ten frames of 100 bytes with their headers
 	h := start(t, o)
 	c, session := dial(t, h, e)
 	session.conn.Subscribe("room", 0, nil)
@@ -197,12 +200,12 @@ func shedThenClose(t *testing.T, e hub.Encoding, held bool, pushes, fate string,
 			m = s.commit("room", fmt.Sprintf("%0*d", 94-len(fmt.Sprint(s.last("room")+1)), i))
 		}
 		h.Publish("room", m)
-		synctest.Wait() // the flusher is stuck with the first
+		synctest.Wait() // until the flusher blocks with the first push
 		if fate[i] == '+' {
 			want = append(want, fmt.Sprintf("room:%d:%s", m.Seq, m.Data))
 		}
 	}
-	time.Sleep(4 * time.Second) // of the five that a Write has at least
+	time.Sleep(4 * time.Second) // a Write may take at least five seconds
 	go c.read()
 	session.conn.Release(nil)
 	synctest.Wait()
@@ -224,8 +227,9 @@ func shedThenClose(t *testing.T, e hub.Encoding, held bool, pushes, fate string,
 	}
 }
 
-// TestWhoNeverReadsIsHungUp: the close frame of a slow connection waits behind a Write that fails in the end.
-func TestWhoNeverReadsIsHungUp(t *testing.T) {
+// TestSlowClientThatNeverReadsIsDisconnected closes a slow connection whose client never reads, so the close frame
+// waits behind a blocked Write. That Write must time out and the connection must end.
+func TestSlowClientThatNeverReadsIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		o := s.options()
@@ -251,9 +255,9 @@ func TestWhoNeverReadsIsHungUp(t *testing.T) {
 	})
 }
 
-// TestRepliesAreOwed: what a client asked for is no reason to call it slow, but whoever answers waits until it has
-// read, or is gone.
-func TestRepliesAreOwed(t *testing.T) {
+// TestBehindUntilRepliesAreTaken queues many replies for a client that does not read. The client must not count as
+// slow. The channel of Behind must be closed only when the client has read the replies, or its connection has ended.
+func TestBehindUntilRepliesAreTaken(t *testing.T) {
 	for name, end := range map[string]func(c *client, conn *hub.Conn){
 		"read":    func(c *client, _ *hub.Conn) { go func() { _, _ = io.Copy(io.Discard, c.ws.NetConn()) }() },
 		"hung up": func(c *client, _ *hub.Conn) { _ = c.ws.Close() },
@@ -264,34 +268,37 @@ func TestRepliesAreOwed(t *testing.T) {
 			o.QueueBytes = 200
 			h := start(t, o)
 			c, session := dial(t, h, hub.JSON)
-			session.conn.CatchUp()
+			if session.conn.Behind() != nil {
+				t.Error("behind without any reply")
+			}
 			for range 3 {
 				session.conn.Send([]byte(strings.Repeat("x", 120)))
 			}
 			var caughtUp atomic.Bool
 			go func() {
-				session.conn.CatchUp()
+				<-session.conn.Behind()
 				caughtUp.Store(true)
 			}()
 			synctest.Wait()
 			if caughtUp.Load() {
-				t.Fatal("nothing was read, and yet the client has caught up")
+				t.Fatal("Behind ended although the client has read nothing")
 			}
 			end(c, session.conn)
 			synctest.Wait()
 			if !caughtUp.Load() {
-				t.Errorf("%s: still waiting", name)
+				t.Errorf("%s: Behind has not ended", name)
 			}
 			if got := h.Stats().Slow; got != 0 {
-				t.Errorf("%d called slow", got)
+				t.Errorf("%d clients are counted as slow, want none", got)
 			}
 			_ = c.ws.Close()
 		})
 	}
 }
 
-// TestSlowReader has one of 101 clients on real sockets not read: it is closed with 3008, the others get everything.
-func TestSlowReader(t *testing.T) {
+// TestSlowReaderDelaysNoOther connects 101 clients over real sockets, one of which does not read. That connection must
+// be closed with 3008; the other clients must receive everything.
+func TestSlowReaderDelaysNoOther(t *testing.T) {
 	s := newStore()
 	o := s.options()
 	o.QueueBytes = 128 << 10
@@ -328,7 +335,7 @@ func TestSlowReader(t *testing.T) {
 	go slow.read()
 	slow.end(t)
 	if closed := slow.closeError(t); closed.Code != hub.CloseSlow || closed.Text != "too slow" {
-		t.Errorf("the slow one was closed with %v", closed)
+		t.Errorf("the slow client was closed with %v, want 3008", closed)
 	}
 	wantSeqs(t, "slow", "room", slow.received(), 1, int64(len(slow.received())))
 	for _, c := range fast {
@@ -336,13 +343,13 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// listen gives a hub real sockets. Each call of what it returns is a client that subscribes to "room" and does not
-// read yet; the kernel keeps about sendBuffer for it.
+// listen returns a function that connects a client over TCP. The client is subscribed to "room" and does not read at
+// first. The kernel buffers about sendBuffer bytes for it.
 func listen(t testing.TB, h *hub.Hub, sendBuffer int) func() *client {
 	return listenFor(t, h, sendBuffer, newSession)
 }
 
-// listenFor is listen with handlers of the test's own.
+// listenFor is listen with the given constructor of Handlers.
 func listenFor(t testing.TB, h *hub.Hub, sendBuffer int, handler func(*hub.Conn) hub.Handler) func() *client {
 	upgrader := websocket.Upgrader{ReadBufferSize: 512, WriteBufferPool: &sync.Pool{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

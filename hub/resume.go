@@ -2,52 +2,63 @@ package hub
 
 import (
 	"context"
+	"log/slog"
 	"time"
+
+	"hongbao/hub/internal/wheel"
 )
 
-// Span is the messages of a topic in (After, Through].
-type Span struct {
-	Topic          string
-	After, Through int64
-}
-
 const (
-	// recentWait is how long those who come back wait at most for what they have missed.
-	recentWait = 3 * time.Second
-	// fillMessages is how many messages are read at a time, if not more are asked for: of one topic as many as may be kept, of
-	// many topics some of each.
+	// resumeWait is the longest time that a reconnecting client waits for the messages that it has missed.
+	resumeWait = 3 * time.Second
+	// fillMessages is how many messages one read from the store asks for, unless a client needs more. For a single
+	// topic that is at most maxBacklog messages. For several topics, each gets an equal part.
 	fillMessages = 5000
 )
 
-// Recent gives spans of topics that the caller's connection listens to, each up to a position that Subscribe has returned.
-// Left out are those that are longer than what is kept, that the store does not have whole, or that are not to be had
-// in time. However many ask, a topic is read from the store once, unless somebody has missed more of it than was read then; and
-// all that one caller has to have read are read together.
-func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
-	ctx, cancel := context.WithTimeout(ctx, recentWait)
+// resumer returns to reconnecting clients the messages that they have missed.
+type resumer struct {
+	// static
+	topics *registry
+	fetch  fetcher
+	counts *counters
+	log    *slog.Logger
+}
+
+// obstacle is an event that must happen before the messages of a span are available.
+type obstacle struct {
+	topic *topic
+	gone  <-chan struct{} // closed when the caller should try again
+	fill  *fill           // the read that the caller waits for; nil: it waits for messages that the topic misses
+	begin bool            // the fill is new: the caller must start its read
+}
+
+// missed does the work of Hub.Recent.
+func (r *resumer) missed(ctx context.Context, spans []Span) map[string][]Message {
+	ctx, cancel := context.WithTimeout(ctx, resumeWait)
 	defer cancel()
 	found := make(map[string][]Message, len(spans))
 	for len(spans) > 0 {
 		var waiting []Span
-		var hurdles []*hurdle
+		var obstacles []*obstacle
 		for _, s := range spans {
-			t := h.reach(s.Topic)
+			t := r.topics.lock(s.Topic)
 			if t == nil {
 				continue
 			}
-			messages, in := t.recall(s)
+			messages, o := t.recall(s)
 			t.mu.Unlock()
 			switch {
-			case in != nil:
-				waiting, hurdles = append(waiting, s), append(hurdles, in)
+			case o != nil:
+				waiting, obstacles = append(waiting, s), append(obstacles, o)
 			case messages != nil:
 				found[s.Topic] = messages
 			}
 		}
-		h.beginFills(hurdles)
+		r.begin(obstacles)
 		spans = nil
-		for i, in := range hurdles {
-			if in.overcome(ctx) {
+		for i, o := range obstacles {
+			if o.await(ctx) {
 				spans = append(spans, waiting[i])
 			}
 		}
@@ -55,47 +66,96 @@ func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
 	return found
 }
 
-// overcome tells whether it is worth asking again.
-func (in *hurdle) overcome(ctx context.Context) bool {
+// await waits for the end of the obstacle. It reports whether the caller should try again.
+func (o *obstacle) await(ctx context.Context) bool {
 	select {
-	case <-in.over:
-		return in.fill == nil || !in.fill.failed
+	case <-o.gone:
+		return o.fill == nil || !o.fill.failed
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// beginFills has those read that are new.
-func (h *Hub) beginFills(hurdles []*hurdle) {
-	var fills []*fill
-	for _, in := range hurdles {
-		if in.begin {
-			fills = append(fills, in.fill)
+// recall returns the messages of a span, or the obstacle that the caller must wait for. If it returns neither, the
+// messages are not available.
+func (t *topic) recall(s Span) ([]Message, *obstacle) {
+	if t.last == unsequenced {
+		return nil, nil
+	}
+	if s.Through > t.last { // messages of the span have not arrived here, and will be fetched
+		if t.advanced == nil {
+			t.advanced = make(chan struct{})
+		}
+		return nil, &obstacle{topic: t, gone: t.advanced}
+	}
+	until := t.env.wheels.After(backlogFor)
+	b := t.openBacklog(until)
+	switch {
+	case s.After+1 >= b.first:
+		b.until = until // set only on success: a backlog that is too short is thus dropped in time, and the next one may begin earlier
+		return b.slice(s), nil
+	case b.complete, t.last-s.After > maxBacklog:
+		return nil, nil
+	case b.fill != nil:
+		return nil, &obstacle{topic: t, gone: b.fill.ready, fill: b.fill}
+	}
+	b.fill = &fill{ready: make(chan struct{}), span: Span{Topic: t.name, After: s.After, Through: b.first - 1}}
+	return nil, &obstacle{topic: t, gone: b.fill.ready, fill: b.fill, begin: true}
+}
+
+// openBacklog returns the topic's backlog. If there is none, it creates one that is kept until the given tick.
+func (t *topic) openBacklog(until wheel.Tick) *backlog {
+	if t.backlog == nil {
+		t.backlog = &backlog{first: t.last + 1, total: &t.env.backlogs, until: until}
+		t.wakeBy(until)
+	}
+	return t.backlog
+}
+
+// begin starts the new fills of one caller. They are read from the store together.
+func (r *resumer) begin(obstacles []*obstacle) {
+	var fills []*obstacle
+	for _, o := range obstacles {
+		if o.begin {
+			fills = append(fills, o)
 		}
 	}
 	if len(fills) == 0 {
 		return
 	}
-	for _, f := range fills {
-		f.widen(min(keptMessages, fillMessages/int64(len(fills))))
+	for _, o := range fills {
+		o.fill.widen(min(maxBacklog, fillMessages/int64(len(fills))))
 	}
-	go h.readFills(fills)
+	go r.read(fills)
 }
 
-// readFills reads them all from the store. It is nobody's call: who asked first may go, and others wait for it too.
-func (h *Hub) readFills(fills []*fill) {
+// read reads the messages of fills from the store. It continues when its caller gives up, because other clients may
+// wait for the same messages.
+func (r *resumer) read(fills []*obstacle) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	spans := make([]Span, len(fills))
-	for i, f := range fills {
-		spans[i] = f.span
+	for i, o := range fills {
+		spans[i] = o.fill.span
 	}
-	h.counts.resumes.Add(uint64(len(spans)))
-	messages, err := h.o.Fetch(ctx, spans)
+	r.counts.resumes.Add(uint64(len(spans)))
+	messages, err := r.fetch(ctx, spans)
 	if err != nil {
-		h.o.Log.Warn("recent messages not read", "topics", len(spans), "err", err)
+		r.log.Warn("missed messages not read", "topics", len(spans), "err", err)
 	}
-	for _, f := range fills {
-		f.filled(messages[f.span.Topic], err != nil)
+	for _, o := range fills {
+		o.topic.filled(o.fill, messages[o.fill.span.Topic], err != nil)
+	}
+}
+
+// filled ends a fill: it stores the messages read in the backlog, or nothing if the read failed, and wakes the clients
+// that wait.
+func (t *topic) filled(f *fill, messages []Message, failed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.failed = failed
+	close(f.ready)
+	if t.backlog != nil && t.backlog.fill == f {
+		t.backlog.filled(f, messages, failed)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"hongbao/hub"
 )
 
-// What RFC 6455 allows and forbids, frame by frame, as a peer sends it that makes its frames by hand.
+// These tests send frames that RFC 6455 allows or forbids, and check how the hub reacts.
 
 const (
 	fin     = 0x80
@@ -32,7 +32,7 @@ const (
 	whole   = fin | opText
 )
 
-// rawFrame is one frame of a client; its mask is nothing but zeros.
+// rawFrame returns one frame as a client sends it, masked with zeros.
 func rawFrame(head byte, payload string) []byte {
 	frame := []byte{head}
 	switch n := len(payload); {
@@ -46,7 +46,7 @@ func rawFrame(head byte, payload string) []byte {
 	return append(append(frame, 0, 0, 0, 0), payload...)
 }
 
-// closing is the payload of a close frame.
+// closing returns the payload of a close frame with the code and reason.
 func closing(code int, reason string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(code))) + reason
 }
@@ -55,8 +55,8 @@ func TestRFC6455(t *testing.T) {
 	cases := []struct {
 		name   string
 		frames [][]byte
-		got    []string // messages that reach the handler
-		code   int      // of the close that the client sees; 0: it stays open
+		got    []string // messages that the handler must receive
+		code   int      // close code that the client must receive; 0: the connection stays open
 	}{
 		{"a message", [][]byte{rawFrame(whole, "a")}, []string{"a"}, 0},
 		{"the largest", [][]byte{rawFrame(whole, strings.Repeat("x", 64<<10))}, []string{strings.Repeat("x", 64<<10)}, 0},
@@ -65,7 +65,7 @@ func TestRFC6455(t *testing.T) {
 		{"a rune in two fragments", [][]byte{rawFrame(opText, "\xe7\x95"), rawFrame(fin|opMore, "\x8c")}, []string{"界"}, 0},
 		{"no UTF-8 in fragments", [][]byte{rawFrame(opText, "\xe7"), rawFrame(fin|opMore, "\x8c")}, nil, hub.CloseProtocol},
 		{"a ping between fragments", [][]byte{rawFrame(opText, "a"), rawFrame(fin|opPing, "p"), rawFrame(fin|opMore, "b")}, []string{"ab"}, 0},
-		{"a pong that nobody asked for", [][]byte{rawFrame(fin|opPong, "p"), rawFrame(whole, "a")}, []string{"a"}, 0},
+		{"an unsolicited pong", [][]byte{rawFrame(fin|opPong, "p"), rawFrame(whole, "a")}, []string{"a"}, 0},
 		{"the longest ping", [][]byte{rawFrame(fin|opPing, strings.Repeat("p", 125)), rawFrame(whole, "a")}, []string{"a"}, 0},
 		{"too long a ping", [][]byte{rawFrame(fin|opPing, strings.Repeat("p", 126))}, nil, 1002},
 		{"a ping in fragments", [][]byte{rawFrame(opPing, "p")}, nil, 1002},
@@ -76,7 +76,7 @@ func TestRFC6455(t *testing.T) {
 		{"the second reserved bit", [][]byte{rawFrame(whole|rsv2, "a")}, nil, 1002},
 		{"the third reserved bit", [][]byte{rawFrame(whole|rsv3, "a")}, nil, 1002},
 		{"a reserved bit on a ping", [][]byte{rawFrame(fin|opPing|rsv1, "")}, nil, 1002},
-		{"a bomb", [][]byte{rawFrame(whole|rsv1, bomb(t))}, nil, 1002},
+		{"a compression bomb", [][]byte{rawFrame(whole|rsv1, bomb(t))}, nil, 1002},
 		{"no mask", [][]byte{{whole, 1, 'a'}}, nil, 1002},
 		{"a ping without a mask", [][]byte{{fin | opPing, 0}}, nil, 1002},
 		{"a length of 2^63", [][]byte{append(binary.BigEndian.AppendUint64([]byte{whole, 0xff}, 1<<63), 0, 0, 0, 0)}, nil, 1009},
@@ -99,24 +99,25 @@ func TestRFC6455(t *testing.T) {
 			frames [][]byte
 			got    []string
 			code   int
-		}{"a close code that nobody may send", [][]byte{rawFrame(fin|opClose, closing(code, ""))}, nil, 1002})
+		}{"a reserved close code", [][]byte{rawFrame(fin|opClose, closing(code, ""))}, nil, 1002})
 	}
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
-			for _, piece := range []int{1 << 20, 1} { // at once, and byte by byte
-				synctest.Test(t, func(t *testing.T) { speak(t, test.frames, piece, test.got, test.code) })
+			for _, piece := range []int{1 << 20, 1} { // all at once, and byte by byte
+				synctest.Test(t, func(t *testing.T) { sendFrames(t, test.frames, piece, test.got, test.code) })
 			}
 		})
 	}
 }
 
-// speak has a client send the frames in pieces, and sees what comes of it.
-func speak(t *testing.T, frames [][]byte, piece int, want []string, code int) {
+// sendFrames sends the frames in pieces of the given size. It checks the messages that the handler receives, and the
+// close code.
+func sendFrames(t *testing.T, frames [][]byte, piece int, want []string, code int) {
 	t.Helper()
 	h := start(t, newStore().options())
 	c, session := connect(t, h, hub.JSON)
 	for part := range slices.Chunk(slices.Concat(frames...), piece) {
-		if _, err := c.ws.NetConn().Write(part); err != nil { // it has closed already
+		if _, err := c.ws.NetConn().Write(part); err != nil { // the server has closed the connection already
 			break
 		}
 	}
@@ -126,7 +127,7 @@ func speak(t *testing.T, frames [][]byte, piece int, want []string, code int) {
 	}
 	if code == 0 {
 		if n := h.Connections(); n != 1 {
-			t.Error("it was closed")
+			t.Error("the connection was closed")
 		}
 		return
 	}
@@ -139,7 +140,7 @@ func speak(t *testing.T, frames [][]byte, piece int, want []string, code int) {
 	}
 }
 
-// tooBigInFragments is a message that is over the limit before its last frame.
+// tooBigInFragments returns the frames of a message that exceeds the size limit before its last frame.
 func tooBigInFragments() (frames [][]byte) {
 	frames = append(frames, rawFrame(opText, "a"))
 	for range 9 {
@@ -148,7 +149,7 @@ func tooBigInFragments() (frames [][]byte) {
 	return frames
 }
 
-// bomb is 16 MiB of nothing, compressed.
+// bomb returns 16 MiB of zeros, compressed to a small payload.
 func bomb(t *testing.T) string {
 	t.Helper()
 	var small bytes.Buffer
@@ -162,8 +163,9 @@ func bomb(t *testing.T) string {
 	return small.String()
 }
 
-// TestNoMessageLastsForEver: a client that keeps a message open, and the connection alive with pings meanwhile, is closed.
-func TestNoMessageLastsForEver(t *testing.T) {
+// TestUnfinishedMessageClosesTheConnection has a client that begins a message and then sends only WebSocket pings. The
+// connection must be closed.
+func TestUnfinishedMessageClosesTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, newStore().options())
 		c, session := connect(t, h, hub.JSON)

@@ -1,15 +1,16 @@
-// Package migrations owns the SQL schemas, as data: numbered files, applied in order, each once, never changed
-// after they were released. Both engines have the same files: a change of meaning is made in both.
+// Package migrations holds the SQL schemas of both engines as numbered files. Each file is applied once, in order, and never
+// changes after its release. Both engines have files of the same names, and each pair means the same. Instances of the old version
+// run while a migration is applied and after it, so it only adds. Each file of Postgres is one transaction.
 package migrations
 
 import "embed"
 
-// SQLite is the embedded engine's schema.
+// SQLite holds the schema of the embedded engine.
 //
 //go:embed sqlite/*.sql
 var SQLite embed.FS
 
-// Postgres is the scaled engine's schema.
+// Postgres holds the schema of the scaled engine.
 //
 //go:embed postgres/*.sql
 var Postgres embed.FS

@@ -8,25 +8,25 @@ import (
 	"testing"
 )
 
-// TestEnginesHaveTheSameMigrations: a file for one engine alone is a change that the other has missed.
+// TestEnginesHaveTheSameMigrations checks that both engines have files of the same names, numbered without gaps.
 func TestEnginesHaveTheSameMigrations(t *testing.T) {
-	sqlite, postgres := names(t, SQLite, "sqlite"), names(t, Postgres, "postgres")
+	sqlite, postgres := fileNames(t, SQLite, "sqlite"), fileNames(t, Postgres, "postgres")
 	if !slices.Equal(sqlite, postgres) {
 		t.Errorf("sqlite has %v, postgres has %v", sqlite, postgres)
 	}
 	for i, name := range sqlite {
 		number, _, _ := strings.Cut(name, "_")
 		if want := fmt.Sprintf("%04d", i+1); number != want {
-			t.Errorf("%s is number %s, want %s", name, number, want)
+			t.Errorf("file %s has number %s, want %s", name, number, want)
 		}
 	}
 }
 
-func names(t *testing.T, files fs.FS, dir string) (names []string) {
+func fileNames(t *testing.T, files fs.FS, dir string) (names []string) {
 	t.Helper()
 	found, err := fs.ReadDir(files, dir)
 	if err != nil || len(found) == 0 {
-		t.Fatalf("%d files in %s, %v", len(found), dir, err)
+		t.Fatalf("found %d files in %s, %v", len(found), dir, err)
 	}
 	for _, f := range found {
 		names = append(names, f.Name())

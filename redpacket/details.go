@@ -4,29 +4,28 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"slices"
 
 	"hongbao/chat"
 )
 
-// Details is a packet as one user may see it now.
+// Details is the present state of a packet, as far as one user may see it.
 type Details struct {
 	Packet      Packet
 	State       State
-	Claims      []Paid // after the rank asked for
-	ShowAmounts bool   // of others: to the sender, to those who claimed, to all once it is done
+	Claims      []Paid // one page: the claims after the rank that was asked for
+	ShowAmounts bool   // whether the user sees others' amounts: the sender and winners always, all others after the end
 	More        bool
-	Proof       *Proof // once it is done
+	Proof       *Proof // nil until the packet has ended
 }
 
-// Proof lets anyone recompute the shares.
+// Proof holds what is needed to recompute the shares of a packet.
 type Proof struct {
 	Seed       string // hex
 	Commitment string
 	Shares     []Money
 }
 
-// Details tells a member all he may know of a packet.
+// Details returns what the user may see of a packet, with at most limit of its claims, those after afterRank.
 func (s *Service) Details(ctx context.Context, user, packet string, afterRank, limit int) (Details, error) {
 	if afterRank < 0 {
 		return Details{}, chat.BadField("after_rank", "must not be negative")
@@ -34,26 +33,21 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	if err := s.mayRead(ctx, user, packet); err != nil {
 		return Details{}, err
 	}
-	b, err := s.ledger.Book(ctx, packet)
+	p, err := s.ledger.Details(ctx, DetailsQuery{User: user, Packet: packet, AfterRank: afterRank, Limit: limit})
 	if err != nil {
 		return Details{}, err
 	}
-	d := Details{Packet: b.Packet, State: b.StateOf(user)}
-	d.ShowAmounts = b.Status != Open || d.State.Mine != nil || user == b.Packet.From.ID
-	from, _ := slices.BinarySearchFunc(b.Claims, afterRank+1, func(c Paid, rank int) int { return c.Rank() - rank })
-	d.Claims = b.Claims[from:]
-	if len(d.Claims) > limit {
-		d.Claims, d.More = d.Claims[:limit], true
-	}
-	if b.Status != Open {
-		d.Proof = &Proof{Seed: hex.EncodeToString(b.Seed[:]), Commitment: b.Packet.Commitment, Shares: b.Shares}
+	d := Details{Packet: p.Packet, State: p.State, Claims: p.Claims, More: p.More}
+	d.ShowAmounts = p.State.Status != Open || p.State.Mine != nil || user == p.Packet.From.ID
+	if p.State.Status != Open {
+		d.Proof = &Proof{Seed: hex.EncodeToString(p.Seed[:]), Commitment: p.Packet.Commitment, Shares: p.Shares}
 	}
 	return d, nil
 }
 
-// mayRead says whether the user may see the packet's room.
+// mayRead returns an error unless the user may see the packet's room.
 func (s *Service) mayRead(ctx context.Context, user, packet string) error {
-	k, err := s.know(ctx, packet)
+	k, err := s.lookup(ctx, packet)
 	if err != nil {
 		return err
 	}
@@ -61,47 +55,51 @@ func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	if err != nil {
 		return err
 	}
-	if !standing.Ever { // as for a grab: who never was in the room has never heard of the packet
+	if !standing.Ever { // as for a grab: a user that never was a member of the room must not learn that the packet exists
 		return chat.ErrNotFound
 	}
 	return standing.MayRead()
 }
 
-// Cancel ends a packet that nobody has grabbed yet, at its sender's wish. Again: the same answer.
-func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Money, error) {
-	k, err := s.know(ctx, packet)
+// Cancel ends a packet for its sender. It fails if any user has got a share. It returns the present state of the
+// packet and the sender's present account. A repeated cancel returns the same state.
+func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Account, error) {
+	k, err := s.lookup(ctx, packet)
 	if err != nil {
-		return State{}, 0, err
+		return State{}, Account{}, err
 	}
 	if err := s.mayCancel(ctx, user, &k.packet); err != nil {
-		return State{}, 0, err
+		return State{}, Account{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	book, err := s.ledger.Book(ctx, packet)
 	if err != nil {
-		return State{}, 0, err
+		return State{}, Account{}, err
 	}
 	if book.Status == Open {
-		closed, err := s.flow.close(ctx, k.packet.Ref, true)
+		if err := s.clocks.err(); err != nil {
+			return State{}, Account{}, err
+		}
+		closed, err := s.flow.close(ctx, k.packet.Ref, CloseCancel)
 		if err != nil {
-			return State{}, 0, err
+			return State{}, Account{}, err
 		}
 		book = closed.Book
 	}
 	if book.Status != Cancelled {
-		return State{}, 0, ErrPacketFinished
+		return State{}, Account{}, ErrPacketFinished
 	}
 	acc, err := s.ledger.Account(ctx, user)
-	return book.StateOf(user), acc.Balance, err
+	return book.StateOf(user), acc, err
 }
 
-// mayCancel says whether the packet is the user's to cancel. Its sender may be out of the room by now.
+// mayCancel returns an error unless the user may cancel the packet. A sender that has left the room still may.
 func (s *Service) mayCancel(ctx context.Context, user string, p *Packet) error {
 	standing, err := s.rooms.Standing(ctx, p.Room, user)
 	switch {
 	case err != nil:
 		return err
-	case !standing.Ever, standing.Gone:
+	case !standing.Ever, standing.RoomDeleted:
 		return chat.ErrNotFound
 	case p.From.ID == user:
 		return nil
@@ -109,7 +107,8 @@ func (s *Service) mayCancel(ctx context.Context, user string, p *Packet) error {
 	return cmp.Or(standing.MayRead(), chat.ErrForbidden)
 }
 
-// States of packets as the user may see them; the caller has checked that he may.
+// States returns the packets' states as the user may see them. The caller must have checked that the user may see
+// these packets.
 func (s *Service) States(ctx context.Context, user string, packets []string) ([]State, error) {
 	if len(packets) == 0 {
 		return nil, nil
@@ -117,7 +116,7 @@ func (s *Service) States(ctx context.Context, user string, packets []string) ([]
 	return s.ledger.States(ctx, user, packets)
 }
 
-// Packets lists what the user sent or received, with totals.
+// Packets lists the packets that the user sent or received, with totals.
 func (s *Service) Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error) {
 	switch {
 	case q.Direction != DirSent && q.Direction != DirReceived:

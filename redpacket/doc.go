@@ -1,16 +1,25 @@
 // Package redpacket owns splitting, granting and settling money exactly once.
 //
-// It must always hold, whatever dies or forgets in between:
+// These words are used in all comments of the package:
 //
-//   - Wallets + open packets = what was funded, at every committed state.
+//   - A grant is a share that the Pool has given to a user. Its claim pays the share into the user's wallet: the claim
+//     waits in the Pool's outbox until it is settled, which means written to SQL. To ack it removes it from the outbox.
+//   - To close a packet is to stop its grants in the Pool and to end the packet in SQL.
+//   - The image of a packet is the part of it that the Pool holds. To join a packet is to add SQL's claims to its image.
+//
+// It must always hold, whatever crashes or loses data in between:
+//
+//   - Wallets + open packets = money funded, at every committed state.
 //   - A packet pays each share at most once and each user at most once, and refunds the rest exactly once.
-//   - Whoever was told "won" has his claim on disk, with that amount, for ever.
+//   - A user that was answered "won" has the claim on disk, with that amount, for ever.
 //   - A packet that SQL has open is closed soon after its deadline, even if every instance died meanwhile.
 //
-// Two engines share the work. The Ledger (SQL) is the truth: its unique keys on (packet, share) and
-// (packet, user), and the packet row that settling holds open against closing, make the first three hold.
-// The Pool (memory or Redis) is the arbiter at the door: it decides at memory speed who may have which
-// share, and turns late-comers away. It may forget everything at any time; the price is work, not money.
+// Two engines share the work:
+//
+//   - The Ledger (SQL) is the truth. It makes the first three hold, with unique keys on (packet, share) and
+//     (packet, user). Settling and closing lock the same packet row, so neither overtakes the other.
+//   - The Pool (memory or Redis) decides, at memory speed, which user gets which share, and refuses the users that come
+//     too late. It may lose its data at any time. That costs extra work, never money.
 //
 // # A packet's life
 //
@@ -18,41 +27,60 @@
 //	              │ commit
 //	              ▼
 //	┌────────── open ◄───────────────────────────┐
-//	│             │ Load: a join of SQL's claims  │ Missing, Conflict: Join
-//	│             ▼                               │ (Image, then Load)
+//	│             │ Join: Image reads the packet  │ Missing, Conflict: Join
+//	│             ▼ from SQL, Load merges it      │
 //	│      granted by the Pool ──► outbox         │
 //	│             │ Settle (group commit)         │
 //	│             ▼                               │
-//	│   PaidNow/Duplicate ──► told ──► Ack        │
+//	│   PaidNow/Duplicate ──► publish, answer, Ack│
 //	│   Conflict ──► Ack, Join, grant once more ──┘
-//	│   TooLate  ──► Ack, Join, told expired or empty
+//	│   TooLate  ──► Ack, Join, answer expired or empty
 //	│
-//	│  last share settled │ due (sweep) │ overdue (backstop) │ cancel
+//	│  last share settled │ due (sweep) │ overdue (backstop) │ cancel │ room deleted
 //	▼
 //	Pool.Close: closed is sticky; returns every grant ever given
 //	│ claims that SQL lacks are settled in ordinary batches
 //	▼
-//	Ledger.End (one transaction): inserts those still lacking, refunds total - sum(claims),
+//	Ledger.End (one transaction): inserts the claims still missing, refunds total - sum(claims),
 //	│ reveals the seed, appends packet_done
 //	▼
 //	drained | expired | cancelled ──► Load, which retires it
 //
 // # The rules, and what goes wrong without each (simulator_test.go shows it)
 //
-//   - Load joins, it never overwrites and never reopens. Else grants that are on their way to SQL are
-//     forgotten, their shares given again, and their holders refused.
-//   - Closing settles the set of grants the Pool has given. Else a close overtakes claims, refunds their money,
-//     and their holders are refused. A packet the Pool does not know is joined first, for the same reason.
-//   - Whoever has closed a packet loads it as SQL has it. Else winners that the Pool forgot are told "expired".
-//   - A closed packet's image stays for an hour. Else the late answer "you had won" becomes "expired".
-//   - A packet that is open, with free shares and before its deadline, is not closed. Else one whose last grab the
-//     Pool forgot is closed by the due date that this grab left, or by its holder.
-//   - A stored share is answered before any other check. Else a winner who asks again after the end hears "no".
-//   - The status is read inside the settling transaction, and unique keys guard share and user. Else a share is
-//     paid after its refund, or twice.
-//   - Whoever closes leaves a due date behind, and the backstop asks SQL what is overdue. Else a packet
-//     whose closer died, or which was never loaded, is stuck.
+//   - Load joins. It never overwrites and never reopens. Otherwise it loses grants that are not in SQL yet, their shares
+//     are given to other users, and the users that were granted them first are refused.
+//   - Closing settles every grant the Pool has given. Otherwise a close overtakes claims, refunds their money, and their
+//     users are refused. A packet that the Pool does not have is joined first, for the same reason.
+//   - After a close, the packet is loaded into the Pool as SQL has it. Otherwise winners whose grant the Pool lost get
+//     "expired".
+//   - The image of a closed packet stays for an hour. Otherwise a winner that asks late gets "expired" instead of
+//     "already".
+//   - A packet that is open, with free shares and before its deadline, is not closed, unless it is cancelled or its room
+//     is deleted. Otherwise a packet whose last grab the Pool lost is closed too early: its due date remains, and
+//     the instance that handled the grab still means to close it.
+//   - A stored share is answered before any other check. So the verdict on member, recipient and passphrase goes into
+//     Pool.Grab with the grab. Otherwise a winner that asks again after the end, or after leaving the room, is refused.
+//   - The status is read inside the settling transaction, and unique keys guard share and user. Otherwise a share is paid
+//     after its refund, or twice.
+//   - A claim leaves the outbox when it is settled, or when it is put into quarantine because it can never be paid. A claim
+//     that cannot be settled now stays in the outbox and is paused: recovery tries it again later. Otherwise one bad row
+//     keeps all others unpaid.
+//   - A packet or claim that cannot be closed, joined or settled hides no other: lists are read page by page to their end,
+//     and each failure is followed by a pause. Otherwise the packets of one dead node keep all others open.
+//   - Nothing is granted while the ledger is known to be out of reach. Otherwise grants pile up that cannot be settled.
+//   - A close leaves a due date behind, and the backstop asks SQL for overdue packets. Otherwise a packet is never closed
+//     if the instance that was closing it died, or if the packet was never loaded into the Pool.
+//   - Each instance asks SQL for deleted rooms with open packets. Otherwise nobody closes these packets before their
+//     deadlines if the instance that deleted the room dies, or runs a version that does not close them.
 //
-// Files: flow.go holds these rules as plain sequential code, which the simulator drives step by step;
-// service.go and its neighbours put goroutines, caches and publishing around it.
+// # Clocks
+//
+// The instance that sends a packet sets its deadline. The Pool and every instance compare the deadline with their own
+// clocks. So the clocks of the instance, the Pool and the Ledger are compared all the time (clocks.go). While they are
+// too far apart nothing is sent, granted or closed.
+//
+// Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go and
+// deleted.go hold those of unsettled claims and deleted rooms. service.go and its neighbours add goroutines, caches and
+// publishing.
 package redpacket

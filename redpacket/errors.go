@@ -2,7 +2,7 @@ package redpacket
 
 import "errors"
 
-// What can be wrong with a packet's request, besides the sentinels of package chat.
+// Errors of packet requests, besides the sentinels of package chat.
 var (
 	ErrInsufficientBalance = errors.New("insufficient_balance")
 	ErrNotRecipient        = errors.New("not_recipient")
@@ -10,7 +10,8 @@ var (
 	ErrPacketFinished      = errors.New("packet_finished")
 )
 
-// CommitmentError is chat.ErrConflict with the commitment that holds now.
+// CommitmentError means that the sender expected another commitment than the present one, which it carries. It wraps
+// chat.ErrConflict.
 type CommitmentError struct {
 	Err  error
 	Next string

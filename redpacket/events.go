@@ -1,15 +1,16 @@
 package redpacket
 
-// Progress tells a room how far a packet is, at most five times a second and never after its end.
+// Progress says how many shares of a packet are claimed. It is published to the packet's room at most five times a
+// second, and never after the packet's end.
 type Progress struct {
 	Packet  string
 	Room    string
 	Claimed int
 	Count   int
-	Latest  []string // users, newest last
+	Latest  []string // users whose claims are new in this Progress, newest last
 }
 
-// WalletChanged tells a user what happened to his money.
+// WalletChanged tells a user how the user's balance has changed.
 type WalletChanged struct {
 	Account Account
 	Change  Money
@@ -17,7 +18,7 @@ type WalletChanged struct {
 	Packet  string
 }
 
-// GrabDecided tells a user how a grab has ended of which he was told that it is pending.
+// GrabDecided carries the final result of a grab that was first answered "pending".
 type GrabDecided struct{ Result Result }
 
 // EventName implements chat.Event.

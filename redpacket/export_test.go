@@ -2,16 +2,23 @@ package redpacket
 
 import "context"
 
-// RaceDetector tells the tests outside of the package that everything takes ten times as long.
+// RaceDetector is true in tests with the race detector, where everything takes about ten times as long.
 const RaceDetector = raceDetector
 
-// Idle waits until nothing runs in the background any more.
-func (s *Service) Idle() { s.closers.running.Wait() }
+// RecoverAge is the age from which recovery settles a claim in the outbox.
+const RecoverAge = recoverAge
 
-// Pass runs each background task once, at this moment, instead of at the ticks of Run.
+// PartitionOf returns the partition of a packet with this id.
+func PartitionOf(packet string) int { return partitionOf(packet) }
+
+// Idle blocks until no background goroutine of the service runs.
+func (s *Service) Idle() { s.background.running.Wait() }
+
+// Pass runs each background task once, now, instead of at the ticks of Run.
 func (s *Service) Pass(ctx context.Context) {
-	s.note("recovery", &s.counts.recover, s.flow.recover(ctx))
-	s.note("backstop", &s.counts.backstop, s.flow.backstop(ctx, s.closeSoon))
+	s.recordTask("recovery", &s.counts.recover, s.recovery.run(ctx))
+	s.recordTask("backstop", &s.counts.backstop, s.flow.backstop(ctx, func(p Ref) { s.closeSoon(p) }))
+	s.closeDeletedRooms(ctx)
 	s.sweep(ctx)
 	s.Idle()
 }

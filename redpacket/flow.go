@@ -5,55 +5,74 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket/crashpoint"
 )
 
-// flow is the protocol of a packet's life as plain sequential code: no goroutine, no timer, no cache. Any
-// two calls of an engine may be torn apart by a crash; whatever is left undone, a later grab, sweep, recovery
-// or backstop completes.
+// flow is the protocol of a packet's life as plain sequential code: no goroutine, no timer, no cache. A crash may
+// happen between any two calls of an engine. A later grab, sweep, recovery or backstop completes the work that a crash
+// has interrupted.
 type flow struct {
-	pool    Pool
-	ledger  Ledger
-	now     func() time.Time
-	newID   func(time.Time) string
-	witness witness
+	pool     Pool
+	ledger   Ledger
+	now      func() time.Time
+	newID    func(time.Time) string
+	observer observer
+
+	parallel func(tasks []func())    // runs tasks at the same time and waits for all; nil: one after the other
+	full     [Partitions]atomic.Bool // partitions that have answered Busy since the last recount; the next recount includes them
+	counted  int                     // the last partition whose turn it was in recount
 }
 
-// witness hears what has been committed, in this process, by whichever way it came.
-type witness interface {
+// observer is told the results of engine calls. flow calls a method for every commit that it learns of, even if
+// another call or instance made the commit.
+type observer interface {
 	paid(c Claim, s Settlement)
+	unsettled(c Claim) // the claim of a grab, not of recovery, could not be settled
 	closed(c Closed)
+	quarantined(c Claim, why string)
 }
+
+// poolError marks an error of the Pool, for callers that must know which of the two engines has failed.
+type poolError struct{ error }
+
+func (e poolError) Unwrap() error { return e.error }
 
 const (
-	maxJoins    = 2               // how often one call heals the Pool before it gives up
-	settleBatch = 500             // claims a batch when closing
-	dueSoon     = 5 * time.Second // the backstop loads packets that end within this
-	overdueBy   = 3 * time.Second // and closes those the sweep should have closed by now
-	recoverAge  = 5 * time.Second // a claim this old has lost its holder
-	pageOfWork  = 200             // packets or claims handled by one pass of a background task
+	maxJoins    = 2               // how often one call may join a packet before it fails
+	settleBatch = 500             // claims in one call of Settle
+	dueSoon     = 5 * time.Second // the backstop loads packets whose deadline is at most this far away
+	overdueBy   = 3 * time.Second // the backstop closes packets whose deadline has passed by this much: the sweep has missed them
+	pageOfWork  = 200             // packets that one round of the sweep handles
+	overduePage = 1000            // packets that the backstop reads at a time
+	joinBudget  = time.Second     // time that failing joins of one partition may take in one pass of the backstop
 )
 
-// grabbed is how a grab ended, before it is dressed for the caller.
+// grabbed is the outcome of a grab inside the package. Callers of the package get a Result, which is made from it.
 type grabbed struct {
 	outcome Outcome
-	paid    Settlement // won, already
-	taken   int        // shares taken as the Pool knows it
-	last    bool       // the caller holds the last share and closes the packet
-	ended   bool       // the packet is closed, or about to be
+	paid    Settlement // set for won and already
+	taken   int        // shares of the packet that are taken, as the Pool knows it
+	last    bool       // the user got the last free share, so the caller must close the packet
+	ended   bool       // the packet is closed, or is being closed
 }
 
-// grab takes a share for one user and settles it. An error of kind chat.ErrUnavailable means outcome
-// unknown or not done: grabbing again is always right. Who may not grab hears deny; wait hears when a share has been
-// granted, before it is settled.
-func (f *flow) grab(ctx context.Context, a Attempt, deny error, wait *suspense) (grabbed, error) {
+// grab takes a share for one user and settles it. It returns the error deny if the user may not grab. An error that
+// wraps chat.ErrUnavailable means that nothing was done, or that the outcome is unknown: the caller may always grab
+// again. grab informs pending after a share was granted and before it is settled.
+func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *PendingGrab) (grabbed, error) {
 	regranted := false
 	for joins := 0; ; {
-		ans, err := f.ask(ctx, a)
+		// While the ledger is out of reach, nothing is granted: the grants would only fill the outbox.
+		if err := f.ledger.OutOfReach(); err != nil {
+			return grabbed{}, err
+		}
+		ans, err := f.grabFromPool(ctx, a)
 		if err != nil {
 			return grabbed{}, err
 		}
@@ -70,9 +89,10 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, wait *suspense) 
 		case Outsider, IsDenied:
 			return v, deny
 		case Busy:
+			f.full[uint(a.Partition)%Partitions].Store(true)
 			return v, fmt.Errorf("grab %s: too many unsettled claims: %w", a.ID, chat.ErrUnavailable)
 		case IsClosed:
-			v.outcome, v.ended = lateOutcome(ans.Reason), true
+			v.outcome, v.ended = finishedOutcome(ans.Reason), true
 			return v, nil
 		case IsLate:
 			v.outcome = OutcomeExpired
@@ -82,7 +102,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, wait *suspense) 
 			return v, nil
 		}
 
-		wait.granted(ans.Taken)
+		pending.granted(ans.Taken)
 		c := Claim{Ref: a.Ref, Share: ans.Share, User: a.User, Entry: ans.Entry, At: f.now()}
 		s, err := f.settleOne(ctx, c)
 		if err != nil {
@@ -96,9 +116,9 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, wait *suspense) 
 			}
 			return v, nil
 		case TooLate:
-			v.outcome, v.ended = lateOutcome(s.Status), true
+			v.outcome, v.ended = finishedOutcome(s.Status), true
 			return v, nil
-		case Conflict: // the Pool had forgotten that the share was taken; it has been joined, so ask once more
+		case Conflict: // the Pool had granted a share that belongs to another user; the packet has been joined, so ask for another share
 			if regranted {
 				return v, fmt.Errorf("grab %s: share taken twice over: %w", a.ID, chat.ErrUnavailable)
 			}
@@ -109,7 +129,7 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, wait *suspense) 
 	}
 }
 
-func (f *flow) ask(ctx context.Context, a Attempt) (Answer, error) {
+func (f *flow) grabFromPool(ctx context.Context, a Attempt) (Answer, error) {
 	answers, err := f.pool.Grab(ctx, []Attempt{a})
 	if err != nil {
 		return Answer{}, err
@@ -121,29 +141,36 @@ func (f *flow) ask(ctx context.Context, a Attempt) (Answer, error) {
 	return answers[0], nil
 }
 
-// settleOne settles a grabber's own claim and tidies up after it.
+// settleOne settles the claim of one grab, and then does what must follow (tidy).
 func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 	claims := []Claim{c}
-	settled, err := f.ledger.Settle(ctx, claims)
-	if err != nil {
+	settled := f.ledger.Settle(ctx, claims)
+	if err := UnsettledErr(settled); err != nil {
+		f.observer.unsettled(c)
 		return Settlement{}, err
 	}
 	crashpoint.Here("grab.after-settle")
-	f.tidy(ctx, claims, settled)
+	_, _ = f.tidy(ctx, claims, settled)
 	crashpoint.Here("grab.after-ack")
 	return settled[0], nil
 }
 
-// tidy does what has to follow a Settle: tells the witness, clears the outbox, and heals the Pool where it
-// was wrong. Its failures are left to recovery, which finds the claims in the outbox again. The list of claims is used up.
-func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
+// tidy does what must follow a call of Settle. It informs the observer and acks the claims that are settled. It puts
+// claims that can never be paid into quarantine, and joins packets about which the Pool was wrong. It returns the claims
+// that are not settled and so stay in the outbox, with the first reason. If an ack or quarantine fails, the claim also
+// stays in the outbox, and recovery repeats the work. tidy overwrites the slice claims.
+func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (left []Claim, err error) {
 	ack := claims[:0]
 	var wrong []string
+	var unpayable map[string][]Claim // the claims that can never be paid, by reason
 	for i, s := range settled {
 		c := claims[i]
 		switch s.Verdict {
+		case Unsettled:
+			left, err = append(left, c), cmp.Or(err, s.Err)
+			continue
 		case PaidNow:
-			f.witness.paid(c, s)
+			f.observer.paid(c, s)
 		case Duplicate:
 			if s.Share != c.Share {
 				wrong = append(wrong, c.ID)
@@ -151,12 +178,27 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
 		case Conflict, TooLate:
 			wrong = append(wrong, c.ID)
 		case Unpayable:
-			if f.ledger.Quarantine(ctx, []Claim{c}, s.Why) != nil {
-				continue // stays in the outbox
+			if unpayable == nil {
+				unpayable = map[string][]Claim{}
 			}
+			unpayable[s.Why] = append(unpayable[s.Why], c)
+			continue
 		}
 		if c.Entry != "" {
 			ack = append(ack, c)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(unpayable)) {
+		group := unpayable[why]
+		if failed := f.ledger.Quarantine(ctx, group, why); failed != nil {
+			left, err = append(left, group...), cmp.Or(err, failed)
+			continue
+		}
+		for _, c := range group {
+			f.observer.quarantined(c, why)
+			if c.Entry != "" {
+				ack = append(ack, c)
+			}
 		}
 	}
 	if len(ack) > 0 {
@@ -166,10 +208,11 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) {
 	for _, id := range slices.Compact(wrong) {
 		_ = f.join(ctx, id)
 	}
+	return left, err
 }
 
-// join makes the Pool know what SQL knows. It takes no lock and writes nothing to SQL: claims there only
-// grow, and Load commutes, so a join that comes late does no harm.
+// join copies what SQL knows of a packet into the Pool. It takes no lock and writes nothing to SQL. Claims in SQL are
+// only added, and the order of two Loads makes no difference. So a join with an old copy does no harm.
 func (f *flow) join(ctx context.Context, packet string) error {
 	image, err := f.ledger.Image(ctx, packet)
 	if err != nil {
@@ -178,21 +221,23 @@ func (f *flow) join(ctx context.Context, packet string) error {
 	return f.pool.Load(ctx, image)
 }
 
-// errNotDue means that a packet was to be closed whose time has not come, as the Pool has it.
+// errNotDue means that the packet must not be closed: in the Pool it has free shares and its deadline has not come.
 var errNotDue = errors.New("not due")
 
-// close ends a packet: drained, expired or cancelled, all the same way. ErrPacketFinished: a cancel came too late;
-// errNotDue: there is nothing to end yet.
-func (f *flow) close(ctx context.Context, p Ref, cancel bool) (Closed, error) {
-	closing, err := f.closeScript(ctx, p, cancel)
+// close ends a packet, for the given reason. It returns ErrPacketFinished if a cancel came too late. It returns
+// errNotDue if the packet is not due yet.
+func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error) {
+	closing, err := f.closeScript(ctx, p, why)
 	if err != nil {
 		return Closed{}, err
 	}
 	crashpoint.Here("close.after-script")
-	switch err := f.settleLacking(ctx, p, closing.Grants); {
+	grants, err := f.settleLacking(ctx, p, closing.Grants)
+	switch {
 	case errors.Is(err, chat.ErrNotFound):
-		// SQL has lost it, to a standby that lagged behind or an older backup, and its money is back where it was. Nobody will
-		// ever end it, so its image goes; should SQL have it again, the backstop ends it.
+		// SQL has lost the packet, because a standby lagged behind or a backup was older. The sender's wallet then
+		// holds the money again. No close will ever succeed, so the image in the Pool is retired. If SQL gets the
+		// packet back, the backstop closes it.
 		return Closed{}, errors.Join(err, f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason}))
 	case err != nil:
 		return Closed{}, err
@@ -200,26 +245,27 @@ func (f *flow) close(ctx context.Context, p Ref, cancel bool) (Closed, error) {
 	crashpoint.Here("close.after-settle")
 	now := f.now()
 	closed, err := f.ledger.End(ctx, Close{
-		Ref: p, Reason: closing.Reason, Grants: closing.Grants, At: now, EntryID: f.newID(now),
+		Ref: p, Reason: closing.Reason, Grants: grants, At: now, EntryID: f.newID(now),
 	})
 	if err != nil {
 		return Closed{}, err
 	}
-	// The Pool hears the end as SQL has it: winners that it forgot would be told "expired" for an hour. Loading
-	// a closed packet retires it; if that fails, the due date brings it back and the close finds it done.
+	// The Pool gets the final state as SQL has it. Otherwise winners whose grant the Pool has lost would get "expired"
+	// for an hour. Loading a closed packet retires it. If loading fails, the packet comes due again, and the next
+	// close finds it ended in SQL.
 	_ = f.pool.Load(ctx, closed.Book.image())
 	crashpoint.Here("close.after-load")
-	f.witness.closed(closed)
+	f.observer.closed(closed)
 	return closed, nil
 }
 
-func (f *flow) closeScript(ctx context.Context, p Ref, cancel bool) (Closing, error) {
+func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
 	for joins := 0; ; joins++ {
-		closing, err := f.pool.Close(ctx, p, cancel)
+		closing, err := f.pool.Close(ctx, p, why)
 		switch {
 		case err != nil:
-			return Closing{}, err
-		case closing.Refused && cancel:
+			return Closing{}, poolError{err}
+		case closing.Refused && why == CloseCancel:
 			return Closing{}, ErrPacketFinished
 		case closing.Refused:
 			return Closing{}, errNotDue
@@ -234,12 +280,13 @@ func (f *flow) closeScript(ctx context.Context, p Ref, cancel bool) (Closing, er
 	}
 }
 
-// settleLacking settles, in ordinary batches, the grants that SQL has no claim for: usually those that are
-// on their way at this moment, so that the close transaction has little left to insert.
-func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) error {
+// settleLacking settles, in ordinary batches, the grants that have no claim in SQL. Usually grabs are settling the
+// same grants at this moment, so that End has few left to insert. It puts grants that can never be paid into
+// quarantine: the refund then contains their shares. It returns all other grants.
+func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Grant, error) {
 	image, err := f.ledger.Image(ctx, p.ID)
 	if err != nil || image.Status != Open {
-		return err
+		return grants, err
 	}
 	has := make(map[Grant]struct{}, len(image.Grants))
 	for _, g := range image.Grants {
@@ -251,60 +298,115 @@ func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) error {
 			lacking = append(lacking, Claim{Ref: p, Share: g.Share, User: g.User, At: f.now()})
 		}
 	}
-	for len(lacking) > 0 {
-		batch := lacking[:min(settleBatch, len(lacking))]
-		lacking = lacking[len(batch):]
-		settled, err := f.ledger.Settle(ctx, batch)
-		if err != nil {
-			return err
-		}
+	var failed error
+	for batch := range slices.Chunk(lacking, settleBatch) {
+		settled := f.ledger.Settle(ctx, batch)
+		failed = cmp.Or(failed, UnsettledErr(settled))
 		for i, s := range settled {
-			if s.Verdict == PaidNow {
-				f.witness.paid(batch[i], s)
+			switch c := batch[i]; s.Verdict {
+			case PaidNow:
+				f.observer.paid(c, s)
+			case Unpayable:
+				if err := f.ledger.Quarantine(ctx, []Claim{c}, s.Why); err != nil {
+					failed = cmp.Or(failed, err)
+					continue
+				}
+				f.observer.quarantined(c, s.Why)
+				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share} })
 			}
 		}
 	}
-	return nil
+	return grants, failed
 }
 
-// recover settles claims whose holder has died. Nobody is told and nothing is granted again.
-func (f *flow) recover(ctx context.Context) error {
-	claims, err := f.pool.Unsettled(ctx, recoverAge, pageOfWork)
-	if err != nil || len(claims) == 0 {
-		return err
-	}
-	crashpoint.Here("recover.after-list")
-	settled, err := f.ledger.Settle(ctx, claims)
-	if err != nil {
-		return err
-	}
-	crashpoint.Here("recover.after-settle")
-	f.tidy(ctx, claims, settled)
-	crashpoint.Here("recover.after-ack")
-	return nil
-}
-
-// backstop asks SQL which packets end soon and makes sure that the Pool has them due; those which should
-// have been closed by now it closes, through the Pool like any other. Never from SQL alone: a claim may be
-// on its way.
-func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
-	now := f.now()
-	overdue, err := f.ledger.Overdue(ctx, now.Add(dueSoon), pageOfWork)
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, o := range overdue {
-		if o.ExpiresAt.Add(overdueBy).Before(now) {
-			closeSoon(o.Ref)
-		} else if err := f.join(ctx, o.ID); err != nil {
-			failed = cmp.Or(failed, err)
+// recount makes the Pool count the claims in some of its outboxes again: in that of the next partition in turn, and in
+// those that have answered Busy since the last recount.
+func (f *flow) recount(ctx context.Context) error {
+	f.counted = (f.counted + 1) % Partitions
+	partitions := []int{f.counted}
+	for i := range f.full {
+		if f.full[i].Swap(false) && i != f.counted {
+			partitions = append(partitions, i)
 		}
 	}
-	return failed
+	return f.pool.Recount(ctx, partitions...)
 }
 
-// image is what a Pool must know of the packet.
+// backstop reads from SQL, page by page, the open packets whose deadline is near or past. It joins them into the Pool,
+// and calls closeSoon for those that should have ended already. It never closes a packet from SQL alone: the Pool may
+// have granted shares that are not in SQL yet.
+func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
+	pass := backstopPass{flow: f}
+	now := f.now()
+	for after := (Overdue{}); ; {
+		page, err := f.ledger.Overdue(ctx, now.Add(dueSoon), after, overduePage)
+		if err != nil {
+			return err
+		}
+		var soon [Partitions][]string
+		for _, o := range page {
+			if o.ExpiresAt.Add(overdueBy).Before(now) {
+				closeSoon(o.Ref)
+			} else {
+				at := uint(o.Partition) % Partitions
+				soon[at] = append(soon[at], o.ID)
+			}
+		}
+		pass.join(ctx, &soon)
+		if len(page) < overduePage {
+			return pass.err()
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// backstopPass holds, by partition, what failed in one pass of the backstop.
+type backstopPass struct {
+	flow   *flow
+	spent  [Partitions]time.Duration // time that failing joins have taken
+	failed [Partitions]error         // the first error of the partition
+}
+
+// join joins the packets, all partitions at the same time. After one failed call to a node that does not answer, the
+// rest of that partition is left to the next pass, so that it delays no other partition.
+func (b *backstopPass) join(ctx context.Context, packets *[Partitions][]string) {
+	var tasks []func()
+	for i, ids := range packets {
+		if len(ids) > 0 {
+			tasks = append(tasks, func() { b.joinAll(ctx, i, ids) })
+		}
+	}
+	b.flow.run(tasks)
+}
+
+// run runs the tasks, at the same time if parallel is set, and returns when all have ended.
+func (f *flow) run(tasks []func()) {
+	if f.parallel != nil {
+		f.parallel(tasks)
+		return
+	}
+	for _, task := range tasks {
+		task()
+	}
+}
+
+func (b *backstopPass) joinAll(ctx context.Context, partition int, ids []string) {
+	for _, id := range ids {
+		if b.spent[partition] >= joinBudget || ctx.Err() != nil {
+			return
+		}
+		begun := b.flow.now()
+		if err := b.flow.join(ctx, id); err != nil {
+			b.failed[partition] = cmp.Or(b.failed[partition], err)
+			b.spent[partition] += b.flow.now().Sub(begun)
+		}
+	}
+}
+
+// err returns the first error of the first partition that has one, or nil.
+func (b *backstopPass) err() error { return cmp.Or(b.failed[:]...) }
+
+// image returns the part of the book that the Pool must know.
 func (b Book) image() Image {
 	i := Image{Ref: b.Packet.Ref, Count: b.Packet.Count, Deadline: b.Packet.ExpiresAt, Status: b.Status}
 	for _, c := range b.Claims {
@@ -313,8 +415,8 @@ func (b Book) image() Image {
 	return i
 }
 
-// lateOutcome is what a grabber of a finished packet hears.
-func lateOutcome(s Status) Outcome {
+// finishedOutcome returns the outcome for a user without a share that grabs a packet that ended with this status.
+func finishedOutcome(s Status) Outcome {
 	if s == Drained {
 		return OutcomeEmpty
 	}

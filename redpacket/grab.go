@@ -3,21 +3,72 @@ package redpacket
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"time"
 
 	"hongbao/chat"
 )
 
-// Grab takes a share of the packet for the user, or says why there is none. Won and already are told only of
-// committed claims. The work goes on when ctx ends: what the Pool has granted is settled, whoever waits for it.
-func (s *Service) Grab(ctx context.Context, t Try) (Result, error) {
-	var due time.Time // to be told pending
-	if t.Waiter != nil {
-		due = time.Now().Add(s.o.PendingAfter)
+// Grab takes a share of the packet for the user, or returns the outcome that says why there is none. It returns "won"
+// and "already" only for committed claims. The work continues when ctx ends: a share that the Pool has granted is
+// settled in any case.
+func (s *Service) Grab(ctx context.Context, r GrabRequest) (Result, error) {
+	g, err := s.FindGrab(ctx, r.User, r.Packet)
+	if err != nil {
+		return Result{}, err
 	}
-	r, err := s.grab(ctx, t, due)
-	s.count(r, err)
+	return g.Run(ctx, r.Passphrase, nil)
+}
+
+// FoundGrab is a grab before its run: its packet and its user's standing are known. Run it at once or not at all.
+type FoundGrab struct {
+	service  *Service
+	known    *known
+	final    *finalState // nil: the packet is open
+	user     string
+	standing chat.Standing
+}
+
+// FindGrab looks up the packet and the user's standing in its room.
+func (s *Service) FindGrab(ctx context.Context, user, packet string) (FoundGrab, error) {
+	g, err := s.findGrab(ctx, user, packet)
+	if err != nil {
+		s.count(Result{}, err)
+	}
+	return g, err
+}
+
+func (s *Service) findGrab(ctx context.Context, user, packet string) (FoundGrab, error) {
+	k, err := s.lookup(ctx, packet)
+	if err != nil {
+		return FoundGrab{}, err
+	}
+	standing, err := s.rooms.Standing(ctx, k.packet.Room, user)
+	if err != nil {
+		return FoundGrab{}, err
+	}
+	g := FoundGrab{service: s, known: k, final: k.final.Load(), user: user, standing: standing}
+	if g.final == nil && !standing.Ever {
+		return FoundGrab{}, chat.ErrNotFound
+	}
+	return g, nil
+}
+
+// Finished reports whether the packet has ended. Then Run answers from memory and does not block.
+func (g *FoundGrab) Finished() bool { return g.final != nil }
+
+// Refuse counts the grab as failed. Call it instead of Run for a grab that is refused by the caller.
+func (g *FoundGrab) Refuse() { g.service.counts.failed.Add(1) }
+
+// Run runs the grab like Service.Grab. If pending is not nil, the caller can use it to answer "pending" before Run
+// returns.
+func (g *FoundGrab) Run(ctx context.Context, passphrase string, pending *PendingGrab) (r Result, err error) {
+	if g.final != nil {
+		r, err = g.final.answer(&g.known.packet, g.user, g.standing)
+	} else {
+		r, err = g.run(ctx, passphrase, pending)
+	}
+	g.service.count(r, err)
 	return r, err
 }
 
@@ -36,41 +87,25 @@ func (s *Service) count(r Result, err error) {
 	}
 }
 
-func (s *Service) grab(ctx context.Context, t Try, due time.Time) (Result, error) {
-	k, err := s.know(ctx, t.Packet)
-	if err != nil {
+func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *PendingGrab) (Result, error) {
+	s, k := g.service, g.known
+	if err := s.clocks.err(); err != nil {
 		return Result{}, err
 	}
-	standing, err := s.rooms.Standing(ctx, k.packet.Room, t.User)
-	if err != nil {
-		return Result{}, err
+	if k.stall.refuses(s.o.Now()) {
+		return Result{}, fmt.Errorf("grab %s: its claims cannot be settled: %w", k.packet.ID, chat.ErrUnavailable)
 	}
-	if e := k.ending.Load(); e != nil {
-		return e.answer(&k.packet, t.User, standing)
-	}
-	if !standing.Ever {
-		return Result{}, chat.ErrNotFound
-	}
-	if t.Admit != nil {
-		if err := t.Admit(ctx, t.User); err != nil {
-			return Result{}, err
-		}
-	}
-	return s.grabOpen(ctx, k, t, standing, due)
-}
-
-func (s *Service) grabOpen(ctx context.Context, k *known, t Try, standing chat.Standing, due time.Time) (Result, error) {
-	a := Attempt{Ref: k.packet.Ref, User: t.User}
+	a := Attempt{Ref: k.packet.Ref, User: g.user}
 	var deny error
-	if !standing.In {
-		a.May, deny = NotMember, outside(standing)
-	} else if deny = s.deny(ctx, &k.packet, t); deny != nil {
+	if !g.standing.In {
+		a.May, deny = NotMember, outside(g.standing)
+	} else if deny = s.deny(ctx, &k.packet, g.user, passphrase); deny != nil {
 		a.May = Denied
 	}
-	wait := newSuspense(t.Waiter, due, &k.packet)
-	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, wait)
-	told := wait.end()
-	if told {
+	pending.begin(&k.packet)
+	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, pending)
+	taken := pending.finish()
+	if taken {
 		s.counts.pending.Add(1)
 	}
 	switch {
@@ -83,50 +118,52 @@ func (s *Service) grabOpen(ctx context.Context, k *known, t Try, standing chat.S
 		return Result{}, err
 	}
 	r := v.result(&k.packet)
-	if told {
-		s.pub.ToUser(t.User, GrabDecided{r})
+	if taken {
+		s.pub.ToUser(g.user, GrabDecided{r})
 	}
 	return r, nil
 }
 
-// result of a grab that has ended.
+// result converts the outcome of a grab into the Result for the caller.
 func (v *grabbed) result(p *Packet) Result {
 	r := Result{Packet: p.ID, Outcome: v.outcome, Claimed: v.taken, Count: p.Count}
 	if v.outcome == OutcomeWon || v.outcome == OutcomeAlready {
 		r.Amount, r.Rank, r.At = v.paid.Amount, v.paid.Share+1, v.paid.At
 	}
 	if v.outcome == OutcomeWon && v.paid.Verdict == PaidNow {
-		balance := v.paid.Account.Balance // alone on the heap
-		r.Balance = &balance
+		account := v.paid.Account // a copy, so that the Result does not keep all of v alive
+		r.Account = &account
 	}
 	return r
 }
 
-// deny is why a member may not grab the packet; nil: he may. He hears it only while there are shares left and he has none.
-func (s *Service) deny(ctx context.Context, p *Packet, t Try) error {
-	if len(p.To) > 0 && !slices.Contains(p.To, t.User) {
+// deny returns the reason why a member may not grab the packet, or nil. It matters only while shares are left and the
+// user has none.
+func (s *Service) deny(ctx context.Context, p *Packet, user, passphrase string) error {
+	if len(p.To) > 0 && !slices.Contains(p.To, user) {
 		return ErrNotRecipient
 	}
-	return s.tries.check(ctx, p, t.User, t.Passphrase)
+	return s.passphrases.check(ctx, p, user, passphrase)
 }
 
-// outside is what a grabber hears who was in the room and is not any more.
+// outside returns the error for a user that was a member of the room and is no more.
 func outside(s chat.Standing) error {
-	if s.Gone {
+	if s.RoomDeleted {
 		return chat.ErrNotFound
 	}
 	return chat.ErrNotMember
 }
 
-// learnEnd has the packet's end remembered here, too, when another instance has closed it: so late-comers reach neither
-// Pool nor SQL. A close that is still under way is learned by a later one.
+// learnEnd reads, in the background, the final state of a packet that another instance has closed, and keeps it in
+// memory. Later grabs of the packet then reach neither Pool nor SQL. If SQL has the packet still open, a later grab
+// calls learnEnd again.
 func (s *Service) learnEnd(k *known) {
 	if !k.learning.CompareAndSwap(false, true) {
 		return
 	}
-	s.closers.start(func() {
+	s.background.start(func() {
 		defer k.learning.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), detachedTimeout)
 		defer cancel()
 		if book, err := s.ledger.Book(ctx, k.packet.ID); err == nil && book.Status != Open {
 			s.memory.finish(book)
@@ -135,8 +172,9 @@ func (s *Service) learnEnd(k *known) {
 	})
 }
 
-// answer to a grab of a finished packet, in the order of checks that the Pool has too.
-func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result, error) {
+// answer returns the result of a grab of a finished packet, from memory. It makes its checks in the same order as the
+// Pool.
+func (e *finalState) answer(p *Packet, user string, standing chat.Standing) (Result, error) {
 	if !standing.Ever {
 		return Result{}, chat.ErrNotFound
 	}
@@ -151,39 +189,37 @@ func (e *ending) answer(p *Packet, user string, standing chat.Standing) (Result,
 	return r, nil
 }
 
-// Over is a packet of which the end is remembered. It is valid only for a moment.
-type Over struct {
+// FinishedPacket is a packet whose final state is in memory. Use it at once and do not keep it.
+type FinishedPacket struct {
 	service *Service
 	known   *known
-	ending  *ending
+	final   *finalState
 }
 
-// Over gives the packet, if its end is remembered.
-func (s *Service) Over(packet string) (o Over, ok bool) {
+// Finished returns the packet if its final state is in memory.
+func (s *Service) Finished(packet string) (o FinishedPacket, ok bool) {
 	k := s.memory.get(packet)
 	if k == nil {
-		return Over{}, false
+		return FinishedPacket{}, false
 	}
-	o = Over{s, k, k.ending.Load()}
-	return o, o.ending != nil
+	o = FinishedPacket{s, k, k.final.Load()}
+	return o, o.final != nil
 }
 
-// Room of the packet.
-func (o *Over) Room() string { return o.known.packet.Room }
+// Room returns the packet's room.
+func (o *FinishedPacket) Room() string { return o.known.packet.Room }
 
-// Grab is Service.Grab for one who stands so to the room. It waits for nobody.
-func (o *Over) Grab(user string, standing chat.Standing) (Result, error) {
-	r, err := o.ending.answer(&o.known.packet, user, standing)
-	o.service.count(r, err)
-	return r, err
+// Find returns the grab of a user with the given standing in the packet's room. The Run of this grab does not block.
+func (o *FinishedPacket) Find(user string, standing chat.Standing) FoundGrab {
+	return FoundGrab{service: o.service, known: o.known, final: o.final, user: user, standing: standing}
 }
 
-// idBytes is more than the id of any packet has: what is longer is neither looked up nor remembered.
+// idBytes is more bytes than the id of any packet has. Longer ids are neither looked up nor cached.
 const idBytes = 64
 
-// know gives the packet from memory, or reads it: its whole book when it is finished, so that late-comers are
-// answered from memory ever after.
-func (s *Service) know(ctx context.Context, packet string) (*known, error) {
+// lookup returns the packet from memory, or reads it from SQL. Of a finished packet it reads the whole book, so that
+// later grabs are answered from memory.
+func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {
 	if k := s.memory.get(packet); k != nil {
 		return k, nil
 	}

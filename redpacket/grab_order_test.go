@@ -12,13 +12,13 @@ import (
 	"hongbao/redpacket"
 )
 
-// obstacle is one thing that can be in the way of a grab.
+// obstacle is a set of reasons against a grab.
 type obstacle uint
 
-// The obstacles, in the order in which they are told.
+// The obstacles, in the order in which a grab is checked for them.
 const (
 	stranger obstacle = 1 << iota
-	hasShare          // no obstacle, but it is answered here
+	hasShare          // not an obstacle: at this point of the order, a user with a share gets it as the answer
 	deleted
 	banned
 	former
@@ -40,7 +40,7 @@ func (o obstacle) String() string {
 	return strings.Join(names, ", ")
 }
 
-// answer is what the first of the obstacles says.
+// answer returns what a grab with these obstacles must get: the answer for the first of them.
 func (o obstacle) answer() (redpacket.Outcome, error) {
 	switch {
 	case o&stranger != 0:
@@ -68,7 +68,7 @@ func (o obstacle) standing() chat.Standing {
 	case o&stranger != 0:
 		return chat.Standing{Visible: true}
 	case o&deleted != 0:
-		return chat.Standing{Ever: true, Gone: true, Banned: o&banned != 0}
+		return chat.Standing{Ever: true, RoomDeleted: true, Banned: o&banned != 0}
 	case o&banned != 0:
 		return chat.Standing{Ever: true, Banned: true}
 	case o&former != 0:
@@ -77,47 +77,47 @@ func (o obstacle) standing() chat.Standing {
 	return chat.Standing{Ever: true, In: true, Role: chat.Plain}
 }
 
-// purse is a limiter that has tokens, or has none.
-type purse struct{ empty bool }
+// switchedLimiter is a Limiter that refuses while empty is set, and otherwise allows everything.
+type switchedLimiter struct{ empty bool }
 
-func (p *purse) Take(_ context.Context, key string, _ chat.Rate) (time.Duration, error) {
-	if p.empty && strings.HasPrefix(key, "passphrase:") {
+func (l *switchedLimiter) Take(_ context.Context, key string, _ chat.Rate) (time.Duration, error) {
+	if l.empty && strings.HasPrefix(key, "passphrase:") {
 		return time.Second, nil
 	}
 	return 0, nil
 }
 
-// TestOrderOfChecks: of all that is in the way of a grab the first is told, whether the packet's end is known from the
-// Pool or from memory.
+// TestOrderOfChecks grabs with each set of up to three obstacles. The first obstacle in the order must decide the
+// answer, whether the Pool or memory answers.
 func TestOrderOfChecks(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 10_000)
-	rooms, purse := &saidRooms{Rooms: h.rooms, said: map[string]chat.Standing{}}, &purse{}
-	h.packets = redpacket.New(h.store, h.pool, rooms, h.heard, redpacket.Options{
-		Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Tries: purse,
+	rooms, limiter := &fixedRooms{Rooms: h.rooms, standings: map[string]chat.Standing{}}, &switchedLimiter{}
+	h.packets = redpacket.New(h.store, h.pool, rooms, h.published, redpacket.Options{
+		Now: h.clock.now, Log: slog.New(slog.DiscardHandler), GuessLimiter: limiter,
 	})
 	check := func(o obstacle, p redpacket.Packet, how string) {
 		t.Helper()
-		rooms.said["ann"], purse.empty = o.standing(), o&tired != 0
-		defer delete(rooms.said, "ann")
-		try := redpacket.Try{User: "ann", Packet: p.ID, Passphrase: "sesame"}
+		rooms.standings["ann"], limiter.empty = o.standing(), o&tired != 0
+		defer delete(rooms.standings, "ann")
+		request := redpacket.GrabRequest{User: "ann", Packet: p.ID, Passphrase: "sesame"}
 		if o&wrong != 0 {
-			try.Passphrase = "simsim"
+			request.Passphrase = "simsim"
 		}
-		r, err := h.packets.Grab(t.Context(), try)
+		r, err := h.packets.Grab(t.Context(), request)
 		if outcome, refusal := o.answer(); r.Outcome != outcome || !errors.Is(err, refusal) {
 			t.Errorf("%s (%s): %q, %v, want %q, %v", o, how, r.Outcome, err, outcome, refusal)
 		}
 	}
 	for o := range obstacle(1 << len(obstacleNames)) {
-		if wants(o) > 3 { // pairs, and those with a share besides
+		if wants(o) > 3 { // larger sets would show no more
 			continue
 		}
-		request := redpacket.SendRequest{Total: 2, Count: 2, Mode: redpacket.Equal, Passphrase: "sesame", To: []string{"ann", "bob"}}
+		send := redpacket.SendRequest{Total: 2, Count: 2, Mode: redpacket.Equal, Passphrase: "sesame", To: []string{"ann", "bob"}}
 		if o&excluded != 0 {
-			request.To[0] = "boss"
+			send.To[0] = "boss"
 		}
-		p := h.send(t, "boss", request)
+		p := h.send(t, "boss", send)
 		var grants []redpacket.Attempt
 		if o&hasShare != 0 {
 			grants = append(grants, redpacket.Attempt{Ref: p.Ref, User: "ann"})
@@ -142,23 +142,24 @@ func TestOrderOfChecks(t *testing.T) {
 	h.mustBalance(t)
 }
 
-// TestNoCancelInADeletedRoom: what was sent there runs to its deadline.
+// TestNoCancelInADeletedRoom cancels a packet of a deleted room: the sender must be refused. A sender that has only
+// left the room must succeed.
 func TestNoCancelInADeletedRoom(t *testing.T) {
-	h := newHouse(t, "boss")
+	h := newTestService(t, "boss")
 	h.credit(t, "boss", 100)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1})
-	rooms := &saidRooms{Rooms: h.rooms, said: map[string]chat.Standing{"boss": deleted.standing()}}
-	h.packets = redpacket.New(h.store, h.pool, rooms, h.heard, redpacket.Options{Now: h.clock.now})
+	rooms := &fixedRooms{Rooms: h.rooms, standings: map[string]chat.Standing{"boss": deleted.standing()}}
+	h.packets = redpacket.New(h.store, h.pool, rooms, h.published, redpacket.Options{Now: h.clock.now})
 	if _, _, err := h.packets.Cancel(t.Context(), "boss", p.ID); !errors.Is(err, chat.ErrNotFound) {
 		t.Errorf("in a deleted room: %v", err)
 	}
-	rooms.said["boss"] = former.standing()
+	rooms.standings["boss"] = former.standing()
 	if state, _, err := h.packets.Cancel(t.Context(), "boss", p.ID); err != nil || state.Status != redpacket.Cancelled {
-		t.Errorf("by a sender who left: %+v, %v", state, err)
+		t.Errorf("by a sender that left: %+v, %v", state, err)
 	}
 }
 
-// wants is how many obstacles these are.
+// wants returns the number of obstacles in the set.
 func wants(o obstacle) (n int) {
 	for ; o != 0; o &= o - 1 {
 		n++

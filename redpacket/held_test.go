@@ -8,10 +8,10 @@ import (
 	"hongbao/redpacket"
 )
 
-// heldLedger is a ledger whose settling can be held up, or fail.
+// heldLedger is a Ledger whose Settle a test can block or make fail.
 type heldLedger struct {
 	redpacket.Ledger
-	entered chan struct{} // a word for each settling that is held up
+	entered chan struct{} // receives one value for each Settle that blocks
 	gate    atomic.Pointer[chan struct{}]
 	down    atomic.Bool
 }
@@ -20,7 +20,7 @@ func newHeldLedger(l redpacket.Ledger) *heldLedger {
 	return &heldLedger{Ledger: l, entered: make(chan struct{}, 1000)}
 }
 
-// hold holds up whoever settles from now on, until free is called.
+// hold makes every later Settle block until the returned function is called.
 func (l *heldLedger) hold() (free func()) {
 	gate := make(chan struct{})
 	l.gate.Store(&gate)
@@ -30,25 +30,25 @@ func (l *heldLedger) hold() (free func()) {
 	}
 }
 
-func (l *heldLedger) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
+func (l *heldLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
 	if gate := l.gate.Load(); gate != nil {
 		l.entered <- struct{}{}
 		<-*gate
 	}
 	if l.down.Load() {
-		return nil, chat.ErrUnavailable
+		return redpacket.AllUnsettled(len(claims), chat.ErrUnavailable)
 	}
 	return l.Ledger.Settle(ctx, claims)
 }
 
-// saidRooms is rooms where some users stand as the test says.
-type saidRooms struct {
+// fixedRooms is a Rooms in which the test sets the standing of some users.
+type fixedRooms struct {
 	redpacket.Rooms
-	said map[string]chat.Standing
+	standings map[string]chat.Standing
 }
 
-func (r *saidRooms) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
-	if st, ok := r.said[user]; ok {
+func (r *fixedRooms) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+	if st, ok := r.standings[user]; ok {
 		return st, nil
 	}
 	return r.Rooms.Standing(ctx, room, user)

@@ -10,7 +10,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// countedPool counts the grabs that reach it.
+// countedPool is a Pool that counts the grabs that reach it.
 type countedPool struct {
 	redpacket.Pool
 	grabs atomic.Int64
@@ -21,28 +21,28 @@ func (p *countedPool) Grab(ctx context.Context, attempts []redpacket.Attempt) ([
 	return p.Pool.Grab(ctx, attempts)
 }
 
-// TestOtherInstancesLearnTheEnd: a packet that one instance closed is soon answered from the memory of another one,
-// which had known it open.
+// TestOtherInstancesLearnTheEnd lets one instance close a packet that another instance has cached as open. The other
+// instance must soon answer grabs of this packet from memory.
 func TestOtherInstancesLearnTheEnd(t *testing.T) {
-	h := newHouse(t, "boss", "a", "b")
+	h := newTestService(t, "boss", "a", "b")
 	h.credit(t, "boss", 100)
 	pool := &countedPool{Pool: h.pool}
-	other := redpacket.New(h.store, pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	other := redpacket.New(h.store, pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	defer func() { _ = other.Run(ctx) }() // waits for what it has begun
+	defer func() { _ = other.Run(ctx) }() // Run returns when all goroutines that it started have ended
 
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1})
-	if r, err := other.Grab(t.Context(), redpacket.Try{User: "a", Packet: p.ID}); err != nil || r.Outcome != redpacket.OutcomeWon {
+	if r, err := other.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: p.ID}); err != nil || r.Outcome != redpacket.OutcomeWon {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	h.run(t)
 	h.clock.advance(redpacket.CloseLease)
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	deadline := time.Now().Add(10 * time.Second)
 	for known := false; !known; {
 		before := pool.grabs.Load()
-		r, err := other.Grab(t.Context(), redpacket.Try{User: "b", Packet: p.ID})
+		r, err := other.Grab(t.Context(), redpacket.GrabRequest{User: "b", Packet: p.ID})
 		if err != nil || r.Outcome != redpacket.OutcomeEmpty {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -51,7 +51,7 @@ func TestOtherInstancesLearnTheEnd(t *testing.T) {
 			t.Fatal("every late-comer still reaches the pool")
 		}
 	}
-	if r, err := other.Grab(t.Context(), redpacket.Try{User: "a", Packet: p.ID}); err != nil || r.Outcome != redpacket.OutcomeAlready || r.Amount != 100 {
+	if r, err := other.Grab(t.Context(), redpacket.GrabRequest{User: "a", Packet: p.ID}); err != nil || r.Outcome != redpacket.OutcomeAlready || r.Amount != 100 {
 		t.Errorf("the winner, from memory: %+v, %v", r, err)
 	}
 }

@@ -1,138 +1,212 @@
 package redpacket
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"hongbao/chat"
 )
 
-// Ledger is the truth about money. Each method is one transaction (or one consistent read) and blocks
-// until it is durable; many callers may share one commit. Whatever the Pool says, a Ledger never pays a
-// share twice, a user twice or a refund twice. A driver's failure comes back wrapped in
-// chat.ErrUnavailable and means outcome unknown: every method may be repeated.
+// Ledger holds the money. Each method is one transaction (or one consistent read) and blocks until the result is
+// durable; many callers may share one commit. Whatever the Pool has granted, a Ledger pays each share once, each user
+// once, and each refund once. A driver's failure is returned wrapped in chat.ErrUnavailable and means that the outcome
+// is unknown. Every method may be repeated.
 type Ledger interface {
-	// Account gives a user's balance and the commitment of his next packet; it draws his first seed.
+	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)
-	// Send books a packet: key looked up first (dup, or chat.ErrKeyReused), chat.Standing.MaySend,
-	// commitment, guarded debit, then packet, shares, transfer, and the room's entry with the next seq.
-	Send(ctx context.Context, o Order) (Sent, error)
-	// KeyUsed tells whether the user has used this key in any command.
+	// Send books a packet. It looks up the request's key first: a used key returns the first result with dup set, or
+	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend and the commitment, and debits the sender if the balance
+	// suffices. Then it inserts the packet, its shares, the transfer, and the room's entry with the next seq.
+	Send(ctx context.Context, p UnsealedPacket) (Sent, error)
+	// OutOfReach returns an error that wraps chat.ErrUnavailable while the engine is known to be out of reach.
+	// Otherwise it returns nil. It does not call the engine and never blocks.
+	OutOfReach() error
+	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
-	// Settle pays claims, each for itself: one that can never be paid hurts no other. The amount is the packet's own
-	// share, never the caller's word. The packet row is held open against a close meanwhile.
-	Settle(ctx context.Context, claims []Claim) ([]Settlement, error)
-	// End ends an open packet: inserts the grants whose user and share are both free, refunds what is
-	// left, reveals the seed, and appends packet_done. Not open: changes nothing and says so.
+	// Settle pays the claims, and returns one settlement for each claim, in the same order. A claim that cannot be
+	// paid, or whose outcome is unknown (Unsettled), affects no other. The amount paid is that of the packet's share,
+	// never a value from the caller. The packet's row is locked against a close while its claims are paid.
+	Settle(ctx context.Context, claims []Claim) []Settlement
+	// End ends an open packet. It inserts those of the given grants whose user and share are both without a claim,
+	// refunds the rest, reveals the seed, and appends packet_done. If the packet is not open, End changes nothing and
+	// returns Closed.Done false.
 	End(ctx context.Context, c Close) (Closed, error)
-	// Quarantine puts claims aside that can never be settled, for a person to look at.
+	// Clocks compares the engine's clock with the caller's, which now returns: see CompareClock. An engine in this
+	// process has no clock of its own and returns none.
+	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)
+	// Quarantine stores claims that can never be paid in a table of their own, so that an operator can examine them.
 	Quarantine(ctx context.Context, claims []Claim, why string) error
 
-	// Image reads what the Pool must know: status first, then claims. chat.ErrNotFound.
+	// Image reads the part of a packet that the Pool must know: the status first, then the claims. It returns
+	// chat.ErrNotFound for an unknown packet.
 	Image(ctx context.Context, packet string) (Image, error)
-	// Packet reads what never changes. chat.ErrNotFound.
+	// Packet reads the part of a packet that never changes. It returns chat.ErrNotFound for an unknown packet.
 	Packet(ctx context.Context, packet string) (Packet, error)
-	// Book reads everything at once, consistently. chat.ErrNotFound.
+	// Book reads a packet with all claims in one consistent read. The cost grows with the number of claims: Details
+	// reads one page of them. Book returns chat.ErrNotFound for an unknown packet.
 	Book(ctx context.Context, packet string) (Book, error)
-	// States of packets as the user may see them, in the order asked; unknown packets are left out.
+	// Details reads the state of a packet and one page of its claims in one consistent read. It returns
+	// chat.ErrNotFound for an unknown packet.
+	Details(ctx context.Context, q DetailsQuery) (DetailsPage, error)
+	// States returns the packets' states as the user may see them, in the order of the arguments. Unknown packets are
+	// left out.
 	States(ctx context.Context, user string, packets []string) ([]State, error)
-	// Overdue lists open packets whose deadline is before the given time, earliest first.
-	Overdue(ctx context.Context, before time.Time, limit int) ([]Overdue, error)
+	// Overdue lists open packets whose deadline is before the given time, ordered by deadline, then by id. The list
+	// begins with the packet that follows after; the zero value of after starts at the first packet.
+	Overdue(ctx context.Context, before time.Time, after Overdue, limit int) ([]Overdue, error)
 
-	// Packets lists what a user sent or received, newest first, with totals over the whole period.
+	// DeletedRooms examines at most limit deleted rooms in the order of their ids, starting with the room that follows
+	// after. It returns those that have open packets. It marks the others, so that no later call examines them again:
+	// nothing is sent into a deleted room. next is the value of after for the following call; empty means that there
+	// are no more rooms. rooms and next are valid even if marking has failed.
+	DeletedRooms(ctx context.Context, after string, limit int) (rooms []string, next string, err error)
+	// OpenInDeleted lists open packets of a deleted room by id, starting with the packet that follows after. It lists
+	// none if the room is not deleted.
+	OpenInDeleted(ctx context.Context, room, after string, limit int) ([]Ref, error)
+
+	// Packets lists the packets that a user sent or received, newest first, with totals over the whole period.
 	Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error)
-	// Transfers lists a user's movements, newest first.
+	// Transfers lists a user's transfers, newest first. next is the cursor of a page, and more that of the following
+	// page.
 	Transfers(ctx context.Context, user, next string, limit int) (transfers []Transfer, more string, err error)
-	// Adjust credits (or, negative, debits) a user from outside; admin keys are a key space of their own.
-	// It creates an unseen user. ErrInsufficientBalance, chat.ErrKeyReused.
+	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys are apart
+	// from those of all other commands. It creates an unknown user. It returns ErrInsufficientBalance or
+	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
-	// Audit reads all books in one consistent snapshot and reports every difference; show, if not nil, is given
-	// each packet, by id, as it passes. What has been written when Audit begins is in the snapshot.
+	// Audit checks all books in one consistent snapshot and returns every difference. If show is not nil, Audit calls
+	// it with each packet, in the order of ids. Everything that was committed before Audit began is in the snapshot.
 	Audit(ctx context.Context, show func(AuditLine)) (Audit, error)
 }
 
-// Account is a user's money and the commitment his next packet will carry.
+// Account is a user's balance and the commitment of the next packet that the user sends. All fields are read at the
+// same moment.
 type Account struct {
 	Balance        Money
 	NextCommitment string
+	// Version grows with each change of Balance or NextCommitment. Of two accounts of one user, the one with the
+	// higher version is newer. Version is 0 while the user has no wallet.
+	Version int64
 }
 
-// Order is a packet to be sent. Seal completes it once the ledger has read the sender's seed.
-type Order struct {
-	Packet   Packet // all but Commitment
+// UnsealedPacket is a packet about to be sent. Seal completes it after the ledger has read the sender's seed.
+type UnsealedPacket struct {
+	Packet   Packet // without Commitment
 	Hash     []byte // of the request's content
-	Expect   string // the commitment the sender counts on; empty: any
-	NextSeed Seed   // drawn beforehand: becomes the sender's next
+	Expect   string // the commitment that the sender expects; empty: any
+	NextSeed Seed   // becomes the seed of the sender's next packet
 	EntryID  string
 }
 
-// Sent is the outcome of a Send.
+// Sent is the result of a Send.
 type Sent struct {
 	Packet  Packet
 	Entry   chat.Entry
-	Account Account // of now, also for dup
+	Account Account // the sender's present account, also for dup
 	Dup     bool
 }
 
-// Verdict on one claim.
+// Verdict is the result of settling one claim.
 type Verdict uint8
 
 // The verdicts of Settle.
 const (
-	PaidNow   Verdict = iota + 1 // settled by this call
-	Duplicate                    // this user has a claim in the packet: Settlement tells which
-	Conflict                     // the share is another user's
-	TooLate                      // the packet is not open: Settlement.Status tells why
-	Unpayable                    // it never can be, for Settlement.Why: no such packet or share, or the engine refuses the row
+	PaidNow   Verdict = iota + 1 // paid by this call
+	Duplicate                    // the user already has a claim in this packet: see Settlement.Share
+	Conflict                     // another user has a claim to this share
+	TooLate                      // the packet is not open: see Settlement.Status
+	Unpayable                    // can never be paid, because the packet or share is unknown, or the engine refuses the row
 )
 
-// Settlement of one claim.
+// Unsettled is the verdict on a claim that was not paid, or whose outcome is unknown. Settlement.Err is the reason.
+// The claim may always be settled again.
+const Unsettled Verdict = 0
+
+// Settlement is the result of settling one claim.
 type Settlement struct {
 	Verdict Verdict
 	Share   int
 	Amount  Money
 	At      time.Time
-	Account Account // PaidNow: after it
-	Status  Status  // TooLate
-	Why     string  // Unpayable
+	Account Account // PaidNow: the user's account after this payment
+	Status  Status  // TooLate: the status with which the packet ended
+	Why     string  // Unpayable: the reason
+	Err     error   // Unsettled: wraps chat.ErrUnavailable
 }
 
-// Close is a packet to be ended.
+// AllUnsettled returns n settlements that are Unsettled because of err.
+func AllUnsettled(n int, err error) []Settlement {
+	settled := make([]Settlement, n)
+	for i := range settled {
+		settled[i].Err = err
+	}
+	return settled
+}
+
+// UnsettledErr returns the error of the first settlement in the list that is Unsettled, or nil.
+func UnsettledErr(settled []Settlement) error {
+	for i := range settled {
+		if s := &settled[i]; s.Verdict == Unsettled {
+			return cmp.Or(s.Err, chat.ErrUnavailable)
+		}
+	}
+	return nil
+}
+
+// Close is a request to end a packet.
 type Close struct {
 	Ref
-	Reason  Status // SQL decides drained by its own count of claims
+	Reason  Status // why it ends; Ledger.End counts the claims itself to decide whether it is Drained
 	Grants  []Grant
 	At      time.Time
 	EntryID string
 }
 
-// Closed is the outcome of an End.
+// Closed is the result of an End.
 type Closed struct {
-	Done  bool // by this call
-	Book  Book // as it is now
+	Done  bool // true if this call has ended the packet; false if it was not open
+	Book  Book // the packet's present book
 	Entry chat.Entry
-	// Inserted are the claims this call had to add; Accounts hold the balance after it of everyone it paid,
-	// the sender too when there was a refund.
+	// Inserted are the claims that this call has added. Accounts has the new account of each user that this call has
+	// paid, by user. It includes the sender if there was a refund.
 	Inserted []Paid
 	Accounts map[string]Account
 }
 
-// Overdue is an open packet that ends, or should have ended.
+// Overdue is an open packet with its deadline, which may have passed.
 type Overdue struct {
 	Ref
 	ExpiresAt time.Time
 }
 
-// Direction of a user's packets.
+// DetailsQuery asks for a packet as one user may see it, with a page of its claims.
+type DetailsQuery struct {
+	User      string
+	Packet    string
+	AfterRank int // the page has the claims after this rank; not negative
+	Limit     int
+}
+
+// DetailsPage is one page of a packet's claims, by rank.
+type DetailsPage struct {
+	Packet Packet
+	State  State
+	Claims []Paid
+	More   bool    // there are claims after this page
+	Seed   Seed    // set once the packet is closed
+	Shares []Money // set once the packet is closed
+}
+
+// Direction says whether a user's sent or received packets are listed.
 type Direction string
 
-// Sent or received.
+// The directions.
 const (
 	DirSent     Direction = "sent"
 	DirReceived Direction = "received"
 )
 
-// PacketsQuery asks for a user's packets in [From, To).
+// PacketsQuery selects the packets that a user sent or received at From or later and before To.
 type PacketsQuery struct {
 	User      string
 	Direction Direction
@@ -141,7 +215,7 @@ type PacketsQuery struct {
 	Limit     int
 }
 
-// PacketsPage is one page of them; Totals are over the whole period.
+// PacketsPage is one page of packets. Totals cover the whole period of the query, not only the page.
 type PacketsPage struct {
 	Packets []PacketState
 	Totals  Totals
@@ -154,7 +228,8 @@ type PacketState struct {
 	State  State
 }
 
-// Totals of a period: how many packets, how much (sent, or received), how often the user was luckiest.
+// Totals of a period: the number of packets, the amount that the user sent or received, and how often the user was the
+// luckiest.
 type Totals struct {
 	Count    int
 	Amount   Money
@@ -164,16 +239,16 @@ type Totals struct {
 // TransferKind says why money moved.
 type TransferKind string
 
-// The kinds of movement.
+// The kinds of transfers.
 const (
-	TransferCredit TransferKind = "credit" // from outside
-	TransferDebit  TransferKind = "debit"  // to outside
+	TransferCredit TransferKind = "credit" // money came from outside
+	TransferDebit  TransferKind = "debit"  // money went to the outside
 	TransferSend   TransferKind = "send"
 	TransferClaim  TransferKind = "claim"
 	TransferRefund TransferKind = "refund"
 )
 
-// Transfer is one movement as its user sees it: the amount is signed.
+// Transfer is one transfer as one of its users sees it: the amount is positive if that user received it.
 type Transfer struct {
 	ID     string
 	At     time.Time
@@ -183,18 +258,19 @@ type Transfer struct {
 	Note   string
 }
 
-// Adjustment moves money between a user and the outside.
+// Adjustment is a transfer between a user and the outside.
 type Adjustment struct {
 	ID     string
 	User   string
-	Amount Money // negative: debit
+	Amount Money // positive: to the user; negative: from the user
 	Key    string
 	Hash   []byte
 	Note   string
 	At     time.Time
 }
 
-// Audit is the state of the books. Funded = InWallets + InPackets, and Differences is empty, when all is well.
+// Audit is the result of checking the books. If the books are right, Funded = InWallets + InPackets, and Differences
+// is empty.
 type Audit struct {
 	Funded      Money
 	InWallets   Money
@@ -210,7 +286,7 @@ type Audit struct {
 	Differences []Difference
 }
 
-// AuditLine is one packet in the books.
+// AuditLine describes one packet, for one line of the audit's output.
 type AuditLine struct {
 	Packet   string
 	Status   Status
@@ -221,7 +297,7 @@ type AuditLine struct {
 	Refunded Money
 }
 
-// Difference is one thing that is wrong, named so that a person finds it.
+// Difference is one error in the books, with the ids by which an operator finds it.
 type Difference struct {
 	Kind string // wallet, packet, claim, transfer, room, books
 	ID   string

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// memory remembers packets: what never changes of them, and how the finished ones ended, so that late-comers
-// reach neither Pool nor SQL. It is bounded in bytes; whatever it forgets is read from SQL again.
+// memory caches the part of packets that never changes, and the final state of finished ones. So late grabs reach
+// neither Pool nor SQL. Its size is bounded in bytes. A packet that was dropped is read from SQL again when it is
+// needed.
 type memory struct {
 	seed   maphash.Seed
 	shards [memoryShards]memoryShard
-	budget int // bytes a shard
+	budget int // bytes per shard
 }
 
 const memoryShards = 64
@@ -23,18 +24,19 @@ type memoryShard struct {
 	used  int
 }
 
-// known is one packet.
+// known is one cached packet.
 type known struct {
 	packet   Packet
-	ending   atomic.Pointer[ending] // nil: not known to be finished
-	learning atomic.Bool            // somebody asks SQL for the ending
-	cost     int                    // guarded by its shard's mu
-	claimed  int                    // highest rank settled here; guarded by progress.mu
+	final    atomic.Pointer[finalState] // nil: the packet is not known to have ended
+	learning atomic.Bool                // true while a goroutine reads the final state from SQL
+	stall    stall                      // detects that the packet's claims cannot be settled
+	cost     int                        // bytes; guarded by the mu of the packet's shard
+	claimed  int                        // highest rank of a claim that this instance has settled; guarded by progress.mu
 }
 
-// ending is who got what of a finished packet.
-type ending struct {
-	outcome Outcome // what those hear who got nothing
+// finalState is how a packet has ended: its outcome for new grabs, and its winners.
+type finalState struct {
+	outcome Outcome // for users that have no share
 	claimed int
 	winners map[string]prize
 }
@@ -64,7 +66,7 @@ func (m *memory) get(packet string) *known {
 	return sh.known[packet]
 }
 
-// put remembers a packet, unless it is there already.
+// put caches a packet and returns its cache entry. If the packet is cached already, put returns the existing entry.
 func (m *memory) put(p Packet) *known {
 	sh := m.shard(p.ID)
 	sh.mu.Lock()
@@ -79,17 +81,17 @@ func (m *memory) put(p Packet) *known {
 	return k
 }
 
-// finish remembers how a packet ended.
+// finish caches the final state of a packet.
 func (m *memory) finish(b Book) *known {
 	k := m.put(b.Packet)
-	e := &ending{outcome: lateOutcome(b.Status), claimed: len(b.Claims), winners: make(map[string]prize, len(b.Claims))}
+	e := &finalState{outcome: finishedOutcome(b.Status), claimed: len(b.Claims), winners: make(map[string]prize, len(b.Claims))}
 	for _, c := range b.Claims {
 		e.winners[c.User.ID] = prize{amount: c.Amount, share: c.Share, at: c.At}
 	}
 	sh := m.shard(b.Packet.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if k.ending.Swap(e) == nil && sh.known[b.Packet.ID] == k {
+	if k.final.Swap(e) == nil && sh.known[b.Packet.ID] == k {
 		more := 128 * len(b.Claims)
 		k.cost += more
 		sh.used += more
@@ -98,7 +100,7 @@ func (m *memory) finish(b Book) *known {
 	return k
 }
 
-// forget makes room by dropping any others than the newest.
+// forget drops arbitrary packets until the shard is within its budget. It never drops the packet newest.
 func (sh *memoryShard) forget(newest *known, budget int) {
 	for id, k := range sh.known {
 		if sh.used <= budget {

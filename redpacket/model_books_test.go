@@ -12,8 +12,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// model is what the books should say. A fault leaves it open whether a user has got a share or a packet was cancelled:
-// then the books may say either, but what they have once said stays.
+// model is the expected state of the books. After a fault it may be unknown whether a user got a share, or whether a
+// packet was cancelled. Then the model accepts either state, and expects it to stay.
 type model struct {
 	*rapid.T
 	*modelEngines
@@ -25,26 +25,27 @@ type model struct {
 	balances map[string]redpacket.Money
 	funded   redpacket.Money
 	sent     []*modelPacket
-	promises []promise
+	wins     []reportedWin
 }
 
 type modelPacket struct {
 	redpacket.Packet
 	request    redpacket.SendRequest
 	claims     map[string]redpacket.Paid // by user
-	maybe      map[string]bool           // users who may get a claim, or were just told that they have one
-	cancelling bool                      // a cancel was asked for whose outcome is unknown
-	book       redpacket.Book            // as it was compared last
+	maybe      map[string]bool           // users that may get a claim, or were just told that they have one
+	deleted    bool                      // the packet's room was deleted
+	cancelling bool                      // a cancel was requested, with unknown outcome
+	book       redpacket.Book            // the packet's book at the last comparison
 }
 
-// promise is a "won" or "already" that was told.
-type promise struct {
+// reportedWin is a "won" or "already" that was returned to a user.
+type reportedWin struct {
 	packet *modelPacket
 	user   string
 	result redpacket.Result
 }
 
-// newModel furnishes a room with users of its own: histories share the engines, and nothing else.
+// newModel creates the model of one history. Histories share the engines, but each has its own room and users.
 func newModel(t *rapid.T, e *modelEngines, run int) *model {
 	m := &model{T: t, modelEngines: e, ctx: context.Background(), run: run, balances: map[string]redpacket.Money{}}
 	for i := range 7 {
@@ -52,6 +53,12 @@ func newModel(t *rapid.T, e *modelEngines, run int) *model {
 		m.users = append(m.users, user)
 		m.want("sign in", m.rooms.SignIn(m.ctx, person(user)), nil)
 	}
+	m.openRoom()
+	return m
+}
+
+// openRoom creates a room with all users in it.
+func (m *model) openRoom() {
 	room, _, err := m.rooms.CreateRoom(m.ctx, person(m.users[0]), chat.CreateRoom{Key: m.newKey(), Name: "hall"})
 	m.want("create room", err, nil)
 	m.room = room.Room.ID
@@ -59,7 +66,6 @@ func newModel(t *rapid.T, e *modelEngines, run int) *model {
 		_, err := m.rooms.Join(m.ctx, person(user), m.room)
 		m.want("join", err, nil)
 	}
-	return m
 }
 
 func (m *model) want(what string, err, want error) {
@@ -83,9 +89,10 @@ func (m *model) anyPacket() *modelPacket {
 	return rapid.SampledFrom(m.sent).Draw(m.T, "packet")
 }
 
-func (m *model) late(p *modelPacket) bool { return !m.clock.now().Before(p.ExpiresAt) }
+func (m *model) pastDeadline(p *modelPacket) bool { return !m.clock.now().Before(p.ExpiresAt) }
 
-// compare reads all books and takes over what faults and time have left open.
+// compare reads all books and fails the test if they contradict the model. Where faults or time have left the outcome
+// open, it updates the model to what the books have.
 func (m *model) compare() {
 	m.Helper()
 	inPackets := redpacket.Money(0)
@@ -110,16 +117,17 @@ func (m *model) compare() {
 	if sum != m.funded {
 		m.Fatalf("money made or lost: %d funded, %d there", m.funded, sum)
 	}
-	for _, kept := range m.promises {
+	for _, kept := range m.wins {
 		c, has := kept.packet.claims[kept.user]
 		if r := kept.result; !has || c.Amount != r.Amount || c.Rank() != r.Rank {
-			m.Fatalf("%s was told %+v, and has %+v", kept.user, r, c)
+			m.Fatalf("%s was answered %+v, and has %+v", kept.user, r, c)
 		}
 	}
-	m.promises = nil
+	m.wins = nil
 }
 
-// adopt compares a packet's book with the model, takes over its new claims and its end, and gives the refund.
+// adopt compares a packet's book with the model. It adds the book's new claims and the packet's end to the model, and
+// returns the refund.
 func (m *model) adopt(p *modelPacket) (refund redpacket.Money) {
 	m.Helper()
 	b, err := m.store.Book(m.ctx, p.ID)
@@ -141,7 +149,7 @@ func (m *model) adopt(p *modelPacket) (refund redpacket.Money) {
 	}
 	full := len(b.Claims) == p.Count
 	fits := map[redpacket.Status]bool{
-		redpacket.Drained: full, redpacket.Expired: !full && m.late(p), redpacket.Cancelled: !full && p.cancelling,
+		redpacket.Drained: full, redpacket.Expired: !full && (m.pastDeadline(p) || p.deleted), redpacket.Cancelled: !full && p.cancelling,
 	}
 	if !fits[b.Status] || b.Refunded != refund {
 		m.Fatalf("ended as %+v, with %d left", b, refund)
@@ -178,7 +186,8 @@ func (m *model) adoptClaims(p *modelPacket, b redpacket.Book) {
 	}
 }
 
-// arm may let the next call of one of the engines' methods fail, before or after it has done its work.
+// arm draws whether the next call of one of these methods fails, and if so before or after its work. It reports
+// whether a call will fail.
 func (m *model) arm(methods ...string) bool {
 	m.fault = fault{method: rapid.SampledFrom(append(methods, "", "", "")).Draw(m.T, "fault")}
 	if m.fault.method != "" {

@@ -12,7 +12,8 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// modelEngines are the real services over the real engines, which can be restarted, and made to fail.
+// modelEngines holds the real services over the real engines. A test can restart the services, and make calls of the
+// engines fail.
 type modelEngines struct {
 	dir     string
 	clock   *clock
@@ -20,10 +21,11 @@ type modelEngines struct {
 	pool    *memstore.Pool
 	rooms   *chat.Service
 	packets *redpacket.Service
-	fault   fault // of the next call; set only while nothing runs
+	fault   fault // what the next call meets; set only while nothing runs
 }
 
-// fault is a method that fails: before it does anything, or its answer is lost.
+// fault makes one call of a method fail: before the method does anything, or after its work, so that only its result
+// is lost.
 type fault struct {
 	method string
 	after  bool
@@ -40,8 +42,8 @@ func (e *modelEngines) start(t failer) {
 		t.Fatal(err)
 	}
 	e.store, e.pool = store, memstore.NewPool(memstore.Options{Now: e.clock.now})
-	e.rooms = chat.New(store, &ear{}, chat.Options{Now: e.clock.now, Log: log})
-	e.packets = redpacket.New(faultyLedger{store, e}, faultyPool{e.pool, e}, e.rooms, &ear{}, redpacket.Options{Now: e.clock.now, Log: log})
+	e.rooms = chat.New(store, &recorder{}, chat.Options{Now: e.clock.now, Log: log})
+	e.packets = redpacket.New(faultyLedger{store, e}, faultyPool{e.pool, e}, e.rooms, &recorder{}, redpacket.Options{Now: e.clock.now, Log: log})
 }
 
 func (e *modelEngines) stop(t failer) {
@@ -51,7 +53,8 @@ func (e *modelEngines) stop(t failer) {
 	}
 }
 
-// failing does the work unless it fails before; an error in place of the answer when it fails at all.
+// failing does the work, unless a fault of this method comes before the work. If there is a fault, failing returns an
+// error.
 func failing[T any](e *modelEngines, method string, work func() (T, error)) (T, error) {
 	var none T
 	if e.fault.method != method {
@@ -79,8 +82,12 @@ type faultyLedger struct {
 	e *modelEngines
 }
 
-func (l faultyLedger) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
-	return failing(l.e, "ledger.Settle", func() ([]redpacket.Settlement, error) { return l.Store.Settle(ctx, claims) })
+func (l faultyLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
+	settled, err := failing(l.e, "ledger.Settle", func() ([]redpacket.Settlement, error) { return l.Store.Settle(ctx, claims), nil })
+	if err != nil {
+		return redpacket.AllUnsettled(len(claims), err)
+	}
+	return settled
 }
 
 func (l faultyLedger) End(ctx context.Context, c redpacket.Close) (redpacket.Closed, error) {

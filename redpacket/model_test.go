@@ -14,11 +14,13 @@ import (
 	"hongbao/redpacket"
 )
 
-// TestModel plays random histories over the real service, real SQLite and the memory Pool: money from and to
-// outside, packets of every mode, crowds that grab, cancels, repeated requests, lost answers, engines that fail
-// for one call, a Pool that forgets, restarts, and time. After every step all books are compared with the
-// model's: no money made or lost, nobody overdrawn, each share and each user paid once, each refund once,
-// whoever was told "won" in the book with that amount, and what has ended unchanged for ever.
+// TestModel runs random histories over the real service, real SQLite and the memory Pool. Steps of a history: moving
+// money from and to outside, packets of every mode, grabs by many users at the same time, cancels, repeated requests.
+// Faults: lost answers, engines that fail for one call, a Pool that loses all data, restarts, and passing time.
+//
+// After every step all books are compared with the model. No money may be made or lost, and no balance may be
+// negative. Each share, each user and each refund must be paid once. Each user that was answered "won" must be in the
+// book with that amount. A packet that has ended must never change.
 func TestModel(t *testing.T) {
 	steps := 40
 	if redpacket.RaceDetector {
@@ -32,7 +34,7 @@ func TestModel(t *testing.T) {
 		run++
 		m := newModel(rt, e, run)
 		m.play(rapid.IntRange(1, steps).Draw(rt, "steps"))
-		m.settleDown()
+		m.finish()
 	})
 	a, err := e.packets.Audit(t.Context())
 	if err != nil || len(a.Differences) > 0 || a.OpenPackets > 0 {
@@ -40,14 +42,14 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// play takes random steps. Those that matter most stand there more than once.
+// play takes random steps. More important steps are in the list more than once.
 func (m *model) play(steps int) {
 	kinds := map[string]func(){
 		"adjust": m.adjust, "send": m.send, "send again": m.sendAgain, "send other content": m.sendOther, "grab": m.grab,
-		"cancel": m.cancel, "time": m.pass, "tasks": m.tasks, "forget": m.forget, "restart": m.restart,
+		"cancel": m.cancel, "delete room": m.deleteRoom, "time": m.pass, "tasks": m.tasks, "forget": m.forget, "restart": m.restart,
 	}
 	names := []string{"adjust", "send", "send", "send again", "send other content", "grab", "grab", "grab", "grab",
-		"cancel", "time", "time", "tasks", "forget", "restart"}
+		"cancel", "delete room", "time", "time", "tasks", "forget", "restart"}
 	for range steps {
 		kinds[rapid.SampledFrom(names).Draw(m.T, "step")]()
 		m.compare()
@@ -128,7 +130,8 @@ func (m *model) sendOther() {
 	m.want("another content under one key", err, chat.ErrKeyReused)
 }
 
-// grab has a crowd grab at once, some of them twice. A crowd of one may meet a fault.
+// grab lets several users grab at the same time, some of them twice. If there is only one grab, an engine may fail
+// during it.
 func (m *model) grab() {
 	p := m.anyPacket()
 	if p == nil {
@@ -145,7 +148,7 @@ func (m *model) grab() {
 	var all sync.WaitGroup
 	for i, user := range crowd {
 		all.Go(func() {
-			results[i], errs[i] = m.packets.Grab(context.Background(), redpacket.Try{User: user, Packet: p.ID})
+			results[i], errs[i] = m.packets.Grab(context.Background(), redpacket.GrabRequest{User: user, Packet: p.ID})
 		})
 	}
 	all.Wait()
@@ -153,7 +156,7 @@ func (m *model) grab() {
 	m.disarm()
 	won := 0
 	for i, user := range crowd {
-		if m.told(p, user, results[i], errs[i], faulty) {
+		if m.checkAnswer(p, user, results[i], errs[i], faulty) {
 			won++
 		}
 	}
@@ -162,12 +165,12 @@ func (m *model) grab() {
 	}
 }
 
-// mustWin tells how many of the crowd have to win, or -1 where a fault has made that uncertain.
+// mustWin returns how many of these users must win, or -1 if a fault has made that number uncertain.
 func (m *model) mustWin(p *modelPacket, crowd []string, faulty bool) int {
 	switch {
 	case faulty || len(p.maybe) > 0 || p.cancelling:
 		return -1
-	case p.book.Status != redpacket.Open || m.late(p):
+	case p.book.Status != redpacket.Open || m.pastDeadline(p) || p.deleted:
 		return 0
 	}
 	without := map[string]bool{}
@@ -179,26 +182,29 @@ func (m *model) mustWin(p *modelPacket, crowd []string, faulty bool) int {
 	return min(len(without), p.Count-len(p.claims))
 }
 
-// told judges one answer, and tells whether it is "won".
-func (m *model) told(p *modelPacket, user string, r redpacket.Result, err error, faulty bool) bool {
+// checkAnswer checks the answer to one grab, and reports whether the answer is "won".
+func (m *model) checkAnswer(p *modelPacket, user string, r redpacket.Result, err error, faulty bool) bool {
 	had, has := p.claims[user]
 	switch {
+	case p.deleted && !has && errors.Is(err, chat.ErrNotFound):
+	case p.deleted && err == nil && r.Outcome != redpacket.OutcomeAlready:
+		m.Fatalf("%s grabs in a deleted room, and gets %+v", user, r)
 	case err != nil:
 		if !faulty || !errors.Is(err, chat.ErrUnavailable) {
 			m.Fatalf("%s grabs: %v", user, err)
 		}
 		p.maybe[user] = true
 	case r.Outcome == redpacket.OutcomeWon && has, r.Outcome != redpacket.OutcomeAlready && has:
-		m.Fatalf("%s has %+v, and hears %+v", user, had, r)
+		m.Fatalf("%s has %+v, and gets %+v", user, had, r)
 	case r.Outcome == redpacket.OutcomeWon, r.Outcome == redpacket.OutcomeAlready:
 		if has && (r.Amount != had.Amount || r.Rank != had.Rank() || !r.At.Equal(had.At)) {
-			m.Fatalf("%s has %+v, and hears %+v", user, had, r)
+			m.Fatalf("%s has %+v, and gets %+v", user, had, r)
 		}
 		p.maybe[user] = true
-		m.promises = append(m.promises, promise{p, user, r})
+		m.wins = append(m.wins, reportedWin{p, user, r})
 	case r.Outcome == redpacket.OutcomeExpired:
-		if !m.late(p) && !p.cancelling && p.book.Status != redpacket.Expired && p.book.Status != redpacket.Cancelled {
-			m.Fatalf("%s hears %+v of a packet that is %s", user, r, p.book.Status)
+		if !m.pastDeadline(p) && !p.cancelling && p.book.Status != redpacket.Expired && p.book.Status != redpacket.Cancelled {
+			m.Fatalf("%s gets %+v of a packet that is %s", user, r, p.book.Status)
 		}
 	}
 	return err == nil && r.Outcome == redpacket.OutcomeWon
@@ -209,40 +215,71 @@ func (m *model) cancel() {
 	if p == nil {
 		return
 	}
+	if p.deleted {
+		_, _, err := m.packets.Cancel(m.ctx, p.From.ID, p.ID)
+		m.want("cancel in a deleted room", err, chat.ErrNotFound)
+		return
+	}
 	uncertain := m.arm("ledger.Settle", "ledger.End") || len(p.maybe) > 0 || p.cancelling
-	state, balance, err := m.packets.Cancel(m.ctx, p.From.ID, p.ID)
+	state, acc, err := m.packets.Cancel(m.ctx, p.From.ID, p.ID)
 	m.disarm()
 	switch {
 	case p.book.Status == redpacket.Cancelled:
 		m.want("cancel again", err, nil)
-	case p.book.Status != redpacket.Open || m.late(p) && !p.cancelling || len(p.claims) > 0:
+	case p.book.Status != redpacket.Open || m.pastDeadline(p) && !p.cancelling || len(p.claims) > 0:
 		m.want("cancel too late", err, redpacket.ErrPacketFinished)
 		return
 	case !uncertain:
 		m.want("cancel", err, nil)
-	case errors.Is(err, redpacket.ErrPacketFinished): // a share was granted, or the first cancel is on its way
+	case errors.Is(err, redpacket.ErrPacketFinished): // a share was granted meanwhile, or an earlier cancel is still under way
 		return
 	}
 	p.cancelling = true
 	m.balances[p.From.ID] += m.adopt(p)
-	if err == nil && (state.Status != redpacket.Cancelled || balance != m.balances[p.From.ID]) {
-		m.Fatalf("cancelled: %+v, %d", state, balance)
+	if err == nil && (state.Status != redpacket.Cancelled || acc.Balance != m.balances[p.From.ID]) {
+		m.Fatalf("cancelled: %+v, %+v", state, acc)
 	}
+}
+
+// deleteRoom deletes the room of the model, and creates another one for later packets. The instance may die, or an
+// engine fail, before the packets of the deleted room are closed. Then the background tasks must close them.
+func (m *model) deleteRoom() {
+	room := m.room
+	m.want("delete room", m.rooms.DeleteRoom(m.ctx, person(m.users[0]), room), nil)
+	for _, p := range m.sent {
+		p.deleted = p.deleted || p.Room == room
+	}
+	if rapid.Bool().Draw(m.T, "lives on") {
+		faulty := m.arm("ledger.Settle", "ledger.End")
+		m.packets.RoomDeleted(room)
+		m.packets.Idle()
+		m.disarm()
+		m.compare()
+		for _, p := range m.sent {
+			if !faulty && p.Room == room && p.book.Status == redpacket.Open {
+				m.Fatalf("packet %s is open, and its room was deleted", p.ID)
+			}
+		}
+	}
+	m.openRoom()
 }
 
 func (m *model) pass() {
 	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Second, 6 * time.Second, time.Minute}).Draw(m.T, "time"))
 }
 
-// tasks has the background do all it can at this moment: twice, for the first pass may have to load what the
-// Pool forgot. What is late must have ended then.
+// tasks runs each background task twice, because the first pass may only load packets that the Pool has lost. After
+// that each packet past its deadline must have ended.
 func (m *model) tasks() {
 	m.packets.Pass(m.ctx)
 	m.packets.Pass(m.ctx)
 	m.compare()
 	for _, p := range m.sent {
-		if p.book.Status == redpacket.Open && m.late(p) && !p.cancelling {
-			m.Fatalf("packet %s is late and still open", p.ID)
+		if p.book.Status == redpacket.Open && m.pastDeadline(p) && !p.cancelling {
+			m.Fatalf("packet %s is past its deadline and still open", p.ID)
+		}
+		if p.book.Status == redpacket.Open && p.deleted {
+			m.Fatalf("packet %s is still open, and its room was deleted", p.ID)
 		}
 	}
 }
@@ -254,8 +291,8 @@ func (m *model) restart() {
 	m.start(m.T)
 }
 
-// settleDown ends the history: with time, everything ends.
-func (m *model) settleDown() {
+// finish ends the history: it lets time pass until every packet has ended.
+func (m *model) finish() {
 	m.clock.advance(2 * time.Hour)
 	m.tasks()
 	m.clock.advance(redpacket.CloseLease)

@@ -9,29 +9,33 @@ import (
 // Money is an amount in minor units (fen, cents).
 type Money int64
 
-// Mode says how a packet is cut.
+// MaxMoney is the largest amount that a JSON number holds exactly. The money in circulation never exceeds it, so no
+// wallet does either.
+const MaxMoney Money = 1<<53 - 1
+
+// Mode says how the total is split into shares.
 type Mode string
 
-// Lucky shares are random, equal ones differ by at most 1.
+// Lucky shares are random. Equal shares differ from each other by at most 1.
 const (
 	Lucky Mode = "lucky"
 	Equal Mode = "equal"
 )
 
-// Spread says how wild lucky shares are; it is empty for equal ones.
+// Spread says how much the shares of a lucky packet vary. It is empty for equal shares.
 type Spread string
 
-// The three spreads: the best of ten gets about 1.5, 2.1 and 2.9 times the mean.
+// The three spreads. Of ten lucky shares, the largest is about 1.5, 2.1 and 2.9 times the mean.
 const (
 	Calm    Spread = "calm"
 	Classic Spread = "classic"
 	Wild    Spread = "wild"
 )
 
-// Status of a packet. All but open are final.
+// Status is the state of a packet. Every status but Open is final.
 type Status string
 
-// The statuses; each but Open is also the reason of its end.
+// The statuses. Each but Open also says why the packet has ended.
 const (
 	Open      Status = "open"
 	Drained   Status = "drained"
@@ -39,16 +43,17 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Ref names a packet and the partition of the Pool that it lives in for ever.
+// Ref names a packet and the partition of the Pool that holds it. A packet's partition never changes.
 type Ref struct {
 	ID        string
 	Partition int
 }
 
-// Partitions is how many partitions packets are spread over; a packet's own is stored with it.
+// Partitions is the number of partitions over which packets are spread. The number of a packet's partition is stored
+// with the packet.
 const Partitions = 64
 
-// Packet is what everyone may know of a packet. It never changes.
+// Packet is the part of a packet that never changes. Every member may know all of it, except the passphrase.
 type Packet struct {
 	Ref
 	Room       string
@@ -58,24 +63,24 @@ type Packet struct {
 	Total      Money
 	Count      int
 	Greeting   string
-	To         []string // only these may grab; empty: every member
-	Passphrase string   // never leaves the server
+	To         []string // only these users may grab; empty: every member
+	Passphrase string   // the server never sends it to any client
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	Commitment string // hex SHA-256 of the seed
 	Key        string
 }
 
-// Claim is a share on its way to, or in, a user's wallet.
+// Claim is a share that a user was granted. It is paid into the user's wallet, or about to be paid.
 type Claim struct {
 	Ref
 	Share int
 	User  string
 	At    time.Time
-	Entry string // the outbox entry that remembers it until it is settled; empty: none
+	Entry string // the outbox entry that holds the claim until it is settled; empty: no entry does
 }
 
-// Grant is a share that the Pool gave to a user.
+// Grant is a share that the Pool has given to a user.
 type Grant struct {
 	User  string
 	Share int
@@ -89,10 +94,10 @@ type Paid struct {
 	At     time.Time
 }
 
-// Rank is the place in the queue, from 1.
+// Rank is the position in the order of claims, from 1.
 func (p Paid) Rank() int { return p.Share + 1 }
 
-// Book is all that SQL knows of one packet.
+// Book is all that SQL holds of one packet.
 type Book struct {
 	Packet   Packet
 	Status   Status
@@ -108,6 +113,6 @@ type State struct {
 	Status   Status
 	Claimed  int
 	Mine     *Paid
-	Luckiest *Paid // lucky, count >= 2, done and claimed at all
+	Luckiest *Paid // the claim with the largest amount; nil unless a lucky packet of two or more shares has ended with a claim
 	Refunded Money
 }

@@ -17,7 +17,7 @@ func TestFitting(t *testing.T) {
 		{nil, 3, 0},
 		{[]PacketState{small, small}, 3, 2},
 		{[]PacketState{small, small, small, small}, 3, 3},
-		{[]PacketState{long, small}, 3, 1}, // the first is always on it
+		{[]PacketState{long, small}, 3, 1}, // the first packet is on the page, even if it is too large
 		{[]PacketState{small, long, small}, 3, 1},
 	} {
 		if got := Fitting(at.packets, at.limit); got != at.want {

@@ -12,48 +12,49 @@ import (
 	"hongbao/chat"
 )
 
-// normal is the passphrase as it is kept and compared: however it was typed, composed or spaced.
+// normal returns the form in which a passphrase is stored and compared: Unicode NFKC, without spaces at either end.
 func normal(passphrase string) string { return strings.TrimSpace(norm.NFKC.String(passphrase)) }
 
-// same compares in a time that tells nothing of either, not even its length.
+// same compares two texts. The time that it takes depends on neither text, nor on their lengths.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// tries keeps people from guessing passphrases.
-type tries struct {
-	limiter chat.Limiter // nil: nobody may try
-	right   recent       // packets and users who knew the passphrase: they have nothing left to guess
+// passphraseGuard limits how often a user may guess the passphrase of a packet.
+type passphraseGuard struct {
+	limiter  chat.Limiter // nil: no passphrase is accepted
+	unlocked recentSet    // packets with users that have given the right passphrase: their later tries cost no token
 }
 
-// errUnguarded means that nobody counts tries: a passphrase that can be guessed for ever is none.
-var errUnguarded = fmt.Errorf("%w: tries at passphrases are not counted", chat.ErrUnavailable)
+// errNoGuessLimiter refuses a passphrase because there is no limiter for guesses. A passphrase that can be guessed
+// without limit protects nothing.
+var errNoGuessLimiter = fmt.Errorf("%w: tries at passphrases are not counted", chat.ErrUnavailable)
 
-// tryRate is for each user and packet: five, and one more every 12 seconds.
-var tryRate = chat.Rate{PerSecond: 1.0 / 12, Burst: 5}
+// guessRate limits each user at each packet: five guesses at first, then one every 12 seconds.
+var guessRate = chat.Rate{PerSecond: 1.0 / 12, Burst: 5}
 
-// guard refuses a new passphrase that nobody would guard.
-func (t *tries) guard(passphrase string) error {
-	if passphrase != "" && t.limiter == nil {
-		return errUnguarded
+// checkNew refuses a new packet's passphrase if there is no limiter for guesses.
+func (g *passphraseGuard) checkNew(passphrase string) error {
+	if passphrase != "" && g.limiter == nil {
+		return errNoGuessLimiter
 	}
 	return nil
 }
 
-// check says what is wrong with a try. Each costs a token before it is looked at, the right one too: else who is out of
-// tokens could still guess.
-func (t *tries) check(ctx context.Context, p *Packet, user, passphrase string) error {
+// check returns an error unless the passphrase is right. Every try costs a token before it is compared, even if the
+// passphrase is right. Otherwise a user without tokens could still guess.
+func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase string) error {
 	switch {
 	case p.Passphrase == "":
 		return nil
-	case t.limiter == nil:
-		return errUnguarded
+	case g.limiter == nil:
+		return errNoGuessLimiter
 	}
-	who := p.ID + ":" + user
-	known := t.right.has(who)
+	guesser := p.ID + ":" + user
+	known := g.unlocked.has(guesser)
 	if !known {
-		wait, err := t.limiter.Take(ctx, "passphrase:"+who, tryRate)
+		wait, err := g.limiter.Take(ctx, "passphrase:"+guesser, guessRate)
 		switch {
 		case err != nil:
 			return err
@@ -65,7 +66,7 @@ func (t *tries) check(ctx context.Context, p *Packet, user, passphrase string) e
 		return ErrWrongPassphrase
 	}
 	if !known {
-		t.right.add(who)
+		g.unlocked.add(guesser)
 	}
 	return nil
 }

@@ -14,9 +14,10 @@ import (
 	"hongbao/redpacket"
 )
 
-// TestPassphraseIsComparedNormalised: how it was typed does not count, what it says does.
+// TestPassphraseIsComparedNormalised tries a passphrase in other Unicode forms and with spaces around it. Every form
+// must be accepted.
 func TestPassphraseIsComparedNormalised(t *testing.T) {
-	h := newHouse(t, "boss", "ann")
+	h := newTestService(t, "boss", "ann")
 	h.credit(t, "boss", 1000)
 	for _, c := range []struct {
 		what, sent, tried string
@@ -46,7 +47,7 @@ func TestPassphraseIsComparedNormalised(t *testing.T) {
 		{"a zero-width space", "open", "o\u200bpen", false},
 	} {
 		p := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, Passphrase: c.sent})
-		r, err := h.packets.Grab(t.Context(), redpacket.Try{User: "ann", Packet: p.ID, Passphrase: c.tried})
+		r, err := h.packets.Grab(t.Context(), redpacket.GrabRequest{User: "ann", Packet: p.ID, Passphrase: c.tried})
 		switch {
 		case c.same && (err != nil || r.Outcome != redpacket.OutcomeWon):
 			t.Errorf("%s: %q for %q: %v, %v", c.what, c.tried, c.sent, r.Outcome, err)
@@ -55,21 +56,21 @@ func TestPassphraseIsComparedNormalised(t *testing.T) {
 		}
 	}
 	open := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1})
-	if r, err := h.packets.Grab(t.Context(), redpacket.Try{User: "ann", Packet: open.ID, Passphrase: "needless"}); err != nil || r.Outcome != redpacket.OutcomeWon {
+	if r, err := h.packets.Grab(t.Context(), redpacket.GrabRequest{User: "ann", Packet: open.ID, Passphrase: "needless"}); err != nil || r.Outcome != redpacket.OutcomeWon {
 		t.Errorf("a passphrase for a packet without one: %v, %v", r.Outcome, err)
 	}
 	h.packets.Idle()
 	h.mustBalance(t)
 }
 
-// grabLocked is one try at a locked packet.
+// grabLocked grabs a packet once with the given passphrase, and returns the outcome.
 func grabLocked(t *testing.T, s *redpacket.Service, user string, p redpacket.Packet, passphrase string) (redpacket.Outcome, error) {
 	t.Helper()
-	r, err := s.Grab(t.Context(), redpacket.Try{User: user, Packet: p.ID, Passphrase: passphrase})
+	r, err := s.Grab(t.Context(), redpacket.GrabRequest{User: user, Packet: p.ID, Passphrase: passphrase})
 	return r.Outcome, err
 }
 
-// mustWait checks that a try was one too many.
+// mustWait fails the test unless err says that the user must wait this long for the next try.
 func mustWait(t *testing.T, err error, want time.Duration) {
 	t.Helper()
 	var rate *chat.RateError
@@ -78,10 +79,10 @@ func mustWait(t *testing.T, err error, want time.Duration) {
 	}
 }
 
-// TestGuessingIsSlow: five tries, then one every twelve seconds; the right one must wait its turn too, or waiting would
-// not stop who guesses. Others, and other packets, are not concerned.
+// TestGuessingIsSlow tries wrong passphrases. A user must have five tries, then one every twelve seconds. A user
+// without tokens must be refused even with the right passphrase. Other users and other packets must not be affected.
 func TestGuessingIsSlow(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	locked := redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"}
 	p, other := h.send(t, "boss", locked), h.send(t, "boss", locked)
@@ -109,23 +110,24 @@ func TestGuessingIsSlow(t *testing.T) {
 	if outcome, err := grabLocked(t, h.packets, "ann", p, "open"); err != nil || outcome != redpacket.OutcomeWon {
 		t.Errorf("after the wait: %v, %v", outcome, err)
 	}
-	for range 10 { // who has a share is asked for nothing
+	for range 10 { // a user with a share needs no passphrase, so these cost no token
 		if outcome, err := grabLocked(t, h.packets, "ann", p, "guess"); err != nil || outcome != redpacket.OutcomeAlready {
 			t.Errorf("again: %v, %v", outcome, err)
 		}
 	}
 }
 
-// TestWhoKnowsItMayAskAgain: a grab that storage fails is asked again and again, which must not look like guessing.
-func TestWhoKnowsItMayAskAgain(t *testing.T) {
-	h := newHouse(t, "boss", "ann")
+// TestRightPassphraseCostsOneToken repeats a grab with the right passphrase that fails in storage. Only the first try
+// may cost a token.
+func TestRightPassphraseCostsOneToken(t *testing.T) {
+	h := newTestService(t, "boss", "ann")
 	h.credit(t, "boss", 1000)
 	ledger := newHeldLedger(h.store)
-	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Tries: h.tries})
+	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), GuessLimiter: h.tries})
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"})
 	ledger.down.Store(true)
 	for range 10 {
-		h.pool.Forget() // a share that the Pool remembers would be answered anyway
+		h.pool.Forget() // makes the Pool lose the grant, otherwise it would answer with the granted share
 		if _, err := grabLocked(t, h.packets, "ann", p, " open "); !errors.Is(err, chat.ErrUnavailable) {
 			t.Fatalf("while storage fails: %v", err)
 		}
@@ -140,21 +142,22 @@ func TestWhoKnowsItMayAskAgain(t *testing.T) {
 	}
 }
 
-// brokenLimiter is an engine that does not answer.
+// brokenLimiter is a Limiter whose engine does not answer.
 type brokenLimiter struct{}
 
 func (brokenLimiter) Take(context.Context, string, chat.Rate) (time.Duration, error) {
 	return 0, fmt.Errorf("take: %w", chat.ErrUnavailable)
 }
 
-// TestTriesAreCountedOverAllInstances: and nobody guesses while they cannot be counted.
-func TestTriesAreCountedOverAllInstances(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+// TestGuessesAreCountedOverAllInstances guesses at two instances. They must count the guesses together. While the
+// limiter does not answer, no passphrase may be accepted.
+func TestGuessesAreCountedOverAllInstances(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 3, Count: 3, Passphrase: "open"})
 	var instances [2]*redpacket.Service
 	for i := range instances {
-		instances[i] = redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Tries: h.tries})
+		instances[i] = redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, GuessLimiter: h.tries})
 	}
 	for i := range 5 {
 		if _, err := grabLocked(t, instances[i%2], "ann", p, "guess"); !errors.Is(err, redpacket.ErrWrongPassphrase) {
@@ -166,28 +169,29 @@ func TestTriesAreCountedOverAllInstances(t *testing.T) {
 		mustWait(t, err, 12*time.Second)
 	}
 
-	deaf := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Tries: brokenLimiter{}})
-	if _, err := grabLocked(t, deaf, "bob", p, "open"); !errors.Is(err, chat.ErrUnavailable) {
+	unlimited := redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, GuessLimiter: brokenLimiter{}})
+	if _, err := grabLocked(t, unlimited, "bob", p, "open"); !errors.Is(err, chat.ErrUnavailable) {
 		t.Errorf("while tries cannot be counted: %v", err)
 	}
 	if outcome, err := grabLocked(t, instances[0], "bob", p, "open"); err != nil || outcome != redpacket.OutcomeWon {
 		t.Errorf("%v, %v", outcome, err)
 	}
-	if outcome, err := grabLocked(t, deaf, "bob", p, "open"); err != nil || outcome != redpacket.OutcomeAlready {
-		t.Errorf("who has a share, while tries cannot be counted: %v, %v", outcome, err)
+	if outcome, err := grabLocked(t, unlimited, "bob", p, "open"); err != nil || outcome != redpacket.OutcomeAlready {
+		t.Errorf("a user with a share, while guesses cannot be counted: %v, %v", outcome, err)
 	}
 }
 
-// TestNobodyGuessesUncounted: without a limiter no packet gets a passphrase, and one that has it stays locked.
-func TestNobodyGuessesUncounted(t *testing.T) {
-	h := newHouse(t, "boss", "ann")
+// TestNoPassphraseWithoutLimiter uses a service without a limiter. A new packet with a passphrase must be refused, and
+// no passphrase of an existing packet may be accepted.
+func TestNoPassphraseWithoutLimiter(t *testing.T) {
+	h := newTestService(t, "boss", "ann")
 	h.credit(t, "boss", 1000)
 	request := redpacket.SendRequest{Room: h.room, Key: h.key(), Total: 2, Count: 2, Passphrase: "open"}
 	sent, err := h.packets.Send(t.Context(), person("boss"), request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unguarded := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now})
+	unguarded := redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now})
 	if again, err := unguarded.Send(t.Context(), person("boss"), request); err != nil || again.Packet.ID != sent.Packet.ID {
 		t.Errorf("the same key: %v, %v", again.Packet.ID, err)
 	}
@@ -205,14 +209,15 @@ func TestNobodyGuessesUncounted(t *testing.T) {
 	h.mustBalance(t)
 }
 
-// TestPassphraseStaysInside: it is in no word to the room or its users, in no error, and in no line of the log.
-func TestPassphraseStaysInside(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+// TestPassphraseIsNeverPublished sends and grabs a packet with a passphrase. The passphrase must be in no entry,
+// event, error or log line.
+func TestPassphraseIsNeverPublished(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	var log bytes.Buffer
 	ledger := newHeldLedger(h.store)
-	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{
-		Now: h.clock.now, Tries: h.tries, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{
+		Now: h.clock.now, GuessLimiter: h.tries, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	const secret, guess = "open-sesame", "simsalabim"
 	var said []string
@@ -222,7 +227,7 @@ func TestPassphraseStaysInside(t *testing.T) {
 		_, err := grabLocked(t, h.packets, "ann", p, passphrase)
 		said = append(said, fmt.Sprint(err))
 	}
-	h.clock.advance(6 * time.Second) // then recovery looks after what was granted, and has something to log
+	h.clock.advance(6 * time.Second) // now recovery examines the granted claims, and has something to log
 	h.packets.Pass(t.Context())
 	ledger.down.Store(false)
 	for _, user := range []string{"ann", "bob"} {
@@ -230,18 +235,18 @@ func TestPassphraseStaysInside(t *testing.T) {
 			t.Errorf("%s: %v, %v", user, outcome, err)
 		}
 	}
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	h.packets.Idle()
-	for _, e := range h.heard.entries {
+	for _, e := range h.published.entries {
 		said = append(said, string(e.Body))
 	}
-	for _, e := range h.heard.events {
+	for _, e := range h.published.events {
 		said = append(said, fmt.Sprintf("%+v", e))
 	}
 	said = append(said, log.String())
 	for _, text := range said {
 		if strings.Contains(text, secret) || strings.Contains(text, guess) {
-			t.Errorf("told: %s", text)
+			t.Errorf("published: %s", text)
 		}
 	}
 	if log.Len() == 0 {

@@ -14,24 +14,18 @@ import (
 	"hongbao/redpacket"
 )
 
-// soon is a grab's patience in these tests, and long one that is never over.
-const (
-	soon = time.Millisecond
-	long = time.Hour
-)
-
-// pendingHouse is a house where settling can be held up.
-func pendingHouse(t *testing.T, after time.Duration, users ...string) (*house, *heldLedger) {
-	h := newHouse(t, users...)
+// newHeldService returns a testService with a ledger whose Settle the test can block.
+func newHeldService(t *testing.T, users ...string) (*testService, *heldLedger) {
+	h := newTestService(t, users...)
 	h.credit(t, users[0], 100_000)
 	ledger := newHeldLedger(h.store)
-	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{
-		Now: h.clock.now, Log: slog.New(slog.DiscardHandler), PendingAfter: after,
+	h.packets = redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{
+		Now: h.clock.now, Log: slog.New(slog.DiscardHandler),
 	})
 	return h, ledger
 }
 
-// decided are the late answers that were heard.
+// decided returns the results that were published as GrabDecided.
 func decided(events []chat.Event) (all []redpacket.Result) {
 	for _, e := range events {
 		if d, ok := e.(redpacket.GrabDecided); ok {
@@ -41,49 +35,63 @@ func decided(events []chat.Event) (all []redpacket.Result) {
 	return all
 }
 
-func (h *house) decided() []redpacket.Result {
-	h.heard.mu.Lock()
-	defer h.heard.mu.Unlock()
-	return decided(h.heard.events)
+func (h *testService) decided() []redpacket.Result {
+	h.published.mu.Lock()
+	defer h.published.mu.Unlock()
+	return decided(h.published.events)
 }
 
-// waiter is a redpacket.Waiter.
-type waiter func(redpacket.Result) bool
-
-func (w waiter) Pending(r redpacket.Result) bool { return w(r) }
-
-// grabbing is a grab under way.
+// grabbing is a grab that runs on a goroutine of its own.
 type grabbing struct {
-	pending chan redpacket.Result
+	pending chan redpacket.Result // receives the pending result each time that it is taken
 	ended   chan error
-	result  redpacket.Result // once it has ended
+	result  redpacket.Result // set when the grab has ended
 }
 
-func (h *house) startGrab(user string, p redpacket.Packet, heed bool) *grabbing {
+// startGrab runs a grab on a goroutine of its own. If take is set, the pending result is taken as soon as there is
+// one.
+func (h *testService) startGrab(user string, p redpacket.Packet, take bool) *grabbing {
 	g := &grabbing{pending: make(chan redpacket.Result, 10), ended: make(chan error, 1)}
+	pending, ended := new(redpacket.PendingGrab), make(chan struct{})
 	go func() {
-		var err error
-		g.result, err = h.packets.Grab(context.Background(), redpacket.Try{User: user, Packet: p.ID, Waiter: waiter(func(r redpacket.Result) bool {
-			g.pending <- r
-			return heed
-		})})
+		found, err := h.packets.FindGrab(context.Background(), user, p.ID)
+		if err == nil {
+			g.result, err = found.Run(context.Background(), "", pending)
+		}
+		close(ended)
 		g.ended <- err
 	}()
+	if take {
+		go takePending(pending, ended, g.pending)
+	}
 	return g
 }
 
-// TestPending: while storage is slow a winner hears that he waits, and then how it ended; so does who asks again meanwhile.
+// takePending calls Take repeatedly until the grab has ended, and sends every result to taken.
+func takePending(g *redpacket.PendingGrab, ended <-chan struct{}, taken chan<- redpacket.Result) {
+	for {
+		g.Take(func(r redpacket.Result) { taken <- r })
+		select {
+		case <-ended:
+			return
+		case <-time.After(100 * time.Microsecond):
+		}
+	}
+}
+
+// TestPending blocks the ledger and lets a user grab twice. Both grabs must be answered "pending", and both must get
+// their outcome as an event when the ledger continues.
 func TestPending(t *testing.T) {
-	h, ledger := pendingHouse(t, soon, "boss", "ann")
+	h, ledger := newHeldService(t, "boss", "ann")
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
 	free := ledger.hold()
 	first := h.startGrab("ann", p, true)
-	if r := <-first.pending; r.Outcome != redpacket.OutcomePending || r.Packet != p.ID || r.Claimed != 1 || r.Count != 3 || r.Amount != 0 || r.Rank != 0 || r.Balance != nil {
+	if r := <-first.pending; r.Outcome != redpacket.OutcomePending || r.Packet != p.ID || r.Claimed != 1 || r.Count != 3 || r.Amount != 0 || r.Rank != 0 || r.Account != nil {
 		t.Errorf("pending: %+v", r)
 	}
 	again := h.startGrab("ann", p, true)
 	if r := <-again.pending; r.Outcome != redpacket.OutcomePending {
-		t.Errorf("asked again: %+v", r)
+		t.Errorf("grabbed again: %+v", r)
 	}
 	if got := h.decided(); len(got) > 0 {
 		t.Errorf("decided too early: %+v", got)
@@ -94,15 +102,15 @@ func TestPending(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	late := map[redpacket.Outcome]int{}
+	published := map[redpacket.Outcome]int{}
 	for _, r := range h.decided() {
-		late[r.Outcome]++
+		published[r.Outcome]++
 		if r.Amount < 1 || r.Rank != 1 || r.At.IsZero() || r.Packet != p.ID {
-			t.Errorf("late answer %+v", r)
+			t.Errorf("published results %+v", r)
 		}
 	}
-	if late[redpacket.OutcomeWon]+late[redpacket.OutcomeAlready] != 2 || late[redpacket.OutcomeWon] < 1 {
-		t.Errorf("late answers %v", late)
+	if published[redpacket.OutcomeWon]+published[redpacket.OutcomeAlready] != 2 || published[redpacket.OutcomeWon] < 1 {
+		t.Errorf("published results %v", published)
 	}
 	if s := h.packets.Stats(); s.Pending != 2 || s.Won+s.Already != 2 {
 		t.Errorf("counted %+v", s)
@@ -110,40 +118,32 @@ func TestPending(t *testing.T) {
 	h.mustBalance(t)
 }
 
-// TestNotPending: nobody hears it who is answered in time, who gets nothing, or whom it cannot be told.
+// TestNotPending grabs without getting a share: there must be no pending result. It also grabs without taking the
+// pending result: then no outcome may be published.
 func TestNotPending(t *testing.T) {
-	h, ledger := pendingHouse(t, long, "boss", "ann", "bob")
+	h, ledger := newHeldService(t, "boss", "ann", "bob")
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1})
 	free := ledger.hold()
-	quick := h.startGrab("ann", p, true)
+	winner := h.startGrab("ann", p, false)
 	<-ledger.entered
-	free()
-	if err := <-quick.ended; err != nil || len(quick.pending) > 0 || quick.result.Outcome != redpacket.OutcomeWon {
-		t.Errorf("in time: %+v, %v, %d words", quick.result, err, len(quick.pending))
-	}
-
-	h, ledger = pendingHouse(t, -time.Second, "boss", "ann", "bob")
-	p = h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1})
-	free = ledger.hold()
-	deaf := h.startGrab("ann", p, false)
-	<-deaf.pending
-	loser := h.startGrab("bob", p, true)
-	if err := <-loser.ended; err != nil || len(loser.pending) > 0 || loser.result.Outcome != redpacket.OutcomeEmpty {
-		t.Errorf("who gets nothing: %+v, %v, %d words", loser.result, err, len(loser.pending))
+	late := h.startGrab("bob", p, true)
+	if err := <-late.ended; err != nil || len(late.pending) > 0 || late.result.Outcome != redpacket.OutcomeEmpty {
+		t.Errorf("a grab without a share: %+v, %v, %d pending results", late.result, err, len(late.pending))
 	}
 	free()
-	if err := <-deaf.ended; err != nil || deaf.result.Outcome != redpacket.OutcomeWon {
-		t.Errorf("whom it cannot be told: %+v, %v", deaf.result, err)
+	if err := <-winner.ended; err != nil || winner.result.Outcome != redpacket.OutcomeWon {
+		t.Errorf("the pending result is not taken: %+v, %v", winner.result, err)
 	}
 	if got := h.decided(); len(got) > 0 {
-		t.Errorf("pushed to who was told nothing: %+v", got)
+		t.Errorf("published, though not pending: %+v", got)
 	}
 	h.packets.Idle()
 }
 
-// TestPendingThatFails: nothing is pushed of what nobody knows; asking again tells.
+// TestPendingThatFails lets a pending grab end with an unknown outcome. Nothing may be published, and the next grab of
+// the user must return the outcome.
 func TestPendingThatFails(t *testing.T) {
-	h, ledger := pendingHouse(t, soon, "boss", "ann")
+	h, ledger := newHeldService(t, "boss", "ann")
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
 	free := ledger.hold()
 	g := h.startGrab("ann", p, true)
@@ -154,18 +154,19 @@ func TestPendingThatFails(t *testing.T) {
 		t.Errorf("got %+v, %v", g.result, err)
 	}
 	if got := h.decided(); len(got) > 0 {
-		t.Errorf("pushed %+v", got)
+		t.Errorf("published %+v", got)
 	}
 	ledger.down.Store(false)
 	if r := h.grab(t, "ann", p); r.Outcome != redpacket.OutcomeAlready {
-		t.Errorf("asked again: %+v", r)
+		t.Errorf("grabbed again: %+v", r)
 	}
 	h.mustBalance(t)
 }
 
-// TestPendingOnce: a grab that is granted a second share, because the Pool did not know that the first was taken, waits once.
+// TestPendingOnce lets the Pool grant a grab a share that is already taken, so that the grab is granted a second one.
+// The pending result must be given only once.
 func TestPendingOnce(t *testing.T) {
-	h, ledger := pendingHouse(t, -time.Second, "boss", "ann", "bob")
+	h, ledger := newHeldService(t, "boss", "ann", "bob")
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
 	h.grab(t, "bob", p)
 	h.pool.Forget()
@@ -178,84 +179,85 @@ func TestPendingOnce(t *testing.T) {
 	<-g.pending
 	free()
 	if err := <-g.ended; err != nil || g.result.Outcome != redpacket.OutcomeWon || g.result.Rank != 2 || len(g.pending) > 0 {
-		t.Errorf("%+v, %v, %d words more", g.result, err, len(g.pending))
+		t.Errorf("%+v, %v, %d more pending results", g.result, err, len(g.pending))
 	}
 	if got := h.decided(); len(got) != 1 {
-		t.Errorf("pushed %+v", got)
+		t.Errorf("published %+v", got)
 	}
 	h.mustBalance(t)
 }
 
-// TestPendingOrOutcome: however the two cross, each winner hears of his share in exactly one way.
+// TestPendingOrOutcome takes pending results at random moments around the end of the grabs. Each winner must get the
+// outcome exactly once, as the result or as an event.
 func TestPendingOrOutcome(t *testing.T) {
 	const crowd = 200
 	users := []string{"boss"}
 	for i := range crowd {
 		users = append(users, "u"+strconv.Itoa(i))
 	}
-	h, _ := pendingHouse(t, soon, users...)
+	h, _ := newHeldService(t, users...)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: crowd, Count: crowd})
-	var told, returned atomic.Int64
+	var taken, returned atomic.Int64
 	var all sync.WaitGroup
 	for _, u := range users[1:] {
 		all.Go(func() {
-			var pending, over atomic.Bool
-			r, err := h.packets.Grab(context.Background(), redpacket.Try{User: u, Packet: p.ID, Waiter: waiter(func(redpacket.Result) bool {
-				if pending.Swap(true) || over.Load() {
-					t.Error("told twice, or after the outcome")
-				}
-				return true
-			})})
-			over.Store(true)
-			if err != nil || r.Outcome != redpacket.OutcomeWon {
-				t.Errorf("%+v, %v", r, err)
+			g := h.startGrab(u, p, true)
+			if err := <-g.ended; err != nil || g.result.Outcome != redpacket.OutcomeWon {
+				t.Errorf("%+v, %v", g.result, err)
 			}
-			if pending.Load() {
-				told.Add(1)
-			} else {
+			switch len(g.pending) {
+			case 0:
 				returned.Add(1)
+			case 1:
+				taken.Add(1)
+			default:
+				t.Errorf("the pending result was taken %d times", len(g.pending))
 			}
 		})
 	}
 	all.Wait()
-	if got := int64(len(h.decided())); got != told.Load() || h.packets.Stats().Pending != told.Load() {
-		t.Errorf("%d pushed, %d counted, %d told pending, %d not", got, h.packets.Stats().Pending, told.Load(), returned.Load())
+	if got := int64(len(h.decided())); got != taken.Load() || h.packets.Stats().Pending != taken.Load() {
+		t.Errorf("%d published, %d counted, %d taken, %d returned", got, h.packets.Stats().Pending, taken.Load(), returned.Load())
 	}
 	h.packets.Idle()
 	h.mustBalance(t)
 }
 
-// TestAdmitIsAskedBeforeThePool: what is answered from memory asks nobody; a refusal ends the grab, and takes no try.
-func TestAdmitIsAskedBeforeThePool(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+// TestFoundGrab refuses a found grab: it must not reach the Pool and must cost no passphrase try. A found grab of a
+// finished packet must be answered from memory.
+func TestFoundGrab(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	pool := &countedPool{Pool: h.pool}
-	h.packets = redpacket.New(h.store, pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), Tries: h.tries})
+	h.packets = redpacket.New(h.store, pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler), GuessLimiter: h.tries})
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1, Count: 1, Passphrase: "open"})
-	asked := 0
-	try := func(user string, admitted error) (redpacket.Outcome, error) {
-		r, err := h.packets.Grab(t.Context(), redpacket.Try{User: user, Packet: p.ID, Passphrase: "open", Admit: func(context.Context, string) error {
-			asked++
-			return admitted
-		}})
-		return r.Outcome, err
+	find := func(user string) redpacket.FoundGrab {
+		g, err := h.packets.FindGrab(t.Context(), user, p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
 	}
 	for range 10 {
-		if _, err := try("ann", &chat.RateError{After: time.Second}); !errors.Is(err, chat.ErrRateLimited) {
-			t.Fatalf("not admitted: %v", err)
+		if g := find("ann"); g.Finished() {
+			t.Fatal("an open packet is finished")
+		} else {
+			g.Refuse()
 		}
 	}
-	if n := pool.grabs.Load(); n != 0 {
-		t.Errorf("%d came to the pool", n)
+	if n, s := pool.grabs.Load(), h.packets.Stats(); n != 0 || s.Failed != 10 {
+		t.Errorf("refused 10 times: %d grabs reached the pool, %d are counted as failed", n, s.Failed)
 	}
-	if outcome, err := try("ann", nil); err != nil || outcome != redpacket.OutcomeWon {
-		t.Errorf("admitted: %v, %v", outcome, err)
+	g := find("ann")
+	if r, err := g.Run(t.Context(), "open", nil); err != nil || r.Outcome != redpacket.OutcomeWon {
+		t.Errorf("%+v, %v", r, err)
 	}
 	h.packets.Idle()
-	asked = 0
+	grabs := pool.grabs.Load()
 	for user, want := range map[string]redpacket.Outcome{"ann": redpacket.OutcomeAlready, "bob": redpacket.OutcomeEmpty} {
-		if outcome, err := try(user, chat.ErrRateLimited); err != nil || outcome != want || asked > 0 {
-			t.Errorf("%s, from memory: %v, %v, asked %d times", user, outcome, err, asked)
+		g := find(user)
+		if r, err := g.Run(t.Context(), "", nil); err != nil || r.Outcome != want || !g.Finished() || pool.grabs.Load() != grabs {
+			t.Errorf("%s, from memory: %+v, %v, finished %t", user, r, err, g.Finished())
 		}
 	}
 }

@@ -7,38 +7,77 @@ import (
 	"time"
 )
 
-// Pool is the arbiter at the door: it decides at memory speed who may have which share. It may forget or
-// misremember (a flushed or failed-over Redis); the Ledger's unique keys make that harmless and Load
-// heals it. Each method is one script: it happens whole or not at all, and may be repeated.
+// Pool decides at memory speed which user gets which share. It may lose data, or return to an older state, as a Redis
+// does that was flushed or failed over. The Ledger's unique keys make that harmless, and Load repairs it. Each method
+// is one script: it takes effect completely or not at all, and may be repeated.
 //
-// The time that counts is the Pool's own clock.
+// Deadlines are judged by the Pool's own clock.
 type Pool interface {
-	// Grab decides for each attempt, in order. For each user: the stored share if there is one, before any
-	// other check; else the first reason to refuse; else one outbox entry is written for all winners of a packet in
-	// the call, and then their shares are taken. An error means the outcome is unknown: grab again.
+	// Grab decides each attempt, in order. A user that already has a share gets it as the answer, before any other
+	// check. Otherwise the first reason to refuse is the answer. If there is none, the user is granted a free share.
+	// The call writes one outbox entry for each packet with winners, before their shares are taken. An error means
+	// that the outcome is unknown: grab again.
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
-	// Load joins an image read from the Ledger with what the Pool holds; it never overwrites. It commutes
-	// and repeats. Users = the image's, then each grant held whose user and share are both free; closed
-	// is sticky; the due date only ever gets earlier. A packet that SQL has closed
-	// leaves the due index, and its image goes after an hour.
+	// Load joins an image read from the Ledger with the packet's data in the Pool. The result has the grants of the
+	// Ledger, and those grants of the Pool whose user and share are both free in the Ledger. Loads may be repeated and
+	// come in any order. A closed packet stays closed, and a due date only gets earlier. A packet that SQL has closed
+	// leaves the due index, and its image is dropped after an hour.
 	Load(ctx context.Context, i Image) error
-	// Close marks the packet closed, makes it due again in CloseLease, and returns every grant ever
-	// given. It refuses while the packet is open, has free shares and its deadline has not come: then whoever
-	// believed it due was told so by what the Pool has since forgotten; it is due at its deadline again. With
-	// cancel it refuses when anyone has a share, or the packet is closed or due.
-	Close(ctx context.Context, p Ref, cancel bool) (Closing, error)
-	// Ack forgets the claims in the outbox; an entry goes when all its claims are gone.
+	// Close marks the packet closed, makes it due again after CloseLease, and returns every grant ever given. CloseDue
+	// is refused while the packet is open, has free shares, and its deadline has not come. The caller then relied on
+	// data that the Pool has lost since. The packet is then made due at its deadline. CloseCancel is refused if a user
+	// has a share, or if the packet is closed or due. CloseRoomDeleted is never refused.
+	Close(ctx context.Context, p Ref, why CloseReason) (Closing, error)
+	// Ack removes claims from the outbox: they are settled or in quarantine. An outbox entry is removed with its last
+	// claim.
 	Ack(ctx context.Context, claims []Claim) error
-	// Due lists packets whose due date has come, earliest first. If there are more than limit, it lists some of each
-	// partition: see Fairly.
+	// Due lists packets whose due date has come, earliest first. If there are more than limit, each partition gets its
+	// part of the list: see Fairly.
 	Due(ctx context.Context, limit int) ([]Ref, error)
-	// Unsettled lists claims that have waited in the outbox for at least age, oldest first, and fairly too.
-	Unsettled(ctx context.Context, age time.Duration, limit int) ([]Claim, error)
+	// Clocks compares each clock by which the Pool decides with the caller's, which now returns: see CompareClock. If
+	// some clocks cannot be read, it returns the others and an error. An engine in this process has no clock of its
+	// own.
+	Clocks(ctx context.Context, now func() time.Time) ([]ClockDifference, error)
+	// Unsettled lists a page of the claims that have been in the outbox for at least age, oldest first, and moves the
+	// cursor behind them. A page has about limit claims. Each partition gets its portion of the page (see
+	// OutboxCursor.Portion), and at least one entry. A partition that does not answer is Done for this pass. If no
+	// partition answers, Unsettled returns an error.
+	Unsettled(ctx context.Context, age time.Duration, from *OutboxCursor, limit int) ([]Claim, error)
+	// Recount counts the claims in the outboxes of these partitions anew. By this count a Grab is answered Busy. The
+	// count may be wrong if keys of the Pool were changed by hand.
+	Recount(ctx context.Context, partitions ...int) error
 }
 
-// Fairly merges what the partitions list, each in the order of compare. If that is more than limit, it takes the first of
-// each partition before the second of any: where nothing can be done for one (its node refuses to write), what it lists
-// again and again keeps nothing of the others from being seen.
+// OutboxCursor is the position of a pass over the outbox, with one position for each partition. So claims that cannot
+// be settled do not hide claims of other partitions, or later ones of their own. The zero value is the beginning.
+type OutboxCursor [Partitions]OutboxMark
+
+// OutboxMark is the position of a pass in one partition.
+type OutboxMark struct {
+	After string // position of the last entry that was listed, in the Pool's own format; empty: none was listed yet
+	Done  bool   // no entry of the partition is left to list
+}
+
+// Done reports whether the pass has come to its end in all partitions.
+func (c *OutboxCursor) Done() bool { return c.left() == 0 }
+
+// Portion returns how many of limit claims each partition may list: equal parts for all partitions that are not Done,
+// and at least one.
+func (c *OutboxCursor) Portion(limit int) int { return max(1, limit/max(1, c.left())) }
+
+// left returns the number of partitions that are not Done.
+func (c *OutboxCursor) left() (n int) {
+	for i := range c {
+		if !c[i].Done {
+			n++
+		}
+	}
+	return n
+}
+
+// Fairly merges the lists of all partitions, each sorted by compare. If they hold more than limit elements, it takes
+// the first of each list before the second of any. So a partition that lists the same packets again and again, because
+// its node refuses writes, does not crowd out those of other partitions.
 func Fairly[T any](lists [Partitions][]T, limit int, compare func(a, b T) int) []T {
 	type placed struct {
 		it    T
@@ -59,17 +98,28 @@ func Fairly[T any](lists [Partitions][]T, limit int, compare func(a, b T) int) [
 	return merged
 }
 
-// CloseLease is how long a closer has before another one takes over.
+// CloseReason says why a packet is to be closed.
+type CloseReason uint8
+
+// The reasons to close. Their numbers are arguments of the close script. They must not change: instances of other
+// versions use them too.
+const (
+	CloseDue         CloseReason = iota // its shares are gone or its deadline has come
+	CloseCancel                         // its sender cancels it before the first grab
+	CloseRoomDeleted                    // its room has been deleted: it ends although shares are free and the deadline has not come
+)
+
+// CloseLease is the time after which another instance repeats a close that has not ended.
 const CloseLease = 2 * time.Second
 
-// May is what the caller has judged before: the Pool knows no members, recipients or passphrases.
+// May says whether the caller of Grab allows the attempt. The Pool knows no members, recipients or passphrases.
 type May uint8
 
-// The three judgements.
+// The values of May.
 const (
 	MayGrab   May = iota
-	NotMember     // refused unless he has a share already
-	Denied        // a member, but not a recipient or without the passphrase: told only while shares are left
+	NotMember     // refused unless the user already has a share
+	Denied        // a member, but not a recipient or without the passphrase; refused only while shares are left
 )
 
 // Attempt is one user's grab.
@@ -84,40 +134,40 @@ type Decision uint8
 
 // The decisions, in the order in which they are checked.
 const (
-	Missing  Decision = iota // no image, or not of this node's generation: Load and ask again
-	Yours                    // the share given to this user before
-	Outsider                 // NotMember
-	IsClosed                 // closed, for Answer.Reason
-	IsLate                   // past the deadline
+	Missing  Decision = iota // no image, or one from before a failover: Load the packet and ask again
+	Yours                    // the user already has a share
+	Outsider                 // refused because the attempt says NotMember
+	IsClosed                 // the packet is closed, for Answer.Reason
+	IsLate                   // the deadline has passed
 	IsEmpty                  // no free share
-	IsDenied                 // Denied
-	Busy                     // the outbox is full: the Ledger does not keep up
-	Granted                  // a share, by this attempt
+	IsDenied                 // refused because the attempt says Denied
+	Busy                     // the outbox is full, because the Ledger is too slow
+	Granted                  // this attempt got a share
 )
 
-// Answer to one attempt.
+// Answer is the Pool's answer to one attempt.
 type Answer struct {
 	Decision Decision
 	Share    int    // Yours, Granted
 	Entry    string // Granted: the outbox entry
-	Last     bool   // Granted: it was the last free share; whoever holds it closes the packet after settling
+	Last     bool   // Granted: it was the last free share; the caller closes the packet after settling
 	Reason   Status // IsClosed
-	Taken    int    // shares taken now
+	Taken    int    // shares of the packet that are taken now
 }
 
-// Image is what a Pool must know of a packet, as the Ledger has it.
+// Image is the part of a packet that a Pool must know, as the Ledger has it.
 type Image struct {
 	Ref
 	Count    int
 	Deadline time.Time
 	Status   Status
-	Grants   []Grant // SQL's claims
+	Grants   []Grant // the packet's claims in SQL
 }
 
-// Closing is the outcome of the close script.
+// Closing is the result of the close script.
 type Closing struct {
 	Missing bool
-	Refused bool   // a cancel that came too late, or a close that came too early (then Reason is Open)
-	Reason  Status // the first reason stays
+	Refused bool   // a cancel came too late, or a close came too early (then Reason is Open)
+	Reason  Status // why the packet is closed; a later close does not change it
 	Grants  []Grant
 }

@@ -8,17 +8,18 @@ import (
 	"hongbao/chat"
 )
 
-// progress tells rooms how their packets go, merged to five times a second per packet at most, and never after the end.
+// progress publishes how many shares of each packet are claimed, at most five times a second for each packet, and
+// never after the packet's end.
 type progress struct {
 	// static
 	pub     chat.Publisher
-	limiter chat.Limiter // over all instances; nil: there is only this one
+	limiter chat.Limiter // shared by all instances; nil: this is the only one
 
 	mu      sync.Mutex
-	packets map[string]*tally // guarded by mu; those with a claim in the last interval
+	packets map[string]*tally // guarded by mu; packets with a claim since the last tick
 }
 
-// tally of one packet since it was last told.
+// tally holds the claims of one packet since its last publication.
 type tally struct {
 	event Progress
 	timer *time.Timer
@@ -27,23 +28,24 @@ type tally struct {
 
 const (
 	latestShown = 5
-	limiterTime = 100 * time.Millisecond // who does not answer by then does not limit
+	limiterTime = 100 * time.Millisecond // if the limiter does not answer within this time, progress is published anyway
 )
 
-// progressEvery is how often a packet's progress is told. One of thousands of shares has a room of thousands, whom to tell
-// five times a second would take a fifth of a core from those who grab.
+// progressEvery returns the least time between two publications for a packet. It grows with the number of shares,
+// because a packet of thousands of shares is in a room of thousands of members. Five messages a second to all of them
+// would take a fifth of a core away from the grabs.
 func progressEvery(shares int) time.Duration {
 	const least, most, each = 200 * time.Millisecond, time.Second, 250 * time.Microsecond
 	return min(max(time.Duration(shares)*each, least), most)
 }
 
-// note counts a committed claim, unless the packet's end is known: whoever settled a claim before the end may come
-// here after it. The first is told at once, the next ones together when the interval is over. Among several instances
-// the first one, too, has to wait for its turn.
-func (p *progress) note(k *known, rank int, user string) {
+// add counts a committed claim, unless the packet is known to have ended: a caller may settle a claim before the end
+// and call add after it. The first claim is published at once, the following ones together at the end of the interval.
+// With several instances, the first claim also waits for this instance's turn.
+func (p *progress) add(k *known, rank int, user string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k.ending.Load() != nil {
+	if k.final.Load() != nil {
 		return
 	}
 	k.claimed = max(k.claimed, rank)
@@ -60,7 +62,7 @@ func (p *progress) note(k *known, rank int, user string) {
 		t.event.Latest = t.event.Latest[over:]
 	}
 	if t.dirty = true; first && p.limiter == nil {
-		p.tell(t)
+		p.publish(t)
 	}
 }
 
@@ -71,18 +73,19 @@ func (p *progress) firstTick(t *tally) time.Duration {
 	return 0
 }
 
-// tell publishes under mu, so that nothing can come after end. The publisher does not block.
-func (p *progress) tell(t *tally) {
+// publish publishes the tally. The caller holds mu, so that nothing is published after end. The publisher does not
+// block.
+func (p *progress) publish(t *tally) {
 	p.pub.ToRoom(t.event.Room, t.event)
 	t.event.Latest = nil
 	t.dirty = false
 }
 
 func (p *progress) tick(packet string, t *tally) {
-	if !p.goesOn(packet, t) {
+	if !p.hasNews(packet, t) {
 		return
 	}
-	every := progressEvery(t.event.Count) // which never changes
+	every := progressEvery(t.event.Count) // the count never changes, so reading it needs no lock
 	wait := p.turn(packet, every)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,12 +96,12 @@ func (p *progress) tick(packet string, t *tally) {
 		t.timer.Reset(wait)
 		return
 	}
-	p.tell(t)
+	p.publish(t)
 	t.timer.Reset(every)
 }
 
-// goesOn tells whether there is anything to tell, and forgets the packet if not.
-func (p *progress) goesOn(packet string, t *tally) bool {
+// hasNews reports whether claims came since the last publication. If none came, it forgets the packet.
+func (p *progress) hasNews(packet string, t *tally) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.packets[packet] != t {
@@ -110,7 +113,8 @@ func (p *progress) goesOn(packet string, t *tally) bool {
 	return t.dirty
 }
 
-// turn is how long it takes until this instance may tell the packet's progress; 0: now.
+// turn returns how long this instance must wait before it may publish the packet's progress. All instances share the
+// rate.
 func (p *progress) turn(packet string, every time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
@@ -124,7 +128,7 @@ func (p *progress) turn(packet string, every time.Duration) time.Duration {
 	return wait
 }
 
-// end forgets the packet, whose ending is remembered by now: so note cannot begin anew.
+// end forgets the packet. The packet's final state is in memory by now, so add ignores later claims.
 func (p *progress) end(packet string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,72 +10,74 @@ import (
 	"hongbao/chat"
 )
 
-// TestProgressOfSeveralInstances: together they tell five times a second, and at last how it is.
+// TestProgressOfSeveralInstances counts claims of one packet on several instances. Together they must publish about
+// five times a second, and the last publication must have the final count.
 func TestProgressOfSeveralInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := &spacing{}
-		var heard [3]shouts
+		limiter := &spacedLimiter{}
+		var published [3]eventCounter
 		var instances [3]progress
 		for i := range instances {
-			instances[i] = progress{pub: &heard[i], limiter: limiter, packets: map[string]*tally{}}
+			instances[i] = progress{pub: &published[i], limiter: limiter, packets: map[string]*tally{}}
 		}
 		m := newMemory(1 << 20)
 		const claims = 600
-		for n := range claims { // for three seconds
+		for n := range claims { // takes three seconds
 			i := n % len(instances)
 			k := m.put(Packet{Ref: Ref{ID: "p"}, Count: claims})
-			instances[i].note(k, n+1, "user")
+			instances[i].add(k, n+1, "user")
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(2 * time.Second)
-		told, last := 0, 0
-		for i := range heard {
+		count, last := 0, 0
+		for i := range published {
 			instances[i].mu.Lock()
-			told += heard[i].told
-			last = max(last, heard[i].last.Claimed)
+			count += published[i].count
+			last = max(last, published[i].last.Claimed)
 			if len(instances[i].packets) > 0 {
 				t.Error("a packet is not forgotten")
 			}
 			instances[i].mu.Unlock()
 		}
-		if told < 10 || told > 20 {
-			t.Errorf("told %d times in three seconds, want about 15", told)
+		if count < 10 || count > 20 {
+			t.Errorf("published %d times in three seconds, want about 15", count)
 		}
 		if last != claims {
-			t.Errorf("the last word was %d of %d", last, claims)
+			t.Errorf("the last publication was %d of %d", last, claims)
 		}
 	})
 }
 
-// TestProgressOfManyShares: the more there are, the more room there is to tell, and the less often it is told.
+// TestProgressOfManyShares counts claims of packets of different sizes. The more shares a packet has, the less often
+// its progress must be published.
 func TestProgressOfManyShares(t *testing.T) {
-	for shares, want := range map[int]int{1: 5, 800: 5, 2_000: 2, 4_000: 1, 100_000: 1} { // times a second
+	for shares, want := range map[int]int{1: 5, 800: 5, 2_000: 2, 4_000: 1, 100_000: 1} { // by shares: publications a second
 		synctest.Test(t, func(t *testing.T) {
-			var heard shouts
-			p := progress{pub: &heard, packets: map[string]*tally{}}
+			var published eventCounter
+			p := progress{pub: &published, packets: map[string]*tally{}}
 			k := newMemory(1 << 20).put(Packet{Ref: Ref{ID: "p"}, Count: shares})
 			const seconds = 10
 			for n := range seconds * 1000 {
-				p.note(k, n+1, "user")
+				p.add(k, n+1, "user")
 				time.Sleep(time.Millisecond)
 			}
 			p.end("p")
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if told := float64(heard.told) / seconds; told < 0.8*float64(want) || told > 1.2*float64(want) {
-				t.Errorf("%d shares: told %.1f times a second, want %d", shares, told, want)
+			if rate := float64(published.count) / seconds; rate < 0.8*float64(want) || rate > 1.2*float64(want) {
+				t.Errorf("%d shares: published %.1f times a second, want %d", shares, rate, want)
 			}
 		})
 	}
 }
 
-// spacing is a limiter for rates without bursts.
-type spacing struct {
+// spacedLimiter is a Limiter with one bucket for all keys. It allows single calls at the given rate, and no bursts.
+type spacedLimiter struct {
 	mu   sync.Mutex
 	free time.Time
 }
 
-func (s *spacing) Take(_ context.Context, _ string, r chat.Rate) (time.Duration, error) {
+func (s *spacedLimiter) Take(_ context.Context, _ string, r chat.Rate) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -86,37 +88,37 @@ func (s *spacing) Take(_ context.Context, _ string, r chat.Rate) (time.Duration,
 	return 0, nil
 }
 
-// shouts counts what is told.
-type shouts struct {
-	told int
-	last Progress
+// eventCounter is a publisher that counts events and keeps the last one.
+type eventCounter struct {
+	count int
+	last  Progress
 }
 
-func (s *shouts) Entry(chat.Entry) { s.told++ }
+func (s *eventCounter) Entry(chat.Entry) { s.count++ }
 
-func (s *shouts) ToRoom(_ string, e chat.Event) {
-	s.told++
+func (s *eventCounter) ToRoom(_ string, e chat.Event) {
+	s.count++
 	s.last = e.(Progress)
 }
-func (s *shouts) ToUser(string, chat.Event) { s.told++ }
+func (s *eventCounter) ToUser(string, chat.Event) { s.count++ }
 
-func (*shouts) Moved(string, string) {}
+func (*eventCounter) StandingChanged(string, string) {}
 
-// TestNoProgressAfterTheEnd: a claim was committed before the end, but whoever settled it comes to say so only
-// after the end was told.
+// TestNoProgressAfterTheEnd calls add, for a claim that was committed before the packet's end, only after that end was
+// published. No progress may be published.
 func TestNoProgressAfterTheEnd(t *testing.T) {
-	var heard shouts
-	p := progress{pub: &heard, packets: map[string]*tally{}}
+	var published eventCounter
+	p := progress{pub: &published, packets: map[string]*tally{}}
 	m := newMemory(1 << 20)
 	k := m.put(Packet{Ref: Ref{ID: "p"}, Count: 2})
-	p.note(k, 1, "ann")
-	if heard.told != 1 {
-		t.Fatalf("%d words about the first claim", heard.told)
+	p.add(k, 1, "ann")
+	if published.count != 1 {
+		t.Fatalf("published %d times after the first claim", published.count)
 	}
 	m.finish(Book{Packet: k.packet, Status: Drained})
 	p.end("p")
-	p.note(k, 2, "bob")
-	if heard.told != 1 || len(p.packets) > 0 {
-		t.Errorf("%d words, %d packets counted after the end", heard.told-1, len(p.packets))
+	p.add(k, 2, "bob")
+	if published.count != 1 || len(p.packets) > 0 {
+		t.Errorf("published %d times, %d packets counted after the end", published.count-1, len(p.packets))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"hongbao/chat"
 )
 
-// checkWho says whether the request names in a possible way who may grab.
-func (r SendRequest) checkWho(l Limits) error {
+// checkGrabbers checks the fields of the request that limit which users may grab.
+func (r SendRequest) checkGrabbers(l Limits) error {
 	switch {
 	case len(r.To) > l.To:
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "to", Reason: "must name at most " + strconv.Itoa(l.To)}
@@ -26,8 +26,8 @@ func (r SendRequest) checkWho(l Limits) error {
 	return nil
 }
 
-// checkRecipients says whether all whom the packet is for are members. The sender's own standing comes first: who may not
-// see the room must not learn this way who is in it.
+// checkRecipients checks that all recipients are members of the room. It checks the sender's own standing first: a
+// user that may not see the room must not learn which users are in it.
 func (s *Service) checkRecipients(ctx context.Context, from string, r SendRequest) error {
 	if len(r.To) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (s *Service) isIn(ctx context.Context, room, user string) (bool, error) {
 	return standing.In, err
 }
 
-// eachOnce is the list without repetitions, in its order.
+// eachOnce returns the users in their order, without repetitions.
 func eachOnce(users []string) []string {
 	seen := make(map[string]struct{}, len(users))
 	var once []string

@@ -12,18 +12,19 @@ import (
 	"hongbao/redpacket"
 )
 
-// TestOnlyRecipientsGrab: the count is theirs, each counts once, and the sender is one only if he is named.
+// TestOnlyRecipientsGrab sends packets that name recipients. Only they may grab. The default count must be the number
+// of recipients, each counted once. The sender may grab only if named.
 func TestOnlyRecipientsGrab(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob", "eve")
+	h := newTestService(t, "boss", "ann", "bob", "eve")
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 100, To: []string{"bob", "ann", "bob"}})
 	if p.Count != 2 || !slices.Equal(p.To, []string{"bob", "ann"}) {
 		t.Errorf("count %d, to %v", p.Count, p.To)
 	}
-	fresh := redpacket.New(h.store, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now}) // knows it from storage only
+	fresh := redpacket.New(h.store, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now}) // reads the packet from storage
 	for _, user := range []string{"boss", "eve"} {
 		for _, s := range []*redpacket.Service{h.packets, fresh} {
-			if r, err := s.Grab(t.Context(), redpacket.Try{User: user, Packet: p.ID}); !errors.Is(err, redpacket.ErrNotRecipient) {
+			if r, err := s.Grab(t.Context(), redpacket.GrabRequest{User: user, Packet: p.ID}); !errors.Is(err, redpacket.ErrNotRecipient) {
 				t.Errorf("%s: %v, %v", user, r.Outcome, err)
 			}
 		}
@@ -33,20 +34,21 @@ func TestOnlyRecipientsGrab(t *testing.T) {
 			t.Errorf("%s: %+v", user, r)
 		}
 	}
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	if r := h.grab(t, "eve", p); r.Outcome != redpacket.OutcomeEmpty {
-		t.Errorf("who was not named, after the end: %+v", r)
+		t.Errorf("a user that was not named, after the end: %+v", r)
 	}
 
 	own := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1, To: []string{"boss", "ann"}})
 	if r := h.grab(t, "boss", own); r.Outcome != redpacket.OutcomeWon || own.Count != 1 {
-		t.Errorf("the sender, who is named: %+v of %d", r, own.Count)
+		t.Errorf("the sender, if named: %+v of %d", r, own.Count)
 	}
 	h.packets.Idle()
 	h.mustBalance(t)
 }
 
-// strictRooms is rooms that cannot be asked about what is no user's id: an engine may not know how to read it.
+// strictRooms is a Rooms that fails for an id that no user can have, because an engine may be unable to read such an
+// id.
 type strictRooms struct{ redpacket.Rooms }
 
 func (r strictRooms) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
@@ -56,10 +58,10 @@ func (r strictRooms) Standing(ctx context.Context, room, user string) (chat.Stan
 	return r.Rooms.Standing(ctx, room, user)
 }
 
-func TestWhoMayGrabIsChecked(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+func TestRecipientsAndPassphraseAreChecked(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
-	h.packets = redpacket.New(h.store, h.pool, strictRooms{h.rooms}, h.heard, redpacket.Options{Now: h.clock.now, Tries: h.tries})
+	h.packets = redpacket.New(h.store, h.pool, strictRooms{h.rooms}, h.published, redpacket.Options{Now: h.clock.now, GuessLimiter: h.tries})
 	h.signIn(t, "stranger")
 	h.signIn(t, "former")
 	if _, err := h.rooms.Join(t.Context(), person("former"), h.room); err != nil {
@@ -79,8 +81,8 @@ func TestWhoMayGrabIsChecked(t *testing.T) {
 	}{
 		"a stranger":             {redpacket.SendRequest{To: []string{"ann", "stranger"}}, chat.ErrNotFound, "to"},
 		"a former member":        {redpacket.SendRequest{To: []string{"former"}}, chat.ErrNotFound, "to"},
-		"somebody unheard of":    {redpacket.SendRequest{To: []string{"nobody"}}, chat.ErrNotFound, "to"},
-		"nobody's id":            {redpacket.SendRequest{To: []string{"a\x00b"}}, chat.ErrNotFound, "to"},
+		"an unknown user":        {redpacket.SendRequest{To: []string{"nobody"}}, chat.ErrNotFound, "to"},
+		"an impossible id":       {redpacket.SendRequest{To: []string{"a\x00b"}}, chat.ErrNotFound, "to"},
 		"an empty id":            {redpacket.SendRequest{To: []string{""}}, chat.ErrNotFound, "to"},
 		"too many":               {redpacket.SendRequest{To: many}, chat.ErrLimitExceeded, "to"},
 		"more shares than users": {redpacket.SendRequest{To: []string{"ann", "bob", "ann"}, Count: 3}, chat.ErrBadRequest, "count"},
@@ -103,7 +105,7 @@ func TestWhoMayGrabIsChecked(t *testing.T) {
 		_, err := h.packets.Send(t.Context(), person(sender), two)
 		var field *chat.FieldError
 		if !errors.Is(err, want) || errors.As(err, &field) {
-			t.Errorf("%s learns who is in: %v", sender, err)
+			t.Errorf("%s learns about members: %v", sender, err)
 		}
 	}
 	if got := h.balance(t, "boss"); got != 1000 {
@@ -111,10 +113,10 @@ func TestWhoMayGrabIsChecked(t *testing.T) {
 	}
 }
 
-// TestKeyOfAPacketForSome: the same request again is the same packet, however it was typed and whoever has left since;
-// another one with its key is refused.
+// TestKeyOfAPacketForSome repeats a send with the same key. The same request must return the same packet, in whatever
+// Unicode form its passphrase is, and even if recipients have left. A different request with this key must be refused.
 func TestKeyOfAPacketForSome(t *testing.T) {
-	h := newHouse(t, "boss", "ann", "bob")
+	h := newTestService(t, "boss", "ann", "bob")
 	h.credit(t, "boss", 1000)
 	first := redpacket.SendRequest{Room: h.room, Key: "k", Total: 100, To: []string{"ann", "bob"}, Passphrase: "caf\u00e9"}
 	sent, err := h.packets.Send(t.Context(), person("boss"), first)

@@ -7,10 +7,10 @@ import (
 	"hongbao/chat"
 )
 
-// Seal completes an order with the sender's seed, inside the ledger's transaction: the commitment, the
-// shares, and the body of the packet's entry.
-func (o Order) Seal(seed Seed) (p Packet, shares []Money, body json.RawMessage, err error) {
-	p = o.Packet
+// Seal completes the packet with the sender's seed, inside the ledger's transaction. It returns the packet with its
+// commitment, its shares, and the body of the entry that announces it.
+func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.RawMessage, err error) {
+	p = u.Packet
 	p.Commitment = Commitment(seed)
 	if shares, err = Cut(seed, p); err != nil {
 		return Packet{}, nil, nil, err
@@ -23,7 +23,7 @@ func (o Order) Seal(seed Seed) (p Packet, shares []Money, body json.RawMessage, 
 	return p, shares, body, err
 }
 
-// packetBody is the Packet of PROTOCOL section 5.
+// packetBody is the Packet of web/docs/protocol/objects.md.
 type packetBody struct {
 	ID         string    `json:"id"`
 	Room       string    `json:"room"`
@@ -62,7 +62,7 @@ type doneBody struct {
 	Seed   string    `json:"seed"`
 }
 
-// DoneBody is the body of the entry that ends a packet. It reveals the seed, so the book must be closed.
+// DoneBody returns the body of the entry that ends a packet. The body reveals the seed, so the packet must be closed.
 func DoneBody(b Book) (json.RawMessage, error) {
 	body := doneBody{
 		Packet: b.Packet.ID, Reason: b.Status, Seed: hex.EncodeToString(b.Seed[:]),
@@ -74,8 +74,8 @@ func DoneBody(b Book) (json.RawMessage, error) {
 	return chat.Body(body)
 }
 
-// Luckiest is the claim with the largest amount, the lowest rank on ties; only lucky packets of two or
-// more shares have one, and it is known only when they are done.
+// Luckiest returns the claim with the largest amount; of equal ones, that with the lowest rank. It returns nil unless
+// the packet is lucky and has two or more shares. The result is final only when the packet has ended.
 func Luckiest(p Packet, claims []Paid) *Paid {
 	if p.Mode != Lucky || p.Count < 2 {
 		return nil
@@ -90,7 +90,7 @@ func Luckiest(p Packet, claims []Paid) *Paid {
 	return best
 }
 
-// StateOf is the book as the user may see it.
+// StateOf returns the packet's state as the user may see it.
 func (b Book) StateOf(user string) State {
 	s := State{Packet: b.Packet.ID, Status: b.Status, Claimed: len(b.Claims), Refunded: b.Refunded}
 	for i := range b.Claims {

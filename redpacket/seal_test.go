@@ -10,9 +10,9 @@ import (
 	"hongbao/chat"
 )
 
-// TestSeal: the entry's body is the Packet of PROTOCOL section 5, and no secret is in it.
+// TestSeal: the entry's body is the Packet of web/docs/protocol/objects.md, and holds no secret.
 func TestSeal(t *testing.T) {
-	o := Order{Packet: cutPacket(cutting{Lucky, Classic}, 1000, 5)}
+	o := UnsealedPacket{Packet: cutPacket(cutting{Lucky, Classic}, 1000, 5)}
 	o.Packet.Ref = Ref{ID: "p-1", Partition: 9}
 	o.Packet.Room, o.Packet.From.Name, o.Packet.Greeting, o.Packet.Passphrase = "r-1", "Li", "新年好", "open sesame"
 	o.Packet.CreatedAt, o.Packet.ExpiresAt = time.UnixMilli(1_700_000_000_123), time.UnixMilli(1_700_086_400_123)
@@ -54,8 +54,8 @@ func TestLuckiest(t *testing.T) {
 	}{
 		"the largest":                 {lucky, []Paid{paid(0, 30), paid(1, 50), paid(2, 20)}, "b"},
 		"the lowest rank on ties":     {lucky, []Paid{paid(2, 40), paid(1, 40), paid(0, 20)}, "b"},
-		"of those who claimed":        {lucky, []Paid{paid(2, 1)}, "c"},
-		"none of nobody":              {lucky, nil, ""},
+		"of the claims":               {lucky, []Paid{paid(2, 1)}, "c"},
+		"none without claims":         {lucky, nil, ""},
 		"none of one":                 {cutPacket(cutting{Lucky, Wild}, 100, 1), []Paid{paid(0, 100)}, ""},
 		"none where all are the same": {cutPacket(cutting{Equal, ""}, 100, 3), []Paid{paid(0, 34), paid(1, 33)}, ""},
 	} {
@@ -69,8 +69,8 @@ func TestLuckiest(t *testing.T) {
 	}
 }
 
-// TestDoneBody: the entry that ends a packet reveals the seed and names the luckiest, and nobody's amount
-// but his.
+// TestDoneBody checks the body of the entry that ends a packet. It must reveal the seed and name the luckiest user
+// with that user's amount. It must have no other amount.
 func TestDoneBody(t *testing.T) {
 	book := Book{
 		Packet: cutPacket(cutting{Lucky, Classic}, 1000, 5), Status: Expired, Refunded: 428, Seed: goldenSeed(),
@@ -89,7 +89,7 @@ func TestDoneBody(t *testing.T) {
 	}
 }
 
-// TestStateOf: while a packet is open nobody hears who is luckiest; his own claim everyone always sees.
+// TestStateOf checks that an open packet shows no luckiest user, and that a user always sees their own claim.
 func TestStateOf(t *testing.T) {
 	book := Book{
 		Packet: cutPacket(cutting{Lucky, Classic}, 1000, 5), Status: Open,

@@ -13,25 +13,25 @@ import (
 	"hongbao/redpacket/crashpoint"
 )
 
-// SendRequest is a packet as its sender asks for it. Zero fields take the defaults of PROTOCOL section 4.
+// SendRequest is a request to send a packet. Zero fields take the defaults of web/docs/protocol/packets.md.
 type SendRequest struct {
 	Room       string
 	Key        string
 	Mode       Mode
 	Spread     Spread
 	Total      Money
-	Count      int // 0: as many as To names
+	Count      int // 0: the number of users in To
 	Greeting   string
-	To         []string // only these may grab; empty: every member
-	Passphrase string   // asked of everyone who grabs; empty: none
+	To         []string // only these users may grab; empty: every member
+	Passphrase string   // every user that grabs must give it; empty: none
 	TTL        time.Duration
-	Commitment string // the sender counts on this one; empty: any
+	Commitment string // the commitment that the sender expects; empty: any
 }
 
-// DefaultGreeting stands on packets sent without one.
+// DefaultGreeting is the greeting of packets that are sent without one.
 const DefaultGreeting = "恭喜发财,大吉大利"
 
-// Send books a packet, loads it into the Pool and tells the room. A repeated key gives the first result.
+// Send books a packet, loads it into the Pool and publishes its entry. A repeated key returns the first result.
 func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
 	r = r.withDefaults(s.o.Limits)
 	bad := r.check(s.o.Limits)
@@ -39,10 +39,14 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		bad = s.checkRecipients(ctx, from.ID, r)
 	}
 	if bad == nil {
-		bad = s.tries.guard(r.Passphrase)
+		bad = s.passphrases.checkNew(r.Passphrase)
+	}
+	if bad == nil {
+		bad = s.clocks.err()
 	}
 	if bad != nil {
-		// A key is looked up before anything else is checked: one that was used decides, not the fault.
+		// The ledger looks up the key before it checks anything else. So if the key was used, the first result is the
+		// answer, even if the request has a fault.
 		used, err := s.ledger.KeyUsed(ctx, from.ID, r.Key)
 		if err != nil {
 			return Sent{}, err
@@ -53,7 +57,7 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	}
 	now := s.o.Now()
 	id := s.o.NewID(now)
-	sent, err := s.ledger.Send(context.WithoutCancel(ctx), Order{
+	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
@@ -69,7 +73,8 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	return sent, nil
 }
 
-// announce makes a committed packet known. Loading may fail: the first grab or the backstop loads it then.
+// announce loads a committed packet into the Pool and publishes its entry. If loading fails, the first grab or the
+// backstop loads it.
 func (s *Service) announce(ctx context.Context, sent Sent) {
 	p := sent.Packet
 	s.memory.put(p)
@@ -78,7 +83,7 @@ func (s *Service) announce(ctx context.Context, sent Sent) {
 		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
 	}
 	crashpoint.Here("send.after-load")
-	s.wallets.tell(p.From.ID, WalletChanged{Account: sent.Account, Change: -p.Total, Kind: TransferSend, Packet: p.ID}, p.Commitment)
+	s.wallets.publish(p.From.ID, WalletChanged{Account: sent.Account, Change: -p.Total, Kind: TransferSend, Packet: p.ID})
 	s.pub.Entry(sent.Entry)
 	crashpoint.Here("send.after-publish")
 }
@@ -89,13 +94,13 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 	case r.Mode == Lucky:
 		r.Spread = cmp.Or(r.Spread, Classic)
 	case r.Mode == Equal && r.Spread.known():
-		r.Spread = "" // it has no meaning there
+		r.Spread = "" // has no meaning for equal shares
 	}
 	r.Greeting = cmp.Or(r.Greeting, DefaultGreeting)
 	r.TTL = cmp.Or(r.TTL, l.DefaultTTL)
 	r.To = eachOnce(r.To)
 	r.Count = cmp.Or(r.Count, len(r.To))
-	if p := normal(r.Passphrase); p != "" { // one of spaces only is left for check to refuse
+	if p := normal(r.Passphrase); p != "" { // a passphrase that is only spaces stays as it is, so that check refuses it
 		r.Passphrase = p
 	}
 	return r
@@ -107,7 +112,7 @@ func (r SendRequest) check(l Limits) error {
 	if err := chat.CheckKey(r.Key); err != nil {
 		return err
 	}
-	if err := r.checkWho(l); err != nil {
+	if err := r.checkGrabbers(l); err != nil {
 		return err
 	}
 	if err := r.checkCut(l); err != nil {

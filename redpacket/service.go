@@ -3,24 +3,23 @@ package redpacket
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight" // the settled way to let many askers share one answer
+	"golang.org/x/sync/singleflight" // the usual way to let concurrent callers share one call
 
 	"hongbao/chat"
 )
 
-// Rooms is what the service must know of rooms; chat.Service is it.
+// Rooms is the part of chat that the service needs. chat.Service implements it.
 type Rooms interface {
 	Standing(ctx context.Context, room, user string) (chat.Standing, error)
 }
 
-// Limits of packets; zero fields take the defaults.
+// Limits are the bounds of packets. A zero field takes its default.
 type Limits struct {
 	MaxTotal      Money
 	MaxCount      int
@@ -29,26 +28,26 @@ type Limits struct {
 	DefaultTTL    time.Duration
 	GreetingChars int
 
-	To              int // that a packet may name
+	To              int // recipients that a packet may name
 	PassphraseChars int
 }
 
-// Options of a Service; the zero value works, without passphrases.
+// Options configures a Service. The zero value works, but accepts no passphrases.
 type Options struct {
 	Now           func() time.Time
 	NewID         func(time.Time) string
 	Limits        Limits
 	Log           *slog.Logger
-	Limiter       chat.Limiter  // shared by all instances, for progress; nil: there is only this one
-	Tries         chat.Limiter  // of all instances, for guesses at passphrases; required for packets that have one
-	PendingAfter  time.Duration // when who was granted a share hears that it is not committed yet; default 1 s
-	MemoryBytes   int           // for packets remembered; default 64 MiB
+	Limiter       chat.Limiter  // limits the progress events of all instances together; nil: this is the only instance
+	GuessLimiter  chat.Limiter  // counts guesses at passphrases on all instances together; nil: no packet can have a passphrase
+	MemoryBytes   int           // memory for cached packets; default 64 MiB
 	SweepEvery    time.Duration // default 200 ms
 	RecoverEvery  time.Duration // default 1 s
 	BackstopEvery time.Duration // default 3 s
+	ClocksEvery   time.Duration // between two measurements of the engines' clocks; default 30 s
 }
 
-// Service is everything that people do with red packets. It publishes only what has been committed.
+// Service implements all that users do with red packets. Everything that it publishes was committed before.
 type Service struct {
 	// static after New
 	flow   *flow
@@ -58,26 +57,33 @@ type Service struct {
 	pub    chat.Publisher
 	o      Options
 
-	memory   *memory
-	wallets  *wallets
-	unknown  recent // ids that no packet has: one that is asked for again stays unknown, so guessing does not reach SQL
-	tries    tries
-	progress progress
-	closing  singleflight.Group // one close per packet and instance
-	closers  closers
-	counts   counts
+	memory       *memory
+	wallets      *wallets
+	unknown      recentSet // ids that no packet has. Such an id never gets a packet, so repeated requests for it need not reach SQL
+	passphrases  passphraseGuard
+	progress     progress
+	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance
+	closeSlots   closeSlots
+	recloses     retries[string] // packets whose close has failed although both engines work, by id
+	poolTries    retries[string] // packets whose close has failed in the Pool, by id
+	inQuarantine recentSet       // claims that were counted and logged as put into quarantine
+	recovery     *recovery
+	background   background
+	deleted      deletedRooms
+	counts       counts
+	clocks       clocks
 }
 
-// counts of what happened in this process.
+// counts holds what happened in this process, for Stats.
 type counts struct {
 	won, already, empty, expired atomic.Int64
 	pending, failed              atomic.Int64
-	swept                        atomic.Int64
+	swept, quarantined           atomic.Int64
 
-	sweep, close, backstop, recover trouble
+	sweep, close, backstop, deleted, recover, recount taskFailures
 }
 
-// New makes a service over a ledger and a pool.
+// New returns a service over a ledger and a pool.
 func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -86,17 +92,20 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 		o.NewID = chat.NewID
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	o.PendingAfter = cmp.Or(o.PendingAfter, time.Second)
 	o.MemoryBytes = cmp.Or(o.MemoryBytes, 64<<20)
 	o.SweepEvery = cmp.Or(o.SweepEvery, 200*time.Millisecond)
 	o.RecoverEvery = cmp.Or(o.RecoverEvery, time.Second)
 	o.BackstopEvery = cmp.Or(o.BackstopEvery, 3*time.Second)
+	o.ClocksEvery = cmp.Or(o.ClocksEvery, 30*time.Second)
 	o.Limits = o.Limits.withDefaults()
 
-	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(ledger, pub)}
-	s.tries.limiter = o.Tries
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub)}
+	s.passphrases.limiter = o.GuessLimiter
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
-	s.flow = &flow{pool: &laterAcks{Pool: pool, closers: &s.closers}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, witness: s}
+	s.flow = &flow{pool: &asyncAcks{Pool: pool, background: &s.background}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, observer: s, parallel: runParallel}
+	s.recovery = newRecovery(s.flow)
+	s.recloses = retries[string]{least: leastReclose, most: mostReclose, capacity: pausedCloses}
+	s.poolTries = retries[string]{least: leastReclose, most: leastReclose, capacity: pausedCloses}
 	return s
 }
 
@@ -114,44 +123,54 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Limits in force.
+// Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.o.Limits }
 
-// Stats is what happened in this process so far.
+// Stats says what has happened in this process since its start.
 type Stats struct {
 	Won, Already, Empty, Expired, Failed                                   int64 // grabs by outcome
-	Pending                                                                int64 // of these, who heard so meanwhile
+	Pending                                                                int64 // grabs that were first answered "pending"
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
-	Remembered                                                             int // bytes
+	Quarantined                                                            int64 // claims that were put into quarantine
+	SetAside                                                               int   // claims that recovery has paused now
+	Remembered                                                             int   // bytes of cached packets now
 }
 
-// Stats counts.
+// Stats returns the figures of this process.
 func (s *Service) Stats() Stats {
 	c := &s.counts
 	return Stats{
 		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
 		Pending: c.pending.Load(),
 		Swept:   c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
-		BackstopFailures: c.backstop.failures.Load(), RecoverFailures: c.recover.failures.Load(),
+		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load(), RecoverFailures: c.recover.failures.Load(),
+		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
 		Remembered: s.memory.bytes(),
 	}
 }
 
-// Run drives the background tasks until ctx is done, and returns when all they started has ended. After that no
-// packet is closed by this service any more.
+// Run runs the background tasks until ctx is done, and returns when they and all that they have started have ended.
+// After that this service closes no packet.
 func (s *Service) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { every(ctx, s.o.SweepEvery, func() { s.sweep(ctx) }) })
 	tasks.Go(func() {
-		every(ctx, s.o.RecoverEvery, func() { s.note("recovery", &s.counts.recover, s.flow.recover(ctx)) })
+		every(ctx, s.o.RecoverEvery, func() { s.recordTask("recovery", &s.counts.recover, s.recovery.run(ctx)) })
+	})
+	tasks.Go(func() {
+		every(ctx, recountPeriod, func() { s.recordTask("recount", &s.counts.recount, s.flow.recount(ctx)) })
 	})
 	tasks.Go(func() {
 		every(ctx, s.o.BackstopEvery, func() {
-			s.note("backstop", &s.counts.backstop, s.flow.backstop(ctx, s.closeSoon))
+			s.recordTask("backstop", &s.counts.backstop, s.flow.backstop(ctx, func(p Ref) { s.closeSoon(p) }))
 		})
 	})
+	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.closeDeletedRooms(ctx) }) })
+	for _, engine := range s.clockEngines() {
+		tasks.Go(func() { s.watchClocks(ctx, engine) })
+	}
 	tasks.Wait()
-	s.closers.stop()
+	s.background.stop()
 	return nil
 }
 
@@ -168,21 +187,21 @@ func every(ctx context.Context, d time.Duration, f func()) {
 	}
 }
 
-// trouble is how often a background task has failed, and whether it did the last time.
-type trouble struct {
+// taskFailures counts the failures of one background task, and holds whether its last run failed.
+type taskFailures struct {
 	failures atomic.Int64
-	lasts    atomic.Bool
+	failing  atomic.Bool
 }
 
-// note counts the failures of a background task, which the next tick tries again, and logs the first of a row and its end:
-// an outage is no reason to fill the log.
-func (s *Service) note(task string, t *trouble, err error) {
-	switch lasted := t.lasts.Swap(err != nil); {
-	case err != nil && !lasted:
+// recordTask records the result of one run of a background task. It logs the first of several failures in a row, and
+// the first success after them, so that an outage does not fill the log.
+func (s *Service) recordTask(task string, t *taskFailures, err error) {
+	switch failed := t.failing.Swap(err != nil); {
+	case err != nil && !failed:
 		s.o.Log.Warn("background task fails, and is tried again", "task", task, "err", err)
 	case err != nil:
 		s.o.Log.Debug("background task still fails", "task", task, "err", err)
-	case lasted:
+	case failed:
 		s.o.Log.Info("background task works again", "task", task)
 	}
 	if err != nil {
@@ -190,52 +209,37 @@ func (s *Service) note(task string, t *trouble, err error) {
 	}
 }
 
-// sweep closes the packets whose time has come, several at once so that one hanging close holds up nobody.
-func (s *Service) sweep(ctx context.Context) {
-	due, err := s.pool.Due(ctx, pageOfWork)
-	s.note("sweep", &s.counts.sweep, err)
-	for _, p := range due {
-		s.counts.swept.Add(1)
-		s.closeSoon(p)
-	}
-}
+// detachedTimeout bounds work on money that continues after its caller's context has ended.
+const detachedTimeout = 10 * time.Second
 
-// closeSoon closes the packet in the background. Failing is no loss: its due date brings it back.
-func (s *Service) closeSoon(p Ref) {
-	s.closers.start(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		err := s.closeOne(ctx, p)
-		if err != nil {
-			err = fmt.Errorf("packet %s: %w", p.ID, err)
-		}
-		s.note("close", &s.counts.close, err)
-	})
-}
-
-func (s *Service) closeOne(ctx context.Context, p Ref) error {
-	_, err, _ := s.closing.Do(p.ID, func() (any, error) {
-		_, err := s.flow.close(ctx, p, false)
-		return nil, err
-	})
-	if errors.Is(err, errNotDue) {
-		return nil // its deadline brings it back
-	}
-	return err
-}
-
-// patience is how long money on its way is waited for, whatever becomes of the asker.
-const patience = 10 * time.Second
-
-// paid implements witness.
+// paid implements observer.
 func (s *Service) paid(c Claim, settled Settlement) {
-	s.wallets.tell(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID}, "")
+	s.wallets.publish(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
 	if known := s.memory.get(c.ID); known != nil {
-		s.progress.note(known, settled.Share+1, c.User)
+		known.stall.succeeded()
+		s.progress.add(known, settled.Share+1, c.User)
 	}
 }
 
-// closed implements witness. The end is remembered only now, when packet_done is committed.
+// unsettled implements observer. While the ledger is out of reach, the failure says nothing about the packet.
+func (s *Service) unsettled(c Claim) {
+	if known := s.memory.get(c.ID); known != nil && s.ledger.OutOfReach() == nil {
+		known.stall.failed()
+	}
+}
+
+// quarantined implements observer.
+func (s *Service) quarantined(c Claim, why string) {
+	name := fmt.Sprintf("%s/%d/%s", c.ID, c.Share, c.User)
+	if s.inQuarantine.has(name) { // counted and logged before: the user has grabbed again
+		return
+	}
+	s.inQuarantine.add(name)
+	s.counts.quarantined.Add(1)
+	s.o.Log.Error("claim quarantined: it can never be paid, see table quarantine", "packet", c.ID, "share", c.Share, "why", why)
+}
+
+// closed implements observer. It caches the final state, which may not happen before packet_done is committed.
 func (s *Service) closed(c Closed) {
 	s.memory.finish(c.Book)
 	s.progress.end(c.Book.Packet.ID)
@@ -243,10 +247,10 @@ func (s *Service) closed(c Closed) {
 		return
 	}
 	for _, p := range c.Inserted {
-		s.wallets.tell(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID}, "")
+		s.wallets.publish(p.User.ID, WalletChanged{Account: c.Accounts[p.User.ID], Change: p.Amount, Kind: TransferClaim, Packet: c.Book.Packet.ID})
 	}
 	if from := c.Book.Packet.From.ID; c.Book.Refunded > 0 {
-		s.wallets.tell(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID}, "")
+		s.wallets.publish(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID})
 	}
 	s.pub.Entry(c.Entry)
 }

@@ -2,8 +2,11 @@ package redpacket_test
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -11,12 +14,14 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/storetest"
 )
 
-// The demonstration that article 1 gives: 10.00 in 5, nine people at once.
+// TestNinePeopleFiveShares sends 10.00 in 5 shares and lets nine users grab at the same time. It is the demonstration
+// of the first published article on such programs.
 func TestNinePeopleFiveShares(t *testing.T) {
 	users := []string{"boss", "a", "b", "c", "d", "e", "f", "g", "h"}
-	h := newHouse(t, users...)
+	h := newTestService(t, users...)
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 5})
 
@@ -26,7 +31,7 @@ func TestNinePeopleFiveShares(t *testing.T) {
 	var all sync.WaitGroup
 	for _, u := range users {
 		all.Go(func() {
-			r, err := h.packets.Grab(context.Background(), redpacket.Try{User: u, Packet: p.ID})
+			r, err := h.packets.Grab(context.Background(), redpacket.GrabRequest{User: u, Packet: p.ID})
 			if err != nil {
 				t.Error(err)
 			}
@@ -40,7 +45,7 @@ func TestNinePeopleFiveShares(t *testing.T) {
 	if outcomes[redpacket.OutcomeWon] != 5 || outcomes[redpacket.OutcomeEmpty] != 4 || sum != 1000 {
 		t.Errorf("outcomes %v, sum %d", outcomes, sum)
 	}
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	for _, u := range users {
 		first, again := h.grab(t, u, p), h.grab(t, u, p)
 		if first.Amount != again.Amount || first.Rank != again.Rank {
@@ -51,7 +56,7 @@ func TestNinePeopleFiveShares(t *testing.T) {
 }
 
 func TestExpiryGivesBackTheRest(t *testing.T) {
-	h := newHouse(t, "boss", "a", "b", "c")
+	h := newTestService(t, "boss", "a", "b", "c")
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 5, TTL: time.Minute})
 	var won redpacket.Money
@@ -63,7 +68,7 @@ func TestExpiryGivesBackTheRest(t *testing.T) {
 	if r := h.grab(t, "boss", p); r.Outcome != redpacket.OutcomeExpired {
 		t.Errorf("a grab at the deadline: %+v", r)
 	}
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	if got := h.balance(t, "boss"); got != 1000-won {
 		t.Errorf("boss has %d, want %d", got, 1000-won)
 	}
@@ -73,9 +78,9 @@ func TestExpiryGivesBackTheRest(t *testing.T) {
 	h.mustBalance(t)
 }
 
-// Whatever the Pool forgets, the packet goes on: the first grab loads it again.
+// TestPoolForgets makes the Pool lose all data. The next grab must load the packet again and win.
 func TestPoolForgets(t *testing.T) {
-	h := newHouse(t, "boss", "a", "b")
+	h := newTestService(t, "boss", "a", "b")
 	h.credit(t, "boss", 300)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
 	first := h.grab(t, "a", p)
@@ -89,24 +94,26 @@ func TestPoolForgets(t *testing.T) {
 	h.mustBalance(t)
 }
 
-// A packet whose sender died before it was loaded, and which nobody grabs, is closed by the backstop.
+// TestBackstopClosesWhatNobodyLoaded sends a packet whose instance dies before it loads the packet into the Pool.
+// Nobody grabs it. The backstop must close it.
 func TestBackstopClosesWhatNobodyLoaded(t *testing.T) {
-	h := newHouse(t, "boss")
+	h := newTestService(t, "boss")
 	h.credit(t, "boss", 300)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3, TTL: time.Minute})
 	h.pool.Forget()
 	h.clock.advance(time.Minute + 4*time.Second)
 	h.run(t)
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	if got := h.balance(t, "boss"); got != 300 {
 		t.Errorf("boss has %d", got)
 	}
 	h.mustBalance(t)
 }
 
-// A packet that SQL has lost (a standby lagged behind, a backup was older) is not closed again and again for ever.
+// TestSQLHasLostThePacket removes a packet from SQL, as a standby that lagged behind or an old backup does. The
+// service must not try to close the packet again and again.
 func TestSQLHasLostThePacket(t *testing.T) {
-	h := newHouse(t, "boss")
+	h := newTestService(t, "boss")
 	lost := redpacket.Image{Ref: redpacket.Ref{ID: "lost"}, Count: 3, Deadline: h.clock.now().Add(time.Minute), Status: redpacket.Open}
 	if err := h.pool.Load(t.Context(), lost); err != nil {
 		t.Fatal(err)
@@ -120,17 +127,17 @@ func TestSQLHasLostThePacket(t *testing.T) {
 	if due, err := h.pool.Due(t.Context(), 10); err != nil || len(due) > 0 {
 		t.Errorf("still due: %v, %v", due, err)
 	}
-	if claims, err := h.pool.Unsettled(t.Context(), 0, 10); err != nil || len(claims) > 0 {
-		t.Errorf("still unsettled: %v, %v", claims, err)
+	if claims := storetest.Unsettled(t, h.pool, 0); len(claims) > 0 {
+		t.Errorf("still unsettled: %v", claims)
 	}
-	if closing, err := h.pool.Close(t.Context(), lost.Ref, false); err != nil || !closing.Missing {
+	if closing, err := h.pool.Close(t.Context(), lost.Ref, redpacket.CloseDue); err != nil || !closing.Missing {
 		t.Errorf("its image is still there: %+v, %v", closing, err)
 	}
 	h.mustBalance(t)
 }
 
 func TestCancel(t *testing.T) {
-	h := newHouse(t, "boss", "a")
+	h := newTestService(t, "boss", "a")
 	h.credit(t, "boss", 1000)
 	ctx := context.Background()
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
@@ -138,9 +145,9 @@ func TestCancel(t *testing.T) {
 		t.Errorf("a stranger cancels: %v", err)
 	}
 	for range 2 {
-		state, balance, err := h.packets.Cancel(ctx, "boss", p.ID)
-		if err != nil || state.Status != redpacket.Cancelled || state.Refunded != 300 || balance != 1000 {
-			t.Errorf("cancel: %+v, %d, %v", state, balance, err)
+		state, acc, err := h.packets.Cancel(ctx, "boss", p.ID)
+		if err != nil || state.Status != redpacket.Cancelled || state.Refunded != 300 || acc.Balance != 1000 || acc.Version != 3 {
+			t.Errorf("cancel: %+v, %+v, %v", state, acc, err)
 		}
 	}
 	if r := h.grab(t, "a", p); r.Outcome != redpacket.OutcomeExpired {
@@ -155,7 +162,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestAmountsOfOthersStayHidden(t *testing.T) {
-	h := newHouse(t, "boss", "a", "b", "c")
+	h := newTestService(t, "boss", "a", "b", "c")
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 3})
 	h.grab(t, "a", p)
@@ -170,23 +177,23 @@ func TestAmountsOfOthersStayHidden(t *testing.T) {
 		return d.ShowAmounts
 	}
 	if !shows("boss") || !shows("a") || shows("b") {
-		t.Error("amounts belong to the sender and to those who claimed")
+		t.Error("amounts are not shown to the sender and the winners")
 	}
 	h.grab(t, "b", p)
 	h.grab(t, "c", p)
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 	if !shows("boss") || !shows("b") {
 		t.Error("once it is done everyone sees the amounts")
 	}
 }
 
-// A message about a packet never tells what is still secret.
+// TestPacketEntryHidesSharesAndSeed checks that nothing published about an open packet reveals its shares or its seed.
 func TestPacketEntryHidesSharesAndSeed(t *testing.T) {
-	h := newHouse(t, "boss")
+	h := newTestService(t, "boss")
 	h.credit(t, "boss", 1000)
 	h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 3})
 	var body map[string]any
-	h.heard.until(t, "packet", func(entries []chat.Entry, _ []chat.Event) bool {
+	h.published.waitFor(t, "packet", func(entries []chat.Entry, _ []chat.Event) bool {
 		for _, e := range entries {
 			if e.Kind == chat.KindPacket {
 				return json.Unmarshal(e.Body, &body) == nil
@@ -205,15 +212,15 @@ func TestPacketEntryHidesSharesAndSeed(t *testing.T) {
 }
 
 func TestNotForOutsiders(t *testing.T) {
-	h := newHouse(t, "boss", "a")
+	h := newTestService(t, "boss", "a")
 	h.credit(t, "boss", 1000)
 	h.signIn(t, "stranger")
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 3})
 	ctx := context.Background()
-	if _, err := h.packets.Grab(ctx, redpacket.Try{User: "stranger", Packet: p.ID}); !errors.Is(err, chat.ErrNotFound) {
+	if _, err := h.packets.Grab(ctx, redpacket.GrabRequest{User: "stranger", Packet: p.ID}); !errors.Is(err, chat.ErrNotFound) {
 		t.Errorf("a stranger grabs: %v", err)
 	}
-	if _, err := h.packets.Grab(ctx, redpacket.Try{User: "a", Packet: "no-such-packet"}); !errors.Is(err, chat.ErrNotFound) {
+	if _, err := h.packets.Grab(ctx, redpacket.GrabRequest{User: "a", Packet: "no-such-packet"}); !errors.Is(err, chat.ErrNotFound) {
 		t.Errorf("an unknown packet: %v", err)
 	}
 	h.grab(t, "a", p)
@@ -221,7 +228,7 @@ func TestNotForOutsiders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := h.grab(t, "a", p); r.Outcome != redpacket.OutcomeAlready {
-		t.Errorf("a winner who left: %+v", r)
+		t.Errorf("a winner that left: %+v", r)
 	}
 	if _, err := h.rooms.Join(ctx, person("stranger"), h.room); err != nil {
 		t.Fatal(err)
@@ -229,37 +236,38 @@ func TestNotForOutsiders(t *testing.T) {
 	if err := h.rooms.Leave(ctx, person("stranger"), h.room); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.packets.Grab(ctx, redpacket.Try{User: "stranger", Packet: p.ID}); !errors.Is(err, chat.ErrNotMember) {
+	if _, err := h.packets.Grab(ctx, redpacket.GrabRequest{User: "stranger", Packet: p.ID}); !errors.Is(err, chat.ErrNotMember) {
 		t.Errorf("a former member: %v", err)
 	}
 }
 
-// Progress is merged, counts up, and never comes after the end.
+// TestProgress grabs many shares of a packet. Progress must merge claims, only count up, and never come after the
+// packet's end.
 func TestProgress(t *testing.T) {
 	users := []string{"boss", "a", "b", "c", "d", "e", "f", "g"}
-	h := newHouse(t, users...)
+	h := newTestService(t, users...)
 	h.credit(t, "boss", 1000)
 	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 7})
 	for _, u := range users[1:7] {
 		h.grab(t, u, p)
 	}
-	h.heard.until(t, "progress of 6", func(_ []chat.Entry, events []chat.Event) bool {
-		last, told := 0, 0
+	h.published.waitFor(t, "progress of 6", func(_ []chat.Entry, events []chat.Event) bool {
+		last, published := 0, 0
 		for _, e := range events {
 			if g, ok := e.(redpacket.Progress); ok {
-				if told++; g.Claimed <= last || len(g.Latest) > 5 || g.Count != 7 {
+				if published++; g.Claimed <= last || len(g.Latest) > 5 || g.Count != 7 {
 					t.Fatalf("progress %+v after %d", g, last)
 				}
 				last = g.Claimed
 			}
 		}
-		return last == 6 && told < 6
+		return last == 6 && published < 6
 	})
 	h.grab(t, "g", p)
-	h.heard.until(t, "packet_done", done(p))
+	h.published.waitFor(t, "packet_done", packetDone(p))
 }
 
-// slowAnswer is a ledger that commits an adjustment called "slow" and keeps the answer to itself for a while.
+// slowAnswer is a Ledger that commits the adjustment with the key "slow", but returns only when the test says so.
 type slowAnswer struct {
 	*sqlitestore.Store
 	committed, answer chan struct{}
@@ -274,11 +282,12 @@ func (l *slowAnswer) Adjust(ctx context.Context, a redpacket.Adjustment) (redpac
 	return acc, dup, err
 }
 
-// TestLastWordAboutMoneyIsTrue: a user hears of two changes, of the earlier one last.
-func TestLastWordAboutMoneyIsTrue(t *testing.T) {
-	h := newHouse(t, "ann")
+// TestLastWalletPushIsTrue makes two changes of a user's balance that are published in the wrong order. The last push
+// must have the right balance.
+func TestLastWalletPushIsTrue(t *testing.T) {
+	h := newTestService(t, "ann")
 	ledger := &slowAnswer{Store: h.store, committed: make(chan struct{}), answer: make(chan struct{})}
-	packets := redpacket.New(ledger, h.pool, h.rooms, h.heard, redpacket.Options{Now: h.clock.now})
+	packets := redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now})
 	credit := func(amount redpacket.Money, key string) {
 		if _, _, err := packets.Adjust(context.Background(), "ann", amount, key, ""); err != nil {
 			t.Error(err)
@@ -291,8 +300,91 @@ func TestLastWordAboutMoneyIsTrue(t *testing.T) {
 	close(ledger.answer)
 	slow.Wait()
 
-	last, ok := h.heard.events[len(h.heard.events)-1].(redpacket.WalletChanged)
+	last, ok := h.published.events[len(h.published.events)-1].(redpacket.WalletChanged)
 	if !ok || last.Change != 10 || last.Account.Balance != h.balance(t, "ann") {
-		t.Errorf("heard last: %+v; the balance is %d", last, h.balance(t, "ann"))
+		t.Errorf("published last: %+v; the balance is %d", last, h.balance(t, "ann"))
+	}
+}
+
+// TestDetailsByThePage reads a packet page by page. The pages together must equal the whole book, and show the amounts
+// of others only where that is allowed.
+func TestDetailsByThePage(t *testing.T) {
+	users := []string{"boss", "a", "b", "c", "d", "e"}
+	h := newTestService(t, users...)
+	h.credit(t, "boss", 1000)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 1000, Count: 5})
+	check := func(when string) {
+		t.Helper()
+		book, err := h.store.Book(t.Context(), p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, user := range users {
+			state := book.StateOf(user)
+			for after := range 7 {
+				for limit := 1; limit <= 6; limit++ {
+					rest := book.Claims[min(after, len(book.Claims)):]
+					want := redpacket.Details{Packet: book.Packet, State: state, Claims: rest[:min(limit, len(rest))], More: len(rest) > limit,
+						ShowAmounts: user == "boss" || state.Mine != nil || book.Status != redpacket.Open}
+					if book.Status != redpacket.Open {
+						want.Proof = &redpacket.Proof{Seed: hex.EncodeToString(book.Seed[:]), Commitment: p.Commitment, Shares: book.Shares}
+					}
+					if len(want.Claims) == 0 {
+						want.Claims = nil
+					}
+					got, err := h.packets.Details(t.Context(), user, p.ID, after, limit)
+					if err != nil || !reflect.DeepEqual(got, want) {
+						t.Errorf("%s, %s after %d, limit %d:\ngot  %+v, %v\nwant %+v", when, user, after, limit, got, err, want)
+					}
+				}
+			}
+		}
+	}
+	check("untouched")
+	for n, user := range []string{"a", "b", "c", "d", "e"} {
+		h.grab(t, user, p)
+		h.packets.Idle()
+		if n%2 == 0 {
+			check("grabbed by " + user)
+		}
+	}
+	if got := h.status(t, p); got != redpacket.Drained {
+		t.Errorf("the packet is %s", got)
+	}
+	if _, err := h.packets.Details(t.Context(), "boss", p.ID, -1, 5); !errors.Is(err, chat.ErrBadRequest) {
+		t.Errorf("after rank -1: %v", err)
+	}
+	h.signIn(t, "stranger")
+	if _, err := h.packets.Details(t.Context(), "stranger", p.ID, 0, 5); !errors.Is(err, chat.ErrNotFound) {
+		t.Errorf("a stranger: %v", err)
+	}
+}
+
+// TestLastWalletPushIsNewest makes many changes of one user's balance at the same time. The last push must have the
+// account after all of them.
+func TestLastWalletPushIsNewest(t *testing.T) {
+	h := newTestService(t, "ann")
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			if _, _, err := h.packets.Adjust(context.Background(), "ann", 1, fmt.Sprintf("many-%d", i), ""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	now, err := h.packets.Account(context.Background(), "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushes := 0
+	for _, e := range h.published.events {
+		if w, ok := e.(redpacket.WalletChanged); ok && w.Change == 1 {
+			pushes++
+		}
+	}
+	last, ok := h.published.events[len(h.published.events)-1].(redpacket.WalletChanged)
+	if !ok || last.Account != now || pushes != 50 {
+		t.Errorf("published last of %d pushes: %+v; the account is %+v", pushes, last, now)
 	}
 }

@@ -1,22 +1,27 @@
 package redpacket
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"hongbao/chat"
 )
 
-// simLedger is the part of the Ledger that the flow uses, after its contract: every method is one step but
-// Image, which reads the status first and then the claims.
+// simLedger is the part of the Ledger that the flow uses, written from the Ledger's contract. Every method is one step
+// of the simulation, except Image: it reads the status in one step and the claims in the next.
 type simLedger struct {
 	Ledger
-	w    *simWorld
-	rows []simRow
-	room [simMaxPackets]simRow
+	w       *simWorld
+	rows    []simRow
+	room    [simMaxPackets]simRow
+	deleted bool // the room, which all packets share, is deleted
 }
 
-// simRow is one packet in SQL.
+const simRoom = "room"
+
+// simRow is one packet in SQL, with its claims.
 type simRow struct {
 	count    int
 	deadline time.Duration
@@ -25,11 +30,28 @@ type simRow struct {
 	status   Status
 	claims   []Grant
 	refund   Money
-	overpaid bool // at some committed state
+	overpaid bool // after some commit, the packet had paid more than its total
+	refused  bool // SQL has refused a claim for good
+	poison   [simMaxUsers]simPoison
+}
+
+// simPoison makes SQL fail when it inserts the claim of one user.
+type simPoison struct {
+	was, forGood bool
+	fails        int // errors left that do not name the row; then SQL accepts the row, or refuses it if forGood
+}
+
+// strike decides about a row that is to be inserted: it is accepted, refused for good, or fails with an error.
+func (p *simPoison) strike() (refused bool, err error) {
+	if p.fails > 0 {
+		p.fails--
+		return false, errSim
+	}
+	return p.forGood, nil
 }
 
 func (l *simLedger) reset() {
-	l.rows = l.room[:1]
+	l.rows, l.deleted = l.room[:1], false
 	if l.w.chance(6) {
 		l.rows = l.room[:2]
 	}
@@ -38,7 +60,14 @@ func (l *simLedger) reset() {
 		*row = simRow{count: 2 + l.w.rng.IntN(simMaxShares-1), status: Open, claims: row.claims[:0]}
 		row.deadline = time.Duration(1000+l.w.rng.IntN(14_000)) * time.Millisecond
 		if l.w.chance(4) {
-			row.deadline += 45 * time.Second // long after all faults
+			row.deadline += 45 * time.Second // far behind the last fault
+		}
+		if l.w.class.poison {
+			for user := range row.poison {
+				if l.w.chance(4) {
+					row.poison[user] = simPoison{was: true, forGood: l.w.chance(2), fails: 1 + l.w.rng.IntN(4)}
+				}
+			}
 		}
 		for s := range row.count {
 			row.shares[s] = Money(1 + l.w.rng.IntN(100))
@@ -65,7 +94,7 @@ func (r *simRow) isFree(share int) bool {
 	return true
 }
 
-// paid is what the packet has given away, the refund included.
+// paid returns what the packet has paid in all, including the refund.
 func (r *simRow) paid() Money {
 	sum := r.refund
 	for _, c := range r.claims {
@@ -74,11 +103,12 @@ func (r *simRow) paid() Money {
 	return sum
 }
 
-// commit ends a transaction: money must not have been made.
+// commit ends a transaction and records whether the packet has paid more than its total.
 func (r *simRow) commit() { r.overpaid = r.overpaid || r.paid() > r.total }
 
 // Settle implements Ledger.
-func (l *simLedger) Settle(_ context.Context, claims []Claim) (settled []Settlement, err error) {
+func (l *simLedger) Settle(_ context.Context, claims []Claim) (settled []Settlement) {
+	var err error
 	if l.w.mutant&simStatusOutside != 0 {
 		var before [simMaxPackets]Status
 		err = l.w.call(simSQL, func() {
@@ -86,12 +116,21 @@ func (l *simLedger) Settle(_ context.Context, claims []Claim) (settled []Settlem
 				before[i] = l.rows[i].status
 			}
 		}, func() { settled = l.settle(claims, func(packet int) Status { return before[packet] }) })
-		return settled, err
+		return simSettled(claims, settled, err)
 	}
 	err = l.w.call(simSQL, func() {
 		settled = l.settle(claims, func(packet int) Status { return l.rows[packet].status })
 	})
-	return settled, err
+	return simSettled(claims, settled, err)
+}
+
+// simSettled returns the settlements that the caller of Settle sees: the given ones or, if the call failed, Unsettled
+// ones.
+func simSettled(claims []Claim, settled []Settlement, err error) []Settlement {
+	if err != nil {
+		return AllUnsettled(len(claims), err)
+	}
+	return settled
 }
 
 func (l *simLedger) settle(claims []Claim, status func(packet int) Status) []Settlement {
@@ -109,9 +148,7 @@ func (l *simLedger) settle(claims []Claim, status func(packet int) Status) []Set
 		case status(simIndex(c.ID)) != Open:
 			s.Verdict, s.Status = TooLate, row.status
 		default:
-			s.Verdict = PaidNow
-			row.claims = append(row.claims, Grant{User: c.User, Share: c.Share})
-			row.commit()
+			s = l.pay(row, c, s)
 		}
 		if s.Verdict == Conflict {
 			l.w.seen[simSawConflict]++
@@ -124,17 +161,36 @@ func (l *simLedger) settle(claims []Claim, status func(packet int) Status) []Set
 	return settled
 }
 
-// simVerdict is how a trace words it.
+// pay inserts the claim, unless the user's poison makes SQL refuse it or fail.
+func (l *simLedger) pay(row *simRow, c Claim, s Settlement) Settlement {
+	switch refused, err := row.poison[simIndex(c.User)].strike(); {
+	case err != nil:
+		l.w.seen[simSawUnsettled]++
+		return Settlement{Err: err}
+	case refused:
+		row.refused = true
+		return Settlement{Verdict: Unpayable, Why: "poison"}
+	}
+	s.Verdict = PaidNow
+	row.claims = append(row.claims, Grant{User: c.User, Share: c.Share})
+	row.commit()
+	return s
+}
+
+// simVerdict returns the name of a verdict, for the trace.
 func simVerdict(v Verdict) string {
-	return [...]string{PaidNow: "paid", Duplicate: "duplicate", Conflict: "conflict", TooLate: "too late"}[v]
+	return [...]string{Unsettled: "unsettled", PaidNow: "paid", Duplicate: "duplicate", Conflict: "conflict", TooLate: "too late", Unpayable: "unpayable"}[v]
 }
 
 // End implements Ledger.
 func (l *simLedger) End(_ context.Context, c Close) (closed Closed, err error) {
+	var failed error
 	err = l.w.call(simSQL, func() {
 		row := &l.rows[simIndex(c.ID)]
 		if row.status == Open {
-			l.end(row, c)
+			if failed = l.end(row, c); failed != nil {
+				return
+			}
 			closed.Done = true
 		}
 		closed.Book = row.book(c.Ref)
@@ -142,7 +198,7 @@ func (l *simLedger) End(_ context.Context, c Close) (closed Closed, err error) {
 			l.w.note("sql: end %s done=%t: %s %v refund %d", c.ID, closed.Done, row.status, row.claims, row.refund)
 		}
 	})
-	return closed, err
+	return closed, cmp.Or(err, failed)
 }
 
 func (r *simRow) book(ref Ref) Book {
@@ -153,9 +209,18 @@ func (r *simRow) book(ref Ref) Book {
 	return b
 }
 
-func (l *simLedger) end(row *simRow, c Close) {
+func (l *simLedger) end(row *simRow, c Close) error {
+	before := len(row.claims)
 	for _, g := range c.Grants {
-		if row.shareOf(g.User) < 0 && row.isFree(g.Share) {
+		if row.shareOf(g.User) >= 0 || !row.isFree(g.Share) {
+			continue
+		}
+		refused, err := row.poison[simIndex(g.User)].strike()
+		if err != nil {
+			row.claims = row.claims[:before]
+			return err
+		}
+		if !refused {
 			row.claims = append(row.claims, g)
 		}
 	}
@@ -163,20 +228,40 @@ func (l *simLedger) end(row *simRow, c Close) {
 	switch {
 	case len(row.claims) >= row.count:
 		row.status = Drained
-	case c.Reason == Drained: // the Pool had believed so
+	case c.Reason == Drained: // the Pool believed that all shares were taken, and SQL has fewer claims
 		row.status = Expired
 	default:
 		row.status = c.Reason
 	}
-	if row.status == Expired && l.w.clock < row.deadline {
+	// If SQL refused claims for good, all shares were granted but not all were paid: such an end is not early.
+	switch early := row.status == Expired && l.w.clock < row.deadline && !row.refused; {
+	case early && l.deleted:
+		l.w.seen[simSawDeleted]++
+	case early:
 		l.w.count[simEarly]++
 	}
 	row.commit()
+	return nil
 }
 
-// Quarantine implements Ledger. No schedule has a claim that belongs there.
-func (l *simLedger) Quarantine(context.Context, []Claim, string) error {
-	panic("a claim of an unknown packet or share")
+// OutOfReach implements Ledger. During an outage it returns an error at random: an instance may notice an outage late.
+func (l *simLedger) OutOfReach() error {
+	if l.w.cut(l.w.running, simSQL) && l.w.chance(2) {
+		return errSim
+	}
+	return nil
+}
+
+// Quarantine implements Ledger. It panics if the flow quarantines a claim that could still be paid.
+func (l *simLedger) Quarantine(_ context.Context, claims []Claim, _ string) error {
+	return l.w.call(simSQL, func() {
+		for _, c := range claims {
+			if p := l.rows[simIndex(c.ID)].poison[simIndex(c.User)]; !p.forGood || p.fails > 0 {
+				panic("a claim that could be paid")
+			}
+			l.w.seen[simSawQuarantined]++
+		}
+	})
 }
 
 // Image implements Ledger.
@@ -195,7 +280,7 @@ func (l *simLedger) Image(_ context.Context, packet string) (i Image, err error)
 }
 
 // Overdue implements Ledger.
-func (l *simLedger) Overdue(_ context.Context, before time.Time, _ int) (overdue []Overdue, err error) {
+func (l *simLedger) Overdue(_ context.Context, before time.Time, _ Overdue, _ int) (overdue []Overdue, err error) {
 	err = l.w.call(simSQL, func() {
 		for i := range l.rows {
 			if row := &l.rows[i]; row.status == Open && simTime(row.deadline).Before(before) {
@@ -204,4 +289,36 @@ func (l *simLedger) Overdue(_ context.Context, before time.Time, _ int) (overdue
 		}
 	})
 	return overdue, err
+}
+
+// deleteRoom does in one step what deleting a room does to packets in chat.Store.
+func (l *simLedger) deleteRoom() error {
+	return l.w.call(simSQL, func() {
+		l.deleted = true
+		if l.w.trace != nil {
+			l.w.note("sql: the room is deleted")
+		}
+	})
+}
+
+// DeletedRooms implements Ledger.
+func (l *simLedger) DeletedRooms(context.Context, string, int) (rooms []string, next string, err error) {
+	err = l.w.call(simSQL, func() {
+		if l.deleted && slices.ContainsFunc(l.rows, func(r simRow) bool { return r.status == Open }) {
+			rooms = append(rooms, simRoom)
+		}
+	})
+	return rooms, "", err
+}
+
+// OpenInDeleted implements Ledger.
+func (l *simLedger) OpenInDeleted(context.Context, string, string, int) (open []Ref, err error) {
+	err = l.w.call(simSQL, func() {
+		for i := range l.rows {
+			if l.deleted && l.rows[i].status == Open {
+				open = append(open, simRef(i))
+			}
+		}
+	})
+	return open, err
 }

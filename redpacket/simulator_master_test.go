@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// simMaster is all that one Redis knows.
+// simMaster is the data of one Redis master.
 type simMaster struct {
 	gen    int
 	images [simMaxPackets]simImage
 	outbox []simEntry
 }
 
-// simImage is a packet's image; no generation means that there is none.
+// simImage is a packet's image in a master. A zero generation means that the master has no image.
 type simImage struct {
 	gen      int
 	count    int
 	deadline time.Duration
 	reason   Status
-	holder   [simMaxShares]int // of each share: user + 1
+	holder   [simMaxShares]int // by share: the number of its user, plus 1; 0: free
 	retired  bool
 	due      time.Duration
 }
 
-// simEntry remembers the grants of one script call until each is acked.
+// simEntry is an outbox entry: the grants of one script call that are not acked yet.
 type simEntry struct {
 	id     string
 	at     time.Duration
@@ -35,7 +35,7 @@ func (s *simPool) reset() {
 	s.masters[0].gen = 1
 }
 
-// main is the newest master.
+// main returns the newest master.
 func (s *simPool) main() *simMaster { return &s.masters[s.now] }
 
 func (m *simMaster) clone() simMaster {
@@ -47,7 +47,7 @@ func (m *simMaster) clone() simMaster {
 	return c
 }
 
-// strike lets a fault of Redis happen.
+// strike makes the fault of Redis that the event describes happen.
 func (s *simPool) strike(e simEvent) {
 	switch gen := s.main().gen; e.do {
 	case simSnapshot:
@@ -73,7 +73,8 @@ func (s *simPool) strike(e simEvent) {
 	}
 }
 
-// succeed makes a master of a new generation from what the main one holds, or from its snapshot.
+// succeed makes a new master of a new generation. It starts with all data of the newest master, or with those of its
+// snapshot if lossy.
 func (s *simPool) succeed(at int, lossy bool) {
 	from := s.main()
 	if lossy {
@@ -85,14 +86,14 @@ func (s *simPool) succeed(at int, lossy bool) {
 	s.masters[at] = m
 }
 
-// heal sends everybody to the newest master.
+// heal connects all instances to the newest master.
 func (s *simPool) heal() {
 	for i := range s.side {
 		s.side[i] = s.now
 	}
 }
 
-// image finds the packet's image, if it is of this master's generation.
+// image returns the packet's image, if it is of this master's generation.
 func (m *simMaster) image(id string) *simImage {
 	if im := &m.images[simIndex(id)]; im.gen == m.gen {
 		return im
@@ -100,7 +101,7 @@ func (m *simMaster) image(id string) *simImage {
 	return nil
 }
 
-// waiting counts the claims in the outbox.
+// waiting returns the number of claims in the outbox.
 func (m *simMaster) waiting() (n int) {
 	for _, e := range m.outbox {
 		n += len(e.claims)
@@ -120,10 +121,10 @@ func (m *simMaster) ack(c Claim) {
 	}
 }
 
-// shareOf the user, or -1.
+// shareOf returns the user's share in the image, or -1.
 func (im *simImage) shareOf(user int) int { return slices.Index(im.holder[:im.count], user+1) }
 
-// free is the lowest free share, or -1.
+// free returns the lowest free share in the image, or -1.
 func (im *simImage) free() int { return slices.Index(im.holder[:im.count], 0) }
 
 func (im *simImage) taken() (n int) {

@@ -2,31 +2,33 @@ package redpacket
 
 import "testing"
 
-// simMutant is a set of rules taken away, in the engines or by leaving out a task.
+// simMutant is a set of rules of the protocol that the simulation breaks on purpose.
 type simMutant uint
 
 const (
-	simLoadOverwrites  simMutant = 1 << iota // LOAD forgets grants that SQL does not have yet
-	simLoadReopens                           // LOAD takes the status from SQL alone
-	simCloseForgets                          // the close script returns no grants
-	simMissingIsEmpty                        // the close script takes a missing image for an ungrabbed packet
-	simRetireDeletes                         // a closed packet's image goes at once
-	simStoredShareLast                       // reasons to refuse are checked before the stored share
-	simNoBackstop                            // nobody asks SQL what is overdue
-	simNoUniqueKeys                          // SQL takes any claim of an open packet
-	simStatusOutside                         // Settle reads the status before its transaction
-	simDueDropped                            // the close script takes the packet out of the due index
-	simNoRecovery                            // nobody looks into the outbox
-	simEndUntold                             // a packet that SQL has closed is only retired, not loaded
-	simClosesEarly                           // the close script closes whatever is asked for
-	simLoadedFirst                           // no rule: the sender's instance lives until the Pool knows the packet
+	simLoadOverwrites   simMutant = 1 << iota // Load drops grants that SQL does not have yet
+	simLoadReopens                            // Load takes the status from SQL alone
+	simCloseForgets                           // the close script returns no grants
+	simMissingIsEmpty                         // the close script treats a missing image as a packet without grabs
+	simRetireDeletes                          // the image of a closed packet is dropped at once
+	simStoredShareLast                        // reasons to refuse are checked before the stored share
+	simNoBackstop                             // SQL is never asked for overdue packets
+	simNoUniqueKeys                           // SQL accepts any claim of an open packet
+	simStatusOutside                          // Settle reads the packet's status before its transaction begins
+	simDueDropped                             // the close script removes the packet from the due index
+	simNoRecovery                             // the outbox is never read
+	simEndNotLoaded                           // a packet that SQL has closed is only retired, not loaded
+	simClosesEarly                            // the close script closes any packet, due or not
+	simDeletedWaits                           // the close script refuses a packet of a deleted room that is not due
+	simDeletedNotListed                       // SQL is never asked for packets of deleted rooms
+	simLoadedFirst                            // breaks no rule: the instance of the sender lives until the Pool has the packet
 )
 
-// simRule is one of the rules, and the harm that it prevents.
+// simRule is one rule of the protocol, with the harm that is done without it.
 type simRule struct {
-	without string // the rule
+	without string // the rule, in words
 	mutant  simMutant
-	beside  simMutant // taken away too, doing no harm by itself
+	beside  simMutant // further rules to break, which does no harm by itself but shows the harm of this one
 	class   string
 	spoils  simFigure
 }
@@ -38,9 +40,11 @@ func simRules() []simRule {
 		{"close without the granted set", simCloseForgets, 0, "no-faults", simRefused},
 		{"missing means nothing granted", simMissingIsEmpty, 0, "failovers", simRefused},
 		{"image deleted after close", simRetireDeletes, 0, "joins", simRefused},
-		{"closed packet not loaded again", simEndUntold, 0, "everything", simForgotten},
-		{"stored share answered last", simStoredShareLast, 0, "no-faults", simToldNo},
+		{"closed packet not loaded again", simEndNotLoaded, 0, "everything", simForgotten},
+		{"stored share answered last", simStoredShareLast, 0, "no-faults", simAnsweredNo},
 		{"closed before its time", simClosesEarly, 0, "everything", simEarly},
+		{"packets of a deleted room wait for their deadline", simDeletedWaits, 0, "no-faults", simHeld},
+		{"packets of deleted rooms are not looked for", simDeletedNotListed, 0, "crashes", simHeld},
 		{"no backstop", simNoBackstop, 0, "crashes", simStuck},
 		{"due date dropped on close", simDueDropped, simNoBackstop | simLoadedFirst, "crashes", simStuck},
 		{"no recovery", simNoRecovery, 0, "crashes", simUnpaid},
@@ -60,8 +64,8 @@ func simRuleNamed(t *testing.T, without string) simRule {
 	return simRule{}
 }
 
-// TestSimulatorMutants takes each rule away and wants to see the harm that it prevents, in a class where
-// TestSimulator finds none.
+// TestSimulatorMutants breaks each rule in turn. The harm that the rule prevents must occur, in a class of schedules
+// in which TestSimulator finds none.
 func TestSimulatorMutants(t *testing.T) {
 	const block, enough = 100, 20_000
 	for _, r := range simRules() {

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// simClass says what may go wrong in a schedule. In a strict class nobody is ever disappointed: all that the
-// Pool gives it remembers somewhere.
+// simClass says which faults may happen in a schedule. In a strict class no user may be disappointed: some master
+// keeps every grant of the Pool.
 type simClass struct {
 	name      string
 	strict    bool
-	crashes   bool // instances die between any two steps
-	outages   bool // requests and replies are lost or late, SQL or Redis is out of some instances' reach
-	joins     bool // needless ones
-	failovers bool // new generations, with nothing lost
-	losses    bool // FLUSHALL, lost tails, two masters for a while
+	crashes   bool // an instance dies between any two steps
+	outages   bool // requests and replies are lost or delayed; some instances cannot reach SQL or Redis
+	joins     bool // packets are joined although nothing is missing
+	failovers bool // Redis masters are replaced, with all data kept
+	losses    bool // Redis is flushed, loses its latest writes, or has two masters for a while
+	poison    bool // SQL fails to settle single claims, for a while or for good
 }
 
 func simClasses() []simClass {
@@ -26,44 +27,46 @@ func simClasses() []simClass {
 		{name: "outages", strict: true, crashes: true, outages: true},
 		{name: "joins", strict: true, joins: true},
 		{name: "failovers", strict: true, crashes: true, joins: true, failovers: true},
-		{name: "everything", crashes: true, outages: true, joins: true, failovers: true, losses: true},
+		{name: "poison", strict: true, crashes: true, poison: true},
+		{name: "everything", crashes: true, outages: true, joins: true, failovers: true, losses: true, poison: true},
 	}
 }
 
-// simKind is what begins or happens at a step.
+// simKind is the kind of an event: a process that begins at a step, or a fault that happens there.
 type simKind int
 
 const (
-	simSend simKind = iota // the sender's load, right after his commit
+	simSend simKind = iota // a packet was committed, and its instance loads it into the Pool
 	simGrab
 	simCancel
 	simJoin
+	simDelete // the owner deletes the room of the packets
 	simSweep
 	simRecover
 	simBackstop
 	simCrash
 	simDown
 	simUp
-	simSnapshot // remember the main master as it is now
+	simSnapshot // a copy of the newest master's data is kept
 	simFlush
-	simRewind   // lose what came after the snapshot, unnoticed
-	simFailover // a new generation, of the snapshot (user 1) or of all there is (user 0)
-	simSplit    // a second master, with some of the instances
-	simHeal     // it becomes the only one
+	simRewind   // the newest master goes back to the snapshot, unnoticed
+	simFailover // a master of a new generation, from the snapshot (user 1) or from all data (user 0)
+	simSplit    // some instances see a second master
+	simHeal     // all instances see the newest master
 )
 
 func (k simKind) String() string {
-	return [...]string{"send", "grab", "cancel", "join", "sweep", "recover", "backstop", "crash", "down", "up", "snapshot",
+	return [...]string{"send", "grab", "cancel", "join", "delete", "sweep", "recover", "backstop", "crash", "down", "up", "snapshot",
 		"flush", "rewind", "failover", "split", "heal"}[k]
 }
 
-// simEvent is what is to begin or happen when its step has come.
+// simEvent is one event of a schedule, at its step.
 type simEvent struct {
 	at       int
 	do       simKind
-	instance int // down, up: a bit set
+	instance int // for down and up: a set of instances, one bit each
 	packet   int
-	user     int // down, up: the engine
+	user     int // for down and up: the number of the engine
 }
 
 func (e simEvent) String() string {
@@ -78,7 +81,7 @@ func (e simEvent) String() string {
 	return e.do.String()
 }
 
-// begin draws a schedule.
+// begin draws a schedule from the seed.
 func (w *simWorld) begin(seed int, class simClass, mutant simMutant) {
 	w.pcg.Seed(uint64(seed), 1)
 	r := w.rng
@@ -100,16 +103,22 @@ func (w *simWorld) begin(seed int, class simClass, mutant simMutant) {
 		w.skew[i] = time.Duration(r.IntN(1000)-500) * time.Millisecond
 	}
 	w.count, w.seen = simCounts{}, simSights{}
-	w.heard = simHeard{}
+	w.reported = simReported{}
 	w.events = w.events[:0]
 	w.pool.reset()
 	w.ledger.reset()
+	for i := range w.recoveries {
+		w.recoveries[i] = newRecovery(&w.flow)
+	}
 
 	for packet := range w.ledger.rows {
 		if mutant&simLoadedFirst != 0 {
 			w.straight(&simProcess{what: simSend, packet: packet, body: w.join})
 		}
 		w.planPacket(packet)
+	}
+	if w.chance(4) {
+		w.plan(simEvent{at: r.IntN(w.steps), do: simDelete, instance: r.IntN(w.instances)})
 	}
 	for range w.steps / 10 {
 		w.plan(simEvent{at: r.IntN(w.steps), do: simSweep + simKind(r.IntN(3)), instance: r.IntN(w.instances)})
@@ -120,12 +129,12 @@ func (w *simWorld) begin(seed int, class simClass, mutant simMutant) {
 
 func (w *simWorld) plan(e simEvent) { w.events = append(w.events, e) }
 
-// planPacket draws who wants what of a packet, and when.
+// planPacket draws which users grab or cancel the packet, and when.
 func (w *simWorld) planPacket(packet int) {
 	r := w.rng
 	at := func(upTo int) int { return r.IntN(max(1, upTo)) }
 	w.plan(simEvent{at: at(4), do: simSend, packet: packet, instance: r.IntN(w.instances)})
-	if !w.chance(12) { // else nobody cares
+	if !w.chance(12) { // one packet of twelve is grabbed by no user
 		rush := w.steps / (1 + r.IntN(8))
 		for user := range w.users {
 			for again := true; again; again = w.chance(3) {
@@ -190,7 +199,7 @@ func (w *simWorld) planLoss() {
 	}
 }
 
-// happen begins a process or lets a fault strike.
+// happen starts the process of the event, or makes its fault happen.
 func (w *simWorld) happen(e simEvent) {
 	if w.trace != nil && e.do >= simCrash {
 		w.note("%s", e)
@@ -202,6 +211,8 @@ func (w *simWorld) happen(e simEvent) {
 		w.start(e, w.grab)
 	case simCancel:
 		w.start(e, w.cancel)
+	case simDelete:
+		w.start(e, w.deleteRoom)
 	case simSweep:
 		w.start(e, w.sweep)
 	case simRecover:

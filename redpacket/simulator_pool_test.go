@@ -6,77 +6,77 @@ import (
 	"time"
 )
 
-// simPool is the Pool after its contract, as small as can be: up to two masters with packets p0 and p1. Every
-// script is one step.
+// simPool is a Pool written from the Pool's contract, as small as possible. It has up to two masters, and packets p0
+// and p1. Every script is one step of the simulation.
 type simPool struct {
 	Pool
 	w         *simWorld
 	masters   [2]simMaster
-	now       int                  // the newest one
-	side      [simMaxInstances]int // which master an instance talks to
+	now       int                  // index of the newest master
+	side      [simMaxInstances]int // by instance: the index of the master that it uses
 	kept      simMaster
 	lastGen   int
 	lastEntry int
 }
 
-// call runs a script on the master that the running process talks to.
+// call runs a script on the master that the running process uses.
 func (s *simPool) call(script func(m *simMaster)) error {
 	from := s.w.running.instance
 	return s.w.call(simRedis, func() { script(&s.masters[s.side[from]]) })
 }
 
-// simAsk is a grab on its way to the script.
-type simAsk struct {
+// simGrabRequest is a grab that waits for the script call that decides it.
+type simGrabRequest struct {
 	attempt Attempt
-	done    bool // perhaps by the call of another process
+	done    bool // it was decided, perhaps by a call of another process
 	answer  Answer
 }
 
-// Grab implements Pool. Other grabs of the instance that wait may be done by the same script call.
+// Grab implements Pool. Its script call may also decide other waiting grabs of the same instance.
 func (s *simPool) Grab(_ context.Context, attempts []Attempt) ([]Answer, error) {
 	p := s.w.running
-	own := &simAsk{attempt: attempts[0]}
-	p.ask = own
+	own := &simGrabRequest{attempt: attempts[0]}
+	p.grabRequest = own
 	err := s.call(func(m *simMaster) {
 		if own.done {
 			return
 		}
-		asks := []*simAsk{own}
+		requests := []*simGrabRequest{own}
 		for _, o := range s.w.procs {
-			if o != p && o.instance == p.instance && o.ask != nil && !o.ask.done && s.w.gather > 0 && s.w.chance(s.w.gather) {
-				asks = append(asks, o.ask)
+			if o != p && o.instance == p.instance && o.grabRequest != nil && !o.grabRequest.done && s.w.gather > 0 && s.w.chance(s.w.gather) {
+				requests = append(requests, o.grabRequest)
 			}
 		}
-		s.grab(m, asks)
+		s.grab(m, requests)
 	})
-	p.ask = nil
+	p.grabRequest = nil
 	return []Answer{own.answer}, err
 }
 
-func (s *simPool) grab(m *simMaster, asks []*simAsk) {
+func (s *simPool) grab(m *simMaster, requests []*simGrabRequest) {
 	entry := simEntry{at: s.w.clock}
 	waiting := m.waiting()
-	for _, ask := range asks {
-		a := ask.attempt
-		ask.done = true
-		ask.answer = s.decide(m, a, waiting+len(entry.claims))
-		if ask.answer.Decision == Granted {
+	for _, request := range requests {
+		a := request.attempt
+		request.done = true
+		request.answer = s.decide(m, a, waiting+len(entry.claims))
+		if request.answer.Decision == Granted {
 			im := m.image(a.ID)
-			im.holder[ask.answer.Share] = simIndex(a.User) + 1
+			im.holder[request.answer.Share] = simIndex(a.User) + 1
 			if entry.id == "" {
 				s.lastEntry++
 				entry.id = "e" + strconv.Itoa(s.lastEntry)
 			}
-			ask.answer.Entry = entry.id
-			ask.answer.Taken++
-			if ask.answer.Last = im.free() < 0; ask.answer.Last {
+			request.answer.Entry = entry.id
+			request.answer.Taken++
+			if request.answer.Last = im.free() < 0; request.answer.Last {
 				im.hasten(s.w.clock + CloseLease)
 			}
-			entry.claims = append(entry.claims, Claim{Ref: a.Ref, User: a.User, Share: ask.answer.Share, Entry: entry.id})
-			s.w.heard.granted[simIndex(a.ID)][simIndex(a.User)] = true
+			entry.claims = append(entry.claims, Claim{Ref: a.Ref, User: a.User, Share: request.answer.Share, Entry: entry.id})
+			s.w.reported.granted[simIndex(a.ID)][simIndex(a.User)] = true
 		}
 		if s.w.trace != nil {
-			s.w.note("redis: grab %s %s: %s", a.User, a.ID, simAnswer(ask.answer))
+			s.w.note("redis: grab %s %s: %s", a.User, a.ID, simAnswer(request.answer))
 		}
 	}
 	if len(entry.claims) > 0 {
@@ -84,7 +84,8 @@ func (s *simPool) grab(m *simMaster, asks []*simAsk) {
 	}
 }
 
-// decide says what an attempt gets, in the order of checks.
+// decide returns the answer to an attempt, by the same order of checks as every Pool. waiting is the number of claims
+// in the outbox.
 func (s *simPool) decide(m *simMaster, a Attempt, waiting int) Answer {
 	im := m.image(a.ID)
 	if im == nil {
@@ -116,7 +117,7 @@ func (s *simPool) decide(m *simMaster, a Attempt, waiting int) Answer {
 	return ans
 }
 
-// simAnswer is how a trace words it.
+// simAnswer returns the text of an answer, for the trace.
 func simAnswer(a Answer) string {
 	s := [...]string{"missing", "yours", "outsider", "closed", "late", "empty", "denied", "busy", "granted"}[a.Decision]
 	switch a.Decision {
@@ -153,7 +154,7 @@ func (s *simPool) Load(_ context.Context, i Image) error {
 }
 
 func (s *simPool) join(im *simImage, i Image) {
-	if s.w.mutant&simEndUntold == 0 || i.Status == Open || im.gen == 0 {
+	if s.w.mutant&simEndNotLoaded == 0 || i.Status == Open || im.gen == 0 {
 		held := im.holder
 		im.holder = [simMaxShares]int{}
 		for _, g := range i.Grants {
@@ -175,17 +176,19 @@ func (s *simPool) join(im *simImage, i Image) {
 }
 
 // Close implements Pool.
-func (s *simPool) Close(_ context.Context, p Ref, cancel bool) (c Closing, err error) {
+func (s *simPool) Close(_ context.Context, p Ref, why CloseReason) (c Closing, err error) {
 	err = s.call(func(m *simMaster) {
-		c = s.close(m, p, cancel)
+		c = s.close(m, p, why)
 		if s.w.trace != nil {
-			s.w.note("redis: close %s cancel=%t: %+v", p.ID, cancel, c)
+			s.w.note("redis: close %s, %s: %+v", p.ID, [...]string{"due", "cancel", "room deleted"}[why], c)
 		}
 	})
 	return c, err
 }
 
-func (s *simPool) close(m *simMaster, p Ref, cancel bool) Closing {
+func (s *simPool) close(m *simMaster, p Ref, why CloseReason) Closing {
+	cancel := why == CloseCancel
+	forced := why == CloseRoomDeleted && s.w.mutant&simDeletedWaits == 0
 	im := m.image(p.ID)
 	if im == nil && s.w.mutant&simMissingIsEmpty != 0 {
 		return Closing{Reason: Expired}
@@ -203,7 +206,7 @@ func (s *simPool) close(m *simMaster, p Ref, cancel bool) Closing {
 		im.reason = Cancelled
 	case im.free() < 0:
 		im.reason = Drained
-	case s.w.clock < im.deadline && s.w.mutant&simClosesEarly == 0:
+	case s.w.clock < im.deadline && !forced && s.w.mutant&simClosesEarly == 0:
 		im.due = im.deadline
 		return Closing{Refused: true, Reason: Open}
 	default:
@@ -242,7 +245,7 @@ func (s *simPool) Due(context.Context, int) (due []Ref, err error) {
 }
 
 // Unsettled implements Pool.
-func (s *simPool) Unsettled(_ context.Context, age time.Duration, _ int) (claims []Claim, err error) {
+func (s *simPool) Unsettled(_ context.Context, age time.Duration, from *OutboxCursor, _ int) (claims []Claim, err error) {
 	err = s.call(func(m *simMaster) {
 		for _, e := range m.outbox {
 			if e.at+age <= s.w.clock {
@@ -250,5 +253,8 @@ func (s *simPool) Unsettled(_ context.Context, age time.Duration, _ int) (claims
 			}
 		}
 	})
+	for i := range from {
+		from[i].Done = true
+	}
 	return claims, err
 }

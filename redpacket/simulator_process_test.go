@@ -7,24 +7,25 @@ import (
 	"hongbao/chat"
 )
 
-// simProcess is one flow of control in one instance.
+// simProcess is one sequence of calls in one instance: a command of a user, or a background task.
 type simProcess struct {
-	what     simKind
-	instance int
-	packet   int
-	user     int
-	body     func(*simProcess)
-	thread   *simThread // nil: runs straight through
-	dead     bool       // whatever it still does has no effect
-	slow     bool
-	request  func()  // about to leave
-	ask      *simAsk // a grab that waits for its script call
+	what        simKind
+	instance    int
+	packet      int
+	user        int
+	body        func(*simProcess)
+	thread      *simThread // the coroutine that runs the process; nil: it runs to its end without pauses
+	dead        bool       // its instance has died: no call of the process has an effect any more
+	slow        bool
+	request     func()          // the request to an engine that the process is about to send
+	grabRequest *simGrabRequest // a grab that waits for its script call
 }
 
-// simThread is a coroutine that runs one process after another: its stack is grown once.
+// simThread is a coroutine that runs processes, one after the other. Reusing it avoids growing a new stack for each
+// process.
 type simThread struct {
 	p     *simProcess
-	next  func() (ended, ok bool) // goes on to the next pause or the end
+	next  func() (ended, ok bool) // runs the process up to its next pause or its end
 	stop  func()
 	yield func(ended bool) bool
 }
@@ -50,7 +51,7 @@ func (p *simProcess) String() string {
 	return fmt.Sprintf("i%d %s", p.instance, p.what)
 }
 
-// spawn starts a process that the scheduler moves.
+// spawn adds a process, whose steps the scheduler mixes with those of others.
 func (w *simWorld) spawn(p *simProcess) {
 	p.slow = w.chance(6)
 	if last := len(w.threads) - 1; last >= 0 {
@@ -63,14 +64,14 @@ func (w *simWorld) spawn(p *simProcess) {
 	w.procs = append(w.procs, p)
 }
 
-// straight runs a process to its end at once.
+// straight runs a process to its end without a step of another one in between.
 func (w *simWorld) straight(p *simProcess) {
 	w.running = p
 	p.body(p)
 	w.running = nil
 }
 
-// resume lets a process go one step on, and tells whether that was its last.
+// resume runs a process up to its next pause or its end, and reports whether it has ended.
 func (w *simWorld) resume(p *simProcess) (ended bool) {
 	w.running = p
 	if ended, _ = p.thread.next(); ended {
@@ -80,7 +81,7 @@ func (w *simWorld) resume(p *simProcess) (ended bool) {
 	return ended
 }
 
-// pause lets others go on; false means that the process died meanwhile.
+// pause lets other processes run. It returns false if the process was killed meanwhile.
 func (w *simWorld) pause(p *simProcess) bool {
 	if p.thread != nil && !p.dead {
 		p.thread.yield(false)
@@ -88,9 +89,10 @@ func (w *simWorld) pause(p *simProcess) bool {
 	return !p.dead
 }
 
-// crash kills all processes of an instance; what they had just sent may still arrive. A dead process runs on
-// to its end, but every engine it calls refuses and nobody hears it.
+// crash kills all processes of an instance. A request that a process had just sent may still arrive. The code of a
+// killed process runs on to its end, but every engine that it calls refuses, and its results are dropped.
 func (w *simWorld) crash(instance int) {
+	w.recoveries[instance] = newRecovery(&w.flow) // the restarted instance has no paused claims
 	kept := w.procs[:0]
 	for _, p := range w.procs {
 		if p.instance != instance {
@@ -98,7 +100,7 @@ func (w *simWorld) crash(instance int) {
 			continue
 		}
 		if p.request != nil && w.chance(4) {
-			w.late = append(w.late, p.request)
+			w.inFlight = append(w.inFlight, p.request)
 		}
 		p.dead = true
 		w.resume(p)
@@ -106,14 +108,14 @@ func (w *simWorld) crash(instance int) {
 	w.procs = kept
 }
 
-// stop ends the coroutines of a world that is not needed any more.
+// stop ends the coroutines of the world.
 func (w *simWorld) stop() {
 	for _, t := range w.threads {
 		t.stop()
 	}
 }
 
-// simEngine is what a call goes to.
+// simEngine is an engine that can be called: SQL or the Pool.
 type simEngine int
 
 const (
@@ -123,8 +125,8 @@ const (
 
 var errSim = fmt.Errorf("simulated: %w", chat.ErrUnavailable)
 
-// call carries out a request of the running process: each act is one step of the engine, with a pause before
-// it and one before the reply.
+// call executes a request of the running process. Each act is one step of the engine. The process pauses before each
+// act and before the reply.
 func (w *simWorld) call(e simEngine, acts ...func()) error {
 	p := w.running
 	for _, act := range acts {
@@ -137,8 +139,8 @@ func (w *simWorld) call(e simEngine, acts ...func()) error {
 		switch w.mishap(p, e) {
 		case simNotDone:
 			return errSim
-		case simLate:
-			w.late = append(w.late, act)
+		case simDelayed:
+			w.inFlight = append(w.inFlight, act)
 			return errSim
 		case simReplyLost:
 			act()
@@ -153,17 +155,17 @@ func (w *simWorld) call(e simEngine, acts ...func()) error {
 	return nil
 }
 
-// simMishap is what befalls one call.
+// simMishap is the fault that one call meets.
 type simMishap int
 
 const (
 	simNone simMishap = iota
 	simNotDone
 	simReplyLost
-	simLate // the sender gives up, and the request arrives after all
+	simDelayed // the caller gives up, but the request arrives later
 )
 
-// mishap draws what befalls a call that is about to act.
+// mishap draws which fault, if any, a call meets before it acts.
 func (w *simWorld) mishap(p *simProcess, e simEngine) simMishap {
 	m := simNone
 	switch {
@@ -178,5 +180,5 @@ func (w *simWorld) mishap(p *simProcess, e simEngine) simMishap {
 	return m
 }
 
-// cut tells whether the process does not reach the engine.
+// cut reports whether the process cannot reach the engine.
 func (w *simWorld) cut(p *simProcess, e simEngine) bool { return w.down[e]&(1<<p.instance) != 0 }

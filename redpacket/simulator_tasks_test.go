@@ -7,12 +7,13 @@ import (
 	"hongbao/chat"
 )
 
-// The bodies of the processes: the real flow, and around it what the service and its clients do.
+// Each method here is the body of a process. It calls the real flow, and does what the service and its clients do
+// around the flow.
 
 func (w *simWorld) join(p *simProcess) { _ = w.flow.join(context.Background(), simRef(p.packet).ID) }
 
 func (w *simWorld) cancel(p *simProcess) {
-	_, err := w.flow.close(context.Background(), simRef(p.packet), true)
+	_, err := w.flow.close(context.Background(), simRef(p.packet), CloseCancel)
 	if w.trace != nil && !p.dead {
 		w.note("cancel ends: %v", err)
 	}
@@ -25,9 +26,9 @@ func (w *simWorld) sweep(*simProcess) {
 	}
 }
 
-func (w *simWorld) recover(*simProcess) {
+func (w *simWorld) recover(p *simProcess) {
 	if w.mutant&simNoRecovery == 0 {
-		_ = w.flow.recover(context.Background())
+		_ = w.recoveries[p.instance].run(context.Background())
 	}
 }
 
@@ -35,11 +36,34 @@ func (w *simWorld) backstop(*simProcess) {
 	if w.mutant&simNoBackstop == 0 {
 		_ = w.flow.backstop(context.Background(), w.close)
 	}
+	if w.mutant&(simNoBackstop|simDeletedNotListed) == 0 {
+		rooms, _, _ := w.ledger.DeletedRooms(context.Background(), "", roomsPerPass)
+		for _, room := range rooms {
+			w.closeRoom(room)
+		}
+	}
 }
 
-func (w *simWorld) close(ref Ref) { _, _ = w.flow.close(context.Background(), ref, false) }
+// deleteRoom is the command by which the owner deletes the room. The instance that executes it closes the packets only
+// if it learns that the deletion was committed.
+func (w *simWorld) deleteRoom(p *simProcess) {
+	if err := w.ledger.deleteRoom(); err == nil && !p.dead {
+		w.closeRoom(simRoom)
+	}
+}
 
-// grab is one user's command. His client asks again, up to twice, when the outcome is unknown.
+func (w *simWorld) closeRoom(room string) {
+	_ = w.flow.closeRoom(context.Background(), room, func(packets []Ref) bool {
+		for _, ref := range packets {
+			_, _ = w.flow.close(context.Background(), ref, CloseRoomDeleted)
+		}
+		return true
+	})
+}
+
+func (w *simWorld) close(ref Ref) { _, _ = w.flow.close(context.Background(), ref, CloseDue) }
+
+// grab is the command by which one user grabs. When the outcome is unknown, the client repeats it up to twice.
 func (w *simWorld) grab(p *simProcess) {
 	a := Attempt{Ref: simRef(p.packet), User: simUser(p.user)}
 	switch w.rng.IntN(20) {
@@ -53,7 +77,7 @@ func (w *simWorld) grab(p *simProcess) {
 		if p.dead {
 			return
 		}
-		w.tell(p, v, err)
+		w.report(p, v, err)
 		if v.last {
 			w.close(a.Ref)
 		}
@@ -63,10 +87,10 @@ func (w *simWorld) grab(p *simProcess) {
 	}
 }
 
-// tell notes an answer that has reached its user.
-func (w *simWorld) tell(p *simProcess, v grabbed, err error) {
+// report records an answer that a user has received.
+func (w *simWorld) report(p *simProcess, v grabbed, err error) {
 	if w.trace != nil {
-		w.note("told %q share %d, error %v", v.outcome, v.paid.Share, err)
+		w.note("answered %q share %d, error %v", v.outcome, v.paid.Share, err)
 	}
 	switch {
 	case errors.Is(err, chat.ErrUnavailable):
@@ -74,26 +98,27 @@ func (w *simWorld) tell(p *simProcess, v grabbed, err error) {
 	case err != nil:
 	case v.outcome == OutcomeEmpty:
 		w.seen[simSawEmpty]++
-		w.heard.no[p.packet][p.user] = true
+		w.reported.no[p.packet][p.user] = true
 	case v.outcome == OutcomeExpired:
 		w.seen[simSawExpired]++
-		w.heard.no[p.packet][p.user] = true
+		w.reported.no[p.packet][p.user] = true
 	default:
 		if v.outcome == OutcomeWon {
 			w.seen[simSawWon]++
 		} else {
 			w.seen[simSawAlready]++
 		}
-		told := &w.heard.share[p.packet][p.user]
-		if *told != 0 && *told != v.paid.Share+1 {
-			w.count[simToldLost]++
+		answered := &w.reported.share[p.packet][p.user]
+		if *answered != 0 && *answered != v.paid.Share+1 {
+			w.count[simAnsweredLost]++
 		}
-		*told = v.paid.Share + 1
+		*answered = v.paid.Share + 1
 	}
 }
 
-// askAgain is a grab long after the end: winners hear of their share for ever, members or not, and nobody else.
-func (w *simWorld) askAgain(p *simProcess) {
+// grabAgain grabs long after the packet's end. Winners must always get their share, even if they have left the room.
+// No other user may get one.
+func (w *simWorld) grabAgain(p *simProcess) {
 	a := Attempt{Ref: simRef(p.packet), User: simUser(p.user)}
 	share := w.ledger.rows[p.packet].shareOf(a.User)
 	if share >= 0 {
@@ -106,6 +131,6 @@ func (w *simWorld) askAgain(p *simProcess) {
 	case share >= 0:
 		w.count[simForgotten]++
 	case v.outcome == OutcomeWon || v.outcome == OutcomeAlready:
-		w.count[simToldLost]++
+		w.count[simAnsweredLost]++
 	}
 }

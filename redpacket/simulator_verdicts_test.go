@@ -1,40 +1,41 @@
 package redpacket
 
-// simFigure is a kind of harm that a schedule may have done.
+// simFigure is a kind of harm that a schedule may do. A schedule counts each occurrence.
 type simFigure int
 
 const (
-	simOverpaid   simFigure = iota // packets: claims and refund over the total at any commit, or not equal to it at the end
-	simStuck                       // packets still open long after their deadline, with all faults over
-	simToldLost                    // people told of a claim that SQL does not have, or has otherwise
-	simDouble                      // users or shares paid twice
-	simLeft                        // claims that stay in the outbox for ever
-	simForgotten                   // winners who ask again after the end and hear anything but "already"
-	simRefused                     // people whom a Pool has ever granted a share, and who end without a claim
-	simToldNo                      // people told empty or expired at some time who have a claim in the end
-	simUnpaid                      // grants of open packets that SQL lacks when recovery has had its time
-	simOverClaims                  // packets cancelled though somebody has a claim
-	simEarly                       // packets expired before their deadline
+	simOverpaid     simFigure = iota // packets that paid more than their total at any commit, or not exactly their total in the end
+	simStuck                         // packets still open long after their deadline and after the last fault
+	simAnsweredLost                  // users that were answered with a share that SQL does not have, or has with other values
+	simDouble                        // users or shares paid twice
+	simLeft                          // claims that stay in the outbox for ever
+	simForgotten                     // winners that grab again after the end and are not answered "already"
+	simHeld                          // packets of a deleted room that the backstop has not closed in the time that it had
+	simRefused                       // users that a Pool granted a share and that have no claim in the end
+	simAnsweredNo                    // users that were answered "empty" or "expired" and have a claim in the end
+	simUnpaid                        // grants of open packets that recovery has not settled in the time that it had
+	simOverClaims                    // packets cancelled although a user has a claim
+	simEarly                         // packets expired before their deadline
 	simFigureCount
 )
 
 func (f simFigure) String() string {
-	return [...]string{"overpaid", "stuck", "toldLost", "double", "left", "forgotten", "refused", "toldNo", "unpaid", "cancelOver", "early"}[f]
+	return [...]string{"overpaid", "stuck", "answeredLost", "double", "left", "forgotten", "held", "refused", "answeredNo", "unpaid", "cancelOver", "early"}[f]
 }
 
-// always tells whether the figure is zero whatever fails; the others are so in strict classes.
+// always reports whether this harm must never occur. The other kinds must not occur in strict classes.
 func (f simFigure) always() bool { return f < simRefused }
 
 type simCounts [simFigureCount]int
 
-// simHeard is what was given and told so far, by packet and user.
-type simHeard struct {
+// simReported holds the grants and answers so far, by packet and user.
+type simReported struct {
 	granted [simMaxPackets][simMaxUsers]bool
 	no      [simMaxPackets][simMaxUsers]bool
-	share   [simMaxPackets][simMaxUsers]int // + 1, as told
+	share   [simMaxPackets][simMaxUsers]int // the share in the answer, plus 1; 0: none
 }
 
-// simSight is something that must be seen in a class, or its schedules prove nothing.
+// simSight is a situation that must occur in a class of schedules. Otherwise these schedules prove nothing.
 type simSight int
 
 const (
@@ -46,28 +47,35 @@ const (
 	simSawConflict
 	simSawDrained
 	simSawCancelled
+	simSawUnsettled
+	simSawQuarantined
+	simSawDeleted
 	simSightCount
 )
 
 func (s simSight) String() string {
-	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled"}[s]
+	return [...]string{"won", "already", "empty", "expired", "unavailable", "conflict", "drained", "cancelled", "unsettled", "quarantined", "deleted"}[s]
 }
 
 type simSights [simSightCount]int
 
-// recovered counts the grants that recovery has overlooked.
+// recovered counts the grants of open packets that recovery should have settled by now, and the packets of a deleted
+// room that the backstop should have closed.
 func (w *simWorld) recovered() {
 	for i := range w.ledger.rows {
 		row, im := &w.ledger.rows[i], &w.pool.main().images[i]
+		if row.status == Open && w.ledger.deleted {
+			w.count[simHeld]++
+		}
 		for _, g := range im.grants() {
-			if row.status == Open && row.shareOf(g.User) < 0 {
+			if row.status == Open && row.shareOf(g.User) < 0 && !row.poison[simIndex(g.User)].was {
 				w.count[simUnpaid]++
 			}
 		}
 	}
 }
 
-// settled counts what the background tasks have left undone.
+// settled counts, at the end, packets that are still open and claims that are still in the outbox.
 func (w *simWorld) settled() {
 	for i := range w.ledger.rows {
 		switch w.ledger.rows[i].status {
@@ -82,7 +90,7 @@ func (w *simWorld) settled() {
 	w.count[simLeft] += w.pool.main().waiting()
 }
 
-// judge counts the harm done.
+// judge counts the harm that the schedule has done.
 func (w *simWorld) judge() {
 	for packet := range w.ledger.rows {
 		row := &w.ledger.rows[packet]
@@ -101,30 +109,33 @@ func (w *simWorld) judge() {
 		}
 		for user := range w.users {
 			has := row.shareOf(simUser(user))
-			if has < 0 && w.heard.granted[packet][user] {
+			if has < 0 && w.reported.granted[packet][user] && !row.poison[user].forGood {
 				w.count[simRefused]++
 			}
-			if has >= 0 && w.heard.no[packet][user] {
-				w.count[simToldNo]++
+			if has >= 0 && w.reported.no[packet][user] {
+				w.count[simAnsweredNo]++
 			}
-			if told := w.heard.share[packet][user]; told != 0 && told != has+1 {
-				w.count[simToldLost]++
+			if answered := w.reported.share[packet][user]; answered != 0 && answered != has+1 {
+				w.count[simAnsweredLost]++
 			}
 		}
 	}
 }
 
-// simWitness checks that the flow tells only what SQL has.
-type simWitness struct{ w *simWorld }
+// simObserver is an observer that checks that SQL has what the flow reports.
+type simObserver struct{ w *simWorld }
 
-func (s simWitness) paid(c Claim, settled Settlement) {
+func (s simObserver) paid(c Claim, settled Settlement) {
 	if !s.w.running.dead && s.w.ledger.rows[simIndex(c.ID)].shareOf(c.User) != settled.Share {
-		s.w.count[simToldLost]++
+		s.w.count[simAnsweredLost]++
 	}
 }
 
-func (s simWitness) closed(c Closed) {
+func (s simObserver) quarantined(Claim, string) {}
+func (s simObserver) unsettled(Claim)           {}
+
+func (s simObserver) closed(c Closed) {
 	if !s.w.running.dead && s.w.ledger.rows[simIndex(c.Book.Packet.ID)].status == Open {
-		s.w.count[simToldLost]++
+		s.w.count[simAnsweredLost]++
 	}
 }

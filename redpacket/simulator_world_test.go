@@ -7,41 +7,44 @@ import (
 	"time"
 )
 
-// simWorld is one schedule: a few packets, users and instances on scripted engines. Every process runs the real
-// flow in a coroutine that pauses before and after each thing an engine does; which of them goes on, and what
-// goes wrong, is drawn from the seed alone, so that a schedule can be replayed.
+// simWorld is one schedule: a few packets, users and instances on simulated engines. Every process runs the real flow
+// in a coroutine that pauses before and after each step of an engine. The seed alone decides which process continues
+// and which faults happen. So a schedule can be repeated.
 type simWorld struct {
-	// static of a schedule
+	// these do not change during a schedule
 	class     simClass
 	mutant    simMutant
 	pcg       rand.PCG
 	rng       *rand.Rand
 	flow      flow
 	events    []simEvent
-	steps     int // with faults; then everything is left to end in peace
+	steps     int // number of steps with faults; after them the processes run undisturbed
 	instances int
 	users     int
-	haste     int // one step in so many takes up to 3 s
-	lossy     int // one call in so many goes wrong; 0: none
-	gather    int // one grab in so many that wait joins another's script call; 0: none
+	haste     int // one step in this many takes up to 3 s
+	lossy     int // one call in this many meets a fault; 0: none
+	gather    int // one waiting grab in this many is decided by another grab's script call; 0: none
 	outboxCap int
 	skew      [simMaxInstances]time.Duration
 
-	// moving
-	step    int
-	clock   time.Duration
-	calm    bool // no more faults
-	procs   []*simProcess
-	threads []*simThread // that have nothing to do
-	running *simProcess  // nil: a request whose sender has given up or died
-	late    []func()     // requests still on the wire
-	down    [2]uint      // bit i: instance i does not reach the engine
-	ledger  simLedger
-	pool    simPool
-	heard   simHeard
-	count   simCounts
-	seen    simSights
-	trace   *strings.Builder // nil: none
+	// these change during a schedule
+	step     int
+	clock    time.Duration
+	calm     bool // the steps with faults are over
+	procs    []*simProcess
+	threads  []*simThread // threads that run no process
+	running  *simProcess  // nil: a request is executed whose sender has given up or died
+	inFlight []func()     // requests that were sent and have not arrived
+	down     [2]uint      // by engine: bit i is set if instance i cannot reach it
+	ledger   simLedger
+
+	recoveries [simMaxInstances]*recovery
+
+	pool     simPool
+	reported simReported
+	count    simCounts
+	seen     simSights
+	trace    *strings.Builder // nil: no trace is written
 }
 
 const (
@@ -64,7 +67,7 @@ func newSimWorld() *simWorld {
 	w.rng = rand.New(&w.pcg)
 	w.ledger.w, w.pool.w = w, w
 	w.flow = flow{
-		pool: &w.pool, ledger: &w.ledger, witness: simWitness{w},
+		pool: &w.pool, ledger: &w.ledger, observer: simObserver{w},
 		now:   func() time.Time { return simTime(w.clock + w.skew[w.running.instance]) },
 		newID: func(time.Time) string { return "id" },
 	}
@@ -73,7 +76,7 @@ func newSimWorld() *simWorld {
 
 func (w *simWorld) chance(oneIn int) bool { return w.rng.IntN(oneIn) == 0 }
 
-// note adds a line to the trace; callers ask whether there is one.
+// note adds a line to the trace. The caller must check that there is a trace.
 func (w *simWorld) note(format string, args ...any) {
 	who := "-"
 	if w.running != nil {
@@ -83,7 +86,7 @@ func (w *simWorld) note(format string, args ...any) {
 	fmt.Fprintf(w.trace, format+"\n", args...)
 }
 
-// run plays the schedule to its end.
+// run runs the schedule to its end.
 func (w *simWorld) run() {
 	for w.step = 0; w.step < w.steps; w.step++ {
 		for len(w.events) > 0 && w.events[0].at <= w.step {
@@ -99,14 +102,14 @@ func (w *simWorld) run() {
 	w.finish()
 }
 
-// turn lets some time pass and one process go one step on.
+// turn lets some simulated time pass and lets one process do one step.
 func (w *simWorld) turn() {
 	w.clock += time.Duration(1+w.rng.IntN(4)) * time.Millisecond
 	if w.chance(w.haste) {
 		w.clock += time.Duration(w.rng.IntN(3000)) * time.Millisecond
 	}
-	if len(w.late) > 0 && w.chance(12) {
-		w.arrive(w.rng.IntN(len(w.late)))
+	if len(w.inFlight) > 0 && w.chance(12) {
+		w.arrive(w.rng.IntN(len(w.inFlight)))
 	}
 	if len(w.procs) == 0 {
 		return
@@ -123,14 +126,14 @@ func (w *simWorld) turn() {
 }
 
 func (w *simWorld) arrive(i int) {
-	act := w.late[i]
-	last := len(w.late) - 1
-	w.late[i] = w.late[last]
-	w.late = w.late[:last]
+	act := w.inFlight[i]
+	last := len(w.inFlight) - 1
+	w.inFlight[i] = w.inFlight[last]
+	w.inFlight = w.inFlight[:last]
 	act()
 }
 
-// calmDown ends all faults; instances that were dying are restarted.
+// calmDown ends all faults. It restarts the instances that are dead.
 func (w *simWorld) calmDown() {
 	w.calm = true
 	w.down = [2]uint{}
@@ -140,14 +143,15 @@ func (w *simWorld) calmDown() {
 			w.crash(i)
 		}
 	}
-	for len(w.late) > 0 {
-		w.arrive(len(w.late) - 1)
+	for len(w.inFlight) > 0 {
+		w.arrive(len(w.inFlight) - 1)
 	}
 }
 
-// finish lets the background tasks of one instance do what is left, second by second, and then everyone asks again.
+// finish runs the background tasks of one instance, one round for each second, until nothing is left to be done. Then
+// every user grabs again.
 func (w *simWorld) finish() {
-	const patience = 90 // rounds
+	const patience = 90 // rounds after which finish gives up
 	for s := 0; s < patience && !w.idle(); s++ {
 		if s == int(recoverAge/time.Second)+2 {
 			w.recovered()
@@ -163,13 +167,13 @@ func (w *simWorld) finish() {
 	w.settled()
 	for packet := range w.ledger.rows {
 		for user := range w.users {
-			w.straight(&simProcess{what: simGrab, packet: packet, user: user, body: w.askAgain})
+			w.straight(&simProcess{what: simGrab, packet: packet, user: user, body: w.grabAgain})
 		}
 	}
 	w.judge()
 }
 
-// idle tells whether nothing is left to be done.
+// idle reports whether every packet has ended and the outbox is empty.
 func (w *simWorld) idle() bool {
 	m := w.pool.main()
 	for i := range w.ledger.rows {

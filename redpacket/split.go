@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// Seed is the secret a packet is cut from. It is drawn before the server knows the packet, used once, and
-// revealed when the packet is done; until then it must reach no log, event or metric.
+// Seed is the secret from which a packet's shares are derived. It is drawn before the server knows the packet, is used
+// once, and is revealed when the packet has ended. Until then it must not appear in a log, event or metric.
 type Seed [32]byte
 
 // NewSeed draws a seed.
@@ -23,14 +23,14 @@ func NewSeed() Seed {
 	return s
 }
 
-// Commitment is what is shown of a seed before it is used.
+// Commitment returns the hash of a seed, which is published before the seed is used.
 func Commitment(s Seed) string {
 	sum := sha256.Sum256(s[:])
 	return hex.EncodeToString(sum[:])
 }
 
-// Cut divides the packet's total into its shares, in the order of the queue, as PROTOCOL section 7 fixes it
-// byte by byte: every verifier in every language must come to the same. It uses the sender's id, key,
+// Cut divides the packet's total into its shares, in the order in which they are claimed, as web/docs/protocol/proof.md
+// defines it byte by byte: every verifier in every language must get the same result. It uses the sender's id, key,
 // mode, spread, total and count.
 func Cut(seed Seed, p Packet) ([]Money, error) {
 	if p.Count < 1 || p.Total < Money(p.Count) {
@@ -43,7 +43,7 @@ func Cut(seed Seed, p Packet) ([]Money, error) {
 	case p.Mode == Lucky && (p.Spread == Classic || p.Spread == Calm):
 		return cutDraws(w, p.Total, p.Count, p.Spread), nil
 	case p.Mode == Lucky && p.Spread == Wild:
-		return cutLine(w, p.Total, p.Count), nil
+		return cutAtPoints(w, p.Total, p.Count), nil
 	}
 	return nil, fmt.Errorf("unknown mode %q with spread %q", p.Mode, p.Spread)
 }
@@ -61,8 +61,8 @@ func cutEqual(w *words, total Money, count int) []Money {
 	return shares
 }
 
-// cutDraws draws each share from a range around the mean of what is left, so that every draw leaves at
-// least 1 for each that follows; the shuffle makes luck independent of the place in the queue.
+// cutDraws draws each share from a range around the mean of what is left. Every draw leaves at least 1 for each share
+// that follows. Then it shuffles the shares, so that no place in the order of claims is better than another.
 func cutDraws(w *words, total Money, count int, spread Spread) []Money {
 	shares := make([]Money, 0, count)
 	left := total
@@ -82,8 +82,9 @@ func cutDraws(w *words, total Money, count int, spread Spread) []Money {
 	return shares
 }
 
-// cutLine cuts a line at distinct random points; the pieces are exchangeable as they are.
-func cutLine(w *words, total Money, count int) []Money {
+// cutAtPoints draws distinct random points and cuts the total there. The pieces need no shuffle: all orders are
+// equally likely.
+func cutAtPoints(w *words, total Money, count int) []Money {
 	seen := make(map[Money]struct{}, count)
 	cuts := make([]Money, 0, count)
 	for len(cuts) < count-1 {
@@ -101,12 +102,12 @@ func cutLine(w *words, total Money, count int) []Money {
 	return cuts
 }
 
-// words is the stream of random words of one packet: HMAC-SHA256(seed, prefix + block number).
+// words is the stream of random 64-bit words of one packet: block n is HMAC-SHA256(seed, prefix + n).
 type words struct {
 	mac    hash.Hash
 	prefix []byte
 	block  uint64
-	buf    []byte // the unread rest of the block
+	buf    []byte // the words of the current block that were not used yet
 	sum    [sha256.Size]byte
 }
 
@@ -128,7 +129,8 @@ func (w *words) next() uint64 {
 	return v
 }
 
-// below gives a number in [0, n) without bias: words of the incomplete last stretch of 2^64 are passed over.
+// below returns a random number in [0, n) without bias. It skips the words at the top of the range that do not fill
+// another multiple of n.
 func (w *words) below(n uint64) uint64 {
 	tail := (^uint64(0)%n + 1) % n // 2^64 mod n
 	for {

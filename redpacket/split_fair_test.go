@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestCutFlatByPlace: no place in the queue is better than another. For each spread the mean, the variance,
-// and the chance to be the luckiest are the same at each place, by a chi-square test at 1 %.
-func TestCutFlatByPlace(t *testing.T) {
+// TestCutIsFairByRank compares the ranks in the order of claims. For each spread, the mean, the variance and the
+// chance to be the luckiest must be the same at each rank, by a chi-square test at 1 %.
+func TestCutIsFairByRank(t *testing.T) {
 	const packets, each = 4_000, 10_000
-	critical := map[int]float64{5: 13.277, 10: 21.666} // 1 % of chi-square with count - 1 degrees of freedom
+	critical := map[int]float64{5: 13.277, 10: 21.666} // 1 % of chi-square with count - 1 degrees of freedom, by count
 	for _, c := range cuttings() {
 		for count, limit := range critical {
 			total := count*each + count/2
@@ -26,20 +26,21 @@ func TestCutFlatByPlace(t *testing.T) {
 				luckiest[n][slices.Index(cut, slices.Max(cut))] = 1
 			}
 			figures := map[string][][]float64{"mean": shares, "variance": squares, "chance to be the luckiest": luckiest}
-			if c.Mode == Equal { // its variance follows from its mean, and it has no luckiest
+			if c.Mode == Equal { // equal shares: the mean decides the variance, and no user is the luckiest
 				figures = map[string][][]float64{"mean": shares}
 			}
 			for what, rows := range figures {
 				if x := flatness(rows); x > limit {
-					t.Errorf("%s in %d: the %s differs by place: chi-square %.1f, over %.1f", c, count, what, x, limit)
+					t.Errorf("%s in %d: the %s differs by rank: chi-square %.1f, over %.1f", c, count, what, x, limit)
 				}
 			}
 		}
 	}
 }
 
-// TestFlatnessSees: the test above would find shares that are drawn from what is left and not shuffled.
-func TestFlatnessSees(t *testing.T) {
+// TestFairnessTestDetectsBias draws shares from what is left without shuffling them. The test of TestCutIsFairByRank
+// must find that unfair.
+func TestFairnessTestDetectsBias(t *testing.T) {
 	const packets, count, total = 6_000, 5, 50_000
 	squares := make([][]float64, packets)
 	for n := range squares {
@@ -59,9 +60,9 @@ func TestFlatnessSees(t *testing.T) {
 	}
 }
 
-// flatness is a chi-square statistic, with one degree of freedom less than there are places, for the claim
-// that all places have the same mean. The places of one packet depend on each other but, by the claim, all
-// alike; then the variance within packets is the yardstick for the difference of the means.
+// flatness returns a chi-square statistic for the hypothesis that all ranks have the same mean. It has one degree of
+// freedom less than there are ranks. The amounts of one packet depend on each other but, by the hypothesis, all in the
+// same way. So the variance within packets is the measure for the differences between the means.
 func flatness(rows [][]float64) float64 {
 	places := len(rows[0])
 	means, within := make([]float64, places), 0.0
@@ -87,7 +88,8 @@ func average(xs []float64) (mean float64) {
 	return mean
 }
 
-// TestCutSpreads: the best of ten gets about 1.5, 2.1 and 2.9 times the mean.
+// TestCutSpreads cuts packets of ten shares with each spread. The largest share must be about 1.5, 2.1 and 2.9 times
+// the mean.
 func TestCutSpreads(t *testing.T) {
 	const packets, count, each = 2_000, 10, 10_000
 	for spread, want := range map[Spread]float64{Calm: 1.5, Classic: 2.1, Wild: 2.9} {

@@ -14,12 +14,12 @@ import (
 	"hongbao/chat"
 )
 
-// oracle cuts packets a second time: PROTOCOL section 7 taken down sentence by sentence, on big integers
-// and without any thought for cost. It shares no code with Cut.
+// oracle splits packets a second time: it follows web/docs/protocol/proof.md sentence by sentence, with big integers and
+// without any optimisation. It shares no code with Cut.
 type oracle struct {
 	seed   []byte
 	prefix string
-	used   int // words
+	used   int // words used
 }
 
 func newOracle(seed Seed, p Packet) *oracle {
@@ -30,7 +30,7 @@ func newOracle(seed Seed, p Packet) *oracle {
 	return &oracle{seed: seed[:], prefix: strings.Join(lines, "\n") + "\n"}
 }
 
-// word is the next of the four numbers in block used/4.
+// word returns the next random word. Each block has four.
 func (o *oracle) word() *big.Int {
 	mac := hmac.New(sha256.New, o.seed)
 	mac.Write([]byte(o.prefix + strconv.Itoa(o.used/4)))
@@ -101,7 +101,7 @@ func (o *oracle) cut(p Packet) []Money {
 	return o.shuffled(append(shares, left))
 }
 
-// TestCutAgainstOracle: two readings of the same text come to the same shares.
+// TestCutAgainstOracle cuts packets with Cut and with the oracle. Both must get the same shares.
 func TestCutAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom(cuttings()).Draw(t, "cutting")
@@ -121,8 +121,8 @@ func agree(tb rapid.TB, seed Seed, p Packet) {
 	}
 }
 
-// TestBelowAgainstOracle uses bounds of which the incomplete last stretch is as long as can be, so that
-// every second word is passed over, and bounds that divide 2^64.
+// TestBelowAgainstOracle compares below with the oracle. With a bound just above 2^63, nearly every second word is
+// skipped. With a bound that divides 2^64, no word is skipped.
 func TestBelowAgainstOracle(t *testing.T) {
 	p := cutPacket(cutting{Lucky, Wild}, 100, 2)
 	for _, n := range []uint64{1, 2, 3, 1 << 32, 1<<63 - 1, 1 << 63, 1<<63 + 1, 3 << 62, 1<<64 - 1} {
@@ -136,7 +136,7 @@ func TestBelowAgainstOracle(t *testing.T) {
 	}
 }
 
-// FuzzCut: whatever is asked, the cut refuses, or divides exactly and as the oracle does.
+// FuzzCut passes any input to Cut. Cut must fail, or divide the total exactly and as the oracle does.
 func FuzzCut(f *testing.F) {
 	for i := range cuttings() {
 		f.Add([]byte("seed"), "u-1", "k-1", uint8(i), int64(1000), 5)
@@ -145,7 +145,7 @@ func FuzzCut(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed []byte, sender, key string, how uint8, total int64, count int) {
 		if total > maxTotal || count > 200 {
-			t.Skip() // refused long before a cut, or too long for the oracle
+			t.Skip() // such a packet is refused before it is cut, or takes the oracle too long
 		}
 		p := cutPacket(cuttings()[int(how)%len(cuttings())], Money(total), count)
 		p.From, p.Key = chat.User{ID: sender}, key

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	maxTotal = 20_000_000 // PROTOCOL section 9
+	maxTotal = 20_000_000 // web/docs/protocol/limits.md
 	maxCount = 10_000
 )
 
-// cutting is a way to cut a packet.
+// cutting is a way to split a packet: its mode and spread.
 type cutting struct {
 	Mode
 	Spread
@@ -32,22 +32,22 @@ func cuttings() []cutting {
 	return []cutting{{Equal, ""}, {Lucky, Calm}, {Lucky, Classic}, {Lucky, Wild}}
 }
 
-// cutPacket is a packet with all that its cut depends on.
+// cutPacket returns a packet with the fields that its shares depend on.
 func cutPacket(c cutting, total Money, count int) Packet {
 	return Packet{From: chat.User{ID: "u-1"}, Key: "k-1", Mode: c.Mode, Spread: c.Spread, Total: total, Count: count}
 }
 
-// goldenSeed is the seed of the examples in PROTOCOL section 7.
+// goldenSeed returns the seed of the examples in web/docs/protocol/proof.md.
 func goldenSeed() (seed Seed) {
 	b, _ := hex.DecodeString("dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d")
 	copy(seed[:], b)
 	return seed
 }
 
-// testSeed is the n-th seed of a named fixed series.
+// testSeed returns the n-th seed of the fixed series with this name.
 func testSeed(series string, n int) Seed { return sha256.Sum256(fmt.Appendf(nil, "%s %d", series, n)) }
 
-// mustCut cuts and checks what must hold for every cut.
+// mustCut splits a packet and checks what must hold for every split.
 func mustCut(tb rapid.TB, seed Seed, p Packet) []Money {
 	tb.Helper()
 	shares, err := Cut(seed, p)
@@ -73,17 +73,18 @@ func mustCut(tb rapid.TB, seed Seed, p Packet) []Money {
 	return shares
 }
 
-// splitVector is a packet that was cut. The SDK for browsers reads the same file.
+// splitVector is a packet with its shares, as testdata/split.json holds it. Tests of the browser SDK read the same
+// file.
 type splitVector struct {
 	cutting
 
 	Seed, Commitment, From, Key, Digest string
 	Total                               Money
 	Count                               int
-	Shares                              []Money // left out where they are many
+	Shares                              []Money // nil if there are many
 }
 
-// splitVectors are the examples in PROTOCOL section 7, then packets at the edges of what can be sent.
+// splitVectors returns the examples in web/docs/protocol/proof.md, then packets at the limits of what can be sent.
 func splitVectors(t *testing.T) (all []splitVector) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/split.json")
@@ -124,8 +125,8 @@ func TestCommitmentGolden(t *testing.T) {
 	}
 }
 
-// TestWordsGolden: the words themselves, made once with another language's library; the last is from a
-// block whose number has two digits.
+// TestWordsGolden compares random words with values that were computed with a library of another language. The last
+// word is from block 10 or later, whose number has two digits.
 func TestWordsGolden(t *testing.T) {
 	w := newWords(goldenSeed(), cutPacket(cutting{Lucky, Classic}, 1000, 5))
 	got := make([]uint64, 44)
@@ -142,7 +143,8 @@ func TestWordsGolden(t *testing.T) {
 	}
 }
 
-// TestCutDependsOn: each thing that the commitment shall bind changes the shares, and nothing else does.
+// TestCutDependsOn changes one field of a packet at a time. The shares must change with each field that the commitment
+// covers, and with no other.
 func TestCutDependsOn(t *testing.T) {
 	p := cutPacket(cutting{Lucky, Classic}, 100_000, 10)
 	first := mustCut(t, goldenSeed(), p)
@@ -165,7 +167,7 @@ func TestCutDependsOn(t *testing.T) {
 	q := p
 	q.ID, q.Room, q.From.Name, q.Greeting, q.To, q.Passphrase = "p", "r", "Li", "hi", []string{"u"}, "secret"
 	if !slices.Equal(mustCut(t, goldenSeed(), q), first) {
-		t.Error("the shares depend on what a verifier is not told to use")
+		t.Error("the shares depend on fields that a verifier does not use")
 	}
 }
 

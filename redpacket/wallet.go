@@ -8,28 +8,26 @@ import (
 	"hongbao/chat"
 )
 
-// Account gives the user's balance and the commitment of his next packet.
+// Account returns the user's account.
 func (s *Service) Account(ctx context.Context, user string) (Account, error) {
 	return s.ledger.Account(ctx, user)
 }
 
-// Transfers lists the user's movements, newest first.
+// Transfers lists the user's transfers, newest first.
 func (s *Service) Transfers(ctx context.Context, user, next string, limit int) ([]Transfer, string, error) {
 	return s.ledger.Transfers(ctx, user, next, limit)
 }
 
-const (
-	maxMoney  = 1<<53 - 1 // what a JSON number holds exactly
-	noteChars = 200
-)
+const noteChars = 200
 
-// Adjust credits the user from outside, or debits him when the amount is negative. A repeated key changes nothing.
+// Adjust adds amount to the user's balance from outside, or takes it out if amount is negative. A call with a key that
+// was used before changes nothing.
 func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, note string) (Account, bool, error) {
 	switch {
 	case !chat.ValidUser(user):
 		return Account{}, false, chat.BadField("user", "must be 1 to 64 of A-Za-z0-9_.:@-")
-	case amount == 0 || amount > maxMoney || amount < -maxMoney:
-		return Account{}, false, chat.BadField("amount", "must be from 1 to "+strconv.Itoa(maxMoney))
+	case amount == 0 || amount > MaxMoney || amount < -MaxMoney:
+		return Account{}, false, chat.BadField("amount", "must be from 1 to "+strconv.FormatInt(int64(MaxMoney), 10))
 	case utf8.RuneCountInString(note) > noteChars:
 		return Account{}, false, &chat.FieldError{Err: chat.ErrTooLong, Field: "note", Reason: "must have at most " + strconv.Itoa(noteChars) + " characters"}
 	}
@@ -48,9 +46,9 @@ func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, no
 	if amount < 0 {
 		kind = TransferDebit
 	}
-	s.wallets.tell(user, WalletChanged{Account: acc, Change: amount, Kind: kind}, "")
+	s.wallets.publish(user, WalletChanged{Account: acc, Change: amount, Kind: kind})
 	return acc, false, nil
 }
 
-// Audit reads the books.
+// Audit checks all books and returns every difference.
 func (s *Service) Audit(ctx context.Context) (Audit, error) { return s.ledger.Audit(ctx, nil) }

@@ -1,8 +1,6 @@
 package redpacket
 
 import (
-	"cmp"
-	"context"
 	"hash/maphash"
 	"strings"
 	"sync"
@@ -11,42 +9,42 @@ import (
 	"hongbao/chat"
 )
 
-// wallets tells users what happened to their money. Of two changes of one user the later one may get here
-// first, each with the account as its commit left it; the last word must be true all the same. So the account
-// told last is remembered: a change that does not follow from it is told with the account as it is now.
+// wallets publishes changes of balances to their users. Two changes of one user may arrive here in the wrong order.
+// Clients that read the version ignore the older account. For other clients the last push of an instance must be
+// right. So a change that is older than the last push is published with the account of that last push.
 type wallets struct {
-	// static after newWallets
-	ledger Ledger
-	pub    chat.Publisher
-	seed   maphash.Seed
+	pub  chat.Publisher
+	seed maphash.Seed
 
-	told [1024]told // by hash of the user: what two users share a place for is forgotten, which only a crossing would notice
+	// The index is a hash of the user. Of two users with the same index only the later push is kept. That matters only
+	// if two changes of the other user arrive in the wrong order at that moment.
+	lastPushes [1024]lastPush
 }
 
-// told is the account that a user heard of last. Its lock is held while he is told, so that nobody overtakes.
-type told struct {
+// lastPush is the account that was published last. Its lock is held while an account is published, which does not
+// block.
+type lastPush struct {
 	mu      sync.Mutex
 	user    string
 	account Account
+	at      time.Time
 }
 
-func newWallets(ledger Ledger, pub chat.Publisher) *wallets {
-	return &wallets{ledger: ledger, pub: pub, seed: maphash.MakeSeed()}
-}
+// reorderWindow is how long after a push an older change of the same user may still arrive. A change with a lower
+// version that comes later means that SQL has lost the changes that were published before. It is published as it is.
+const reorderWindow = 10 * time.Second
 
-// tell sends the user a change of his money that has been committed. A packet that he sent used up a commitment.
-func (w *wallets) tell(user string, e WalletChanged, used string) {
-	before := Account{Balance: e.Account.Balance - e.Change, NextCommitment: cmp.Or(used, e.Account.NextCommitment)}
-	last := &w.told[maphash.String(w.seed, user)%uint64(len(w.told))]
+func newWallets(pub chat.Publisher) *wallets { return &wallets{pub: pub, seed: maphash.MakeSeed()} }
+
+// publish publishes a committed change to the user.
+func (w *wallets) publish(user string, e WalletChanged) {
+	last := &w.lastPushes[maphash.String(w.seed, user)%uint64(len(w.lastPushes))]
 	last.mu.Lock()
 	defer last.mu.Unlock()
-	if last.user == user && last.account != before {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // neighbours wait meanwhile
-		defer cancel()
-		if now, err := w.ledger.Account(ctx, user); err == nil { // else the next change sets it right
-			e.Account = now
-		}
+	if now := time.Now(); last.user == user && last.account.Version > e.Account.Version && now.Sub(last.at) < reorderWindow {
+		e.Account = last.account
+	} else {
+		last.user, last.account, last.at = strings.Clone(user), e.Account, now
 	}
-	last.user, last.account = strings.Clone(user), e.Account
 	w.pub.ToUser(user, e)
 }

@@ -1,9 +1,9 @@
-// Package store picks the engines that a configuration asks for, opens them, and closes them in order.
+// Package store opens the engines that a configuration names, and closes them in order.
 //
-// It must always hold: the rest of the program cannot tell which engines it has; a data folder is served by one
-// process at a time (others may read it, and move money, which SQL alone decides); nothing is made in a
-// folder that was only to be looked at.
+// There are two modes. Embedded mode uses SQLite in a folder, and this process's memory for everything else. Scaled
+// mode uses Postgres as the truth, and Redis for the Pool, the bus between instances, presence and rates.
 //
-// There are two choices: embedded, which is SQLite in a folder and this process's memory for all else; and scaled,
-// Postgres as the truth, Redis as the arbiter of grabs, the bus between instances, presence and rates.
+// Invariants: both modes have the same interfaces and give the same guarantees. In embedded mode, at most one process
+// serves from a data folder. Other processes may read the folder and move money between accounts, which SQL alone
+// decides. Opening a folder for reading creates nothing in it.
 package store

@@ -2,10 +2,10 @@
 
 package store
 
-// folderLock does nothing where the system has no lock that a dying process gives free.
+// folderLock does nothing here: these systems have no lock that is released when its process dies.
 type folderLock struct{}
 
 func lockFolder(string) (*folderLock, error) { return &folderLock{}, nil }
 
-// Close gives nothing free.
+// Close does nothing.
 func (*folderLock) Close() error { return nil }

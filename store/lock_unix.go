@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// folderLock keeps a second server out of a data folder. The system gives it free when the process dies.
+// folderLock prevents that a second server uses the same data folder. The system releases it when the process dies.
 type folderLock struct{ file *os.File }
 
 func lockFolder(dir string) (*folderLock, error) {
@@ -28,5 +28,5 @@ func lockFolder(dir string) (*folderLock, error) {
 	return &folderLock{file: file}, nil
 }
 
-// Close gives the folder free.
+// Close releases the folder.
 func (l *folderLock) Close() error { return l.file.Close() }

@@ -19,26 +19,26 @@ import (
 	"hongbao/store/sqlitestore"
 )
 
-// What a person can mend: the folder is the wrong one.
+// These errors say that the data folder is the wrong one. The operator can correct that.
 var (
-	// ErrNoBooks means that there is no database where one was to be looked at.
+	// ErrNoBooks means that the folder has no database.
 	ErrNoBooks = errors.New("no database")
-	// ErrFolderInUse means that another process serves from the folder. Two would not hear each other: they
-	// have no bus in common.
+	// ErrFolderInUse means that another process serves from the folder. Two processes would not receive each other's
+	// messages, because they have no bus.
 	ErrFolderInUse = errors.New("another process serves from this folder")
 )
 
-// Config says where the engines are: both URLs, or neither.
+// Config says which engines to use. With both URLs it is scaled mode, with neither embedded mode.
 type Config struct {
-	DataDir     string // folder of the embedded database, without the URLs
+	DataDir     string // folder of the embedded database; used without URLs
 	RedisURL    string
 	DatabaseURL string
 }
 
-// Scaled tells whether there may be other instances.
+// Scaled reports whether the configuration is scaled mode, so that there may be other instances.
 func (c Config) Scaled() bool { return c.DatabaseURL != "" }
 
-// Books are the durable engines: the truth about rooms and money.
+// Books holds the engines in SQL, which hold the truth about rooms and money.
 type Books struct {
 	Chat   chat.Store
 	Ledger redpacket.Ledger
@@ -46,30 +46,32 @@ type Books struct {
 	sql sqlEngine
 }
 
-// sqlEngine keeps both contracts in one database.
+// sqlEngine is implemented by pgstore and sqlitestore: rooms and money in one database.
 type sqlEngine interface {
 	chat.Store
 	redpacket.Ledger
-	// Setting gives the value first put under the name; the first who asks puts what draw makes.
+	// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
+	// draw.
 	Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error)
+	RecountCirculation(ctx context.Context) error
 	io.Closer
 }
 
-// Engines are all that the services need.
+// Engines holds all engines that a server needs.
 type Engines struct {
 	*Books
 	Pool     redpacket.Pool
-	Bus      hub.Bus // nil: there are no other instances
+	Bus      hub.Bus // nil if there are no other instances
 	Presence chat.Presence
-	Limiter  chat.Limiter // of all instances
+	Limiter  chat.Limiter // over all instances
 	Local    chat.Limiter // of this instance alone
-	Name     string       // all of them in one line, for the log
+	Name     string       // one line for the log
 
-	ready func(context.Context) error // of those besides the books
+	ready func(context.Context) error // reports whether the engines other than Books can be reached
 	other io.Closer
 }
 
-// Open opens all engines, to serve with. It makes what is missing.
+// Open opens all engines of a server. It creates the folder and the schema if there are none.
 func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 	if c.Scaled() {
 		return openScaled(ctx, c, log)
@@ -120,7 +122,7 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 	}, nil
 }
 
-// MakeBooks opens the durable engines alone and brings their schema up to date. It makes what is missing.
+// MakeBooks opens only the engines in SQL and migrates their schema. If there is no database, it creates one.
 func MakeBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
 	if c.Scaled() {
 		sql, err := pgstore.Open(ctx, c.DatabaseURL, log)
@@ -136,7 +138,7 @@ func MakeBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) 
 	return &Books{Chat: sql, Ledger: sql, sql: sql}, nil
 }
 
-// OpenBooks opens the durable engines alone, beside a running server or without one. An embedded database must exist:
+// OpenBooks opens only the engines in SQL, even while a server runs. If the folder has no database, it fails with
 // ErrNoBooks.
 func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
 	if c.Scaled() {
@@ -152,24 +154,29 @@ func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) 
 	return MakeBooks(ctx, c, log)
 }
 
-// Setting gives the value first put under the name; the first who asks puts what draw makes.
+// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
+// draw.
 func (b *Books) Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error) {
 	return b.sql.Setting(ctx, name, draw)
 }
 
-// Ready tells whether the books can be reached.
+// RecountCirculation counts the money in circulation again. It must be called after the last instance of an older
+// version has stopped, because that version makes credits without counting them.
+func (b *Books) RecountCirculation(ctx context.Context) error { return b.sql.RecountCirculation(ctx) }
+
+// Ready returns nil if the SQL database can be reached.
 func (b *Books) Ready(ctx context.Context) error {
 	_, err := b.Chat.Epoch(ctx)
 	return err
 }
 
-// Close closes the durable engines; what is queued is answered first.
+// Close answers the queued calls and closes the engines in SQL.
 func (b *Books) Close() error { return b.sql.Close() }
 
-// Ready tells whether all engines can be reached.
+// Ready returns nil if all engines can be reached.
 func (e *Engines) Ready(ctx context.Context) error {
 	return errors.Join(e.Books.Ready(ctx), e.ready(ctx))
 }
 
-// Close closes all engines, the durable ones first, and gives an embedded database's folder free.
+// Close closes all engines, those in SQL first, and releases the data folder.
 func (e *Engines) Close() error { return errors.Join(e.Books.Close(), e.other.Close()) }

@@ -13,17 +13,21 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
+	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// quickStore has everybody in every room.
+// quickStore is a chat.Store without a database, in which every user is a member of every room.
 type quickStore struct{ chat.Store }
 
 func (quickStore) Standing(context.Context, string, string) (chat.Standing, error) {
 	return chat.Standing{Ever: true, In: true, Role: chat.Plain}, nil
 }
 
-// quickLedger knows every packet, and pays at once: what is measured is all but SQL.
+// quickLedger is a ledger without a database. Every packet exists in it, and it pays at once. So the benchmarks measure
+// everything except SQL.
 type quickLedger struct {
 	redpacket.Ledger
 	shares int
@@ -53,8 +57,8 @@ func (l quickLedger) Book(ctx context.Context, packet string) (redpacket.Book, e
 	return redpacket.Book{Packet: p, Status: redpacket.Drained, Claims: []redpacket.Paid{won}}, err
 }
 
-// Settle pays everybody in turn, as the callers come.
-func (l quickLedger) Settle(_ context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
+// Settle pays every claim at once.
+func (l quickLedger) Settle(_ context.Context, claims []redpacket.Claim) []redpacket.Settlement {
 	settled := make([]redpacket.Settlement, len(claims))
 	for i, c := range claims {
 		had := (l.paid.Add(1) - 1) / benchCrowd
@@ -63,20 +67,22 @@ func (l quickLedger) Settle(_ context.Context, claims []redpacket.Claim) ([]redp
 			Account: redpacket.Account{Balance: redpacket.Money(had+1) * 134, NextCommitment: "5c1b"},
 		}
 	}
-	return settled, nil
+	return settled
 }
+
+func (quickLedger) OutOfReach() error { return nil }
 
 const benchCrowd = 1000
 
-// quickServer is a server without SQL and without sockets; its callers are u-0, u-1 and so on.
-func quickServer(tb testing.TB, ledger quickLedger, change ...func(*Options)) (*Server, []Caller) {
+// quickServer returns a server without SQL and sockets, and callers with the IDs u-0, u-1 and so on.
+func quickServer(tb testing.TB, ledger quickLedger, change ...func(*Options)) (*Server, []api.Caller) {
 	tb.Helper()
 	log := slog.New(slog.DiscardHandler)
-	h := hub.New(hub.Options{Encode: NewEncoder().Encode, Ping: Ping, Log: log})
-	pub := NewPublisher(h)
+	h := hub.New(hub.Options{Encode: push.NewEncoder().Encode, Ping: push.Ping, Log: log})
+	pub := push.NewPublisher(h)
 	rooms := chat.New(quickStore{}, pub, chat.Options{Log: log})
 	packets := redpacket.New(ledger, memstore.NewPool(memstore.Options{}), rooms, pub, redpacket.Options{Log: log})
-	o := Options{JWT: JWT{Secret: testSecret}, Presence: memstore.NewDirectory().Presence(), Alone: true, Log: log}
+	o := Options{JWT: auth.JWT{Secret: testSecret}, Presence: memstore.NewDirectory().Presence(), Alone: true, Log: log}
 	for _, f := range change {
 		f(&o)
 	}
@@ -84,28 +90,28 @@ func quickServer(tb testing.TB, ledger quickLedger, change ...func(*Options)) (*
 	if err != nil {
 		tb.Fatal(err)
 	}
-	callers := make([]Caller, benchCrowd)
+	callers := make([]api.Caller, benchCrowd)
 	for i := range callers {
 		callers[i].User.ID = "u-" + strconv.Itoa(i)
 	}
 	return s, callers
 }
 
-// patient is a waiter to whom nothing takes long.
-type patient struct{}
-
-func (patient) Pending(redpacket.Result) bool { return false }
-
-// answered is what a session does with a frame of one command, but for its queues.
-func answered(tb testing.TB, s *Server, c Caller, e wire.Encoding, frame []byte) []byte {
+// answered does what a session does with a frame that holds one command, except for the session's queues. It returns
+// the reply.
+func answered(tb testing.TB, s *Server, c api.Caller, e wire.Encoding, frame []byte) []byte {
 	commands, err := wire.DecodeFrame(e, frame)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	began := time.Now()
 	rpc := commands[0].Rpc
-	c.waiter = patient{}
-	answer, err := s.answer(context.Background(), c, rpc.Method, rpc.Data, nil)
+	request := api.NewRequest(rpc.Method, rpc.Data)
+	if !s.commands.FromMemory(c.User.ID, &request) {
+		c.Pending = new(redpacket.PendingGrab)
+		defer time.AfterFunc(s.o.PendingAfter, func() {}).Stop()
+	}
+	answer, err := s.commands.Answer(context.Background(), c, &request)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -113,7 +119,7 @@ func answered(tb testing.TB, s *Server, c Caller, e wire.Encoding, frame []byte)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.metrics.command(methodOf(commands[0]), 0, time.Since(began))
+	s.metrics.command(request.Name(), 0, time.Since(began))
 	return reply
 }
 
@@ -121,12 +127,12 @@ func grabFrame(packet string) []byte {
 	return []byte(`{"id":1234,"rpc":{"method":"grab","data":{"packet":"` + packet + `"}}}`)
 }
 
-// TestAnswersAllocateLittle: a grab that is answered from memory makes the command, its data, the exchange, the id in it and
-// the reply.
+// TestAnswersAllocateLittle counts the allocations of grabs. A grab that is answered from memory may make five: the
+// command, its data, the call, the packet's id and the reply. A winning grab may make thirty.
 func TestAnswersAllocateLittle(t *testing.T) {
 	s, callers := quickServer(t, quickLedger{shares: 1, ended: true})
 	frame := grabFrame("018f3e6c2b7a4c0d9e1f2a3b4c5d6e7f")
-	for name, c := range map[string]Caller{"already": callers[0], "empty": callers[1]} {
+	for name, c := range map[string]api.Caller{"already": callers[0], "empty": callers[1]} {
 		if n := testing.AllocsPerRun(100, func() { answered(t, s, c, wire.JSON, frame) }); n > 5 {
 			t.Errorf("%s: %v allocations, want at most 5", name, n)
 		}
@@ -138,17 +144,17 @@ func TestAnswersAllocateLittle(t *testing.T) {
 	}
 }
 
-// BenchmarkAnswer is a grab of a finished packet, from the frame to the reply.
+// BenchmarkAnswer measures a grab of a finished packet, from the frame to the reply.
 func BenchmarkAnswer(b *testing.B) {
 	limited := func(o *Options) {
 		now := time.Now()
-		later := func() time.Time { now = now.Add(time.Second); return now } // every bucket is full
+		later := func() time.Time { now = now.Add(time.Second); return now } // so much time passes between calls that no rate limit is reached
 		o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{Now: later})
 	}
 	for _, test := range []struct {
 		name string
-		from int // the caller
-		each int // one more of them for each grab
+		from int // index of the first caller
+		each int // increment of the caller's index after each grab
 		with []func(*Options)
 	}{
 		{"empty", 1, 1, nil},
@@ -166,7 +172,8 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkWon is a grab that wins, without SQL and sockets: each packet has a share for every caller, and one more.
+// BenchmarkWon measures a winning grab, without SQL and sockets. Each packet has one share more than there are callers,
+// so it never ends.
 func BenchmarkWon(b *testing.B) {
 	s, callers := quickServer(b, quickLedger{shares: benchCrowd + 1, paid: new(atomic.Int64)})
 	b.ReportAllocs()

@@ -8,11 +8,14 @@ import (
 
 	"github.com/centrifugal/protocol"
 
+	"hongbao/web/api"
 	"hongbao/web/wire"
 )
 
-// TestAtOnce asks, in one frame, for a packet that is done as often as may be: the answers leave in one frame, in order.
+// TestAtOnce sends a frame full of grabs for a packet that has ended. The replies must leave in one frame, in order.
+// Before that it checks which requests can be answered from memory.
 func TestAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	boss := s.signIn(t, "boss", 100)
@@ -36,13 +39,13 @@ func TestAtOnce(t *testing.T) {
 		{"boss", "grab", `{"packet":"` + open + `"}`, false},
 		{"boss", "grab", `{}`, false},
 	} {
-		cmd := &protocol.Command{Rpc: &protocol.RPCRequest{Method: c.method, Data: []byte(c.data)}}
-		if got := s.remembered(c.user, cmd) != nil; got != c.want {
-			t.Errorf("%s of %s by %s is remembered: %v", c.method, c.data, c.user, got)
+		request := api.NewRequest(c.method, []byte(c.data))
+		if got := s.commands.FromMemory(c.user, &request); got != c.want {
+			t.Errorf("%s of %s by %s: from memory %t, want %t", c.method, c.data, c.user, got, c.want)
 		}
 	}
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		for range 10 { // a push may come between, and takes along what has been answered
+		for range 10 { // a push may come in between, and then leaves with some of the replies
 			if got := grabAtOnce(t, s, addr, e, packet); len(got) == wire.CommandsPerFrame {
 				return
 			}
@@ -51,7 +54,8 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// grabAtOnce asks, in one frame, as often as may be, waits for all answers and returns those in the first frame that has any.
+// grabAtOnce sends as many grabs as a frame may hold, in one frame, and waits for all replies. It returns the IDs in
+// the first frame that has a reply.
 func grabAtOnce(t *testing.T, s *testServer, addr string, e wire.Encoding, packet string) (first []uint32) {
 	t.Helper()
 	c, _ := connected(t, addr, e, "boss")

@@ -8,8 +8,10 @@ import (
 	"hongbao/web/wire"
 )
 
-// A client that asks for much at once gets all of it: what it asked for itself is no reason to call it slow.
+// TestManyLongRepliesAtOnce has a client request many long replies at once. It must receive all of them, and must not
+// be closed as slow.
 func TestManyLongRepliesAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {

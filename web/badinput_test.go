@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -8,32 +9,34 @@ import (
 	"strings"
 	"testing"
 
+	"hongbao/web/api"
 	"hongbao/web/wire"
 )
 
-// world is what bad requests are thrown at: a room with two members, a text and an open packet in it.
-type world struct {
+// requestFixture is a server with a room in which ann and bob are members. The room has a text and an open packet. The tests
+// send invalid requests to it.
+type requestFixture struct {
 	*testServer
-	ann, bob, eve, admin Caller // eve is in no room
+	ann, bob, eve, admin api.Caller // eve is not a member of the room
 	room, packet         string
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{testServer: newTestServer(t), admin: Caller{Admin: true}}
+func newRequestFixture(t *testing.T) *requestFixture {
+	w := &requestFixture{testServer: newTestServer(t), admin: api.Caller{Admin: true}}
 	w.ann, w.bob, w.eve = w.signIn(t, "u-ann", 10_000), w.signIn(t, "u-bob", 10_000), w.signIn(t, "u-eve", 10_000)
 	w.room = call[wire.CreateRoomReply](t, w.testServer, w.ann, "create_room", wire.CreateRoomRequest{Key: "room", Name: "Hall"}).Room.ID
 	call[wire.JoinReply](t, w.testServer, w.bob, "join", wire.JoinRequest{Room: w.room})
 	call[wire.SendReply](t, w.testServer, w.ann, "send", wire.SendRequest{Room: w.room, Key: "hello", Text: "hello"})
 	w.packet = call[wire.SendPacketReply](t, w.testServer, w.ann, "send_packet",
 		wire.SendPacketRequest{Room: w.room, Key: "packet", Total: 100, Count: new(3)}).Packet.ID
-	for _, c := range []Caller{w.ann, w.bob, w.eve} { // the first look at a wallet draws a seed
+	for _, c := range []api.Caller{w.ann, w.bob, w.eve} { // the first read of a wallet stores a seed in the database
 		call[wire.WalletReply](t, w.testServer, c, "wallet", wire.WalletRequest{})
 	}
 	return w
 }
 
-// good is a request of each command that would be answered, but for its key.
-func (w *world) good(method string) map[string]any {
+// good returns a valid request for a method. It would succeed, except that its key may be used already.
+func (w *requestFixture) good(method string) map[string]any {
 	return map[string]map[string]any{
 		"create_room":   {"key": "new", "name": "New", "members": []string{"u-bob"}},
 		"direct":        {"user": "u-bob"},
@@ -69,7 +72,7 @@ func (w *world) good(method string) map[string]any {
 	}[method]
 }
 
-// with is the good request with one field set to a JSON text, or without it when the text is empty.
+// with returns the request as JSON. The field is replaced by the JSON text, or removed if the text is empty.
 func with(t *testing.T, good map[string]any, field, text string) []byte {
 	t.Helper()
 	request := maps.Clone(good)
@@ -80,7 +83,7 @@ func with(t *testing.T, good map[string]any, field, text string) []byte {
 	return encoded(t, request)
 }
 
-// malformed are JSON texts that no field of a kind may have.
+// malformed returns JSON values that are invalid for the type of the field.
 func malformed(f reflect.StructField) []string {
 	if f.Type == reflect.TypeFor[json.RawMessage]() {
 		return []string{"null", `"x"`, "1", "true", "[{}]", `{"a":"\u0000"}`, `{"\u0000":1}`}
@@ -104,10 +107,11 @@ func malformed(f reflect.StructField) []string {
 	}
 }
 
-// TestMalformedRequests goes through every field of every command. Each fault is bad_request, names the
-// field, and changes nothing.
+// TestMalformedRequests sends each command with each field malformed. The error must be bad_request and name the field,
+// and the database must not change.
 func TestMalformedRequests(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newRequestFixture(t)
 	for method, cmd := range w.everyCommand() {
 		good := w.good(method)
 		if good == nil {
@@ -142,30 +146,27 @@ func TestMalformedRequests(t *testing.T) {
 }
 
 type commandUnderTest struct {
-	caller  Caller
+	caller  api.Caller
 	request any
 }
 
-// everyCommand reads the table: a new command without a good request fails the test.
-func (w *world) everyCommand() map[string]commandUnderTest {
+// everyCommand returns all commands of the tables of package wire. A command for which good has no request fails the
+// test.
+func (w *requestFixture) everyCommand() map[string]commandUnderTest {
 	all := map[string]commandUnderTest{}
-	for method, cmd := range commands {
-		all[method] = commandUnderTest{w.ann, requestOfCommand(cmd)}
+	for _, m := range wire.Methods {
+		all[m.Name] = commandUnderTest{w.ann, m.Request}
 	}
-	for method, cmd := range adminCommands {
-		all[method] = commandUnderTest{w.admin, requestOfCommand(cmd)}
+	for _, e := range wire.Endpoints {
+		if !e.Open {
+			all[e.Name] = commandUnderTest{w.admin, cmp.Or[any](e.Request, struct{}{})}
+		}
 	}
 	return all
 }
 
-// requestOfCommand makes an empty request of the type that the command's handler takes.
-func requestOfCommand(c command) any {
-	run, _ := reflect.TypeOf(c).FieldByName("run")
-	return reflect.Zero(run.Type.In(run.Type.NumIn() - 1).Elem()).Interface()
-}
-
-// unchanged checks that what run does leaves the database as it was.
-func (w *world) unchanged(t *testing.T, what string, run func()) {
+// unchanged runs run and checks that the database is the same afterwards.
+func (w *requestFixture) unchanged(t *testing.T, what string, run func()) {
 	t.Helper()
 	before := w.dump(t)
 	run()
@@ -174,8 +175,8 @@ func (w *world) unchanged(t *testing.T, what string, run func()) {
 	}
 }
 
-// mustRefuse checks the whole message of the error, and that nothing changed.
-func (w *world) mustRefuse(t *testing.T, c Caller, method string, data []byte, message string) {
+// mustRefuse runs a command, checks the whole error message, and checks that the database is unchanged.
+func (w *requestFixture) mustRefuse(t *testing.T, c api.Caller, method string, data []byte, message string) {
 	t.Helper()
 	w.unchanged(t, method+" "+string(data), func() {
 		if got := w.refused(t, c, method, data); got.Message != message {
@@ -184,12 +185,14 @@ func (w *world) mustRefuse(t *testing.T, c Caller, method string, data []byte, m
 	})
 }
 
-// TestForbiddenValues are requests of the right form that say what may not be.
+// TestForbiddenValues sends well-formed requests with values that are not allowed. Each must be refused with the right
+// error, and the database must not change.
 func TestForbiddenValues(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newRequestFixture(t)
 	long := func(n int) string { return `"` + strings.Repeat("包", n) + `"` }
 	for _, c := range []struct {
-		by                  Caller
+		by                  api.Caller
 		method, field, text string
 		message             string
 	}{
@@ -216,7 +219,7 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "edit", "text", long(4001), "too_long field=text"},
 		{w.ann, "edit", "seq", "0", "bad_request field=seq"},
 		{w.ann, "edit", "seq", "1000", "not_found field=seq"},
-		{w.ann, "edit", "seq", "2", "bad_request field=seq"}, // the packet
+		{w.ann, "edit", "seq", "2", "bad_request field=seq"}, // seq 2 is the packet, not a text
 		{w.bob, "edit", "", "", "forbidden"},
 		{w.ann, "recall", "seq", "2", "bad_request field=seq"},
 		{w.bob, "recall", "", "", "forbidden"},
@@ -261,7 +264,7 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "send_packet", "ttl_s", "0", "bad_request field=ttl_s"},
 		{w.ann, "send_packet", "ttl_s", "4", "bad_request field=ttl_s"},
 		{w.ann, "send_packet", "ttl_s", "604801", "limit_exceeded field=ttl_s"},
-		{w.ann, "send_packet", "ttl_s", "18446744134", "limit_exceeded field=ttl_s"}, // in nanoseconds it wraps to a minute
+		{w.ann, "send_packet", "ttl_s", "18446744134", "limit_exceeded field=ttl_s"}, // in nanoseconds it overflows to one minute
 		{w.ann, "send_packet", "ttl_s", "9007199254740991", "limit_exceeded field=ttl_s"},
 		{w.ann, "send_packet", "key", `"hello"`, "key_reused"},
 		{w.ann, "send_packet", "key", `"hello","total":0`, "key_reused"},
@@ -280,7 +283,7 @@ func TestForbiddenValues(t *testing.T) {
 	w.mustRefuse(t, w.ann, "send_packet", with(t, w.good("send_packet"), "commitment", `"0000"`), "conflict next_commitment="+current)
 }
 
-// withText is with, for texts that may bring further fields along.
+// withText returns the request with one field replaced. The text may contain further fields after the value.
 func withText(t *testing.T, good map[string]any, field, text string) []byte {
 	t.Helper()
 	rest := string(with(t, good, field, ""))
@@ -298,9 +301,11 @@ func manyUsers(n int) string {
 	return `["` + strings.Join(slices.Repeat([]string{"u-bob"}, n), `","`) + `"]`
 }
 
-// TestUnknownThings asks for rooms and packets that do not exist, or of which one knows nothing.
+// TestUnknownThings names missing rooms and packets, and existing ones that eve, a non-member, uses. Missing things and
+// eve's packets must be not_found, and eve's rooms not_member. It also sends unknown and forbidden commands.
 func TestUnknownThings(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newRequestFixture(t)
 	for method, cmd := range w.everyCommand() {
 		for _, field := range []string{"room", "packet"} {
 			if _, ok := w.good(method)[field]; !ok {
@@ -308,7 +313,7 @@ func TestUnknownThings(t *testing.T) {
 			}
 			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"0191d7a0-0000-7000-8000-000000000000"`), "not_found")
 			w.mustRefuse(t, cmd.caller, method, with(t, w.good(method), field, `"'; drop table rooms --"`), "not_found")
-			switch { // a room that everyone may find is no secret; its packets are
+			switch { // anyone can find a public room, so it is not hidden from eve; its packets are
 			case field == "packet":
 				w.mustRefuse(t, w.eve, method, with(t, w.good(method), "", ""), "not_found")
 			case method != "join":
@@ -318,7 +323,7 @@ func TestUnknownThings(t *testing.T) {
 	}
 	w.mustRefuse(t, w.ann, "no_such_command", nil, "unknown_command")
 	w.mustRefuse(t, w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`), "unknown_command")
-	if _, err := w.callAdmin(t.Context(), w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`)); w.failure(err).Code != wire.CodeForbidden {
+	if _, err := w.callAdmin(t.Context(), w.ann, "credit", []byte(`{"user":"u-ann","amount":5,"key":"mine"}`)); w.errors.Failure(err).Code != wire.CodeForbidden {
 		t.Errorf("a member's credit: %v, want forbidden", err)
 	}
 }

@@ -14,14 +14,16 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"hongbao/web/auth"
 	"hongbao/web/webtest"
 )
 
-// These tests visit the page as people do. They are run by names that keep them from the race detector.
+// These tests use the page in a browser, as users do. Their names exclude them from runs with the race detector.
 
 func withGuests(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 1000} }
 
-// TestBrowserGuest: a name is all that is asked; the browser knows who one is until he signs out.
+// TestBrowserGuest signs in as a guest. Only a name may be required. The browser must keep the guest until they sign
+// out.
 func TestBrowserGuest(t *testing.T) {
 	page := "http://" + newTestServer(t, withGuests).listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{Phone: true})
@@ -56,7 +58,7 @@ func TestBrowserGuest(t *testing.T) {
 	}
 }
 
-// TestBrowserToken: without guests one needs a token, which is kept nowhere.
+// TestBrowserToken signs in on a server without guests. A token must be required, and the browser must not store it.
 func TestBrowserToken(t *testing.T) {
 	page := "http://" + newTestServer(t).listen(t)
 	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
@@ -74,7 +76,8 @@ func TestBrowserToken(t *testing.T) {
 	ann.Sees("open it from there")
 }
 
-// hostPage is the page of a host, which gives tokens as host.js says, to whoever asks: in a frame, and in a window.
+// hostPage is the page of a host. It shows the chat in a frame, can open it in a window, and answers every request for
+// a token.
 const hostPage = `<!doctype html><title>host</title><link rel="icon" href="data:,"><script>
   window.asked = [];
   addEventListener('message', async (e) => {
@@ -85,20 +88,22 @@ const hostPage = `<!doctype html><title>host</title><link rel="icon" href="data:
   addEventListener('click', () => open(document.querySelector('iframe').src));
 </script><button>Open</button><iframe src="%s"></iframe>`
 
-// openHost serves such a page, and the tokens to it.
+// openHost serves a hostPage that embeds the given page, and tokens that are valid for ttl. It returns the host's
+// origin.
 func openHost(t *testing.T, page *string, ttl time.Duration) (origin string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, hostPage, *page) })
 	mux.HandleFunc("GET /token", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(mint(t, Claims{User: "ann"}, ttl)))
+		_, _ = w.Write([]byte(mint(t, auth.Claims{User: "ann"}, ttl)))
 	})
 	host := httptest.NewServer(mux)
 	t.Cleanup(host.Close)
 	return host.URL
 }
 
-// TestBrowserHost: the page of an allowed origin says who one is, as often as it is asked; nobody else's is heard.
+// TestBrowserHost embeds the page in an allowed host and in another one. The allowed host must be asked for a token
+// again when one expires. Tokens of the other host must be ignored.
 func TestBrowserHost(t *testing.T) {
 	var page string
 	host, stranger := openHost(t, &page, 4*time.Second), openHost(t, &page, time.Hour)
@@ -114,7 +119,7 @@ func TestBrowserHost(t *testing.T) {
 	mallory.Expect("frame-ancestors")
 	mallory.Press("button", "Open")
 	awaitAsk(t, mallory, `asked.length > 0`)
-	time.Sleep(300 * time.Millisecond) // for what must not happen there is nothing to wait for
+	time.Sleep(300 * time.Millisecond) // time for a sign-in that must not happen
 	if n := users(); n != 0 {
 		t.Errorf("a stranger's token let %d in", n)
 	}
@@ -125,10 +130,10 @@ func TestBrowserHost(t *testing.T) {
 		t.Errorf("%d are in", n)
 	}
 	again := ann.Again(t, page, webtest.Screen{})
-	again.Sees("open it from there") // nothing was kept
+	again.Sees("open it from there") // the browser stored nothing
 }
 
-// awaitAsk waits until something is so on a page.
+// awaitAsk waits until a JavaScript condition holds on the visitor's page.
 func awaitAsk(t *testing.T, v *webtest.Visitor, condition string) {
 	t.Helper()
 	webtest.Ask[bool](v.Tab, fmt.Sprintf(`new Promise((resolve) => {
@@ -137,7 +142,8 @@ func awaitAsk(t *testing.T, v *webtest.Visitor, condition string) {
 	})`, condition))
 }
 
-// TestBrowserLink: a line that is cut is told of, and that it is well again; nothing moves for it.
+// TestBrowserLink interrupts the connection. The page must show the interruption and the recovery, and its layout must
+// not move.
 func TestBrowserLink(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
@@ -149,7 +155,7 @@ func TestBrowserLink(t *testing.T) {
 		t.Helper()
 		return webtest.Ask[string](ann.Tab, `JSON.stringify([...document.querySelectorAll('h2, button')].map((e) => e.getBoundingClientRect().top))`)
 	}
-	ann.Expect("closed before the connection is established") // tries that the SDK gives up for a better one
+	ann.Expect("closed before the connection is established") // attempts that the SDK gives up when it finds a better transport
 	before := where()
 	cut(t, ann, true)
 	ann.Sees("You’re offline")

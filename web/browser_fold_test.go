@@ -6,20 +6,21 @@ import (
 	"testing"
 )
 
-// appPolicy is what parts of the page must live with; one more than the page has would let them do what it may not.
+// appPolicy is the Content-Security-Policy for the tests of the page's modules. It allows no more than the policy of
+// the real page.
 const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'"
 
-// appPage is the page with nothing on it.
+// appPage is the page without any content.
 const appPage = `<!doctype html><title>parts</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/style/tokens.css">
 <link rel="stylesheet" href="/style/base.css"><link rel="stylesheet" href="/style/layout.css"><link rel="stylesheet" href="/style/timeline.css">
 <body><div id="app"><div class="shell" data-room="yes"><main class="room"></main></div></div>`
 
-// TestBrowserFold runs parts of the page by themselves: the modules in testdata/app.
+// TestBrowserFold runs the tests of single modules of the page in a browser. The tests are modules in testdata/app.
 func TestBrowserFold(t *testing.T) {
 	runModules(t, appSite(t), "app/fold", "app/text", "app/place", "app/told", "app/hostile")
 }
 
-// appSite serves the page's files, and the tests of its parts.
+// appSite serves the files of the page and the test modules. It returns the URL.
 func appSite(t *testing.T) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -8,12 +8,12 @@ import (
 	"hongbao/web/wire"
 )
 
-// TestBrowserGoverning: an owner names the room, mutes, puts out, bans and lets back, each asked where it hurts; refusals are
-// told in words, and what the room tells is seen at once.
+// TestBrowserGoverning has an owner rename the room, and mute, remove, ban and unban members. Destructive commands must
+// be confirmed first. Refusals must be shown as text, and all changes must be shown at once.
 func TestBrowserGoverning(t *testing.T) {
 	s := newTestServer(t, withGuests)
-	bob := s.afar(t, "Bob")
-	ann := comesIn(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
 	me := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
 	room := bob.does("create_room", `"name":"Tea","members":[%q]`, me).Room.ID
 	bob.does("set_role", `"room":%q,"user":%q,"role":"owner"`, room, me)
@@ -39,7 +39,7 @@ func TestBrowserGoverning(t *testing.T) {
 
 	ann.Press("button", "Ban")
 	ann.Sees("Ban Bob?")
-	ann.Key("\x1b") // Escape closes the question alone
+	ann.Key("\x1b") // Escape closes only the question
 	ann.Misses("Ban Bob?")
 	ann.Press("button", "Remove from the room")
 	ann.Press("button", "Remove")
@@ -60,11 +60,12 @@ func TestBrowserGoverning(t *testing.T) {
 	ann.Sees("No rooms yet", "Coffee was deleted.")
 }
 
-// TestBrowserWallet: what comes and goes is listed in words, also while one looks at it, and counted by year.
+// TestBrowserWallet shows the wallet. Transfers must be listed with a description, also new ones while the list is
+// open, and summed up by year.
 func TestBrowserWallet(t *testing.T) {
 	s := newTestServer(t, withGuests)
-	bob := s.afar(t, "Bob")
-	ann := comesIn(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
 	token := webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest')`)
 	me := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
 	room := bob.does("create_room", `"name":"Tea","members":[%q]`, me).Room.ID

@@ -10,22 +10,22 @@ import (
 	"hongbao/web/wire"
 )
 
-// afar is somebody who acts over HTTP, for there is no need to see it.
-type afar struct {
+// httpGuest is a guest that acts over HTTP, without a browser.
+type httpGuest struct {
 	t *testing.T
 	h http.Handler
 	wire.GuestReply
 	keys int
 }
 
-func (s *testServer) afar(t *testing.T, name string) *afar {
+func (s *testServer) httpGuest(t *testing.T, name string) *httpGuest {
 	t.Helper()
 	h := s.Handler()
-	return &afar{t: t, h: h, GuestReply: mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", fmt.Sprintf(`{"name":%q}`, name)), 200)}
+	return &httpGuest{t: t, h: h, GuestReply: mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", fmt.Sprintf(`{"name":%q}`, name)), 200)}
 }
 
-// does a command that has a key, or needs none.
-func (a *afar) does(method, fields string, args ...any) (reply struct {
+// does runs a command, with a new key. fields are the other fields of the request, as JSON.
+func (a *httpGuest) does(method, fields string, args ...any) (reply struct {
 	Room wire.Room
 	Seq  int64
 }) {
@@ -38,8 +38,8 @@ func (a *afar) does(method, fields string, args ...any) (reply struct {
 	}](a.t, ask(a.t, a.h, "POST", "/v1/commands/"+method, a.Token, body), 200)
 }
 
-// comesIn is a visitor who is a guest already.
-func comesIn(t *testing.T, b *webtest.Chromium, page, name string, s webtest.Screen) *webtest.Visitor {
+// visitAsGuest opens the page in a new browser profile and signs in as a guest.
+func visitAsGuest(t *testing.T, b *webtest.Chromium, page, name string, s webtest.Screen) *webtest.Visitor {
 	t.Helper()
 	v := b.Visit(t, page, s)
 	v.Fill("What may we call you?", name)
@@ -50,8 +50,8 @@ func comesIn(t *testing.T, b *webtest.Chromium, page, name string, s webtest.Scr
 
 func title(v *webtest.Visitor) string { return webtest.Ask[string](v.Tab, `document.title`) }
 
-// mustBeListed wants the rows of the list to begin so, in this order.
-func mustBeListed(t *testing.T, v *webtest.Visitor, want ...string) {
+// mustListRooms checks that the rows of the list of rooms begin with the given texts, in this order.
+func mustListRooms(t *testing.T, v *webtest.Visitor, want ...string) {
 	t.Helper()
 	rows := webtest.Ask[[]string](v.Tab, `[...document.querySelectorAll('.room-row-words')].map((e) => e.innerText.replace(/\s+/g, ' '))`)
 	if len(rows) != len(want) {
@@ -64,11 +64,12 @@ func mustBeListed(t *testing.T, v *webtest.Visitor, want ...string) {
 	}
 }
 
-// TestBrowserRoomList: what was said last, by whom, and how much of it one has not read; also of what came while one was away.
+// TestBrowserRoomList looks at the list of rooms. Each row must show the last message, its sender and the number of
+// unread messages, also for messages sent while the user was offline.
 func TestBrowserRoomList(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
-	ann, bob := comesIn(t, webtest.Browser(t), page, "Ann", webtest.Screen{Phone: true}), s.afar(t, "<i>Bob")
+	ann, bob := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{Phone: true}), s.httpGuest(t, "<i>Bob")
 	ann.Press("button", "New room")
 	ann.Press("button", "Make the room")
 	ann.Sees("Please give the room a name.")
@@ -97,35 +98,35 @@ func TestBrowserRoomList(t *testing.T) {
 	bob.does("recall", `"room":%q,"seq":%d`, id, seq)
 	ann.Sees("took a message back")
 	want := []string{bob.User.Name, "Cake", "Tea"}
-	mustBeListed(t, ann, want...)
+	mustListRooms(t, ann, want...)
 
-	ann.Reload() // now it has to be asked for
+	ann.Reload() // after a reload the page must request the last messages
 	ann.Sees("just you", "[Red packet]", ": for you all", "took a message back")
-	mustBeListed(t, ann, want...)
+	mustListRooms(t, ann, want...)
 	if got := title(ann); got != "(3) hongbao" {
 		t.Errorf("the title is %q", got)
 	}
 	ann.Press("searchbox", "Search your rooms")
 	ann.Key("ca")
 	ann.Misses("just you")
-	mustBeListed(t, ann, "Cake")
+	mustListRooms(t, ann, "Cake")
 	ann.Key("\r")
 	ann.Key("\r")
 	ann.Has("heading", "Cake")
 }
 
-// TestBrowserComingIn: into rooms that are open to everyone, by a list, a search and a link; and not into others.
+// TestBrowserComingIn joins public rooms from the list, by search and by a link. Private rooms must not be reachable.
 func TestBrowserComingIn(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	page := "http://" + s.listen(t)
-	bob := s.afar(t, "Bob")
+	bob := s.httpGuest(t, "Bob")
 	tea := bob.does("create_room", `"name":"Tea"`).Room.ID
 	for i := range 30 {
 		bob.does("create_room", `"name":"Table %d"`, i)
 	}
 	secret := bob.does("create_room", `"name":"Secret","kind":"private"`).Room.ID
 	browser := webtest.Browser(t)
-	ann := comesIn(t, browser, page, "Ann", webtest.Screen{})
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
 	ann.Press("button", "Join Table 29")
 	ann.Has("heading", "Table 29")
 	ann.Press("button", "Find")

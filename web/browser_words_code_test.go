@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// pageText is what the modules of the page name.
+// pageText holds the paths of texts that the page's modules mention.
 type pageText struct {
-	asked map[string]string // the places that t is called with, as they are written, and a file of each
-	plain map[string]bool   // all strings
-	made  []*regexp.Regexp  // the places that templates may make
+	asked map[string]string // paths in calls of t, as written in the code, and a file that has each
+	plain map[string]bool   // all string literals that look like a path
+	made  []*regexp.Regexp  // patterns for the paths that template literals can give
 }
 
 var (
@@ -59,7 +59,7 @@ func (p *pageText) read(file, code string) {
 	}
 }
 
-// says tells whether a word is named somewhere.
+// says reports whether a path of a text is mentioned anywhere in the code.
 func (p *pageText) says(place string) bool {
 	if p.plain[place] {
 		return true
@@ -72,7 +72,7 @@ func (p *pageText) says(place string) bool {
 	return false
 }
 
-// placePattern matches the places that a string or template may stand for.
+// placePattern returns a pattern for the paths that a string or template literal can give.
 func placePattern(written string) *regexp.Regexp {
 	parts := hole.Split(written, -1)
 	for i := range parts {
@@ -81,7 +81,7 @@ func placePattern(written string) *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.Join(parts, `[^.]+`) + "$")
 }
 
-// firstArgument is the code up to the comma or the parenthesis that ends it.
+// firstArgument returns the code of the first argument of a call. code begins after the opening parenthesis.
 func firstArgument(code string) string {
 	depth := 0
 	var quote rune

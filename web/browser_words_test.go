@@ -15,11 +15,11 @@ import (
 	"hongbao/web/wire"
 )
 
-// spoken are the words of each language by place: what they say of one and of many.
+// spoken holds, by language and path, the texts of the page: one, or one for singular and one for plural.
 type spoken map[string]map[string][]string
 
-// TestBrowserWords: what the page says is there in every language, nothing is named that is not there, and nothing is there
-// that is never said.
+// TestBrowserWords compares the texts with the code. Every language must have every text that the code mentions, and no
+// text may be unused.
 func TestBrowserWords(t *testing.T) {
 	words := pageWords(t)
 	if len(words) < 2 {
@@ -64,7 +64,7 @@ func TestBrowserWords(t *testing.T) {
 	}
 }
 
-// mustBeChinese: between Chinese letters stand Chinese signs; what is sent when no greeting was written is the server's.
+// mustBeChinese checks that Chinese texts use Chinese punctuation, and that the default greeting is the server's.
 func mustBeChinese(t *testing.T, said map[string][]string) {
 	t.Helper()
 	foreign := regexp.MustCompile(`\p{Han}[,:;!?()]|[,:;!?()]\p{Han}`)
@@ -79,7 +79,7 @@ func mustBeChinese(t *testing.T, said map[string][]string) {
 	}
 }
 
-// TestBrowserFormat runs what writes and reads money and times.
+// TestBrowserFormat tests the functions that format and parse money and times.
 func TestBrowserFormat(t *testing.T) {
 	runModules(t, appSite(t), "app/format")
 }
@@ -91,7 +91,7 @@ func pageWords(t *testing.T) (words spoken) {
 	return webtest.Ask[spoken](tab, `import('/test/app/words.js').then(({ flat }) => flat())`)
 }
 
-// errorWords are those of the wire, and those of the client's own errors.
+// errorWords returns the words of all errors of the wire and of the SDK.
 func errorWords() (words []string) {
 	for code := range wire.Code(5000) {
 		if word := code.Word(); word != "" {
@@ -101,7 +101,8 @@ func errorWords() (words []string) {
 	return append(words, "unknown", "closed")
 }
 
-// isErrorWord tells whether errors may have such a word, alone or with the field that it is about, or be the end of a connection.
+// isErrorWord reports whether a text is for an error: the error's word, the word with the name of a field, or the
+// reason of a close.
 func isErrorWord(word string) bool {
 	if code, isEnd := strings.CutPrefix(word, "closed_"); isEnd {
 		return slices.Contains([]string{"3500", "3501", "3502", "3503", "3504"}, code)
@@ -112,7 +113,7 @@ func isErrorWord(word string) bool {
 	})
 }
 
-// isField tells whether a request has a field of that name.
+// isField reports whether any request has a field of this name.
 func isField(name string) bool {
 	requests := []any{wire.GuestRequest{}}
 	for _, method := range wire.Methods {

@@ -4,33 +4,37 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"hongbao/web/api"
+	"hongbao/web/auth"
 )
 
-// callerOf is whom a request's token names.
-func (s *Server) callerOf(ctx context.Context, r *http.Request) (Caller, error) {
-	token, _ := bearer(r)
-	who, err := s.authenticate(ctx, r, token)
+// callerOf returns the user whose token the request carries, as the caller of commands.
+func (s *Server) callerOf(ctx context.Context, r *http.Request) (api.Caller, error) {
+	token, _ := auth.Bearer(r)
+	identity, err := s.authenticate(ctx, r, token)
 	if err != nil {
-		return Caller{}, err
+		return api.Caller{}, err
 	}
-	return Caller{User: who.user, Admin: who.admin}, s.chat.Admit(ctx, who.user, who.issued)
+	return api.Caller{User: identity.User, Admin: identity.Admin}, s.chat.Admit(ctx, identity.User, identity.Issued)
 }
 
-// authenticate is verify for a request, in the words of the error table: of bad tokens only expired ones are told apart.
-func (s *Server) authenticate(ctx context.Context, r *http.Request, token string) (identity, error) {
-	who, err := s.verify(ctx, token)
-	if errors.Is(err, errTokenInvalid) {
+// authenticate verifies the token of a request and admits its user. All invalid tokens get the same error, except
+// expired ones.
+func (s *Server) authenticate(ctx context.Context, r *http.Request, token string) (auth.Identity, error) {
+	identity, err := s.verify(ctx, token)
+	if errors.Is(err, auth.ErrInvalid) {
 		s.o.Log.Debug("request refused", "client", s.proxies.client(r), "path", r.URL.Path)
-		return identity{}, errUnauthorized
+		return auth.Identity{}, errUnauthorized
 	}
-	return who, err
+	return identity, err
 }
 
-// verify tells who the bearer of a token is. Why it is bad is for the operator alone.
-func (s *Server) verify(ctx context.Context, token string) (identity, error) {
-	who, err := s.tokens.verify(ctx, token)
+// verify returns the identity that a token proves. Why a token is invalid is only logged.
+func (s *Server) verify(ctx context.Context, token string) (auth.Identity, error) {
+	identity, err := s.tokens.Verify(ctx, token)
 	if err != nil {
 		s.o.Log.Debug("token refused", "err", err)
 	}
-	return who, err
+	return identity, err
 }

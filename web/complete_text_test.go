@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"hongbao/web/wire"
 )
 
-// Nothing of the protocol is missing from either document, the text, or the golden frames.
+// TestNothingIsMissing checks that the protocol's pages and the golden frames cover every command, push, kind and code.
+// Tests in package spec check its documents.
 func TestNothingIsMissing(t *testing.T) {
 	text := protocolText(t)
 	missing := func(in, what string) { t.Errorf("%s is not in %s", what, in) }
@@ -27,85 +27,42 @@ func TestNothingIsMissing(t *testing.T) {
 	for _, m := range wire.Methods {
 		frame("reply-" + m.Name)
 		if !strings.Contains(text, "`"+m.Name+"`") {
-			missing("PROTOCOL.md", m.Name)
+			missing("docs/protocol", m.Name)
 		}
 	}
 	for _, e := range wire.Endpoints {
 		if !strings.Contains(text, "/"+e.Name) {
-			missing("PROTOCOL.md", e.Path)
+			missing("docs/protocol", e.Path)
 		}
 	}
 	for _, k := range wire.Kinds {
 		frame("push-" + k.Kind)
 		if !strings.Contains(text, "`"+k.Kind+"` ") {
-			missing("PROTOCOL.md", k.Kind)
+			missing("docs/protocol", k.Kind)
 		}
 	}
 	for _, p := range wire.PushNames {
 		frame("push-" + p.Name)
 		if !strings.Contains(text, "`"+p.Name+" {") && !strings.Contains(text, "`"+p.Name+"` (") {
-			missing("PROTOCOL.md", p.Name)
+			missing("docs/protocol", p.Name)
 		}
 	}
 	for _, c := range wire.Codes() {
 		if !regexp.MustCompile(fmt.Sprintf("\\b%d\\b[^`]{0,8}`%s`", c, c.Word())).MatchString(text) {
-			missing("PROTOCOL.md", c.Word())
+			missing("docs/protocol", c.Word())
 		}
 	}
 	for _, c := range wire.Closes() {
 		if !strings.Contains(text, fmt.Sprintf("%d `%s`", c.Code, c.Reason)) {
-			missing("PROTOCOL.md", c.Reason)
-		}
-	}
-	for name, s := range specs() {
-		for _, what := range s.lacks(name) {
-			missing(name, what)
+			missing("docs/protocol", c.Reason)
 		}
 	}
 }
 
-// lacks lists what is not in a document.
-func (s spec) lacks(name string) (all []string) {
-	want := func(what, at string) {
-		if s.at(at) == nil {
-			all = append(all, what)
-		}
-	}
-	in := func(what string, list []any, key string, value any) {
-		if !slices.ContainsFunc(list, func(item any) bool { return reflect.DeepEqual(item.(object)[key], value) }) {
-			all = append(all, what)
-		}
-	}
-	for _, m := range wire.Methods {
-		if name == "openapi" {
-			want(m.Name, "#/paths/~1v1~1commands~1"+m.Name)
-		} else {
-			want(m.Name, "#/operations/"+m.Name)
-		}
-	}
-	for _, p := range wire.PushNames {
-		want(p.Name, "#/components/schemas/Message/properties/"+p.Name)
-	}
-	kinds := mapped(list(s.at("#/components/schemas/Entry/oneOf")), func(k any) any { return k.(object)["properties"].(object)["kind"] })
-	for _, k := range wire.Kinds {
-		in(k.Kind, kinds, "const", k.Kind)
-	}
-	for _, c := range wire.Codes() {
-		in(c.Word(), list(s.at("#/components/schemas/Code/oneOf")), "const", float64(c))
-	}
-	where := "#/channels/socket/x-closes"
-	if name == "openapi" {
-		where = "#/paths/~1v1~1socket/get/x-closes"
-	}
-	for _, c := range wire.Closes() {
-		in(c.Reason, list(s.at(where)), "code", float64(c.Code))
-	}
-	return all
-}
-
-// The table of section 4 names every field of each request and reply.
+// TestTheTextNamesEveryField checks that the table of all commands in the protocol's pages names every field of each
+// request and reply.
 func TestTheTextNamesEveryField(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("wire", "PROTOCOL.md"))
+	text, err := os.ReadFile(filepath.Join("docs", "protocol", "commands.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +83,6 @@ func TestTheTextNamesEveryField(t *testing.T) {
 			continue
 		}
 		where := []string{cells[2], cells[3]}
-		if m.Name == "grab" {
-			where[1] = "packet outcome amount rank at balance claimed count" // it has a section of its own
-		}
 		for i, kind := range []reflect.Type{reflect.TypeOf(m.Request), reflect.TypeOf(m.Reply)} {
 			for f := range kind.Fields() {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -140,12 +94,20 @@ func TestTheTextNamesEveryField(t *testing.T) {
 	}
 }
 
-// protocolText is the document on one line, for it breaks its lines anywhere.
+// protocolText returns the pages of the protocol as one line, so that a test finds a phrase wherever its lines break.
 func protocolText(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("wire", "PROTOCOL.md"))
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob(filepath.Join("docs", "protocol", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("pages of the protocol: %v, %v", pages, err)
 	}
-	return strings.Join(strings.Fields(string(text)), " ")
+	var words []string
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words = append(words, strings.Fields(string(text))...)
+	}
+	return strings.Join(words, " ")
 }

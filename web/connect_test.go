@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/centrifugal/protocol"
 
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
@@ -20,6 +20,7 @@ func dataOf(t *testing.T, r *protocol.ConnectResult) (data wire.ConnectData) {
 }
 
 func TestConnectReply(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.Version = "1.2.3" })
 	addr := s.listen(t)
 	ann, bob := s.signIn(t, "ann", 500), s.signIn(t, "bob", 0)
@@ -56,18 +57,19 @@ func TestConnectReply(t *testing.T) {
 }
 
 func TestConnectRefused(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		t.Run("expired, then a new one", func(t *testing.T) {
 			c := dial(t, addr, e)
-			c.send(`{"id":1,"connect":{"token":"` + mint(t, Claims{User: "ann"}, -time.Second) + `"}}`)
+			c.send(`{"id":1,"connect":{"token":"` + mint(t, auth.Claims{User: "ann"}, -time.Second) + `"}}`)
 			mustFail(t, c.next(), wire.CodeTokenExpired)
 			c.connect(goodToken(t, "ann"), "{}")
 		})
 		t.Run("expired, then something else", func(t *testing.T) {
 			c := dial(t, addr, e)
-			c.send(`{"id":1,"connect":{"token":"`+mint(t, Claims{User: "ann"}, -time.Second)+`"}}`, `{"id":2,"rpc":{"method":"wallet"}}`)
+			c.send(`{"id":1,"connect":{"token":"`+mint(t, auth.Claims{User: "ann"}, -time.Second)+`"}}`, `{"id":2,"rpc":{"method":"wallet"}}`)
 			mustFail(t, c.next(), wire.CodeTokenExpired)
 			c.mustClose(wire.CloseProtocolError)
 		})
@@ -106,14 +108,14 @@ func TestConnectRefused(t *testing.T) {
 }
 
 func TestNoConnectInTime(t *testing.T) {
-	t.Parallel() // it waits for the clock
+	t.Parallel() // it waits for a timeout
 	s := newTestServer(t, func(o *Options) { o.ConnectWithin = time.Second })
 	addr := s.listen(t)
 	c := dial(t, addr, wire.JSON)
-	c.send(`{}`) // a pong is no connect
+	c.send(`{}`) // a pong does not count as the connect command
 	c.mustClose(wire.CloseNoConnect)
 
-	// Who connected in time stays: the token's end is what counts now.
+	// A client that has connected in time is not closed by this timeout.
 	inTime, _ := connected(t, addr, wire.JSON, "ann")
 	late := dial(t, addr, wire.JSON)
 	late.mustClose(wire.CloseNoConnect)
@@ -121,11 +123,12 @@ func TestNoConnectInTime(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		c, connected := connected(t, addr, e, "ann")
-		c.send(`{"id":2,"refresh":{"token":"` + mint(t, Claims{User: "ann", Name: "Renamed"}, 2*time.Hour) + `"}}`)
+		c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, 2*time.Hour) + `"}}`)
 		r := c.next()
 		if r.Id != 2 || r.Refresh == nil || r.Refresh.Client != connected.Client || !r.Refresh.Expires || r.Refresh.Ttl < 7190 || r.Refresh.Ttl > 7200 {
 			t.Fatalf("refresh: %v", r)
@@ -135,7 +138,7 @@ func TestRefresh(t *testing.T) {
 		if members[0].User.Name != "Renamed" || !members[0].Online {
 			t.Errorf("after a refresh with another name: %+v", members[0])
 		}
-		c.send(`{"id":5,"refresh":{"token":"` + mint(t, Claims{User: "ann"}, -time.Second) + `"}}`)
+		c.send(`{"id":5,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann"}, -time.Second) + `"}}`)
 		mustFail(t, c.next(), wire.CodeTokenExpired)
 		c.send(`{"id":6,"refresh":{"token":"` + goodToken(t, "bob") + `"}}`)
 		c.mustClose(wire.CloseInvalidToken)
@@ -145,15 +148,16 @@ func TestRefresh(t *testing.T) {
 	c.mustClose(wire.CloseInvalidToken)
 }
 
-// A connect that came in time is answered, however long the store takes: 3502 would stop its client for ever.
+// TestConnectIsSlow has a store that is slow during a connect. The connect must be answered, however long it takes:
+// close code 3502 would stop its client permanently.
 func TestConnectIsSlow(t *testing.T) {
-	t.Parallel() // it waits for the clock
+	t.Parallel() // it waits for a timeout
 	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 200 * time.Millisecond })
 	addr := s.listen(t)
 	release := s.holdCommits(t)
 	c := dial(t, addr, wire.JSON)
 	c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
-	dial(t, addr, wire.JSON).mustClose(wire.CloseNoConnect) // later than the other one, had it not connected
+	dial(t, addr, wire.JSON).mustClose(wire.CloseNoConnect) // opened after the slow one, so the slow one was not closed
 	release()
 	if r := c.next(); r.Connect == nil {
 		t.Fatalf("after a slow connect: %v", r)
@@ -161,13 +165,14 @@ func TestConnectIsSlow(t *testing.T) {
 	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
 }
 
-// A socket lives a while longer than its token, and no more than that when no newer one comes.
+// TestTokenRunsOut keeps a socket beyond the expiry of its token. It must stay open for the grace time, and then be
+// closed if the client sends no newer token.
 func TestTokenRunsOut(t *testing.T) {
-	t.Parallel() // it waits for the clock
+	t.Parallel() // it waits for a timeout
 	s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
 	addr := s.listen(t)
 	c, refreshed := dial(t, addr, wire.JSON), dial(t, addr, wire.JSON)
-	short := mint(t, Claims{User: "ann"}, 3*time.Second)
+	short := mint(t, auth.Claims{User: "ann"}, 3*time.Second)
 	if r := c.connect(short, "{}"); !r.Expires || r.Ttl < 1 || r.Ttl > 3 {
 		t.Errorf("ttl %d of a token of 3 s", r.Ttl)
 	}
@@ -178,11 +183,13 @@ func TestTokenRunsOut(t *testing.T) {
 	rpc[wire.WalletReply](refreshed, 3, "wallet", wire.WalletRequest{})
 }
 
-// A token may last longer than the time that clients can be told.
+// TestTokenLastsLong connects with a token that is valid for longer than the reply's ttl field can express. The ttl
+// must be capped.
 func TestTokenLastsLong(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
-	long := mint(t, Claims{User: "ann"}, (1<<32)*time.Second)
+	long := mint(t, auth.Claims{User: "ann"}, (1<<32)*time.Second)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		c := dial(t, addr, e)
 		if r := c.connect(long, "{}"); !r.Expires || r.Ttl != 2147483647 {
@@ -193,11 +200,4 @@ func TestTokenLastsLong(t *testing.T) {
 			t.Errorf("refresh with a token of 2^32 s: %v", r)
 		}
 	})
-}
-
-// There may be very many idle sessions.
-func TestSessionIsSmall(t *testing.T) {
-	if size := unsafe.Sizeof(session{}); size > 256 {
-		t.Errorf("a session has %d bytes", size)
-	}
 }

@@ -2,7 +2,7 @@ package web
 
 import "net/http"
 
-// harden tells browsers to take our answers for what they say they are.
+// harden adds headers that forbid browsers to guess content types and to send referrers.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -11,7 +11,7 @@ func harden(next http.Handler) http.Handler {
 	})
 }
 
-// cors lets pages of the allowed origins call us. No cookies: a token is what counts.
+// cors allows pages of the allowed origins to call the API. Cookies are not allowed, because requests carry a token.
 func (s *Server) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

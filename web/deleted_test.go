@@ -6,20 +6,22 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// A deleted room is left by everybody at once, on every instance and without a question to the store, and is no more. What
-// the instances tell one another besides may come later.
+// TestDeletedEverywhere deletes a room. All sockets on every instance must leave it at once, without a read of the
+// store, even if the notices between the instances arrive later.
 func TestDeletedEverywhere(t *testing.T) {
-	a, b, bus := pickyPair(t)
+	t.Parallel()
+	a, b, bus := twoInstancesFilteredBus(t)
 	ann := a.signIn(t, "ann", 0)
 	addrs := map[string]*testServer{a.listen(t): a, b.listen(t): b}
 	room := a.room(t, ann, "hall").ID
 	var clients []*rawClient
 	for addr, s := range addrs {
 		for i, e := range []wire.Encoding{wire.JSON, wire.Protobuf} {
-			user := s.signIn(t, fmt.Sprintf("%s-%d", s.pub.node, i), 0)
+			user := s.signIn(t, fmt.Sprintf("%s-%d", s.pub.Node(), i), 0)
 			c, _ := connected(t, addr, e, user.User.ID)
 			call[wire.JoinReply](t, s, user, "join", wire.JoinRequest{Room: room})
 			c.push(isSubscribe)
@@ -50,10 +52,10 @@ func TestDeletedEverywhere(t *testing.T) {
 		t.Errorf("all were out after %v: the store was asked", took)
 	}
 	for _, s := range addrs {
-		if n := s.hub.Listeners(roomTopic(room)); n != 0 {
+		if n := s.hub.Listeners(push.RoomTopic(room)); n != 0 {
 			t.Errorf("%d still listen", n)
 		}
-		if err := func() error { _, _, err := s.chat.History(t.Context(), "ann", room, chat.Page{}); return err }(); s.failure(err).Code != wire.CodeNotFound {
+		if err := func() error { _, _, err := s.chat.History(t.Context(), "ann", room, chat.Page{}); return err }(); s.errors.Failure(err).Code != wire.CodeNotFound {
 			t.Errorf("history: %v", err)
 		}
 	}

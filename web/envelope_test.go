@@ -10,8 +10,9 @@ import (
 	"hongbao/web/wire"
 )
 
-// What breaks the envelope closes the connection, before connect and after it.
+// TestEnvelopeBroken sends frames that violate the protocol, before and after connect. Each must close the connection.
 func TestEnvelopeBroken(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	wallet := func(id int) string { return fmt.Sprintf(`{"id":%d,"rpc":{"method":"wallet"}}`, id) }
@@ -77,8 +78,10 @@ func TestEnvelopeBroken(t *testing.T) {
 	}
 }
 
-// What the envelope knows and we do not is refused, and costs nothing else.
+// TestEnvelopeRefused sends requests that the Centrifugo protocol has and this server does not support. Each must get
+// an error, and the connection must stay open.
 func TestEnvelopeRefused(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	ann, bob := s.signIn(t, "ann", 0), s.signIn(t, "bob", 0)
@@ -102,7 +105,8 @@ func TestEnvelopeRefused(t *testing.T) {
 			{`"rpc":{"method":"fly"}`, wire.CodeUnknownCommand},
 			{`"rpc":{"method":"credit","data":{"user":"ann","amount":1,"key":"k"}}`, wire.CodeUnknownCommand},
 			{`"rpc":{"method":"join","data":{"room":"a\u0000b"}}`, wire.CodeBadRequest},
-			// Of several requests the first of the schema counts, whatever the order in the text.
+			// If a command has several requests, the first in the order of the schema counts, not the first in the
+			// text.
 			{`"rpc":{"method":"wallet"},"connect":{}`, wire.CodeBadRequest},
 			{`"rpc":{"method":"wallet"},"history":{"channel":"x"}`, wire.CodeNotAvailable},
 			{`"refresh":{"token":"x"},"rpc":{"method":"fly"}`, wire.CodeUnknownCommand},
@@ -122,8 +126,10 @@ func TestEnvelopeRefused(t *testing.T) {
 	})
 }
 
-// An id that is still in flight names two commands: nobody could tell their replies apart. Afterwards it is free.
+// TestIDInFlight sends a command with the id of one that is not answered. It must be refused, because the replies could
+// not be told apart. After the reply the id may be used again.
 func TestIDInFlight(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
@@ -135,7 +141,7 @@ func TestIDInFlight(t *testing.T) {
 		if r := c.reply(2); r.Error != nil {
 			t.Errorf("the same id again, after its answer: %v", r)
 		}
-		for range 200 { // at once, on both sides
+		for range 200 { // on both connections at once
 			c.send(`{"id":2,"rpc":{"method":"wallet"}}`)
 			c.reply(2)
 		}
@@ -146,8 +152,9 @@ func TestIDInFlight(t *testing.T) {
 	})
 }
 
-// Commands are answered in order, but for those that may overlap; and those start in order too.
+// TestOrder sends several commands. They must start in order. Only those that may overlap may be answered out of order.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
@@ -183,8 +190,10 @@ func index(list []uint32, id uint32) int {
 	return -1
 }
 
-// A client that sends without waiting is read no faster than it is served, and loses nothing.
+// TestBackPressure has a client send without waiting for replies. The server must read no faster than it answers, and
+// lose nothing.
 func TestBackPressure(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
@@ -194,7 +203,7 @@ func TestBackPressure(t *testing.T) {
 	for i := range all {
 		c.send(fmt.Sprintf(`{"id":%d,"rpc":{"method":"send","data":{"room":"%s","key":"k%d","text":"%d"}}}`, i+2, room, i, i))
 	}
-	s.eventually(t, "a full house", func() bool { return s.inFlight("ann") == maxInFlight })
+	s.eventually(t, "32 commands in flight", func() bool { return s.inFlight("ann") == maxInFlight })
 	release()
 	for want := uint32(2); want < all+2; {
 		r := c.next()

@@ -11,26 +11,24 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/web/api"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// What can be wrong before a request reaches a domain package; see also errTokenInvalid.
-var (
-	errUnauthorized   = errors.New("unauthorized")
-	errTokenExpired   = errors.New("token expired")
-	errUnknownCommand = errors.New("unknown command")
-)
+// errUnauthorized is the error of a request without a valid token.
+var errUnauthorized = errors.New("unauthorized")
 
-// errorTable says which code each sentinel is on the wire. What is not in it is internal. The order
-// counts only for an error that wraps two of them: the first one found wins.
+// errorTable maps each error of the services to its code on the wire. An error that is not in the table becomes
+// "internal". If an error wraps several of them, the first in the table counts.
 var errorTable = []struct {
 	err  error
 	code wire.Code
 }{
 	{errUnauthorized, wire.CodeUnauthorized},
-	{errTokenInvalid, wire.CodeUnauthorized},
-	{errTokenExpired, wire.CodeTokenExpired},
-	{errUnknownCommand, wire.CodeUnknownCommand},
+	{auth.ErrInvalid, wire.CodeUnauthorized},
+	{auth.ErrExpired, wire.CodeTokenExpired},
+	{api.ErrUnknownCommand, wire.CodeUnknownCommand},
 
 	{chat.ErrBadRequest, wire.CodeBadRequest},
 	{chat.ErrTooLong, wire.CodeTooLong},
@@ -52,16 +50,51 @@ var errorTable = []struct {
 	{redpacket.ErrWrongPassphrase, wire.CodeWrongPassphrase},
 	{redpacket.ErrPacketFinished, wire.CodePacketFinished},
 
-	// The caller went away or ran out of time: nobody knows what was done.
+	// The request was cancelled or timed out, so its outcome is unknown.
 	{context.Canceled, wire.CodeUnavailable},
 	{context.DeadlineExceeded, wire.CodeUnavailable},
 }
 
-// outages counts the requests that an outage has cost, and has them logged once a second: the log of an outage must
-// not become one itself.
+// errorCodes converts errors to what clients receive. It implements session.Errors.
+type errorCodes struct {
+	log     *slog.Logger
+	outages outages
+}
+
+// Code implements session.Errors.
+func (e *errorCodes) Code(err error) (code wire.Code, known bool) {
+	for _, row := range errorTable {
+		if errors.Is(err, row.err) {
+			return row.code, true
+		}
+	}
+	return 0, false
+}
+
+// Failure implements session.Errors. An error that is not in the table is logged under a random id, which the client
+// receives, too.
+func (e *errorCodes) Failure(err error) wire.Error {
+	var ready wire.Error
+	if errors.As(err, &ready) {
+		return ready
+	}
+	code, ok := e.Code(err)
+	if !ok {
+		id := rand.Text()[:12]
+		e.log.Error("internal error", "id", id, "err", err)
+		return wire.NewError(wire.CodeInternal, "id", id)
+	}
+	if code == wire.CodeUnavailable {
+		e.outages.note(err, e.log)
+	}
+	return wire.NewError(code, pairsOf(err)...)
+}
+
+// outages counts requests that fail because a store is unavailable. It logs the count at most once a second, to limit
+// the size of the log.
 type outages struct {
-	count  atomic.Int64 // since they were logged
-	logged atomic.Int64 // when, in seconds
+	count  atomic.Int64 // since the last log line
+	logged atomic.Int64 // Unix seconds of the last log line
 }
 
 func (o *outages) note(err error, log *slog.Logger) {
@@ -72,31 +105,7 @@ func (o *outages) note(err error, log *slog.Logger) {
 	}
 }
 
-// wireError is the error as a client hears it. What clients cannot mend is logged, with an id that both
-// the log and the client have.
-func wireError(err error, log *slog.Logger, o *outages) wire.Error {
-	code, ok := codeOf(err)
-	if !ok {
-		id := rand.Text()[:12]
-		log.Error("internal error", "id", id, "err", err)
-		return wire.NewError(wire.CodeInternal, "id", id)
-	}
-	if code == wire.CodeUnavailable {
-		o.note(err, log)
-	}
-	return wire.NewError(code, pairsOf(err)...)
-}
-
-func codeOf(err error) (code wire.Code, ok bool) {
-	for _, row := range errorTable {
-		if errors.Is(err, row.err) {
-			return row.code, true
-		}
-	}
-	return 0, false
-}
-
-// pairsOf are the names and values that follow the word in an error's message.
+// pairsOf returns the names and values that follow the first word of an error's message.
 func pairsOf(err error) []string {
 	var field *chat.FieldError
 	var commitment *redpacket.CommitmentError
@@ -112,5 +121,6 @@ func pairsOf(err error) []string {
 	return nil
 }
 
-// roundedUp is a wait in whole units, of which there is at least one: who comes too early is refused again.
+// roundedUp returns a wait in whole units, rounded up, at least one. A client that returned earlier would be refused
+// again.
 func roundedUp(d, unit time.Duration) int64 { return int64(max((d+unit-1)/unit, 1)) }

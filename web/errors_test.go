@@ -18,11 +18,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/web/api"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// TestEverySentinelHasACode reads the sources: a sentinel that a domain package exports and the table
-// does not know would reach clients as "internal".
+// TestEverySentinelHasACode reads the sources of the domain packages. Each exported error must be in errorTable;
+// otherwise clients would receive it as "internal".
 func TestEverySentinelHasACode(t *testing.T) {
 	table := sentinelsIn(t, "errors.go", func(n ast.Node) (string, bool) {
 		sel, ok := n.(*ast.SelectorExpr)
@@ -51,7 +53,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 	}
 }
 
-// exportedErr names the variables Err… that a declaration makes.
+// exportedErr returns the name of a variable whose name begins with Err.
 func exportedErr(n ast.Node) (string, bool) {
 	spec, ok := n.(*ast.ValueSpec)
 	if !ok || !strings.HasPrefix(spec.Names[0].Name, "Err") {
@@ -79,7 +81,7 @@ func sentinelsIn(t *testing.T, file string, pick func(ast.Node) (string, bool)) 
 	return names
 }
 
-func TestWireError(t *testing.T) {
+func TestFailure(t *testing.T) {
 	for _, c := range []struct {
 		err       error
 		message   string
@@ -92,14 +94,14 @@ func TestWireError(t *testing.T) {
 		{&redpacket.CommitmentError{Err: chat.ErrConflict, Next: "abcd"}, "conflict next_commitment=abcd", false},
 		{fmt.Errorf("commit: %w: %w", chat.ErrUnavailable, fs.ErrClosed), "unavailable", true},
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", true},
-		{errUnknownCommand, "unknown_command", false},
+		{api.ErrUnknownCommand, "unknown_command", false},
 		{fmt.Errorf("send: %w", &chat.RateError{After: 800 * time.Millisecond}), "rate_limited retry_after_ms=800", true},
 		{&chat.RateError{After: 800*time.Millisecond + time.Microsecond}, "rate_limited retry_after_ms=801", true},
 		{&chat.RateError{}, "rate_limited retry_after_ms=1", true},
 		{chat.ErrRevoked, "unauthorized", false},
-		{errTokenExpired, "token_expired", false},
+		{auth.ErrExpired, "token_expired", false},
 	} {
-		got := wireError(c.err, slog.New(slog.DiscardHandler), new(outages))
+		got := (&errorCodes{log: slog.New(slog.DiscardHandler)}).Failure(c.err)
 		if got.Message != c.message || got.Temporary != c.temporary {
 			t.Errorf("%v: got %+v, want %s, temporary=%t", c.err, got, c.message, c.temporary)
 		}
@@ -108,7 +110,7 @@ func TestWireError(t *testing.T) {
 
 func TestUnknownErrorsAreLoggedWithTheirID(t *testing.T) {
 	var logged bytes.Buffer
-	got := wireError(errors.New("disk on fire"), slog.New(slog.NewTextHandler(&logged, nil)), new(outages))
+	got := (&errorCodes{log: slog.New(slog.NewTextHandler(&logged, nil))}).Failure(errors.New("disk on fire"))
 	id, ok := strings.CutPrefix(got.Message, "internal id=")
 	if !ok || len(id) < 8 || got.Code != wire.CodeInternal || !got.Temporary {
 		t.Fatalf("got %+v", got)
@@ -118,13 +120,13 @@ func TestUnknownErrorsAreLoggedWithTheirID(t *testing.T) {
 	}
 }
 
-// An outage is logged once a second, however many requests it costs.
+// TestOutagesAreLoggedOnceASecond fails many requests during an outage. Only one line a second may be logged.
 func TestOutagesAreLoggedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged strings.Builder
-		log, o := slog.New(slog.NewTextHandler(&logged, nil)), new(outages)
+		codes := errorCodes{log: slog.New(slog.NewTextHandler(&logged, nil))}
 		for range 5 * 1000 {
-			wireError(chat.ErrUnavailable, log, o)
+			codes.Failure(chat.ErrUnavailable)
 			time.Sleep(time.Millisecond)
 		}
 		lines := strings.Count(logged.String(), "\n")

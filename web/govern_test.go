@@ -13,7 +13,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// play runs a command and gives the data of its reply, in which a time reads 0.
+// play runs a command and returns the data of its reply, or its error. All times in the data are replaced by 0.
 func (c *rawClient) play(id uint32, method, request string) string {
 	c.t.Helper()
 	c.send(fmt.Sprintf(`{"id":%d,"rpc":{"method":"%s","data":%s}}`, id, method, request))
@@ -28,8 +28,8 @@ var times = regexp.MustCompile(`"(at|until|edited_at|created_at|muted_until)":\d
 
 func timeless(text string) string { return times.ReplaceAllString(text, `"$1":0`) }
 
-// entries reads publications of a room until the one with the seq, each as its kind and body, and checks that they follow
-// one another from first on.
+// entries reads the pushed entries of a room from seq first to last, and checks that none is missing. It returns the
+// kind and body of each.
 func (c *rawClient) entries(room string, first, last int64) (all []string) {
 	c.t.Helper()
 	for seq := first; seq <= last; seq++ {
@@ -46,7 +46,7 @@ func (c *rawClient) entries(room string, first, last int64) (all []string) {
 	return all
 }
 
-// mustLeave reads what a client is told that is out of a room: nothing comes between.
+// mustLeave checks that the next two pushes are those that take the client out of a room: left, then unsubscribe.
 func (c *rawClient) mustLeave(room, reason string) {
 	c.t.Helper()
 	p := c.next().Push
@@ -59,8 +59,10 @@ func (c *rawClient) mustLeave(room, reason string) {
 	}
 }
 
-// TestGoverning plays a room's life with every command about people, the room itself and texts, each on a socket.
+// TestGoverning runs every command about members, texts and the room itself, from several sockets, and checks the
+// replies and pushes.
 func TestGoverning(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
@@ -140,7 +142,7 @@ func TestGoverning(t *testing.T) {
 		}
 		sockets[b].mustLeave(made.Room.ID, "kicked")
 
-		// What was recalled is gone from what a client recovers, too.
+		// A recalled text must also be missing from what a client recovers.
 		epoch, err := s.chat.Epoch(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -161,8 +163,9 @@ func TestGoverning(t *testing.T) {
 	})
 }
 
-// TestDirect: two people have one room, and both are in it.
+// TestDirect has two users open a direct room with each other. They must get the same room, and both must be in it.
 func TestDirect(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"strings"
 	"time"
@@ -10,42 +9,50 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
-// Guests says whether people may come without an account of the host, and what they get.
+// Guests configures guests: users that have no account with the host.
 type Guests struct {
-	Key    []byte // signs their tokens, at least 32 bytes; empty: no guests
-	Credit redpacket.Money
+	Key    []byte          // signs guests' tokens, at least 32 bytes; empty: guests are disabled
+	Credit redpacket.Money // initial balance of a new guest
 }
 
-// guestTTL is how long a guest can come back. His token is all that he is, and there is nobody to give him another: whatever
-// the time, on the day after it his money and his rooms would be gone. An administrator can end it before.
+// guestTTL is how long a guest's token is valid. A guest cannot get another token, so when it expires, the guest's
+// money and rooms are lost. An administrator can revoke it earlier.
 const guestTTL = 10 * 365 * 24 * time.Hour
 
-// serveGuests makes a new guest; nobody has to be known for that.
+// serveGuests creates a guest and returns their token. The request needs no token.
 func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, "guests", func(ctx context.Context, data []byte) ([]byte, error) {
 		if len(s.o.Guests.Key) == 0 {
 			return nil, chat.ErrNotFound
 		}
-		if err := s.rates.admitGuest(ctx, neighbourhood(s.proxies.client(r))); err != nil {
+		if err := s.rates.SpendGuest(ctx, subnet(s.proxies.client(r))); err != nil {
 			return nil, err
 		}
-		return encode(s.run(ctx, Caller{}, changing((*Server).newGuest), data))
+		var request wire.GuestRequest
+		if err := api.Decode(data, &request); err != nil {
+			return nil, err
+		}
+		return encode(s.newGuest(ctx, &request))
 	})
 }
 
-// newGuest gives the guest his money before anyone hears of him, so that he never sees an empty wallet.
-func (s *Server) newGuest(ctx context.Context, _ Caller, r *wire.GuestRequest) (wire.GuestReply, error) {
+// newGuest creates a guest. It credits the guest before it returns the token, so that a guest never sees an empty
+// wallet.
+func (s *Server) newGuest(ctx context.Context, r *wire.GuestRequest) (wire.GuestReply, error) {
 	name := strings.TrimSpace(r.Name)
 	switch {
 	case name == "":
 		return wire.GuestReply{}, chat.BadField("name", "is empty")
-	case utf8.RuneCountInString(name) > nameChars:
+	case utf8.RuneCountInString(name) > auth.MaxNameChars:
 		return wire.GuestReply{}, &chat.FieldError{Err: chat.ErrTooLong, Field: "name", Reason: "has more than 64 characters"}
 	}
-	user := chat.User{ID: guestPrefix + strings.ToLower(rand.Text()), Name: name}
+	user := chat.User{ID: auth.NewGuestID(), Name: name}
 	if err := s.chat.SignIn(ctx, user); err != nil {
 		return wire.GuestReply{}, err
 	}
@@ -54,6 +61,6 @@ func (s *Server) newGuest(ctx context.Context, _ Caller, r *wire.GuestRequest) (
 			return wire.GuestReply{}, err
 		}
 	}
-	token, err := MintToken(s.o.Guests.Key, Claims{User: user.ID, Name: name, Issuer: guestIssuer}, guestTTL)
-	return wire.GuestReply{Token: token, User: wireUser(user)}, err
+	token, err := auth.SignGuest(s.o.Guests.Key, user, guestTTL)
+	return wire.GuestReply{Token: token, User: convert.User(user)}, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -13,25 +14,27 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
+	"hongbao/web/api"
 	"hongbao/web/wire"
 )
 
-// httpTime is how long a command over HTTP may wait until its work begins; a commit that has begun is waited for.
+// httpTime limits how long a command over HTTP may wait before its work begins. It does not interrupt a commit that has
+// begun.
 const httpTime = 10 * time.Second
 
-// serveCommand answers one command of a member, as a socket would.
+// serveCommand answers one command of a member.
 func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 	method := chi.URLParam(r, "method")
-	s.serve(w, r, knownMethod(method), func(ctx context.Context, data []byte) ([]byte, error) {
+	s.serve(w, r, api.KnownMethod(method), func(ctx context.Context, data []byte) ([]byte, error) {
 		c, err := s.callerOf(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.rates.spendHTTP(ctx, c.User.ID); err != nil {
+		if err := s.rates.SpendHTTP(ctx, c.User.ID); err != nil {
 			return nil, err
 		}
-		if method == grabMethod {
-			return s.inTime(ctx, func() ([]byte, error) { return s.Call(ctx, c, method, data) })
+		if method == api.MethodGrab {
+			return inTime(ctx, s.o.Log, func() ([]byte, error) { return s.Call(ctx, c, method, data) })
 		}
 		return s.Call(ctx, c, method, data)
 	})
@@ -50,7 +53,7 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 	}
 }
 
-// serve reads the request's body, has it answered, writes the reply or the error, and counts it.
+// serve reads the request's body, calls answer, writes the reply or the error, and records the command in the metrics.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error)) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
@@ -69,9 +72,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	s.metrics.command(method, code, time.Since(began))
 }
 
-// inTime gives the answer, or ErrUnavailable when it has not come by the end of ctx. The work goes on, and a bug in it that
-// panics does not cost the process.
-func (s *Server) inTime(ctx context.Context, work func() ([]byte, error)) ([]byte, error) {
+// inTime returns the result of work, or chat.ErrUnavailable if ctx ends first. In that case work continues on its own
+// goroutine. A panic of work is caught and does not end the process.
+func inTime(ctx context.Context, log *slog.Logger, work func() ([]byte, error)) ([]byte, error) {
 	type answer struct {
 		reply []byte
 		err   error
@@ -80,7 +83,7 @@ func (s *Server) inTime(ctx context.Context, work func() ([]byte, error)) ([]byt
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				s.o.Log.Error("panic in a command", "panic", p, "stack", string(debug.Stack()))
+				log.Error("panic in a command", "panic", p, "stack", string(debug.Stack()))
 				answers <- answer{err: fmt.Errorf("panic: %v", p)}
 			}
 		}()
@@ -95,7 +98,7 @@ func (s *Server) inTime(ctx context.Context, work func() ([]byte, error)) ([]byt
 	}
 }
 
-// readBody reads a request's body, which may be as long as a frame.
+// readBody reads the request's body, up to the size limit of a frame.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.FrameBytes))
 	var tooLong *http.MaxBytesError
@@ -112,19 +115,28 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has gone needs no answer
+	_, _ = w.Write(body) // an error means that the client has disconnected
 }
 
-// refuse answers with an error, and tells its code.
+// refuse writes an error as the response and returns its code.
 func (s *Server) refuse(w http.ResponseWriter, err error) wire.Code {
 	if rate := new(chat.RateError); errors.As(err, &rate) {
 		w.Header().Set("Retry-After", strconv.FormatInt(roundedUp(rate.After, time.Second), 10))
 	}
-	failure := s.failure(err)
+	failure := s.errors.Failure(err)
 	writeError(w, failure)
 	return failure.Code
 }
 
 func writeError(w http.ResponseWriter, failure wire.Error) {
 	writeJSON(w, failure.Code.Status(), marshal(wire.ErrorBody{Error: failure}))
+}
+
+// marshal encodes a value of our own types, for which encoding cannot fail.
+func marshal(v any) []byte {
+	data, err := wire.Marshal(v)
+	if err != nil {
+		panic("web: " + err.Error())
+	}
+	return data
 }

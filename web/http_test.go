@@ -18,10 +18,11 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// ask makes one request; bearer may be empty.
+// ask makes one HTTP request. bearer is the token; it may be empty.
 func ask(t *testing.T, h http.Handler, method, path, bearer, body string, header ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -36,7 +37,7 @@ func ask(t *testing.T, h http.Handler, method, path, bearer, body string, header
 	return w.Result()
 }
 
-// mustAnswer checks the status and decodes the body.
+// mustAnswer checks the status of a response and decodes its body.
 func mustAnswer[Body any](t *testing.T, r *http.Response, status int) (body Body) {
 	t.Helper()
 	text, err := io.ReadAll(r.Body)
@@ -55,8 +56,10 @@ func mustAnswer[Body any](t *testing.T, r *http.Response, status int) (body Body
 	return body
 }
 
-// Every way a command can fail over HTTP has its status, and the body says the same as a socket would.
+// TestHTTPErrors causes every kind of failure over HTTP. Each must have its status, and the body must hold the error
+// that a socket would get.
 func TestHTTPErrors(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	h := s.Handler()
 	ann, bob := s.signIn(t, "ann", 100), s.signIn(t, "bob", 0)
@@ -73,7 +76,7 @@ func TestHTTPErrors(t *testing.T) {
 	}{
 		{"", "wallet", "", wire.CodeUnauthorized},
 		{"nonsense", "wallet", "", wire.CodeUnauthorized},
-		{mint(t, Claims{User: "ann"}, -time.Minute), "wallet", "", wire.CodeTokenExpired},
+		{mint(t, auth.Claims{User: "ann"}, -time.Minute), "wallet", "", wire.CodeTokenExpired},
 		{me, "fly", "", wire.CodeUnknownCommand},
 		{me, "credit", `{"user":"ann","amount":1,"key":"k"}`, wire.CodeUnknownCommand},
 		{me, "wallet", `{`, wire.CodeBadRequest},
@@ -98,11 +101,13 @@ func TestHTTPErrors(t *testing.T) {
 	}
 }
 
-// A command over HTTP is the same command: it needs no socket, and a repetition is recognised across ways.
+// TestHTTPCommand runs commands over HTTP, without a socket. A repeated command must be recognised by its key, whether
+// it came over HTTP or a socket.
 func TestHTTPCommand(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	h, addr := s.Handler(), s.listen(t)
-	me := goodToken(t, "ann") // never seen before
+	me := goodToken(t, "ann") // of a user that the server does not know yet
 	room := mustAnswer[wire.CreateRoomReply](t, ask(t, h, "POST", "/v1/commands/create_room", me, `{"key":"r","name":"hall"}`), 200).Room
 	c, _ := connected(t, addr, wire.JSON, "ann")
 	sent := mustAnswer[wire.SendReply](t, ask(t, h, "POST", "/v1/commands/send", me, `{"room":"`+room.ID+`","key":"k","text":"x"}`), 200)
@@ -112,9 +117,10 @@ func TestHTTPCommand(t *testing.T) {
 }
 
 func TestAdmin(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	h := s.Handler()
-	member, admin := goodToken(t, "ann"), mint(t, Claims{User: "root", Scope: "x admin"}, time.Hour)
+	member, admin := goodToken(t, "ann"), mint(t, auth.Claims{User: "root", Scope: "x admin"}, time.Hour)
 	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}, {"POST", "disconnect"}, {"GET", "stats"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, "", "{}"), 401)
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, member, "{}"), 403)
@@ -124,17 +130,17 @@ func TestAdmin(t *testing.T) {
 		return mustAnswer[wire.AdjustReply](t, ask(t, h, "POST", "/v1/admin/"+path, admin, body), status)
 	}
 	credit := `{"user":"new","amount":70,"key":"c","note":"hello"}`
-	if got := adjust("credit", credit, 200); got != (wire.AdjustReply{Balance: 70}) {
+	if got := adjust("credit", credit, 200); got != (wire.AdjustReply{Balance: 70, AccountVersion: 1}) {
 		t.Errorf("credit: %+v", got)
 	}
-	if got := adjust("credit", credit, 200); got != (wire.AdjustReply{Balance: 70, Dup: true}) {
+	if got := adjust("credit", credit, 200); got != (wire.AdjustReply{Balance: 70, AccountVersion: 1, Dup: true}) {
 		t.Errorf("credit again: %+v", got)
 	}
 	adjust("debit", `{"user":"new","amount":70,"key":"c"}`, 409)
 	adjust("debit", `{"user":"new","amount":71,"key":"d"}`, 422)
 	adjust("debit", `{"user":"new","amount":-5,"key":"d"}`, 400)
 	adjust("credit", `{"user":"nobody can be","amount":5,"key":"e"}`, 400)
-	if got := adjust("debit", `{"user":"new","amount":30,"key":"d"}`, 200); got != (wire.AdjustReply{Balance: 40}) {
+	if got := adjust("debit", `{"user":"new","amount":30,"key":"d"}`, 200); got != (wire.AdjustReply{Balance: 40, AccountVersion: 2}) {
 		t.Errorf("debit: %+v", got)
 	}
 	audit := mustAnswer[wire.AuditReply](t, ask(t, h, "GET", "/v1/admin/audit", admin, ""), 200)
@@ -144,6 +150,7 @@ func TestAdmin(t *testing.T) {
 }
 
 func TestGuests(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 500} })
 	h, addr := s.Handler(), s.listen(t)
 	guest := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":" Mei "}`), 200)
@@ -158,7 +165,7 @@ func TestGuests(t *testing.T) {
 	if data.User != guest.User || data.Balance != 500 {
 		t.Errorf("connected as %+v", data)
 	}
-	connected(t, addr, wire.JSON, "ann") // the host's tokens are good beside them
+	connected(t, addr, wire.JSON, "ann") // tokens of the host are accepted on the same server
 	for body, code := range map[string]wire.Code{
 		`{}`: wire.CodeBadRequest, `{"name":""}`: wire.CodeBadRequest, `{"name":"  "}`: wire.CodeBadRequest, `{"name":7}`: wire.CodeBadRequest,
 		`{"name":"` + strings.Repeat("名", 65) + `"}`: wire.CodeTooLong, `{"name":"a\u0000"}`: wire.CodeBadRequest,
@@ -175,8 +182,10 @@ func TestGuests(t *testing.T) {
 	c.mustClose(wire.CloseInvalidToken)
 }
 
-// Pages of allowed origins may call every route, those that do not exist included, and read its errors; no others may.
+// TestCORS calls every route, and an unknown one, from several origins. Pages of allowed origins must be able to read
+// the response, also an error. Pages of other origins must not.
 func TestCORS(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{"https://App.example.com/"} })
 	h := s.Handler()
 	paths := []string{"/v1/commands/nothing", "/v1/nothing", "/v1/commands/a/b", "/v1/"}
@@ -202,7 +211,7 @@ func TestCORS(t *testing.T) {
 				preflight.Header.Get("Access-Control-Allow-Methods") != "GET, POST") {
 				t.Errorf("%s: preflight allows %v", path, preflight.Header)
 			}
-			// Errors must be readable too.
+			// Error responses must be readable, too.
 			answer := ask(t, h, "POST", path, "", "", "Origin", origin)
 			if got := answer.Header.Get("Access-Control-Allow-Origin"); got != allowed || !strings.Contains(answer.Header.Get("Vary"), "Origin") {
 				t.Errorf("%s: answer to %q: %v", path, origin, answer.Header)
@@ -214,14 +223,15 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// What works for too long over HTTP is not waited for, and goes on; a bug in it costs one answer.
+// TestHTTPAnswersInTime runs work that takes too long, and work that panics. The request must be answered in time, the
+// slow work must continue, and the process must survive.
 func TestHTTPAnswersInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{o: Options{Log: slog.New(slog.DiscardHandler)}}
 		ctx, cancel := context.WithTimeout(t.Context(), httpTime)
 		defer cancel()
 		var done atomic.Bool
-		_, err := s.inTime(ctx, func() ([]byte, error) {
+		_, err := inTime(ctx, s.o.Log, func() ([]byte, error) {
 			time.Sleep(time.Minute)
 			done.Store(true)
 			return nil, nil
@@ -233,33 +243,35 @@ func TestHTTPAnswersInTime(t *testing.T) {
 		if !done.Load() {
 			t.Error("it did not go on")
 		}
-		reply, err := s.inTime(t.Context(), func() ([]byte, error) { return []byte("x"), chat.ErrMuted })
+		reply, err := inTime(t.Context(), s.o.Log, func() ([]byte, error) { return []byte("x"), chat.ErrMuted })
 		if string(reply) != "x" || !errors.Is(err, chat.ErrMuted) {
 			t.Errorf("answered %s, %v", reply, err)
 		}
-		if _, err := s.inTime(t.Context(), func() ([]byte, error) { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
+		if _, err := inTime(t.Context(), s.o.Log, func() ([]byte, error) { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
 			t.Errorf("a panic: %v", err)
 		}
 	})
 }
 
-// stuckLedger is a ledger that settles nothing until it is let.
+// stuckLedger is a ledger whose Settle blocks until the test releases it.
 type stuckLedger struct {
 	redpacket.Ledger
 	free chan struct{}
 }
 
-func (l stuckLedger) Settle(ctx context.Context, c []redpacket.Claim) ([]redpacket.Settlement, error) {
+func (l stuckLedger) Settle(ctx context.Context, c []redpacket.Claim) []redpacket.Settlement {
 	<-l.free
 	return l.Ledger.Settle(ctx, c)
 }
 
-// A grab over HTTP that cannot be committed in time is answered, and asking again tells what became of it.
+// TestGrabOverHTTPIsAnsweredInTime grabs over HTTP while nothing can be committed. The request must be answered in
+// time, and a second grab must return the outcome of the first.
 func TestGrabOverHTTPIsAnsweredInTime(t *testing.T) {
-	house := newTestHouse(t)
+	t.Parallel()
+	engines := newTestEngines(t)
 	free := make(chan struct{})
-	house.ledger = stuckLedger{house.ledger, free}
-	s := house.open(t)
+	engines.ledger = stuckLedger{engines.ledger, free}
+	s := engines.open(t)
 	ann := s.signIn(t, "ann", 100)
 	sent := call[wire.SendPacketReply](t, s, ann, "send_packet", wire.SendPacketRequest{Room: s.room(t, ann, "hall").ID, Key: "k", Total: 10, Count: new(2)})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -279,6 +291,7 @@ func TestGrabOverHTTPIsAnsweredInTime(t *testing.T) {
 }
 
 func TestOps(t *testing.T) {
+	t.Parallel()
 	var broken error
 	s := newTestServer(t, func(o *Options) { o.Ready = func(context.Context) error { return broken } })
 	addr, h := s.listen(t), s.OpsHandler()

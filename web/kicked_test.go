@@ -5,12 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/centrifugal/protocol"
+
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// Whoever is put out of a room hears as its last entry that he is, on every instance: whether the bus loses that entry,
-// or brings the word of it late, or both.
-func TestKickedHearsNoMore(t *testing.T) {
+// TestKickedUserGetsNoMoreEntries kicks a user. The last entry that they receive must be the one that records the kick,
+// on every instance. This must hold if the bus loses that entry or delays the signal.
+func TestKickedUserGetsNoMoreEntries(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name       string
 		gap, late  bool
@@ -22,7 +26,7 @@ func TestKickedHearsNoMore(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-				a, b, bus := pickyPair(t)
+				a, b, bus := twoInstancesFilteredBus(t)
 				ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
 				a.signIn(t, "eve", 0)
 				addr := b.listen(t)
@@ -36,12 +40,12 @@ func TestKickedHearsNoMore(t *testing.T) {
 				a.say(t, ann, room, "for all")
 				his.entries(room, 1, 1)
 
-				inRoom := func(topic string) bool { return topic == roomTopic(room) }
+				inRoom := func(topic string) bool { return topic == push.RoomTopic(room) }
 				bus.pick(
 					func(topic string, payload []byte) bool {
 						return test.gap && inRoom(topic) && strings.Contains(string(payload), `"member"`)
 					},
-					func(topic string, _ []byte) bool { return test.late && topic == userTopic("bob") },
+					func(topic string, _ []byte) bool { return test.late && topic == push.UserTopic("bob") },
 				)
 				reason := "kicked"
 				switch {
@@ -59,21 +63,21 @@ func TestKickedHearsNoMore(t *testing.T) {
 				}
 				a.chat.Typing(t.Context(), ann.User, room)
 				if got := his.entries(room, 2, 2); !strings.Contains(got[0], `"user":"bob"`) {
-					t.Errorf("his last entry: %s", got)
+					t.Errorf("last entry of the kicked user: %s", got)
 				}
-				hers.entries(room, 1, 5) // by now all has come to that instance
+				hers.entries(room, 1, 5) // by now all messages have arrived at that instance
 				if test.late {
 					b.eventually(t, "the word is on its way", func() bool { return bus.holding() > 0 })
 				}
 				bus.release()
 				his.mustLeave(room, reason)
-				// He may come back, and hears what is said then.
+				// A user that was kicked without a ban may join again, and must receive later entries.
 				if test.ban {
 					call[wire.UnbanReply](t, a, ann, "unban", wire.UnbanRequest{Room: room, User: "bob"})
 				}
 				call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{"bob"}})
 				at := int64(his.push(isSubscribe).Subscribe.Offset)
-				if at != 5 && at != 6 { // the entry that says so may be there before the word
+				if at != 5 && at != 6 { // the entry may arrive before the signal
 					t.Errorf("back at %d", at)
 				}
 				his.entries(room, at+1, a.say(t, ann, room, "for all").Seq)
@@ -82,16 +86,18 @@ func TestKickedHearsNoMore(t *testing.T) {
 	}
 }
 
-// One who is put out and taken back, and hears of both at once and crosswise, is in the room and misses nothing.
+// TestKickedAndBackAtOnce kicks a user and invites them again. The user must be in the room and miss nothing, even if
+// both signals arrive at once and in the wrong order.
 func TestKickedAndBackAtOnce(t *testing.T) {
-	a, b, bus := pickyPair(t)
+	t.Parallel()
+	a, b, bus := twoInstancesFilteredBus(t)
 	ann := a.signIn(t, "ann", 0)
 	a.signIn(t, "bob", 0)
 	his, _ := connected(t, b.listen(t), wire.JSON, "bob")
 	room := call[wire.CreateRoomReply](t, a, ann, "create_room", wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"bob"}}).Room.ID
 	his.push(isSubscribe)
 
-	bus.pick(nil, func(topic string, _ []byte) bool { return topic == userTopic("bob") })
+	bus.pick(nil, func(topic string, _ []byte) bool { return topic == push.UserTopic("bob") })
 	call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
 	a.say(t, ann, room, "not for him")
 	his.entries(room, 1, 1)
@@ -111,10 +117,11 @@ func TestKickedAndBackAtOnce(t *testing.T) {
 	his.entries(room, at+1, a.say(t, ann, room, "for all").Seq)
 }
 
-// One whom the words have not reached at all, neither that he is out nor that he is back, is where he should be once the
-// loss is noticed.
-func TestKickedAndBackUnheard(t *testing.T) {
-	a, b, bus := deafPair(t, func(o *Options) { o.Alone = true })
+// TestKickedAndBackWithLostSignals loses the signals of a kick and of the return. When the server notices the loss, the
+// user's sockets must be in the right rooms.
+func TestKickedAndBackWithLostSignals(t *testing.T) {
+	t.Parallel()
+	a, b, bus := twoInstancesLossyBus(t, func(o *Options) { o.Alone = true })
 	ann := a.signIn(t, "ann", 0)
 	a.signIn(t, "bob", 0)
 	his, _ := connected(t, b.listen(t), wire.JSON, "bob")
@@ -148,6 +155,61 @@ func TestKickedAndBackUnheard(t *testing.T) {
 		}
 		if int64(p.Pub.Offset) == said.Seq {
 			break
+		}
+	}
+}
+
+// TestKickedElsewhereWhileInvitedHere invites a user on one instance, and has another kick the user before the first has signalled the
+// invitation. The user's socket must get no later entry of the room.
+func TestKickedElsewhereWhileInvitedHere(t *testing.T) {
+	t.Parallel()
+	a, b := twoInstances(t)
+	ann, carol := a.signIn(t, "ann", 0), a.signIn(t, "carol", 0)
+	a.signIn(t, "bob", 0)
+	room := a.room(t, ann, "hall").ID
+	call[wire.JoinReply](t, a, carol, "join", wire.JoinRequest{Room: room})
+	addr := a.listen(t)
+	member, _ := connected(t, addr, wire.JSON, "carol")
+	kicked, _ := connected(t, addr, wire.JSON, "bob")
+	a.store.whenStood("bob", func() {
+		call[wire.KickReply](t, b, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
+		secret := b.say(t, ann, room, "secret")
+		member.push(func(p *protocol.Push) bool { return p.Pub != nil && p.Pub.Offset == uint64(secret.Seq) })
+	})
+	call[wire.InviteReply](t, a, ann, "invite", wire.InviteRequest{Room: room, Users: []string{"bob"}})
+	a.say(t, ann, room, "secret, too")
+	kicked.send(`{"id":9,"rpc":{"method":"wallet","data":{}}}`)
+	for r := kicked.next(); r.Id != 9; r = kicked.next() {
+		if r.Push != nil && r.Push.Pub != nil {
+			t.Errorf("a kicked user got %s", r.Push.Pub.Data)
+		}
+	}
+	if n := a.hub.Listeners(push.RoomTopic(room)); n != 1 {
+		t.Errorf("%d sockets are in the room, want that of carol", n)
+	}
+}
+
+// TestLeftAndBackWhileConnecting has a user leave and enter a room while the connect command runs. The connect reply lists the room, so
+// nothing about it may follow.
+func TestLeftAndBackWhileConnecting(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
+	room := s.room(t, bob, "hall").ID
+	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+	c := dial(t, s.listen(t), wire.JSON)
+	s.store.whenListed("ann", func() {
+		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
+		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
+	})
+	c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+	if r := c.next(); r.Connect == nil || len(r.Connect.Subs) != 1 {
+		t.Fatalf("first came %v", r)
+	}
+	said := s.say(t, bob, room, "then")
+	for p := c.next().Push; p == nil || p.Pub == nil || p.Pub.Offset != uint64(said.Seq); p = c.next().Push {
+		if p != nil && (isSubscribe(p) || isUnsubscribe(p) || p.Message != nil && messageOf(t, p).Left != nil) {
+			t.Errorf("behind the connect reply came %v", p)
 		}
 	}
 }

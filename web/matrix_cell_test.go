@@ -7,34 +7,37 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/web/api"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// cell is one trial of one subject in a room made for it.
+// cell is one test of a command by one subject, in a room that was created for it. "me" is the subject.
 type cell struct {
 	t *testing.T
 	s *testServer
 
-	kind    string // of the room
-	name    string // of no other cell
+	kind    string // of the room: public, private or direct
+	name    string // unique to this cell
 	room    string
-	owner   Caller // may be me; in a direct room the other one
-	other   Caller // a member
-	outcast Caller // not in the room
-	me      Caller
-	token   string // mine
-	was     bool   // I was in the room at some time
+	owner   api.Caller // may be me; in a direct room the other user
+	other   api.Caller // a member
+	outcast api.Caller // a user that is not in the room
+	me      api.Caller
+	token   string // of me
+	was     bool   // the subject is or was in the room
 
-	seq    int64  // what the trial is about
-	packet string // the same
+	seq    int64  // of the text that the command is about
+	packet string // id of the packet that the command is about
 }
 
-// prepare makes a room of the kind, in which the subject stands as his name says, and what the trial wants there.
-func (w *authorities) prepare(t *testing.T, x trial, i int, kind string) *cell {
+// prepare creates a room of the kind, makes the subject what its name says (such as muted), and creates what the trial
+// needs.
+func (w *permissionServer) prepare(t *testing.T, x trial, i int, kind string) *cell {
 	t.Helper()
 	who := subjects[i].name
 	trial := strings.NewReplacer("/", ".", " ", "-", "'", "").Replace(x.name)
-	user := func(name string) Caller { return w.signIn(t, trial+"."+strings.ReplaceAll(name, " ", "-"), 1000) }
+	user := func(name string) api.Caller { return w.signIn(t, trial+"."+strings.ReplaceAll(name, " ", "-"), 1000) }
 	c := &cell{
 		t: t, s: w.testServer, kind: kind, name: trial + "-" + kind + "-" + strconv.Itoa(i), other: user("other" + strconv.Itoa(i)), outcast: user("outcast"),
 		me: user(who), was: who != "outsider" && who != "service admin",
@@ -42,13 +45,13 @@ func (w *authorities) prepare(t *testing.T, x trial, i int, kind string) *cell {
 	c.token = goodToken(t, c.me.User.ID)
 	switch who {
 	case "service admin":
-		c.token = mint(t, Claims{User: c.me.User.ID, Scope: "admin"}, time.Hour)
+		c.token = mint(t, auth.Claims{User: c.me.User.ID, Scope: "admin"}, time.Hour)
 	case "guest":
-		c.me, c.token = Caller{User: chat.User{ID: w.guest.User.ID, Name: w.guest.User.Name}}, w.guest.Token
+		c.me, c.token = api.Caller{User: chat.User{ID: w.guest.User.ID, Name: w.guest.User.Name}}, w.guest.Token
 	case "expired":
-		c.token = mint(t, Claims{User: c.me.User.ID}, -time.Minute)
+		c.token = mint(t, auth.Claims{User: c.me.User.ID}, -time.Minute)
 	case "revoked":
-		c.me, c.token = Caller{User: chat.User{ID: "revoked", Name: "revoked"}}, w.revoked
+		c.me, c.token = api.Caller{User: chat.User{ID: "revoked", Name: "revoked"}}, w.revoked
 	}
 	c.owner = user("owner")
 	if who == "owner" {
@@ -62,7 +65,7 @@ func (w *authorities) prepare(t *testing.T, x trial, i int, kind string) *cell {
 	return c
 }
 
-// make makes the room. Whoever is to have been in it is in it.
+// make creates the room with all users that are or were its members.
 func (c *cell) make() {
 	c.t.Helper()
 	if c.kind == "direct" {
@@ -82,7 +85,7 @@ func (c *cell) make() {
 	c.room = call[wire.CreateRoomReply](c.t, c.s, c.owner, "create_room", request).Room.ID
 }
 
-// stand gives the subject, who is a plain member so far, the standing of his name.
+// stand turns the subject, so far a plain member, into what the given name says, such as muted or admin.
 func (c *cell) stand(who string) {
 	c.t.Helper()
 	me := c.me.User.ID
@@ -98,15 +101,17 @@ func (c *cell) stand(who string) {
 	}
 }
 
-// myself is the subject, where he can have done something in the room.
-func (c *cell) myself() Caller {
+// myself returns the subject if the subject is or was in the room, else another member. It is the sender of texts and
+// packets that the subject would own.
+func (c *cell) myself() api.Caller {
 	if c.was {
 		return c.me
 	}
 	return c.other
 }
 
-// In a direct room nobody can be promoted or banned. There the commands themselves are what is refused.
+// promoteOther makes the other member an admin. In a direct room it does nothing, because nobody can be promoted or
+// banned there.
 func (c *cell) promoteOther() {
 	if c.kind == "direct" {
 		return
@@ -125,7 +130,7 @@ func (c *cell) sayMyself() { c.say(c.myself()) }
 
 func (c *cell) sayOther() { c.say(c.other) }
 
-func (c *cell) say(who Caller) {
+func (c *cell) say(who api.Caller) {
 	request := wire.SendRequest{Room: c.room, Key: "text-" + c.name, Text: "x"}
 	c.seq = call[wire.SendReply](c.t, c.s, who, "send", request).Seq
 }
@@ -134,7 +139,7 @@ func (c *cell) packetMyself() { c.sendPacket(c.myself()) }
 
 func (c *cell) packetOther() { c.sendPacket(c.other) }
 
-func (c *cell) sendPacket(who Caller) {
+func (c *cell) sendPacket(who api.Caller) {
 	request := wire.SendPacketRequest{Room: c.room, Key: "packet-" + c.name, Total: 5, Count: new(5)}
 	c.packet = call[wire.SendPacketReply](c.t, c.s, who, "send_packet", request).Packet.ID
 }

@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/web/auth"
+	"hongbao/web/spec/spectest"
 	"hongbao/web/wire"
 )
 
-// subject is somebody who tries every command. His verdict is that of the standing that he has.
+// subject is a user that tries every command. The functions return, of a row of expected codes, the one for this user.
 type subject struct {
 	name    string
 	verdict func(v verdicts, private bool) wire.Code
-	direct  func(v verdicts) wire.Code // nil: one cannot stand so to a direct room
+	direct  func(v verdicts) wire.Code // nil: such a user cannot exist in a direct room
 }
 
-// subjects are the columns. A bad token is refused before anything is looked at.
+// subjects are the columns of the table. Invalid tokens are refused before anything else is checked.
 var subjects = []subject{
 	{"outsider", notIn, func(v verdicts) wire.Code { return v.third }},
 	{"service admin", notIn, func(v verdicts) wire.Code { return v.third }},
@@ -49,18 +51,19 @@ func always(c wire.Code) func(verdicts, bool) wire.Code {
 	return func(verdicts, bool) wire.Code { return c }
 }
 
-// TestAuthorisation has every command tried by everybody in every kind of room, over HTTP: what is not allowed must be
-// refused in the right words, and what is allowed must be done.
+// TestAuthorisation runs every command as every subject in every kind of room, over HTTP. A forbidden command must be
+// refused with the right code, and an allowed one must succeed.
 func TestAuthorisation(t *testing.T) {
+	t.Parallel()
 	for _, m := range wire.Methods {
 		if !slices.ContainsFunc(trials, func(x trial) bool { return x.method() == m.Name }) {
 			t.Errorf("%s is not tried", m.Name)
 		}
 	}
-	w := newAuthorities(t)
+	w := newPermissionServer(t)
 	for _, x := range trials {
 		t.Run(x.name, func(t *testing.T) {
-			t.Parallel() // what one trial commits, others commit with it
+			t.Parallel() // parallel trials share their commits, which saves time
 			for i, who := range subjects {
 				for _, kind := range []string{"public", "private", "direct"} {
 					if kind == "direct" && who.direct == nil {
@@ -85,20 +88,20 @@ func (x trial) method() string {
 	return method
 }
 
-// authorities is the server of the trials, with those whose tokens are special.
-type authorities struct {
+// permissionServer is the server of these tests, with the guest and the revoked token.
+type permissionServer struct {
 	*testServer
 
 	h       http.Handler
-	spec    spec
+	spec    spectest.Document
 	guest   wire.GuestReply
 	revoked string // a token
 }
 
-func newAuthorities(t *testing.T) *authorities {
+func newPermissionServer(t *testing.T) *permissionServer {
 	t.Helper()
 	s := newTestServer(t, func(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 100_000} })
-	w := &authorities{testServer: s, h: s.Handler(), spec: specs()["openapi"], revoked: goodToken(t, "revoked")}
+	w := &permissionServer{testServer: s, h: s.Handler(), spec: spectest.OpenAPI(t), revoked: goodToken(t, "revoked")}
 	w.guest = mustAnswer[wire.GuestReply](t, ask(t, w.h, "POST", "/v1/guests", "", `{"name":"Mei"}`), 200)
 	s.signIn(t, "revoked", 1000)
 	mustAnswer[wire.DisconnectReply](t, ask(t, w.h, "POST", "/v1/admin/disconnect", adminToken(t), `{"user":"revoked"}`), 200)
@@ -107,27 +110,27 @@ func newAuthorities(t *testing.T) *authorities {
 
 func adminToken(t *testing.T) string {
 	t.Helper()
-	return mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
+	return mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
 }
 
-// try has the subject of a cell run a command, and gives the code of its error. Whatever the answer is, it is as the
-// document says.
-func (w *authorities) try(t *testing.T, c *cell, method string, request any) wire.Code {
+// try runs a command as the subject of a cell and returns the code of the error, or 0. The response must match the
+// OpenAPI document.
+func (w *permissionServer) try(t *testing.T, c *cell, method string, request any) wire.Code {
 	t.Helper()
 	r := ask(t, w.h, "POST", "/v1/commands/"+method, c.token, string(encoded(t, request)))
 	answer := mustAnswer[object](t, r, r.StatusCode)
-	response, ok := w.spec.at("#/paths/~1v1~1commands~1" + method + "/post/responses/" + strconv.Itoa(r.StatusCode)).(object)
+	response, ok := w.spec.At("#/paths/~1v1~1commands~1" + method + "/post/responses/" + strconv.Itoa(r.StatusCode)).(object)
 	if !ok {
 		t.Fatalf("%s: status %d is not in the document", method, r.StatusCode)
 	}
 	schema := response["content"].(object)["application/json"].(object)["schema"].(object)
-	if bad := w.spec.misfit(schema, answer, false); bad != "" {
+	if bad := w.spec.Mismatch(schema, answer); bad != "" {
 		t.Errorf("%s: %v is not as specified: %s", method, answer, bad)
 	}
 	return codeOfAnswer(answer)
 }
 
-// codeOfAnswer is the code of the error that an answer holds; 0: it holds none.
+// codeOfAnswer returns the code of the error in a response; 0: it has no error.
 func codeOfAnswer(answer object) wire.Code {
 	failure, ok := answer["error"].(object)
 	if !ok {
@@ -136,21 +139,23 @@ func codeOfAnswer(answer object) wire.Code {
 	return wire.Code(failure["code"].(float64))
 }
 
-// Only who has the scope admin may do what the host's own service does, whatever he is in rooms.
+// TestAuthorisationOfAdministrators calls the admin commands. Only a token with the scope admin may do so, whatever
+// roles the user has in rooms.
 func TestAuthorisationOfAdministrators(t *testing.T) {
-	w := newAuthorities(t)
+	t.Parallel()
+	w := newPermissionServer(t)
 	for name, c := range map[string]struct {
 		token string
 		code  wire.Code
 	}{
 		"nobody":         {"", wire.CodeUnauthorized},
 		"member":         {goodToken(t, "ann"), wire.CodeForbidden},
-		"another scope":  {mint(t, Claims{User: "ann", Scope: "administrator"}, time.Hour), wire.CodeForbidden},
+		"another scope":  {mint(t, auth.Claims{User: "ann", Scope: "administrator"}, time.Hour), wire.CodeForbidden},
 		"guest":          {w.guest.Token, wire.CodeForbidden},
-		"expired":        {mint(t, Claims{User: "root", Scope: "admin"}, -time.Minute), wire.CodeTokenExpired},
+		"expired":        {mint(t, auth.Claims{User: "root", Scope: "admin"}, -time.Minute), wire.CodeTokenExpired},
 		"revoked":        {w.revoked, wire.CodeUnauthorized},
 		"service admin":  {adminToken(t), 0},
-		"one of several": {mint(t, Claims{User: "root", Scope: "read admin"}, time.Hour), 0},
+		"one of several": {mint(t, auth.Claims{User: "root", Scope: "read admin"}, time.Hour), 0},
 	} {
 		for i, e := range wire.Endpoints {
 			if e.Open {

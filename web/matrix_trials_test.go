@@ -2,20 +2,20 @@ package web
 
 import "hongbao/web/wire"
 
-// verdicts are the codes with which a command answers, by who asks. 0: it is done. Whoever has the host's scope admin
-// stands to rooms as everybody does, and so do guests; see subjects.
+// verdicts holds the code with which a command must answer each kind of user; 0: it must succeed. The scope admin and
+// being a guest make no difference in rooms; see subjects.
 type verdicts struct {
-	stranger, hidden wire.Code // never was in the room: a public one, a private one
-	former, expelled wire.Code // was in it: public, private
+	stranger, hidden wire.Code // was never in the room: public, private
+	former, expelled wire.Code // was in the room and left: public, private
 	member, muted    wire.Code
 	banned           wire.Code
 	admin, owner     wire.Code
 
 	// of a direct room
-	third, gone, one wire.Code // never was in it, has left it, is one of the two
+	third, gone, one wire.Code // in a direct room: was never in it, has left it, is in it
 }
 
-// Rows that several commands share.
+// Rows of codes that several commands share.
 var (
 	everyone = verdicts{}
 	inside   = verdicts{stranger: 1002, hidden: 1001, former: 1002, expelled: 1002, banned: 1004, third: 1001, gone: 1002}
@@ -23,7 +23,7 @@ var (
 	leaders  = inside.with(func(v *verdicts) { v.member, v.muted, v.one = 103, 103, 103 })
 	owners   = leaders.with(func(v *verdicts) { v.admin = 103 })
 	nobody   = owners.with(func(v *verdicts) { v.owner = 103 })
-	// Of a packet they hear nothing who never were in its room, be it public.
+	// A user that was never in the packet's room gets "not found", even if the room is public.
 	packets = inside.with(func(v *verdicts) { v.stranger = 1001 })
 )
 
@@ -32,15 +32,15 @@ func (v verdicts) with(change func(v *verdicts)) verdicts {
 	return v
 }
 
-// trial is a command in one of its variants, as everybody tries it.
+// trial is one variant of a command. Every subject runs it.
 type trial struct {
-	name    string // of the method, and after a slash what is special
+	name    string // the method; a variant's name follows a slash
 	before  func(c *cell)
 	request func(c *cell) any
 	want    verdicts
 }
 
-// trials are every command of members. A method that is not among them fails the test.
+// trials holds all commands of members. A method without a trial fails the test.
 var trials = []trial{
 	{"create_room", nil, func(c *cell) any { return wire.CreateRoomRequest{Key: "k-" + c.name, Name: "n"} }, everyone},
 	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},

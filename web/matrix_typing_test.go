@@ -8,9 +8,11 @@ import (
 	"hongbao/web/wire"
 )
 
-// Who may not write in a room is not seen typing there; and whose token is bad does not even connect.
+// TestAuthorisationOfTyping sends typing as every subject. Other members must see it only if the subject may write in
+// the room. A user with an invalid token must not be able to connect.
 func TestAuthorisationOfTyping(t *testing.T) {
-	w := newAuthorities(t)
+	t.Parallel()
+	w := newPermissionServer(t)
 	addr := w.listen(t)
 	for i, who := range subjects {
 		for _, kind := range []string{"public", "private"} {
@@ -35,8 +37,8 @@ func TestAuthorisationOfTyping(t *testing.T) {
 	}
 }
 
-// seenTyping has the subject type, and after him the owner. Another member watches until he has seen the owner, and the
-// subject too if he is to be seen.
+// seenTyping has the subject type, and then the owner. Another member watches for both; the owner's marks the end. It
+// reports whether the subject's typing was seen.
 func (c *cell) seenTyping(addr string, subject *rawClient, wanted bool) bool {
 	c.t.Helper()
 	watcher, _ := connected(c.t, addr, wire.JSON, c.other.User.ID)

@@ -10,15 +10,16 @@ import (
 
 	"hongbao/hub"
 	"hongbao/redpacket"
+	"hongbao/web/api"
 	"hongbao/web/wire"
 )
 
-// metrics are the figures of one server, in a registry of its own.
+// metrics holds the metrics of one server, in a Prometheus registry of its own.
 type metrics struct {
 	registry *prometheus.Registry
-	commands *prometheus.HistogramVec // seconds, by method and error code ("0": none)
+	commands *prometheus.HistogramVec // in seconds, by method and error code ("0": no error)
 
-	answered map[string]*atomic.Pointer[prometheus.Observer] // those of commands without error, by method; nil: not yet
+	answered map[string]*atomic.Pointer[prometheus.Observer] // for commands without an error, by method; nil pointer: not used yet
 }
 
 func newMetrics(s *Server) *metrics {
@@ -30,15 +31,16 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"method", "code"}),
 		answered: map[string]*atomic.Pointer[prometheus.Observer]{},
 	}
-	for method := range commands {
+	for _, method := range api.Methods() {
 		m.answered[method] = new(atomic.Pointer[prometheus.Observer])
 	}
-	m.registry.MustRegister(m.commands, counts{s.hub, s.packets, s.lobby},
+	m.registry.MustRegister(m.commands, counts{s.hub, s.packets, s.connects},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// command counts one. Most have no error and are of a few methods: these need no lock and no label looked up.
+// command records one command. For the common case, a known method without an error, it takes no lock and looks up no
+// label.
 func (m *metrics) command(method string, code wire.Code, took time.Duration) {
 	kept := m.answered[method]
 	if code != 0 || kept == nil {
@@ -54,14 +56,15 @@ func (m *metrics) command(method string, code wire.Code, took time.Duration) {
 	(*observer).Observe(took.Seconds())
 }
 
-// counts reads, at each scrape, what the hub and the packets have counted.
+// counts is a Prometheus collector that reads the counters of the hub, the packets and the connect limiter at each
+// scrape.
 type counts struct {
-	hub     *hub.Hub
-	packets *redpacket.Service
-	lobby   *lobby
+	hub      *hub.Hub
+	packets  *redpacket.Service
+	connects *connectLimiter
 }
 
-// figure is one number of a scrape.
+// figure is one metric value of a scrape.
 type figure struct {
 	name, help string
 	kind       prometheus.ValueType
@@ -75,7 +78,7 @@ func oneIf(holds bool) float64 {
 	return 0
 }
 
-// Describe implements prometheus.Collector: the figures are not known beforehand.
+// Describe implements prometheus.Collector. It sends nothing, because the metrics are not known in advance.
 func (c counts) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -89,20 +92,26 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 		{"hongbao_shed_total", "Messages without a sequence number dropped for slow sockets.", prometheus.CounterValue, float64(h.Shed)},
 		{"hongbao_slow_total", "Sockets that did not take their messages.", prometheus.CounterValue, float64(h.Slow)},
 		{"hongbao_gap_repairs_total", "Pages of entries fetched because the bus had lost them.", prometheus.CounterValue, float64(h.GapRepairs)},
-		{"hongbao_resume_reads_total", "Rooms whose entries were read for those who came back.", prometheus.CounterValue, float64(h.Resumes)},
-		{"hongbao_connects_waiting", "Connects that wait for others.", prometheus.GaugeValue, float64(c.lobby.waiting.Load())},
-		{"hongbao_connects_refused_total", "Sockets sent away before the upgrade, because too many connect.", prometheus.CounterValue, float64(c.lobby.refused.Load())},
+		{"hongbao_resume_reads_total", "Rooms whose entries were read for clients that came back.", prometheus.CounterValue, float64(h.Resumes)},
+		{"hongbao_connects_waiting", "Connects that wait for others.", prometheus.GaugeValue, float64(c.connects.waiting.Load())},
+		{"hongbao_connects_refused_total", "Sockets sent away before the upgrade, because too many connect.", prometheus.CounterValue, float64(c.connects.refused.Load())},
 		{"hongbao_closed_by_peer_total", "Sockets closed by their clients.", prometheus.CounterValue, float64(h.ClosedByPeer)},
 		{"hongbao_lost_total", "Sockets that ended without a close frame.", prometheus.CounterValue, float64(h.Lost)},
 		{"hongbao_bus_down", "1 while the other instances are not heard.", prometheus.GaugeValue, oneIf(h.BusDown)},
-		{"hongbao_packets_swept_total", "Packets found due by the sweep.", prometheus.CounterValue, float64(p.Swept)},
+		{"hongbao_packets_swept_total", "Packets that the sweep found due and began to close.", prometheus.CounterValue, float64(p.Swept)},
 		{"hongbao_sweep_failures_total", "Rounds of the sweep that could not ask what is due.", prometheus.CounterValue, float64(p.SweepFailures)},
 		{"hongbao_close_failures_total", "Closes of packets that failed, and are tried again.", prometheus.CounterValue, float64(p.CloseFailures)},
 		{"hongbao_backstop_failures_total", "Rounds of the backstop that failed.", prometheus.CounterValue, float64(p.BackstopFailures)},
 		{"hongbao_recover_failures_total", "Rounds of the recovery of claims that failed.", prometheus.CounterValue, float64(p.RecoverFailures)},
+		{"hongbao_claims_quarantined_total", "Claims that can never be paid and were put aside for a person to look at: any is worth an alarm.", prometheus.CounterValue, float64(p.Quarantined)},
+		{"hongbao_claims_set_aside", "Claims in the outbox that could not be settled, and are tried again.", prometheus.GaugeValue, float64(p.SetAside)},
 		{"hongbao_packets_remembered_bytes", "Memory used for packets.", prometheus.GaugeValue, float64(p.Remembered)},
 	} {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, nil, nil), f.kind, f.value)
+	}
+	clock := prometheus.NewDesc("hongbao_clock_difference_seconds", "How far a clock of Redis or Postgres is ahead of this instance's.", []string{"clock"}, nil)
+	for _, d := range c.packets.Clocks() {
+		out <- prometheus.MustNewConstMetric(clock, prometheus.GaugeValue, d.Ahead.Seconds(), d.Clock)
 	}
 	closes := prometheus.NewDesc("hongbao_closes_total", "Sockets closed by us, by code.", []string{"code"}, nil)
 	for code, n := range h.Closes {

@@ -9,10 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// readyTime is how long the engines have to show that they can be reached.
+// readyTime limits how long /readyz waits for the stores.
 const readyTime = 2 * time.Second
 
-// OpsHandler serves the operator. It tells much and asks for no token, so it is for a listener of its own.
+// OpsHandler serves health checks, metrics and profiles to the operator. It requires no token, so serve it on a
+// separate listener.
 func (s *Server) OpsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
@@ -26,7 +27,7 @@ func (s *Server) OpsHandler() http.Handler {
 	return mux
 }
 
-// serveReady tells a load balancer whether to send clients here.
+// serveReady tells a load balancer whether this instance accepts clients.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
 		http.Error(w, "draining", http.StatusServiceUnavailable)

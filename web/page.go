@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// page serves the browser client, and the SDK under it to pages of others.
+// page serves the browser client, and the JavaScript SDK, which pages of other hosts may load.
 func (s *Server) page() http.Handler {
-	files := newPageFiles()
-	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // never null
+	files := maps.Clone(embeddedFiles())
+	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // an empty list, never null
 	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
 	facts, err := json.Marshal(pageFacts{Guests: len(s.o.Guests.Key) > 0, Hosts: hosts, Version: s.o.Version})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // strings can always be encoded
 	}
 	files["page.json"] = newPageFile("page.json", facts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,14 +34,15 @@ func (s *Server) page() http.Handler {
 	})
 }
 
-// pageFacts is what the page asks before anybody has signed in.
+// pageFacts is what the page must know before the user signs in.
 type pageFacts struct {
 	Guests  bool     `json:"guests"`
-	Hosts   []string `json:"hosts"` // origins whose pages may give it a token
+	Hosts   []string `json:"hosts"` // origins whose pages may send a token to this page
 	Version string   `json:"version"`
 }
 
-// pagePolicy lets the page load and call nothing but its own origin; pages of the hosts may frame it.
+// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only. Only pages
+// of the hosts may show it in a frame.
 func pagePolicy(hosts []string) string {
 	ancestors := "'none'"
 	if len(hosts) > 0 {

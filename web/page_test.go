@@ -18,6 +18,7 @@ import (
 )
 
 func TestPage(t *testing.T) {
+	t.Parallel()
 	h := newTestServer(t).Handler()
 	for path, kind := range map[string]string{
 		"/": "text/html", "/app/main.js": "text/javascript", "/style/base.css": "text/css", "/vendor/preact.mjs": "text/javascript", "/icon.svg": "image/svg",
@@ -41,8 +42,10 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageLoads follows all that the page names: it is there, stays with the browser for good, and is little when compressed.
+// TestPageLoads requests all files that the page refers to. Each must exist and be cacheable permanently, and together
+// they must be small when compressed.
 func TestPageLoads(t *testing.T) {
+	t.Parallel()
 	h := newTestServer(t).Handler()
 	index := zipped(t, h, "/")
 	loaded := map[string]bool{}
@@ -65,7 +68,7 @@ func TestPageLoads(t *testing.T) {
 	}
 }
 
-// TestPageModules sees that there is every module which another one imports.
+// TestPageModules checks that every module that another one imports exists.
 func TestPageModules(t *testing.T) {
 	files := newPageFiles()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -84,6 +87,7 @@ func TestPageModules(t *testing.T) {
 }
 
 func TestPageUnchanged(t *testing.T) {
+	t.Parallel()
 	h := newTestServer(t).Handler()
 	first := ask(t, h, "GET", "/", "", "")
 	r := httptest.NewRequest("GET", "/", nil)
@@ -96,6 +100,7 @@ func TestPageUnchanged(t *testing.T) {
 }
 
 func TestPageWithoutHosts(t *testing.T) {
+	t.Parallel()
 	r := ask(t, newTestServer(t).Handler(), "GET", "/page.json", "", "")
 	facts, err := io.ReadAll(r.Body)
 	if err != nil || !strings.Contains(string(facts), `"guests":false,"hosts":[]`) {
@@ -104,6 +109,7 @@ func TestPageWithoutHosts(t *testing.T) {
 }
 
 func TestPageOfHosts(t *testing.T) {
+	t.Parallel()
 	h := newTestServer(t, func(o *Options) {
 		o.Guests.Key = testSecret
 		o.AllowedOrigins = []string{"https://shop.example"}
@@ -127,7 +133,7 @@ type packed struct {
 	header        http.Header
 }
 
-// zipped gets a file as browsers do.
+// zipped requests a file with the headers that browsers send.
 func zipped(t *testing.T, h http.Handler, path string) packed {
 	t.Helper()
 	r := httptest.NewRequest("GET", path, nil)

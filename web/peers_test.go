@@ -2,37 +2,34 @@ package web
 
 import (
 	"context"
-	"errors"
-	"log/slog"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// pair is two instances over the same engines.
-func pair(t *testing.T, change ...func(*Options)) (a, b *testServer) {
+// twoInstances returns two servers that share the same stores and bus.
+func twoInstances(t *testing.T, change ...func(*Options)) (a, b *testServer) {
 	t.Helper()
-	house := newTestHouse(t)
-	return house.open(t, change...), house.open(t, change...)
+	engines := newTestEngines(t)
+	return engines.open(t, change...), engines.open(t, change...)
 }
 
 func isSubscribe(p *protocol.Push) bool   { return p.Subscribe != nil }
 func isUnsubscribe(p *protocol.Push) bool { return p.Unsubscribe != nil }
 func isPub(p *protocol.Push) bool         { return p.Pub != nil }
 
-// What a user does on one instance reaches his sockets on another, and what others do there.
+// TestInstancesAreOneSystem makes changes on one instance. Sockets on the other one must receive them.
 func TestInstancesAreOneSystem(t *testing.T) {
-	a, b := pair(t)
+	t.Parallel()
+	a, b := twoInstances(t)
 	bob, ann := a.signIn(t, "bob", 500), a.signIn(t, "ann", 0)
 	room := a.room(t, bob, "hall").ID
 	c, _ := connected(t, b.listen(t), wire.JSON, "ann")
@@ -54,13 +51,15 @@ func TestInstancesAreOneSystem(t *testing.T) {
 	a.say(t, bob, room, "not for her")
 	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: room})
 	if p := c.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) }); p.Subscribe == nil {
-		t.Errorf("one who had left heard %v", p)
+		t.Errorf("a user that had left got %v", p)
 	}
 }
 
-// An instance that remembers how a user stands to a room hears when that changes elsewhere, though he has no socket here.
+// TestStandingIsForgottenElsewhere changes a membership that another instance has cached. That instance must drop it
+// from its cache, even if the user has no socket there.
 func TestStandingIsForgottenElsewhere(t *testing.T) {
-	a, b := pair(t)
+	t.Parallel()
+	a, b := twoInstances(t)
 	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
 	room := a.room(t, bob, "hall").ID
 	for range 3 {
@@ -77,7 +76,7 @@ func TestStandingIsForgottenElsewhere(t *testing.T) {
 	}
 }
 
-// countedPresence counts the sockets that were noted.
+// countedPresence is a presence directory that counts the sockets added to it.
 type countedPresence struct {
 	chat.Presence
 	noted *atomic.Int32
@@ -88,10 +87,12 @@ func (p countedPresence) Enter(ctx context.Context, user, socket string, most in
 	return p.Presence.Enter(ctx, user, socket, most)
 }
 
-// The limit of sockets holds over all instances: the oldest goes, wherever it is.
+// TestSocketsPerUserOverInstances opens more sockets than a user may have, on several instances. The oldest must be
+// closed, wherever it is.
 func TestSocketsPerUserOverInstances(t *testing.T) {
+	t.Parallel()
 	var noted atomic.Int32
-	a, b := pair(t, func(o *Options) {
+	a, b := twoInstances(t, func(o *Options) {
 		o.SocketsPerUser = 3
 		o.Presence = countedPresence{o.Presence, &noted}
 	})
@@ -110,9 +111,11 @@ func TestSocketsPerUserOverInstances(t *testing.T) {
 	}
 }
 
-// One who is revoked loses his sockets on every instance, and nobody else does.
+// TestDisconnectEverywhere disconnects a user. All their sockets must be closed, on every instance. Other users must
+// keep theirs.
 func TestDisconnectEverywhere(t *testing.T) {
-	a, b := pair(t)
+	t.Parallel()
+	a, b := twoInstances(t)
 	here, _ := connected(t, a.listen(t), wire.JSON, "ann")
 	addr := b.listen(t)
 	there, _ := connected(t, addr, wire.Protobuf, "ann")
@@ -123,7 +126,7 @@ func TestDisconnectEverywhere(t *testing.T) {
 	rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
 }
 
-// lossyBus loses what comes in while it is told to, and notices only when told so.
+// lossyBus drops incoming messages while the test has switched that on. It reports the loss when the test says so.
 type lossyBus struct {
 	hub.Bus
 	loses    atomic.Bool
@@ -155,22 +158,24 @@ func (r lossyReceiver) Receive(topic string, payload []byte) {
 	}
 }
 
-// deafPair is two instances, of which the second one's bus loses what the test wants.
-func deafPair(t *testing.T, change ...func(*Options)) (a, b *testServer, bus *lossyBus) {
+// twoInstancesLossyBus returns two instances. The second one has the returned lossyBus.
+func twoInstancesLossyBus(t *testing.T, change ...func(*Options)) (a, b *testServer, bus *lossyBus) {
 	t.Helper()
-	house := newTestHouse(t)
-	a = house.open(t)
+	engines := newTestEngines(t)
+	a = engines.open(t)
 	bus = &lossyBus{}
-	house.wrap = func(inner hub.Bus) hub.Bus {
+	engines.wrap = func(inner hub.Bus) hub.Bus {
 		bus.Bus = inner
 		return bus
 	}
-	return a, house.open(t, change...), bus
+	return a, engines.open(t, change...), bus
 }
 
-// A word that the bus has lost is made up for when the loss is noticed: sockets are where their user is.
+// TestLostSignalsAreMadeUpFor loses signals on the bus. When the loss is reported, all sockets must be put into the
+// right rooms.
 func TestLostSignalsAreMadeUpFor(t *testing.T) {
-	a, b, bus := deafPair(t, func(o *Options) { o.Alone = true }) // so that connecting is no reason to look
+	t.Parallel()
+	a, b, bus := twoInstancesLossyBus(t, func(o *Options) { o.Alone = true }) // with Alone, connecting does not cause a recheck
 	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
 	stays, goes, comes := a.room(t, bob, "stays").ID, a.room(t, bob, "goes").ID, a.room(t, bob, "comes").ID
 	for _, room := range []string{stays, goes} {
@@ -184,12 +189,12 @@ func TestLostSignalsAreMadeUpFor(t *testing.T) {
 	call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: goes})
 	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: comes})
 	bus.loses.Store(false)
-	if n := b.hub.Listeners(roomTopic(comes)); n != 0 {
+	if n := b.hub.Listeners(push.RoomTopic(comes)); n != 0 {
 		t.Fatalf("%d listen to a room whose signal was lost: this test proves nothing", n)
 	}
 	bus.suspect()
 	b.eventually(t, "her socket is where she is", func() bool {
-		return b.hub.Listeners(roomTopic(comes)) == 1 && b.hub.Listeners(roomTopic(goes)) == 0 && b.hub.Listeners(roomTopic(stays)) == 1
+		return b.hub.Listeners(push.RoomTopic(comes)) == 1 && b.hub.Listeners(push.RoomTopic(goes)) == 0 && b.hub.Listeners(push.RoomTopic(stays)) == 1
 	})
 	if p := c.push(isSubscribe); p.Channel != "room:"+comes {
 		t.Errorf("subscribed to %s", p.Channel)
@@ -199,9 +204,11 @@ func TestLostSignalsAreMadeUpFor(t *testing.T) {
 	}
 }
 
-// A socket may connect before the bus listens for its user: what was said meanwhile is looked up a moment later.
+// TestConnectedBeforeTheBusListens connects a socket before the bus is subscribed to the user's topic. Changes made in
+// the meantime must be found a moment later.
 func TestConnectedBeforeTheBusListens(t *testing.T) {
-	a, b, bus := deafPair(t)
+	t.Parallel()
+	a, b, bus := twoInstancesLossyBus(t)
 	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
 	room := a.room(t, bob, "hall").ID
 	bus.loses.Store(true)
@@ -213,61 +220,10 @@ func TestConnectedBeforeTheBusListens(t *testing.T) {
 	}
 }
 
-// The progress of a packet, as several instances tell it, never goes back, and goes nowhere once the end was delivered.
-func TestProgressNeverGoesBack(t *testing.T) {
-	n := NewEncoder()
-	progress := func(packet string, claimed int) hub.Message {
-		return hub.Message{Data: marshal(wire.Message{PacketProgress: &wire.ProgressPush{Packet: packet, Room: "r", Claimed: claimed, Count: 20}})}
-	}
-	text := hub.Message{Seq: 1, Data: []byte(`{"seq":1,"kind":"text","body":{"text":"\"kind\":\"packet_done\" p"}}`)}
-	done := hub.Message{Seq: 2, Data: []byte(`{"seq":2,"kind":"packet_done","body":{"packet":"p","reason":"drained"}}`)}
-	for i, test := range []struct {
-		message hub.Message
-		told    bool
-	}{
-		{progress("p", 3), true}, {progress("p", 9), true}, {progress("p", 4), false}, {progress("q", 4), true}, {text, true},
-		{progress("p", 9), true}, {progress("p", 10), true}, {done, true}, {progress("p", 11), false}, {progress("q", 5), true},
-	} {
-		for _, e := range []hub.Encoding{hub.JSON, hub.Protobuf} {
-			if told := len(n.Encode(e, "room:r", test.message)) > 0; told != test.told {
-				t.Errorf("message %d: told %t, want %t", i, told, test.told)
-			}
-		}
-	}
-	for i := range 3 * manyTold {
-		n.Encode(hub.JSON, "room:r", progress(strconv.Itoa(i), 1))
-	}
-	if len(n.told)+len(n.old) > 2*manyTold {
-		t.Errorf("%d packets are kept in mind", len(n.told)+len(n.old))
-	}
-}
-
-// However often a loss is suspected, each user is looked up once, and who cannot be is looked up behind the others.
-func TestRechecksDoNotPileUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var looked []string
-		r := newRechecks(func(_ context.Context, user string) error {
-			looked = append(looked, user)
-			if user == "a" && len(looked) == 1 {
-				return errors.New("no answer")
-			}
-			return nil
-		}, slog.New(slog.DiscardHandler))
-		for range 300 {
-			r.add("a", "b")
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		r.run(ctx)
-		if want := []string{"a", "b", "a"}; !slices.Equal(looked, want) {
-			t.Errorf("looked up %v, want %v", looked, want)
-		}
-	})
-}
-
-// A word from the bus that must be looked into holds up nobody: the bus goes on meanwhile.
+// TestSignalsDoNotHoldUpTheBus has a signal wait for the store. Other messages of the bus must not be delayed.
 func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
-	a, b := pair(t)
+	t.Parallel()
+	a, b := twoInstances(t)
 	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
 	rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
 	addr := b.listen(t)
@@ -279,10 +235,10 @@ func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
 	began := time.Now()
 	said := a.say(t, bob, rooms[1], "goes on")
 	if p := his.push(isPub); p.Pub.Offset != uint64(said.Seq) {
-		t.Errorf("heard %v", p)
+		t.Errorf("got %v", p)
 	}
 	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("heard after %v, when the other had been waited for", took)
+		t.Errorf("got it after %v: the bus has waited for the signal", took)
 	}
 	close(free)
 	if p := hers.push(isSubscribe); p.Channel != "room:"+rooms[0] {

@@ -8,19 +8,23 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
+	"hongbao/web/api"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// message is the next message push that is wanted.
+// message returns the next push without a seq that satisfies wanted.
 func (c *rawClient) message(wanted func(wire.Message) bool) wire.Message {
 	c.t.Helper()
 	return messageOf(c.t, c.push(func(p *protocol.Push) bool { return p.Message != nil && wanted(messageOf(c.t, p)) }))
 }
 
-// A room is told on every instance who of its members comes and goes, who is writing, and how far each has read.
+// TestWhatMembersDo checks on two instances that a room receives which members come online and go offline, which type,
+// and how far each has read.
 func TestWhatMembersDo(t *testing.T) {
+	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		a, b := pair(t)
+		a, b := twoInstances(t)
 		ann, bob := a.signIn(t, "ann", 0), a.signIn(t, "bob", 0)
 		room := a.room(t, ann, "hall").ID
 		call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
@@ -70,19 +74,24 @@ func TestWhatMembersDo(t *testing.T) {
 	})
 }
 
-// brokenPresence answers no question.
+// brokenPresence is a presence directory whose methods fail.
 type brokenPresence struct{ chat.Presence }
 
 func (brokenPresence) Online(context.Context, []string) ([]bool, error) {
 	return nil, chat.ErrUnavailable
 }
 
-// When nobody can say who is online anywhere, members are those of this instance; the presence is not known.
+// TestMembersWithoutPresence has a presence directory that cannot be read. Members with a socket on this instance must
+// be listed as online, and the command presence must fail.
 func TestMembersWithoutPresence(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	ann, bob, room := s.twoInARoom(t)
 	_, _ = connected(t, s.listen(t), wire.JSON, bob.User.ID)
-	s.Server.chat = chat.New(s.store, s.pub, chat.Options{Presence: brokenPresence{}})
+	s.commands = api.New(api.Config{
+		Chat: chat.New(s.store, s.pub, chat.Options{Presence: brokenPresence{}}), Packets: s.packets, Rates: s.rates,
+		Connected: func(user string) bool { return s.hub.Listeners(push.UserTopic(user)) > 0 },
+	})
 	members := call[wire.MembersReply](t, s, ann, "members", wire.MembersRequest{Room: room}).Members
 	if len(members) != 2 || members[0].Online || !members[1].Online {
 		t.Errorf("members %+v", members)
@@ -92,10 +101,11 @@ func TestMembersWithoutPresence(t *testing.T) {
 	}
 }
 
-// One who is invited into a busy room, wherever he is, is let in before the first publication that he gets, and misses none
-// behind it.
+// TestInvitedWhileItIsBusy invites a user while many messages are sent to the room, on either instance. The subscribe
+// push must come before the first entry, and no entry after it may be missing.
 func TestInvitedWhileItIsBusy(t *testing.T) {
-	a, b := pair(t)
+	t.Parallel()
+	a, b := twoInstances(t)
 	ann := a.signIn(t, "ann", 0)
 	addrs := []string{a.listen(t), b.listen(t)}
 	room := a.room(t, ann, "hall").ID

@@ -11,10 +11,11 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// closes provoke each reason to hang up over a real socket.
+// closes holds, for each close code, a function that causes the server to close a real socket with it.
 var closes = map[int]func(t *testing.T, e wire.Encoding){
 	wire.CloseDrain: func(t *testing.T, e wire.Encoding) {
 		s := newTestServer(t)
@@ -25,7 +26,7 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 		c.mustClose(wire.CloseDrain)
 	},
 	wire.CloseServerError: func(t *testing.T, e wire.Encoding) {
-		s := newStage(t, e)
+		s := newErrorFixture(t, e)
 		c, _ := connected(t, s.listen(t), e, "ann")
 		s.faults.set(errBug)
 		c.send(`{"id":2,"rpc":{"method":"find_rooms"}}`)
@@ -35,13 +36,13 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 	wire.CloseTokenExpired: func(t *testing.T, e wire.Encoding) {
 		s := newTestServer(t, func(o *Options) { o.RefreshGrace = time.Millisecond })
 		c := dial(t, s.listen(t), e)
-		c.connect(mint(t, Claims{User: "ann"}, 2*time.Second), "{}")
+		c.connect(mint(t, auth.Claims{User: "ann"}, 2*time.Second), "{}")
 		c.mustClose(wire.CloseTokenExpired)
 	},
 	wire.CloseTooSlow: func(t *testing.T, e wire.Encoding) {
-		house := newTestHouse(t)
-		house.hub.QueueBytes = 64 << 10
-		s := house.open(t)
+		engines := newTestEngines(t)
+		engines.hub.QueueBytes = 64 << 10
+		s := engines.open(t)
 		bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 		room := s.room(t, bob, "hall").ID
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
@@ -53,11 +54,11 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 		c.mustClose(wire.CloseTooSlow)
 	},
 	wire.CloseNoPong: func(t *testing.T, e wire.Encoding) {
-		house := newTestHouse(t)
-		house.hub.PingEvery, house.hub.PongWithin = time.Second, time.Second
-		c, _ := connected(t, house.open(t).listen(t), e, "ann")
+		engines := newTestEngines(t)
+		engines.hub.PingEvery, engines.hub.PongWithin = time.Second, time.Second
+		c, _ := connected(t, engines.open(t).listen(t), e, "ann")
 		_ = c.ws.SetReadDeadline(time.Now().Add(patience))
-		for { // mustClose would answer
+		for { // mustClose would send replies to pings
 			if _, _, err := c.ws.ReadMessage(); err != nil {
 				mustBeClose(t, err, wire.CloseNoPong)
 				return
@@ -70,7 +71,7 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 		for range wire.CommandsPerFrame {
 			frame = append(frame, `{"send":{"data":{"typing":{"room":"none"}}}}`)
 		}
-		for range 12 { // 100 pass, with some that have come back meanwhile; then 200 are refused
+		for range 12 { // 100 commands are allowed and some more become allowed meanwhile; then 200 are refused
 			c.send(frame...)
 		}
 		c.mustClose(wire.CloseTooManyCommands)
@@ -105,20 +106,21 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 }
 
 func TestEveryClose(t *testing.T) {
+	t.Parallel()
 	for _, c := range wire.Closes() {
 		provoke := closes[c.Code]
 		if provoke == nil {
-			t.Errorf("nobody knows how it comes to %d %s", c.Code, c.Reason)
+			t.Errorf("no test provokes the close %d %s", c.Code, c.Reason)
 			continue
 		}
 		t.Run(strings.ReplaceAll(c.Reason, " ", "-"), func(t *testing.T) {
-			t.Parallel() // some wait for the clock
+			t.Parallel() // some wait for a timeout
 			bothEncodings(t, provoke)
 		})
 	}
 }
 
-// mustBeClose checks that a socket was closed for a reason of the protocol, in its words.
+// mustBeClose checks that err is a close frame with the code and its reason from the protocol.
 func mustBeClose(t *testing.T, err error, code int) {
 	t.Helper()
 	var closed *websocket.CloseError
@@ -127,7 +129,7 @@ func mustBeClose(t *testing.T, err error, code int) {
 	}
 }
 
-// listenNarrow is listen with so little room on the way to clients that it is full soon.
+// listenNarrow is listen with small socket buffers, so that they are full soon.
 func (s *testServer) listenNarrow(t *testing.T) (addr string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(s.Handler())

@@ -7,16 +7,19 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// TestEveryErrorOfTheEnvelope provokes what its own commands answer.
+// TestEveryErrorOfTheEnvelope causes each error that connect, refresh and the other commands of the Centrifugo protocol
+// can have.
 func TestEveryErrorOfTheEnvelope(t *testing.T) {
+	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		s := newStage(t, e)
+		s := newErrorFixture(t, e)
 		addr := s.listen(t)
 		connect := func(user string) string { return `"connect":{"token":"` + goodToken(t, user) + `"}` }
-		expired := mint(t, Claims{User: "ann"}, -time.Minute)
+		expired := mint(t, auth.Claims{User: "ann"}, -time.Minute)
 		c := dial(t, addr, e)
 		answers := func(request string, code wire.Code) {
 			t.Helper()

@@ -7,7 +7,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// faultyLedger is the real one until a fault is set.
+// faultyLedger is the real ledger, but all calls fail while a fault is set.
 type faultyLedger struct {
 	redpacket.Ledger
 	*faults
@@ -20,7 +20,7 @@ func (s faultyLedger) Account(ctx context.Context, user string) (_ redpacket.Acc
 	return s.Ledger.Account(ctx, user)
 }
 
-func (s faultyLedger) Send(ctx context.Context, o redpacket.Order) (_ redpacket.Sent, err error) {
+func (s faultyLedger) Send(ctx context.Context, o redpacket.UnsealedPacket) (_ redpacket.Sent, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
@@ -34,9 +34,9 @@ func (s faultyLedger) KeyUsed(ctx context.Context, user, key string) (_ bool, er
 	return s.Ledger.KeyUsed(ctx, user, key)
 }
 
-func (s faultyLedger) Settle(ctx context.Context, claims []redpacket.Claim) (_ []redpacket.Settlement, err error) {
-	if err = s.fault(); err != nil {
-		return
+func (s faultyLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
+	if err := s.fault(); err != nil {
+		return redpacket.AllUnsettled(len(claims), err)
 	}
 	return s.Ledger.Settle(ctx, claims)
 }
@@ -83,11 +83,32 @@ func (s faultyLedger) States(ctx context.Context, user string, packets []string)
 	return s.Ledger.States(ctx, user, packets)
 }
 
-func (s faultyLedger) Overdue(ctx context.Context, before time.Time, limit int) (_ []redpacket.Overdue, err error) {
+func (s faultyLedger) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) (_ []redpacket.Overdue, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Ledger.Overdue(ctx, before, limit)
+	return s.Ledger.Overdue(ctx, before, after, limit)
+}
+
+func (s faultyLedger) Details(ctx context.Context, q redpacket.DetailsQuery) (_ redpacket.DetailsPage, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.Details(ctx, q)
+}
+
+func (s faultyLedger) DeletedRooms(ctx context.Context, after string, limit int) (_ []string, _ string, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.DeletedRooms(ctx, after, limit)
+}
+
+func (s faultyLedger) OpenInDeleted(ctx context.Context, room, after string, limit int) (_ []redpacket.Ref, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.OpenInDeleted(ctx, room, after, limit)
 }
 
 func (s faultyLedger) Packets(ctx context.Context, q redpacket.PacketsQuery) (_ redpacket.PacketsPage, err error) {

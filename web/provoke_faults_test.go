@@ -8,13 +8,13 @@ import (
 	"hongbao/chat"
 )
 
-// faults are what the stores of a test answer everything with, as soon as there is something.
+// faults holds the error with which the stores of a test answer every call, if one is set.
 type faults struct{ err atomic.Pointer[error] }
 
-// errBug is a fault that panics.
+// errBug is a fault for which the stores panic.
 var errBug = errors.New("a bug")
 
-// set sets the fault; nil: there is none any more.
+// set sets the fault; nil removes it.
 func (f *faults) set(err error) { f.err.Store(&err) }
 
 func (f *faults) fault() error {
@@ -28,15 +28,15 @@ func (f *faults) fault() error {
 	return *err
 }
 
-// faulty makes the stores of the house fail when they are told to.
-func (house *testHouse) faulty() *faults {
+// faulty wraps the stores so that they fail while the returned faults hold an error.
+func (engines *testEngines) faulty() *faults {
 	f := &faults{}
-	house.store = &watchedStore{Store: faultyStore{house.store.Store, f}}
-	house.ledger = faultyLedger{house.ledger, f}
+	engines.store = &watchedStore{Store: faultyStore{engines.store.Store, f}}
+	engines.ledger = faultyLedger{engines.ledger, f}
 	return f
 }
 
-// faultyStore is the real one until a fault is set.
+// faultyStore is the real store, but all calls fail while a fault is set.
 type faultyStore struct {
 	chat.Store
 	*faults

@@ -11,14 +11,16 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/memstore"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// withRates keeps rates, as the program does unless it is told not to.
+// withRates turns rate limits on, as the program does by default.
 func withRates(o *Options) { o.Rates, o.Local = true, memstore.NewLimiter(memstore.LimiterOptions{}) }
 
-// Whatever a client calls, he is stopped when he calls too often.
+// TestEveryCommandIsLimited calls each command too often. Each must be refused.
 func TestEveryCommandIsLimited(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, withRates)
 	addr := s.listen(t)
 	for i, m := range wire.Methods {
@@ -29,7 +31,7 @@ func TestEveryCommandIsLimited(t *testing.T) {
 	}
 }
 
-// callTooOften calls a method until that is too often, and gives the message.
+// callTooOften calls a method until it is refused and returns the message of the error.
 func (c *rawClient) callTooOften(method string) string {
 	c.t.Helper()
 	for round := range 10 {
@@ -51,8 +53,10 @@ func (c *rawClient) callTooOften(method string) string {
 	return "never"
 }
 
-// Over HTTP, too, whoever calls too often is stopped; one address has only so many guests.
+// TestRatesOverHTTP calls commands too often over HTTP, and creates too many guests from one address. Both must be
+// refused.
 func TestRatesOverHTTP(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, withRates, func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
 	h := s.Handler()
 	tooOften := func(path, token, body string) {
@@ -78,11 +82,13 @@ func TestRatesOverHTTP(t *testing.T) {
 	tooOften("/v1/guests", "", `{"name":"Mei"}`)
 }
 
-// Errors that only come over HTTP: each command asks for a token of its own, and each endpoint has errors of its own.
+// TestEveryErrorOverHTTP causes the errors that exist over HTTP only: those for each command without a valid token, and
+// those of each endpoint.
 func TestEveryErrorOverHTTP(t *testing.T) {
-	s := newStage(t, wire.JSON)
+	t.Parallel()
+	s := newErrorFixture(t, wire.JSON)
 	h := s.Handler()
-	expired, ann, admin := mint(t, Claims{User: "ann"}, -time.Minute), goodToken(t, "ann"), adminToken(t)
+	expired, ann, admin := mint(t, auth.Claims{User: "ann"}, -time.Minute), goodToken(t, "ann"), adminToken(t)
 	must := func(r *http.Response, code wire.Code) {
 		t.Helper()
 		if got := mustAnswer[wire.ErrorBody](t, r, code.Status()).Error.Code; got != code {
@@ -116,24 +122,24 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			case ok:
 			case code == wire.CodeForbidden:
 				p.token, p.body = ann, `{"user":"ann","amount":5,"key":"k"}`
-			case e.Name == "guests" && code == wire.CodeNotFound: // there are none
+			case e.Name == "guests" && code == wire.CodeNotFound: // guests are disabled
 				handler, p.body = newTestServer(t).Handler(), `{"name":"Mei"}`
 			default:
-				t.Errorf("nobody knows how %s comes to %d %s", e.Name, code, code.Word())
+				t.Errorf("no test provokes %d %s of %s", code, code.Word(), e.Name)
 				continue
 			}
 			must(ask(t, handler, e.Verb, e.Path, p.token, p.body), code)
 		}
 		if !e.Open {
 			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
-			must(ask(t, h, e.Verb, e.Path, mint(t, Claims{User: "root", Scope: "admin"}, -time.Minute), "{}"), wire.CodeTokenExpired)
+			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: "admin"}, -time.Minute), "{}"), wire.CodeTokenExpired)
 		}
 		if e.Request != nil {
 			must(ask(t, h, e.Verb, e.Path, admin, "[]"), wire.CodeBadRequest)
 		}
 		for fault, code := range map[error]wire.Code{errors.New("unheard of"): wire.CodeInternal, chat.ErrUnavailable: wire.CodeUnavailable} {
 			if e.Name == "stats" {
-				continue // it is all in memory, but for the token
+				continue // it reads only memory, so no store can fail
 			}
 			s.faults.set(fault)
 			must(ask(t, h, e.Verb, e.Path, admin, `{"user":"ann","amount":5,"key":"new","name":"Mei"}`), code)

@@ -10,14 +10,14 @@ import (
 	"hongbao/web/wire"
 )
 
-// provocation is a request that gets a certain error, and who makes it.
+// provocation is a request that causes a certain error, and the user that sends it.
 type provocation struct {
 	user string // empty: ann
 	data object
 }
 
-// provocation makes the request for which a command answers with a code; no data: nobody knows one.
-func (s *stage) provocation(method string, code wire.Code) provocation {
+// provocation returns a request that the command answers with the code. Its data is nil if no such request is known.
+func (s *errorFixture) provocation(method string, code wire.Code) provocation {
 	if p, ok := s.special(method, code); ok {
 		return p
 	}
@@ -34,8 +34,9 @@ func (s *stage) provocation(method string, code wire.Code) provocation {
 	return provocation{}
 }
 
-// special are the provocations in which more is wrong, or something else, than where the command leads.
-func (s *stage) special(method string, code wire.Code) (provocation, bool) {
+// special returns a request for errors that do not follow from the choice of room and packet alone. ok is false if
+// there is none.
+func (s *errorFixture) special(method string, code wire.Code) (provocation, bool) {
 	plain, mine := s.request(method, s.rooms["plain"], s.open), s.request(method, s.rooms["mine"], s.mine)
 	p, ok := map[string]map[wire.Code]provocation{
 		"create_room": {
@@ -102,17 +103,18 @@ func make51() (users []string) {
 	return users
 }
 
-// TestEveryErrorOfEveryCommand provokes what the table of commands promises, over a socket. What nobody knows how to
-// provoke fails the test.
+// TestEveryErrorOfEveryCommand causes, over a socket, each error that the table of commands names. An error for which
+// no request is known fails the test.
 func TestEveryErrorOfEveryCommand(t *testing.T) {
+	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		s := newStage(t, e)
+		s := newErrorFixture(t, e)
 		addr := s.listen(t)
 		for _, m := range wire.Methods {
 			for _, code := range m.Errors {
 				p := s.provocation(m.Name, code)
 				if p.data == nil {
-					t.Errorf("nobody knows how %s comes to %d %s", m.Name, code, code.Word())
+					t.Errorf("no test provokes %d %s of %s", code, code.Word(), m.Name)
 					continue
 				}
 				s.mustAnswerWith(t, addr, p.user, m.Name, encoded(t, p.data), code)
@@ -125,8 +127,8 @@ func TestEveryErrorOfEveryCommand(t *testing.T) {
 	})
 }
 
-// failEverything runs every command while the stores answer with a fault.
-func (s *stage) failEverything(t *testing.T, addr string, fault error, code wire.Code) {
+// failEverything runs every command while the stores fail with the fault. Each must answer with the code.
+func (s *errorFixture) failEverything(t *testing.T, addr string, fault error, code wire.Code) {
 	t.Helper()
 	for _, m := range wire.Methods {
 		s.faults.set(fault)
@@ -135,7 +137,7 @@ func (s *stage) failEverything(t *testing.T, addr string, fault error, code wire
 	}
 }
 
-func (s *stage) mustAnswerWith(t *testing.T, addr, user, method string, data json.RawMessage, code wire.Code) {
+func (s *errorFixture) mustAnswerWith(t *testing.T, addr, user, method string, data json.RawMessage, code wire.Code) {
 	t.Helper()
 	if user == "" {
 		user = "ann"

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// proxies are those in front of us whose word about their clients is believed. Nobody else's is: anyone can write headers.
+// proxies are the trusted proxies in front of the server. Their headers about clients are believed; such headers of
+// anyone else are ignored, because any client can write them.
 type proxies []netip.Prefix
 
 func (p proxies) trusts(a netip.Addr) bool {
@@ -18,8 +19,8 @@ func (p proxies) trusts(a netip.Addr) bool {
 	return false
 }
 
-// client is the address a request comes from: the last one that was not noted by a proxy of ours about another one of
-// ours. What stands to the left of it anybody may have written.
+// client returns the IP address of the client. It reads X-Forwarded-For from the right and returns the first address
+// that is not a trusted proxy. What is left of that address may be forged.
 func (p proxies) client(r *http.Request) netip.Addr {
 	at := address(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -33,7 +34,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return at
 }
 
-// host is what the client calls us.
+// host returns the host name that the client used in its request.
 func (p proxies) host(r *http.Request) string {
 	if p.trusts(address(r.RemoteAddr)) {
 		first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Host"), ",")
@@ -44,7 +45,7 @@ func (p proxies) host(r *http.Request) string {
 	return r.Host
 }
 
-// address reads an address with or without a port; the zero one if it is none.
+// address parses an IP address with or without a port. It returns the zero Addr if the text is not an address.
 func address(text string) netip.Addr {
 	if a, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return a.Unmap().WithZone("")
@@ -53,8 +54,9 @@ func address(text string) netip.Addr {
 	return a.Addr().Unmap().WithZone("")
 }
 
-// neighbourhood is what one person has of addresses: an IPv6 client has as many as he likes.
-func neighbourhood(a netip.Addr) string {
+// subnet returns the part of an address that a client cannot change freely: an IPv4 address, or the /64 of an IPv6
+// address.
+func subnet(a netip.Addr) string {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
 			return p.String()

@@ -10,7 +10,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// post makes one request that comes from an address; pairs are headers.
+// post makes one POST request that comes from the given address. pairs are names and values of headers.
 func post(h http.Handler, from, path, body string, pairs ...string) *http.Response {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.RemoteAddr = from
@@ -29,7 +29,8 @@ func prefixes(list ...string) (p proxies) {
 	return p
 }
 
-// Only what our own proxies have written is believed, and of that only what they saw themselves.
+// TestClientBehindProxies sends forged and real headers. Only what a trusted proxy has written may be believed, and
+// only for the address that connected to that proxy.
 func TestClientBehindProxies(t *testing.T) {
 	ours := prefixes("10.0.0.0/8", "2001:db8:1::/48", "192.0.2.1/32")
 	for _, c := range []struct {
@@ -64,13 +65,15 @@ func TestClientBehindProxies(t *testing.T) {
 	}
 }
 
-// The rate of guests is that of who stands behind the proxies; an IPv6 network is one of them.
+// TestRateOfGuestsBehindProxies creates guests through proxies. The limit must apply to the client's address; all
+// addresses of an IPv6 /64 count as one client.
 func TestRateOfGuestsBehindProxies(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, limited(), func(o *Options) {
 		o.Guests, o.TrustedProxies = Guests{Key: testGuestKey}, prefixes("10.0.0.0/8")
 	})
 	h := s.Handler()
-	from := func(peer, forwarded string) int { // refused, but counted
+	from := func(peer, forwarded string) int { // the request is refused for another reason, but it counts
 		return post(h, peer, "/v1/guests", `{}`, "X-Forwarded-For", forwarded).StatusCode
 	}
 	exhaust := func(peer, forwarded string) {
@@ -91,7 +94,7 @@ func TestRateOfGuestsBehindProxies(t *testing.T) {
 		{"the other", "10.0.0.1:9", "198.51.100.2", false},
 	} {
 		var got int
-		for range 5 { // on a slow machine the bucket may have a token again by now
+		for range 5 { // on a slow machine a token may be available again
 			exhaust("10.0.0.1:9", "2001:db8::1")
 			exhaust("203.0.113.5:9", "198.51.100.1")
 			if got = from(c.peer, c.forwarded); got == 429 {
@@ -104,8 +107,10 @@ func TestRateOfGuestsBehindProxies(t *testing.T) {
 	}
 }
 
-// A proxy may call us otherwise than browsers do; nobody else can say what they call us.
+// TestOriginBehindProxies sends a header with the host that the browser used. It must be believed from a trusted proxy
+// only.
 func TestOriginBehindProxies(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		trusted []string

@@ -17,10 +17,12 @@ import (
 	"github.com/centrifugal/protocol"
 	"github.com/gorilla/websocket"
 
+	"hongbao/web/api"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// patience is how long a test waits for what must come.
+// patience is the longest time that a test waits for an expected message.
 const patience = 20 * time.Second
 
 // bothEncodings runs a test once for each encoding.
@@ -29,7 +31,7 @@ func bothEncodings(t *testing.T, test func(t *testing.T, e wire.Encoding)) {
 	t.Run("protobuf", func(t *testing.T) { test(t, wire.Protobuf) })
 }
 
-// listen serves the test server's clients and returns its address, as host and port.
+// listen serves clients over TCP and returns the address as host:port.
 func (s *testServer) listen(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(s.Handler())
@@ -37,31 +39,31 @@ func (s *testServer) listen(t *testing.T) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// goodToken is one of the host's.
+// goodToken returns a valid token, signed by the host.
 func goodToken(t *testing.T, user string) string {
 	t.Helper()
-	return mint(t, Claims{User: user, Name: "Name of " + user}, time.Hour)
+	return mint(t, auth.Claims{User: user, Name: "Name of " + user}, time.Hour)
 }
 
-func mint(t *testing.T, c Claims, ttl time.Duration) string {
+func mint(t *testing.T, c auth.Claims, ttl time.Duration) string {
 	t.Helper()
-	token, err := MintToken(testSecret, c, ttl)
+	token, err := auth.Sign(testSecret, c, ttl)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
 }
 
-// rawClient is a client that does just what it is told. Its commands are written as JSON in both encodings.
+// rawClient is a WebSocket client that only sends and receives. Tests write its commands as JSON, in both encodings.
 type rawClient struct {
 	t       *testing.T
 	ws      *websocket.Conn
 	e       wire.Encoding
-	replies []*protocol.Reply // read, but not asked for yet
+	replies []*protocol.Reply // read from the socket, but not returned yet
 
-	sees bool              // pushes of presence are not passed over
-	keep bool              // what reply passes over is kept
-	kept []*protocol.Reply // so
+	sees bool              // next returns pushes of presence, too
+	keep bool              // messages that reply skips are added to kept
+	kept []*protocol.Reply // the messages that reply has skipped
 }
 
 func dial(t *testing.T, addr string, e wire.Encoding) *rawClient {
@@ -83,7 +85,7 @@ func tryDial(addr string, e wire.Encoding, header http.Header) (*websocket.Conn,
 	return dialer.Dial("ws://"+addr+"/v1/socket", header)
 }
 
-// connected is a client that has had its connect reply.
+// connected returns a client that has connected, and its connect reply.
 func connected(t *testing.T, addr string, e wire.Encoding, user string) (*rawClient, *protocol.ConnectResult) {
 	t.Helper()
 	c := dial(t, addr, e)
@@ -100,7 +102,7 @@ func (c *rawClient) connect(token, subs string) *protocol.ConnectResult {
 	return r.Connect
 }
 
-// send puts all the commands into one frame.
+// send sends all the commands in one frame.
 func (c *rawClient) send(commands ...string) {
 	c.t.Helper()
 	kind, frame := websocket.TextMessage, []byte(strings.Join(commands, "\n"))
@@ -128,7 +130,7 @@ func (c *rawClient) write(kind int, frame []byte) {
 	}
 }
 
-// read gives the next message, or the error that ended the socket.
+// read returns the next message, or the error that ended the connection.
 func (c *rawClient) read() (*protocol.Reply, error) {
 	for len(c.replies) == 0 {
 		_ = c.ws.SetReadDeadline(time.Now().Add(patience))
@@ -162,8 +164,8 @@ func decodeReplies(e wire.Encoding, frame []byte) (replies []*protocol.Reply, er
 	}
 }
 
-// next gives the next reply or push. Pings are answered and passed over; so are pushes of presence, which may come at
-// any time, unless the client is there to see them.
+// next returns the next reply or push. It answers pings and skips them. It also skips pushes of presence, which may
+// come at any time, unless sees is set.
 func (c *rawClient) next() *protocol.Reply {
 	c.t.Helper()
 	for {
@@ -180,7 +182,7 @@ func (c *rawClient) next() *protocol.Reply {
 	}
 }
 
-// reply gives the reply to a command, passing over what else comes.
+// reply returns the reply to the command with this id. It skips all messages before it.
 func (c *rawClient) reply(id uint32) *protocol.Reply {
 	c.t.Helper()
 	for {
@@ -194,7 +196,7 @@ func (c *rawClient) reply(id uint32) *protocol.Reply {
 	}
 }
 
-// push gives the next push that is wanted, passing over what else comes.
+// push returns the next push that satisfies wanted. It skips all messages before it.
 func (c *rawClient) push(wanted func(*protocol.Push) bool) *protocol.Push {
 	c.t.Helper()
 	for {
@@ -204,7 +206,7 @@ func (c *rawClient) push(wanted func(*protocol.Push) bool) *protocol.Push {
 	}
 }
 
-// rpc calls a method and decodes the data of its reply.
+// rpc calls a method and returns the data of its reply. It fails the test on an error.
 func rpc[Reply any](c *rawClient, id uint32, method string, request any) (reply Reply) {
 	c.t.Helper()
 	data := string(encoded(c.t, request))
@@ -240,7 +242,7 @@ func (c *rawClient) mustClose(code int) {
 	}
 }
 
-// mustFail checks that the reply is the error of a code.
+// mustFail checks that the reply is an error with this code.
 func mustFail(t *testing.T, r *protocol.Reply, code wire.Code) {
 	t.Helper()
 	if r.Error == nil || r.Error.Code != uint32(code) {
@@ -251,21 +253,21 @@ func mustFail(t *testing.T, r *protocol.Reply, code wire.Code) {
 	}
 }
 
-// room makes a public room of a user's.
-func (s *testServer) room(t *testing.T, owner Caller, name string) wire.Room {
+// room creates a public room with the given owner.
+func (s *testServer) room(t *testing.T, owner api.Caller, name string) wire.Room {
 	t.Helper()
 	request := wire.CreateRoomRequest{Key: "room-" + strings.ReplaceAll(name, " ", "-"), Name: name}
 	return call[wire.CreateRoomReply](t, s, owner, "create_room", request).Room
 }
 
-// say sends a text into a room.
-func (s *testServer) say(t *testing.T, c Caller, room, text string) wire.SendReply {
+// say sends a text to a room and returns the reply.
+func (s *testServer) say(t *testing.T, c api.Caller, room, text string) wire.SendReply {
 	t.Helper()
 	key := strconv.FormatInt(time.Now().UnixNano(), 36)
 	return call[wire.SendReply](t, s, c, "send", wire.SendRequest{Room: room, Key: key, Text: text})
 }
 
-// holdCommits makes everything that wants to commit wait until it is released.
+// holdCommits blocks all commits to the database until release is called.
 func (s *testServer) holdCommits(t *testing.T) (release func()) {
 	t.Helper()
 	var path string

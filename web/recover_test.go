@@ -11,11 +11,12 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
+	"hongbao/web/api"
 	"hongbao/web/wire"
 )
 
-// fill sends n texts into a room, all at once.
-func (s *testServer) fill(t *testing.T, c Caller, room, text string, n int) {
+// fill sends n texts to a room concurrently.
+func (s *testServer) fill(t *testing.T, c api.Caller, room, text string, n int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for i := range n {
@@ -37,7 +38,8 @@ func subs(epoch string, offsets map[string]int64) string {
 	return string(text)
 }
 
-// mustRecover checks one room of a connect reply: the entries (after, through], or an honest no.
+// mustRecover checks one room of a connect reply. If recovered is true, it must have the entries after seq after up to
+// seq through. Otherwise it must have none and say so.
 func mustRecover(t *testing.T, r *protocol.ConnectResult, room string, recovered bool, after, through uint64) {
 	t.Helper()
 	sub := r.Subs["room:"+room]
@@ -68,6 +70,7 @@ func mustRecover(t *testing.T, r *protocol.ConnectResult, room string, recovered
 }
 
 func TestRecover(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	ann, bob := s.signIn(t, "ann", 0), s.signIn(t, "bob", 0)
@@ -90,11 +93,11 @@ func TestRecover(t *testing.T) {
 		if len(r.Subs) != 3 || r.Subs["room:"+huge].WasRecovering {
 			t.Errorf("subs: %v", r.Subs)
 		}
-		r = recovering(epoch, map[string]int64{small: 0, large: 0, huge: 1}) // 20 + 490 + 500: only the smallest fits
+		r = recovering(epoch, map[string]int64{small: 0, large: 0, huge: 1}) // 20 + 490 + 500 entries: only the smallest fits into the limit
 		mustRecover(t, r, small, true, 0, 20)
 		mustRecover(t, r, large, false, 0, 490)
 		mustRecover(t, r, huge, false, 1, 501)
-		r = recovering(epoch, map[string]int64{small: 10, large: 0}) // 10 + 490: just fits
+		r = recovering(epoch, map[string]int64{small: 10, large: 0}) // 10 + 490 entries: exactly the limit
 		mustRecover(t, r, small, true, 10, 20)
 		mustRecover(t, r, large, true, 0, 490)
 		mustRecover(t, recovering(epoch, map[string]int64{huge: 1}), huge, true, 1, 501)
@@ -105,8 +108,10 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// The cap in bytes: some 12 KB an entry, so that far fewer than 500 are too many.
+// TestRecoverBytes fills a room with entries of about 12 KB each. Recovery must stop at the limit in bytes, long before
+// the limit of 500 entries.
 func TestRecoverBytes(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	ann := s.signIn(t, "ann", 0)
 	room, other := s.room(t, ann, "long").ID, s.room(t, ann, "short").ID
@@ -124,8 +129,9 @@ func TestRecoverBytes(t *testing.T) {
 	mustRecover(t, r, room, true, 10, 30)
 }
 
-// The state of each packet that was missed comes with it, and tells one's own share.
+// TestRecoverPacketStates has a client miss packets. The reply must have the state of each, with the user's own share.
 func TestRecoverPacketStates(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	ann, bob := s.signIn(t, "ann", 1000), s.signIn(t, "bob", 0)
 	room := s.room(t, ann, "hall").ID
@@ -146,9 +152,10 @@ func TestRecoverPacketStates(t *testing.T) {
 	}
 }
 
-// While a room is busy, clients that come back get each entry exactly once: in the reply or after it, and
-// nothing before it.
+// TestNothingLostAtConnect reconnects clients while texts are sent to their room. Each client must receive every entry
+// exactly once, in the connect reply or after it. Nothing may come before the reply.
 func TestNothingLostAtConnect(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	ann := s.signIn(t, "ann", 0)
@@ -173,7 +180,7 @@ func TestNothingLostAtConnect(t *testing.T) {
 			if epoch != "" {
 				asked = subs(epoch, map[string]int64{room: int64(offset)})
 			}
-			r := c.connect(goodToken(t, "ann"), asked) // fails when anything comes before it
+			r := c.connect(goodToken(t, "ann"), asked) // fails if a message comes before the reply
 			sub := r.Subs["room:"+room]
 			if epoch != "" {
 				mustRecover(t, r, room, true, offset, sub.Offset)

@@ -14,16 +14,21 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/chat"
+	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/auth/authtest"
 	"hongbao/web/wire"
 )
 
-// A refresh costs its connection what every command costs, but is never refused: SDKs stop for good, or hang.
+// TestRefreshIsNotRefused sends many refresh commands. They count against the connection's rate limit, but must never
+// be refused: after a refused refresh, SDKs stop permanently or hang.
 func TestRefreshIsNotRefused(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, withRates)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		c, _ := connected(t, addr, e, "ann")
-		const refreshes, frame = 120, 30 // more than the bucket holds
+		const refreshes, frame = 120, 30 // more than the rate limit allows at once
 		commands := func(from int, form string, args ...any) (frames []string) {
 			for id := from; id < from+frame; id++ {
 				frames = append(frames, fmt.Sprintf(`{"id":%d,`+form+`}`, append([]any{id}, args...)...))
@@ -33,7 +38,7 @@ func TestRefreshIsNotRefused(t *testing.T) {
 		for id := 100; id < 100+refreshes; id += frame {
 			c.send(commands(id, `"refresh":{"token":"%s"}`, goodToken(t, "ann"))...)
 		}
-		// One would do, but that a slow machine leaves time for the bucket to be filled again.
+		// A few commands would be enough, but on a slow machine some may be allowed again.
 		c.send(commands(1000, `"rpc":{"method":"wallet"}`)...)
 		refused := false
 		for range refreshes + frame {
@@ -50,14 +55,15 @@ func TestRefreshIsNotRefused(t *testing.T) {
 	})
 }
 
-// An SDK that asks for too much refreshes its token all the same, and lives.
+// TestSDKRefreshesOverTheRate has an SDK send too many commands. It must be able to refresh its token all the same, and
+// stay connected.
 func TestSDKRefreshesOverTheRate(t *testing.T) {
-	t.Parallel() // it waits for the clock
+	t.Parallel() // it waits for a timeout
 	s := newTestServer(t, withRates)
 	c := newSDKClient(t, s.listen(t), wire.JSON, centrifuge.Config{
-		Token: mint(t, Claims{User: "ann"}, 2*time.Second),
+		Token: mint(t, auth.Claims{User: "ann"}, 2*time.Second),
 		GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
-			return mint(t, Claims{User: "ann"}, time.Hour), nil
+			return mint(t, auth.Claims{User: "ann"}, time.Hour), nil
 		},
 	})
 	if err := c.Connect(); err != nil {
@@ -71,7 +77,7 @@ func TestSDKRefreshesOverTheRate(t *testing.T) {
 		return err
 	}
 	var crowd sync.WaitGroup
-	for range 150 { // more than the bucket holds, however busy the machine is
+	for range 150 { // more than the limit allows, even on a slow machine
 		crowd.Go(func() { _ = ask() })
 	}
 	crowd.Wait()
@@ -83,7 +89,7 @@ func TestSDKRefreshesOverTheRate(t *testing.T) {
 		var refused *centrifuge.Error
 		if err := ask(); errors.As(err, &refused) && refused.Code == uint32(wire.CodeRateLimited) {
 			limited++
-			time.Sleep(commandEvery) // else it would be closed; so there is never more than one command in the bucket
+			time.Sleep(time.Second / api.CommandsPerSecond) // slow enough that the connection is not closed; at most one command is then allowed
 		}
 	}
 	if limited == 0 {
@@ -95,16 +101,17 @@ func TestSDKRefreshesOverTheRate(t *testing.T) {
 	}
 }
 
-// While nobody can say whether a good token was revoked it is good; that is looked into later, on a server that is alone, too.
+// TestRefreshWithoutStore refreshes while the store cannot say whether the token was revoked. The token must be
+// accepted and rechecked later, also on a server with Alone.
 func TestRefreshWithoutStore(t *testing.T) {
-	t.Parallel() // it waits for the clock
-	house := newTestHouse(t)
-	inner := house.store.Store
-	f := house.faulty()
-	s := house.open(t, func(o *Options) { o.Alone = true })
+	t.Parallel() // it waits for a timeout
+	engines := newTestEngines(t)
+	inner := engines.store.Store
+	f := engines.faulty()
+	s := engines.open(t, func(o *Options) { o.Alone = true })
 	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
 	f.set(chat.ErrUnavailable)
-	c.send(`{"id":2,"refresh":{"token":"` + mint(t, Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
+	c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
 	if r := c.reply(2); r.Refresh == nil {
 		t.Fatalf("refresh: %v", r)
 	}
@@ -115,7 +122,7 @@ func TestRefreshWithoutStore(t *testing.T) {
 	c.mustClose(wire.CloseRevoked)
 }
 
-// hungStore does not answer who notes a user, as soon as it is told to hang.
+// hungStore is a store whose calls to record a user block while it hangs.
 type hungStore struct {
 	chat.Store
 	hangs atomic.Bool
@@ -129,18 +136,18 @@ func (s *hungStore) PutUser(ctx context.Context, u chat.User, issued int64) (int
 	return s.Store.PutUser(ctx, u, issued)
 }
 
-// Who refreshes while the store hangs is answered before he gives up.
+// TestRefreshDoesNotHang refreshes while the store hangs. The refresh must be answered before the client's timeout.
 func TestRefreshDoesNotHang(t *testing.T) {
-	t.Parallel() // it waits for the clock
-	house := newTestHouse(t)
-	hung := &hungStore{Store: house.store.Store}
-	house.store.Store = hung
-	s := house.open(t, func(o *Options) { o.Alone = true })
+	t.Parallel() // it waits for a timeout
+	engines := newTestEngines(t)
+	hung := &hungStore{Store: engines.store.Store}
+	engines.store.Store = hung
+	s := engines.open(t, func(o *Options) { o.Alone = true })
 	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
 	hung.hangs.Store(true)
 	defer hung.hangs.Store(false)
 	began := time.Now()
-	c.send(`{"id":2,"refresh":{"token":"` + mint(t, Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
+	c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: "Renamed"}, time.Hour) + `"}}`)
 	if r := c.reply(2); r.Refresh == nil {
 		t.Errorf("refresh: %v", r)
 	}
@@ -149,31 +156,33 @@ func TestRefreshDoesNotHang(t *testing.T) {
 	}
 }
 
-// A fault that passes is no answer to a refresh: its client comes back.
+// TestRefreshFails causes a temporary failure during a refresh. The client must not get an error: its socket must be
+// closed, so that it reconnects.
 func TestRefreshFails(t *testing.T) {
+	t.Parallel()
 	t.Run("a bug", func(t *testing.T) {
-		house := newTestHouse(t)
-		f := house.faulty()
-		s := house.open(t, func(o *Options) { o.Alone = true })
+		engines := newTestEngines(t)
+		f := engines.faulty()
+		s := engines.open(t, func(o *Options) { o.Alone = true })
 		addr := s.listen(t)
 		for _, fault := range []error{errors.New("odd"), errBug} {
 			c, _ := connected(t, addr, wire.JSON, "ann")
 			f.set(fault)
-			c.send(`{"id":2,"refresh":{"token":"` + mint(t, Claims{User: "ann", Name: fmt.Sprint(fault)}, time.Hour) + `"}}`)
+			c.send(`{"id":2,"refresh":{"token":"` + mint(t, auth.Claims{User: "ann", Name: fmt.Sprint(fault)}, time.Hour) + `"}}`)
 			c.mustClose(wire.CloseServerError)
 			f.set(nil)
 		}
 	})
 	t.Run("no key yet", func(t *testing.T) {
-		h := newKeyHost(t)
+		h := authtest.NewKeyServer(t)
 		public, private, _ := ed25519.GenerateKey(nil)
-		h.shows(200, jwksOf(t, jwkOf(t, public, "kid", "a")))
-		s := newTestServer(t, func(o *Options) { o.JWT, o.Now = JWT{JWKS: h.URL}, h.now })
+		h.Respond(200, authtest.JWKS(t, authtest.JWK(t, public, "kid", "a")))
+		s := newTestServer(t, withKeyServer(h))
 		c := dial(t, s.listen(t), wire.JSON)
-		c.connect(named(t, "a", jwt.SigningMethodEdDSA, private), "{}")
-		h.shows(500, nil)
-		h.pass(jwksGap)
-		c.send(`{"id":2,"refresh":{"token":"` + named(t, "new", jwt.SigningMethodEdDSA, private) + `"}}`)
+		c.connect(authtest.SignWithKeyID(t, "a", jwt.SigningMethodEdDSA, private), "{}")
+		h.Respond(500, nil)
+		h.Advance(nextFetch)
+		c.send(`{"id":2,"refresh":{"token":"` + authtest.SignWithKeyID(t, "new", jwt.SigningMethodEdDSA, private) + `"}}`)
 		c.mustClose(wire.CloseServerError)
 	})
 }

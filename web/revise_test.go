@@ -8,12 +8,15 @@ import (
 	"testing"
 
 	"hongbao/hub"
+	"hongbao/web/api"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// TestRecoveredAsStored edits, recalls and reacts at random, and has a client come back in between: what it is given from memory is
-// what the store has, byte for byte, and holds nothing of what was recalled.
+// TestRecoveredAsStored edits, recalls and reacts at random while a client reconnects now and then. What the client
+// recovers from memory must equal the store's content, byte for byte, and must contain no recalled text.
 func TestRecoveredAsStored(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	ann := s.signIn(t, "ann", 0)
@@ -22,9 +25,9 @@ func TestRecoveredAsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connected(t, addr, wire.JSON, "ann") // so that the room is kept
+	connected(t, addr, wire.JSON, "ann") // so that the hub keeps the room's messages
 	random := rand.New(rand.NewPCG(1, 2))
-	secrets := map[int64]string{} // texts by seq, edited or not, that are not recalled
+	secrets := map[int64]string{} // texts that are not recalled, edited or not, by seq
 	var recalled []string
 	var last int64
 	for i := range 120 {
@@ -34,11 +37,11 @@ func TestRecoveredAsStored(t *testing.T) {
 		}
 		c := dial(t, addr, wire.JSON)
 		got := c.connect(goodToken(t, "ann"), subs(epoch, map[string]int64{room: 0})).Subs[wire.RoomChannel(room)]
-		stored, err := Repair{Store: s.store}.Fetch(t.Context(), []hub.Span{{Topic: roomTopic(room), Through: last}})
+		stored, err := push.Repair{Store: s.store}.Fetch(t.Context(), []hub.Span{{Topic: push.RoomTopic(room), Through: last}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := stored[roomTopic(room)]
+		want := stored[push.RoomTopic(room)]
 		if len(got.Publications) != len(want) {
 			t.Fatalf("after step %d: %d publications, %d are stored", i, len(got.Publications), len(want))
 		}
@@ -59,12 +62,12 @@ func TestRecoveredAsStored(t *testing.T) {
 	}
 }
 
-// stir does one thing in the room, and gives its last seq.
-func stir(t *testing.T, s *testServer, c Caller, room string, random *rand.Rand, i int, texts map[int64]string, recalled *[]string) int64 {
+// stir makes one random change in the room and returns its seq.
+func stir(t *testing.T, s *testServer, c api.Caller, room string, random *rand.Rand, i int, texts map[int64]string, recalled *[]string) int64 {
 	t.Helper()
 	secret := fmt.Sprintf("secret-%d-", i)
 	var some int64
-	for some = range texts { // any
+	for some = range texts { // any of the texts
 		break
 	}
 	switch at := random.IntN(5); {

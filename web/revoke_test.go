@@ -9,32 +9,36 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/chat"
+	"hongbao/web/auth"
+	"hongbao/web/auth/authtest"
 	"hongbao/web/wire"
 )
 
-// later makes tokens that were issued in a later second than this one's, as clocks go that tests need not wait for.
+// later returns a token issued a second after the present one, without waiting: it sets the time of issue.
 func later(t *testing.T, user string) string {
 	t.Helper()
 	now := time.Now().Unix()
-	return signed(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": user, "name": "Name of " + user, "iat": now + 2, "exp": now + 600})
+	return authtest.Sign(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": user, "name": "Name of " + user, "iat": now + 2, "exp": now + 600})
 }
 
-// revoke is what an administrator does.
+// revoke disconnects the user, as an administrator.
 func revoke(t *testing.T, s *testServer, user string) {
 	t.Helper()
-	admin := mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
+	admin := mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
 	mustAnswer[wire.DisconnectReply](t, ask(t, s.Handler(), "POST", "/v1/admin/disconnect", admin, `{"user":"`+user+`"}`), 200)
 }
 
-// Who is disconnected loses his sockets on every instance, and what he has of tokens; a newer one lets him in again.
+// TestRevokedEverywhere disconnects a user. All their sockets must be closed on every instance, and their tokens
+// refused. A newer token must be accepted.
 func TestRevokedEverywhere(t *testing.T) {
-	a, b := pair(t)
+	t.Parallel()
+	a, b := twoInstances(t)
 	addrs := map[*testServer]string{a: a.listen(t), b: b.listen(t)}
 	here, _ := connected(t, addrs[a], wire.JSON, "ann")
 	there, _ := connected(t, addrs[b], wire.Protobuf, "ann")
 	other, _ := connected(t, addrs[b], wire.JSON, "bob")
 	old := goodToken(t, "ann")
-	silent := signed(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
+	silent := authtest.Sign(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
 	mustAnswer[wire.WalletReply](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", silent, ""), 200)
 
 	revoke(t, a, "ann")
@@ -68,30 +72,32 @@ func TestRevokedEverywhere(t *testing.T) {
 	}
 }
 
-// Nobody has to be known to be kept out, an administrator can be kept out too, and only users are names of users.
+// TestRevokedBeforeSeen disconnects administrators and users that have never connected. Both must be possible. Only
+// valid user ids may be accepted.
 func TestRevokedBeforeSeen(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	h := s.Handler()
-	fresh, root := goodToken(t, "new"), mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
+	fresh, root := goodToken(t, "new"), mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
 	alone, _ := connected(t, s.listen(t), wire.JSON, "ann")
 	revoke(t, s, "ann")
-	alone.mustClose(wire.CloseRevoked) // nothing but the word of it tells a server that is alone
+	alone.mustClose(wire.CloseRevoked) // a server with Alone learns of it by the signal only
 	revoke(t, s, "new")
 	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/wallet", fresh, ""), 401)
 	revoke(t, s, "root")
 	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"POST", "disconnect"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, root, `{"user":"x"}`), 401)
 	}
-	another := mint(t, Claims{User: "root2", Scope: "admin"}, time.Hour)
+	another := mint(t, auth.Claims{User: "root2", Scope: "admin"}, time.Hour)
 	for _, body := range []string{`{}`, `{"user":""}`, `{"user":"a b"}`, `{"user":7}`} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/admin/disconnect", another, body), 400)
 	}
 }
 
-// notingStore is a store with something to do when it has noted a user.
+// notingStore is a store that calls a function of the test after it has recorded a user.
 type notingStore struct {
 	chat.Store
-	noted func() // nil: nothing
+	noted func() // nil: nothing is called
 }
 
 func (s *notingStore) PutUser(ctx context.Context, u chat.User, issued int64) (int64, error) {
@@ -102,21 +108,22 @@ func (s *notingStore) PutUser(ctx context.Context, u chat.User, issued int64) (i
 	return notBefore, err
 }
 
-// A token that is taken at the very moment in which it is revoked lets nobody stay: neither on the instance that is told,
-// whatever the session has done by then, nor on one whose bus has not brought the word.
+// TestRevokedWhileConnecting revokes a token while a client connects with it, at each step of the connect. The socket
+// must be closed, on the revoking instance and on one that has not received the signal.
 func TestRevokedWhileConnecting(t *testing.T) {
-	t.Run("on another instance, the word comes late", func(t *testing.T) {
-		a, b, bus := deafPair(t)
+	t.Parallel()
+	t.Run("on another instance, the signal comes late", func(t *testing.T) {
+		a, b, bus := twoInstancesLossyBus(t)
 		addr, bob := b.listen(t), a.signIn(t, "bob", 0)
 		room := a.room(t, bob, "hall").ID
 		his, _ := connected(t, addr, wire.JSON, "bob")
 		a.say(t, bob, room, "the bus works")
 		his.push(isPub)
-		b.signIn(t, "ann", 0) // and remembers her
+		b.signIn(t, "ann", 0) // b caches the user
 		bus.loses.Store(true)
 		revoke(t, a, "ann")
 		c := dial(t, addr, wire.JSON)
-		c.connect(goodToken(t, "ann"), "{}") // b cannot know better
+		c.connect(goodToken(t, "ann"), "{}") // b cannot know of the revocation yet
 		bus.loses.Store(false)
 		bus.suspect()
 		c.mustClose(wire.CloseRevoked)
@@ -136,10 +143,10 @@ func TestRevokedWhileConnecting(t *testing.T) {
 		c.mustClose(wire.CloseRevoked)
 	})
 	t.Run("on the same, before it listens", func(t *testing.T) {
-		house := newTestHouse(t)
-		notes := &notingStore{Store: house.store.Store}
-		house.store.Store = notes
-		s := house.open(t, func(o *Options) { o.Alone = true })
+		engines := newTestEngines(t)
+		notes := &notingStore{Store: engines.store.Store}
+		engines.store.Store = notes
+		s := engines.open(t, func(o *Options) { o.Alone = true })
 		addr := s.listen(t)
 		notes.noted = func() {
 			notes.noted = nil
@@ -155,6 +162,7 @@ func TestRevokedWhileConnecting(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.Version = "v1.2.3" })
 	addr := s.listen(t)
 	ann := s.signIn(t, "ann", 100)
@@ -170,7 +178,7 @@ func TestStats(t *testing.T) {
 	_ = c.ws.Close()
 	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 2 })
 
-	admin := mint(t, Claims{User: "root", Scope: "admin"}, time.Hour)
+	admin := mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
 	got := mustAnswer[wire.StatsReply](t, ask(t, s.Handler(), "GET", "/v1/admin/stats", admin, ""), 200)
 	if got.Instance == "" || got.Version != "v1.2.3" || got.Draining || got.BusDown || time.Since(time.UnixMilli(got.StartedAt)) > time.Minute {
 		t.Errorf("of the instance: %+v", got)

@@ -2,17 +2,21 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// All sockets of a user come into a room together, live from its next entry on, and go out together.
+// TestJoinAndLeave joins and leaves a room. All sockets of the user must enter together, receive the room's next
+// entries, and leave together.
 func TestJoinAndLeave(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bob := s.signIn(t, "bob", 0)
@@ -24,7 +28,8 @@ func TestJoinAndLeave(t *testing.T) {
 	second, _ := connected(t, addr, wire.Protobuf, "ann")
 	both := []*rawClient{first, second}
 	rpc[wire.JoinReply](first, 2, "join", wire.JoinRequest{Room: room})
-	// The push may come before the reply, so it is looked for on the other socket and by what follows here.
+	// The push may come before the reply. So the test checks it on the other socket, and by the later entries on this
+	// one.
 	p := second.push(func(p *protocol.Push) bool { return p.Subscribe != nil })
 	var joined wire.Joined
 	if err := json.Unmarshal(p.Subscribe.Data, &joined); err != nil {
@@ -42,7 +47,7 @@ func TestJoinAndLeave(t *testing.T) {
 		}
 	}
 
-	rpc[wire.JoinReply](second, 3, "join", wire.JoinRequest{Room: room}) // again: changes nothing
+	rpc[wire.JoinReply](second, 3, "join", wire.JoinRequest{Room: room}) // a second join changes nothing
 	second.send(`{"id":4,"rpc":{"method":"leave","data":{"room":"` + room + `"}}}`)
 	for _, c := range both {
 		left := c.push(func(p *protocol.Push) bool { return p.Message != nil && messageOf(t, p).Left != nil })
@@ -55,7 +60,7 @@ func TestJoinAndLeave(t *testing.T) {
 		}
 	}
 	s.say(t, bob, room, "not for her")
-	// The room's entries continue where they are when she comes back.
+	// After ann has returned, her client receives the room's entries from the present seq on.
 	rpc[wire.JoinReply](first, 5, "join", wire.JoinRequest{Room: room})
 	p = second.push(func(p *protocol.Push) bool { return p.Subscribe != nil || p.Pub != nil })
 	if p.Subscribe == nil || p.Subscribe.Offset != 3 {
@@ -63,8 +68,9 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// Whoever makes a room is in it, and so are those he takes along.
+// TestCreatedWith creates a room with initial members. The creator and those members must be in it.
 func TestCreatedWith(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	s.signIn(t, "bob", 0)
@@ -79,15 +85,16 @@ func TestCreatedWith(t *testing.T) {
 	}
 }
 
-// What is told while a session is being opened comes after its connect reply, and a room that was left
-// meanwhile is left, although the list of rooms was read when it still held it.
-func TestToldWhileConnecting(t *testing.T) {
+// TestPushesWhileConnecting causes pushes while a client connects. They must come after the connect reply. A room that
+// the user leaves after the list of rooms was read must be left in the end.
+func TestPushesWhileConnecting(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bob := s.signIn(t, "bob", 0)
 	stays, goes := s.room(t, bob, "stays").ID, s.room(t, bob, "goes").ID
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		user := "ann-" + t.Name()[len("TestToldWhileConnecting/"):]
+		user := "ann-" + t.Name()[len("TestPushesWhileConnecting/"):]
 		ann := s.signIn(t, user, 0)
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: stays})
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: goes})
@@ -119,13 +126,15 @@ func TestToldWhileConnecting(t *testing.T) {
 	})
 }
 
-// Two changes at once may be told crosswise. What counts is how the user stands to the room, not what was told last.
+// TestToldCrosswise delivers the signals of two concurrent changes in the wrong order. The user's actual standing must
+// decide, not the last signal.
 func TestToldCrosswise(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bob := s.signIn(t, "bob", 0)
 	room := s.room(t, bob, "hall").ID
-	pub := NewPublisher(s.hub)
+	pub := push.NewPublisher(s.hub)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		ann := s.signIn(t, "ann-"+t.Name()[len("TestToldCrosswise/"):], 0)
 		c, _ := connected(t, addr, e, ann.User.ID)
@@ -134,31 +143,33 @@ func TestToldCrosswise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pub.ToUser(ann.User.ID, chat.Gone{Room: room, Reason: "left"}) // of another leaving, before
+		pub.ToUser(ann.User.ID, chat.Exited{Room: room, Reason: "left"}) // as if from an earlier leave
 		said := s.say(t, bob, room, "for her")
 		p := c.push(func(p *protocol.Push) bool { return p.Pub != nil || p.Unsubscribe != nil })
 		if p.Pub == nil || p.Pub.Offset != uint64(said.Seq) {
-			t.Fatalf("a member hears %v", p)
+			t.Fatalf("a member got %v", p)
 		}
 
 		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
 		c.push(func(p *protocol.Push) bool { return p.Unsubscribe != nil })
-		pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // of the joining before
+		pub.ToUser(ann.User.ID, chat.Entered{Membership: m}) // as if from an earlier join
 		s.say(t, bob, room, "not for her")
 		pub.ToUser(ann.User.ID, chat.ReadMoved{Room: "last", User: ann.User.ID})
 		if p := c.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
-			t.Errorf("one who has left hears %v", p)
+			t.Errorf("a user that has left got %v", p)
 		}
 	})
 }
 
-// However many of a user's devices come and go at once, in the end all his sockets are where he is.
+// TestComingAndGoingAtOnce runs many joins and leaves of a user concurrently. In the end, all sockets of the user must
+// be in exactly the user's rooms.
 func TestComingAndGoingAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	room := s.room(t, s.signIn(t, "bob", 0), "hall").ID
 	ann := s.signIn(t, "ann", 0)
-	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room}) // so that she can leave it
+	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room}) // so that ann can leave it
 	const sockets = 3
 	for range sockets {
 		connected(t, addr, wire.JSON, "ann")
@@ -178,15 +189,15 @@ func TestComingAndGoingAtOnce(t *testing.T) {
 		if standing.In {
 			want = sockets
 		}
-		if got := s.hub.Listeners(roomTopic(room)); got != want {
-			t.Fatalf("%d sockets listen, the user is in: %t", got, standing.In)
-		}
+		s.eventually(t, fmt.Sprintf("%d sockets that listen, because the user is in: %t", want, standing.In), func() bool {
+			return s.hub.Listeners(push.RoomTopic(room)) == want
+		})
 	}
 }
 
-// Messages without a place in a sequence reach those they are for.
+// TestUnsequenced causes each push without a seq. It must reach the users it is meant for.
 func TestUnsequenced(t *testing.T) {
-	t.Parallel() // it waits for counts that come once a second
+	t.Parallel() // member counts are pushed once a second
 	s := newTestServer(t)
 	addr := s.listen(t)
 	ann := s.signIn(t, "ann", 1000)

@@ -10,10 +10,12 @@ import (
 
 	centrifuge "github.com/centrifugal/centrifuge-go"
 
+	"hongbao/web/auth"
+	"hongbao/web/session"
 	"hongbao/web/wire"
 )
 
-// sdkClient is the unchanged SDK with what it has told its user.
+// sdkClient is the unmodified centrifuge-go SDK, and channels with the events that it has reported.
 type sdkClient struct {
 	*centrifuge.Client
 	connected    chan centrifuge.ConnectedEvent
@@ -55,7 +57,7 @@ func newSDKClient(t *testing.T, addr string, e wire.Encoding, config centrifuge.
 	return c
 }
 
-// await takes what comes next.
+// await returns the next value from the channel, or fails the test after a timeout.
 func await[T any](t *testing.T, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -66,9 +68,10 @@ func await[T any](t *testing.T, c <-chan T) (v T) {
 	return v
 }
 
-// The unchanged SDK connects, calls, is in its rooms without asking, and after a lost socket comes back and
-// brings what it missed.
+// TestSDK uses the unmodified SDK. It must connect, call methods and be in its rooms without subscribing. After a lost
+// connection it must reconnect and receive the entries that it missed.
 func TestSDK(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bob := s.signIn(t, "bob", 0)
@@ -117,12 +120,12 @@ func TestSDK(t *testing.T) {
 			t.Errorf("an unknown method: %v", err)
 		}
 
-		// The socket is lost, and more is said before the client is back than it has seen.
+		// The connection is lost, and texts are sent before the client is back.
 		release := make(chan struct{})
 		var once sync.Once
 		c.OnConnecting(func(centrifuge.ConnectingEvent) { <-release })
 		defer once.Do(func() { close(release) })
-		s.sessionOf(user).close(wire.CloseServerError)
+		s.pub.CloseSockets(user, "", wire.CloseServerError)
 		s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
 		for _, text := range []string{"missed 1", "missed 2"} {
 			s.say(t, bob, room, text)
@@ -147,8 +150,9 @@ func TestSDK(t *testing.T) {
 	})
 }
 
-// The SDK fetches a new token when the old one is over, at connect and while connected.
+// TestSDKRefreshes gives the SDK tokens that expire. It must fetch a new token at connect and while connected.
 func TestSDKRefreshes(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
@@ -158,18 +162,18 @@ func TestSDKRefreshes(t *testing.T) {
 		ttls <- 3 * time.Second
 		ttls <- time.Hour
 		c := newSDKClient(t, addr, e, centrifuge.Config{
-			Token: mint(t, Claims{User: "ann"}, -time.Second),
+			Token: mint(t, auth.Claims{User: "ann"}, -time.Second),
 			GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
 				asked <- struct{}{}
-				return MintToken(testSecret, Claims{User: "ann"}, <-ttls)
+				return auth.Sign(testSecret, auth.Claims{User: "ann"}, <-ttls)
 			},
 		})
 		if err := c.Connect(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, asked) // the first was over
+		await(t, asked) // the first token had expired
 		await(t, c.connected)
-		await(t, asked) // the second has run out
+		await(t, asked) // the second token has expired
 		s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
 		if _, err := c.RPC(context.Background(), "wallet", []byte("{}")); err != nil {
 			t.Error(err)
@@ -187,7 +191,7 @@ func TestSDKRefreshes(t *testing.T) {
 	}
 }
 
-// refreshes is how many refresh commands have succeeded.
+// refreshes returns how many refresh commands have succeeded.
 func (s *testServer) refreshes() int {
 	families, err := s.metrics.registry.Gather()
 	if err != nil {
@@ -205,9 +209,10 @@ func (s *testServer) refreshes() int {
 	return 0
 }
 
-// sessionOf is a user's newest session.
-func (s *testServer) sessionOf(user string) *session {
-	s.sockets.mu.Lock()
-	defer s.sockets.mu.Unlock()
-	return s.sockets.first[user]
+// sessionOf returns a user's newest session, or nil if there is none.
+func (s *testServer) sessionOf(user string) *session.Session {
+	if open := s.sessions.Of(user); len(open) > 0 {
+		return open[0]
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,58 +18,65 @@ import (
 	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/redpacket"
+	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/presence"
+	"hongbao/web/push"
+	"hongbao/web/session"
+	"hongbao/web/spec"
 	"hongbao/web/wire"
 )
 
-// Options of a Server. The zero value believes no tokens at all, so give it a JWT key or a guest key.
+// Options of a Server. The zero value accepts no token, so set a JWT key or a guest key.
 type Options struct {
-	JWT            JWT
+	JWT            auth.JWT
 	Guests         Guests
-	AllowedOrigins []string // besides the server's own host, as "https://example.com"
+	AllowedOrigins []string // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
-	TrustedProxies []netip.Prefix              // whose word about clients is believed
-	Presence       chat.Presence               // who has a socket on whatever instance; required
-	Rates          bool                        // keep rates, for which Local is required
-	Local          chat.Limiter                // of this instance alone
-	Limiter        chat.Limiter                // of all instances; nil: there is only this one
-	SocketsPerUser int                         // over all instances; the oldest goes
+	TrustedProxies []netip.Prefix              // proxies whose headers about clients are believed
+	Presence       chat.Presence               // directory of the sockets of all instances; required
+	Rates          bool                        // turns rate limits on; then Local is required
+	Local          chat.Limiter                // counts on this instance only
+	Limiter        chat.Limiter                // counts over all instances; nil: this is the only instance
+	SocketsPerUser int                         // over all instances; if there are more, the user's oldest socket is closed
 	Alone          bool                        // there is no other instance
-	Ready          func(context.Context) error // are the engines reachable
+	Ready          func(context.Context) error // returns an error if a store cannot be reached
 	Now            func() time.Time
 	Log            *slog.Logger
 
-	ConnectWithin time.Duration // from the upgrade to the connect command; 8 s
-	RefreshGrace  time.Duration // from a token's end to the close of its sockets; 25 s
+	PendingAfter  time.Duration // time after which a grab whose commit is awaited is answered "pending"; default 1 s
+	ConnectWithin time.Duration // time allowed from the upgrade to the connect command; default 8 s
+	RefreshGrace  time.Duration // time from the expiry of a token to the close of its sockets; default 25 s
 }
 
-// Server is the door: everything that comes over HTTP and over sockets.
+// Server serves HTTP and sockets.
 type Server struct {
 	// static after New
 	hub      *hub.Hub
 	chat     *chat.Service
 	packets  *redpacket.Service
 	o        Options
-	tokens   *verifier
+	tokens   *auth.Verifier
 	proxies  proxies
-	rates    *rates
+	rates    *api.Rates
+	commands *api.Commands
+	sessions *session.Manager
 	started  time.Time
-	origins  map[string]struct{} // allowed besides our own host
+	origins  map[string]struct{} // allowed origins besides the server's own host
 	upgrader websocket.Upgrader
-	pub      *Publisher
+	pub      *push.Publisher
 	metrics  *metrics
+	tracker  *presence.Tracker
+	connects *connectLimiter
+	errors   errorCodes
 
-	sockets    sockets
-	attendance *attendance
-	lobby      *lobby
-	rechecks   *rechecks
-	draining   atomic.Bool
-	outages    outages
+	draining atomic.Bool
 }
 
-// New makes a server over a hub and the two services that publish to it through pub. It is the hub's ear for what
-// other instances say.
-func New(h *hub.Hub, pub *Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
+// New returns a server that uses the hub and the two services. The services must publish through pub. The server
+// becomes the hub's receiver for notices of other instances.
+func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -78,31 +86,49 @@ func New(h *hub.Hub, pub *Publisher, rooms *chat.Service, packets *redpacket.Ser
 	o.Currency = cmp.Or(o.Currency, wire.Currency{Code: "CNY", Exponent: 2})
 	o.SocketsPerUser = cmp.Or(o.SocketsPerUser, wire.DefaultLimits().SocketsPerUser)
 	o.Log = cmp.Or(o.Log, slog.Default())
+	o.PendingAfter = cmp.Or(o.PendingAfter, time.Second)
 	o.ConnectWithin = cmp.Or(o.ConnectWithin, 8*time.Second)
 	o.RefreshGrace = cmp.Or(o.RefreshGrace, 25*time.Second)
 	if o.Rates && o.Local == nil {
 		return nil, errors.New("web: rates need a limiter of this instance")
 	}
-	tokens, err := newVerifier(o.JWT, o.Guests.Key, o.Now, o.Log)
+	tokens, err := auth.NewVerifier(o.JWT, o.Guests.Key, o.Now, o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
+	local := o.Local
+	if !o.Rates {
+		local = nil
+	}
 	s := &Server{
 		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens,
-		proxies: o.TrustedProxies, rates: newRates(o), started: o.Now(),
-		origins: originSet(o.AllowedOrigins), sockets: sockets{first: map[string]*session{}},
+		proxies: o.TrustedProxies, started: o.Now(), origins: originSet(o.AllowedOrigins),
+		rates: api.NewRates(local, o.Limiter, o.Now), connects: newConnectLimiter(connectSlots, maxConnectWait),
 	}
-	s.lobby = newLobby(connectPlaces, longestLine)
-	comings := newComings(o.Presence, rooms.CameOrWent, s.lobby.crowded, o.Log)
-	s.attendance = newAttendance(o.Presence, o.SocketsPerUser, s.pushOut, comings, o.Log)
-	s.rechecks = newRechecks(s.recheck, o.Log)
-	h.SetPeers(s)
-	s.upgrader = s.newUpgrader()
+	s.errors.log = o.Log
+	s.tracker = presence.New(presence.Options{
+		Directory: o.Presence, MaxSockets: o.SocketsPerUser,
+		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },
+		Announce:    rooms.AnnouncePresence, Paused: s.connects.queued, Log: o.Log,
+	})
+	s.commands = api.New(api.Config{
+		Chat: rooms, Packets: packets, Rates: s.rates, Log: o.Log,
+		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
+	})
 	s.metrics = newMetrics(s)
+	s.sessions = session.NewManager(session.Config{
+		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
+		Verify: s.verify, AcquireConnect: s.connects.acquire, Observe: s.metrics.command,
+		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
+		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, Now: o.Now, Log: o.Log,
+	})
+	h.SetPeers(s.sessions)
+	pub.CacheStandings(rooms)
+	s.upgrader = s.newUpgrader()
 	return s, nil
 }
 
-// Handler serves clients: sockets, commands, guests, administration and the page.
+// Handler serves clients: sockets, commands, guests, admin commands and the page.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(harden)
@@ -116,18 +142,57 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
 		r.Get("/admin/audit", s.serveAdmin("audit"))
 		r.Get("/admin/stats", s.serveAdmin("stats"))
-		r.Get("/openapi.json", document(openAPI(s.o.Version)))
-		r.Get("/asyncapi.json", document(asyncAPI(s.o.Version)))
+		r.Get("/openapi.json", serveDocument(spec.OpenAPI(s.o.Version)))
+		r.Get("/asyncapi.json", serveDocument(spec.AsyncAPI(s.o.Version)))
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
 	r.Handle("/*", s.page())
 	return r
 }
 
-// Drain stops accepting sockets and closes those there are, spread over the window; their clients come back
-// elsewhere. It returns when all are gone or ctx is done.
+// limits returns the limits that the server tells its clients.
+func (s *Server) limits() wire.Limits {
+	l := s.commands.Limits()
+	l.SocketsPerUser = s.o.SocketsPerUser
+	return l
+}
+
+// Call runs one command of a member. It returns the data of the reply, as JSON.
+func (s *Server) Call(ctx context.Context, c api.Caller, method string, data []byte) (reply []byte, err error) {
+	request := api.NewRequest(method, data)
+	return encode(s.commands.Answer(ctx, c, &request))
+}
+
+func encode(reply any, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return wire.Marshal(reply)
+}
+
+// Disconnect closes all sockets of the user, on every instance, with the close code for a revoked token.
+func (s *Server) Disconnect(user string) {
+	s.pub.CloseSockets(user, "", wire.CloseRevoked)
+}
+
+// Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is
+// done.
+func (s *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { s.tracker.Run(ctx) })
+	running.Go(func() { s.sessions.Run(ctx) })
+	running.Go(func() { s.tokens.Run(ctx) })
+	err := s.o.Presence.Run(ctx)
+	cancel()
+	running.Wait()
+	return err
+}
+
+// Drain refuses new sockets and closes the open ones, at random times within the window, so that their clients connect
+// to other instances. It returns when all are closed or ctx is done.
 func (s *Server) Drain(ctx context.Context, window time.Duration) error {
 	s.draining.Store(true)
-	bye := wire.CloseFor(wire.CloseDrain)
-	return s.hub.Drain(ctx, window, bye.Code, bye.Reason)
+	c := wire.CloseFor(wire.CloseDrain)
+	return s.hub.Drain(ctx, window, c.Code, c.Reason)
 }

@@ -10,85 +10,98 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// slowStore tells how somebody stands to a room when it is allowed to, and how many have asked at once.
+// slowStore blocks reads of standings until the test releases them, and counts how many wait concurrently.
 type slowStore struct {
 	chat.Store
-	free        chan struct{} // nil: it is
-	asking, top atomic.Int32
+	free         chan struct{} // nil: reads do not block
+	waiting, top atomic.Int32
 }
 
 func (s *slowStore) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
-	s.top.Store(max(s.top.Load(), s.asking.Add(1)))
-	defer s.asking.Add(-1)
+	s.top.Store(max(s.top.Load(), s.waiting.Add(1)))
+	defer s.waiting.Add(-1)
 	if s.free != nil {
 		<-s.free
 	}
 	return s.Store.Standing(ctx, room, user)
 }
 
-// However many words for a session come by the bus, and however slow the store is, nobody waits: not the bus, not the
-// session's reader; and they are obeyed in the order in which they came.
+// noPublisher discards everything, so that changes through its services reach no session.
+type noPublisher struct{}
+
+func (noPublisher) Entry(chat.Entry)               {}
+func (noPublisher) ToRoom(string, chat.Event)      {}
+func (noPublisher) ToUser(string, chat.Event)      {}
+func (noPublisher) StandingChanged(string, string) {}
+
+// silentChat returns a chat service on the server's store whose changes reach no session.
+func (s *testServer) silentChat() *chat.Service {
+	return chat.New(s.store, noPublisher{}, chat.Options{})
+}
+
+// TestSignalsWaitInOrder sends many signals over the bus while the store is slow. Neither the bus nor the session's
+// reader may block. The signals must be applied in order.
 func TestSignalsWaitInOrder(t *testing.T) {
-	house := newTestHouse(t)
-	slow := &slowStore{Store: house.store.Store}
-	house.store.Store = slow
-	s := house.open(t, func(o *Options) { o.Alone = true })
+	t.Parallel()
+	engines := newTestEngines(t)
+	slow := &slowStore{Store: engines.store.Store}
+	engines.store.Store = slow
+	s := engines.open(t, func(o *Options) { o.Alone = true })
 	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
-	var words []signal
+	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
+	var signals []push.Signal
 	for i := range 5 {
-		room := s.room(t, bob, fmt.Sprint(i)).ID
-		m, err := s.chat.Join(t.Context(), ann.User, room)
+		m, err := s.silentChat().Join(t.Context(), ann.User, s.room(t, bob, fmt.Sprint(i)).ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		words = append(words, enteredSignal(m))
-	}
-	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-	session := s.sessionOf("ann")
-	for _, word := range words {
-		session.conn.Unsubscribe(roomTopic(word.Room), 0)
+		signals = append(signals, push.EnteredSignal(m))
 	}
 	slow.free = make(chan struct{})
+	slow.top.Store(0)
 	began := time.Now()
-	for _, word := range words {
-		word.By = "another instance"
-		session.Signal("", word.encode())
+	for _, sig := range signals {
+		sig.By = "another instance"
+		s.sessionOf("ann").Signal("", sig.Encode())
 	}
 	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
 	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("the store was waited for: %v", took)
+		t.Errorf("answered after %v: something waited for the store", took)
 	}
 	close(slow.free)
-	for _, word := range words {
-		if p := c.push(isSubscribe); p.Channel != roomTopic(word.Room) {
-			t.Errorf("subscribed to %s, want %s", p.Channel, roomTopic(word.Room))
+	for _, sig := range signals {
+		if p := c.push(isSubscribe); p.Channel != push.RoomTopic(sig.Room) {
+			t.Errorf("subscribed to %s, want %s", p.Channel, push.RoomTopic(sig.Room))
 		}
 	}
 	if n := slow.top.Load(); n != 1 {
-		t.Errorf("%d words were looked into at a time", n)
+		t.Errorf("%d signals were applied at once, want one after the other", n)
 	}
 }
 
-// A room that is entered here while another word is being looked into is entered before anything of it comes.
+// TestEnteredBehindAnother has the user enter a room while another signal is being applied. The room must be entered
+// before any of its entries arrives.
 func TestEnteredBehindAnother(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 	room, other := s.room(t, bob, "hall").ID, s.room(t, bob, "other").ID
 	addr := s.listen(t)
 	c, _ := connected(t, addr, wire.JSON, "ann")
 	his, _ := connected(t, addr, wire.JSON, "bob")
-	s.say(t, bob, room, "before") // he is remembered as a member
+	s.say(t, bob, room, "before") // caches bob as a member
 	free := make(chan struct{})
 	s.store.holdStanding(free)
-	s.sessionOf("ann").Signal("", signal{By: "another instance", Room: other}.encode())
+	s.sessionOf("ann").Signal("", push.Signal{By: "another instance", Room: other}.Encode())
 	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
 	s.say(t, bob, room, "at once")
 	his.entries(room, 1, 2)
 	close(free)
-	isHere := func(p *protocol.Push) bool { return p.Channel == roomTopic(room) && (isSubscribe(p) || isPub(p)) }
+	isHere := func(p *protocol.Push) bool { return p.Channel == push.RoomTopic(room) && (isSubscribe(p) || isPub(p)) }
 	p := c.push(isHere)
 	if p.Subscribe == nil || p.Subscribe.Offset != 2 {
 		t.Fatalf("first came %v", p)
@@ -99,49 +112,55 @@ func TestEnteredBehindAnother(t *testing.T) {
 	}
 }
 
-// What is told here is obeyed when the teller goes on.
-func TestSignalsOfThisInstanceAreObeyedAtOnce(t *testing.T) {
+// TestSignalsOfThisInstanceAreAppliedAtOnce runs commands that send signals. The signal must be applied on this
+// instance when the command is answered.
+func TestSignalsOfThisInstanceAreAppliedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 	room := s.room(t, bob, "hall").ID
 	connected(t, s.listen(t), wire.JSON, "ann")
 	for range 20 {
 		call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
-		if n := s.hub.Listeners(roomTopic(room)); n != 1 {
+		if n := s.hub.Listeners(push.RoomTopic(room)); n != 1 {
 			t.Fatalf("joined, and %d listen", n)
 		}
 		call[wire.LeaveReply](t, s, ann, "leave", wire.LeaveRequest{Room: room})
-		if n := s.hub.Listeners(roomTopic(room)); n != 0 {
+		if n := s.hub.Listeners(push.RoomTopic(room)); n != 0 {
 			t.Fatalf("left, and %d listen", n)
 		}
 	}
 }
 
-// A comparison with the store waits for it without holding up the session.
-func TestComparingHoldsUpNobody(t *testing.T) {
-	s := newTestServer(t)
-	room := s.room(t, s.signIn(t, "ann", 0), "hall").ID
+// TestRecheckHoldsUpNothing has a recheck wait for the store. Commands of the session must not wait. The recheck must
+// apply the standing that the store returns in the end.
+func TestRecheckHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	engines := newTestEngines(t)
+	slow := &slowStore{Store: engines.store.Store}
+	engines.store.Store = slow
+	s := engines.open(t, func(o *Options) { o.Alone = true })
+	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
+	room := s.room(t, bob, "hall").ID
+	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})
 	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
-	session := s.sessionOf("ann")
-	free, done := make(chan struct{}), make(chan struct{})
-	s.store.holdStanding(free)
-	go func() {
-		session.compare([]chat.Membership{})
-		close(done)
-	}()
-	s.eventually(t, "the comparison", func() bool {
-		session.mu.Lock()
-		defer session.mu.Unlock()
-		return session.obeying
-	})
+	if err := s.silentChat().Leave(t.Context(), ann.User, room); err != nil {
+		t.Fatal(err)
+	}
+	slow.free = make(chan struct{})
+	s.sessions.BusLost(false) // queues all users for a recheck
+	s.eventually(t, "the recheck", func() bool { return slow.waiting.Load() > 0 })
 	began := time.Now()
 	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
 	if took := time.Since(began); took > standingTime*3/4 {
-		t.Errorf("answered after %v", took)
+		t.Errorf("answered after %v: the command waited for the recheck", took)
 	}
-	close(free)
-	<-done
-	if n := s.hub.Listeners(roomTopic(room)); n != 1 {
-		t.Errorf("%d listen to a room that she is in", n)
+	if n := s.hub.Listeners(push.RoomTopic(room)); n != 1 {
+		t.Errorf("%d connections are in the room before the recheck has ended, want 1", n)
+	}
+	close(slow.free)
+	c.push(isUnsubscribe)
+	if n := s.hub.Listeners(push.RoomTopic(room)); n != 0 {
+		t.Errorf("%d connections are in a room that their user has left", n)
 	}
 }

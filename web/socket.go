@@ -12,16 +12,18 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/hub"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
-// The subprotocols, one for each encoding.
+// The WebSocket subprotocols, one for each encoding.
 const (
 	subprotocolJSON     = "centrifuge-json"
 	subprotocolProtobuf = "centrifuge-protobuf"
 )
 
-// newUpgrader keeps idle sockets small: the hub's read buffer, and write buffers lent from a pool.
+// newUpgrader returns an upgrader. To keep idle sockets small, it gives them no read buffer of their own and takes
+// write buffers from a pool.
 func (s *Server) newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second,
@@ -34,18 +36,18 @@ func (s *Server) newUpgrader() websocket.Upgrader {
 	}
 }
 
-// serveSocket upgrades a request and hands the socket over to the hub; nothing of the request is kept.
+// serveSocket upgrades a request and passes the socket to the hub. It keeps no reference to the request.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
-		sendAway(w, time.Second) // to another instance
+		refuseForNow(w, time.Second) // so that the client tries another instance
 		return
 	}
-	if retry, full := s.lobby.full(); full {
-		s.lobby.refused.Add(1)
-		sendAway(w, retry)
+	if retry, full := s.connects.full(); full {
+		s.connects.refused.Add(1)
+		refuseForNow(w, retry)
 		return
 	}
-	if !r.ProtoAtLeast(1, 1) { // RFC 6455, 4.2.1; the upgrader does not look
+	if !r.ProtoAtLeast(1, 1) { // RFC 6455, 4.2.1; the upgrader does not check it
 		http.Error(w, "a websocket needs HTTP/1.1", http.StatusBadRequest)
 		return
 	}
@@ -54,36 +56,37 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown subprotocol", http.StatusBadRequest)
 		return
 	}
-	var bearerOf *identity
-	if token, ok := bearer(r); ok {
-		who, err := s.authenticate(r.Context(), r, token)
+	var upgrade *auth.Identity
+	if token, ok := auth.Bearer(r); ok {
+		identity, err := s.authenticate(r.Context(), r, token)
 		if err != nil {
 			s.refuse(w, err)
 			return
 		}
-		bearerOf = &who
+		upgrade = &identity
 	}
 	encoding := hub.JSON
 	if r.URL.Query().Get("cf_protocol") == "protobuf" {
 		encoding = hub.Protobuf
 	}
-	ws, err := s.upgrader.Upgrade(hub.Audible(w), r, nil)
+	ws, err := s.upgrader.Upgrade(hub.Pollable(w), r, nil)
 	if err != nil {
-		return // the upgrader has answered
+		return // the upgrader has sent the response
 	}
 	if ws.Subprotocol() == subprotocolProtobuf {
 		encoding = hub.Protobuf
 	}
-	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return newSession(s, c, bearerOf) })
+	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return s.sessions.NewSession(c, upgrade) })
 }
 
-// sendAway answers before the upgrade that there is no place now, and when to come again.
-func sendAway(w http.ResponseWriter, retry time.Duration) {
+// refuseForNow responds, before the upgrade, that the server accepts no socket at the moment, and when to retry.
+func refuseForNow(w http.ResponseWriter, retry time.Duration) {
 	w.Header().Set("Retry-After", strconv.FormatInt(roundedUp(retry, time.Second), 10))
 	writeError(w, wire.NewError(wire.CodeUnavailable))
 }
 
-// originAllowed tells whether a page of this origin may connect. What is no browser sends none.
+// originAllowed reports whether a page of this origin may open a socket. Clients other than browsers send no origin and
+// may.
 func (s *Server) originAllowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -95,7 +98,7 @@ func (s *Server) originAllowed(r *http.Request) bool {
 	return s.originListed(origin)
 }
 
-// originListed tells whether the origin is another one that the operator allows.
+// originListed reports whether the operator's configuration allows this origin.
 func (s *Server) originListed(origin string) bool {
 	_, ok := s.origins[strings.ToLower(origin)]
 	return ok

@@ -11,13 +11,15 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.AllowedOrigins = []string{"https://app.example.com"} })
 	addr := s.listen(t)
-	expired := mint(t, Claims{User: "ann"}, -time.Minute)
+	expired := mint(t, auth.Claims{User: "ann"}, -time.Minute)
 	for _, c := range []struct {
 		name      string
 		protocols []string
@@ -65,8 +67,9 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestUpgradeOfOldHTTP: the same request is upgraded as HTTP/1.1, and refused as HTTP/1.0.
+// TestUpgradeOfOldHTTP sends the same upgrade request as HTTP/1.1 and as HTTP/1.0. The second must be refused.
 func TestUpgradeOfOldHTTP(t *testing.T) {
+	t.Parallel()
 	addr := newTestServer(t).listen(t)
 	for version, status := range map[string]int{"1.1": http.StatusSwitchingProtocols, "1.0": http.StatusBadRequest} {
 		conn, err := net.Dial("tcp", addr)
@@ -88,6 +91,7 @@ func TestUpgradeOfOldHTTP(t *testing.T) {
 }
 
 func TestBearerStandsForToken(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	ws, _, err := tryDial(s.listen(t), wire.JSON, http.Header{"Authorization": {"bearer " + goodToken(t, "ann")}})
 	if err != nil {
@@ -100,8 +104,10 @@ func TestBearerStandsForToken(t *testing.T) {
 	}
 }
 
-// The 11th socket of a user costs the oldest; those of others and those already closed do not count.
+// TestSocketsPerUser opens an 11th socket of a user. The user's oldest must be closed. Sockets of other users, and
+// closed ones, must not count.
 func TestSocketsPerUser(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t, func(o *Options) { o.SocketsPerUser = 3 })
 	addr := s.listen(t)
 	other, _ := connected(t, addr, wire.JSON, "bob")
@@ -111,7 +117,7 @@ func TestSocketsPerUser(t *testing.T) {
 		mine = append(mine, c)
 	}
 	mine[0].mustClose(wire.ClosePushedOut)
-	_ = mine[2].ws.Close() // neither the oldest nor the newest
+	_ = mine[2].ws.Close() // neither the oldest nor the newest socket
 	s.eventually(t, "three sockets", func() bool { return s.hub.Connections() == 3 })
 	last, _ := connected(t, addr, wire.Protobuf, "ann")
 	for _, c := range []*rawClient{other, mine[1], mine[3], last} {
@@ -123,13 +129,15 @@ func TestSocketsPerUser(t *testing.T) {
 		_ = c.ws.Close()
 	}
 	s.eventually(t, "nobody", func() bool { return s.hub.Connections() == 0 })
-	if len(s.sockets.first) > 0 {
-		t.Errorf("still remembered: %v", s.sockets.first)
+	if n := s.sessions.Users(); n > 0 {
+		t.Errorf("%d users still have a session", n)
 	}
 }
 
-// A drain refuses new sockets, lets commands in flight be answered, and sends everyone elsewhere.
+// TestDrain drains a server. New sockets must be refused, commands in progress answered, and all sockets closed so that
+// clients reconnect elsewhere.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	s := newTestServer(t)
 	addr := s.listen(t)
 	idle, _ := connected(t, addr, wire.JSON, "ann")
@@ -155,18 +163,15 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// inFlight is how many commands of a user's oldest session wait for their answers.
+// inFlight returns how many commands of the user's newest session are not answered.
 func (s *testServer) inFlight(user string) int {
-	session := s.sessionOf(user)
-	if session == nil {
-		return 0
+	if session := s.sessionOf(user); session != nil {
+		return session.InFlight()
 	}
-	session.mu.Lock()
-	defer session.mu.Unlock()
-	return len(session.pending)
+	return 0
 }
 
-// eventually waits for something that no message tells.
+// eventually polls until a condition holds that no message reports.
 func (s *testServer) eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(time.Millisecond)

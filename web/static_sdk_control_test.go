@@ -15,7 +15,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// controls let a page do to the real server, and to a line to it, what a test is about.
+// controls lets a page of the tests control the real server (kill, start) and the proxy in front of it (cut, delay).
 type controls struct {
 	program *program
 	line    *loopback.Proxy
@@ -75,7 +75,7 @@ func (c *controls) do(what string, query url.Values) (answer any, err error) {
 	return nil, err
 }
 
-// admin asks the server as its administrator.
+// admin sends an admin command to the server.
 func (c *controls) admin(what string, request any) error {
 	body, err := wire.Marshal(request)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 
 const programSecret = "a secret of thirty-two bytes, or more"
 
-// program is the real server in a process of its own, which can be killed and started again where it was.
+// program is the real server in a process of its own. A test can kill it and start it again at the same address.
 type program struct {
 	t      *testing.T
 	binary string
 	dir    string
 	addr   string
-	origin string // of pages that may connect
+	origin string // of the pages that may connect
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process has ended
 }
 
-// startProgram builds and starts it, until the test ends.
+// startProgram builds the server and starts it. It is stopped when the test ends.
 func startProgram(t *testing.T, origin string) *program {
 	t.Helper()
 	p := &program{t: t, binary: filepath.Join(t.TempDir(), "hongbao"), dir: t.TempDir(), addr: quietAddress(t), origin: origin}
@@ -39,7 +39,7 @@ func startProgram(t *testing.T, origin string) *program {
 	return p
 }
 
-// start returns when it serves.
+// start starts the process and returns when it serves requests.
 func (p *program) start() error {
 	p.cmd = exec.Command(p.binary, "serve", "--addr", p.addr, "--ops-addr", "127.0.0.1:0", "--data-dir", p.dir, "--log-format", "json")
 	p.cmd.Env = []string{"HONGBAO_JWT_SECRET=" + programSecret, "HONGBAO_GUESTS=off", "HONGBAO_LIMITS=off", "HONGBAO_ALLOWED_ORIGINS=" + p.origin}
@@ -71,7 +71,7 @@ func (p *program) start() error {
 	}
 }
 
-// kill ends the process as kill -9 does.
+// kill ends the process like kill -9.
 func (p *program) kill() {
 	if p.exited != nil {
 		_ = p.cmd.Process.Kill()
@@ -79,7 +79,8 @@ func (p *program) kill() {
 	}
 }
 
-// quietAddress is one that a server can come back to, outside the range from which the system gives away ports.
+// quietAddress returns an address that a restarted server can use again. It is outside the range from which the system
+// assigns ports.
 func quietAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {

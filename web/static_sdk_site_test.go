@@ -17,10 +17,11 @@ import (
 	"hongbao/redpacket"
 )
 
-// sdkPolicy is what the SDK must live with: no evaluated code, and nothing from elsewhere but the sockets that tests choose.
+// sdkPolicy is the Content-Security-Policy under which the SDK is tested. It forbids eval and all foreign resources,
+// except the sockets that tests open.
 const sdkPolicy = "default-src 'none'; script-src 'self'; connect-src 'self' ws:"
 
-// sdkSite serves a page with the vendored SDK, our SDK, its tests, and what they compare with.
+// sdkSite serves a page with the vendored SDK, our SDK, its tests and the data that the tests compare with.
 func sdkSite(t *testing.T) (site *httptest.Server, mux *http.ServeMux) {
 	t.Helper()
 	mux = http.NewServeMux()
@@ -49,7 +50,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// goldenFrames are the frames of the wire's own tests, by name.
+// goldenFrames returns the golden frames of package wire, by name.
 func goldenFrames(t *testing.T) map[string]json.RawMessage {
 	t.Helper()
 	files, err := filepath.Glob("wire/testdata/*.json")
@@ -67,7 +68,7 @@ func goldenFrames(t *testing.T) map[string]json.RawMessage {
 	return frames
 }
 
-// cut is a packet that was cut by the server's code.
+// cut is a packet and the shares that the server's code has computed for it.
 type cut struct {
 	Seed   string            `json:"seed"`
 	From   string            `json:"from"`
@@ -79,7 +80,7 @@ type cut struct {
 	Shares []redpacket.Money `json:"shares"`
 }
 
-// randomCuts are other packets in each run.
+// randomCuts returns packets with random values, and their shares.
 func randomCuts(t *testing.T) []cut {
 	t.Helper()
 	salt := rand.Uint64()

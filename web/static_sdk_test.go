@@ -12,23 +12,24 @@ import (
 	"hongbao/web/webtest"
 )
 
-// These tests run in a real Chromium: the modules in testdata/sdk, each function that they export. They are run by names
-// that keep them from the race detector, which has nothing to look at here.
+// These tests run in Chromium. They call each exported function of the modules in testdata/sdk. Their names exclude
+// them from runs with the race detector, which would find nothing here.
 
-// TestBrowserSDK: over a server in the page that says what the real one says seldom.
+// TestBrowserSDK tests the SDK against a fake server in the page, which sends what the real one sends rarely.
 func TestBrowserSDK(t *testing.T) {
 	site, _ := sdkSite(t)
 	runModules(t, site.URL, "frames", "split", "feed", "rooms", "calls", "packets", "tokens")
 }
 
-// TestBrowserSDKServer: with the real server, which is killed, and over a line that is cut.
+// TestBrowserSDKServer tests the SDK against the real server, which is killed, and through a proxy that cuts the
+// connection.
 func TestBrowserSDKServer(t *testing.T) {
 	site, mux := sdkSite(t)
 	controlled(t, site.URL, mux)
 	runModules(t, site.URL, "server")
 }
 
-// moduleResult says what was wrong in a test of a module; "": nothing.
+// moduleResult says what a test of a module found wrong; "": nothing.
 type moduleResult struct{ Name, Wrong string }
 
 // runModules runs the tests of each module on a page of its own.

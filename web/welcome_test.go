@@ -8,16 +8,19 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
+	"hongbao/web/api"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// askedStore has something to do when it has listed bob's rooms, and when it is asked how somebody stands to one: once each.
-type askedStore struct {
+// hookedStore is a store that calls functions of the test: after it has read bob's rooms, and before it reads a
+// standing. Each is called once.
+type hookedStore struct {
 	chat.Store
-	listed, asked atomic.Pointer[func()] // nil: nothing
+	listed, asked atomic.Pointer[func()] // nil: nothing is called
 }
 
-func (s *askedStore) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
+func (s *hookedStore) Memberships(ctx context.Context, user string) ([]chat.Membership, error) {
 	rooms, err := s.Store.Memberships(ctx, user)
 	if user == "bob" {
 		if listed := s.listed.Swap(nil); listed != nil {
@@ -27,38 +30,38 @@ func (s *askedStore) Memberships(ctx context.Context, user string) ([]chat.Membe
 	return rooms, err
 }
 
-func (s *askedStore) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
+func (s *hookedStore) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
 	if asked := s.asked.Swap(nil); asked != nil {
 		(*asked)()
 	}
 	return s.Store.Standing(ctx, room, user)
 }
 
-// comer is bob, who connects while ann is at work in their room.
-type comer struct {
+// connectFixture is a server on which bob connects while ann changes things in their common room.
+type connectFixture struct {
 	*testServer
-	asks     *askedStore
+	asks     *hookedStore
 	addr     string
-	ann, bob Caller
+	ann, bob api.Caller
 	room     string
 }
 
-func newComer(t *testing.T) *comer {
+func newConnectFixture(t *testing.T) *connectFixture {
 	t.Helper()
-	house := newTestHouse(t)
-	asks := &askedStore{Store: house.store.Store}
-	house.store.Store = asks
-	c := &comer{testServer: house.open(t, func(o *Options) { o.Alone = true }), asks: asks}
+	engines := newTestEngines(t)
+	asks := &hookedStore{Store: engines.store.Store}
+	engines.store.Store = asks
+	c := &connectFixture{testServer: engines.open(t, func(o *Options) { o.Alone = true }), asks: asks}
 	c.addr, c.ann, c.bob = c.listen(t), c.signIn(t, "ann", 0), c.signIn(t, "bob", 0)
 	request := wire.CreateRoomRequest{Key: "k", Name: "n", Kind: "private", Members: []string{"bob"}}
 	c.room = call[wire.CreateRoomReply](t, c.testServer, c.ann, "create_room", request).Room.ID
-	connected(t, c.addr, wire.JSON, "ann") // somebody listens here, so the room's position is known
+	connected(t, c.addr, wire.JSON, "ann") // so that the hub has a subscription to the room
 	c.say(t, c.ann, c.room, "for all")
 	return c
 }
 
-// meanwhile sends bob's connect command, and has something done as soon as his rooms are read.
-func (c *comer) meanwhile(t *testing.T, e wire.Encoding, do func()) *rawClient {
+// meanwhile sends bob's connect command. It calls do as soon as the server has read bob's rooms.
+func (c *connectFixture) meanwhile(t *testing.T, e wire.Encoding, do func()) *rawClient {
 	t.Helper()
 	epoch, err := c.chat.Epoch(t.Context())
 	if err != nil {
@@ -70,15 +73,16 @@ func (c *comer) meanwhile(t *testing.T, e wire.Encoding, do func()) *rawClient {
 	return his
 }
 
-func (c *comer) kick(t *testing.T) {
+func (c *connectFixture) kick(t *testing.T) {
 	t.Helper()
 	call[wire.KickReply](t, c.testServer, c.ann, "kick", wire.KickRequest{Room: c.room, User: "bob", Ban: true})
 }
 
-// Who is put out while he connects is handed nothing that was said since.
-func TestPutOutWhileConnecting(t *testing.T) {
+// TestKickedWhileConnecting kicks bob while bob connects. Bob must receive no entry that was sent after the kick.
+func TestKickedWhileConnecting(t *testing.T) {
+	t.Parallel()
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-		c := newComer(t)
+		c := newConnectFixture(t)
 		his := c.meanwhile(t, e, func() {
 			c.kick(t)
 			c.say(t, c.ann, c.room, "not for him")
@@ -88,22 +92,24 @@ func TestPutOutWhileConnecting(t *testing.T) {
 			t.Errorf("connected to %v, %+v", r.Subs, dataOf(t, r).Rooms)
 		}
 		c.say(t, c.ann, c.room, "not for him")
-		NewPublisher(c.hub).ToUser("bob", chat.ReadMoved{Room: "last", User: "bob"})
+		push.NewPublisher(c.hub).ToUser("bob", chat.ReadMoved{Room: "last", User: "bob"})
 		if p := his.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
-			t.Errorf("one who is out hears %v", p)
+			t.Errorf("a kicked user got %v", p)
 		}
-		if n := c.hub.Listeners(roomTopic(c.room)); n != 1 {
+		if n := c.hub.Listeners(push.RoomTopic(c.room)); n != 1 {
 			t.Errorf("%d listen to the room", n)
 		}
 	})
 }
 
-// The entry that puts him out may have come to an instance before the word of it, and he is remembered there as a member.
-func TestPutOutElsewhereWhileConnecting(t *testing.T) {
-	house := newTestHouse(t)
-	asks := &askedStore{Store: house.store.Store}
-	house.store.Store = asks
-	a, b, bus := house.pickyPair(t)
+// TestKickedElsewhereWhileConnecting kicks bob on another instance while bob connects. The entry of the kick may arrive
+// before its signal, while bob is still cached as a member.
+func TestKickedElsewhereWhileConnecting(t *testing.T) {
+	t.Parallel()
+	engines := newTestEngines(t)
+	asks := &hookedStore{Store: engines.store.Store}
+	engines.store.Store = asks
+	a, b, bus := engines.twoInstancesFilteredBus(t)
 	ann := a.signIn(t, "ann", 0)
 	a.signIn(t, "bob", 0)
 	addr := b.listen(t)
@@ -114,7 +120,7 @@ func TestPutOutElsewhereWhileConnecting(t *testing.T) {
 	if st, err := b.chat.Standing(t.Context(), room, "bob"); err != nil || !st.In {
 		t.Fatalf("stands %+v, %v", st, err)
 	}
-	bus.pick(nil, func(topic string, _ []byte) bool { return topic != roomTopic(room) })
+	bus.pick(nil, func(topic string, _ []byte) bool { return topic != push.RoomTopic(room) })
 	kick := func() {
 		call[wire.KickReply](t, a, ann, "kick", wire.KickRequest{Room: room, User: "bob"})
 		a.say(t, ann, room, "not for him")
@@ -127,13 +133,15 @@ func TestPutOutElsewhereWhileConnecting(t *testing.T) {
 	bus.release()
 }
 
-// Even while it is asked whether he is out something may be said, which then waits to be sent to him: it never is.
-func TestToldTooMuchWhileConnecting(t *testing.T) {
-	c := newComer(t)
+// TestEntryAfterKickWhileConnecting sends an entry after the kick, while bob's standing is read. The queued entry must
+// never be sent to bob.
+func TestEntryAfterKickWhileConnecting(t *testing.T) {
+	t.Parallel()
+	c := newConnectFixture(t)
 	more := func() { c.say(t, c.ann, c.room, "not for him") }
 	his := c.meanwhile(t, wire.JSON, func() {
 		c.kick(t)
-		c.say(t, c.ann, c.room, "not for him") // and she is remembered as a member
+		c.say(t, c.ann, c.room, "not for bob") // ann is cached as a member
 		c.asks.asked.Store(&more)
 	})
 	r, err := his.read()
@@ -145,9 +153,11 @@ func TestToldTooMuchWhileConnecting(t *testing.T) {
 	}
 }
 
-// What others say while he connects comes once, with the reply or behind it.
-func TestToldMoreWhileConnecting(t *testing.T) {
-	c := newComer(t)
+// TestEntryWhileConnecting sends an entry during the connect. The client must receive it once, in the reply or after
+// it.
+func TestEntryWhileConnecting(t *testing.T) {
+	t.Parallel()
+	c := newConnectFixture(t)
 	his := c.meanwhile(t, wire.JSON, func() { c.say(t, c.ann, c.room, "for him") })
 	r := his.next().Connect
 	sub := r.Subs["room:"+c.room]

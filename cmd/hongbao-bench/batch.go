@@ -1,15 +1,15 @@
 package main
 
-// batch of packets that are grabbed in a round: so many packets, each of so many shares.
+// batch describes the packets that one round grabs: their number and the shares of each.
 type batch struct {
 	packets, shares int
-	inTurn          bool // one packet after the other, each a hot one; else all at once
+	inTurn          bool // one packet after the other, so that each is hot; otherwise all at the same time
 }
 
 func (b batch) all() int { return b.packets * b.shares }
 
-// place says which packet the i-th grab of the round is of, and how many of that packet come before it. Neighbours
-// grab the same packet or different ones, as the batch wants it.
+// place returns the packet of the i-th grab of the round, and how many earlier grabs are of that packet. Grabs i and
+// i+1 are mostly of the same packet if inTurn is set, otherwise of different ones.
 func (b batch) place(i int) (packet, before int) {
 	if b.inTurn {
 		return i / b.shares, i % b.shares

@@ -13,7 +13,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// fakePool gives shares as the test wants it.
+// fakePool is a pool that grants the shares that the test chooses.
 type fakePool struct {
 	mu    sync.Mutex
 	n     int
@@ -40,17 +40,17 @@ func granted(share int) redpacket.Answer {
 	return redpacket.Answer{Decision: redpacket.Granted, Share: share, Entry: "1-1"}
 }
 
-// TestPoolRound shows which results of a pool give no figure.
+// TestPoolRound checks that a round with a wrong result fails.
 func TestPoolRound(t *testing.T) {
 	for name, c := range map[string]struct {
 		give func(n int) redpacket.Answer
 		ack  error
-		want string // in the error; empty: all is well
+		want string // text in the error; empty: no error
 	}{
 		"all shares":       {give: granted},
 		"a share twice":    {give: func(n int) redpacket.Answer { return granted(n % 1999) }, want: "twice"},
-		"no such share":    {give: func(n int) redpacket.Answer { return granted(n + 1) }, want: "none"},
-		"a hole":           {give: func(n int) redpacket.Answer { return granted(n * 2) }, want: "none"},
+		"no such share":    {give: func(n int) redpacket.Answer { return granted(n + 1) }, want: "does not exist"},
+		"a gap":            {give: func(n int) redpacket.Answer { return granted(n * 2) }, want: "does not exist"},
 		"refused too soon": {give: func(int) redpacket.Answer { return redpacket.Answer{Decision: redpacket.IsEmpty} }, want: "not granted"},
 		"not acknowledged": {give: granted, ack: errors.New("no room"), want: "no room"},
 	} {
@@ -66,20 +66,20 @@ func TestPoolRound(t *testing.T) {
 	}
 }
 
-func TestPoolRoundSeesHoles(t *testing.T) {
+func TestPoolRoundFindsGaps(t *testing.T) {
 	r := newPoolRound(nil, batch{packets: 2, shares: 3}, "p")
 	r.marks[0][0].Store(true)
 	r.marks[1][0].Store(true)
 	r.marks[1][2].Store(true)
-	if err := r.check(3); err == nil || !strings.Contains(err.Error(), "one before it") {
-		t.Errorf("a hole: %v", err)
+	if err := r.check(3); err == nil || !strings.Contains(err.Error(), "an earlier one") {
+		t.Errorf("shares 0 and 2 of a packet: got %v, want an error about the gap", err)
 	}
 	r.marks[1][1].Store(true)
 	if err := r.check(4); err != nil {
 		t.Error(err)
 	}
 	if err := r.check(5); err == nil {
-		t.Error("five grabs of four shares")
+		t.Error("five grabs of four shares: no error")
 	}
 }
 
@@ -92,17 +92,17 @@ func TestSeqs(t *testing.T) {
 	}
 	for _, seq := range []int64{12, 10, 11 + mostMessages} {
 		if l.note(seq) == nil {
-			t.Errorf("seq %d may not be acknowledged", seq)
+			t.Errorf("seq %d: the acknowledgement is refused", seq)
 		}
 	}
 	if err := l.check(3, 13); err != nil {
 		t.Error(err)
 	}
 	if l.check(3, 14) == nil || l.check(2, 13) == nil {
-		t.Error("not acknowledged, but stored")
+		t.Error("an entry is stored and not acknowledged: no error")
 	}
 	if l.check(4, 14) == nil {
-		t.Error("a hole in what was acknowledged")
+		t.Error("a gap in the acknowledged seqs: no error")
 	}
 }
 
@@ -114,9 +114,9 @@ func TestPlaces(t *testing.T) {
 			if p < 0 || p >= b.packets || before < 0 || before >= b.shares {
 				t.Errorf("%+v: grab %d is number %d of packet %d", b, i, before, p)
 			}
-			for _, who := range []string{"share " + strconv.Itoa(before), "user " + strconv.Itoa(grabber(p, before, 150))} {
-				if id := strconv.Itoa(p) + " " + who; seen[id] {
-					t.Errorf("%+v: %s comes twice", b, id)
+			for _, part := range []string{"share " + strconv.Itoa(before), "user " + strconv.Itoa(grabber(p, before, 150))} {
+				if id := strconv.Itoa(p) + " " + part; seen[id] {
+					t.Errorf("%+v: place returns %s twice", b, id)
 				} else {
 					seen[id] = true
 				}

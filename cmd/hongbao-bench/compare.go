@@ -12,27 +12,27 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// compare are the settings of the subcommand: all schemes side by side.
+// compare holds the settings of the subcommand that runs all published schemes and the service on the same workload.
 type compare struct {
 	callers, packets, shares int
 	seed                     uint64
 	hot, demo, flaws         bool
 	only                     string
 	budget                   time.Duration
-	json, html               string // files
-	command                  string // that does the same again
+	json, html               string // names of files to write
+	command                  string // command line that repeats this run
 	redisURL, databaseURL    string
 
-	connections  int           // to each engine that a process has
-	placePackets int           // that show the mean share by place
-	demoTTL      time.Duration // of the demonstration's second packet
-	limit        time.Duration // of the packets whose rest is to be refunded
-	late         time.Duration // when it has not come so long after that, it is not believed to come
+	connections  int           // to each engine, for each process
+	placePackets int           // packets by which the mean share of each rank is measured
+	demoTTL      time.Duration // deadline of the second packet of the demonstration
+	limit        time.Duration // deadline of the packets that the refund check lets expire
+	late         time.Duration // how long after its deadline such a packet may be refunded
 
 	say func(format string, args ...any)
 }
 
-// defaultCompare is article 2's workload, as far as it goes.
+// defaultCompare returns the workload of article 2, as far as the article says it.
 func defaultCompare() *compare {
 	return &compare{
 		callers: 20, packets: 1, shares: 100_000, seed: 1, budget: 5 * time.Second,
@@ -41,21 +41,21 @@ func defaultCompare() *compare {
 }
 
 func compareCommand() command {
-	return command{name: "compare", summary: "the published schemes and ours: speed, and what each keeps of its promises", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+	return command{name: "compare", summary: "run the published schemes and ours: speed, and which promises each keeps", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
 		c := defaultCompare()
-		fs.IntVar(&c.callers, "callers", c.callers, "who grab at the same time")
-		fs.IntVar(&c.packets, "packets", c.packets, "packets, open at the same time")
+		fs.IntVar(&c.callers, "callers", c.callers, "number of concurrent callers")
+		fs.IntVar(&c.packets, "packets", c.packets, "number of packets open at the same time")
 		fs.IntVar(&c.shares, "shares", c.shares, "shares of each packet")
-		fs.Uint64Var(&c.seed, "seed", c.seed, "of the cut, and of who presses twice")
-		fs.BoolVar(&c.hot, "hot", false, "one packet of 1000 shares, and 20,000 people, instead")
-		fs.BoolVar(&c.demo, "demo", false, "article 1's demonstration, by its scheme and by ours, instead; takes a minute")
-		fs.BoolVar(&c.flaws, "flaws", false, "reproduce each published flaw, and play the same on ours, instead; fails if either does not come out so")
-		fs.StringVar(&c.only, "only", "", "these schemes alone, separated by commas: "+strings.Join(namesOf(contenders(nil)), ", ")+"; with --flaws, these flaws")
-		fs.DurationVar(&c.budget, "budget", c.budget, "time each scheme has to grab; who is slow does less, and it is said")
+		fs.Uint64Var(&c.seed, "seed", c.seed, "seed of the cut and of the repeated grabs")
+		fs.BoolVar(&c.hot, "hot", false, "instead: one packet of 1000 shares and 20,000 users")
+		fs.BoolVar(&c.demo, "demo", false, "instead: article 1's demonstration, by its scheme and by ours; takes a minute")
+		fs.BoolVar(&c.flaws, "flaws", false, "instead: reproduce each published flaw, and run the same on ours; fails if a flaw is not reproduced or ours has it")
+		fs.StringVar(&c.only, "only", "", "run only these schemes, separated by commas: "+strings.Join(namesOf(contenders(nil)), ", ")+"; with --flaws, these flaws")
+		fs.DurationVar(&c.budget, "budget", c.budget, "time that each scheme has to grab; a slow scheme does less, and the report says so")
 		fs.StringVar(&c.json, "json", "", "write the results to this file")
 		fs.StringVar(&c.html, "html", "", "write a report with charts to this file")
-		fs.StringVar(&c.redisURL, "redis-url", "", "an empty Redis to be used, and flushed, instead of a private one")
-		fs.StringVar(&c.databaseURL, "database-url", "", "a Postgres on which databases may be made, instead of a private one")
+		fs.StringVar(&c.redisURL, "redis-url", "", "use (and flush) this empty Redis instead of a private one")
+		fs.StringVar(&c.databaseURL, "database-url", "", "create databases on this Postgres instead of a private one")
 		return func(ctx context.Context, p *program) error {
 			c.say, c.command = p.say, sameAgain(fs)
 			return c.run(ctx, p)
@@ -63,7 +63,7 @@ func compareCommand() command {
 	}}
 }
 
-// check the flags.
+// check validates the flags.
 func (c *compare) check() error {
 	modes := 0
 	for _, mode := range []bool{c.hot, c.demo, c.flaws} {
@@ -81,11 +81,11 @@ func (c *compare) check() error {
 	case c.budget <= 0:
 		return errors.New("--budget must be more than 0")
 	case modes > 1:
-		return errors.New("--hot, --demo and --flaws exclude each other")
+		return errors.New("--hot, --demo and --flaws exclude each other: give one of them")
 	case c.demo && c.html != "":
-		return errors.New("--demo has no charts: it goes without --html")
+		return errors.New("--demo has no charts: give it without --html")
 	case c.flaws && (c.redisURL != "" || c.databaseURL != ""):
-		return errors.New("--flaws kills its servers: it takes private ones only")
+		return errors.New("--flaws kills its servers: give it without --redis-url and --database-url")
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (c *compare) run(ctx context.Context, p *program) error {
 		return err
 	}
 	result := Comparison{Began: time.Now(), Seed: c.seed, Machine: load.ThisMachine().String()}
-	_, err := onSite(func(s *site) (struct{}, error) {
+	_, err := onTestbed(func(s *testbed) (struct{}, error) {
 		switch {
 		case c.flaws:
 			return struct{}{}, c.showFlaws(ctx, p, s, &result)

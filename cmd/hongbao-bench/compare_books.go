@@ -10,10 +10,10 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// books are what the database holds of the packets of a workload.
+// books is what the database holds of the packets of a workload.
 type books []schemes.Book
 
-// readBooks gives none when the scheme stores nothing.
+// readBooks reads the books from the database. It returns nil if the scheme stores nothing.
 func readBooks(ctx context.Context, s schemes.Scheme, w workload) (books, error) {
 	all := make(books, w.packets)
 	var missing error
@@ -44,36 +44,37 @@ func (b books) grabs() (n int) {
 	return n
 }
 
-// caughtUp waits until as many grabs are stored as were told, or for so long.
+// caughtUp reads the books until they have as many grabs as were acknowledged, or until the time within has passed. It
+// returns the last books, and how long it took.
 func (t *tally) caughtUp(ctx context.Context, s schemes.Scheme, within time.Duration) (books, time.Duration, error) {
-	told, begin := len(t.told()), time.Now()
+	acknowledged, begin := len(t.acknowledged()), time.Now()
 	for {
 		reading := time.Now()
 		b, err := readBooks(ctx, s, t.workload)
-		if err != nil || b == nil || b.grabs() >= told || time.Since(begin) > within {
+		if err != nil || b == nil || b.grabs() >= acknowledged || time.Since(begin) > within {
 			return b, time.Since(begin), err
 		}
 		select {
-		case <-time.After(50*time.Millisecond + 2*time.Since(reading)): // a table tells nobody when it changes
+		case <-time.After(50*time.Millisecond + 2*time.Since(reading)): // a table does not announce its changes, so it is read again
 		case <-ctx.Done():
 			return nil, 0, ctx.Err()
 		}
 	}
 }
 
-// money sees that nothing was paid that the sender had not given, and nothing is missing.
+// money checks that no packet pays more than its sender gave, and that no money is missing.
 func (t *tally) money(packets []schemes.Packet, b books) Check {
-	told := make([]int64, len(packets))
-	for a, amount := range t.told() {
-		told[a.packet] += amount
+	acknowledged := make([]int64, len(packets))
+	for a, amount := range t.acknowledged() {
+		acknowledged[a.packet] += amount
 	}
 	c := Check{Name: checkMoney, Held: true, Detail: "of every packet"}
 	if b == nil {
-		c.Detail = "as told; it stores nothing"
+		c.Detail = "by its answers; it stores nothing"
 	}
 	wrong, by := 0, int64(0)
 	for n, p := range packets {
-		off := max(0, told[n]-p.Total())
+		off := max(0, acknowledged[n]-p.Total())
 		if b != nil {
 			sum := b[n].Left + b[n].Refunded
 			for _, paid := range b[n].Paid {
@@ -87,15 +88,15 @@ func (t *tally) money(packets []schemes.Packet, b books) Check {
 		}
 	}
 	if wrong > 0 {
-		c.Held, c.Detail = false, fmt.Sprintf("%d of %d packets are off, by %d together", wrong, len(packets), by)
+		c.Held, c.Detail = false, fmt.Sprintf("%d of %d packets are wrong, by %d in total", wrong, len(packets), by)
 	}
 	return c
 }
 
-// twice sees that nobody has two shares of a packet, as told or as stored.
+// twice checks that no user has two shares of one packet, neither by the answers nor by the books.
 func (t *tally) twice(b books) Check {
 	seen, twice := map[attempt]bool{}, 0
-	for i, h := range t.heard {
+	for i, h := range t.responses {
 		if h.err == nil && h.Verdict == schemes.Got {
 			if seen[t.attempts[i]] {
 				twice++
@@ -115,7 +116,7 @@ func (t *tally) twice(b books) Check {
 	return Check{Name: checkTwice, Held: twice == 0, Detail: fmt.Sprintf("%d users have two shares", twice)}
 }
 
-// lost are the grabs that were told and are not stored so.
+// lost returns the number of acknowledged grabs that the books do not have with the acknowledged amount.
 func (t *tally) lost(b books) (n int) {
 	stored := map[attempt]int64{}
 	users := map[string]int{}
@@ -127,7 +128,7 @@ func (t *tally) lost(b books) (n int) {
 			stored[attempt{packet, users[p.User]}] += p.Amount
 		}
 	}
-	for a, amount := range t.told() {
+	for a, amount := range t.acknowledged() {
 		if stored[a] != amount {
 			n++
 		}

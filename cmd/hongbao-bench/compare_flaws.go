@@ -17,8 +17,9 @@ const (
 	flawPatience    = 2 * time.Minute
 )
 
-// showFlaws fails when one does not come out as it is said.
-func (c *compare) showFlaws(ctx context.Context, p *program, s *site, result *Comparison) error {
+// showFlaws reproduces the chosen flaws. It fails if a flaw is not reproduced on its scheme, or is found in the
+// service too.
+func (c *compare) showFlaws(ctx context.Context, p *program, s *testbed, result *Comparison) error {
 	chosen, err := choose(c.only, flaws.All(), func(f flaws.Flaw) string { return f.Name })
 	if err != nil {
 		return err
@@ -28,12 +29,12 @@ func (c *compare) showFlaws(ctx context.Context, p *program, s *site, result *Co
 		return err
 	}
 	for n, f := range chosen {
-		c.say("%d of %d: %s, of %s: %s", n+1, len(chosen), f.Name, f.Scheme, f.Says)
+		c.say("%d of %d: %s of %s: %s", n+1, len(chosen), f.Name, f.Scheme, f.Says)
 		shown, err := showFlaw(ctx, f, all, oursService(s.log))
 		if ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // the others can still be shown
+		if err != nil { // continue with the other flaws
 			shown.Reproduced, shown.OursPasses, shown.Evidence = false, false, err.Error()
 		}
 		c.say("  it:   %s\n  ours: %s", shown.Evidence, shown.Ours)
@@ -42,19 +43,19 @@ func (c *compare) showFlaws(ctx context.Context, p *program, s *site, result *Co
 	return errors.Join(flawTable(p.stdout, result.Flaws), wrongFlaws(result.Flaws))
 }
 
-// showFlaw shows one, and closes what it has used.
+// showFlaw tries one flaw on its scheme and on the service, and closes the connections that both used.
 func showFlaw(ctx context.Context, f flaws.Flaw, all *servers, ours schemes.Named) (shown Shown, err error) {
 	ctx, cancel := context.WithTimeout(ctx, flawPatience)
 	defer cancel()
 	defer func() { err = errors.Join(err, all.release()) }()
-	found, err := f.Show(ctx, &flaws.Stage{Schemes: schemes.All(), Fresh: all.fresh, Twin: all.twin, Redis: all.redis, Ours: ours})
+	found, err := f.Show(ctx, &flaws.Environment{Schemes: schemes.All(), Fresh: all.fresh, Twin: all.twin, Redis: all.redis, Ours: ours})
 	return Shown{
 		Name: f.Name, Scheme: f.Scheme, Says: f.Says,
 		Reproduced: found.Reproduced, Evidence: found.Evidence, Ours: found.Ours, OursPasses: found.OursPasses,
 	}, err
 }
 
-// flawTable writes them for people.
+// flawTable prints the flaws as a table.
 func flawTable(w io.Writer, all []Shown) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "scheme\tflaw\treproduced\tours\tsays") // a tabwriter keeps its first error for Flush
@@ -78,11 +79,11 @@ func passes(so bool) string {
 	return "FAILS"
 }
 
-// wrongFlaws are those that did not come out as it is said.
+// wrongFlaws returns an error for each flaw that was not reproduced on its scheme, or was found in the service.
 func wrongFlaws(all []Shown) (failed error) {
 	for _, f := range all {
 		if !f.Reproduced {
-			failed = errors.Join(failed, fmt.Errorf("%s of %s could not be reproduced: %s", f.Name, f.Scheme, f.Evidence))
+			failed = errors.Join(failed, fmt.Errorf("%s of %s is not reproduced: %s", f.Name, f.Scheme, f.Evidence))
 		}
 		if !f.OursPasses {
 			failed = errors.Join(failed, fmt.Errorf("%s: ours does not pass: %s", f.Name, f.Ours))

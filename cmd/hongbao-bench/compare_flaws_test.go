@@ -6,12 +6,14 @@ import (
 
 	"hongbao/cmd/hongbao-bench/flaws"
 	"hongbao/cmd/hongbao-bench/schemes"
+	"hongbao/store/enginetest"
 )
 
-// quickFlaws are of every kind; `compare --flaws` shows all.
+// quickFlaws has one flaw of each kind; `compare --flaws` runs all.
 const quickFlaws = "jam,lua-list-redis-dies,lease-outlived"
 
 func TestFlaws(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	c, p, out := small(quickFlaws)
 	c.flaws = true
 	if err := c.run(t.Context(), p); err != nil {
@@ -19,15 +21,16 @@ func TestFlaws(t *testing.T) {
 	}
 	for name := range strings.SplitSeq(quickFlaws, ",") {
 		if !strings.Contains(out.String(), name) {
-			t.Errorf("no %s in\n%s", name, out)
+			t.Errorf("the output does not name %s:\n%s", name, out)
 		}
 	}
 }
 
-// TestFlawsCanFail has ours play the part of a scheme, and the scheme that of ours: then nothing can be reproduced on it,
-// and what is called ours does not pass.
+// TestFlawsCanFail exchanges the service and a scheme. Then no flaw may be reproduced on "the scheme", and "the
+// service" must not pass.
 func TestFlawsCanFail(t *testing.T) {
-	_, err := onSite(func(s *site) (struct{}, error) {
+	enginetest.Need(t, "Redis and Postgres")
+	_, err := onTestbed(func(s *testbed) (struct{}, error) {
 		all, err := startServers(t.Context(), s, "", "", flawConnections)
 		if err != nil {
 			return struct{}{}, err
@@ -39,7 +42,7 @@ func TestFlawsCanFail(t *testing.T) {
 			theirs, _ := choose(f.Scheme, schemes.All(), func(n schemes.Named) string { return n.Name })
 			good, bad := oursService(s.log), theirs[0]
 			good.Name, bad.Name = f.Scheme, "hongbao"
-			found, err := f.Show(t.Context(), &flaws.Stage{Fresh: all.fresh, Twin: all.twin, Redis: all.redis, Schemes: []schemes.Named{good}, Ours: bad})
+			found, err := f.Show(t.Context(), &flaws.Environment{Fresh: all.fresh, Twin: all.twin, Redis: all.redis, Schemes: []schemes.Named{good}, Ours: bad})
 			if err != nil || found.Reproduced || found.OursPasses || found.Evidence == "" || found.Ours == "" {
 				t.Errorf("%s: %+v, %v", f.Name, found, err)
 			}
@@ -61,12 +64,12 @@ func TestWrongFlaws(t *testing.T) {
 	}
 	for _, bad := range []Shown{{Name: "x", OursPasses: true}, {Name: "x", Reproduced: true}} {
 		if wrongFlaws(append(all, bad)) == nil {
-			t.Errorf("%+v is wrong", bad)
+			t.Errorf("%+v: want an error", bad)
 		}
 	}
 }
 
-// TestEveryFlawHasItsScheme shows that no name is a slip, and that the names are those by which --only finds them.
+// TestEveryFlawHasItsScheme checks that each flaw names an existing scheme, and that --only finds each flaw by its name.
 func TestEveryFlawHasItsScheme(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range flaws.All() {

@@ -13,11 +13,11 @@ import (
 
 const (
 	whoIsOurs    = "ours"
-	besideScheme = "lua-list" // the fastest that is published
-	promising    = "hongbao"  // ours with all its promises
+	besideScheme = "lua-list" // the fastest published scheme, to which speeds are compared
+	promising    = "hongbao"  // the service with all its guarantees
 )
 
-// page is the report with charts. The command is what measures the same again.
+// page returns the report with charts. command is the command line that repeats the measurement.
 func (c Comparison) page(command string) report.Report {
 	r := report.Report{
 		Title: "Ways to grab a red packet", Subtitle: c.Workload,
@@ -31,7 +31,7 @@ func (c Comparison) page(command string) report.Report {
 		}
 	}
 	if len(c.Flaws) > 0 {
-		r.Title, r.Subtitle = "What is wrong with each way to grab a red packet", "Each flaw that is published, reproduced on its scheme; and the same played on ours."
+		r.Title, r.Subtitle = "Flaws of each way to grab a red packet", "Each published flaw, reproduced on its scheme, and the same run on ours."
 		r.Figures = c.flawFigures()
 		r.Sections = append(r.Sections, c.flaws())
 	}
@@ -46,7 +46,7 @@ func writePage(name string, r report.Report) error {
 	return writeFile(name, b.Bytes())
 }
 
-// hardware of a report, and when it was.
+// hardware lists the machine and the date of a report.
 func hardware(h load.Hardware, at time.Time) []report.Fact {
 	return []report.Fact{
 		{Name: "Processor", Value: fmt.Sprintf("%s, %d cores", h.CPU, h.Cores)},
@@ -57,9 +57,10 @@ func hardware(h load.Hardware, at time.Time) []report.Fact {
 	}
 }
 
-// figures that one came for: how fast ours is, what it has kept, and how many of the others have kept as much.
+// figures returns the main figures: the speed of the service, how many of its checks held, and for how many other
+// schemes all checks held.
 func (c Comparison) figures() (all []report.Figure) {
-	published := map[string]bool{} // and whether it held everything, in each of its outcomes
+	published := map[string]bool{} // by scheme: whether all checks held, in each of its outcomes
 	for _, o := range c.Outcomes {
 		held := o.held()
 		kept := held == len(o.Verdicts)
@@ -69,7 +70,7 @@ func (c Comparison) figures() (all []report.Figure) {
 				report.Figure{Name: o.Scheme + ", grabs a second", Value: report.Amount(o.GrabsPerSecond), Note: c.beside(o)},
 				report.Figure{Name: "Checks of " + o.Scheme, Value: fmt.Sprintf("%d of %d", held, len(o.Verdicts)), Verdict: report.Of(kept)})
 		case o.From != whoIsOurs:
-			name, _, _ := strings.Cut(o.Scheme, ",") // one that jams has a second outcome, with what it can serve
+			name, _, _ := strings.Cut(o.Scheme, ",") // "scheme, …" is the second outcome of a scheme that jams
 			before, known := published[name]
 			published[name] = kept && (before || !known)
 		}
@@ -86,7 +87,7 @@ func (c Comparison) figures() (all []report.Figure) {
 	return append(all, report.Figure{Name: "Published schemes that held every check", Value: fmt.Sprintf("%d of %d", keepAll, len(published))})
 }
 
-// held is how many of the checks did.
+// held returns the number of checks that held.
 func (o Outcome) held() (n int) {
 	for _, check := range o.Verdicts {
 		if check.Held {
@@ -96,7 +97,7 @@ func (o Outcome) held() (n int) {
 	return n
 }
 
-// besideRate is what ratios refer to; false when it was not measured.
+// besideRate returns the rate of besideScheme, to which other rates are compared. ok is false if it was not measured.
 func (c Comparison) besideRate() (rate float64, ok bool) {
 	i := slices.IndexFunc(c.Outcomes, func(o Outcome) bool { return o.Scheme == besideScheme && o.GrabsPerSecond > 0 })
 	if i < 0 {

@@ -28,9 +28,9 @@ func (c Comparison) throughput() report.Section {
 		bars.Bars = append(bars.Bars, report.Bar{Name: o.Scheme, Note: o.note(), Value: o.GrabsPerSecond, Ours: o.From == whoIsOurs})
 		late = late || !o.Finished
 	}
-	says := "Grabs that got a share, in one second. The same callers, packets and shares for each scheme, one after the other."
+	says := "Grabs that got a share, per second. Each scheme has the same callers, packets and shares, one scheme after the other."
 	if late {
-		says += " Who did not come to an end in his time has done less, at the rate that is shown."
+		says += " A scheme that ran out of time did fewer grabs, at the rate that is shown."
 	}
 	return report.Section{Title: "Throughput", Says: says, Body: bars}
 }
@@ -40,10 +40,11 @@ func (c Comparison) waits() report.Section {
 	for _, o := range c.Outcomes {
 		rows.Rows = append(rows.Rows, report.Latency{Name: o.Scheme, Note: o.note(), P50: o.P50, P99: o.P99, P999: o.P999, Ours: o.From == whoIsOurs})
 	}
-	return report.Section{Title: "Latency", Says: "From the grab to its answer, whatever it is, retries included.", Body: rows}
+	return report.Section{Title: "Latency", Says: "From the grab to its answer of any kind, retries included.", Body: rows}
 }
 
-// verdicts that were observed. What a scheme has nothing to do with is a dash.
+// verdicts returns the section with the checks of each scheme in this run. A check that does not apply to a scheme is
+// shown as a dash.
 func (c Comparison) verdicts() report.Section {
 	m := report.Matrix{Checks: checkNames(), Brief: true}
 	for _, o := range c.Outcomes {
@@ -57,13 +58,13 @@ func (c Comparison) verdicts() report.Section {
 		}
 		m.Rows = append(m.Rows, row)
 	}
-	return report.Section{Title: "What held", Says: "Observed in this run, beside what each has stored.", Body: m}
+	return report.Section{Title: "What held", Says: "Observed in this run, and compared with the stored books.", Body: m}
 }
 
-// places shows who is favoured; false when nobody's was measured.
+// places returns the chart of the mean share by rank. ok is false if it was not measured.
 func (c Comparison) places() (report.Section, bool) {
 	l := report.Lines{
-		X: report.Axis{Name: "place in which one came"}, Y: report.Axis{Name: "mean share, 1 is a fair one"},
+		X: report.Axis{Name: "rank of the grab"}, Y: report.Axis{Name: "mean share, 1 is fair"},
 		Level: &report.Level{Name: "a fair share", Y: 1},
 	}
 	for _, o := range c.Outcomes {
@@ -71,7 +72,7 @@ func (c Comparison) places() (report.Section, bool) {
 			l.Series = append(l.Series, report.Series{Name: o.Scheme, Ours: o.From == whoIsOurs, Points: report.ByPlace(o.MeanByPlace)})
 		}
 	}
-	return report.Section{Title: "Who gets how much", Says: "Packets of ten shares, grabbed one after the other: what each place gets on average.", Body: l}, len(l.Series) > 0
+	return report.Section{Title: "Mean share by rank", Says: "Packets of ten shares, grabbed one after the other: the average share of each rank.", Body: l}, len(l.Series) > 0
 }
 
 func (c Comparison) schemes() report.Section {
@@ -84,7 +85,7 @@ func (c Comparison) schemes() report.Section {
 			o.Scheme, o.Decides, o.Stores, report.Amount(float64(o.Grabs)), fmt.Sprintf("%s of %s", report.Amount(float64(o.Won)), report.Amount(float64(o.Packets*o.Shares))), report.Amount(float64(o.Retries)), done(o.Finished),
 		})
 	}
-	return report.Section{Title: "How each works", Body: t}
+	return report.Section{Title: "How each scheme works", Body: t}
 }
 
 func (c Comparison) flawFigures() []report.Figure {
@@ -103,13 +104,14 @@ func (c Comparison) flawFigures() []report.Figure {
 	}
 }
 
-// flaws are right when they are there on the scheme, and not on ours.
+// flaws returns the section with all flaws. A flaw passes if it was reproduced on its scheme and not found in the
+// service.
 func (c Comparison) flaws() report.Section {
 	m := report.Matrix{Checks: []string{"the scheme", "ours"}}
 	for _, f := range c.Flaws {
 		theirs := report.Cell{Verdict: report.Broken, Detail: f.Evidence}
 		if !f.Reproduced {
-			theirs = report.Cell{Detail: "could not be reproduced: " + f.Evidence}
+			theirs = report.Cell{Detail: "not reproduced: " + f.Evidence}
 		}
 		m.Rows = append(m.Rows, report.Verdicts{
 			Name: f.Scheme + ": " + f.Name, Note: f.Says,

@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// shownPage is the text of a page, without what is only drawn.
+// shownPage returns the text of a page without its drawings.
 func shownPage(t *testing.T, r report.Report) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pages", "page.html")
@@ -28,7 +28,7 @@ func wants(t *testing.T, page string, texts ...string) {
 	t.Helper()
 	for _, want := range texts {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestComparePage(t *testing.T) {
 	page := shownPage(t, c.page("hongbao-bench compare --seed=7"))
 	wants(t, page, "20 callers", "hongbao-bench compare --seed=7", "2 January 2026, 03:04 UTC",
 		"<strong>25,000</strong>", "0.50× lua-list", "<strong>2 of 2</strong>", "Published schemes that held every check</span> <strong>1 of 2</strong>",
-		"ours; before the answer", "article 2; again", "161 of them have nothing", "20 of 2,000", "1.25", "Who did not come to an end")
+		"ours; before the answer", "article 2; again", "161 of them have nothing", "20 of 2,000", "1.25", "A scheme that ran out of time")
 	for _, one := range []struct {
 		what      string
 		have, all int
@@ -62,9 +62,9 @@ func TestComparePage(t *testing.T) {
 			t.Errorf("%s: %d, want %d", one.what, one.have, one.all)
 		}
 	}
-	c.Outcomes = c.Outcomes[2:] // without whom the others stand beside
+	c.Outcomes = c.Outcomes[2:] // removes the scheme to which rates are compared
 	if page = shownPage(t, c.page("")); strings.Contains(page, "to lua-list") {
-		t.Error("there is a ratio to nothing")
+		t.Error("the page has a ratio without a reference")
 	}
 }
 
@@ -74,9 +74,9 @@ func TestFlawsPage(t *testing.T) {
 		{Name: "lease", Scheme: "lock", Evidence: "nothing seen", Ours: "paid twice"},
 	}}
 	page := shownPage(t, c.page(""))
-	wants(t, page, "lua-split: jam", "serves a few", "6 of 100", "100 of 100", "could not be reproduced: nothing seen",
+	wants(t, page, "lua-split: jam", "serves a few", "6 of 100", "100 of 100", "not reproduced: nothing seen",
 		"Reproduced in this run</span> <strong>1 of 2", "Ours passes</span> <strong>1 of 2")
 	if broken := strings.Count(page, `class="broken"`); broken != 1+1+1 {
-		t.Errorf("%d are broken: the scheme, ours, and what is told of ours", broken)
+		t.Errorf("%d cells are broken, want 3: the scheme, ours, and the figure of ours", broken)
 	}
 }

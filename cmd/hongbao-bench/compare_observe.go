@@ -9,7 +9,8 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// killed has a process die in the middle, and another one go on. Packets are such that none jams.
+// killed kills one of two processes in the middle of the grabs, while the other continues. The packets are small
+// enough for every scheme.
 func (c contest) killed(ctx context.Context) (check Check, err error) {
 	w := c.few("kill", 8, 250_000_000)
 	w.packets = 40
@@ -25,7 +26,7 @@ func (c contest) killed(ctx context.Context) (check Check, err error) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		for tick := time.NewTicker(time.Millisecond); ; <-tick.C { // until half of them have been answered, or time is up
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C { // until half of the grabs are answered, or the time has passed
 			if int(t.begun.Load()) >= half || dying.Err() != nil {
 				tick.Stop()
 				died = time.Now()
@@ -40,27 +41,27 @@ func (c contest) killed(ctx context.Context) (check Check, err error) {
 	}
 	stop()
 	<-gone
-	for i := range t.heard {
-		t.heard[i].closed = t.heard[i].at.After(died) // the dead tell nothing
+	for i := range t.responses {
+		t.responses[i].closed = t.responses[i].at.After(died) // an answer after the kill has reached no user
 	}
 	e, err = c.servers.twin(ctx, e)
 	if err != nil {
 		return check, err
 	}
-	next, err := c.who.Start(ctx, e)
+	next, err := c.scheme.Start(ctx, e)
 	if err != nil {
 		return check, err
 	}
 	b, _, err := t.caughtUp(ctx, next, c.late+time.Second)
-	told := len(t.told())
-	check = Check{Name: checkKill, Held: true, Detail: fmt.Sprintf("%d were told before, all are stored", told)}
+	acknowledged := len(t.acknowledged())
+	check = Check{Name: checkKill, Held: true, Detail: fmt.Sprintf("%d were acknowledged before, all are stored", acknowledged)}
 	if lost := t.lost(b); lost > 0 {
-		check.Held, check.Detail = false, fmt.Sprintf("%d were told before, %d of them have nothing", told, lost)
+		check.Held, check.Detail = false, fmt.Sprintf("%d were acknowledged before, %d of them have nothing", acknowledged, lost)
 	}
 	return check, errors.Join(err, next.Stop())
 }
 
-// refunded has packets end with two of five shares left.
+// refunded lets packets of five shares expire when three of them are grabbed, and checks the refunds.
 func (c contest) refunded(ctx context.Context) (check Check, err error) {
 	w := c.few("refund", 5, 250_000_000)
 	w.packets, w.ttl, w.grabbers = 6, c.limit, 3
@@ -91,12 +92,13 @@ func (c contest) refunded(ctx context.Context) (check Check, err error) {
 	}
 	check = Check{Name: checkRefund, Held: left == 0 && refunded == should, Detail: fmt.Sprintf("to be refunded %s, refunded %s", yuan(should), yuan(refunded))}
 	if refunded == 0 {
-		check.Detail = fmt.Sprintf("%v after the packets' time nothing of %s is refunded", c.late, yuan(should))
+		check.Detail = fmt.Sprintf("%v after the deadline nothing of %s is refunded", c.late, yuan(should))
 	}
 	return check, nil
 }
 
-// refunds that should have been, and that were.
+// refunds returns sums over all packets: the refunds that are due, the refunds that were made, and the money that is
+// neither paid nor refunded.
 func refunds(packets []schemes.Packet, b books) (should, refunded, left int64) {
 	for n, p := range packets {
 		should += p.Total()

@@ -10,36 +10,38 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// contest is one scheme being compared.
+// contest is the run of one scheme in the comparison.
 type contest struct {
 	*compare
 
-	who     schemes.Named
+	scheme  schemes.Named
 	servers *servers
 }
 
-// outcomes of the scheme: one, and for a scheme that jams another one, of packets that it can serve.
+// outcomes returns the outcome of the scheme. A scheme that jams also gets a second outcome, with packets that it can
+// finish.
 func (c contest) outcomes(ctx context.Context, w workload) ([]Outcome, error) {
 	o, err := c.outcome(ctx, w)
-	if err != nil || c.who.Name != jams || w.shares <= jamless || o.Won == w.packets*w.shares {
+	if err != nil || c.scheme.Name != jams || w.shares <= jamless || o.Won == w.packets*w.shares {
 		return []Outcome{o}, err
 	}
-	o.Note = "jams; below, packets that it can serve"
+	o.Note = "jams; below: packets that it can serve"
 	can := w
 	can.name, can.packets, can.shares, can.grabbers, can.mean = "small", min(2000, max(1, w.packets*w.shares/jamless)), jamless, jamless, 200_000_000
 	small, _, err := c.race(ctx, can)
 	small.Scheme = fmt.Sprintf("%s, packets of %d", jams, jamless)
-	small.Note = fmt.Sprintf("%d packets of much money: %s in all", can.packets, yuan(can.mean*int64(can.packets*can.shares)))
+	small.Note = fmt.Sprintf("%d packets with more money: %s in total", can.packets, yuan(can.mean*int64(can.packets*can.shares)))
 	return []Outcome{o, small}, err
 }
 
-// jams is the scheme that does not get through a packet of many shares; with so many, and much money, it does.
+// jams names the scheme that does not finish a packet of many shares. It does finish packets of jamless shares with
+// much money.
 const (
 	jams    = "lua-split"
 	jamless = 10
 )
 
-// outcome of all that is asked of it.
+// outcome runs all checks that apply to the scheme.
 func (c contest) outcome(ctx context.Context, w workload) (Outcome, error) {
 	o, stores, err := c.race(ctx, w)
 	if err != nil {
@@ -62,7 +64,7 @@ func (c contest) outcome(ctx context.Context, w workload) (Outcome, error) {
 	return o, errors.Join(err, c.servers.release())
 }
 
-// begin opens the packets of a workload in a new process on empty engines.
+// begin opens the packets of a workload in a new process over empty engines.
 func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, schemes.Engines, []schemes.Packet, error) {
 	packets, err := w.all()
 	if err != nil {
@@ -72,7 +74,7 @@ func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, sche
 	if err != nil {
 		return nil, e, nil, err
 	}
-	process, err := c.who.Start(ctx, e)
+	process, err := c.scheme.Start(ctx, e)
 	if err != nil {
 		return nil, e, nil, err
 	}
@@ -82,7 +84,7 @@ func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, sche
 	return process, e, packets, nil
 }
 
-// race has everybody grab, and looks at the books when the scheme has caught up.
+// race makes all grabs, waits until the scheme has stored them, and reads the books.
 func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, err error) {
 	process, _, packets, err := c.begin(ctx, w)
 	if err != nil {
@@ -90,19 +92,19 @@ func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, 
 	}
 	defer func() { err = errors.Join(err, process.Stop(), c.servers.release()) }()
 	t := newTally(w)
-	told := c.tell(t)
+	stopLog := c.logProgress(t)
 	err = t.play(ctx, process, c.budget)
-	told()
+	stopLog()
 	if err != nil {
 		return o, false, err
 	}
-	o = t.outcome(c.who)
-	c.say("%s: %d of %d grabs made, %d won, %.0f/s", c.who.Name, o.Grabs, len(t.attempts), o.Won, o.GrabsPerSecond)
+	o = t.outcome(c.scheme)
+	c.say("%s: %d of %d grabs made, %d won, %.0f/s", c.scheme.Name, o.Grabs, len(t.attempts), o.Won, o.GrabsPerSecond)
 	b, waited, err := t.caughtUp(ctx, process, c.budget/2)
 	if err != nil {
 		return o, false, err
 	}
-	if b != nil && b.grabs() < o.Won { // a last look when nothing moves any more
+	if b != nil && b.grabs() < o.Won { // the books were read while the scheme still stored; read them again now that it has stopped
 		if err := process.Stop(); err != nil {
 			return o, false, err
 		}
@@ -118,20 +120,20 @@ func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, 
 	return o, b != nil, nil
 }
 
-// stored says whether what was told is stored by now.
+// stored checks that the books have every acknowledged grab. waited is how long the storing took.
 func (t *tally) stored(b books, waited time.Duration) Check {
 	if lost := t.lost(b); lost > 0 {
-		return Check{Name: checkStored, Detail: fmt.Sprintf("%d of %d that were told are not stored %.1f s after the last grab, lost or still waiting", lost, len(t.told()), waited.Seconds())}
+		return Check{Name: checkStored, Detail: fmt.Sprintf("%d of %d acknowledged grabs are not stored %.1f s after the last grab: lost or still queued", lost, len(t.acknowledged()), waited.Seconds())}
 	}
-	detail := "at the latest when it is told"
+	detail := "before the answer"
 	if waited > 200*time.Millisecond {
 		detail = fmt.Sprintf("within %.1f s of the last grab", waited.Seconds())
 	}
 	return Check{Name: checkStored, Held: true, Detail: detail}
 }
 
-// tell says how it goes, until the function it gives is called.
-func (c contest) tell(t *tally) (stop func()) {
+// logProgress logs the number of grabs from time to time, until the returned function is called.
+func (c contest) logProgress(t *tally) (stop func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -140,7 +142,7 @@ func (c contest) tell(t *tally) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				c.say("%s: %d of %d", c.who.Name, t.begun.Load(), len(t.attempts))
+				c.say("%s: %d of %d", c.scheme.Name, t.begun.Load(), len(t.attempts))
 			case <-over:
 				return
 			}
@@ -149,7 +151,7 @@ func (c contest) tell(t *tally) (stop func()) {
 	return func() { close(over); <-gone }
 }
 
-// places gives the mean share of each place.
+// places returns the mean share of each rank.
 func (c contest) places(ctx context.Context) ([]float64, error) {
 	w := c.few("place", 10, 1000)
 	w.packets = c.placePackets
@@ -161,7 +163,7 @@ func (c contest) places(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	process, err := c.who.Start(ctx, e)
+	process, err := c.scheme.Start(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (c contest) places(ctx context.Context) ([]float64, error) {
 	return means, errors.Join(err, process.Stop())
 }
 
-// few is a small workload with the seed of the comparison.
+// few returns a workload that is smaller than the comparison's, with the same seed.
 func (c contest) few(name string, shares int, mean int64) workload {
 	return workload{name: name, callers: c.callers, packets: 1, shares: shares, grabbers: shares, mean: mean, seed: c.seed, ttl: time.Hour}
 }

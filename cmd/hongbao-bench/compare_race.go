@@ -11,7 +11,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// workload that was asked for.
+// workload returns the workload that the flags ask for.
 func (c *compare) workload() workload {
 	w := workload{name: "packet", callers: c.callers, packets: c.packets, shares: c.shares, grabbers: c.shares, mean: shareOnAverage, seed: c.seed, ttl: time.Hour}
 	if c.hot {
@@ -20,8 +20,8 @@ func (c *compare) workload() workload {
 	return w
 }
 
-// race has all schemes do the same, one after the other.
-func (c *compare) race(ctx context.Context, p *program, s *site, result *Comparison) error {
+// race runs the same workload on all schemes, one after the other.
+func (c *compare) race(ctx context.Context, p *program, s *testbed, result *Comparison) error {
 	chosen, err := choose(c.only, contenders(s.log), func(n schemes.Named) string { return n.Name })
 	if err != nil {
 		return err
@@ -32,10 +32,10 @@ func (c *compare) race(ctx context.Context, p *program, s *site, result *Compari
 	}
 	w := c.workload()
 	result.Workload = w.String()
-	for _, who := range chosen {
-		outcomes, err := contest{compare: c, who: who, servers: all}.outcomes(ctx, w)
+	for _, scheme := range chosen {
+		outcomes, err := contest{compare: c, scheme: scheme, servers: all}.outcomes(ctx, w)
 		if err != nil {
-			return fmt.Errorf("%s: %w", who.Name, err)
+			return fmt.Errorf("%s: %w", scheme.Name, err)
 		}
 		result.Outcomes = append(result.Outcomes, outcomes...)
 	}
@@ -43,7 +43,7 @@ func (c *compare) race(ctx context.Context, p *program, s *site, result *Compari
 	return raceTable(p.stdout, result.Outcomes)
 }
 
-// contenders are the published schemes, and ours.
+// contenders returns the published schemes and ours.
 func contenders(log *slog.Logger) []schemes.Named {
 	return append(schemes.All(), oursPool(log), oursService(log))
 }
@@ -55,7 +55,7 @@ func namesOf(all []schemes.Named) (names []string) {
 	return names
 }
 
-// choose those that --only names; all when it names none.
+// choose returns the items whose name is in the list only, or all items if the list is empty.
 func choose[T any](only string, all []T, name func(T) string) ([]T, error) {
 	if only == "" {
 		return all, nil
@@ -64,7 +64,7 @@ func choose[T any](only string, all []T, name func(T) string) ([]T, error) {
 	for wanted := range strings.SplitSeq(only, ",") {
 		i := slices.IndexFunc(all, func(t T) bool { return name(t) == wanted })
 		if i < 0 {
-			return nil, fmt.Errorf("--only: there is no %q", wanted)
+			return nil, fmt.Errorf("--only: unknown name %q", wanted)
 		}
 		chosen = append(chosen, all[i])
 	}

@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// Comparison is what `compare` has found, as --json writes it.
+// Comparison is the result of `compare`, as --json writes it.
 type Comparison struct {
 	Began    time.Time `json:"began"`
 	Seconds  float64   `json:"seconds"`
@@ -13,13 +13,13 @@ type Comparison struct {
 	Flaws    []Shown   `json:"flaws,omitempty"`
 }
 
-// Outcome is one scheme's. Latencies are of all grabs, whatever was answered; durations are nanoseconds.
+// Outcome is the result of one scheme. Latencies are over all grabs, whatever their answer; durations are nanoseconds.
 type Outcome struct {
 	Scheme         string        `json:"scheme"`
 	From           string        `json:"from"`
 	Decides        string        `json:"decides"`
 	Stores         string        `json:"stores"`
-	GrabsPerSecond float64       `json:"grabs_per_second"` // that got a share
+	GrabsPerSecond float64       `json:"grabs_per_second"` // grabs that got a share
 	Answers        float64       `json:"answers_per_second"`
 	P50            time.Duration `json:"p50"`
 	P99            time.Duration `json:"p99"`
@@ -28,28 +28,29 @@ type Outcome struct {
 	Callers        int           `json:"callers"`
 	Packets        int           `json:"packets"`
 	Shares         int           `json:"shares"` // of each packet
-	Grabs          int           `json:"grabs"`  // made
+	Grabs          int           `json:"grabs"`  // grabs that were made
 	Won            int           `json:"won"`
-	Finished       bool          `json:"finished"` // all grabs were made within the budget
+	Finished       bool          `json:"finished"` // all grabs were made within the time budget
 	Note           string        `json:"note,omitempty"`
 	Verdicts       []Check       `json:"verdicts"`
-	MeanByPlace    []float64     `json:"mean_by_place,omitempty"` // 1 is a fair share
+	MeanByPlace    []float64     `json:"mean_by_place,omitempty"` // mean share by rank; 1 is a fair share
 }
 
-// Check is a verdict observed in this run. What a scheme has nothing to do with is not among its verdicts.
+// Check is the verdict on one requirement in this run. A scheme has no Check for a requirement that does not apply to
+// it.
 type Check struct {
 	Name   string `json:"name"`
 	Held   bool   `json:"held"`
 	Detail string `json:"detail"`
 }
 
-// The checks, in the order in which they are shown.
+// Names of the checks, in the order of the report.
 const (
 	checkMoney  = "paid = funded"
-	checkTwice  = "nobody twice"
-	checkStored = "told is stored"
-	checkKill   = "told survives a kill"
-	checkLeft   = "nobody refused too early"
+	checkTwice  = "no user twice"
+	checkStored = "answer is stored"
+	checkKill   = "answer survives a kill"
+	checkLeft   = "no early refusal"
 	checkRefund = "rest refunded"
 )
 
@@ -57,7 +58,7 @@ func checkNames() []string {
 	return []string{checkMoney, checkTwice, checkStored, checkKill, checkLeft, checkRefund}
 }
 
-// Shown is a flaw and what came of showing it.
+// Shown is a flaw with the result of its reproduction.
 type Shown struct {
 	Name       string `json:"name"`
 	Scheme     string `json:"scheme"`

@@ -15,19 +15,19 @@ import (
 	"hongbao/store/loopback"
 )
 
-// servers are those that all schemes are played on, one after the other.
+// servers are the Redis and the Postgres on which all schemes run, one after the other.
 type servers struct {
-	site        *site
+	testbed     *testbed
 	redisURL    string
-	redis       *loopback.Redis // nil: somebody else's
+	redis       *loopback.Redis // nil: not started by this program
 	newDatabase func(ctx context.Context) (string, error)
 	connections int
 	lent        []func() error
 }
 
-// startServers starts private ones, but for those that are given.
-func startServers(ctx context.Context, s *site, redisURL, databaseURL string, connections int) (*servers, error) {
-	all := &servers{site: s, redisURL: redisURL, connections: connections}
+// startServers starts a private Redis and Postgres. It starts none of a kind for which the user has given a URL.
+func startServers(ctx context.Context, s *testbed, redisURL, databaseURL string, connections int) (*servers, error) {
+	all := &servers{testbed: s, redisURL: redisURL, connections: connections}
 	if redisURL == "" {
 		r, err := s.redis(ctx)
 		if err != nil {
@@ -38,7 +38,7 @@ func startServers(ctx context.Context, s *site, redisURL, databaseURL string, co
 		return nil, err
 	}
 	if databaseURL != "" {
-		all.newDatabase = func(ctx context.Context) (string, error) { return s.borrowedDatabase(ctx, databaseURL) }
+		all.newDatabase = func(ctx context.Context) (string, error) { return s.databaseOn(ctx, databaseURL) }
 		return all, nil
 	}
 	pg, err := s.postgres(ctx)
@@ -49,17 +49,17 @@ func startServers(ctx context.Context, s *site, redisURL, databaseURL string, co
 	return all, nil
 }
 
-// takeRedis takes a Redis that is somebody else's: it must be empty, for it is flushed again and again. Afterwards it is
-// empty, and set as it was.
+// takeRedis uses a Redis that the user has given. It must be empty, because it is flushed repeatedly. Cleanup empties
+// it and restores its settings.
 func (s *servers) takeRedis(ctx context.Context) error {
 	c, err := s.client()
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // it asked two questions
+	defer c.Close() //nolint:errcheck // only two requests were sent
 	keys, err := c.DBSize(ctx).Result()
 	if err == nil && keys > 0 {
-		err = fmt.Errorf("it holds %d keys, and would be flushed: give an empty database of it, with /1 at the end of the URL, say", keys)
+		err = fmt.Errorf("it holds %d keys, and would be flushed: give an empty database, for example with /1 at the end of the URL", keys)
 	}
 	if err != nil {
 		return fmt.Errorf("--redis-url: %w", err)
@@ -68,7 +68,7 @@ func (s *servers) takeRedis(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--redis-url: %w", err)
 	}
-	s.site.later(func() error {
+	s.testbed.addCleanup(func() error {
 		c, err := s.client()
 		if err != nil {
 			return err
@@ -79,8 +79,8 @@ func (s *servers) takeRedis(ctx context.Context) error {
 	return nil
 }
 
-// borrowedDatabase makes a database on somebody else's server, and drops it with the site.
-func (s *site) borrowedDatabase(ctx context.Context, server string) (string, error) {
+// databaseOn creates a database on a server that the user has given, and drops it at cleanup.
+func (s *testbed) databaseOn(ctx context.Context, server string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		return "", errors.New("--database-url: want postgres://user:password@host:port/database")
@@ -91,19 +91,19 @@ func (s *site) borrowedDatabase(ctx context.Context, server string) (string, err
 		if err != nil {
 			return fmt.Errorf("--database-url: %w", err)
 		}
-		defer c.Close(ctx) //nolint:errcheck // what counts was answered
+		defer c.Close(ctx) //nolint:errcheck // the statements have been answered
 		_, err = c.Exec(ctx, statement+pgx.Identifier{name}.Sanitize())
 		return err
 	}
 	if err := do(ctx, "create database "); err != nil {
 		return "", err
 	}
-	s.later(func() error { return do(context.WithoutCancel(ctx), "drop database if exists ") })
+	s.addCleanup(func() error { return do(context.WithoutCancel(ctx), "drop database if exists ") })
 	u.Path = "/" + name
 	return u.String(), nil
 }
 
-// fresh gives connections to an empty Redis and an empty database.
+// fresh returns connections to a Redis that was just emptied and to a new database.
 func (s *servers) fresh(ctx context.Context) (schemes.Engines, error) {
 	database, err := s.newDatabase(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *servers) fresh(ctx context.Context) (schemes.Engines, error) {
 	return e, err
 }
 
-// twin gives another process connections to the same.
+// twin returns connections to the same Redis and database, as another process of the scheme would have.
 func (s *servers) twin(ctx context.Context, e schemes.Engines) (schemes.Engines, error) {
 	return s.connect(ctx, e.DB.URL())
 }
@@ -140,11 +140,11 @@ func (s *servers) client() (*redis.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--redis-url: %w", err)
 	}
-	o.PoolSize = s.connections + 4 // for those who listen and wait
+	o.PoolSize = s.connections + 4 // for subscriptions and blocking calls
 	return redis.NewClient(o), nil
 }
 
-// release closes all connections that were given.
+// release closes all connections that fresh and twin have returned.
 func (s *servers) release() (failed error) {
 	for _, end := range s.lent {
 		failed = errors.Join(failed, end())

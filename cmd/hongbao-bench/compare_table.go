@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// raceTable writes the outcomes for people: figures, verdicts, and why each that is not kept is not.
+// raceTable prints the outcomes: figures, verdicts, and the reason of each verdict that failed.
 func raceTable(w io.Writer, outcomes []Outcome) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(t, "scheme\tfrom\tgrabs/s\tanswers/s\tp50\tp99\tp999\tretries\twon\tdone\t%s\n", strings.Join(checkNames(), "\t")) // a tabwriter keeps its first error for Flush
@@ -50,7 +50,7 @@ func done(finished bool) string {
 	return "time's up"
 }
 
-// short is a duration in at most three figures or so.
+// short formats a duration with about three digits.
 func short(d time.Duration) string {
 	switch {
 	case d >= 100*time.Millisecond:
@@ -61,7 +61,7 @@ func short(d time.Duration) string {
 	return max(d.Round(time.Microsecond), time.Microsecond).String()
 }
 
-// remarks say what is behind the words.
+// remarks returns the reason of each verdict that failed.
 func remarks(outcomes []Outcome) (lines []string) {
 	for _, o := range outcomes {
 		if o.Note != "" {
@@ -73,7 +73,7 @@ func remarks(outcomes []Outcome) (lines []string) {
 			}
 		}
 		if len(o.MeanByPlace) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: mean share by place, 1 is a fair one: %.2f", o.Scheme, o.MeanByPlace))
+			lines = append(lines, fmt.Sprintf("%s: mean share by rank, 1 is fair: %.2f", o.Scheme, o.MeanByPlace))
 		}
 	}
 	return lines

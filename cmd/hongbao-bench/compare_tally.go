@@ -13,48 +13,48 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// tally is what was told to whom.
+// tally records the answer to every grab of a workload.
 type tally struct {
 	workload
-	attempts []attempt
-	heard    []heard        // by attempt
-	won      []atomic.Int64 // so far, by packet
-	begun    atomic.Int64
-	played   measure.Round
+	attempts  []attempt
+	responses []response     // by number of the attempt
+	won       []atomic.Int64 // shares won so far, by packet
+	begun     atomic.Int64
+	played    measure.Round
 }
 
-// heard is an answer, or an error.
-type heard struct {
+// response is the answer to one grab, or its error.
+type response struct {
 	schemes.Answer
-	at     time.Time // zero: not asked
+	at     time.Time // zero: not attempted
 	took   time.Duration
 	err    error
-	early  bool // no share, while it is certain that there were some
-	closed bool // the process was killed before
+	early  bool // no share was given, although some were certainly free
+	closed bool // the process was killed before this answer
 }
 
 func newTally(w workload) *tally {
 	t := &tally{workload: w, attempts: w.attempts(), won: make([]atomic.Int64, w.packets)}
-	t.heard = make([]heard, len(t.attempts))
+	t.responses = make([]response, len(t.attempts))
 	return t
 }
 
 func userName(n int) string { return "u" + strconv.Itoa(n) }
 
-// play has the attempts made, until the budget is used up or there are no more.
+// play makes the attempts of the workload until none is left or the time budget is used up.
 func (t *tally) play(ctx context.Context, s schemes.Scheme, budget time.Duration) (err error) {
 	t.played, err = measure.Crowd{Callers: t.callers, Budget: budget}.Call(ctx, func(ctx context.Context, i int) (bool, error) {
 		if i >= len(t.attempts) {
 			return false, nil
 		}
 		t.begun.Add(1)
-		t.heard[i] = t.grab(context.WithoutCancel(ctx), s, t.attempts[i])
+		t.responses[i] = t.grab(context.WithoutCancel(ctx), s, t.attempts[i])
 		return true, nil // an error is an answer too
 	})
 	return err
 }
 
-func (t *tally) grab(ctx context.Context, s schemes.Scheme, a attempt) (h heard) {
+func (t *tally) grab(ctx context.Context, s schemes.Scheme, a attempt) (h response) {
 	begin := time.Now()
 	h.Answer, h.err = s.Grab(ctx, t.id(a.packet), userName(a.user))
 	h.at = time.Now()
@@ -62,34 +62,34 @@ func (t *tally) grab(ctx context.Context, s schemes.Scheme, a attempt) (h heard)
 	if h.err == nil && h.Verdict == schemes.Got {
 		t.won[a.packet].Add(1)
 	} else {
-		// Whoever is decided and not answered yet is one of the callers.
+		// Each other caller may have one grab that has got a share and is not counted yet.
 		h.early = int(t.won[a.packet].Load())+t.callers <= t.shares
 	}
 	return h
 }
 
-// finished tells whether all attempts were made.
+// finished reports whether all attempts were made.
 func (t *tally) finished() bool { return t.played.Done == len(t.attempts) }
 
-// told is what each user of each packet has won, as he was told.
-func (t *tally) told() map[attempt]int64 {
-	told := map[attempt]int64{}
-	for i, h := range t.heard {
+// acknowledged returns, for each user and packet with a share by the answers, the amount in the answer.
+func (t *tally) acknowledged() map[attempt]int64 {
+	acknowledged := map[attempt]int64{}
+	for i, h := range t.responses {
 		if h.err == nil && h.Verdict == schemes.Got && !h.closed {
-			told[t.attempts[i]] += h.Amount
+			acknowledged[t.attempts[i]] += h.Amount
 		}
 	}
-	return told
+	return acknowledged
 }
 
-// outcome of the grabs, without verdicts.
-func (t *tally) outcome(who schemes.Named) Outcome {
+// outcome returns an Outcome with the figures of the grabs and without checks.
+func (t *tally) outcome(scheme schemes.Named) Outcome {
 	o := Outcome{
-		Scheme: who.Name, From: who.From, Decides: who.Decides, Stores: who.Stores,
+		Scheme: scheme.Name, From: scheme.From, Decides: scheme.Decides, Stores: scheme.Stores,
 		Callers: t.callers, Packets: t.packets, Shares: t.shares, Grabs: t.played.Done, Finished: t.finished(),
 	}
 	var took []time.Duration
-	for _, h := range t.heard {
+	for _, h := range t.responses {
 		if h.at.IsZero() {
 			continue
 		}
@@ -105,7 +105,7 @@ func (t *tally) outcome(who schemes.Named) Outcome {
 	return o
 }
 
-// percentile of sorted durations.
+// percentile returns a percentile of sorted durations.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -113,16 +113,16 @@ func percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(p*float64(len(sorted))))]
 }
 
-// refused says who got nothing although shares were left.
+// refused checks that no grab was refused while shares were left.
 func (t *tally) refused() Check {
-	has := t.told()
-	nobody, errors := 0, 0
+	has := t.acknowledged()
+	refusals, errors := 0, 0
 	why := map[string]int{}
-	for i, h := range t.heard {
+	for i, h := range t.responses {
 		if _, fine := has[t.attempts[i]]; fine || !h.early || h.at.IsZero() {
 			continue
 		}
-		nobody++
+		refusals++
 		if h.err != nil {
 			errors++
 			if len(why) < 3 {
@@ -132,14 +132,14 @@ func (t *tally) refused() Check {
 		}
 		why[strconv.Quote(string(h.Verdict))]++
 	}
-	c := Check{Name: checkLeft, Held: nobody == 0, Detail: "whoever asked while shares were left got one"}
-	if nobody > 0 {
+	c := Check{Name: checkLeft, Held: refusals == 0, Detail: "every grab got a share while shares were left"}
+	if refusals > 0 {
 		var words []string
 		for w := range why {
 			words = append(words, w)
 		}
 		slices.Sort(words)
-		c.Detail = fmt.Sprintf("%d grabs were refused while shares were left, %d of them by an error: %s", nobody, errors, strings.Join(words, "; "))
+		c.Detail = fmt.Sprintf("%d grabs were refused while shares were left, %d of them by an error: %s", refusals, errors, strings.Join(words, "; "))
 	}
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/cmd/hongbao-bench/schemes"
+	"hongbao/store/enginetest"
 )
 
 func TestCompareNotUnderstood(t *testing.T) {
@@ -33,7 +34,7 @@ func TestCompareNotUnderstood(t *testing.T) {
 		{"compare --packets 9000000000000000000 --shares 4", 1, "--packets"},
 		{"compare --budget 0s", 1, "--budget"},
 		{"compare --hot --demo", 1, "exclude"},
-		{"compare --flaws --redis-url redis://127.0.0.1:1/0", 1, "private"},
+		{"compare --flaws --redis-url redis://127.0.0.1:1/0", 1, "without --redis-url"},
 		{"compare --only pool --redis-url nowhere", 1, "--redis-url"},
 	} {
 		code, out, said := run(t, strings.Fields(c.args)...)
@@ -43,7 +44,7 @@ func TestCompareNotUnderstood(t *testing.T) {
 	}
 }
 
-// small is a comparison that takes seconds.
+// small returns a comparison of the schemes named in only that takes seconds.
 func small(only string) (*compare, *program, *bytes.Buffer) {
 	var out, said bytes.Buffer
 	c := defaultCompare()
@@ -54,9 +55,9 @@ func small(only string) (*compare, *program, *bytes.Buffer) {
 	return c, p, &out
 }
 
-// TestCompare plays some schemes in small, from the flags to the file, and sees that the verdicts are those that the
-// schemes deserve.
+// TestCompare runs some schemes at small scale, from the flags to the file, and checks their verdicts.
 func TestCompare(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	c, p, out := small("lua-split,lua-list,hongbao")
 	c.json = filepath.Join(t.TempDir(), "compare.json")
 	if err := c.run(t.Context(), p); err != nil {
@@ -77,7 +78,7 @@ func TestCompare(t *testing.T) {
 		}
 		delete(broken, o.Scheme)
 		for _, check := range o.Verdicts {
-			if o.Scheme == "lua-list" && check.Name == checkKill { // its thread may or may not have looked in time
+			if o.Scheme == "lua-list" && check.Name == checkKill { // its thread may or may not have stored in time
 				continue
 			}
 			if check.Held == slices.Contains(want, check.Name) {
@@ -88,19 +89,20 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		if !strings.Contains(out.String(), "\n"+o.Scheme+" ") {
-			t.Errorf("no %s in\n%s", o.Scheme, out)
+			t.Errorf("the output does not name %s:\n%s", o.Scheme, out)
 		}
 	}
 	if len(broken) > 0 || result.Workload == "" || result.Machine == "" {
-		t.Errorf("not there: %v; %+v", broken, result)
+		t.Errorf("missing schemes: %v; %+v", broken, result)
 	}
 }
 
 func TestCompareHot(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	c, p, _ := small("pool")
 	c.hot = true
 	var result Comparison
-	if _, err := onSite(func(s *site) (struct{}, error) { return struct{}{}, c.race(t.Context(), p, s, &result) }); err != nil {
+	if _, err := onTestbed(func(s *testbed) (struct{}, error) { return struct{}{}, c.race(t.Context(), p, s, &result) }); err != nil {
 		t.Fatal(err)
 	}
 	if o := result.Outcomes[0]; o.Shares != 1000 || o.Won > 1000 || o.Grabs < o.Won || o.Answers <= 0 {
@@ -109,21 +111,24 @@ func TestCompareHot(t *testing.T) {
 }
 
 func TestDemo(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	c, p, out := small("")
 	c.demo = true
 	if err := c.run(t.Context(), p); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"lua-split: 10.00 in 5", "hongbao: 10.00 in 5 pieces, 9 people grab at once: 5 got", "; 4 are told it is gone", "back with the sender"} {
+	for _, want := range []string{"lua-split: 10.00 in 5", "hongbao: 10.00 in 5 pieces, 9 users grab at once: 5 got", "; 4 answers say empty", "refunded to the sender"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out)
+			t.Errorf("the output does not contain %q:\n%s", want, out)
 		}
 	}
 }
 
-// TestCompareOnServersOfOthers shows that nothing is left there, and that a Redis with something in it is not flushed.
-func TestCompareOnServersOfOthers(t *testing.T) {
-	_, err := onSite(func(s *site) (struct{}, error) {
+// TestCompareOnGivenServers runs a comparison on servers that the user has given. No data may stay on them, and a
+// Redis with data must be refused, not flushed.
+func TestCompareOnGivenServers(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
+	_, err := onTestbed(func(s *testbed) (struct{}, error) {
 		r, err := s.redis(t.Context())
 		if err != nil {
 			return struct{}{}, err
@@ -136,7 +141,7 @@ func TestCompareOnServersOfOthers(t *testing.T) {
 		if err != nil {
 			return struct{}{}, err
 		}
-		checkServersOfOthers(t, client, r.URL(), pg.URL("postgres"))
+		checkGivenServers(t, client, r.URL(), pg.URL("postgres"))
 		return struct{}{}, nil
 	})
 	if err != nil {
@@ -144,15 +149,15 @@ func TestCompareOnServersOfOthers(t *testing.T) {
 	}
 }
 
-func checkServersOfOthers(t *testing.T, client *redis.Client, redisURL, databaseURL string) {
+func checkGivenServers(t *testing.T, client *redis.Client, redisURL, databaseURL string) {
 	c, p, _ := small("")
 	c.redisURL, c.databaseURL, c.demo = redisURL, databaseURL, true
 	client.Set(t.Context(), "precious", 1, 0)
 	if err := c.run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "holds 1 keys") {
-		t.Errorf("a Redis with something in it: %v", err)
+		t.Errorf("a Redis with data: got %v, want an error", err)
 	}
 	if client.Exists(t.Context(), "precious").Val() != 1 {
-		t.Fatal("it was flushed")
+		t.Fatal("the Redis with data was flushed")
 	}
 	client.FlushAll(t.Context())
 	client.ConfigSet(t.Context(), "notify-keyspace-events", "Kg")
@@ -176,9 +181,10 @@ func checkServersOfOthers(t *testing.T, client *redis.Client, redisURL, database
 	}
 }
 
-// TestOursConduct shows that ours keep what the schemes' interface says.
-func TestOursConduct(t *testing.T) {
-	_, err := onSite(func(s *site) (struct{}, error) {
+// TestOursBehaviour checks that the service and its pool implement the interface of the schemes correctly.
+func TestOursBehaviour(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
+	_, err := onTestbed(func(s *testbed) (struct{}, error) {
 		all, err := startServers(t.Context(), s, "", "", 8)
 		if err != nil {
 			return struct{}{}, err
@@ -224,16 +230,16 @@ func checkOurs(t *testing.T, s schemes.Scheme, name string) {
 		total += a.Amount
 	}
 	if total != 60 {
-		t.Errorf("%s: gave %d of 60", name, total)
+		t.Errorf("%s: paid %d, want 60", name, total)
 	}
 	b, err := s.Stored(t.Context(), "p")
 	switch {
 	case name == "pool" && err == nil:
-		t.Errorf("pool has stored %+v", b)
+		t.Errorf("pool stored %+v, want nothing", b)
 	case name != "pool" && (err != nil || len(b.Paid) != 3 || b.Left != 0 || b.Refunded != 0):
 		t.Errorf("%s: %+v, %v", name, b, err)
 	}
 	if _, err := s.Stored(t.Context(), "no-such-packet"); err == nil {
-		t.Errorf("%s has a book of an unknown packet", name)
+		t.Errorf("%s returns a book of an unknown packet", name)
 	}
 }

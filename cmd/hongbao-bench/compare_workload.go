@@ -12,30 +12,31 @@ import (
 	"hongbao/redpacket"
 )
 
-// workload is what all schemes have to do.
+// workload describes the packets and grabs that every scheme has to handle.
 type workload struct {
-	name     string // of its packets
+	name     string // prefix of the packets' ids
 	callers  int
 	packets  int
 	shares   int // of each packet
-	grabbers int // of each packet
+	grabbers int // users that grab each packet
 	mean     int64
 	seed     uint64
 	ttl      time.Duration
 }
 
-// attempt of one user at one packet.
+// attempt is a grab of one user for one packet.
 type attempt struct{ packet, user int }
 
-// String says it to people.
+// String describes the workload for reports.
 func (w workload) String() string {
-	return fmt.Sprintf("%d callers; packets: %d, of %d shares; %d people grab each", w.callers, w.packets, w.shares, w.grabbers)
+	return fmt.Sprintf("%d callers; packets: %d, of %d shares; %d users grab each", w.callers, w.packets, w.shares, w.grabbers)
 }
 
-// id of a packet.
+// id returns the id of the n-th packet.
 func (w workload) id(n int) string { return w.name + "-" + strconv.Itoa(n) }
 
-// packet with its shares as we would cut them, the same for each seed. Schemes that cut by themselves do so.
+// packet returns the n-th packet. Its shares are cut as redpacket cuts them, the same in each run with one seed.
+// Schemes that cut by themselves use only their sum and number.
 func (w workload) packet(n int) (schemes.Packet, error) {
 	var seed redpacket.Seed
 	binary.BigEndian.PutUint64(seed[:], w.seed)
@@ -51,7 +52,7 @@ func (w workload) packet(n int) (schemes.Packet, error) {
 	return p, err
 }
 
-// all packets.
+// all returns all packets.
 func (w workload) all() ([]schemes.Packet, error) {
 	packets := make([]schemes.Packet, w.packets)
 	for n := range packets {
@@ -63,11 +64,11 @@ func (w workload) all() ([]schemes.Packet, error) {
 	return packets, nil
 }
 
-// repeats is how many grabs there are to one that is made twice, by somebody who has pressed twice.
+// repeats is the interval at which a grab is sent twice at the same time: one grab in 50.
 const repeats = 50
 
-// attempts in their order: everybody grabs each packet once; some of them twice, at once; and for each packet the
-// first comes again when all is over.
+// attempts returns the grabs in order. Every user grabs each packet once, some users twice at the same time. At the
+// end the first user of each packet grabs it again.
 func (w workload) attempts() []attempt {
 	r := rand.New(rand.NewPCG(w.seed, 0))
 	var all []attempt

@@ -8,7 +8,7 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// each calls do for all, some at once, and gives the first failure.
+// each calls do for every item, up to 32 at a time, and returns the first error.
 func each[T any](ctx context.Context, all []T, do func(context.Context, T) error) error {
 	r, err := measure.Crowd{Callers: 32, Budget: 5 * time.Minute}.Call(ctx, func(ctx context.Context, i int) (bool, error) {
 		if i >= len(all) {
@@ -17,7 +17,7 @@ func each[T any](ctx context.Context, all []T, do func(context.Context, T) error
 		return true, do(ctx, all[i])
 	})
 	if err == nil && r.Done < len(all) {
-		err = errors.New("this machine is too slow to make it ready")
+		err = errors.New("preparation took longer than 5 minutes: this machine is too slow")
 	}
 	return err
 }

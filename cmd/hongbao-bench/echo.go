@@ -12,16 +12,17 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// echoCommand serves what answers over sockets are measured beside: a process of its own, as the server is.
+// echoCommand is the subcommand that serves the echo server, with which the socket benchmarks compare the server. It
+// runs in a process of its own.
 func echoCommand() command {
-	return command{name: "echo", summary: "a bare echo server over sockets, to measure beside; it says where", setup: func(*flag.FlagSet) func(context.Context, *program) error {
+	return command{name: "echo", summary: "run a bare WebSocket echo server, the peer of the socket benchmarks; it prints its URL", setup: func(*flag.FlagSet) func(context.Context, *program) error {
 		return func(ctx context.Context, p *program) error {
 			l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 			if err != nil {
 				return err
 			}
 			server := &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}
-			context.AfterFunc(ctx, func() { _ = server.Close() }) // nobody waits for an answer
+			context.AfterFunc(ctx, func() { _ = server.Close() }) // closes at once: no client waits for an answer
 			_, _ = fmt.Fprintf(p.stdout, "ws://%s/\n", l.Addr())
 			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return err
@@ -31,11 +32,11 @@ func echoCommand() command {
 	}}
 }
 
-// echo is the loop that one would write at first.
+// echo is the simplest echo loop.
 func echo(w http.ResponseWriter, r *http.Request) {
 	ws, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
-		return // the upgrader has answered
+		return // the upgrader has already answered with an error
 	}
 	defer ws.Close()
 	for {

@@ -13,42 +13,42 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// engines are the settings of the subcommand: ours beside its peers.
+// engines holds the settings of the subcommand that compares parts of the service with their peers.
 type engines struct {
 	rounds  int
 	budget  time.Duration
 	only    string
 	json    bool
 	profile string
-	hongbao string // the program; empty: it is built
+	hongbao string // path of the hongbao program; empty: it is built
 	size    size
 
 	say func(format string, args ...any)
 }
 
-// size of what is made ready: figures are only worth something at full size.
+// size is the amount of data and clients that the matches prepare. Figures are meaningful at full size only.
 type size struct {
-	members int // of the room, and shares of its hot packets
-	packets int // where it is many
-	open    int // where it is very many
-	sockets int // that hear a broadcast
-	askers  int // sockets that ask about a finished packet
-	winners int // sockets that grab as fast as they can
-	crowd   int // sockets that grab within a second
-	idle    int // sockets that do nothing
+	members   int // of the room, and shares of its hot packets
+	packets   int // in matches with many packets
+	open      int // in the match about very many open packets
+	sockets   int // that receive a broadcast
+	repeaters int // sockets that grab a finished packet
+	winners   int // sockets that grab without pause
+	crowd     int // sockets that grab within a second
+	idle      int // sockets that send nothing
 }
 
 func fullSize() size {
 	return size{
 		members: 10_000, packets: 1_000, open: 100_000, sockets: 1_000,
-		askers: 200, winners: 1_000, crowd: 5_000, idle: 10_000,
+		repeaters: 200, winners: 1_000, crowd: 5_000, idle: 10_000,
 	}
 }
 
 // section is a group of matches that share servers.
 type section struct {
 	name string
-	play func(ctx context.Context, e *engines, s *site) ([]measure.Result, error)
+	play func(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error)
 }
 
 func sections() []section {
@@ -67,14 +67,14 @@ func enginesCommand() command {
 	for _, s := range sections() {
 		names = append(names, s.name)
 	}
-	return command{name: "engines", summary: "our engines beside their peers: medians of rounds played in turn, and their ratio", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+	return command{name: "engines", summary: "run our engines beside their peers: medians of rounds in turn, and their ratio", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
 		e := &engines{size: fullSize()}
 		fs.IntVar(&e.rounds, "rounds", 5, "rounds of each match")
-		fs.DurationVar(&e.budget, "budget", 1500*time.Millisecond, "time for each side in a round; who is slow does less, not longer")
-		fs.StringVar(&e.only, "only", "", "play these alone, separated by commas: "+strings.Join(names, ", "))
-		fs.BoolVar(&e.json, "json", false, "results as JSON")
-		fs.StringVar(&e.profile, "cpu-profile", "", "write a CPU profile of our side's rounds, and of nothing else, to this file; wants --only and one match")
-		fs.StringVar(&e.hongbao, "hongbao", "", "sockets: the program to start; empty: it is built")
+		fs.DurationVar(&e.budget, "budget", 1500*time.Millisecond, "time for each side in a round; a slow side does less, not longer")
+		fs.StringVar(&e.only, "only", "", "run only these sections, separated by commas: "+strings.Join(names, ", "))
+		fs.BoolVar(&e.json, "json", false, "print the results as JSON")
+		fs.StringVar(&e.profile, "cpu-profile", "", "write a CPU profile of our side to this file: of the last round of the last match")
+		fs.StringVar(&e.hongbao, "hongbao", "", "sockets: path of the program to start; empty: it is built")
 		return func(ctx context.Context, p *program) error {
 			e.say = p.say
 			return e.run(ctx, p)
@@ -90,7 +90,7 @@ func (e *engines) run(ctx context.Context, p *program) error {
 	began := time.Now()
 	var results []measure.Result
 	for _, s := range chosen {
-		played, err := onSite(func(site *site) ([]measure.Result, error) { return s.play(ctx, e, site) })
+		played, err := onTestbed(func(testbed *testbed) ([]measure.Result, error) { return s.play(ctx, e, testbed) })
 		if err != nil {
 			return err
 		}
@@ -118,20 +118,19 @@ func (e *engines) choose() ([]section, error) {
 	for name := range strings.SplitSeq(e.only, ",") {
 		i := slices.IndexFunc(sections(), func(s section) bool { return s.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("--only: there is no %q", name)
+			return nil, fmt.Errorf("--only: unknown section %q", name)
 		}
 		chosen = append(chosen, sections()[i])
 	}
 	return chosen, nil
 }
 
-// match plays one match.
+// match runs one match with the settings.
 func (e *engines) match(ctx context.Context, m measure.Match) (measure.Result, error) {
 	return m.Play(ctx, e.rounds, e.profiled, e.say)
 }
 
-// profiled notes where the time of one round goes. Only one profile can be written at a time, and a file holds one:
-// the last round's stays.
+// profiled runs one round with a CPU profile. Each round overwrites the file, so that of the last round stays.
 func (e *engines) profiled(side func() error) error {
 	if e.profile == "" {
 		return side()
@@ -139,7 +138,7 @@ func (e *engines) profiled(side func() error) error {
 	return profileHere(e.profile, side)
 }
 
-// crowd of callers who have the budget of a round.
+// crowd returns this number of callers, with the time budget of a round.
 func (e *engines) crowd(callers int) measure.Crowd {
 	return measure.Crowd{Callers: callers, Budget: e.budget}
 }

@@ -9,15 +9,15 @@ import (
 
 const grabCallers = 200
 
-// playGrab has grabs decided, committed with fsync and then answered: by the service over Redis and Postgres, and by
-// the published way to do it in Postgres. All databases are on one server.
-func playGrab(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+// playGrab measures grabs that are decided, committed with fsync and then answered: by the service over Redis and
+// Postgres, and by its peers, published ways in Postgres alone. All databases are on one server.
+func playGrab(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	pg, err := s.postgres(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e.say("a room is being filled with %d members", e.size.members)
-	h, err := newHouse(ctx, s, pg, e.size.members)
+	e.say("filling a room with %d members", e.size.members)
+	h, err := newServices(ctx, s, pg, e.size.members)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func playGrab(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 	return []measure.Result{first, second}, h.audit(ctx)
 }
 
-func (h *house) side(e *engines, b batch, name string) measure.Side {
+func (h *services) side(e *engines, b batch, name string) measure.Side {
 	return measure.Side{Name: "service", Ready: func(ctx context.Context, round int) (measure.Play, error) {
 		r, err := h.send(ctx, b, fmt.Sprintf("%s-%d", name, round))
 		if err != nil {

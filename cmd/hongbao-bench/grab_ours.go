@@ -11,23 +11,24 @@ import (
 	"hongbao/redpacket"
 )
 
-// serviceRound grabs a batch through the service: decided by Redis, committed in Postgres, then answered.
+// serviceRound is one round in which the service grabs a batch: Redis decides, Postgres commits, and then the grab is
+// answered.
 type serviceRound struct {
 	batch
-	house   *house
-	packets []redpacket.Packet
-	told    [][]atomic.Int64 // of each packet, by rank: what its winner was told
+	services *services
+	packets  []redpacket.Packet
+	answered [][]atomic.Int64 // the amount in the winner's answer, by packet and rank
 }
 
 const shareOnAverage = 100
 
-// send sends the packets of the round.
-func (h *house) send(ctx context.Context, b batch, name string) (*serviceRound, error) {
-	r := &serviceRound{batch: b, house: h, packets: make([]redpacket.Packet, b.packets)}
+// send sends the packets of a round, whose names begin with name.
+func (h *services) send(ctx context.Context, b batch, name string) (*serviceRound, error) {
+	r := &serviceRound{batch: b, services: h, packets: make([]redpacket.Packet, b.packets)}
 	numbers := make([]int, b.packets)
 	for i := range numbers {
 		numbers[i] = i
-		r.told = append(r.told, make([]atomic.Int64, b.shares))
+		r.answered = append(r.answered, make([]atomic.Int64, b.shares))
 	}
 	err := each(ctx, numbers, func(ctx context.Context, i int) error {
 		sent, err := h.packets.Send(ctx, h.members[i%h.senders], redpacket.SendRequest{
@@ -54,24 +55,24 @@ func (r *serviceRound) play(ctx context.Context, crowd measure.Crowd) (measure.R
 
 func (r *serviceRound) grab(ctx context.Context, i int) error {
 	p, before := r.place(i)
-	user := r.house.members[grabber(p, before, len(r.house.members))].ID
-	got, err := r.house.packets.Grab(ctx, redpacket.Try{User: user, Packet: r.packets[p].ID})
+	user := r.services.members[grabber(p, before, len(r.services.members))].ID
+	got, err := r.services.packets.Grab(ctx, redpacket.GrabRequest{User: user, Packet: r.packets[p].ID})
 	switch {
 	case err != nil:
 		return err
 	case got.Outcome != redpacket.OutcomeWon || got.Amount < 1 || got.Rank < 1 || got.Rank > r.shares:
 		return fmt.Errorf("grab %d: %+v", i, got)
-	case !r.told[p][got.Rank-1].CompareAndSwap(0, int64(got.Amount)):
-		return fmt.Errorf("two have won share %d of packet %s", got.Rank, got.Packet)
+	case !r.answered[p][got.Rank-1].CompareAndSwap(0, int64(got.Amount)):
+		return fmt.Errorf("share %d of packet %s is won twice", got.Rank, got.Packet)
 	}
 	return nil
 }
 
-// grabber is who comes after so many others to a packet: somebody else for its neighbours in time, so that nobody's
-// wallet is a hot one.
+// grabber returns the number of the member that makes a grab of the packet, after before other grabs of it. Grabs at
+// about the same time have different members, so no wallet is hot.
 func grabber(packet, before, members int) int { return (before + 101*packet) % members }
 
-// check sees that the books hold what was told, no more and no less.
+// check compares the books with the answers of the round. done is the number of grabs.
 func (r *serviceRound) check(ctx context.Context, done int) error {
 	var stored atomic.Int64
 	numbers := make([]int, len(r.packets))
@@ -79,14 +80,14 @@ func (r *serviceRound) check(ctx context.Context, done int) error {
 		numbers[i] = i
 	}
 	err := each(ctx, numbers, func(ctx context.Context, p int) error {
-		book, err := r.house.ledger.Book(ctx, r.packets[p].ID)
+		book, err := r.services.ledger.Book(ctx, r.packets[p].ID)
 		if err != nil {
 			return err
 		}
 		stored.Add(int64(len(book.Claims)))
 		for _, c := range book.Claims {
-			if told := r.told[p][c.Share].Load(); told != int64(c.Amount) {
-				return fmt.Errorf("packet %s, share %d: told %d, stored %d", book.Packet.ID, c.Share, told, c.Amount)
+			if answered := r.answered[p][c.Share].Load(); answered != int64(c.Amount) {
+				return fmt.Errorf("packet %s, share %d: answered %d, stored %d", book.Packet.ID, c.Share, answered, c.Amount)
 			}
 		}
 		return nil

@@ -12,7 +12,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// pessimisticSide grabs one hot packet by article 3's row lock.
+// pessimisticSide is the peer that grabs one hot packet by article 3's row lock.
 func pessimisticSide(e *engines, db *schemes.Database, shares int) measure.Side {
 	scheme := schemes.NewPessimistic(db)
 	return measure.Side{Name: "pessimistic", Ready: func(ctx context.Context, round int) (measure.Play, error) {
@@ -49,19 +49,21 @@ func checkBook(ctx context.Context, scheme schemes.Scheme, p schemes.Packet, don
 		sum += paid.Amount
 	}
 	if len(book.Paid) != done || sum != p.Total() {
-		return fmt.Errorf("%d grabs were told, %d are stored; %d of %d are paid or left", done, len(book.Paid), sum, p.Total())
+		return fmt.Errorf("%d grabs were answered, %d are stored; %d of %d are paid or left", done, len(book.Paid), sum, p.Total())
 	}
 	return nil
 }
 
-// The tables of a ledger that has one transaction for each grab: as narrow as can be, with the same keys as ours.
+// singleGrabTables are the tables of singleGrabSide: as narrow as possible, with the same keys as those of the
+// service.
 const singleGrabTables = `
 	create table claim (packet text, share int, user_id text not null, amount bigint not null, primary key (packet, share), unique (packet, user_id));
 	create table wallet (user_id text primary key, balance bigint not null);
 	create table transfer (id text primary key, at timestamptz not null default now(), debit text not null, credit text not null, amount bigint not null)`
 
-// singleGrabSide grabs many packets with one transaction a grab: claim, wallet and transfer, no row that two want.
-// Who gets which share is decided beforehand and costs nothing, which is kinder than any scheme is to itself.
+// singleGrabSide is a peer, the baseline that the service is compared with. It grabs many packets with one transaction
+// for each grab, which inserts the claim, the wallet's change and the transfer. No two grabs want the same row.
+// Choosing the share costs it nothing, which favours the peer.
 func singleGrabSide(ctx context.Context, e *engines, db *schemes.Database, b batch, members []chat.User) (measure.Side, error) {
 	if err := db.Exec(ctx, singleGrabTables); err != nil {
 		return measure.Side{}, err
@@ -108,7 +110,7 @@ func grabSingly(ctx context.Context, db *schemes.Database, packet string, share 
 	})
 }
 
-// checkSingly sees that each grab so far is stored everywhere.
+// checkSingly checks that each grab of the peer so far is stored in all of its tables.
 func checkSingly(ctx context.Context, db *schemes.Database, grabs int) error {
 	return db.With(ctx, func(c *pgx.Conn) error {
 		var claims, transfers int
@@ -116,7 +118,7 @@ func checkSingly(ctx context.Context, db *schemes.Database, grabs int) error {
 		err := c.QueryRow(ctx, `select (select count(*) from claim), (select count(*) from transfer), (select sum(balance)::bigint from wallet)`).
 			Scan(&claims, &transfers, &balances)
 		if err == nil && (claims != grabs || transfers != grabs || balances != int64(grabs*shareOnAverage)) {
-			err = fmt.Errorf("%d grabs were told, %d claims and %d transfers are stored, wallets hold %d", grabs, claims, transfers, balances)
+			err = fmt.Errorf("%d grabs were answered, %d claims and %d transfers are stored, wallets hold %d", grabs, claims, transfers, balances)
 		}
 		return err
 	})

@@ -11,19 +11,19 @@ import (
 
 const broadcastPayload = 200 // bytes
 
-// playHub has one message after another go to a thousand sockets: through the hub, and on the very same sockets, while it is
-// silent, by what can hardly be faster. One at a time that is a bare loop which writes ready bytes; with many in flight it
-// is a queue for each socket, of which all that waits goes in one Write.
+// playHub measures the broadcast of messages to a thousand sockets: through the hub, and through a peer on the same
+// sockets. With one message in flight, the peer is a bare loop that writes ready bytes. With many in flight, the peer
+// has a queue for each socket and writes all queued frames in one Write.
 //
-// Who sends has one core; the sockets' other ends are another process, and have the other.
-func playHub(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
-	a, err := newAudience(ctx, s, e.size.sockets)
+// The sender runs on one core. The clients are another process, on another core.
+func playHub(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
+	a, err := newSocketGroup(ctx, s, e.size.sockets)
 	if err != nil {
 		return nil, err
 	}
 	defer oneCore(ctx, 0)()
-	queues := newCorked(a)
-	s.later(queues.close)
+	queues := newQueuedWriters(a)
+	s.addCleanup(queues.close)
 	var results []measure.Result
 	for _, asked := range []struct {
 		inFlight int
@@ -32,8 +32,8 @@ func playHub(ctx context.Context, e *engines, s *site) ([]measure.Result, error)
 		send     func(payload []byte) error
 	}{
 		{1, 0.9, "bare loop, ready bytes", a.writeEach},
-		{16, 0.7, "corked ready frames", queues.send},
-		{64, 0.7, "corked ready frames", queues.send},
+		{16, 0.7, "queued ready frames", queues.send},
+		{64, 0.7, "queued ready frames", queues.send},
 	} {
 		r, err := e.match(ctx, measure.Match{
 			Name: fmt.Sprintf("broadcast to %d sockets, %d in flight", e.size.sockets, asked.inFlight), Unit: "deliveries",
@@ -46,27 +46,27 @@ func playHub(ctx context.Context, e *engines, s *site) ([]measure.Result, error)
 		}
 		results = append(results, r)
 	}
-	slow, err := playDeaf(ctx, e, a)
+	slow, err := playStalledClient(ctx, e, a)
 	return append(results, slow), err
 }
 
-func (a *audience) side(name string, inFlight int, budget time.Duration, send func(payload []byte) error) measure.Side {
+func (a *socketGroup) side(name string, inFlight int, budget time.Duration, send func(payload []byte) error) measure.Side {
 	return measure.Side{Name: name, Ready: func(context.Context, int) (measure.Play, error) {
 		return func(ctx context.Context) (measure.Round, error) { return a.broadcast(ctx, inFlight, budget, send) }, nil
 	}}
 }
 
-// publish sends to all by the hub.
-func (a *audience) publish(payload []byte) error {
+// publish sends a message to the sockets through the hub.
+func (a *socketGroup) publish(payload []byte) error {
 	a.seq++
-	a.hub.Publish(audienceTopic, hub.Message{Seq: a.seq, Data: payload})
+	a.hub.Publish(groupTopic, hub.Message{Seq: a.seq, Data: payload})
 	return nil
 }
 
-// broadcast sends for as long as the budget lasts: the next message when all but so many of those before it have come to
-// everybody.
-func (a *audience) broadcast(ctx context.Context, inFlight int, budget time.Duration, send func(payload []byte) error) (measure.Round, error) {
-	payload, err := a.start(order{Size: broadcastPayload})
+// broadcast sends messages until the time budget is used up. At most inFlight messages are on their way: it sends the
+// next one when every client has received the others.
+func (a *socketGroup) broadcast(ctx context.Context, inFlight int, budget time.Duration, send func(payload []byte) error) (measure.Round, error) {
+	payload, err := a.start(countRequest{Size: broadcastPayload})
 	if err != nil {
 		return measure.Round{}, err
 	}

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// textFrame is a message as a server sends it: the same bytes for everybody. It is longer than 125 bytes, and shorter than
+// textFrame returns a WebSocket frame as a server sends it. The payload must be longer than 125 bytes and shorter than
 // 64 KiB.
 func textFrame(payload []byte) []byte {
 	return append([]byte{0x81, 126, byte(len(payload) >> 8), byte(len(payload))}, payload...)
 }
 
-// writeEach is the bare loop: the same bytes, written to one socket after the other.
-func (a *audience) writeEach(payload []byte) error {
+// writeEach is the peer for one message in flight: it writes the same bytes to one socket after the other.
+func (a *socketGroup) writeEach(payload []byte) error {
 	frame := textFrame(payload)
 	for _, ws := range a.conns {
 		if _, err := ws.NetConn().Write(frame); err != nil {
@@ -23,29 +23,30 @@ func (a *audience) writeEach(payload []byte) error {
 	return nil
 }
 
-// corked is what one writes when a loop is too slow: each socket has a queue and a goroutine, which joins the frames that
-// wait, encoded once for all, in one Write.
-type corked struct {
+// queuedWriters is the peer for many messages in flight. Each socket has a queue, and a goroutine that writes all
+// queued frames in one Write. A message is encoded once for all sockets.
+type queuedWriters struct {
 	queues []chan []byte
 	all    sync.WaitGroup
 }
 
 const (
-	corkedQueue    = 256
-	corkedPatience = time.Second
+	queueLength        = 256
+	queuedWriteTimeout = time.Second
 )
 
-func newCorked(a *audience) *corked {
-	c := &corked{}
+func newQueuedWriters(a *socketGroup) *queuedWriters {
+	c := &queuedWriters{}
 	for _, ws := range a.conns {
-		queue := make(chan []byte, corkedQueue)
+		queue := make(chan []byte, queueLength)
 		c.queues = append(c.queues, queue)
 		c.all.Go(func() { drain(queue, ws.NetConn()) })
 	}
 	return c
 }
 
-// drain writes what comes into the queue, until it is closed. Who cannot be written to is found by those who count.
+// drain writes the frames of the queue until the queue is closed. A failed write is not reported: the client then has
+// too few messages.
 func drain(queue <-chan []byte, conn net.Conn) {
 	var b []byte
 	for frame := range queue {
@@ -53,13 +54,13 @@ func drain(queue <-chan []byte, conn net.Conn) {
 		for range len(queue) {
 			b = append(b, <-queue...)
 		}
-		_ = conn.SetWriteDeadline(time.Now().Add(corkedPatience))
+		_ = conn.SetWriteDeadline(time.Now().Add(queuedWriteTimeout))
 		_, _ = conn.Write(b)
 	}
 }
 
 // send puts a message into all queues.
-func (c *corked) send(payload []byte) error {
+func (c *queuedWriters) send(payload []byte) error {
 	frame := textFrame(payload)
 	for _, queue := range c.queues {
 		queue <- frame
@@ -68,7 +69,7 @@ func (c *corked) send(payload []byte) error {
 }
 
 // close ends the goroutines.
-func (c *corked) close() error {
+func (c *queuedWriters) close() error {
 	for _, queue := range c.queues {
 		close(queue)
 	}

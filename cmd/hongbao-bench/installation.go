@@ -13,22 +13,22 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// installation is a whole hongbao of our own, in processes that can be measured.
+// installation is a complete hongbao, whose processes can be measured: instances and their engines.
 type installation struct {
 	instances []*instance
 	target    *load.Target
-	database  string // URL; empty: it has none of its own
+	database  string // URL; empty: the database is embedded
 }
 
-// installed says what an installation is made of.
+// installed says which parts an installation has.
 type installed struct {
-	binary    string // empty: it is built
-	embedded  bool   // one instance with everything in it, instead of Redis and Postgres
+	binary    string // the hongbao program; empty: it is built
+	embedded  bool   // one instance with SQLite and memory instead of Redis and Postgres
 	instances int
 }
 
-// install starts one.
-func (s *site) install(ctx context.Context, of installed) (*installation, error) {
+// install starts an installation.
+func (s *testbed) install(ctx context.Context, of installed) (*installation, error) {
 	binary, err := s.buildHongbao(ctx, of.binary)
 	if err != nil {
 		return nil, err
@@ -54,23 +54,23 @@ func (s *site) install(ctx context.Context, of installed) (*installation, error)
 		processes = append(processes, load.Process{Name: name, PID: i.cmd.Process.Pid})
 		in.instances, urls = append(in.instances, i), append(urls, i.open)
 	}
-	passes, err := load.SecretPasses(secret, "", "")
+	tokens, err := load.SecretTokens(secret, "", "")
 	if err != nil {
 		return nil, err
 	}
-	in.target = load.NewTarget(urls, passes, processes)
-	s.later(func() error { in.target.Close(); return nil })
+	in.target = load.NewTarget(urls, tokens, processes)
+	s.addCleanup(func() error { in.target.Close(); return nil })
 	return in, nil
 }
 
-// engines starts what the instances share, and says by which settings they find it.
-func (s *site) engines(ctx context.Context, of installed) (settings []string, processes []load.Process, err error) {
+// engines starts the servers that the instances share, and returns the settings and processes.
+func (s *testbed) engines(ctx context.Context, of installed) (settings []string, processes []load.Process, err error) {
 	if of.embedded {
 		dir, err := os.MkdirTemp("", "hongbao-bench-")
 		if err != nil {
 			return nil, nil, err
 		}
-		s.later(func() error { return os.RemoveAll(dir) })
+		s.addCleanup(func() error { return os.RemoveAll(dir) })
 		return []string{"HONGBAO_DATA_DIR=" + dir}, nil, nil
 	}
 	r, err := s.redis(ctx)
@@ -100,8 +100,8 @@ func databaseOf(settings []string) string {
 	return ""
 }
 
-// tidy has Postgres do now what it does by itself within minutes after much was written, and then costs more than what is
-// measured: clear up, count what is where, without which it plans badly, and write to disk.
+// tidy runs the maintenance that Postgres would do by itself minutes after large writes, in the midst of the
+// measurement: vacuum, statistics for the planner, and a checkpoint.
 func (in *installation) tidy(ctx context.Context) error {
 	if in.database == "" {
 		return nil
@@ -110,7 +110,7 @@ func (in *installation) tidy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close(ctx) //nolint:errcheck // all is done by then
+	defer db.Close(ctx) //nolint:errcheck // all statements have been answered
 	for _, task := range []string{"vacuum analyze", "checkpoint"} {
 		if _, err := db.Exec(ctx, task); err != nil {
 			return err

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	startPatience = time.Minute
-	stopPatience  = 30 * time.Second
+	startTimeout = time.Minute
+	stopTimeout  = 30 * time.Second
 )
 
-// instance is one `hongbao serve`, a process of its own.
+// instance is one `hongbao serve` in a process of its own.
 type instance struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when the process has ended
-	open  string        // where clients connect
-	ops   string        // where the operator does
+	open  string        // address that clients connect to
+	ops   string        // base URL of the operator's listener
 }
 
-// buildHongbao makes the program, unless there is one.
-func (s *site) buildHongbao(ctx context.Context, ready string) (binary string, err error) {
+// buildHongbao builds the program and returns its path. If ready names a built program, it returns that.
+func (s *testbed) buildHongbao(ctx context.Context, ready string) (binary string, err error) {
 	if ready != "" {
 		return filepath.Abs(ready)
 	}
@@ -38,7 +38,7 @@ func (s *site) buildHongbao(ctx context.Context, ready string) (binary string, e
 	if err != nil {
 		return "", err
 	}
-	s.later(func() error { return os.RemoveAll(dir) })
+	s.addCleanup(func() error { return os.RemoveAll(dir) })
 	binary = filepath.Join(dir, "hongbao")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "hongbao/cmd/hongbao").CombinedOutput(); err != nil { //nolint:gosec // our own program, into our own folder
 		return "", fmt.Errorf("build hongbao (or name a ready one by --hongbao): %w\n%s", err, out)
@@ -46,9 +46,10 @@ func (s *site) buildHongbao(ctx context.Context, ready string) (binary string, e
 	return binary, nil
 }
 
-// instance starts one with these settings, and nothing of what is set here.
-func (s *site) instance(ctx context.Context, binary string, settings ...string) (*instance, error) {
-	cmd := exec.Command(binary, "serve") //nolint:noctx // it is stopped in order, not with a context
+// instance starts an instance with these settings. It does not pass on settings of hongbao from this process's
+// environment.
+func (s *testbed) instance(ctx context.Context, binary string, settings ...string) (*instance, error) {
+	cmd := exec.Command(binary, "serve") //nolint:noctx // it is stopped with a signal, not with a context
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "HONGBAO_") {
 			cmd.Env = append(cmd.Env, pair)
@@ -67,11 +68,11 @@ func (s *site) instance(ctx context.Context, binary string, settings ...string) 
 	if err := <-started; err != nil {
 		return nil, err
 	}
-	s.later(i.stop)
+	s.addCleanup(i.stop)
 	go i.follow(log, serving)
 	select {
 	case err = <-serving:
-	case <-time.After(startPatience):
+	case <-time.After(startTimeout):
 		err = errors.New("does not serve within a minute")
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -79,23 +80,25 @@ func (s *site) instance(ctx context.Context, binary string, settings ...string) 
 	return i, err
 }
 
-// run keeps its thread until the process is gone: Linux kills the process when the thread that started it ends.
+// run starts the process and blocks its thread until the process has ended: Linux kills the process when the thread
+// that started it ends.
 func (i *instance) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := i.cmd.Start()
 	started <- err
 	if err == nil {
-		_, _ = i.cmd.Process.Wait() // how it ended is in its log
+		_, _ = i.cmd.Process.Wait() // the log says how it ended
 	}
 	close(i.ended)
 }
 
-// follow reads the log to its end: where it serves, or what it said last when it does not.
+// follow reads the instance's log to its end. It stores the addresses that the log names. It sends nil to serving when
+// the instance serves, or the last message if it does not start.
 func (i *instance) follow(log io.ReadCloser, serving chan<- error) {
-	defer log.Close() //nolint:errcheck // it is only read
+	defer log.Close() //nolint:errcheck // only read
 	last := ""
-	told := false
+	found := false
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		last = lines.Text()
 		var line struct {
@@ -103,28 +106,28 @@ func (i *instance) follow(log io.ReadCloser, serving chan<- error) {
 			Open    string `json:"open"`
 			Ops     string `json:"ops"`
 		}
-		if !told && json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "serving" {
-			i.open, i.ops, told = line.Open, line.Ops, true
+		if !found && json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "serving" {
+			i.open, i.ops, found = line.Open, line.Ops, true
 			serving <- nil
 		}
 	}
-	_, _ = io.Copy(io.Discard, log) // after a line that is too long
-	if !told {
+	_, _ = io.Copy(io.Discard, log) // the rest after a line that is too long
+	if !found {
 		serving <- fmt.Errorf("hongbao does not start: %s", last)
 	}
 }
 
-// stop has it stop in order, and kills it when it takes too long.
+// stop stops the instance with SIGTERM, and kills it after the timeout.
 func (i *instance) stop() error {
-	if i.cmd.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this system cannot ask
+	if i.cmd.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or the system has no SIGTERM
 		_ = i.cmd.Process.Kill()
 	}
 	select {
 	case <-i.ended:
 		return nil
-	case <-time.After(stopPatience):
+	case <-time.After(stopTimeout):
 	}
 	_ = i.cmd.Process.Kill()
 	<-i.ended
-	return errors.New("an instance was killed before it had stopped")
+	return errors.New("an instance was killed because it did not stop in time")
 }

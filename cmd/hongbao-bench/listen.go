@@ -13,25 +13,26 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// listenCommand is who hears a broadcast: a process of its own, which ends with its standard input.
+// listenCommand is the subcommand that runs the clients of a broadcast in a process of their own. It ends when its
+// standard input is closed.
 func listenCommand() command {
-	return command{name: "listen", summary: "clients that count what they hear, for a broadcast to be measured; JSON on its standard input says what", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
-		url := fs.String("url", "", "where to connect")
-		sockets := fs.Int("sockets", 1, "how many clients")
+	return command{name: "listen", summary: "run clients that count the messages of a broadcast; JSON on standard input controls them", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		url := fs.String("url", "", "URL to connect to")
+		sockets := fs.Int("sockets", 1, "number of clients")
 		return func(ctx context.Context, p *program) error {
-			oneCore(ctx, 1) // the other one than who speaks has
-			e := newEars(*sockets, p.stdout)
+			oneCore(ctx, 1) // the sender has the other core
+			e := newMessageCounter(*sockets, p.stdout)
 			if err := e.connect(ctx, *url); err != nil {
 				return err
 			}
 			e.answer()
-			return e.obey(os.Stdin)
+			return e.serve(os.Stdin)
 		}
 	}}
 }
 
-// connect has all clients listen.
-func (e *ears) connect(ctx context.Context, url string) error {
+// connect connects all clients.
+func (e *messageCounter) connect(ctx context.Context, url string) error {
 	conns := make([]net.Conn, len(e.all))
 	for i := range conns {
 		ws, answer, err := websocket.DefaultDialer.DialContext(ctx, url, nil)
@@ -43,13 +44,13 @@ func (e *ears) connect(ctx context.Context, url string) error {
 		}
 		conns[i] = ws.NetConn()
 	}
-	return e.hear(conns)
+	return e.receive(conns)
 }
 
-// obey follows orders until there are no more.
-func (e *ears) obey(orders io.Reader) error {
-	for in := json.NewDecoder(orders); ; {
-		var o order
+// serve handles requests until its input ends.
+func (e *messageCounter) serve(requests io.Reader) error {
+	for in := json.NewDecoder(requests); ; {
+		var o countRequest
 		switch err := in.Decode(&o); {
 		case errors.Is(err, io.EOF):
 			return nil

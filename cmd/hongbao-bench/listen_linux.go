@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// hear reads what comes to all clients on one goroutine, past Go's own poller: so they take less time to hear than anybody
-// to speak.
-func (e *ears) hear(conns []net.Conn) error {
+// receive reads from all clients on one goroutine, without Go's network poller. So receiving takes less CPU time than
+// sending.
+func (e *messageCounter) receive(conns []net.Conn) error {
 	poll, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {
 		return err
@@ -18,7 +18,7 @@ func (e *ears) hear(conns []net.Conn) error {
 		if sockets[i], err = again(conn); err != nil {
 			return err
 		}
-		event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(i)} // whose it is
+		event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(i)} // index of the client
 		if err := syscall.EpollCtl(poll, syscall.EPOLL_CTL_ADD, sockets[i], &event); err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (e *ears) hear(conns []net.Conn) error {
 	return nil
 }
 
-// again opens the same socket again, so that Go's poller knows nothing of it.
+// again duplicates the socket. Go's network poller does not know the copy.
 func again(conn net.Conn) (socket int, err error) {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -42,20 +42,20 @@ func again(conn net.Conn) (socket int, err error) {
 	return socket, errors.Join(err, failed, conn.Close())
 }
 
-// looks is how often it is looked in vain whether anything has come before it is waited for. Who waits must be woken, and it
-// is the sender whom that would cost time.
-const looks = 2000
+// idlePolls is the number of polls without a result after which the goroutine blocks. A blocked goroutine must be
+// woken, which costs the sender time.
+const idlePolls = 2000
 
-// poll reads whatever has come, until the process ends.
-func (e *ears) poll(poll int, sockets []int) {
+// poll reads from the sockets until the process ends.
+func (e *messageCounter) poll(poll int, sockets []int) {
 	events := make([]syscall.EpollEvent, 256)
 	buffer := make([]byte, 64<<10)
 	for vain := 0; ; vain++ {
-		patience := 0
-		if vain > looks {
-			patience = -1
+		timeout := 0
+		if vain > idlePolls {
+			timeout = -1
 		}
-		came, err := syscall.EpollWait(poll, events, patience)
+		came, err := syscall.EpollWait(poll, events, timeout)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			return
 		}
@@ -65,7 +65,7 @@ func (e *ears) poll(poll int, sockets []int) {
 			if n, _ := syscall.Read(socket, buffer); n > 0 {
 				e.take(int(event.Fd), buffer[:n])
 			} else {
-				_ = syscall.Close(socket) // its peer is gone; and so it is not polled any more
+				_ = syscall.Close(socket) // the other end has closed the socket; closing this end also removes it from the poll
 			}
 		}
 	}

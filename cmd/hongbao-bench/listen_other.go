@@ -4,8 +4,8 @@ package main
 
 import "net"
 
-// hear reads what comes to each client on a goroutine of its own.
-func (e *ears) hear(conns []net.Conn) error {
+// receive reads from each client on a goroutine of its own.
+func (e *messageCounter) receive(conns []net.Conn) error {
 	for i, conn := range conns {
 		go func() {
 			buffer := make([]byte, 16<<10)

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// heardOf has an ear hear b in pieces of so many bytes.
-func heardOf(b []byte, piece, size int) (heard int, stamps []string) {
-	var e ear
+// countIn passes b to a frameCounter in pieces of the given length, and returns what it has counted.
+func countIn(b []byte, piece, size int) (received int, stamps []string) {
+	var e frameCounter
 	for len(b) > 0 {
 		n := min(piece, len(b))
 		e.take(b[:n], size, func(stamp []byte) { stamps = append(stamps, string(stamp)) })
 		b = b[n:]
 	}
-	return e.heard, stamps
+	return e.received, stamps
 }
 
-// TestEar shows that messages are counted however they share frames, and however the network cuts these.
-func TestEar(t *testing.T) {
+// TestFrameCounter checks that messages are counted however they share frames, and however the network cuts the frames.
+func TestFrameCounter(t *testing.T) {
 	const size = 200
 	message := []byte(strings.Repeat("1", stampSize) + strings.Repeat("}", size-stampSize))
 	joined := func(n int) []byte { return bytes.TrimSuffix(bytes.Repeat(append(message, '\n'), n), []byte("\n")) }
@@ -32,9 +32,9 @@ func TestEar(t *testing.T) {
 	}, nil)
 	const want = 1 + 3 + 1 + 400 + 1
 	for _, piece := range []int{1, 3, 19, 200, 201, 204, 205, 5000, len(all)} {
-		heard, stamps := heardOf(all, piece, size)
-		if heard != want || len(stamps) != want {
-			t.Errorf("in pieces of %d: %d messages, %d stamps, want %d", piece, heard, len(stamps), want)
+		received, stamps := countIn(all, piece, size)
+		if received != want || len(stamps) != want {
+			t.Errorf("in pieces of %d: %d messages, %d stamps, want %d", piece, received, len(stamps), want)
 		}
 		for _, stamp := range stamps {
 			if stamp != string(message[:stampSize]) {
@@ -42,8 +42,8 @@ func TestEar(t *testing.T) {
 			}
 		}
 	}
-	if heard, _ := heardOf(all[:len(all)-1], len(all), size); heard != want-1 {
-		t.Errorf("%d messages, the last of which is not there yet, want %d", heard, want-1)
+	if received, _ := countIn(all[:len(all)-1], len(all), size); received != want-1 {
+		t.Errorf("%d messages without the last byte, want %d", received, want-1)
 	}
 }
 
@@ -57,16 +57,16 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// TestAudience shows that a message too many is no good result, and one too few is none.
-func TestAudience(t *testing.T) {
-	_, err := onSite(func(s *site) (_ struct{}, _ error) {
+// TestSocketGroup sends a message too many, and one too few. Each must make the round fail.
+func TestSocketGroup(t *testing.T) {
+	_, err := onTestbed(func(s *testbed) (_ struct{}, _ error) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		a, err := newAudience(ctx, s, 3)
+		a, err := newSocketGroup(ctx, s, 3)
 		if err != nil {
 			return struct{}{}, err
 		}
-		payload, err := a.start(order{Size: broadcastPayload})
+		payload, err := a.start(countRequest{Size: broadcastPayload})
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -77,19 +77,19 @@ func TestAudience(t *testing.T) {
 		if _, err := a.conns[1].NetConn().Write(textFrame(payload)); err != nil {
 			return struct{}{}, err
 		}
-		for most, begin := 0, time.Now(); most < 2 && time.Since(begin) < hearPatience; {
-			got, err := a.ask(order{})
+		for most, begin := 0, time.Now(); most < 2 && time.Since(begin) < receiveTimeout; {
+			got, err := a.ask(countRequest{})
 			if err != nil {
 				return struct{}{}, err
 			}
 			most = got.Most
 		}
 		if _, err := a.finish(ctx, 1); err == nil {
-			t.Error("nobody minds that one has heard a message more")
+			t.Error("one client received a message more: no error")
 		}
 		time.AfterFunc(10*time.Millisecond, cancel)
 		if err := a.await(ctx, 2); err == nil {
-			t.Error("nobody minds that two have heard a message less")
+			t.Error("two clients received a message less: no error")
 		}
 		return struct{}{}, nil
 	})

@@ -12,12 +12,12 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// loading are the settings of the subcommand: users over real sockets.
+// loading holds the settings of the subcommand that loads an installation with users over real sockets.
 type loading struct {
 	plan load.Plan
 	of   installed
 
-	urls, issuer, audience string // of an installation that runs already, separated by commas
+	urls, issuer, audience string // of an installation that is already running, separated by commas
 	secret                 string
 	tokens, admin          string // files
 	processes              processFlags
@@ -25,21 +25,21 @@ type loading struct {
 	growth     bool
 	json, html string // files
 	profiles   string // folder
-	command    string // that does the same again
+	command    string // command line that repeats this run
 }
 
-// mixed is a small load of each kind, one after the other.
+// mixed runs a small load of each kind, one after the other.
 const mixed = "mixed"
 
 func loadCommand() command {
-	return command{name: "load", summary: "users over real sockets: what an installation carries, checked while it carries it", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+	return command{name: "load", summary: "load an installation with users over real sockets, and check its answers", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
 		l := &loading{}
 		l.planFlags(fs)
 		l.targetFlags(fs)
-		fs.BoolVar(&l.growth, "growth", false, "instead: what things cost with 1, 10 and 100 times as much in the house")
+		fs.BoolVar(&l.growth, "growth", false, "instead: measure costs with 1, 10 and 100 times as much data")
 		fs.StringVar(&l.json, "json", "", "write the results to this file")
 		fs.StringVar(&l.html, "html", "", "write a report with charts to this file")
-		fs.StringVar(&l.profiles, "cpu-profiles", "", "write CPU profiles of what is measured, of this program and of each server that it starts, into this folder")
+		fs.StringVar(&l.profiles, "cpu-profiles", "", "write CPU profiles of this program and of each server that it starts into this folder")
 		return func(ctx context.Context, p *program) error {
 			if err := l.check(fs); err != nil {
 				return err
@@ -52,10 +52,10 @@ func loadCommand() command {
 
 func (l *loading) run(ctx context.Context, p *program) error {
 	out := loaded{At: time.Now().UTC(), Hardware: load.ThisMachine(), Installation: l.describe(), Command: l.command}
-	_, err := onSite(func(s *site) (_ struct{}, err error) {
+	_, err := onTestbed(func(s *testbed) (_ struct{}, err error) {
 		if l.growth {
 			install := func() (*installation, error) { return s.install(ctx, l.of) }
-			out.Growth, err = grow(ctx, install, smallestHouse(), growthRounds, 1, p.say)
+			out.Growth, err = grow(ctx, install, smallestDataset(), growthRounds, 1, p.say)
 			return struct{}{}, err
 		}
 		target, err := l.target(ctx, s, p)
@@ -70,21 +70,21 @@ func (l *loading) run(ctx context.Context, p *program) error {
 	return errors.Join(out.table(p.stdout), out.files(l.json, l.html), out.verdict())
 }
 
-// play plays the plans, one after the other.
-func (l *loading) play(ctx context.Context, target *load.Target, tell load.Tell) (results []load.Result, err error) {
+// play runs the plans, one after the other.
+func (l *loading) play(ctx context.Context, target *load.Target, logf load.Logf) (results []load.Result, err error) {
 	for _, plan := range l.plans() {
-		r, err := load.Run(ctx, target, plan, tell)
+		r, err := load.Run(ctx, target, plan, logf)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", plan.Scenario, err)
 		}
 		results = append(results, r)
-		runtime.GC() // what one run has left is not the next one's to clear
+		runtime.GC() // the garbage of one run must not burden the next
 	}
 	return results, nil
 }
 
-// target is what is put under load: an installation of ours, or one that runs.
-func (l *loading) target(ctx context.Context, s *site, p *program) (*load.Target, error) {
+// target starts an installation, or returns the running one that the flags name.
+func (l *loading) target(ctx context.Context, s *testbed, p *program) (*load.Target, error) {
 	if l.urls == "" {
 		p.say("starting %s", l.describe())
 		in, err := s.install(ctx, l.of)
@@ -96,29 +96,29 @@ func (l *loading) target(ctx context.Context, s *site, p *program) (*load.Target
 		}
 		return in.target, nil
 	}
-	passes, err := l.passes()
+	tokens, err := l.userTokens()
 	if err != nil {
 		return nil, err
 	}
-	if passes.Admin == "" {
-		p.say("without --admin-token-file nobody is given money, and the books are not read")
+	if tokens.Admin == "" {
+		p.say("without --admin-token-file users get no money, and the books are not checked")
 	}
-	target := load.NewTarget(strings.Split(l.urls, ","), passes, l.processes)
+	target := load.NewTarget(strings.Split(l.urls, ","), tokens, l.processes)
 	if l.profiles != "" {
 		target.Around = profiled(ctx, l.profiles, nil)
 	}
-	s.later(func() error { target.Close(); return nil })
+	s.addCleanup(func() error { target.Close(); return nil })
 	return target, nil
 }
 
-func (l *loading) passes() (load.Passes, error) {
+func (l *loading) userTokens() (load.Tokens, error) {
 	if l.tokens != "" {
-		return load.FilePasses(l.tokens, l.admin)
+		return load.FileTokens(l.tokens, l.admin)
 	}
-	return load.SecretPasses(l.secret, l.issuer, l.audience)
+	return load.SecretTokens(l.secret, l.issuer, l.audience)
 }
 
-// describe says what it is that is put under load.
+// describe names the installation under load.
 func (l *loading) describe() string {
 	switch {
 	case l.urls != "":

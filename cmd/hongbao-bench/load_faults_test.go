@@ -12,7 +12,8 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// TestLoadFindsFaults puts a liar before the server, for each kind of fault.
+// TestLoadFindsFaults puts a faultProxy between the load and the server, for each kind of fault. The load must report
+// the fault.
 func TestLoadFindsFaults(t *testing.T) {
 	in := smallInstallation(t)
 	seq := regexp.MustCompile(`"id":"[^"]*","at"`)
@@ -24,20 +25,20 @@ func TestLoadFindsFaults(t *testing.T) {
 		change   func([][]byte) [][]byte
 		want     string
 	}{
-		"a lost entry":      {"chat", nth(20, func([]byte) [][]byte { return nil }), "each journal complete"},
-		"an entry twice":    {"chat", nth(20, func(l []byte) [][]byte { return [][]byte{l, l} }), "no entry twice in a journal"},
-		"another entry":     {"chat", nth(20, func(l []byte) [][]byte { return [][]byte{seq.ReplaceAll(l, []byte(`"id":"x","at"`))} }), "all journals agree"},
-		"another amount":    {"grab", eachWon(won, func(l []byte) []byte { return amount.ReplaceAll(l, []byte(`"amount":123456`)) }), "winners and sums as stored"},
-		"somebody's share":  {"grab", eachWon(won, theSame(&first)), "no share to two, no two shares to one"},
-		"an early end":      {"grab", eachWon(won, func(l []byte) []byte { return bytes.Replace(l, won, []byte(`"outcome":"empty"`), 1) }), "nobody sent away while shares are left"},
-		"another told sent": {"chat", wrongAck(), "what was acknowledged is there once"},
+		"a lost entry":     {"chat", nth(20, func([]byte) [][]byte { return nil }), "each journal complete"},
+		"an entry twice":   {"chat", nth(20, func(l []byte) [][]byte { return [][]byte{l, l} }), "no entry twice in a journal"},
+		"another entry":    {"chat", nth(20, func(l []byte) [][]byte { return [][]byte{seq.ReplaceAll(l, []byte(`"id":"x","at"`))} }), "all journals agree"},
+		"another amount":   {"grab", eachWon(won, func(l []byte) []byte { return amount.ReplaceAll(l, []byte(`"amount":123456`)) }), "winners and sums as stored"},
+		"another's share":  {"grab", eachWon(won, sameShare(&first)), "one user a share, one share a user"},
+		"an early end":     {"grab", eachWon(won, func(l []byte) []byte { return bytes.Replace(l, won, []byte(`"outcome":"empty"`), 1) }), "no refusal while shares are left"},
+		"another seq sent": {"chat", wrongAck(), "acknowledged entries are stored once"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // each waits for what does not come
-			result := lied(t, in, c.scenario, c.change)
+			t.Parallel() // each waits for missing data
+			result := loadThroughProxy(t, in, c.scenario, c.change)
 			i := slices.IndexFunc(result.Checks, func(one load.Check) bool { return one.Name == c.want })
 			if i < 0 || result.Checks[i].Held || result.OK() {
-				t.Fatalf("not found: %+v", result.Checks)
+				t.Fatalf("the fault was not found: %+v", result.Checks)
 			}
 			if err := (&loaded{Results: []load.Result{result}}).verdict(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Error(err)
@@ -46,18 +47,19 @@ func TestLoadFindsFaults(t *testing.T) {
 	}
 }
 
-// TestLoadNamesWhatIsViolated, with exit code 1.
-func TestLoadNamesWhatIsViolated(t *testing.T) {
+// TestLoadNamesViolatedChecks runs a load with a fault. The output must name the violated check, and the exit code
+// must be 1.
+func TestLoadNamesViolatedChecks(t *testing.T) {
 	in := smallInstallation(t)
-	l := newLiar(t, in.instances[0].open, nth(20, func(line []byte) [][]byte { return [][]byte{line, line} }))
-	code, out, said := run(t, "load", "--url", l.URL, "--jwt-secret", in.target.Passes.Secret, "--scenario", "chat", "--users", "10", "--room-size", "5",
+	l := newFaultProxy(t, in.instances[0].open, nth(20, func(line []byte) [][]byte { return [][]byte{line, line} }))
+	code, out, said := run(t, "load", "--url", l.URL, "--jwt-secret", in.target.Tokens.Secret, "--scenario", "chat", "--users", "10", "--room-size", "5",
 		"--rate", "50", "--duration", "400ms", "--ramp", "0s")
 	if code != 1 || !strings.Contains(said, "violated: no entry twice in a journal") || !strings.Contains(out, "no entry twice in a journal: NO, 1 times") {
 		t.Errorf("exit %d\n%s\n%s", code, out, said)
 	}
 }
 
-// eachWon changes what winners are told.
+// eachWon changes the answers to winners.
 func eachWon(won []byte, change func([]byte) []byte) func([][]byte) [][]byte {
 	return func(lines [][]byte) [][]byte {
 		for i, line := range lines {
@@ -69,8 +71,8 @@ func eachWon(won []byte, change func([]byte) []byte) func([][]byte) [][]byte {
 	}
 }
 
-// theSame tells everybody of the first winner's share, as an answer to his own command.
-func theSame(first *atomic.Pointer[[]byte]) func(line []byte) []byte {
+// sameShare gives every winner the first winner's share.
+func sameShare(first *atomic.Pointer[[]byte]) func(line []byte) []byte {
 	return func(line []byte) []byte {
 		head, rest, _ := bytes.Cut(line, []byte(`,"rpc"`))
 		kept := bytes.Clone(rest)
@@ -79,7 +81,7 @@ func theSame(first *atomic.Pointer[[]byte]) func(line []byte) []byte {
 	}
 }
 
-// wrongAck tells who has sent something that it is another entry.
+// wrongAck changes the seq in a reply to a send.
 func wrongAck() func([][]byte) [][]byte {
 	id := regexp.MustCompile(`"id":"[^"]*"`)
 	return func(lines [][]byte) [][]byte {
@@ -92,12 +94,12 @@ func wrongAck() func([][]byte) [][]byte {
 	}
 }
 
-// lied is a small load with a liar in between.
-func lied(t *testing.T, in *installation, scenario string, change func([][]byte) [][]byte) load.Result {
+// loadThroughProxy runs a small load through a faultProxy.
+func loadThroughProxy(t *testing.T, in *installation, scenario string, change func([][]byte) [][]byte) load.Result {
 	t.Helper()
-	l := newLiar(t, in.instances[0].open, change)
+	l := newFaultProxy(t, in.instances[0].open, change)
 	defer l.Close()
-	target := load.NewTarget([]string{l.URL}, in.target.Passes, nil)
+	target := load.NewTarget([]string{l.URL}, in.target.Tokens, nil)
 	defer target.Close()
 	r, err := load.Run(t.Context(), target, load.Plan{
 		Scenario: scenario, Users: 10, RoomSize: 5, Packets: 1, Shares: 8, Rate: 50, Duration: 400 * time.Millisecond,
@@ -108,17 +110,17 @@ func lied(t *testing.T, in *installation, scenario string, change func([][]byte)
 	return r
 }
 
-// TestLoadOverCuts: connections break all the time, and nothing is lost by that.
+// TestLoadOverCuts breaks many connections during a load. Nothing may be lost, and all checks must hold.
 func TestLoadOverCuts(t *testing.T) {
 	var frames, answers atomic.Int64
-	result := lied(t, smallInstallation(t), "chat", func(lines [][]byte) [][]byte {
+	result := loadThroughProxy(t, smallInstallation(t), "chat", func(lines [][]byte) [][]byte {
 		answer := bytes.Contains(bytes.Join(lines, nil), []byte(`"dup":`))
-		if frames.Add(1)%40 == 0 || answer && answers.Add(1)%4 == 0 { // who is not told that it is sent must ask again
+		if frames.Add(1)%40 == 0 || answer && answers.Add(1)%4 == 0 { // a lost reply makes the client repeat the command
 			return nil
 		}
 		return lines
 	})
 	if !result.OK() || result.Lost == 0 || result.Resent == 0 || result.Of(load.Reconnect).Count == 0 {
-		t.Errorf("%d lost, %d said again, %d came back: %+v", result.Lost, result.Resent, result.Of(load.Reconnect).Count, result.Checks)
+		t.Errorf("%d connections lost, %d commands repeated, %d reconnects: %+v", result.Lost, result.Resent, result.Of(load.Reconnect).Count, result.Checks)
 	}
 }

@@ -11,15 +11,16 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// growth is what one thing costs in ever larger houses.
+// growth has the costs of one kind of operation, for growing amounts of data.
 type growth struct {
 	Name  string    `json:"name"`
 	Costs []float64 `json:"costs"` // microseconds of all parts, one for each of grownTimes
-	Worst float64   `json:"worst"` // the dearest, to that in the smallest house
+	Worst float64   `json:"worst"` // the highest cost, relative to the smallest amount of data
 	Flat  bool      `json:"flat"`
 }
 
-// grownTimes is how large the houses are, and flatWithin what still counts as the same cost.
+// grownTimes are the amounts of data, as multiples of the smallest. A cost counts as the same up to flatWithin times
+// that with the smallest amount.
 var grownTimes = []int{1, 10, 100}
 
 const (
@@ -27,32 +28,34 @@ const (
 	growthRounds = 5
 )
 
-// smallestHouse is what is in the house at first.
-func smallestHouse() load.Size { return load.Size{Packets: 20, Rooms: 20, Members: 100, Entries: 500} }
+// smallestDataset is the first amount of data.
+func smallestDataset() load.Size {
+	return load.Size{Packets: 20, Rooms: 20, Members: 100, Entries: 500}
+}
 
-// grow measures the same in houses of each size, one after the other in each round: what else the machine does in that minute
-// hits all of them. Each house has an installation of its own.
-func grow(ctx context.Context, install func() (*installation, error), smallest load.Size, rounds int, effort float64, tell load.Tell) ([]growth, error) {
-	var houses []*load.House
+// grow measures the same operations with each amount of data, one after the other in each round, so that other load of the
+// machine affects all of them. Each amount has an installation of its own.
+func grow(ctx context.Context, install func() (*installation, error), smallest load.Size, rounds int, effort float64, logf load.Logf) ([]growth, error) {
+	var datasets []*load.Dataset
 	for _, times := range grownTimes {
-		h, err := fill(ctx, install, smallest.Times(times), effort, tell)
+		h, err := fill(ctx, install, smallest.Times(times), effort, logf)
 		if err != nil {
-			return nil, fmt.Errorf("fill a house: %w", err)
+			return nil, fmt.Errorf("fill an installation: %w", err)
 		}
-		houses = append(houses, h)
+		datasets = append(datasets, h)
 	}
 	all := []growth{{Name: "grab"}, {Name: "delivery"}, {Name: "connection"}, {Name: "history page"}}
-	measured := make([][][]float64, len(all)) // of each, in each house, in each round
+	measured := make([][][]float64, len(all)) // by operation, amount and round
 	for i := range all {
-		measured[i] = make([][]float64, len(houses))
+		measured[i] = make([][]float64, len(datasets))
 	}
 	for round := range rounds {
-		for n, h := range houses {
+		for n, h := range datasets {
 			c, err := h.Measure(ctx, effort)
 			if err != nil {
 				return nil, err
 			}
-			tell("round %d of %d, %dx: a grab %v, a delivery %v, a connection %v, a history page %v", round+1, rounds, grownTimes[n], c.Grab, c.Delivery, c.Connection, c.Page)
+			logf("round %d of %d, %dx: a grab %v, a delivery %v, a connection %v, a history page %v", round+1, rounds, grownTimes[n], c.Grab, c.Delivery, c.Connection, c.Page)
 			for i, cost := range []time.Duration{c.Grab, c.Delivery, c.Connection, c.Page} {
 				measured[i][n] = append(measured[i][n], float64(cost)/float64(time.Microsecond))
 			}
@@ -68,14 +71,14 @@ func grow(ctx context.Context, install func() (*installation, error), smallest l
 	return all, nil
 }
 
-// fill makes a house of a size, in which everything has happened once.
-func fill(ctx context.Context, install func() (*installation, error), size load.Size, effort float64, tell load.Tell) (*load.House, error) {
+// fill creates the data of a size, and runs every operation once.
+func fill(ctx context.Context, install func() (*installation, error), size load.Size, effort float64, logf load.Logf) (*load.Dataset, error) {
 	in, err := install()
 	if err != nil {
 		return nil, err
 	}
-	tell("filling a house: %d packets, %d rooms, %d members, %d entries", size.Packets, size.Rooms, size.Members, size.Entries)
-	h, err := load.NewHouse(ctx, in.target)
+	logf("filling an installation: %d packets, %d rooms, %d members, %d entries", size.Packets, size.Rooms, size.Members, size.Entries)
+	h, err := load.NewDataset(ctx, in.target)
 	if err == nil {
 		err = h.Grow(ctx, size)
 	}
@@ -95,7 +98,7 @@ func (g *growth) judge() {
 
 func growthTable(w io.Writer, all []growth) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprint(t, "cost, µs of all parts\t") // it keeps its first error for Flush
+	_, _ = fmt.Fprint(t, "cost, µs of all parts\t") // a tabwriter keeps its first error for Flush
 	for _, times := range grownTimes {
 		_, _ = fmt.Fprintf(t, "%dx\t", times)
 	}

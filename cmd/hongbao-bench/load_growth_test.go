@@ -9,11 +9,11 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// TestGrowth fills a very small house.
+// TestGrowth measures very small amounts of data.
 func TestGrowth(t *testing.T) {
 	in := smallInstallation(t)
 	install := func() (*installation, error) { return in, nil }
-	all, err := grow(t.Context(), install, load.Size{Packets: 1, Rooms: 1, Members: 1, Entries: 2}, 1, 1, t.Logf) // with less a part may cost less than a tick of /proc
+	all, err := grow(t.Context(), install, load.Size{Packets: 1, Rooms: 1, Members: 1, Entries: 2}, 1, 1, t.Logf) // with less, a part may use less than a tick of /proc
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%+v\n%s", g, out.String())
 		}
 	}
-	if page, err := (&loaded{Growth: all}).page(); err != nil || !bytes.Contains(page, []byte("What growing costs")) {
+	if page, err := (&loaded{Growth: all}).page(); err != nil || !bytes.Contains(page, []byte("Cost with growing data")) {
 		t.Errorf("the page: %v", err)
 	}
 	for worst, flat := range map[float64]bool{1.2: true, 1.3: false} {

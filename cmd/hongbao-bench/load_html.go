@@ -7,11 +7,11 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// shortTitle is a name for a plan that fits over a column.
+// shortTitle returns a plan's name that fits over a column.
 func shortTitle(p load.Plan) string {
 	pace := report.Amount(p.Rate) + "/s"
 	if p.Closed {
-		pace = "flat out"
+		pace = "closed loop"
 	}
 	switch {
 	case p.Scenario == "grab" && p.Packets > 1 && !p.Closed:
@@ -24,10 +24,10 @@ func shortTitle(p load.Plan) string {
 	return p.Scenario
 }
 
-// carried are the figures that one came for: the most of each kind that any of the plans has brought.
+// carried returns the main figures: the highest rate of each kind over all plans.
 func (l *loaded) carried() (all []report.Figure) {
 	for _, kind := range []struct{ series, name string }{
-		{load.Won, "Grabs won a second"}, {load.Delivered, "Messages delivered a second"}, {load.Reconnect, "Users back a second, after a storm"},
+		{load.Won, "Grabs won a second"}, {load.Delivered, "Messages delivered a second"}, {load.Reconnect, "Users reconnected a second, after a storm"},
 	} {
 		var most load.Figures
 		var where string
@@ -46,9 +46,9 @@ func (l *loaded) carried() (all []report.Figure) {
 	return all
 }
 
-// secondsSection is how each load went on; false when there is nothing to draw.
+// secondsSection draws each load over time; false when there is nothing to draw.
 func (l *loaded) secondsSection() (section report.Section, ok bool) {
-	second := report.Axis{Name: "time since the beginning", Seconds: true}
+	second := report.Axis{Name: "time since the start", Seconds: true}
 	var parts report.Group
 	for _, r := range l.Results {
 		rates := secondBySecond(r, func(f load.Figures) float64 { return f.PerSecond })
@@ -57,13 +57,13 @@ func (l *loaded) secondsSection() (section report.Section, ok bool) {
 			continue
 		}
 		parts = append(parts,
-			report.Section{Title: shortTitle(r.Plan) + ": how many", Body: report.Lines{X: second, Y: report.Axis{Name: "a second"}, Series: rates}},
-			report.Section{Title: shortTitle(r.Plan) + ": how long", Body: report.Lines{X: second, Y: report.Axis{Name: "p99", Seconds: true}, Series: waits}})
+			report.Section{Title: shortTitle(r.Plan) + ": rates", Body: report.Lines{X: second, Y: report.Axis{Name: "a second"}, Series: rates}},
+			report.Section{Title: shortTitle(r.Plan) + ": latencies", Body: report.Lines{X: second, Y: report.Axis{Name: "p99", Seconds: true}, Series: waits}})
 	}
-	return report.Section{Title: "Second by second", Says: "The users come first; then the load begins.", Body: parts}, len(parts) > 0
+	return report.Section{Title: "Second by second", Says: "First the users connect; then the load begins.", Body: parts}, len(parts) > 0
 }
 
-// secondBySecond is a line for each series. A second in which it brought nothing is a gap.
+// secondBySecond returns a line for each series. A second without values is a gap.
 func secondBySecond(r load.Result, of func(load.Figures) float64) (all []report.Series) {
 	at := map[string]int{}
 	for _, m := range r.Timeline {

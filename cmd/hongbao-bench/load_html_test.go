@@ -28,7 +28,7 @@ func TestLoadPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	wants(t, page, "grab, 5 packets, 1,000/s", "grab, hot, flat out", "<strong>2,500</strong>", "grab, hot, flat out; p99 7.5 ms",
+	wants(t, page, "grab, 5 packets, 1,000/s", "grab, hot, closed loop", "<strong>2,500</strong>", "grab, hot, closed loop; p99 7.5 ms",
 		"<strong>2 of 3</strong>", "entry 4 comes after 5", "redis: its one thread is busy", "17 ms", "1,500", "hongbao-bench load",
 		"<th scope=\"col\" class=\"number\">redis", "72.2", "12.0")
 	if n := strings.Count(page, `<polyline`); n != 2 {

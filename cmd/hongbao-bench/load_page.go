@@ -9,10 +9,10 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// page is the report with charts.
+// page returns the report with charts.
 func (l *loaded) page() ([]byte, error) {
 	r := report.Report{
-		Title: "What hongbao carries", Subtitle: l.Installation + ", " + l.At.Format(time.RFC1123),
+		Title: "Load test of hongbao", Subtitle: l.Installation + ", " + l.At.Format(time.RFC1123),
 		Hardware: []report.Fact{
 			{Name: "Processor", Value: fmt.Sprintf("%d cores, %s", l.Hardware.Cores, l.Hardware.CPU)},
 			{Name: "Memory", Value: fmt.Sprintf("%.0f GiB", float64(l.Hardware.Memory)/(1<<30))},
@@ -35,7 +35,7 @@ func (l *loaded) page() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// checkedFigure says how much of what was checked held.
+// checkedFigure returns how many of the checks held.
 func (l *loaded) checkedFigure() report.Figure {
 	checked, held := 0, 0
 	for _, r := range l.Results {
@@ -59,7 +59,7 @@ func (l *loaded) ratesSection() report.Section {
 			bars.Bars = append(bars.Bars, report.Bar{Name: f.Name, Note: shortTitle(r.Plan), Value: f.PerSecond, Ours: true})
 		}
 	}
-	return report.Section{Title: "How much", Body: bars, Says: "Where a rate was asked this is that rate, kept; what goes as fast as it can says so."}
+	return report.Section{Title: "Rates", Body: bars, Says: "An open load shows the rate that was asked for and kept. A closed loop is marked as such."}
 }
 
 func (l *loaded) latenciesSection() report.Section {
@@ -72,10 +72,10 @@ func (l *loaded) latenciesSection() report.Section {
 			})
 		}
 	}
-	return report.Section{Title: "How long it takes", Body: rows, Says: "From when each request was due, said or not: who is late pays for it."}
+	return report.Section{Title: "Latencies", Body: rows, Says: "From the time at which each request was due, so a late request counts with its delay."}
 }
 
-// checksSection has a row for each load, and a column for whatever any of them has checked.
+// checksSection has a row for each load, and a column for each check of any of them.
 func (l *loaded) checksSection() report.Section {
 	m := report.Matrix{Brief: true}
 	column := map[string]int{}
@@ -96,17 +96,17 @@ func (l *loaded) checksSection() report.Section {
 		}
 		m.Rows = append(m.Rows, row)
 	}
-	return report.Section{Title: "What held", Body: m, Says: "Looked at while it ran, and once more beside what is stored when it was over."}
+	return report.Section{Title: "What held", Body: m, Says: "Checked during the run, and once more against the stored data at the end."}
 }
 
 func seen(c load.Check) string {
 	if c.Held {
-		return fmt.Sprintf("%d looked at", c.Seen)
+		return fmt.Sprintf("%d checked", c.Seen)
 	}
 	return fmt.Sprintf("%d times: %s", c.Faults, c.Detail)
 }
 
-// growthSection is what things cost in ever larger houses.
+// growthSection shows the costs with growing amounts of data.
 func (l *loaded) growthSection() report.Section {
 	t := report.Table{Columns: []report.Column{{Name: "cost, µs"}}}
 	for _, times := range grownTimes {
@@ -121,7 +121,7 @@ func (l *loaded) growthSection() report.Section {
 		t.Rows = append(t.Rows, append(row, fmt.Sprintf("%.2f×", g.Worst)))
 	}
 	return report.Section{
-		Title: "What growing costs", Body: t,
-		Says: "Processor time of all parts, with so many times as many packets, rooms, members and entries in the house. What stays within 1.25 times is flat.",
+		Title: "Cost with growing data", Body: t,
+		Says: "Processor time of all parts, with so many times as many packets, rooms, members and entries. A cost within 1.25 times is flat.",
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// partsSection has a row for each load, and a column for whatever any of them was carried by.
+// partsSection has a row for each load, and a column for each part of the installation.
 func (l *loaded) partsSection() report.Section {
 	var names []string
 	for _, r := range l.Results {
@@ -31,12 +31,12 @@ func (l *loaded) partsSection() report.Section {
 		t.Rows = append(t.Rows, append(row, r.Bottleneck))
 	}
 	return report.Section{
-		Title: "Where the time goes", Body: t,
-		Says: "Processor time of each part for one operation of the load, in microseconds: what all of them together take is what a core must give.",
+		Title: "CPU time by part", Body: t,
+		Says: "Processor time of each part for one operation of the load, in microseconds. The sum is the time that a core must give.",
 	}
 }
 
-// microsOf is what a part takes for one operation; empty when the load has no such part.
+// microsOf formats the time of a part for one operation; empty when the load has no such part.
 func microsOf(parts []load.Part, name string) string {
 	i := slices.IndexFunc(parts, func(p load.Part) bool { return p.Name == name })
 	if i < 0 {

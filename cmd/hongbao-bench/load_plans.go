@@ -6,7 +6,7 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// plans to play.
+// plans returns the plans that the flags ask for.
 func (l *loading) plans() []load.Plan {
 	if l.plan.Scenario != mixed {
 		return []load.Plan{l.plan}

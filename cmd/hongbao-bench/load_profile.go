@@ -15,8 +15,8 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// profiled writes where the processors are while a load is measured, here and in each instance of ours, into files of a
-// folder for `go tool pprof`.
+// profiled returns a function that writes CPU profiles of a measured load, of this process and of each of our instances, into
+// files of a folder for `go tool pprof`.
 func profiled(ctx context.Context, folder string, instances []*instance) func(load.Plan, func() error) error {
 	played := 0
 	return func(p load.Plan, play func() error) error {
@@ -52,7 +52,7 @@ func profileHere(name string, play func() error) error {
 	return errors.Join(err, file.Close())
 }
 
-// profile has the instance profile itself for so long.
+// profile lets the instance profile itself for the given time.
 func (i *instance) profile(ctx context.Context, name string, lasting time.Duration) error {
 	url := fmt.Sprintf("%sdebug/pprof/profile?seconds=%d", i.ops, int(max(lasting, time.Second).Seconds()))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -63,7 +63,7 @@ func (i *instance) profile(ctx context.Context, name string, lasting time.Durati
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // it is only read
+	defer response.Body.Close() //nolint:errcheck // only read
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", url, response.Status)

@@ -14,35 +14,36 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// liar stands between users and a server, and changes what they hear: change gets each frame's lines.
-type liar struct {
+// faultProxy is a proxy between users and a server. It passes the lines of each frame that the server sends to change,
+// and sends the result instead.
+type faultProxy struct {
 	*httptest.Server
 	upstream string
-	change   func(lines [][]byte) [][]byte // nil: hang up
+	change   func(lines [][]byte) [][]byte // nil: close the connection
 }
 
-func newLiar(t *testing.T, upstream string, change func(lines [][]byte) [][]byte) *liar {
+func newFaultProxy(t *testing.T, upstream string, change func(lines [][]byte) [][]byte) *faultProxy {
 	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &liar{upstream: "ws" + strings.TrimPrefix(upstream, "http") + "v1/socket", change: change}
+	l := &faultProxy{upstream: "ws" + strings.TrimPrefix(upstream, "http") + "v1/socket", change: change}
 	honest := httputil.NewSingleHostReverseProxy(target)
 	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/socket" {
 			honest.ServeHTTP(w, r)
 			return
 		}
-		l.between(w, r)
+		l.proxy(w, r)
 	}))
 	t.Cleanup(l.Close)
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 	return l
 }
 
-// between passes frames on, one socket for each.
-func (l *liar) between(w http.ResponseWriter, r *http.Request) {
+// proxy passes frames on, with one upstream socket for each client socket.
+func (l *faultProxy) proxy(w http.ResponseWriter, r *http.Request) {
 	server, _, err := websocket.DefaultDialer.DialContext(context.Background(), l.upstream, nil)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
@@ -77,7 +78,7 @@ func (l *liar) between(w http.ResponseWriter, r *http.Request) {
 
 var pub = []byte(`"pub":`)
 
-// nth changes one publication, and nothing else.
+// nth changes one publication only.
 func nth(n int64, change func(line []byte) [][]byte) func([][]byte) [][]byte {
 	var seen atomic.Int64
 	return func(lines [][]byte) (changed [][]byte) {

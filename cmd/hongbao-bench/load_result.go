@@ -16,7 +16,7 @@ import (
 	"hongbao/cmd/hongbao-bench/load"
 )
 
-// loaded is all that came of a load.
+// loaded is the result of a load.
 type loaded struct {
 	At           time.Time     `json:"at"`
 	Hardware     load.Hardware `json:"hardware"`
@@ -26,7 +26,7 @@ type loaded struct {
 	Growth       []growth      `json:"growth,omitempty"`
 }
 
-// table writes the results for people.
+// table prints the results.
 func (l *loaded) table(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s, on %s\n", l.Installation, l.Hardware); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (l *loaded) table(w io.Writer) error {
 
 func resultTable(w io.Writer, r load.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	say := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format, args...) } // it keeps its first error for Flush
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format, args...) } // a tabwriter keeps its first error for Flush
 	say("\n%s\n", title(r.Plan))
 	say("  what\tcount\ta second\tp50 ms\tp90 ms\tp99 ms\tp99.9 ms\tmax ms\n")
 	for _, f := range r.Series {
@@ -54,7 +54,7 @@ func resultTable(w io.Writer, r load.Result) error {
 		}
 		say("%.1f\n", f.Max)
 	}
-	say("  where the time goes\tµs a %s\tcores\tMiB\tKiB a user\n", r.Operation)
+	say("  CPU time by part\tµs a %s\tcores\tMiB\tKiB a user\n", r.Operation)
 	for _, p := range r.Parts {
 		say("  %s\t%.1f\t%.2f\t%s\n", p.Name, p.Micros, p.Cores, memoryOf(p, r.Plan.Users))
 	}
@@ -66,7 +66,7 @@ func resultTable(w io.Writer, r load.Result) error {
 		switch {
 		case !c.Held:
 			say("  %s: NO, %s\n", c.Name, seen(c))
-		case c.Seen > 0: // else there was nothing to look at
+		case c.Seen > 0: // otherwise there was nothing to check
 			say("  %s: yes (%s)\n", c.Name, seen(c))
 		}
 	}
@@ -88,11 +88,11 @@ func counted(errors map[string]int64) string {
 	return strings.Join(list, ", ")
 }
 
-// title says in a line what was played.
+// title describes a plan in one line.
 func title(p load.Plan) string {
 	pace := fmt.Sprintf("%.0f a second for %v", p.Rate, p.Duration)
 	if p.Closed {
-		pace = fmt.Sprintf("as fast as it goes for %v", p.Duration)
+		pace = fmt.Sprintf("closed loop for %v", p.Duration)
 	}
 	switch p.Scenario {
 	case "grab":
@@ -104,12 +104,12 @@ func title(p load.Plan) string {
 	case "chat":
 		return fmt.Sprintf("chat: %d users in rooms of %d, %s", p.Users, p.RoomSize, pace)
 	case "storm":
-		return fmt.Sprintf("storm: %d users in rooms of %d come back at once, to %d entries missed", p.Users, p.RoomSize, p.Missed)
+		return fmt.Sprintf("storm: %d users in rooms of %d reconnect at once, with %d missed entries", p.Users, p.RoomSize, p.Missed)
 	}
 	return fmt.Sprintf("%s: %d users for %v", p.Scenario, p.Users, p.Duration)
 }
 
-// files writes what was asked for.
+// files writes the files that were asked for.
 func (l *loaded) files(jsonFile, htmlFile string) error {
 	text, err := json.MarshalIndent(l, "", "  ")
 	if err == nil && jsonFile != "" {
@@ -125,13 +125,13 @@ func (l *loaded) files(jsonFile, htmlFile string) error {
 }
 
 func writeFile(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // reports are for everybody
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // reports are for everyone
 		return err
 	}
 	return os.WriteFile(name, content, 0o644) //nolint:gosec // as above
 }
 
-// verdict is an error that names what did not hold.
+// verdict returns an error that names the checks that failed.
 func (l *loaded) verdict() error {
 	var wrong []error
 	for _, r := range l.Results {

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"hongbao/cmd/hongbao-bench/load"
-	"hongbao/web"
+	"hongbao/store/enginetest"
+	"hongbao/web/auth"
 )
 
-// TestLoad plays each scenario in small: on one process with everything in it, and on two over Redis and Postgres.
+// TestLoad runs each scenario at small scale: embedded, and on two instances over Redis and Postgres.
 func TestLoad(t *testing.T) {
 	binary := builtHongbao(t)
 	for _, args := range []string{
@@ -29,13 +30,16 @@ func TestLoad(t *testing.T) {
 		"--scenario storm --users 40 --room-size 10 --missed 5 --instances 2",
 	} {
 		t.Run(args, func(t *testing.T) {
-			t.Parallel() // most of the time servers are started, or something is waited for
+			if strings.Contains(args, "--instances") {
+				enginetest.Need(t, "Redis and Postgres")
+			}
+			t.Parallel() // most of the time servers start, or the test waits
 			playLoad(t, args+" --ramp 100ms --hongbao "+binary)
 		})
 	}
 }
 
-// playLoad plays a load, and looks at all that comes of it.
+// playLoad runs a load and checks its output.
 func playLoad(t *testing.T, args string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,10 +62,10 @@ func playLoad(t *testing.T, args string) {
 	}
 }
 
-// checkLoaded sees that the load did what it was to do, and looked at it.
+// checkLoaded checks that the load did its work, and that its checks were made.
 func checkLoaded(t *testing.T, args string, r load.Result, out string) {
 	t.Helper()
-	want := map[string][]int64{ // series, and how much of it at least
+	want := map[string][]int64{ // series, and the least count
 		"idle":  {20, 0},
 		"chat":  {20, 20}, // a busy machine answers few in so short a time
 		"grab":  {40, 20},
@@ -76,7 +80,7 @@ func checkLoaded(t *testing.T, args string, r load.Result, out string) {
 	}
 	for _, c := range r.Checks {
 		idle := r.Plan.Scenario == "idle" && c.Seen == 0
-		grab := r.Plan.Scenario == "grab" && c.Name == "what was acknowledged is there once"
+		grab := r.Plan.Scenario == "grab" && c.Name == "acknowledged entries are stored once"
 		books := c.Name == "the books balance" && r.Plan.Scenario != "grab"
 		if !c.Held || c.Seen == 0 && !idle && !grab && !books && !(r.Plan.Scenario == "storm" && strings.HasPrefix(c.Name, "every command")) {
 			t.Errorf("%s: %+v", args, c)
@@ -87,10 +91,10 @@ func checkLoaded(t *testing.T, args string, r load.Result, out string) {
 	}
 }
 
-// TestLoadOfOthers takes what runs already, by its secret or with ready tokens.
-func TestLoadOfOthers(t *testing.T) {
+// TestLoadOfRunningInstallation loads a running installation, by its secret and with ready tokens.
+func TestLoadOfRunningInstallation(t *testing.T) {
 	in := smallInstallation(t)
-	secret, url := in.target.Passes.Secret, in.instances[0].open
+	secret, url := in.target.Tokens.Secret, in.instances[0].open
 	pid := fmt.Sprintf("server=%d", in.instances[0].cmd.Process.Pid)
 	args := []string{"load", "--url", url, "--scenario", "grab", "--users", "10", "--shares", "5", "--rate", "50", "--duration", "300ms", "--ramp", "0s"}
 	code, out, said := run(t, append(args, "--jwt-secret", secret, "--pid", pid)...)
@@ -103,7 +107,7 @@ func TestLoadOfOthers(t *testing.T) {
 	}
 	args[4] = "chat"
 	code, out, said = run(t, append(args, "--token-file", tokens)...)
-	if code != 0 || !strings.Contains(said, "books are not read") || strings.Contains(out, "books balance") {
+	if code != 0 || !strings.Contains(said, "books are not checked") || strings.Contains(out, "books balance") {
 		t.Errorf("by tokens: exit %d\n%s\n%s", code, out, said)
 	}
 	code, _, said = run(t, "load", "--url", url, "--scenario", "idle", "--users", "11", "--token-file", tokens)
@@ -117,7 +121,7 @@ func mint(t *testing.T, secret string, users int) string {
 	t.Helper()
 	var b strings.Builder
 	for i := range users {
-		token, err := web.MintToken([]byte(secret), web.Claims{User: fmt.Sprint("u-", i)}, time.Hour)
+		token, err := auth.Sign([]byte(secret), auth.Claims{User: fmt.Sprint("u-", i)}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +133,7 @@ func mint(t *testing.T, secret string, users int) string {
 func TestLoadNotUnderstood(t *testing.T) {
 	for args, want := range map[string]string{
 		"--scenario party":                                   "party",
-		"--users 5":                                          "--users goes with one --scenario",
+		"--users 5":                                          "--users needs one --scenario",
 		"--scenario chat --users 0":                          "--users must be at least 1",
 		"--scenario chat --users 1000000":                    "ulimit",
 		"--scenario chat --room-size 0":                      "--room-size",
@@ -140,14 +144,14 @@ func TestLoadNotUnderstood(t *testing.T) {
 		"--scenario storm --missed -1":                       "--missed",
 		"--scenario chat --ramp -1s":                         "--ramp",
 		"--url http://127.0.0.1:1":                           "--jwt-secret or --token-file",
-		"--url http://x --jwt-secret s --embedded":           "--embedded goes without --url",
-		"--jwt-secret s":                                     "--jwt-secret goes with --url",
-		"--pid server=1":                                     "--pid goes with --url",
+		"--url http://x --jwt-secret s --embedded":           "--embedded cannot be combined with --url",
+		"--jwt-secret s":                                     "--jwt-secret needs --url",
+		"--pid server=1":                                     "--pid needs --url",
 		"--instances 0":                                      "--instances",
-		"--embedded --instances 2":                           "--embedded is one",
+		"--embedded --instances 2":                           "--embedded allows one",
 		"--url http://x --jwt-secret short":                  "32",
 		"--url http://x --token-file /nowhere/at":            "nowhere",
-		"--url http://x --jwt-secret s --admin-token-file f": "--admin-token-file goes with --token-file",
+		"--url http://x --jwt-secret s --admin-token-file f": "--admin-token-file needs --token-file",
 		"--growth --users 3":                                 "--users",
 		"--growth --url http://x --jwt-secret s":             "--growth starts",
 	} {
@@ -160,7 +164,7 @@ func TestLoadNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestLoadIsInterrupted: it ends at once, and nothing is left.
+// TestLoadIsInterrupted checks that an interrupted load ends at once and leaves nothing behind.
 func TestLoadIsInterrupted(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()

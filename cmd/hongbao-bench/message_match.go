@@ -13,9 +13,9 @@ const (
 	aText          = "新年快乐! happy new year to everybody in this room, and may all your packets be lucky ones"
 )
 
-// playMessage has messages into one hot room committed with fsync and then acknowledged: by three instances on one
+// playMessage measures messages into one hot room, committed with fsync and then acknowledged: by three instances on one
 // database, and by one transaction a message.
-func playMessage(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+func playMessage(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	pg, err := s.postgres(ctx)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"hongbao/store/loopback"
 )
 
-// instancesSide sends through three services with a store each, which know nothing of one another.
-func instancesSide(ctx context.Context, e *engines, s *site, pg *loopback.Postgres) (measure.Side, error) {
+// instancesSide sends through three services, each with a store of its own and without a bus.
+func instancesSide(ctx context.Context, e *engines, s *testbed, pg *loopback.Postgres) (measure.Side, error) {
 	url, err := pg.NewDatabase(ctx)
 	if err != nil {
 		return measure.Side{}, err
@@ -20,12 +20,12 @@ func instancesSide(ctx context.Context, e *engines, s *site, pg *loopback.Postgr
 		if err != nil {
 			return measure.Side{}, err
 		}
-		service := chat.New(store, silence{}, chat.Options{Log: s.log})
-		s.later(func() error { service.Stop(); return nil })
+		service := chat.New(store, discardPublisher{}, chat.Options{Log: s.log})
+		s.addCleanup(func() error { service.Stop(); return nil })
 		rooms[i] = service
 	}
-	members := people(messageCallers)
-	room, err := fullRoom(ctx, rooms[0], members)
+	members := newUsers(messageCallers)
+	room, err := newFullRoom(ctx, rooms[0], members)
 	if err != nil {
 		return measure.Side{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// The tables of a chat that has one transaction for each message: as narrow as can be, with the same keys as ours.
+// singleMessageTables is a chat with one transaction a message: as narrow as possible, with the same keys as ours.
 const singleMessageTables = `
 	create table room (id text primary key, last_seq bigint not null);
 	insert into room values ('hall', 0);

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// oneCore has this process use one core: number n, from 0, of those that it may use. Where there is no `taskset`, or no such
-// core, it is some one at a time.
+// oneCore pins this process to one core: the n-th, from 0, of those that it may use. Without the program taskset, or
+// without such a core, it sets GOMAXPROCS to 1 instead.
 func oneCore(ctx context.Context, n int) (undo func()) {
 	threads := runtime.GOMAXPROCS(1)
 	all := cores(ctx)
 	one := all
 	for range n {
-		one &= one - 1 // without the first
+		one &= one - 1 // drop the lowest bit
 	}
-	one &= -one // nothing but the first
+	one &= -one // keep the lowest bit only
 	useCores(ctx, one)
 	return func() {
 		useCores(context.WithoutCancel(ctx), all)
@@ -26,9 +26,9 @@ func oneCore(ctx context.Context, n int) (undo func()) {
 	}
 }
 
-// cores are those that this process may use, a bit for each; 0: unknown.
+// cores returns a bit mask of the cores that this process may use; 0: unknown.
 func cores(ctx context.Context) uint64 {
-	out, err := exec.CommandContext(ctx, "taskset", "-p", strconv.Itoa(os.Getpid())).Output() //nolint:gosec // our own number
+	out, err := exec.CommandContext(ctx, "taskset", "-p", strconv.Itoa(os.Getpid())).Output() //nolint:gosec // our own process id
 	if err != nil {
 		return 0
 	}
@@ -40,9 +40,9 @@ func cores(ctx context.Context) uint64 {
 	return all
 }
 
-// useCores has all threads of this process use them, and those to come, too; 0: as they do.
+// useCores pins all threads of this process, present and future, to the cores of the mask; 0: no change.
 func useCores(ctx context.Context, mask uint64) {
 	if mask != 0 {
-		_ = exec.CommandContext(ctx, "taskset", "-ap", strconv.FormatUint(mask, 16), strconv.Itoa(os.Getpid())).Run() //nolint:gosec // our own number
+		_ = exec.CommandContext(ctx, "taskset", "-ap", strconv.FormatUint(mask, 16), strconv.Itoa(os.Getpid())).Run() //nolint:gosec // our own process id
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"hongbao/redpacket"
 )
 
-// playOpen asks what it costs that many packets are open: the same grabs, of some packets, with nothing else open
-// and with very many others; meanwhile someone asks every 200 ms what is due, as each instance does.
-func playOpen(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+// playOpen measures what open packets cost. It makes the same grabs of some packets, first with nothing else open and
+// then with very many other open packets. Meanwhile the pool is asked every 200 ms for due packets, as each instance
+// does.
+func playOpen(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	few, err := openSide(ctx, e, s, e.size.packets)
 	if err != nil {
 		return nil, err
@@ -24,13 +25,14 @@ func playOpen(ctx context.Context, e *engines, s *site) ([]measure.Result, error
 	}
 	result, err := e.match(ctx, measure.Match{
 		Name: fmt.Sprintf("%d packets of %d open, 200 callers", e.size.packets, e.size.open), Unit: "grabs", Ours: many, Peer: few,
-		Asked: measure.Asked{AtLeast: 0.8}, // 25 % more a grab
+		Asked: measure.Asked{AtLeast: 0.8}, // at most 25 % more time for a grab
 	})
 	return []measure.Result{result}, err
 }
 
-// openSide has a Redis of its own, so that the others are open all the time.
-func openSide(ctx context.Context, e *engines, s *site, open int) (measure.Side, error) {
+// openSide is the side with this number of other open packets. It has a Redis of its own, so that they stay open in
+// all rounds.
+func openSide(ctx context.Context, e *engines, s *testbed, open int) (measure.Side, error) {
 	grabbed := batch{packets: e.size.packets, shares: 100}
 	r, err := s.redis(ctx)
 	if err != nil {
@@ -60,11 +62,12 @@ func openSide(ctx context.Context, e *engines, s *site, open int) (measure.Side,
 	}}, nil
 }
 
-// whileAsked asks the pool what is due until play is over, and gives the first failure.
+// whileAsked runs play and meanwhile calls pool.Due every 200 ms. It returns the first error of Due, after which Due
+// is not called again; play still finishes.
 func whileAsked(ctx context.Context, pool redpacket.Pool, play func()) (failed error) {
 	over := make(chan struct{})
-	var asking sync.WaitGroup
-	asking.Go(func() {
+	var repeating sync.WaitGroup
+	repeating.Go(func() {
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
 		for failed == nil {
@@ -80,6 +83,6 @@ func whileAsked(ctx context.Context, pool redpacket.Pool, play func()) (failed e
 	})
 	play()
 	close(over)
-	asking.Wait()
+	repeating.Wait()
 	return failed
 }

@@ -10,8 +10,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// gatedLedger is our ledger behind the gate that the published schemes have before their SQL, so that the same scenario
-// stops, or kills, ours at the same place.
+// gatedLedger is our ledger behind the gate that the published schemes also have. With it, a scenario stops or kills
+// our service at the same step as a scheme.
 type gatedLedger struct {
 	redpacket.Ledger
 
@@ -27,7 +27,7 @@ func (l gatedLedger) pass(ctx context.Context) error {
 }
 
 // Send implements redpacket.Ledger.
-func (l gatedLedger) Send(ctx context.Context, o redpacket.Order) (redpacket.Sent, error) {
+func (l gatedLedger) Send(ctx context.Context, o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if err := l.pass(ctx); err != nil {
 		return redpacket.Sent{}, err
 	}
@@ -35,9 +35,9 @@ func (l gatedLedger) Send(ctx context.Context, o redpacket.Order) (redpacket.Sen
 }
 
 // Settle implements redpacket.Ledger.
-func (l gatedLedger) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
+func (l gatedLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
 	if err := l.pass(ctx); err != nil {
-		return nil, err
+		return redpacket.AllUnsettled(len(claims), err)
 	}
 	return l.Ledger.Settle(ctx, claims)
 }

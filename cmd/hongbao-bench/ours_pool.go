@@ -13,8 +13,8 @@ import (
 	"hongbao/store/redisstore"
 )
 
-// poolScheme is ours without a ledger: Redis decides, and nothing is stored. What it has granted waits in the outbox
-// until Run takes it out, as the ledger's writer does.
+// poolScheme is our pool without a ledger: Redis decides, and nothing is stored. Claims stay in the outbox until Run
+// acknowledges them, as the service does after a commit.
 type poolScheme struct {
 	store *redisstore.Store
 	pool  redpacket.Pool
@@ -28,18 +28,18 @@ var _ schemes.Scheme = (*poolScheme)(nil)
 
 func oursPool(log *slog.Logger) schemes.Named {
 	return schemes.Named{
-		Name: "pool", From: "ours", Decides: "one script for all who grab at once", Stores: "nothing: the half in Redis alone",
+		Name: "pool", From: "ours", Decides: "one script for many concurrent grabs", Stores: "nothing: the part in Redis only",
 		Make: func(e schemes.Engines) (schemes.Scheme, error) {
 			store, err := redisstore.Open(context.Background(), e.RedisURL, log)
 			if err != nil {
 				return nil, err
 			}
-			return &poolScheme{store: store, pool: store.Pool(), acks: make(chan redpacket.Claim, leg), packets: map[string]schemes.Packet{}}, nil
+			return &poolScheme{store: store, pool: store.Pool(), acks: make(chan redpacket.Claim, segment), packets: map[string]schemes.Packet{}}, nil
 		},
 	}
 }
 
-// ref of a packet of the scheme: in the pool it has the same id.
+// ref returns the pool's name of a packet, which has the same id.
 func (*poolScheme) ref(packet string) redpacket.Ref {
 	return redpacket.Ref{ID: packet, Partition: int(crc32.ChecksumIEEE([]byte(packet)) % redpacket.Partitions)}
 }
@@ -75,10 +75,10 @@ func (s *poolScheme) Grab(ctx context.Context, packet, user string) (schemes.Ans
 	case redpacket.IsClosed, redpacket.IsLate:
 		return schemes.Answer{Verdict: schemes.Unknown}, nil
 	}
-	return schemes.Answer{}, errors.New("the pool is busy, or has lost the packet")
+	return schemes.Answer{}, errors.New("the pool is busy or has lost the packet")
 }
 
-// Run implements schemes.Scheme: it takes what was granted out of the outbox.
+// Run implements schemes.Scheme: it acknowledges the claims in the outbox.
 func (s *poolScheme) Run(ctx context.Context) error {
 	claims := make([]redpacket.Claim, 0, 500)
 	for {
@@ -103,5 +103,5 @@ func (*poolScheme) Stored(context.Context, string) (schemes.Book, error) {
 	return schemes.Book{}, schemes.ErrNotFound
 }
 
-// Close closes its connections.
+// Close closes the connections.
 func (s *poolScheme) Close() error { return s.store.Close() }

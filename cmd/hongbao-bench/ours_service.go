@@ -16,13 +16,13 @@ import (
 	"hongbao/store/redisstore"
 )
 
-// serviceScheme is ours as it runs in an instance of the server: Redis decides, Postgres commits, and then one is
-// answered. Whoever grabs is in the room: the published schemes know no rooms.
+// serviceScheme is our service as an instance runs it: Redis decides, Postgres commits, and then the grab is answered.
+// Every user is a member of every room, because the published schemes have no rooms.
 type serviceScheme struct {
-	names *names
-	redis *redisstore.Store
-	pg    *pgstore.Store
-	gate  *schemes.Database
+	packetIDs *packetIDs
+	redis     *redisstore.Store
+	pg        *pgstore.Store
+	gate      *schemes.Database
 
 	rooms   *chat.Service
 	packets *redpacket.Service
@@ -30,29 +30,29 @@ type serviceScheme struct {
 
 var _ schemes.Scheme = (*serviceScheme)(nil)
 
-// names are the ids that our packets got, by database and the ids that the schemes' packets have. All instances of this
-// process know them, as all clients of ours know the packets they see.
-type names struct{ ids sync.Map }
+// packetIDs maps the packet ids of the schemes, by database, to ours. All instances of this process share it, because
+// real clients know the ids of packets from the server.
+type packetIDs struct{ ids sync.Map }
 
-// everybody is in every room.
-type everybody struct{}
+// allMembers answers that every user is a member of every room.
+type allMembers struct{}
 
 // Standing implements redpacket.Rooms.
-func (everybody) Standing(context.Context, string, string) (chat.Standing, error) {
+func (allMembers) Standing(context.Context, string, string) (chat.Standing, error) {
 	return chat.Standing{Ever: true, In: true}, nil
 }
 
 func oursService(log *slog.Logger) schemes.Named {
-	known := &names{}
+	known := &packetIDs{}
 	return schemes.Named{
-		Name: "hongbao", From: "ours", Decides: "one script for all who grab at once", Stores: "group commit, before the answer",
+		Name: "hongbao", From: "ours", Decides: "one script for many concurrent grabs", Stores: "group commit, before the answer",
 		Make: func(e schemes.Engines) (schemes.Scheme, error) {
 			return openService(context.Background(), e, known, log)
 		},
 	}
 }
 
-func openService(ctx context.Context, e schemes.Engines, known *names, log *slog.Logger) (*serviceScheme, error) {
+func openService(ctx context.Context, e schemes.Engines, known *packetIDs, log *slog.Logger) (*serviceScheme, error) {
 	r, err := redisstore.Open(ctx, e.RedisURL, log)
 	if err != nil {
 		return nil, err
@@ -61,14 +61,14 @@ func openService(ctx context.Context, e schemes.Engines, known *names, log *slog
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	s := &serviceScheme{names: known, redis: r, pg: pg, gate: e.DB, rooms: chat.New(pg, silence{}, chat.Options{Log: log})}
-	// What is compared is the way of grabbing: no packet is too large, and none too short.
+	s := &serviceScheme{packetIDs: known, redis: r, pg: pg, gate: e.DB, rooms: chat.New(pg, discardPublisher{}, chat.Options{Log: log})}
+	// The comparison is about grabbing: no packet is too large, and no deadline too short.
 	limits := redpacket.Limits{MaxTotal: 1 << 50, MaxCount: 1 << 20, MinTTL: time.Millisecond}
-	s.packets = redpacket.New(gatedLedger{pg, e.DB}, r.Pool(), everybody{}, silence{}, redpacket.Options{Log: log, Limits: limits})
+	s.packets = redpacket.New(gatedLedger{pg, e.DB}, r.Pool(), allMembers{}, discardPublisher{}, redpacket.Options{Log: log, Limits: limits})
 	return s, nil
 }
 
-// Open implements schemes.Scheme: the sender gets a room, and the money.
+// Open implements schemes.Scheme. It creates a room for the sender and funds the sender's wallet.
 func (s *serviceScheme) Open(ctx context.Context, p schemes.Packet) error {
 	from := chat.User{ID: p.Sender, Name: p.Sender}
 	room, _, err := s.rooms.CreateRoom(ctx, from, chat.CreateRoom{Key: "room", Name: "hall"})
@@ -84,13 +84,13 @@ func (s *serviceScheme) Open(ctx context.Context, p schemes.Packet) error {
 	if err != nil {
 		return fmt.Errorf("send %s: %w", p.ID, err)
 	}
-	s.names.ids.Store(s.gate.URL()+p.ID, sent.Packet.ID)
+	s.packetIDs.ids.Store(s.gate.URL()+p.ID, sent.Packet.ID)
 	return nil
 }
 
-// id of ours; one that nobody has when the packet was never opened.
+// id returns our id of a packet, or the given id if the packet was never opened.
 func (s *serviceScheme) id(packet string) string {
-	id, ok := s.names.ids.Load(s.gate.URL() + packet)
+	id, ok := s.packetIDs.ids.Load(s.gate.URL() + packet)
 	if !ok {
 		return packet
 	}
@@ -99,7 +99,7 @@ func (s *serviceScheme) id(packet string) string {
 
 // Grab implements schemes.Scheme.
 func (s *serviceScheme) Grab(ctx context.Context, packet, user string) (schemes.Answer, error) {
-	r, err := s.packets.Grab(ctx, redpacket.Try{User: user, Packet: s.id(packet)})
+	r, err := s.packets.Grab(ctx, redpacket.GrabRequest{User: user, Packet: s.id(packet)})
 	switch {
 	case errors.Is(err, chat.ErrNotFound):
 		return schemes.Answer{Verdict: schemes.Unknown}, nil
@@ -138,14 +138,14 @@ func (s *serviceScheme) Stored(ctx context.Context, packet string) (schemes.Book
 	return b, nil
 }
 
-// Audit sees that the books are right.
+// Audit checks the books.
 func (s *serviceScheme) Audit(ctx context.Context) error { return checkAudit(s.packets.Audit(ctx)) }
 
-// Close closes its connections.
+// Close closes the connections.
 func (s *serviceScheme) Close() error {
 	s.rooms.Stop()
 	return errors.Join(s.pg.Close(), s.redis.Close())
 }
 
-// deadlineOf is when the packet ends.
+// deadlineOf returns the packet's deadline.
 func deadlineOf(p schemes.Packet) time.Time { return time.Now().Add(cmp.Or(p.TTL, time.Hour)) }

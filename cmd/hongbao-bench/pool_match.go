@@ -10,7 +10,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// poolSetting is one match of the Pool beside lua-list.
+// poolSetting is one match of the pool beside lua-list.
 type poolSetting struct {
 	name    string
 	callers int
@@ -21,15 +21,15 @@ type poolSetting struct {
 func poolSettings(size size) []poolSetting {
 	hot := batch{packets: 1, shares: 100_000}
 	return []poolSetting{
-		{"hot packet, a lone caller", 1, hot, 0.9},
+		{"hot packet, 1 caller", 1, hot, 0.9},
 		{"hot packet, 20 callers", 20, hot, 2},
 		{"hot packet, 200 callers", 200, hot, 4},
 		{fmt.Sprintf("%d packets, 200 callers", size.packets), 200, batch{packets: size.packets, shares: 100}, 2},
 	}
 }
 
-// playPool has the Pool and lua-list decide grabs on the same Redis. Nothing is stored in SQL by either.
-func playPool(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+// playPool measures grabs that the pool and lua-list decide on the same Redis. Neither stores anything in SQL.
+func playPool(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	r, err := s.redis(ctx)
 	if err != nil {
 		return nil, err

@@ -12,21 +12,22 @@ import (
 	"hongbao/redpacket"
 )
 
-// poolRound grabs a batch from the pool, in legs: what waits in the outbox is acknowledged between them. That is not
-// counted, just as nobody empties the peer's list of claimed shares: both are queues whose other end is the database's.
+// poolRound grabs a batch from our pool, in segments. Between two segments it acknowledges the claims in the outbox,
+// which is not measured. The peer's list of claimed shares is not emptied either: both lists are for the database,
+// which this match leaves out.
 type poolRound struct {
 	batch
 	pool grabPool
 	refs []redpacket.Ref
 
 	marks  [][]atomic.Bool   // of each packet's shares
-	claims []redpacket.Claim // of the leg, by number
+	claims []redpacket.Claim // of the segment, by number
 }
 
-// leg is how many grabs come before the outbox is emptied: fewer than it holds.
-const leg = 8_000
+// segment is the number of grabs in a segment: fewer than the outbox holds.
+const segment = 8_000
 
-// grabPool is all of the Pool that a round needs.
+// grabPool is the part of redpacket.Pool that a round needs.
 type grabPool interface {
 	Grab(ctx context.Context, attempts []redpacket.Attempt) ([]redpacket.Answer, error)
 	Load(ctx context.Context, i redpacket.Image) error
@@ -34,7 +35,7 @@ type grabPool interface {
 }
 
 func newPoolRound(pool grabPool, b batch, name string) *poolRound {
-	r := &poolRound{batch: b, pool: pool, claims: make([]redpacket.Claim, leg)}
+	r := &poolRound{batch: b, pool: pool, claims: make([]redpacket.Claim, segment)}
 	for i := range b.packets {
 		r.refs = append(r.refs, redpacket.Ref{ID: name + "-" + strconv.Itoa(i), Partition: i % redpacket.Partitions})
 		r.marks = append(r.marks, make([]atomic.Bool, b.shares))
@@ -42,7 +43,7 @@ func newPoolRound(pool grabPool, b batch, name string) *poolRound {
 	return r
 }
 
-// load makes the packets known to the pool.
+// load loads the packets into the pool.
 func (r *poolRound) load(ctx context.Context) error {
 	return loadAll(ctx, r.pool, r.refs, r.shares)
 }
@@ -54,14 +55,14 @@ func loadAll(ctx context.Context, pool grabPool, refs []redpacket.Ref, shares in
 	})
 }
 
-// play grabs until all shares are gone or the budget is used up, and checks who got what. As the service does it, a
-// call goes on when its caller ends.
+// play grabs until all shares are gone or the time budget is used up, and checks the grants. As in the service, a call
+// to the pool goes on when the context of its caller ends.
 func (r *poolRound) play(ctx context.Context, crowd measure.Crowd) (played measure.Round, err error) {
 	detached := context.WithoutCancel(ctx)
-	for from := 0; from < r.all() && crowd.Budget > 0; from += leg {
+	for from := 0; from < r.all() && crowd.Budget > 0; from += segment {
 		clear(r.claims)
 		done, err := crowd.Call(ctx, func(_ context.Context, i int) (bool, error) {
-			if i >= leg || from+i >= r.all() {
+			if i >= segment || from+i >= r.all() {
 				return false, nil
 			}
 			return true, r.grab(detached, from+i, &r.claims[i])
@@ -91,13 +92,13 @@ func (r *poolRound) grab(ctx context.Context, i int, claim *redpacket.Claim) err
 		return fmt.Errorf("grab %d of %s was not granted: %+v", i, a.ID, got)
 	}
 	if got.Share < 0 || got.Share >= r.shares || r.marks[p][got.Share].Swap(true) {
-		return fmt.Errorf("share %d of %s is given twice, or is none", got.Share, a.ID)
+		return fmt.Errorf("share %d of %s is granted twice or does not exist", got.Share, a.ID)
 	}
 	*claim = redpacket.Claim{Ref: a.Ref, Share: got.Share, User: a.User, Entry: got.Entry}
 	return nil
 }
 
-// acknowledge takes the leg's claims out of the outbox.
+// acknowledge takes the segment's claims out of the outbox.
 func (r *poolRound) acknowledge(ctx context.Context) error {
 	claims := slices.DeleteFunc(slices.Clone(r.claims), func(c redpacket.Claim) bool { return c.Entry == "" })
 	for part := range slices.Chunk(claims, 500) {
@@ -108,7 +109,7 @@ func (r *poolRound) acknowledge(ctx context.Context) error {
 	return nil
 }
 
-// check sees that the shares given are the first of each packet, without a hole: none was lost.
+// check verifies that the granted shares are the first of each packet, without a gap: none was lost.
 func (r *poolRound) check(done int) error {
 	given := 0
 	for p := range r.marks {
@@ -116,7 +117,7 @@ func (r *poolRound) check(done int) error {
 		for share := range r.marks[p] {
 			switch marked := r.marks[p][share].Load(); {
 			case marked && hole:
-				return fmt.Errorf("%s: share %d is given, one before it is not", r.refs[p].ID, share)
+				return fmt.Errorf("%s: share %d is granted, an earlier one is not", r.refs[p].ID, share)
 			case marked:
 				given++
 			default:
@@ -125,7 +126,7 @@ func (r *poolRound) check(done int) error {
 		}
 	}
 	if given != done {
-		return fmt.Errorf("%d grabs were granted, %d shares are given", done, given)
+		return fmt.Errorf("%d grabs were granted, %d shares are taken", done, given)
 	}
 	return nil
 }

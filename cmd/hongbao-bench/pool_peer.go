@@ -13,14 +13,15 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// luaListRound grabs a batch by article 2's scheme, called plainly: an EVALSHA a grab, each caller on a connection of
-// his own. Nothing is stored, and nobody empties the list of claimed shares, which is kinder than the article.
+// luaListRound is the peer of poolRound. It grabs a batch by article 2's scheme: one EVALSHA for each grab, each
+// caller on its own connection. Nothing is stored, and the list of claimed shares is not emptied, which favours the
+// peer.
 type luaListRound struct {
 	batch
 	client *redis.Client
 	scheme *schemes.LuaList
 	ids    []string
-	paid   atomic.Int64 // as the answers said
+	paid   atomic.Int64 // sum of the answers
 }
 
 func newLuaListRound(client *redis.Client, b batch, name string) *luaListRound {
@@ -31,7 +32,7 @@ func newLuaListRound(client *redis.Client, b batch, name string) *luaListRound {
 	return r
 }
 
-// open pushes the shares: 1 the first of each packet, 2 the second, and so on.
+// open pushes the shares: 1 is the first of each packet, 2 the second, and so on.
 func (r *luaListRound) open(ctx context.Context) error {
 	shares := make([]int64, r.shares)
 	for i := range shares {
@@ -61,7 +62,7 @@ func (r *luaListRound) play(ctx context.Context, crowd measure.Crowd) (measure.R
 	return played, err
 }
 
-// check sees that what was claimed is what was told, and that each share is in one of the lists, once.
+// check verifies that the claimed sum is the answered sum, and that each share is in exactly one of the lists.
 func (r *luaListRound) check(ctx context.Context, done int) error {
 	claimed, paid := 0, int64(0)
 	for _, id := range r.ids {
@@ -75,12 +76,12 @@ func (r *luaListRound) check(ctx context.Context, done int) error {
 		}
 	}
 	if claimed != done || paid != r.paid.Load() {
-		return fmt.Errorf("%d grabs told %d, %d shares of %d are claimed", done, r.paid.Load(), claimed, paid)
+		return fmt.Errorf("%d grabs were answered with %d, %d shares of %d are claimed", done, r.paid.Load(), claimed, paid)
 	}
 	return nil
 }
 
-// claimed are the shares of a packet that were claimed. Each is a different one, and the others are all there.
+// claimed returns the claimed shares of a packet. It fails if a share is claimed twice or missing.
 func (r *luaListRound) claimed(ctx context.Context, id string) ([]int64, error) {
 	texts, err := r.client.LRange(ctx, schemes.LuaListClaimed(id), 0, -1).Result()
 	if err != nil {
@@ -102,7 +103,7 @@ func (r *luaListRound) claimed(ctx context.Context, id string) ([]int64, error) 
 			return nil, err
 		}
 		if share.Money < 1 || share.Money > int64(r.shares) || seen[share.Money] {
-			return nil, fmt.Errorf("%s: share %s is claimed twice, or is none", id, text)
+			return nil, fmt.Errorf("%s: share %s is claimed twice or does not exist", id, text)
 		}
 		shares[i], seen[share.Money] = share.Money, true
 	}

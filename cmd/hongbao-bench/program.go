@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// program is one call of the command.
+// program is one run of the command.
 type program struct {
 	stdout, stderr io.Writer
 }
@@ -21,7 +21,7 @@ type command struct {
 	setup   func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
 }
 
-// commands in the order in which help lists them.
+// commands returns the subcommands in the order of the help.
 func commands() []command {
 	return []command{enginesCommand(), compareCommand(), loadCommand(), echoCommand(), listenCommand()}
 }
@@ -37,7 +37,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 			return p.execute(ctx, c, args[1:])
 		}
 	}
-	p.say("hongbao-bench: there is no subcommand %q; `hongbao-bench help` lists them", args[0])
+	p.say("hongbao-bench: unknown subcommand %q; `hongbao-bench help` lists all", args[0])
 	return 2
 }
 
@@ -51,10 +51,10 @@ func (p *program) execute(ctx context.Context, c command, args []string) int {
 		p.help()
 		return 0
 	case err == nil && fs.NArg() > 0:
-		err = fmt.Errorf("%q is not understood", fs.Arg(0))
+		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	if err != nil {
-		p.say("hongbao-bench %s: %v; `hongbao-bench help` shows how it is used", c.name, err)
+		p.say("hongbao-bench %s: %v; see `hongbao-bench help`", c.name, err)
 		return 2
 	}
 	if err := do(ctx, p); err != nil {
@@ -66,18 +66,18 @@ func (p *program) execute(ctx context.Context, c command, args []string) int {
 
 func (p *program) help() {
 	t := tabwriter.NewWriter(p.stdout, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprint(t, "hongbao-bench measures hongbao beside what it is to be better than.\n\nUsage: hongbao-bench <subcommand> [flags]\n")
+	_, _ = fmt.Fprint(t, "hongbao-bench measures hongbao beside its peers.\n\nUsage: hongbao-bench <subcommand> [flags]\n")
 	for _, c := range commands() {
 		_, _ = fmt.Fprintf(t, "\n  %s\t%s\n", c.name, c.summary)
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		c.setup(fs)
 		fs.VisitAll(func(f *flag.Flag) { _, _ = fmt.Fprintf(t, "    --%s\t%s%s\n", f.Name, f.Usage, shown(f.DefValue)) })
 	}
-	_, _ = fmt.Fprint(t, "\n  help\tthis\n")
-	_ = t.Flush() // nobody is left to be told when that fails
+	_, _ = fmt.Fprint(t, "\n  help\tprint this\n")
+	_ = t.Flush() // there is no other place to report an error
 }
 
-// shown is a default value worth showing.
+// shown formats a default value, if it is worth showing.
 func shown(fallback string) string {
 	switch fallback {
 	case "", "0", "false":
@@ -86,10 +86,10 @@ func shown(fallback string) string {
 	return " (" + fallback + ")"
 }
 
-// say tells a person something beside the results. When even that fails nobody is left to be told.
+// say prints a message beside the results. An error is ignored: there is no other place to report it.
 func (p *program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.stderr, format+"\n", args...) }
 
-// print writes a line of the results.
+// print prints a line of the results.
 func (p *program) print(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stdout, format+"\n", args...)
 }

@@ -13,14 +13,15 @@ import (
 	"go.uber.org/goleak"
 
 	"hongbao/cmd/hongbao-bench/measure"
+	"hongbao/store/enginetest"
 )
 
-// TestMain is the process of the echo server and of the listeners, too.
+// TestMain also runs the processes of the echo server and of the receivers.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"echo", "listen"}, os.Args[1]) {
 		os.Exit((&program{stdout: os.Stdout, stderr: os.Stderr}).run(context.Background(), os.Args[1:]))
 	}
-	goleak.VerifyTestMain(cleared{m})
+	goleak.VerifyTestMain(cleanedUp{m})
 }
 
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -34,7 +35,7 @@ func TestHelp(t *testing.T) {
 	code, out, _ := run(t, "help")
 	for _, want := range []string{"engines", "--rounds", "(5)", "--budget", "--json"} {
 		if code != 0 || !strings.Contains(out, want) {
-			t.Errorf("exit %d, no %q in\n%s", code, want, out)
+			t.Errorf("exit %d, the output does not contain %q:\n%s", code, want, out)
 		}
 	}
 	if c, again, _ := run(t); c != 0 || again != out {
@@ -48,7 +49,7 @@ func TestNotUnderstood(t *testing.T) {
 		code int
 		want string
 	}{
-		{"engine", 2, "no subcommand"},
+		{"engine", 2, "unknown subcommand"},
 		{"engines --fast", 2, "fast"},
 		{"engines pool", 2, "pool"},
 		{"engines --only pool,door", 1, "door"},
@@ -62,10 +63,11 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestEngines plays every match once, in small. That the results are right is checked by the matches themselves.
+// TestEngines runs every match once at small scale. The matches check their results themselves.
 func TestEngines(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	var out, said bytes.Buffer
-	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50, askers: 20, winners: 50, crowd: 100, idle: 50}}
+	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, open: 500, sockets: 50, repeaters: 20, winners: 50, crowd: 100, idle: 50}}
 	p := &program{stdout: &out, stderr: &said}
 	e.say = p.say
 	if err := e.run(t.Context(), p); err != nil {
@@ -83,7 +85,7 @@ func TestEngines(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		if !strings.Contains(said.String(), r.Name+", round 1 of 1") {
-			t.Errorf("nobody was told how %s goes on", r.Name)
+			t.Errorf("no progress of %s was logged", r.Name)
 		}
 	}
 }

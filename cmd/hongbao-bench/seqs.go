@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// seqLog notes which seqs were acknowledged in a round.
+// seqLog records the seqs that were acknowledged in a round.
 type seqLog struct {
 	before int64
 	seen   []atomic.Bool
 }
 
-// mostMessages in a round: more than anyone gets through.
+// mostMessages bounds the messages of a round.
 const mostMessages = 1 << 20
 
 func newSeqLog(before int64) *seqLog {
@@ -21,12 +21,12 @@ func newSeqLog(before int64) *seqLog {
 func (l *seqLog) note(seq int64) error {
 	i := seq - l.before - 1
 	if i < 0 || i >= mostMessages || l.seen[i].Swap(true) {
-		return fmt.Errorf("seq %d was acknowledged twice, or is none of this round's", seq)
+		return fmt.Errorf("seq %d was acknowledged twice or is not of this round", seq)
 	}
 	return nil
 }
 
-// check sees that each seq since the round began was acknowledged once, and that there are no others.
+// check verifies that each seq since the start of the round was acknowledged once, and no other.
 func (l *seqLog) check(done int, last int64) error {
 	if last-l.before != int64(done) {
 		return fmt.Errorf("%d messages were acknowledged, the room has %d more", done, last-l.before)

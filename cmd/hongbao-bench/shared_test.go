@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// shared is what several tests use: each thing is made when the first needs it, and cleared away after the last.
-var shared = &site{}
+// shared holds the servers and programs that several tests use. Each is made at its first use, and cleaned up after the last
+// test.
+var shared = &testbed{}
 
 var sharedBinary = sync.OnceValues(func() (string, error) { return shared.buildHongbao(context.Background(), "") })
 
@@ -22,7 +23,7 @@ var sharedInstallation = sync.OnceValues(func() (*installation, error) {
 	return shared.install(context.Background(), installed{binary: binary, embedded: true, instances: 1})
 })
 
-// builtHongbao is the program that tests start.
+// builtHongbao returns the path of the program that tests start.
 func builtHongbao(t *testing.T) string {
 	t.Helper()
 	binary, err := sharedBinary()
@@ -32,7 +33,7 @@ func builtHongbao(t *testing.T) string {
 	return binary
 }
 
-// smallInstallation is one process with everything in it. Others speak to it too: each load has users and rooms of its own.
+// smallInstallation is one embedded process. Several tests use it: each load has users and rooms of its own.
 func smallInstallation(t *testing.T) *installation {
 	t.Helper()
 	in, err := sharedInstallation()
@@ -42,11 +43,11 @@ func smallInstallation(t *testing.T) *installation {
 	return in
 }
 
-// cleared are the tests, and what they have shared is cleared away behind them.
-type cleared struct{ *testing.M }
+// cleanedUp runs the tests and then the cleanup of shared.
+type cleanedUp struct{ *testing.M }
 
 // Run implements goleak.TestingM.
-func (c cleared) Run() int {
+func (c cleanedUp) Run() int {
 	code := c.M.Run()
 	for _, clean := range slices.Backward(shared.cleanup) {
 		if err := clean(); err != nil {

@@ -9,8 +9,9 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// playWon has grabs over sockets committed with fsync and told, beside article 2's script in Redis, which stores nothing.
-func playWon(ctx context.Context, e *engines, s *site, in *installation) ([]measure.Result, error) {
+// playWon measures grabs over sockets that are committed with fsync before the answer. The peer is article 2's script
+// in Redis, which stores nothing.
+func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]measure.Result, error) {
 	r, err := s.redis(ctx)
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func playWon(ctx context.Context, e *engines, s *site, in *installation) ([]meas
 	}
 	plan := load.Plan{
 		Scenario: "grab", Users: e.size.winners, Shares: e.size.winners, Closed: true, Duration: e.budget,
-		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // what is due to those who came is not to be counted
+		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // so that the pushes of connecting are over
 		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners,    // more than can be grabbed
 	}
 	result, err := e.match(ctx, measure.Match{
@@ -44,9 +45,9 @@ func playWon(ctx context.Context, e *engines, s *site, in *installation) ([]meas
 	return []measure.Result{result}, err
 }
 
-// playImpatient has very many grab what is there for few, all within a second, and asks how long the slowest hundredth of
-// the winners waited. The rate of a round is one over that time.
-func playImpatient(ctx context.Context, e *engines, _ *site, in *installation) ([]measure.Result, error) {
+// playBurst lets a crowd grab a few shares within a second. It measures the 99th percentile of the winners' latency.
+// The rate of a round is one divided by that latency.
+func playBurst(ctx context.Context, e *engines, _ *testbed, in *installation) ([]measure.Result, error) {
 	plan := load.Plan{
 		Scenario: "grab", Users: e.size.crowd, Packets: 1, Shares: e.size.crowd * 2 / 5, Rate: float64(e.size.crowd),
 		Ramp: time.Duration(e.size.crowd) * 2 * time.Millisecond, Duration: time.Second,
@@ -65,7 +66,7 @@ func playImpatient(ctx context.Context, e *engines, _ *site, in *installation) (
 	return []measure.Result{r}, err
 }
 
-// played is a load of which everything held.
+// played runs a load, and fails if any check failed.
 func played(ctx context.Context, in *installation, plan load.Plan) (load.Result, error) {
 	r, err := load.Run(ctx, in.target, plan, func(string, ...any) {})
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// playHandshakes opens and closes sockets. The time of a round is what the server has worked for it.
-func playHandshakes(ctx context.Context, e *engines, _ *site, in *installation) ([]measure.Result, error) {
+// playHandshakes opens and closes sockets. The time of a round is the server's CPU time.
+func playHandshakes(ctx context.Context, e *engines, _ *testbed, in *installation) ([]measure.Result, error) {
 	server := load.Process{PID: in.instances[0].cmd.Process.Pid}
 	n := 2 * e.size.winners
 	r, err := e.match(ctx, measure.Match{
@@ -30,15 +30,15 @@ func playHandshakes(ctx context.Context, e *engines, _ *site, in *installation) 
 }
 
 const (
-	// idleFrom is when everybody has been pinged once and nothing is left to do of a crowd's coming: before, a socket has the
-	// stack of what it said.
+	// idleFrom is the time after connecting from which sockets count as idle. By then each was pinged once, and no
+	// longer has the stack of its last command.
 	idleFrom  = 30 * time.Second
 	idleWatch = 10 * time.Second
 )
 
-// playIdle holds sockets, each in a room of its own and one that all are in, after one command, and asks what they cost a
-// server of their own: memory, and time.
-func playIdle(ctx context.Context, e *engines, s *site) (results []measure.Result, err error) {
+// playIdle holds sockets, each in a room of its own and in one common room, after one command. It measures the memory and the
+// CPU time of a server of their own.
+func playIdle(ctx context.Context, e *engines, s *testbed) (results []measure.Result, err error) {
 	in, err := s.install(ctx, installed{binary: e.hongbao, instances: 1})
 	if err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func playIdle(ctx context.Context, e *engines, s *site) (results []measure.Resul
 	return results, err
 }
 
-// resident is the instance's memory once its garbage is collected and what is free went back to the system: the least of
-// what is read until it does not shrink any more.
+// resident returns the instance's memory after a garbage collection that has returned free memory to the system. It
+// reads until the value no longer shrinks, and returns the least value.
 func (i *instance) resident(ctx context.Context) (least int64, err error) {
 	least = 1 << 62
 	for unchanged := 0; unchanged < 3; unchanged++ {
@@ -112,7 +112,7 @@ func (i *instance) resident(ctx context.Context) (least int64, err error) {
 		}
 		least = min(least, now)
 		select {
-		case <-time.After(time.Second): // the runtime gives pages back in the background
+		case <-time.After(time.Second): // the runtime returns pages in the background
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}

@@ -15,15 +15,15 @@ import (
 	"hongbao/cmd/hongbao-bench/measure"
 )
 
-// playSockets has people speak to the whole program over sockets, in processes of their own on both sides.
-func playSockets(ctx context.Context, e *engines, s *site) ([]measure.Result, error) {
+// playSockets measures the whole program over sockets. Clients and peers are processes of their own.
+func playSockets(ctx context.Context, e *engines, s *testbed) ([]measure.Result, error) {
 	in, err := s.install(ctx, installed{binary: e.hongbao, instances: 1})
 	if err != nil {
 		return nil, err
 	}
 	var results []measure.Result
-	for _, play := range []func(context.Context, *engines, *site, *installation) ([]measure.Result, error){
-		playAnswers, playWon, playImpatient, playHandshakes,
+	for _, play := range []func(context.Context, *engines, *testbed, *installation) ([]measure.Result, error){
+		playAnswers, playWon, playBurst, playHandshakes,
 	} {
 		played, err := play(ctx, e, s, in)
 		if err != nil {
@@ -35,10 +35,11 @@ func playSockets(ctx context.Context, e *engines, s *site) ([]measure.Result, er
 	return append(results, idle...), err
 }
 
-// playAnswers asks about a packet that is done, and a bare echo server for as many bytes.
-func playAnswers(ctx context.Context, e *engines, s *site, in *installation) ([]measure.Result, error) {
-	already, empty, err := load.Finished(ctx, in.target, 2*e.size.askers)
-	s.hangUpLater(already, empty)
+// playAnswers measures grabs of a finished packet. The peer is a bare echo server that returns the same number of
+// bytes.
+func playAnswers(ctx context.Context, e *engines, s *testbed, in *installation) ([]measure.Result, error) {
+	already, empty, err := load.Finished(ctx, in.target, 2*e.size.repeaters)
+	s.closeAtCleanup(already, empty)
 	if err != nil {
 		return nil, err
 	}
@@ -48,21 +49,21 @@ func playAnswers(ctx context.Context, e *engines, s *site, in *installation) ([]
 	}
 	var results []measure.Result
 	for _, asked := range []struct {
-		name   string
-		askers []*load.Asker
-		idle   []*load.Asker
-	}{{"nothing left", empty, already}, {"already", already, empty}} {
-		if _, _, err := load.Ask(ctx, asked.askers, e.budget/10); err != nil { // now each knows the answer
+		name      string
+		repeaters []*load.Repeater
+		idle      []*load.Repeater
+	}{{"empty", empty, already}, {"already", already, empty}} {
+		if _, _, err := load.Repeat(ctx, asked.repeaters, e.budget/10); err != nil { // from now on each socket knows its answer
 			return nil, err
 		}
-		echoed, err := load.Echoed(ctx, url, asked.askers)
-		s.hangUpLater(echoed)
+		echoed, err := load.EchoRepeaters(ctx, url, asked.repeaters)
+		s.closeAtCleanup(echoed)
 		if err != nil {
 			return nil, err
 		}
 		r, err := e.match(ctx, measure.Match{
-			Name: fmt.Sprintf("%q to grabs over %d sockets", asked.name, len(asked.askers)), Unit: "answers", Asked: measure.Asked{AtLeast: 0.9},
-			Ours: asking("server", asked.askers, e.budget, asked.idle), Peer: asking("bare echo", echoed, e.budget, slices.Concat(already, empty)),
+			Name: fmt.Sprintf("%q to grabs over %d sockets", asked.name, len(asked.repeaters)), Unit: "answers", Asked: measure.Asked{AtLeast: 0.9},
+			Ours: repeating("server", asked.repeaters, e.budget, asked.idle), Peer: repeating("bare echo", echoed, e.budget, slices.Concat(already, empty)),
 		})
 		if err != nil {
 			return nil, err
@@ -72,33 +73,33 @@ func playAnswers(ctx context.Context, e *engines, s *site, in *installation) ([]
 	return results, nil
 }
 
-// asking has the askers ask; before each round those who are idle do so once, for they hear no ping meanwhile, and would be hung up
-// on after eight seconds.
-func asking(name string, askers []*load.Asker, budget time.Duration, idle []*load.Asker) measure.Side {
+// repeating is a side in which the repeaters grab. Before each round the repeaters in idle grab once: they answer no
+// pings while they wait, and would be disconnected after eight seconds.
+func repeating(name string, repeaters []*load.Repeater, budget time.Duration, idle []*load.Repeater) measure.Side {
 	return measure.Side{Name: name, Ready: func(ctx context.Context, _ int) (measure.Play, error) {
-		_, _, err := load.Ask(ctx, idle, 0)
+		_, _, err := load.Repeat(ctx, idle, 0)
 		return func(ctx context.Context) (measure.Round, error) {
-			answers, took, err := load.Ask(ctx, askers, budget)
+			answers, took, err := load.Repeat(ctx, repeaters, budget)
 			return measure.Round{Done: answers, Took: took}, err
 		}, err
 	}}
 }
 
-func (s *site) hangUpLater(groups ...[]*load.Asker) {
+func (s *testbed) closeAtCleanup(groups ...[]*load.Repeater) {
 	for _, group := range groups {
 		for _, a := range group {
-			s.later(a.Close)
+			s.addCleanup(a.Close)
 		}
 	}
 }
 
-// echoServer is this program once more.
-func (s *site) echoServer(ctx context.Context) (url string, err error) {
+// echoServer starts this program as an echo server.
+func (s *testbed) echoServer(ctx context.Context) (url string, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, "echo") //nolint:gosec // ourselves
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, "echo") //nolint:gosec // this program
 	cmd.SysProcAttr = attributes()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -107,19 +108,19 @@ func (s *site) echoServer(ctx context.Context) (url string, err error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	s.later(func() error {
-		_ = cmd.Process.Kill() // it has nothing to lose
+	s.addCleanup(func() error {
+		_ = cmd.Process.Kill() // it holds no data
 		_ = cmd.Wait()
 		return nil
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return "", errors.New("the echo server does not start")
+		return "", errors.New("the echo server did not start")
 	}
 	return strings.TrimSpace(line), nil
 }
 
-// asked is a side that is no peer but what was asked for.
+// asked is a side without measurement, for a match without a peer: it returns the value that was asked for.
 func asked(r measure.Round) measure.Side {
 	return measure.Side{Name: "asked", Ready: func(context.Context, int) (measure.Play, error) {
 		return func(context.Context) (measure.Round, error) { return r, nil }, nil

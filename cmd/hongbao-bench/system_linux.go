@@ -2,7 +2,8 @@ package main
 
 import "syscall"
 
-// attributes make an instance die with us, and keep the terminal's Ctrl-C from it: we tell it when to stop.
+// attributes make the system kill an instance when this process dies. They also keep the terminal's Ctrl-C from the
+// instance: this process stops it.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// attributes are the system's own.
+// attributes returns nil: only Linux has them.
 func attributes() *syscall.SysProcAttr { return nil }

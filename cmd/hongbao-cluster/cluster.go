@@ -15,45 +15,45 @@ import (
 	"hongbao/store/loopback"
 )
 
-// keySettings are those that say which tokens are believed.
+// keySettings are the settings that say which tokens are accepted.
 var keySettings = []string{"HONGBAO_JWT_SECRET", "HONGBAO_JWT_SECRET_FILE", "HONGBAO_JWT_PUBLIC_KEY", "HONGBAO_JWT_JWKS_URL"}
 
-// size is how many instances there are.
+// size is the number of instances.
 const size = 3
 
-// cluster is all that runs.
+// cluster is the running instances and their servers.
 type cluster struct {
 	binary string // of hongbao
 	dir    string
 	out    *lines
-	secret string // of tokens, drawn here; empty: the environment has a key
+	secret string // random, signs tokens; empty: the environment has a key
 
 	redis     *loopback.Redis
 	postgres  *loopback.Postgres
 	instances []*instance
-	over      chan *instance // those that have ended
+	ended     chan *instance
 }
 
-// play runs a cluster until ctx is done, and then takes it down: in good order, or at once when hurry is done too.
-func play(ctx, hurry context.Context, binary string, out *lines) (err error) {
+// run runs a cluster until ctx ends, and then stops it gracefully. When hurry ends too, it stops at once.
+func run(ctx, hurry context.Context, binary string, out *lines) (err error) {
 	dir, err := os.MkdirTemp("", "hongbao-cluster-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := &cluster{binary: binary, dir: dir, out: out, secret: secret(), over: make(chan *instance, size)}
+	c := &cluster{binary: binary, dir: dir, out: out, secret: secret(), ended: make(chan *instance, size)}
 	defer func() { err = errors.Join(err, c.stop(hurry)) }()
 	if err = c.start(ctx); err == nil {
-		c.explain()
-		err = c.follow(ctx)
+		c.printUsage()
+		err = c.wait(ctx)
 	}
 	if ctx.Err() != nil {
-		err = nil // it ends because it was to end
+		err = nil // the stop was requested
 	}
 	return err
 }
 
-// secret is a new one, unless the environment says which tokens are believed.
+// secret returns a random secret, unless the environment says which tokens are accepted.
 func secret() string {
 	for _, pair := range os.Environ() {
 		if name, value, _ := strings.Cut(pair, "="); value != "" && slices.Contains(keySettings, name) {
@@ -65,7 +65,7 @@ func secret() string {
 	return hex.EncodeToString(key)
 }
 
-// start returns when everything serves, or something does not. Then stop is still due.
+// start returns when all instances serve, or with the first error. The caller must call stop in either case.
 func (c *cluster) start(ctx context.Context) error {
 	c.out.say("starting Redis and Postgres in %s", c.dir)
 	database, err := c.startServers(ctx)
@@ -77,21 +77,21 @@ func (c *cluster) start(ctx context.Context) error {
 		return err
 	}
 	for _, addr := range addresses {
-		i, err := startInstance(c.binary, addr, c.environment(addr, database), c.out, c.over)
+		i, err := startInstance(c.binary, addr, c.environment(addr, database), c.out, c.ended)
 		if err != nil {
 			return err
 		}
 		c.instances = append(c.instances, i)
 	}
 	for _, i := range c.instances {
-		if err := i.serves(ctx); err != nil {
+		if err := i.awaitServing(ctx); err != nil {
 			return fmt.Errorf("%s: %w", i.url, err)
 		}
 	}
 	return nil
 }
 
-// startServers starts both and makes a database.
+// startServers starts Redis and Postgres and creates a database.
 func (c *cluster) startServers(ctx context.Context) (database string, err error) {
 	var failed error
 	var postgres sync.WaitGroup
@@ -104,11 +104,12 @@ func (c *cluster) startServers(ctx context.Context) (database string, err error)
 	return c.postgres.NewDatabase(ctx)
 }
 
-// environment is ours, so that any setting may be tried, but for what makes it a cluster.
+// environment returns the variables of an instance: those of this process, so that any setting can be tried, and those that make the
+// instances a cluster.
 func (c *cluster) environment(addr, database string) []string {
 	variables := os.Environ()
 	if os.Getenv("HONGBAO_DRAIN") == "" {
-		variables = append(variables, "HONGBAO_DRAIN=2s") // nobody behind a load balancer needs longer
+		variables = append(variables, "HONGBAO_DRAIN=2s") // few sockets need no longer window
 	}
 	if c.secret != "" {
 		variables = append(variables, "HONGBAO_JWT_SECRET="+c.secret)
@@ -118,32 +119,32 @@ func (c *cluster) environment(addr, database string) []string {
 		"HONGBAO_REDIS_URL="+c.redis.URL(), "HONGBAO_DATABASE_URL="+database)
 }
 
-// explain says what there is, and what to do with it.
-func (c *cluster) explain() {
-	c.out.say("\nhongbao in %d instances over one Redis and one Postgres. Open several, they are one house:\n", size)
+// printUsage prints the addresses and what to do with them.
+func (c *cluster) printUsage() {
+	c.out.say("\nhongbao in %d instances over one Redis and one Postgres. Open several, they share all rooms:\n", size)
 	for _, i := range c.instances {
 		c.out.say("    %s   process %d", i.url, i.cmd.Process.Pid)
 	}
 	if c.secret != "" {
-		c.out.say("\nGuests may come in. A token for a user of your own:\n\n    HONGBAO_JWT_SECRET=%s %s token --user alice", c.secret, c.binary)
+		c.out.say("\nGuests may sign in. A token for a user of your own:\n\n    HONGBAO_JWT_SECRET=%s %s token --user alice", c.secret, c.binary)
 	}
 	c.out.say("\nEnd one of the processes, and the others go on. Ctrl-C stops everything and removes %s; a second one does not wait.\n", c.dir)
 }
 
-// follow returns when ctx is done, or nobody is left.
-func (c *cluster) follow(ctx context.Context) error {
+// wait returns when ctx ends, or with an error when all instances have ended.
+func (c *cluster) wait(ctx context.Context) error {
 	for range c.instances {
 		select {
 		case <-ctx.Done():
 			return nil
-		case i := <-c.over:
+		case i := <-c.ended:
 			c.out.say("%s has ended: %v", i.url, i.cmd.ProcessState)
 		}
 	}
 	return errors.New("no instance is left")
 }
 
-// stop ends the instances, and when they have ended the servers.
+// stop stops the instances, then the servers.
 func (c *cluster) stop(hurry context.Context) error {
 	c.out.say("stopping")
 	failed := make([]error, len(c.instances))

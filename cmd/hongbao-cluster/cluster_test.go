@@ -22,12 +22,14 @@ import (
 
 	"github.com/centrifugal/centrifuge-go"
 
+	"hongbao/store/enginetest"
 	"hongbao/web/wire"
 )
 
-// TestCluster plays with the real thing: what is said on one instance is heard on another, an instance may be killed,
-// and in the end nothing is left.
+// TestCluster runs the built program. A text that is sent to one instance must be received from another, also after a
+// third was killed. After a stop no process and no file may be left.
 func TestCluster(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin+"/", "hongbao/cmd/hongbao", "hongbao/cmd/hongbao-cluster").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
@@ -35,43 +37,46 @@ func TestCluster(t *testing.T) {
 	c := startCluster(t, bin)
 	speaker, listener := c.guest(0, "Mei"), c.guest(2, "Lan")
 	var room wire.CreateRoomReply
-	c.command(0, speaker, "create_room", wire.CreateRoomRequest{Key: "room", Name: "house", Kind: "public"}, &room)
+	c.command(0, speaker, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room", Kind: "public"}, &room)
 	c.command(2, listener, "join", wire.JoinRequest{Room: room.Room.ID}, nil)
-	heard := c.listen(2, listener)
-	c.says(0, speaker, room.Room.ID, "one", heard)
+	received := c.listen(2, listener)
+	c.mustDeliver(0, speaker, room.Room.ID, "one", received)
 
 	if err := syscall.Kill(c.pids[1], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the death of an instance", func(line string) bool { return strings.HasPrefix(line, c.urls[1]+" has ended") })
-	c.says(0, speaker, room.Room.ID, "two", heard)
-	c.stops()
+	c.awaitLine("an instance has ended", func(line string) bool { return strings.HasPrefix(line, c.urls[1]+" has ended") })
+	c.mustDeliver(0, speaker, room.Room.ID, "two", received)
+	c.stop()
 }
 
-// TestClusterWithoutInstances: when nothing comes of it, the servers go too.
-func TestClusterWithoutInstances(t *testing.T) {
-	home(t)
+// TestInstancesThatDoNotStart starts a cluster whose instances cannot start. The Redis and the Postgres must be
+// stopped, too.
+func TestInstancesThatDoNotStart(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
+	setTempDir(t)
 	var out bytes.Buffer
-	err := play(t.Context(), t.Context(), "/bin/false", &lines{out: &out})
+	err := run(t.Context(), t.Context(), "/bin/false", &lines{out: &out})
 	if err == nil || !strings.Contains(err.Error(), "did not start: exit status 1") {
-		t.Errorf("%v\n%s", err, out.String())
+		t.Errorf("error %v, want one with: did not start: exit status 1\n%s", err, out.String())
 	}
-	nothingLeft(t, os.TempDir())
+	mustLeaveNothing(t, os.TempDir())
 }
 
-// TestClusterStoppedWhileStarting ends well.
-func TestClusterStoppedWhileStarting(t *testing.T) {
-	home(t)
+// TestStopWhileStarting stops the cluster before it serves. That must be no error, and nothing may be left.
+func TestStopWhileStarting(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
+	setTempDir(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := play(ctx, t.Context(), "/bin/false", &lines{out: io.Discard}); err != nil {
+	if err := run(ctx, t.Context(), "/bin/false", &lines{out: io.Discard}); err != nil {
 		t.Error(err)
 	}
-	nothingLeft(t, os.TempDir())
+	mustLeaveNothing(t, os.TempDir())
 }
 
-// home makes a folder for temporary files, which a server that runs as somebody else can reach.
-func home(t *testing.T) {
+// setTempDir makes a folder for temporary files that a server of another account can reach.
+func setTempDir(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, d := range []string{dir, filepath.Dir(dir)} {
@@ -82,17 +87,17 @@ func home(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 }
 
-// nothingLeft looks for files and, where it can, for processes that were started in the folder.
-func nothingLeft(t *testing.T, dir string) {
+// mustLeaveNothing fails the test if there are files in the folder or, on Linux, processes that name it.
+func mustLeaveNothing(t *testing.T, dir string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 0 {
-		t.Errorf("left: %v, %v", files, err)
+		t.Errorf("files left in %s: %v (%v), want none", dir, files, err)
 	}
 	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range processes {
 		if command, err := os.ReadFile(name); err == nil && bytes.Contains(command, []byte(dir)) {
-			t.Errorf("runs still: %s: %q", name, command)
+			t.Errorf("a process is left: %s: %q", name, command)
 		}
 	}
 }
@@ -101,14 +106,14 @@ func nothingLeft(t *testing.T, dir string) {
 type running struct {
 	*testing.T
 	cmd  *exec.Cmd
-	out  chan string // its lines; closed when it has ended
-	said []string    // of them
+	out  chan string // lines of the output; closed when the process has ended
+	read []string    // lines that were read
 	urls []string
 	pids []int
 }
 
 func startCluster(t *testing.T, bin string) *running {
-	home(t)
+	setTempDir(t)
 	c := &running{T: t, cmd: exec.Command(bin+"/hongbao-cluster", bin+"/hongbao"), out: make(chan string, 1000)}
 	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
@@ -130,18 +135,18 @@ func startCluster(t *testing.T, bin string) *running {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = c.cmd.Process.Kill() // if it runs still; its children go with it
+		_ = c.cmd.Process.Kill() // if it still runs; its children die with it
 		for line := range c.out {
-			c.said = append(c.said, line)
+			c.read = append(c.read, line)
 		}
 		_ = c.cmd.Wait()
 		if t.Failed() {
-			t.Log(strings.Join(c.said, "\n"))
+			t.Log(strings.Join(c.read, "\n"))
 		}
 	})
-	place := regexp.MustCompile(`^ +(http://127\.0\.0\.1:[0-9]+/) +process ([0-9]+)$`)
-	c.until("three places and how to stop", func(line string) bool {
-		if m := place.FindStringSubmatch(line); m != nil {
+	address := regexp.MustCompile(`^ +(http://127\.0\.0\.1:[0-9]+/) +process ([0-9]+)$`)
+	c.awaitLine("three addresses and how to stop", func(line string) bool {
+		if m := address.FindStringSubmatch(line); m != nil {
 			pid, _ := strconv.Atoi(m[2])
 			c.urls, c.pids = append(c.urls, m[1]), append(c.pids, pid)
 		}
@@ -150,46 +155,46 @@ func startCluster(t *testing.T, bin string) *running {
 	return c
 }
 
-// until waits for a line.
-func (c *running) until(what string, is func(line string) bool) {
+// awaitLine waits for a line of the output. want says which.
+func (c *running) awaitLine(want string, is func(line string) bool) {
 	c.Helper()
-	late := time.After(time.Minute)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case line, ok := <-c.out:
 			if !ok {
-				c.Fatalf("it ended before: %s", what)
+				c.Fatalf("the cluster ended before it printed: %s", want)
 			}
-			c.said = append(c.said, line)
+			c.read = append(c.read, line)
 			if is(line) {
 				return
 			}
-		case <-late:
-			c.Fatalf("not within a minute: %s", what)
+		case <-limit:
+			c.Fatalf("the cluster did not print within a minute: %s", want)
 		}
 	}
 }
 
-// stops ends it in good order, and looks whether anything is left.
-func (c *running) stops() {
+// stop stops the cluster gracefully, and fails the test if anything is left.
+func (c *running) stop() {
 	c.Helper()
 	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		c.Fatal(err)
 	}
-	late := time.AfterFunc(time.Minute, func() { _ = c.cmd.Process.Kill() })
-	defer late.Stop()
+	limit := time.AfterFunc(time.Minute, func() { _ = c.cmd.Process.Kill() })
+	defer limit.Stop()
 	for line := range c.out {
-		c.said = append(c.said, line)
+		c.read = append(c.read, line)
 	}
 	if err := c.cmd.Wait(); err != nil {
-		c.Errorf("it stopped with %v", err)
+		c.Errorf("the cluster stopped with %v, want exit code 0", err)
 	}
 	for _, pid := range c.pids {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			c.Errorf("instance %d is there: %v", pid, err)
+			c.Errorf("process %d of an instance is left (%v)", pid, err)
 		}
 	}
-	nothingLeft(c.T, os.TempDir())
+	mustLeaveNothing(c.T, os.TempDir())
 }
 
 func (c *running) post(n int, path, token string, request, reply any) {
@@ -210,7 +215,7 @@ func (c *running) post(n int, path, token string, request, reply any) {
 		err = json.Unmarshal(text, reply)
 	}
 	if err != nil || response.StatusCode != http.StatusOK {
-		c.Fatalf("%s: %s, %v: %s", path, response.Status, err, text)
+		c.Fatalf("POST %s: %s, error %v, want 200: %s", path, response.Status, err, text)
 	}
 }
 
@@ -226,17 +231,17 @@ func (c *running) command(n int, token, method string, request, reply any) {
 	c.post(n, "v1/commands/"+method, token, request, reply)
 }
 
-// listen gives the keys of all entries that the user hears on an instance.
+// listen connects a user to an instance, and returns the keys of all entries that are pushed.
 func (c *running) listen(n int, token string) <-chan string {
 	c.Helper()
-	heard, connected := make(chan string, 100), make(chan struct{})
+	received, connected := make(chan string, 100), make(chan struct{})
 	once := sync.OnceFunc(func() { close(connected) })
 	client := centrifuge.NewJsonClient("ws"+strings.TrimPrefix(c.urls[n], "http")+"v1/socket", centrifuge.Config{Token: token})
 	client.OnConnected(func(centrifuge.ConnectedEvent) { once() })
 	client.OnPublication(func(e centrifuge.ServerPublicationEvent) {
 		var entry wire.Entry
 		if json.Unmarshal(e.Data, &entry) == nil {
-			heard <- entry.Key
+			received <- entry.Key
 		}
 	})
 	c.Cleanup(client.Close)
@@ -246,23 +251,23 @@ func (c *running) listen(n int, token string) <-chan string {
 	select {
 	case <-connected:
 	case <-time.After(20 * time.Second):
-		c.Fatal("not connected")
+		c.Fatalf("the user did not connect to %s within 20s", c.urls[n])
 	}
-	return heard
+	return received
 }
 
-// says sends a message, and waits until it is heard.
-func (c *running) says(n int, token, room, key string, heard <-chan string) {
+// mustDeliver sends a text, and waits until it is received.
+func (c *running) mustDeliver(n int, token, room, key string, received <-chan string) {
 	c.Helper()
 	c.command(n, token, "send", wire.SendRequest{Room: room, Key: key, Text: "hello"}, nil)
-	late := time.After(20 * time.Second)
-	var other []string
-	for !slices.Contains(other, key) {
+	limit := time.After(20 * time.Second)
+	var keys []string
+	for !slices.Contains(keys, key) {
 		select {
-		case got := <-heard:
-			other = append(other, got)
-		case <-late:
-			c.Fatalf("%q is not heard, only %q", key, other)
+		case got := <-received:
+			keys = append(keys, got)
+		case <-limit:
+			c.Fatalf("text %q was not received within 20s, only %q", key, keys)
 		}
 	}
 }

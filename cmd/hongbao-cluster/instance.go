@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	startPatience = time.Minute
-	stopPatience  = time.Minute // longer than an instance gives its people and its last answers by default
+	startLimit = time.Minute
+	stopLimit  = time.Minute // longer than an instance needs by default to close its sockets and answer its last requests
 )
 
 // instance is one `hongbao serve`.
 type instance struct {
 	url   string
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when the process has ended and its log was shown
+	ended chan struct{} // closed when the process has ended and its log is written
 }
 
-// startInstance starts one, which tells over when it has ended. Its log goes to out.
-func startInstance(binary, addr string, environ []string, out *lines, over chan<- *instance) (*instance, error) {
+// startInstance starts an instance and copies its log to out. When the process has ended, the instance is sent to the
+// channel ended.
+func startInstance(binary, addr string, environ []string, out *lines, ended chan<- *instance) (*instance, error) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
@@ -36,12 +37,12 @@ func startInstance(binary, addr string, environ []string, out *lines, over chan<
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = environ, log, log, attributes()
 	i := &instance{url: "http://" + addr + "/", cmd: cmd, ended: make(chan struct{})}
 	started := make(chan error)
-	go i.run(started, over)
+	go i.run(started, ended)
 	return i, <-started
 }
 
-// run keeps its thread until the process is gone: Linux kills the process when the thread that started it ends.
-func (i *instance) run(started chan<- error, over chan<- *instance) {
+// run keeps its thread until the process has ended: Linux kills the process when the thread that started it ends.
+func (i *instance) run(started chan<- error, ended chan<- *instance) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := i.cmd.Start()
@@ -49,14 +50,14 @@ func (i *instance) run(started chan<- error, over chan<- *instance) {
 	if err != nil {
 		return
 	}
-	_ = i.cmd.Wait() // how it ended is in its state
+	_ = i.cmd.Wait() // ProcessState has the result
 	close(i.ended)
-	over <- i // has room for all
+	ended <- i // does not block: the channel has room for all instances
 }
 
-// serves returns when the instance answers.
-func (i *instance) serves(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+// awaitServing returns when the instance answers, or with an error when it has ended or ctx ends.
+func (i *instance) awaitServing(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -89,19 +90,18 @@ func (i *instance) answers(ctx context.Context) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop has the instance send its people away, and does not wait for that when hurry is done. One that ended before is
-// no failure.
+// stop stops the instance gracefully, or kills it when hurry ends. It succeeds if the instance has ended before.
 func (i *instance) stop(hurry context.Context) error {
 	select {
 	case <-i.ended:
 		return nil
 	default:
 	}
-	if i.cmd.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this system cannot ask
+	if i.cmd.Process.Signal(syscall.SIGTERM) != nil { // it has just ended, or the system has no SIGTERM
 		_ = i.cmd.Process.Kill()
 	}
-	late := time.NewTimer(stopPatience)
-	defer late.Stop()
+	limit := time.NewTimer(stopLimit)
+	defer limit.Stop()
 	select {
 	case <-i.ended:
 		if !i.cmd.ProcessState.Success() {
@@ -109,7 +109,7 @@ func (i *instance) stop(hurry context.Context) error {
 		}
 		return nil
 	case <-hurry.Done():
-	case <-late.C:
+	case <-limit.C:
 	}
 	_ = i.cmd.Process.Kill()
 	<-i.ended
@@ -122,7 +122,7 @@ const (
 	lastPort  = 8199
 )
 
-// freeAddresses are the first that nobody listens on.
+// freeAddresses returns the first n addresses that no program listens on.
 func freeAddresses(ctx context.Context, n int) (free []string, err error) {
 	for port := firstPort; port <= lastPort && len(free) < n; port++ {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))

@@ -7,38 +7,38 @@ import (
 	"sync"
 )
 
-// lines is where all write, a whole line at a time.
+// lines is an output that several goroutines share. It writes whole lines.
 type lines struct {
 	mu  sync.Mutex
 	out io.Writer
 }
 
-// say writes a line of our own. A terminal that is gone is no reason to stop.
+// say writes a line. It ignores failures: the cluster goes on when the terminal is gone.
 func (l *lines) say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = fmt.Fprintf(l.out, format+"\n", args...)
 }
 
-// under is a writer of lines that begin with a name.
+// under returns a writer whose lines begin with a name.
 func (l *lines) under(name string) io.Writer { return &named{lines: l, name: name} }
 
-// named is used by one goroutine.
+// named is a writer for one goroutine.
 type named struct {
-	lines *lines
-	name  string
-	begun []byte // a line without its end
+	lines   *lines
+	name    string
+	partial []byte // a line whose end has not come
 }
 
 // Write implements io.Writer.
 func (n *named) Write(p []byte) (int, error) {
-	n.begun = append(n.begun, p...)
+	n.partial = append(n.partial, p...)
 	for {
-		line, rest, whole := bytes.Cut(n.begun, []byte("\n"))
+		line, rest, whole := bytes.Cut(n.partial, []byte("\n"))
 		if !whole {
 			return len(p), nil
 		}
 		n.lines.say("%s | %s", n.name, line)
-		n.begun = rest
+		n.partial = rest
 	}
 }

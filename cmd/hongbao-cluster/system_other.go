@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// attributes are the system's own.
+// attributes returns nil: there is nothing to set on this system.
 func attributes() *syscall.SysProcAttr { return nil }

@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// attributes keep the terminal's Ctrl-C from an instance: we tell it when to stop.
+// attributes keep the terminal's Ctrl-C from an instance: this process stops it in order.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -13,105 +13,176 @@ import (
 	"testing"
 )
 
-// room is one package of the house: what it may import besides the standard library, what of that it must
-// not, and why. Arrows point one way: cmd -> web -> {hub, chat, redpacket, wire}, redpacket -> chat, stores -> domain.
-type room struct {
+// rule says what a package may import besides the standard library, which packages of the standard library it must not import,
+// and why. Imports point one way: cmd -> web -> {hub, chat, redpacket, wire}, redpacket -> chat, stores -> domain.
+type rule struct {
 	may    []string
 	mayNot []string
 	why    string
 }
 
-func rooms() map[string]room {
-	return map[string]room{
+func rules() map[string]rule {
+	return map[string]rule{
 		"hongbao/chat": {
 			mayNot: []string{"database/sql", "net/http"},
-			why:    "who is in which room does not depend on any driver, router or wire format",
+			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
 		"hongbao/redpacket": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
-			why:    "what is right about money must be readable, and simulated, without any engine",
+			why:    "the rules of money can be read and simulated without any engine",
 		},
-		"hongbao/redpacket/crashpoint": {why: "every package may name a step, so it must know none"},
+		"hongbao/redpacket/crashpoint": {why: "every package may import it, so it imports none"},
 		"hongbao/hub": {
-			may:    []string{"github.com/gorilla/websocket"},
+			may: []string{
+				"hongbao/hub/internal/envelope", "hongbao/hub/internal/poll", "hongbao/hub/internal/socket", "hongbao/hub/internal/wheel",
+				"github.com/gorilla/websocket",
+			},
 			mayNot: []string{"encoding/json", "database/sql"},
 			why:    "the hub knows connections and bytes: no JSON, SQL, money, rooms or tokens",
 		},
-		"hongbao/migrations": {why: "schemas are data"},
+		"hongbao/hub/internal/envelope": {why: "a payload of the bus is a format and nothing else"},
+		"hongbao/hub/internal/poll":     {why: "a poller knows file descriptors, and neither WebSockets nor topics"},
+		"hongbao/hub/internal/socket": {
+			may:    []string{"hongbao/hub/internal/poll", "hongbao/hub/internal/wheel", "github.com/gorilla/websocket"},
+			mayNot: []string{"encoding/json", "database/sql"},
+			why:    "a socket is one connection: it knows neither topics nor the bus",
+		},
+		"hongbao/hub/internal/wheel": {why: "timers know no more of their owners than how to fire"},
+		"hongbao/migrations":         {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/hub",
 				"hongbao/store/memstore", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 			},
-			why: "it picks engines for the domain's contracts, and knows nobody who uses them",
+			why: "it picks engines for the domain's contracts, and does not know their callers",
 		},
 		"hongbao/store/cursor": {
 			may: []string{"hongbao/chat"},
-			why: "a place in a list is a text of a client's, whichever database the list is read from",
+			why: "a cursor means the same whichever database the list is read from",
 		},
+		"hongbao/store/enginetest": {why: "tests of every package may skip with it, so it imports none"},
 		"hongbao/store/loopback": {
 			may:    []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
-			why:    "it starts servers, whoever uses them and whatever for",
+			why:    "it starts servers, and does not know what they are used for",
 		},
 		"hongbao/store/memstore": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub"},
 			mayNot: []string{"database/sql"},
-			why:    "an engine knows the contracts it keeps, and no other engine",
+			why:    "an engine implements contracts of the domain, and knows no other engine",
 		},
 		"hongbao/store/redisstore": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
-			why:    "an engine knows the contracts it keeps, its own driver, and no other engine",
+			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
 			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
-			why: "an engine knows the contracts it keeps, its own driver, and no other engine",
+			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
 			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
-			why: "an engine knows the contracts it keeps, its own driver, and no other engine",
+			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/loopback", "pgregory.net/rapid"},
-			why: "the contracts are tested without knowing which engine keeps them",
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/web/wire",
-				"github.com/go-chi/chi/v5", "github.com/golang-jwt/jwt/v5", "github.com/gorilla/websocket",
-				"github.com/prometheus/client_golang/prometheus", "github.com/centrifugal/protocol",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
+				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
 			mayNot: []string{"database/sql"},
-			why:    "the door turns wire into domain and back; which engines are behind the services is none of its business",
+			why:    "it translates between wire and domain, and does not know which engines are behind the services",
+		},
+		"hongbao/web/api": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "a command is answered the same way for HTTP and for sockets, so it knows neither",
+		},
+		"hongbao/web/auth": {
+			may:    []string{"hongbao/chat", "github.com/golang-jwt/jwt/v5"},
+			mayNot: []string{"database/sql", "hongbao/web/wire"},
+			why:    "a token is verified the same way for HTTP and for sockets, and without any storage",
+		},
+		"hongbao/web/auth/authtest": {
+			may:    []string{"github.com/golang-jwt/jwt/v5"},
+			mayNot: []string{"database/sql"},
+			why:    "keys and tokens for tests do not use the code under test",
 		},
 		"hongbao/web/client": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/wire", "github.com/centrifugal/centrifuge-go"},
 			mayNot: []string{"database/sql", "net/http"},
-			why:    "it is what programs elsewhere import: the SDK, the payloads, and the arithmetic of the proof",
+			why:    "other programs import it: the SDK, the payloads, and the arithmetic of the proof",
+		},
+		"hongbao/web/convert": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/wire"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "it turns values into values and calls nothing",
+		},
+		"hongbao/web/presence": {
+			may:    []string{"hongbao/chat"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "it knows users and the ids of their sockets, not what a socket is",
+		},
+		"hongbao/web/push": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/web/convert", "hongbao/web/wire"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "it knows how events look as bytes, not which sessions receive them",
+		},
+		"hongbao/web/session": {
+			may: []string{
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
+				"github.com/centrifugal/protocol",
+			},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "a session takes the server around it as a struct of what it needs, so that arrows point down",
+		},
+		"hongbao/web/spec": {
+			mayNot: []string{"net/http"},
+			why:    "it holds two generated documents",
+		},
+		"hongbao/web/spec/generate": {
+			may: []string{"hongbao/web/wire"},
+			why: "the documents describe the wire, whatever the server does behind it",
+		},
+		"hongbao/web/spec/spectest": {
+			may: []string{"hongbao/web/spec"},
+			why: "it compares JSON with the documents, whichever program made it",
 		},
 		"hongbao/web/webtest": {
-			may:    []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+			may:    []string{"hongbao/store/enginetest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 			mayNot: []string{"database/sql"},
-			why:    "a browser for tests knows pages, whoever's they are",
+			why:    "it drives a browser, and does not know whose pages it opens",
 		},
 		"hongbao/web/wire": {
 			may:    []string{"github.com/centrifugal/protocol"},
 			mayNot: []string{"database/sql", "net/http"},
-			why:    "payloads are plain types that clients in Go can use too",
+			why:    "payloads are plain types that Go clients can use too",
 		},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/store", "hongbao/web", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
 				"golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
-			why:    "the program wires; only store knows which engines there are",
+			why:    "the program wires the parts; only store knows which engines there are",
+		},
+		"hongbao/cmd/hongbao/e2e": {
+			may: []string{
+				"hongbao/store/loopback", "hongbao/store/storetest", "hongbao/web/wire",
+				"github.com/centrifugal/centrifuge-go", "github.com/redis/go-redis/v9",
+			},
+			mayNot: []string{"database/sql"},
+			why:    "end-to-end tests use the program from outside, as its users do",
 		},
 		"hongbao/cmd/hongbao-cluster": {
 			may: []string{"hongbao/store/loopback"},
-			why: "it runs the real program as people do, and sees no more of it than they",
+			why: "it runs the built program, and sees no more of it than its users",
 		},
 		"hongbao/cmd/hongbao-bench": {
 			may: []string{
@@ -121,36 +192,36 @@ func rooms() map[string]room {
 				"github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},
 			mayNot: []string{"database/sql"},
-			why:    "what is measured is named in one place; nobody else needs to know",
+			why:    "it alone knows all that is measured",
 		},
 		"hongbao/cmd/hongbao-bench/flaws": {
 			may: []string{"hongbao/cmd/hongbao-bench/schemes", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
-			why: "the same is played with theirs and with ours, and it cannot tell who is who",
+			why: "it runs the same steps with every scheme, and does not know which one is ours",
 		},
 		"hongbao/cmd/hongbao-bench/load": {
 			may: []string{
-				"hongbao/web", "hongbao/web/wire",
+				"hongbao/web/auth", "hongbao/web/wire",
 				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "golang.org/x/sync/errgroup",
 			},
-			why: "it knows the door, as any client does, and nothing behind it",
+			why: "it knows the wire, as any client does, and nothing of the server",
 		},
-		"hongbao/cmd/hongbao-bench/measure": {why: "rounds and medians are the same whatever is measured"},
-		"hongbao/cmd/hongbao-bench/report":  {why: "a page shows whatever was measured, and knows no more of it than names and numbers"},
+		"hongbao/cmd/hongbao-bench/measure": {why: "rounds and medians do not depend on what is measured"},
+		"hongbao/cmd/hongbao-bench/report":  {why: "a report page shows names and numbers, and does not know how they were measured"},
 		"hongbao/cmd/hongbao-bench/schemes": {
 			may: []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
-			why: "what others have published has nothing of ours in it",
+			why: "schemes that others published contain no code of ours",
 		},
 	}
 }
 
 func TestImportDirections(t *testing.T) {
-	known := rooms()
+	known := rules()
 	seen := map[string]bool{}
 	for _, f := range productionFiles(t) {
 		seen[f.pkg] = true
 		r, ok := known[f.pkg]
 		if !ok {
-			t.Errorf("package %s is not in the table: say there what it may import, and why", f.pkg)
+			t.Errorf("package %s is not in the table of rules: add what it may import, and why", f.pkg)
 			continue
 		}
 		for _, imported := range f.imports {
@@ -161,18 +232,21 @@ func TestImportDirections(t *testing.T) {
 	}
 	for pkg := range known {
 		if !seen[pkg] {
-			t.Errorf("package %s is in the table, but not in the tree", pkg)
+			t.Errorf("package %s is in the table of rules, but has no files", pkg)
 		}
 	}
 }
 
-// refuses gives the reason why the import is wrong, or nothing.
-func (r room) refuses(pkg, imported string) string {
+// mayImportTesting are the packages of test helpers.
+var mayImportTesting = []string{"hongbao/cmd/hongbao/e2e", "hongbao/store/enginetest", "hongbao/store/storetest", "hongbao/web/auth/authtest", "hongbao/web/spec/spectest", "hongbao/web/webtest"}
+
+// refuses returns the reason why the import is wrong, or nothing.
+func (r rule) refuses(pkg, imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	standard := !strings.Contains(first, ".") && first != "hongbao"
 	switch {
-	case imported == "testing" && pkg != "hongbao/store/storetest" && pkg != "hongbao/web/webtest":
-		return "tests are no part of the program"
+	case imported == "testing" && !slices.Contains(mayImportTesting, pkg):
+		return "the program contains no tests"
 	case slices.Contains(r.mayNot, imported):
 		return r.why
 	case standard, slices.ContainsFunc(r.may, func(m string) bool { return within(imported, m) }):
@@ -181,8 +255,7 @@ func (r room) refuses(pkg, imported string) string {
 	return r.why
 }
 
-// within tells whether the import is the allowed one, or a part of an allowed module. Packages of the
-// house are allowed one by one.
+// within reports whether the import is the allowed one, or a part of an allowed module. Our own packages are allowed one by one.
 func within(imported, allowed string) bool {
 	return imported == allowed || !strings.HasPrefix(allowed, "hongbao/") && strings.HasPrefix(imported, allowed+"/")
 }
@@ -194,7 +267,7 @@ func TestEveryPackageSaysWhatItOwns(t *testing.T) {
 	}
 	for pkg, n := range comments {
 		if n < 80 {
-			t.Errorf("package %s has a package comment of %d characters: say what it owns and what must always hold", pkg, n)
+			t.Errorf("the package comment of %s has %d characters, want at least 80: say what the package owns and what must always hold", pkg, n)
 		}
 	}
 }
@@ -235,7 +308,7 @@ func productionFiles(t *testing.T) []sourceFile {
 		t.Fatal(err)
 	}
 	if len(files) < 20 {
-		t.Fatalf("found only %d files under %s", len(files), root)
+		t.Fatalf("found %d files under %s, want at least 20", len(files), root)
 	}
 	return files
 }

@@ -9,7 +9,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store"
-	"hongbao/web"
+	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
@@ -23,13 +23,13 @@ func auditCommand() command {
 	}}
 }
 
-// audited is what an audit prints as JSON.
+// audited is the JSON report of an audit.
 type audited struct {
 	wire.AuditReply
 	Lines []auditedPacket `json:"packet_lines,omitempty"`
 }
 
-// auditedPacket is one packet's line of it.
+// auditedPacket is the line of one packet.
 type auditedPacket struct {
 	Packet   string           `json:"packet"`
 	Status   redpacket.Status `json:"status"`
@@ -40,7 +40,8 @@ type auditedPacket struct {
 	Refunded redpacket.Money  `json:"refunded"`
 }
 
-// audit reads one consistent snapshot, whether a server runs or not.
+// audit prints the result of checking all books in one consistent snapshot. A server may run on the same database
+// meanwhile.
 func (p *program) audit(ctx context.Context, books *store.Books, brief, asJSON bool) error {
 	var lines []auditedPacket
 	result, err := books.Ledger.Audit(ctx, func(l redpacket.AuditLine) {
@@ -51,7 +52,7 @@ func (p *program) audit(ctx context.Context, books *store.Books, brief, asJSON b
 	if err != nil {
 		return err
 	}
-	report := audited{AuditReply: web.AuditReply(result), Lines: lines}
+	report := audited{AuditReply: convert.Audit(result), Lines: lines}
 	if asJSON {
 		encoder := json.NewEncoder(p.stdout)
 		encoder.SetIndent("", "  ")
@@ -65,7 +66,7 @@ func (p *program) audit(ctx context.Context, books *store.Books, brief, asJSON b
 	return err
 }
 
-// text is the report for a person: packets first, so that the verdict stands last.
+// text formats the report for a reader: packets first, the verdict last.
 func (a audited) text(c currency) string {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -8,7 +8,7 @@ import (
 	"hongbao/store"
 )
 
-// withBooks opens the books that the settings point to, which must exist, and closes them after use.
+// withBooks opens the database of the settings, which must exist, and closes it after use.
 func (p *program) withBooks(ctx context.Context, use func(*store.Books) error) error {
 	books, err := store.OpenBooks(ctx, p.config.engines(), p.log())
 	if errors.Is(err, store.ErrNoBooks) {

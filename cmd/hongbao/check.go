@@ -8,7 +8,7 @@ import (
 	"hongbao/store"
 )
 
-// checkServe refuses what would be unsafe or useless to serve with, and settles who may be a guest.
+// checkServe returns an error if the settings are unsafe or useless for serving. It sets Guests if that setting is empty.
 func (c *config) checkServe() error {
 	if err := c.checkKeys(); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *config) checkServe() error {
 	return c.checkRanges()
 }
 
-// checkEngines refuses half of a scaled system.
+// checkEngines returns an error if only one of Redis and Postgres is set.
 func (c *config) checkEngines() error {
 	switch {
 	case c.RedisURL != "" && c.DatabaseURL == "":
@@ -56,17 +56,17 @@ func (c *config) checkEngines() error {
 	return nil
 }
 
-// scaled tells whether there may be other instances.
+// scaled reports whether there may be other instances.
 func (c *config) scaled() bool { return c.engines().Scaled() }
 
-// engines says where the engines are.
+// engines returns the addresses of the engines.
 func (c *config) engines() store.Config {
 	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL}
 }
 
 const (
-	maxAmount = 1<<53 - 1 // the largest integer that every client's JSON carries exactly
-	maxCount  = 100_000   // shares are kept in one row
+	maxAmount = 1<<53 - 1 // the largest integer that is exact in JSON of every client
+	maxCount  = 100_000   // the shares of a packet are stored in one row
 )
 
 func (c *config) checkRanges() error {
@@ -81,7 +81,7 @@ func (c *config) checkRanges() error {
 	return nil
 }
 
-// isLocal tells whether only this machine can reach the address.
+// isLocal reports whether only this machine can reach the address.
 func isLocal(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

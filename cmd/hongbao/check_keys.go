@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 
-	"hongbao/web"
+	"hongbao/web/auth"
 )
 
-// minSecret is how long an HS256 secret must be to be as strong as its name.
+// minSecret is the least number of bytes of an HS256 secret. A shorter secret is easier to guess than the hash.
 const minSecret = 32
 
-// tokens names the setting of the host's keys; empty: his tokens are not believed.
+// tokens returns the name of the setting that says which issuer's tokens are accepted. It returns "" if only the
+// program's own guest tokens are.
 func (c *config) tokens() string {
 	switch {
 	case c.JWTSecret != "":
@@ -23,9 +24,9 @@ func (c *config) tokens() string {
 	return ""
 }
 
-// jwt says which tokens of the host are believed.
-func (c *config) jwt() web.JWT {
-	return web.JWT{
+// jwt returns which tokens of other issuers are accepted.
+func (c *config) jwt() auth.JWT {
+	return auth.JWT{
 		Secret: []byte(c.JWTSecret), PublicKey: c.JWTPublicKey, JWKS: c.JWTJWKSURL, Issuer: c.JWTIssuer, Audience: c.JWTAudience,
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"hongbao/redpacket/crashpoint"
 )
 
-// config is every setting there is. A field's tags are its flag, its variable (HONGBAO_ and the flag's name
-// in capitals), its line in `hongbao help` and its row in the README. `for` names the subcommands that use
-// it: no other one reads or checks it. `file:"true"` adds a twin that names a file holding the value.
+// config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
+// `hongbao help` and its row in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it.
+// `file:"true"` adds a twin setting, which names a file that holds the value.
 type config struct {
 	Addr           string        `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
 	OpsAddr        string        `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics /debug/pprof"`
@@ -81,13 +81,13 @@ func (c *config) settings() []setting {
 	return list
 }
 
-// fromKubernetes tells whether the variable is one of those that every pod finds in a namespace with a Service named
-// hongbao.
+// fromKubernetes reports whether the variable is one that Kubernetes sets by itself in every pod of a namespace that
+// has a Service named hongbao.
 func fromKubernetes(name string) bool {
 	return name == "HONGBAO_PORT" || strings.HasPrefix(name, "HONGBAO_PORT_") || strings.HasPrefix(name, "HONGBAO_SERVICE_")
 }
 
-// variable is the environment's name of a flag.
+// variable returns the environment variable of a flag.
 func variable(flag string) string {
 	return "HONGBAO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -100,7 +100,7 @@ func (s setting) set(text string) error {
 		case err != nil:
 			return err
 		case len(bytes.TrimSpace(content)) == 0:
-			return fmt.Errorf("%s is empty", text) // not a setting that is left out
+			return fmt.Errorf("%s is empty", text) // an empty file was probably not filled yet; it must not count as an absent setting
 		}
 		text = strings.TrimRight(string(content), "\r\n")
 	}
@@ -127,8 +127,8 @@ func (s setting) set(text string) error {
 	return nil
 }
 
-// load fills the config for one subcommand: defaults, then the environment, then the flags, which it
-// declares on fs and parses from args.
+// load fills the config for one subcommand: first defaults, then the environment, then flags. It declares the flags on fs and
+// parses them from args.
 func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) error {
 	settings := c.settings()
 	if err := c.fromEnvironment(settings, command, environ); err != nil {
@@ -148,8 +148,8 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	return nil
 }
 
-// fromEnvironment sets what the command uses. A variable that is no setting at all is an error: a misspelt
-// or not yet supported setting must not be taken for a working one. An empty variable counts as absent.
+// fromEnvironment sets the settings that the command uses. An unknown HONGBAO_ variable is an error: a misspelt or unsupported
+// setting must not look as if it worked. An empty variable counts as absent.
 func (c *config) fromEnvironment(settings []setting, command string, environ []string) error {
 	given := map[string]string{}
 	for _, pair := range environ {

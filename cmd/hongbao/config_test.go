@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// load reads settings for a subcommand as the program does.
+// load reads the settings of a subcommand as the program does.
 func load(command string, args, environ []string) (config, error) {
 	var c config
 	fs := flag.NewFlagSet(command, flag.ContinueOnError)
@@ -27,7 +27,7 @@ func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Drain != 3*time.Second || c.Addr != "127.0.0.1:1" || c.OpsAddr != "127.0.0.1:8081" {
-		t.Errorf("drain %v, addr %s, ops-addr %s", c.Drain, c.Addr, c.OpsAddr)
+		t.Errorf("drain %v, addr %s, ops-addr %s; want 3s of the flag, 127.0.0.1:1 of the variable, 127.0.0.1:8081 by default", c.Drain, c.Addr, c.OpsAddr)
 	}
 }
 
@@ -60,10 +60,10 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, want := fmt.Sprint(byFlag), fmt.Sprint(byVariable); got != want {
-					t.Errorf("%s: by flag %s, by variable %s", command, got, want)
+					t.Errorf("%s: the flag gives %s, the variable %s, want the same", command, got, want)
 				}
 				if fmt.Sprint(byFlag) == fmt.Sprint(fallback) {
-					t.Errorf("%s: setting it changes nothing", command)
+					t.Errorf("%s: the setting has no effect", command)
 				}
 			}
 		})
@@ -74,12 +74,12 @@ func TestUnknownVariableRefusesToStart(t *testing.T) {
 	for _, command := range []string{"serve", "audit", "token"} {
 		_, err := load(command, nil, []string{"HONGBAO_REDIS_URI=redis://127.0.0.1"})
 		if err == nil || !strings.Contains(err.Error(), "HONGBAO_REDIS_URI") {
-			t.Errorf("%s: got %v, want an error that names the variable", command, err)
+			t.Errorf("%s: error %v, want one that names the variable", command, err)
 		}
 	}
 }
 
-func TestServiceVariablesOfKubernetesAreNoSettings(t *testing.T) {
+func TestKubernetesServiceVariablesAreIgnored(t *testing.T) {
 	environ := []string{"HONGBAO_SERVICE_HOST=10.0.0.1", "HONGBAO_PORT=tcp://10.0.0.1:80", "HONGBAO_PORT_80_TCP_ADDR=10.0.0.1"}
 	if _, err := load("serve", nil, environ); err != nil {
 		t.Error(err)
@@ -88,13 +88,13 @@ func TestServiceVariablesOfKubernetesAreNoSettings(t *testing.T) {
 
 func TestSubcommandsCheckOnlyWhatTheyUse(t *testing.T) {
 	if _, err := load("audit", nil, []string{"HONGBAO_GUESTS=nonsense", "HONGBAO_DRAIN=soon"}); err != nil {
-		t.Errorf("audit has no guests and no drain: %v", err)
+		t.Errorf("audit does not use GUESTS and DRAIN, but checks them: %v", err)
 	}
 	if _, err := load("serve", nil, []string{"HONGBAO_GUESTS=nonsense"}); err == nil {
-		t.Error("serve has guests, and took nonsense for a mode")
+		t.Error("serve accepts HONGBAO_GUESTS=nonsense, want an error")
 	}
 	if _, err := load("audit", []string{"--guests", "off"}, nil); err == nil {
-		t.Error("audit took a flag that it does not use")
+		t.Error("audit accepts --guests, which it does not use, want an error")
 	}
 }
 
@@ -103,18 +103,19 @@ func TestSecretFromFile(t *testing.T) {
 	file := writeFile(t, secret+"\n")
 	c, err := load("serve", nil, []string{"HONGBAO_JWT_SECRET_FILE=" + file})
 	if err != nil || c.JWTSecret != secret {
-		t.Errorf("got %q, %v", c.JWTSecret, err)
+		t.Errorf("the secret is %q, error %v, want the file's content without the newline", c.JWTSecret, err)
 	}
 	if _, err := load("serve", nil, []string{"HONGBAO_JWT_SECRET_FILE=" + file, "HONGBAO_JWT_SECRET=x"}); err == nil {
-		t.Error("took two secrets at once")
+		t.Error("HONGBAO_JWT_SECRET and HONGBAO_JWT_SECRET_FILE together are accepted, want an error")
 	}
 	if _, err := load("serve", nil, []string{"HONGBAO_JWT_SECRET_FILE=" + file + ".not"}); err == nil {
-		t.Error("took a file that is not there")
+		t.Error("a missing file is accepted, want an error")
 	}
 }
 
-// An empty file is one that was not filled, which must not be taken for a setting that was left out.
-func TestEmptyFile(t *testing.T) {
+// TestEmptyFileIsRefused names an empty file in a setting. The file was probably not filled yet, so it must be an
+// error and not count as an absent setting.
+func TestEmptyFileIsRefused(t *testing.T) {
 	count := 0
 	for _, s := range new(config).settings() {
 		if _, key := s.field.Interface().(keyFile); !s.fromFile && !key {
@@ -124,15 +125,15 @@ func TestEmptyFile(t *testing.T) {
 		for _, content := range []string{"", "\n", " \r\n\t"} {
 			file := writeFile(t, content)
 			if _, err := load("serve", nil, []string{s.env + "=" + file}); err == nil || !strings.HasPrefix(err.Error(), s.env+": ") || !strings.Contains(err.Error(), "empty") {
-				t.Errorf("%s with %q: %v", s.env, content, err)
+				t.Errorf("%s with a file of %q: error %v, want one that names the setting and says empty", s.env, content, err)
 			}
 			if _, err := load("serve", []string{"--" + s.flag, file}, nil); err == nil || !strings.Contains(err.Error(), s.flag) || !strings.Contains(err.Error(), "empty") {
-				t.Errorf("--%s with %q: %v", s.flag, content, err)
+				t.Errorf("--%s with a file of %q: error %v, want one that names the flag and says empty", s.flag, content, err)
 			}
 		}
 	}
 	if count != 4 {
-		t.Errorf("%d settings are read from a file", count)
+		t.Errorf("%d settings are read from a file, want 4", count)
 	}
 }
 
@@ -145,13 +146,13 @@ func writeFile(t *testing.T, content string) (name string) {
 	return name
 }
 
-// publicKey is somebody's.
+// publicKey is any public key in PEM.
 const publicKey = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 -----END PUBLIC KEY-----
 `
 
-func TestSettingsThatCannotBeRead(t *testing.T) {
+func TestInvalidSettingsAreNamed(t *testing.T) {
 	missing, empty := filepath.Join(t.TempDir(), "none"), writeFile(t, "")
 	for _, setting := range []string{
 		"HONGBAO_JWT_PUBLIC_KEY=" + missing, "HONGBAO_JWT_PUBLIC_KEY=" + empty, "HONGBAO_LIMITS=some", "HONGBAO_TRUSTED_PROXIES=proxy.example.com",
@@ -161,7 +162,7 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(setting, "=")
 		if _, err := load("serve", nil, []string{setting}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got %v, want an error that names it", setting, err)
+			t.Errorf("%s: error %v, want one that names the setting", setting, err)
 		}
 	}
 }
@@ -189,24 +190,24 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 	tests := []struct {
 		name    string
 		environ []string
-		says    string // empty: accepted
+		want    string // part of the error; empty: accepted
 	}{
 		{"nothing set", nil, ""},
 		{"short secret", []string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
 		{"secret", []string{secret, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
-		{"everyone, nobody may sign in", []string{"HONGBAO_ADDR=:8080"}, "HONGBAO_JWT_SECRET"},
-		{"guests off, nobody may sign in", []string{"HONGBAO_GUESTS=off"}, "nobody could sign in"},
-		{"local guests for everyone", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=local", secret}, "HONGBAO_GUESTS=public"},
-		{"public guests for everyone", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=public"}, ""},
+		{"public address, no way to sign in", []string{"HONGBAO_ADDR=:8080"}, "HONGBAO_JWT_SECRET"},
+		{"guests off, no way to sign in", []string{"HONGBAO_GUESTS=off"}, "nobody could sign in"},
+		{"local guests on a public address", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=local", secret}, "HONGBAO_GUESTS=public"},
+		{"public guests on a public address", []string{"HONGBAO_ADDR=:8080", "HONGBAO_GUESTS=public"}, ""},
 		{"local guests by name", []string{"HONGBAO_ADDR=localhost:80", "HONGBAO_GUESTS=local"}, ""},
 		{"local guests, IPv6", []string{"HONGBAO_ADDR=[::1]:80"}, ""},
 		{"Redis without Postgres", []string{redis, secret}, "HONGBAO_DATABASE_URL"},
 		{"Postgres without Redis", []string{database, secret}, "HONGBAO_REDIS_URL"},
 		{"scaled", []string{redis, database, secret}, ""},
-		{"scaled, nobody's tokens", []string{redis, database}, "HONGBAO_JWT_SECRET"},
-		{"scaled, guests but nobody's tokens", []string{redis, database, "HONGBAO_GUESTS=local"}, "HONGBAO_JWT_SECRET"},
+		{"scaled, no tokens", []string{redis, database}, "HONGBAO_JWT_SECRET"},
+		{"scaled, guests but no tokens", []string{redis, database, "HONGBAO_GUESTS=local"}, "HONGBAO_JWT_SECRET"},
 		{"scaled, short secret", []string{redis, database, "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
-		{"scaled, local guests for everyone", []string{redis, database, secret, "HONGBAO_ADDR=:80", "HONGBAO_GUESTS=local"}, "HONGBAO_GUESTS=public"},
+		{"scaled, local guests on a public address", []string{redis, database, secret, "HONGBAO_ADDR=:80", "HONGBAO_GUESTS=local"}, "HONGBAO_GUESTS=public"},
 		{"public key", []string{key, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
 		{"keys at a URL", []string{jwks, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
 		{"scaled, public key", []string{redis, database, key}, ""},
@@ -215,7 +216,7 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"public key and URL", []string{key, jwks}, "keep one"},
 		{"secret and URL", []string{secret, jwks}, "keep one"},
 		{"private key", []string{"HONGBAO_JWT_PUBLIC_KEY=" + writeFile(t, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----")}, "HONGBAO_JWT_PUBLIC_KEY"},
-		{"keys that anybody could change", []string{"HONGBAO_JWT_JWKS_URL=http://keys.example.com/"}, "HONGBAO_JWT_JWKS_URL"},
+		{"keys over plain HTTP", []string{"HONGBAO_JWT_JWKS_URL=http://keys.example.com/"}, "HONGBAO_JWT_JWKS_URL"},
 		{"our own issuer", []string{secret, "HONGBAO_JWT_ISSUER=hongbao-guest"}, "hongbao-guest"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
@@ -229,11 +230,11 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 			if err == nil {
 				err = c.checkServe()
 			}
-			if test.says == "" && err != nil {
-				t.Errorf("refused: %v", err)
+			if test.want == "" && err != nil {
+				t.Errorf("error %v, want none", err)
 			}
-			if test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
-				t.Errorf("got %v, want an error that says %s", err, test.says)
+			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("error %v, want one that contains %s", err, test.want)
 			}
 		})
 	}
@@ -275,14 +276,14 @@ func TestCurrencyFormat(t *testing.T) {
 	}
 	for _, bad := range []string{"", "CNY", "CNY:", "CNY:-1", "CNY:7", ":2", "CNY:two"} {
 		if err := new(currency).UnmarshalText([]byte(bad)); err == nil {
-			t.Errorf("took %q for a currency", bad)
+			t.Errorf("currency %q is accepted, want an error", bad)
 		}
 	}
 }
 
-// The README's table is the config's, row by row.
-func TestREADMEListsEverySetting(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+// TestSettingsPageListsEverySetting compares the table of the settings page with the config, row by row.
+func TestSettingsPageListsEverySetting(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "web", "docs", "settings.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,6 +301,6 @@ func TestREADMEListsEverySetting(t *testing.T) {
 		want = append(want, fmt.Sprintf("| `%s` | `--%s` | %s | %s | %s |", s.env, s.flag, fallback, strings.Join(s.commands, ", "), s.help))
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the README's table differs. It should be:\n%s", strings.Join(want, "\n"))
+		t.Errorf("the table of web/docs/settings.md differs. It should be:\n%s", strings.Join(want, "\n"))
 	}
 }

@@ -33,10 +33,10 @@ func creditCommand() command {
 	}}
 }
 
-// credit goes the way of the admin endpoint, so that both know each other's keys.
+// credit calls the same service as the admin endpoint, so that both share one set of keys.
 func (p *program) credit(ctx context.Context, books *store.Books, user string, amount redpacket.Money, key, note string) error {
-	// Money from outside concerns neither the pool nor rooms, and nobody is connected to this process.
-	packets := redpacket.New(books.Ledger, nil, nil, silence{}, redpacket.Options{})
+	// A credit needs neither the pool nor rooms, and this process has no connections to push to.
+	packets := redpacket.New(books.Ledger, nil, nil, discardPublisher{}, redpacket.Options{})
 	account, dup, err := packets.Adjust(ctx, user, amount, key, note)
 	switch {
 	case errors.Is(err, chat.ErrKeyReused):
@@ -53,10 +53,10 @@ func (p *program) credit(ctx context.Context, books *store.Books, user string, a
 	return err
 }
 
-// silence is the chat.Publisher of a process without connections.
-type silence struct{}
+// discardPublisher is the chat.Publisher of a process without connections.
+type discardPublisher struct{}
 
-func (silence) Entry(chat.Entry)          {}
-func (silence) ToRoom(string, chat.Event) {}
-func (silence) ToUser(string, chat.Event) {}
-func (silence) Moved(string, string)      {}
+func (discardPublisher) Entry(chat.Entry)               {}
+func (discardPublisher) ToRoom(string, chat.Event)      {}
+func (discardPublisher) ToUser(string, chat.Event)      {}
+func (discardPublisher) StandingChanged(string, string) {}

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// help prints what there is, or one subcommand in detail.
+// help prints all subcommands and settings, or one subcommand in detail.
 func (p *program) help(args []string) int {
 	if len(args) == 0 {
 		p.print(overview())
@@ -24,7 +24,7 @@ func (p *program) help(args []string) int {
 	return 0
 }
 
-// print writes to standard output. Nobody is left to be told when that fails.
+// print writes to standard output. It ignores failures: there is nowhere to report them.
 func (p *program) print(text string) { _, _ = io.WriteString(p.stdout, text) }
 
 func overview() string {
@@ -63,7 +63,7 @@ func detail(cmd command) string {
 	return b.String()
 }
 
-// describe is the setting's help with its default.
+// describe returns the setting's help with its default.
 func (s setting) describe() string {
 	if s.fromFile {
 		return s.help

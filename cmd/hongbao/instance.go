@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -11,34 +12,38 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/web"
+	"hongbao/web/push"
 	"hongbao/web/wire"
 )
 
-// instance is one running server's parts, wired.
+// instance is the wired parts of one server.
 type instance struct {
 	hub     *hub.Hub
 	rooms   *chat.Service
 	packets *redpacket.Service
-	door    *web.Server
+	server  *web.Server
 }
 
-// wireUp makes the parts over the engines. This is the one place that knows them all.
+// wireUp makes the parts over the engines. Only this function knows all of them.
 func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (*instance, error) {
 	guests, err := guestsOf(ctx, c, engines)
 	if err != nil {
 		return nil, err
 	}
-	repair := web.Repair{Store: engines.Chat}
+	repair := push.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
-		Encode: web.NewEncoder().Encode, Ping: web.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: web.Revise, Bus: engines.Bus, Log: log,
+		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise, Bus: engines.Bus, Log: log,
 	})
-	pub := web.NewPublisher(h)
+	pub := push.NewPublisher(h)
 	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Presence: engines.Presence})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
-		Log:    log, Limiter: shared(engines), Tries: engines.Limiter,
+		Log:    log, Limiter: shared(engines), GuessLimiter: engines.Limiter,
 	})
-	door, err := web.New(h, pub, rooms, packets, web.Options{
+	if err := packets.CheckClocks(ctx); err != nil {
+		return nil, fmt.Errorf("%w, then start again", err)
+	}
+	server, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
 		AllowedOrigins: c.AllowedOrigins,
@@ -50,16 +55,16 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Alone:          engines.Bus == nil,
 		Currency:       wire.Currency(c.Currency),
 		Version:        version(),
-		Ready:          engines.Ready,
+		Ready:          func(ctx context.Context) error { return errors.Join(engines.Ready(ctx), packets.ClocksErr()) },
 		Log:            log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &instance{hub: h, rooms: rooms, packets: packets, door: door}, nil
+	return &instance{hub: h, rooms: rooms, packets: packets, server: server}, nil
 }
 
-// shared is the limiter, if there is anyone to share it with.
+// shared returns the limiter that all instances use together. It returns nil if there can be only one instance.
 func shared(engines *store.Engines) chat.Limiter {
 	if engines.Bus == nil {
 		return nil
@@ -67,7 +72,8 @@ func shared(engines *store.Engines) chat.Limiter {
 	return engines.Limiter
 }
 
-// guestsOf reads the key that guests' tokens are signed with; the first server of a database draws it.
+// guestsOf reads the key that signs the tokens of guests from the database. The first server that uses a database
+// creates the key.
 func guestsOf(ctx context.Context, c config, engines *store.Engines) (web.Guests, error) {
 	if c.Guests == guestsOff {
 		return web.Guests{}, nil

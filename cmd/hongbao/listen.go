@@ -24,7 +24,7 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// open is the address to open in a browser on this machine.
+// open returns the address to open in a browser on this machine.
 func open(l net.Listener) string {
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
@@ -33,8 +33,8 @@ func open(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, port) + "/"
 }
 
-// newClientServer serves people: its limits keep a slow or greedy one from costing others. They end when a
-// socket takes its connection over.
+// newClientServer returns the HTTP server for clients. Its limits protect against clients that are slow or send too
+// much. They end for a connection that becomes a WebSocket.
 func newClientServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -47,7 +47,8 @@ func newClientServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// newOpsServer serves the operator, who may ask for a profile that takes long.
+// newOpsServer returns the HTTP server for the operator. It sets no time limit on responses, because a profile may
+// take long.
 func newOpsServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

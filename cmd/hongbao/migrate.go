@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 
@@ -15,7 +16,7 @@ func migrateCommand() command {
 			if err != nil {
 				return err
 			}
-			if err := books.Close(); err != nil {
+			if err := errors.Join(books.RecountCirculation(ctx), books.Close()); err != nil {
 				return err
 			}
 			where := "in " + p.config.DataDir

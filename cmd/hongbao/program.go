@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// program is one call of the command: what it reads, where it writes, and its settings.
+// program is one run of the command: its input, output and settings.
 type program struct {
 	environ        []string
 	stdin          io.Reader
@@ -19,24 +19,24 @@ type program struct {
 	config config
 }
 
-// command is one subcommand. Its setup declares the flags that are its own and returns what it does.
+// command is one subcommand. Its setup declares its own flags and returns the function that runs it.
 type command struct {
 	name    string
 	summary string
 	setup   func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
 }
 
-// commands in the order in which help lists them; the first is the default.
+// commands returns the subcommands in the order of help; the first is the default.
 func commands() []command {
 	return []command{
 		serveCommand(), migrateCommand(), auditCommand(), creditCommand(), tokenCommand(), verifyCommand(), versionCommand(),
 	}
 }
 
-// errFailedCheck ends a command that has printed what is wrong itself.
+// errFailedCheck ends a command with exit code 1 when it has printed the reason itself.
 var errFailedCheck = errors.New("check failed")
 
-// run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.
+// run executes the command line and returns the exit code: 0 success, 1 failure, 2 wrong usage.
 func (p *program) run(ctx context.Context, args []string) int {
 	name := commands()[0].name
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -79,7 +79,7 @@ func findCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// complain tells a person what is wrong. A program that cannot even do that has nobody to tell.
+// complain prints an error. It ignores failures: there is nowhere to report them.
 func (p *program) complain(err error) { _, _ = fmt.Fprintln(p.stderr, "hongbao:", err) }
 
 func (p *program) log() *slog.Logger {

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // to change books by hand
+	_ "modernc.org/sqlite" // TestAuditExitsOneOnADifference changes a database by hand
 
 	"hongbao/store/sqlitestore"
 )
 
-// call runs the command line in this process.
+// call runs a command line in this process.
 func call(t *testing.T, stdin string, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -24,24 +24,24 @@ func call(t *testing.T, stdin string, environ []string, args ...string) (code in
 	return code, out.String(), err.String()
 }
 
-// mustSay runs the command line and wants the exit code, and the words somewhere in what is printed.
-func mustSay(t *testing.T, want int, words string, args ...string) (stdout string) {
+// mustPrint runs a command line, and fails the test unless it ends with the exit code and prints the words.
+func mustPrint(t *testing.T, want int, words string, args ...string) (stdout string) {
 	t.Helper()
-	code, out, complaint := call(t, "", nil, args...)
-	if code != want || !strings.Contains(out+complaint, words) {
-		t.Errorf("%v: exit %d, want %d and %q\n%s%s", args, code, want, words, out, complaint)
+	code, out, stderr := call(t, "", nil, args...)
+	if code != want || !strings.Contains(out+stderr, words) {
+		t.Errorf("hongbao %v: exit code %d, want %d and an output with %q:\n%s%s", args, code, want, words, out, stderr)
 	}
 	return out
 }
 
 func TestHelpNamesEverything(t *testing.T) {
-	help := mustSay(t, 0, "Usage", "help")
+	help := mustPrint(t, 0, "Usage", "help")
 	for _, c := range commands() {
 		if !strings.Contains(help, "\n  "+c.name+" ") {
 			t.Errorf("help does not name %s", c.name)
 		}
-		mustSay(t, 0, c.summary, "help", c.name)
-		mustSay(t, 0, c.summary, c.name, "--help")
+		mustPrint(t, 0, c.summary, "help", c.name)
+		mustPrint(t, 0, c.summary, c.name, "--help")
 	}
 	for _, s := range new(config).settings() {
 		if !strings.Contains(help, s.env) || !strings.Contains(help, "--"+s.flag+" ") {
@@ -50,30 +50,30 @@ func TestHelpNamesEverything(t *testing.T) {
 	}
 }
 
-func TestMistakesAreExplained(t *testing.T) {
+func TestWrongUsageIsExplained(t *testing.T) {
 	missing := t.TempDir()
-	mustSay(t, 2, "hongbao help", "serv")
-	mustSay(t, 2, "hongbao help serve", "serve", "--no-such-flag")
-	mustSay(t, 2, "unexpected argument", "audit", "now")
-	mustSay(t, 1, "--user", "token")
-	mustSay(t, 1, "HONGBAO_JWT_SECRET", "token", "--user", "u-1")
-	mustSay(t, 1, "--key", "credit", "--user", "u-1", "--amount", "5")
-	mustSay(t, 1, "--amount", "credit", "--user", "u-1", "--key", "k")
-	mustSay(t, 1, "HONGBAO_DATA_DIR", "audit", "--data-dir", missing)
-	mustSay(t, 1, "HONGBAO_DATA_DIR", "credit", "--data-dir", missing, "--user", "u-1", "--amount", "5", "--key", "k")
+	mustPrint(t, 2, "hongbao help", "serv")
+	mustPrint(t, 2, "hongbao help serve", "serve", "--no-such-flag")
+	mustPrint(t, 2, "unexpected argument", "audit", "now")
+	mustPrint(t, 1, "--user", "token")
+	mustPrint(t, 1, "HONGBAO_JWT_SECRET", "token", "--user", "u-1")
+	mustPrint(t, 1, "--key", "credit", "--user", "u-1", "--amount", "5")
+	mustPrint(t, 1, "--amount", "credit", "--user", "u-1", "--key", "k")
+	mustPrint(t, 1, "HONGBAO_DATA_DIR", "audit", "--data-dir", missing)
+	mustPrint(t, 1, "HONGBAO_DATA_DIR", "credit", "--data-dir", missing, "--user", "u-1", "--amount", "5", "--key", "k")
 	if files, _ := filepath.Glob(filepath.Join(missing, "*")); len(files) != 0 {
-		t.Errorf("looking at books made %v", files)
+		t.Errorf("reading commands created %v in an empty folder", files)
 	}
 }
 
-func TestAddressInUse(t *testing.T) {
+func TestAddressInUseIsNamed(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	mustSay(t, 1, "HONGBAO_ADDR="+taken.Addr().String()+" is in use", "serve", "--addr", taken.Addr().String(), "--data-dir", t.TempDir())
-	mustSay(t, 1, "HONGBAO_OPS_ADDR="+taken.Addr().String()+" is in use",
+	mustPrint(t, 1, "HONGBAO_ADDR="+taken.Addr().String()+" is in use", "serve", "--addr", taken.Addr().String(), "--data-dir", t.TempDir())
+	mustPrint(t, 1, "HONGBAO_OPS_ADDR="+taken.Addr().String()+" is in use",
 		"serve", "--addr", "127.0.0.1:0", "--ops-addr", taken.Addr().String(), "--data-dir", t.TempDir())
 }
 
@@ -81,56 +81,56 @@ func TestSecondServerOfAFolderIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	var log bytes.Buffer
-	serving := &signalling{want: "serving", seen: make(chan struct{})}
+	serving := &wordWaiter{want: "serving", seen: make(chan struct{})}
 	first := &program{stdout: &log, stderr: serving}
 	ended := make(chan int, 1)
 	args := []string{"serve", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--drain", "0s", "--data-dir", dir}
 	go func() { ended <- first.run(ctx, args) }()
 	<-serving.seen
-	mustSay(t, 1, "another process serves from this folder", args...)
+	mustPrint(t, 1, "another process serves from this folder", args...)
 	stop()
 	if code := <-ended; code != 0 {
-		t.Errorf("the first server ended with %d", code)
+		t.Errorf("the first server ended with exit code %d, want 0", code)
 	}
-	mustSay(t, 0, "the books balance", "audit", "--data-dir", dir)
+	mustPrint(t, 0, "the books balance", "audit", "--data-dir", dir)
 }
 
-// signalling is a log that tells when a word was written.
-type signalling struct {
+// wordWaiter is a log that closes seen when a word is written.
+type wordWaiter struct {
 	want string
 	seen chan struct{}
 }
 
-func (s *signalling) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte(s.want)) {
-		close(s.seen)
-		s.want = "\x00" // once is enough
+func (w *wordWaiter) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(w.want)) {
+		close(w.seen)
+		w.want = "\x00" // in no line: seen is closed once
 	}
 	return len(line), nil
 }
 
 func TestCreditIsBookedOnce(t *testing.T) {
 	dir := t.TempDir()
-	mustSay(t, 0, "up to date", "migrate", "--data-dir", dir)
+	mustPrint(t, 0, "up to date", "migrate", "--data-dir", dir)
 	credit := []string{"credit", "--data-dir", dir, "--user", "u-1", "--key", "k-1", "--note", "prize", "--amount"}
-	mustSay(t, 0, "balance 12.34 CNY", append(credit, "1234")...)
-	mustSay(t, 0, "nothing changed", append(credit, "1234")...)
-	mustSay(t, 1, "choose a new one", append(credit, "1235")...)
-	mustSay(t, 0, "the books balance", "audit", "--data-dir", dir)
+	mustPrint(t, 0, "balance 12.34 CNY", append(credit, "1234")...)
+	mustPrint(t, 0, "nothing changed", append(credit, "1234")...)
+	mustPrint(t, 1, "choose a new one", append(credit, "1235")...)
+	mustPrint(t, 0, "the books balance", "audit", "--data-dir", dir)
 
 	var report audited
-	if err := json.Unmarshal([]byte(mustSay(t, 0, "", "audit", "--data-dir", dir, "--json")), &report); err != nil {
+	if err := json.Unmarshal([]byte(mustPrint(t, 0, "", "audit", "--data-dir", dir, "--json")), &report); err != nil {
 		t.Fatal(err)
 	}
 	if !report.OK || report.Funded != 1234 || report.InWallets != 1234 || report.Transfers != 1 {
-		t.Errorf("audit: %+v", report)
+		t.Errorf("the audit reports %+v, want ok, one transfer, and 1234 funded and in wallets", report)
 	}
 }
 
 func TestAuditExitsOneOnADifference(t *testing.T) {
 	dir := t.TempDir()
-	mustSay(t, 0, "", "migrate", "--data-dir", dir)
-	mustSay(t, 0, "", "credit", "--data-dir", dir, "--user", "u-1", "--key", "k-1", "--amount", "1000")
+	mustPrint(t, 0, "", "migrate", "--data-dir", dir)
+	mustPrint(t, 0, "", "credit", "--data-dir", dir, "--user", "u-1", "--key", "k-1", "--amount", "1000")
 	db, err := sql.Open("sqlite", filepath.Join(dir, sqlitestore.FileName))
 	if err != nil {
 		t.Fatal(err)
@@ -141,24 +141,24 @@ func TestAuditExitsOneOnADifference(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mustSay(t, 1, "DIFFERENCE wallet u-1", "audit", "--data-dir", dir)
-	mustSay(t, 1, `"ok": false`, "audit", "--data-dir", dir, "--json")
+	mustPrint(t, 1, "DIFFERENCE wallet u-1", "audit", "--data-dir", dir)
+	mustPrint(t, 1, `"ok": false`, "audit", "--data-dir", dir, "--json")
 }
 
 func TestTokenIsSigned(t *testing.T) {
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
-	code, out, complaint := call(t, "", []string{secret}, "token", "--user", "u-1", "--name", "Ann", "--scope", "admin")
+	code, out, stderr := call(t, "", []string{secret}, "token", "--user", "u-1", "--name", "Ann", "--scope", "admin")
 	if code != 0 || strings.Count(strings.TrimSpace(out), ".") != 2 {
-		t.Errorf("exit %d: %s%s", code, out, complaint)
+		t.Errorf("hongbao token: exit code %d and output %s%s, want 0 and a token of three parts", code, out, stderr)
 	}
-	code, _, complaint = call(t, "", []string{"HONGBAO_JWT_SECRET=short"}, "token", "--user", "u-1")
-	if code != 1 || !strings.Contains(complaint, "at least 32") {
-		t.Errorf("a short secret: exit %d: %s", code, complaint)
+	code, _, stderr = call(t, "", []string{"HONGBAO_JWT_SECRET=short"}, "token", "--user", "u-1")
+	if code != 1 || !strings.Contains(stderr, "at least 32") {
+		t.Errorf("hongbao token with a short secret: exit code %d and output %s, want 1 and the least length", code, stderr)
 	}
 }
 
-// The packet of PROTOCOL section 7.
-const golden = `{"sender": "u-1", "key": "k-1", "mode": "lucky", "spread": "classic", "total": 1000, "count": 5,
+// examplePacket is the example of the protocol's page about the proof.
+const examplePacket = `{"sender": "u-1", "key": "k-1", "mode": "lucky", "spread": "classic", "total": 1000, "count": 5,
 	"seed": "dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d",
 	"commitment": "b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d", "shares": [134, 413, 159, 278, 16]}`
 
@@ -166,34 +166,34 @@ func TestVerify(t *testing.T) {
 	tests := []struct {
 		name, document string
 		code           int
-		says           string
+		want           string // part of the output
 	}{
-		{"as it was", golden, 0, "shares: OK"},
-		{"shares left out", strings.Replace(golden, `, "shares": [134, 413, 159, 278, 16]`, "", 1), 0, "134 413 159 278 16"},
-		{"a share changed", strings.Replace(golden, "[134, 413", "[135, 412", 1), 1, "shares: WRONG"},
-		{"no share at all", strings.Replace(golden, "[134, 413, 159, 278, 16]", "[]", 1), 1, "shares: WRONG"},
-		{"the key changed", strings.Replace(golden, "k-1", "k-2", 1), 1, "shares: WRONG"},
-		{"the commitment changed", strings.Replace(golden, "b242", "b243", 1), 1, "commitment: WRONG"},
-		{"no seed", strings.Replace(golden, "dd56", "", 1), 1, "hex digits"},
-		{"no such field", strings.Replace(golden, `"shares"`, `"share"`, 1), 1, "share"},
-		{"an endless packet", strings.Replace(golden, `"count": 5`, `"count": 1000000000`, 1), 1, "count"},
+		{"unchanged", examplePacket, 0, "shares: OK"},
+		{"shares left out", strings.Replace(examplePacket, `, "shares": [134, 413, 159, 278, 16]`, "", 1), 0, "134 413 159 278 16"},
+		{"a share changed", strings.Replace(examplePacket, "[134, 413", "[135, 412", 1), 1, "shares: WRONG"},
+		{"no share at all", strings.Replace(examplePacket, "[134, 413, 159, 278, 16]", "[]", 1), 1, "shares: WRONG"},
+		{"the key changed", strings.Replace(examplePacket, "k-1", "k-2", 1), 1, "shares: WRONG"},
+		{"the commitment changed", strings.Replace(examplePacket, "b242", "b243", 1), 1, "commitment: WRONG"},
+		{"no seed", strings.Replace(examplePacket, "dd56", "", 1), 1, "hex digits"},
+		{"no such field", strings.Replace(examplePacket, `"shares"`, `"share"`, 1), 1, "share"},
+		{"too many shares", strings.Replace(examplePacket, `"count": 5`, `"count": 1000000000`, 1), 1, "count"},
 		{"nothing", "", 1, "empty"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			code, out, complaint := call(t, test.document, nil, "verify")
-			if code != test.code || !strings.Contains(out+complaint, test.says) {
-				t.Errorf("exit %d, want %d and %q:\n%s%s", code, test.code, test.says, out, complaint)
+			code, out, stderr := call(t, test.document, nil, "verify")
+			if code != test.code || !strings.Contains(out+stderr, test.want) {
+				t.Errorf("exit code %d, want %d and an output with %q:\n%s%s", code, test.code, test.want, out, stderr)
 			}
 		})
 	}
-	mustSay(t, 0, "shares: OK", "verify", "--file", writeFile(t, golden))
+	mustPrint(t, 0, "shares: OK", "verify", "--file", writeFile(t, examplePacket))
 	flags := []string{
 		"verify", "--sender", "u-1", "--key", "k-1", "--total", "1000", "--count", "5",
 		"--seed", "dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d",
 		"--commitment", "b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d",
 	}
-	mustSay(t, 0, "134 413 159 278 16", flags...)
-	mustSay(t, 0, "108 270 96 260 266", append(flags, "--spread", "calm", "--shares", "108,270,96,260,266")...)
-	mustSay(t, 1, "shares: WRONG", append(flags, "--shares", "108,270,96,260,266")...)
+	mustPrint(t, 0, "134 413 159 278 16", flags...)
+	mustPrint(t, 0, "108 270 96 260 266", append(flags, "--spread", "calm", "--shares", "108,270,96,260,266")...)
+	mustPrint(t, 1, "shares: WRONG", append(flags, "--shares", "108,270,96,260,266")...)
 }

@@ -11,30 +11,29 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// listeners are where an instance is reached.
+// listeners accept the connections of clients and of the operator.
 type listeners struct{ clients, ops net.Listener }
 
-// lastWords is how long after the drain window answers on their way are waited for.
-const lastWords = 15 * time.Second
+// answerGrace is how long run waits after the drain window for answers to requests in progress.
+const answerGrace = 15 * time.Second
 
-// run serves until ctx is done or a part fails, and returns when all goroutines have ended:
+// run serves until ctx is done or a part fails, and returns when all goroutines have ended. Parts stop in this order:
 //
-//	not ready, no new connections -> sockets closed over the window -> packets and rooms -> hub and door
+//	not ready, no new connections -> sockets closed over the window -> packets and rooms -> hub and web
 //
-// The hub goes last: what the services commit at their end is still told to the other instances. The operator's
-// listener goes with the sockets.
-// The caller closes the engines afterwards.
+// The hub stops last, because what the services commit at their end is still published to the other instances. The
+// operator's listener stops with the sockets. The caller closes the engines afterwards.
 func (i *instance) run(ctx context.Context, l listeners, window time.Duration, log *slog.Logger) error {
-	clients := newClientServer(i.door.Handler(), log)
-	ops := newOpsServer(i.door.OpsHandler(), log)
+	clients := newClientServer(i.server.Handler(), log)
+	ops := newOpsServer(i.server.OpsHandler(), log)
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	services, stopServices := context.WithCancel(failed)
-	telling, stopTelling := context.WithCancel(failed)
-	group.Go(func() error { return i.hub.Run(telling) })
-	group.Go(func() error { return i.door.Run(telling) })
+	publishing, stopPublishing := context.WithCancel(failed)
+	group.Go(func() error { return i.hub.Run(publishing) })
+	group.Go(func() error { return i.server.Run(publishing) })
 	group.Go(func() error {
-		defer stopTelling()
+		defer stopPublishing()
 		defer i.rooms.Stop()
 		return i.packets.Run(services)
 	})
@@ -44,21 +43,21 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 		defer stopServices()
 		select {
 		case <-ctx.Done():
-			log.Info("stopping; once more stops at once", "drain", window.String())
+			log.Info("stopping; a second signal stops at once", "drain", window.String())
 		case <-failed.Done():
 			window = 0
 		}
-		return errors.Join(i.leave(clients, window), ops.Close())
+		return errors.Join(i.drain(clients, window), ops.Close())
 	})
 	return group.Wait()
 }
 
-// leave closes the door: nobody comes in, and who is in goes, each after his answers.
-func (i *instance) leave(clients *http.Server, window time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), window+lastWords)
+// drain refuses new connections and closes the open ones over the window, each after the answers to its requests.
+func (i *instance) drain(clients *http.Server, window time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), window+answerGrace)
 	defer cancel()
 	var both errgroup.Group
-	both.Go(func() error { return i.door.Drain(ctx, window) })
+	both.Go(func() error { return i.server.Drain(ctx, window) })
 	both.Go(func() error { return clients.Shutdown(ctx) })
 	return both.Wait()
 }

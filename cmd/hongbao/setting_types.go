@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// guestMode says who may sign in without a token of the host's.
+// guestMode says which clients may sign in without a token.
 type guestMode string
 
-// The modes of guests; the empty one is decided by config.guests.
+// The modes of guests. checkServe decides what the empty one means.
 const (
 	guestsAuto   guestMode = ""
 	guestsOff    guestMode = "off"
@@ -44,10 +44,10 @@ func (l *limitsMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of on, off", text)
 }
 
-// keyFile is what a file holds.
+// keyFile is the content of a file.
 type keyFile []byte
 
-// UnmarshalText implements encoding.TextUnmarshaler: the file's name.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads the file of the name.
 func (k *keyFile) UnmarshalText(name []byte) error {
 	content, err := os.ReadFile(string(name))
 	switch {
@@ -60,7 +60,8 @@ func (k *keyFile) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// parseList reads what stands between commas; otherwise is what a part is that cannot be read.
+// parseList parses the parts between commas. If parse rejects a part, the error names the part and ends with the text
+// otherwise.
 func parseList[T any](text string, parse func(string) (T, bool), otherwise string) (list []T, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -75,7 +76,7 @@ func parseList[T any](text string, parse func(string) (T, bool), otherwise strin
 	return list, nil
 }
 
-// addresses are some of a network.
+// addresses are networks; a single address is the smallest network.
 type addresses []netip.Prefix
 
 // UnmarshalText implements encoding.TextUnmarshaler: "10.0.0.1, 10.1.0.0/16, fd00::/8".
@@ -87,7 +88,7 @@ func (a *addresses) UnmarshalText(text []byte) error {
 	return err
 }
 
-// parseNetwork reads a network, or an address, which is the smallest one.
+// parseNetwork parses a network or a single address.
 func parseNetwork(text string) (network netip.Prefix, ok bool) {
 	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
 		return netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), true
@@ -99,8 +100,9 @@ func parseNetwork(text string) (network netip.Prefix, ok bool) {
 // origins are those of web pages, as browsers name them.
 type origins []string
 
-// UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". What no browser
-// says would let nobody connect; and a page's policy, in which they stand too, would take "*" for everybody.
+// UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". It rejects an origin that no
+// browser sends, because no page could use it. It rejects "*", because the origins also go into the page's policy, where "*" would
+// allow every page.
 func (o *origins) UnmarshalText(text []byte) error {
 	list, err := parseList(string(text), parseOrigin, "not an origin such as https://shop.example.com or http://localhost:3000")
 	if err == nil {
@@ -111,7 +113,7 @@ func (o *origins) UnmarshalText(text []byte) error {
 
 var originForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$`)
 
-// parseOrigin gives the origin in small letters, without the port that its scheme has anyway.
+// parseOrigin returns the origin in lower case, without the default port of its scheme.
 func parseOrigin(text string) (origin string, ok bool) {
 	origin = strings.ToLower(strings.TrimSuffix(text, "/"))
 	for scheme, port := range map[string]string{"http://": ":80", "https://": ":443"} {
@@ -122,7 +124,7 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return origin, originForm.MatchString(origin)
 }
 
-// logFormat is how log lines look.
+// logFormat is the format of log lines.
 type logFormat string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -135,7 +137,7 @@ func (f *logFormat) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of text, json", text)
 }
 
-// currency is what money is called and how many decimal places people write.
+// currency is the code of the money and its number of decimal places.
 type currency struct {
 	Code     string
 	Exponent int
@@ -152,7 +154,7 @@ func (c *currency) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// format writes an amount of minor units as people do: 1234 of CNY:2 is "12.34 CNY".
+// format returns an amount of minor units with decimal places and code: 1234 of CNY:2 is "12.34 CNY".
 func (c currency) format(amount int64) string {
 	sign, digits := "", strconv.FormatInt(amount, 10)
 	if amount < 0 {

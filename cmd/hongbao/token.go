@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"hongbao/web"
+	"hongbao/web/auth"
 )
 
 func tokenCommand() command {
@@ -28,7 +28,7 @@ func tokenCommand() command {
 			if err := p.config.checkSecret(); err != nil {
 				return err
 			}
-			token, err := web.MintToken([]byte(p.config.JWTSecret), web.Claims{
+			token, err := auth.Sign([]byte(p.config.JWTSecret), auth.Claims{
 				User: *user, Name: *name, Scope: *scope, Issuer: p.config.JWTIssuer, Audience: p.config.JWTAudience,
 			}, *ttl)
 			if err != nil {

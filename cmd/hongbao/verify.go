@@ -16,7 +16,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// proof is what a finished packet shows of itself: PROTOCOL section 7.
+// proof is what a finished packet reveals, see the protocol's page about the proof.
 type proof struct {
 	Sender     string            `json:"sender"`
 	Key        string            `json:"key"`
@@ -111,7 +111,7 @@ func verdict(what string, good bool, yes, no string) string {
 	return what + ": WRONG, " + no + "\n"
 }
 
-// check reads the seed, and refuses what is no packet of any server.
+// check returns the packet's seed. It returns an error if no server could have sent such a packet.
 func (q proof) check() (redpacket.Seed, error) {
 	var seed redpacket.Seed
 	raw, err := hex.DecodeString(q.Seed)

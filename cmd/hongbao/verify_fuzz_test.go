@@ -9,7 +9,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// FuzzReadProof: a file of another form is refused, and a packet verifies only when all of it follows from the seed.
+// FuzzReadProof reads any file as a proof. A file of another form must be an error, and a packet may verify only if
+// all of it follows from the seed.
 func FuzzReadProof(f *testing.F) {
 	f.Add(`{"sender":"ann","key":"k","mode":"lucky","spread":"classic","total":1000,"count":5,` +
 		`"seed":"dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d",` +
@@ -38,11 +39,11 @@ func FuzzReadProof(f *testing.F) {
 		for i, share := range shares {
 			sum += share
 			if q.Shares != nil && (i >= len(q.Shares) || q.Shares[i] != share) {
-				t.Errorf("verified, but share %d is %d of %v", i, share, q.Shares)
+				t.Errorf("verify accepts shares %v, but share %d is %d", q.Shares, i, share)
 			}
 		}
 		if err != nil || len(shares) != q.Count || sum != redpacket.Money(q.Total) || redpacket.Commitment(seed) != strings.ToLower(q.Commitment) {
-			t.Errorf("verified: %+v, shares %v, %v", q, shares, err)
+			t.Errorf("verify accepts %+v, but Cut returns shares %v, error %v", q, shares, err)
 		}
 	})
 }

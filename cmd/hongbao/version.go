@@ -16,7 +16,7 @@ func versionCommand() command {
 	}}
 }
 
-// version is what the build knows of itself: a tag, else the commit it was built from, else (devel).
+// version returns the tag that the program was built from, else the commit, else (devel), and the Go release.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,8 +1,9 @@
-// Package crashpoint owns the names of the steps between which a process may die. In an ordinary build it does
-// nothing; in a test build (-tags crashpoints) the process kills itself at the step that the environment names.
+// Package crashpoint names the steps of a packet's life at which tests let the process die. In an ordinary build the
+// package does nothing. In a test build (-tags crashpoints) the process kills itself at the step that an environment
+// variable names.
 package crashpoint
 
-// Points are all steps, in the order of a packet's life. The crash tests visit every one of them.
+// Points lists the names of all steps, in the order of a packet's life. The crash tests visit each of them.
 var Points = []string{
 	"send.before-commit",
 	"send.after-commit",
@@ -18,6 +19,7 @@ var Points = []string{
 	"close.before-commit",
 	"close.after-commit",
 	"close.after-load",
+	"delete.after-commit",
 	"recover.after-list",
 	"recover.after-settle",
 	"recover.after-ack",

@@ -14,19 +14,19 @@ var (
 	lost    atomic.Bool
 )
 
-// Here kills the process, as kill -9 would, if the environment names this point.
+// Here kills the process with SIGKILL if HONGBAO_CRASH_AT names this point.
 func Here(point string) {
 	if point == crashAt {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // the signal is on its way
+		select {} // blocks until the signal arrives
 	}
 }
 
-// Lost is true once, at the point that the environment names: the caller then gives up as if its worker had
-// died, and leaves the rest to recovery.
+// Lost returns true once, if HONGBAO_LOSE_AT names this point. The caller then abandons its work as if its goroutine
+// had died, and recovery has to complete that work.
 func Lost(point string) bool {
 	return point == loseAt && lost.CompareAndSwap(false, true)
 }
 
-// Variables are those of the environment that this build listens to.
+// Variables returns the names of the environment variables that a test build reads.
 func Variables() []string { return []string{"HONGBAO_CRASH_AT", "HONGBAO_LOSE_AT"} }

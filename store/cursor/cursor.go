@@ -1,6 +1,6 @@
-// Package cursor is how the lists of both databases name a place to go on from.
+// Package cursor encodes the position at which the next page of a list begins. pgstore and sqlitestore use it.
 //
-// It must always hold: what a client makes up is a bad request, or a place that can be asked for.
+// Invariant: a cursor that a client makes up is either refused as a bad request, or a position that a query accepts.
 package cursor
 
 import (
@@ -12,15 +12,14 @@ import (
 	"hongbao/chat"
 )
 
-// Make makes the opaque text that stands for a place in a list: the list's name and the sort key of the
-// last item that was given.
+// Make encodes a position as opaque text: the list's name, and the sort key of the last item on the page.
 func Make(list string, key ...any) string {
 	text, _ := json.Marshal(append([]any{list}, key...)) //nolint:errchkjson // strings and integers cannot fail
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// Parse reads a cursor of the list into key, one pointer for each part of the sort key. Clients can make cursors
-// up: a text that no id can be is refused too.
+// Parse decodes a cursor of the list into key, which has one pointer for each part of the sort key. Clients can make
+// up cursors, so it also refuses texts that cannot be an id.
 func Parse(list, next string, key ...any) error {
 	var name string
 	want := append([]any{&name}, key...)

@@ -10,7 +10,8 @@ import (
 	"hongbao/store/cursor"
 )
 
-// FuzzParse: what a client gives as a cursor is a bad request, or names a place of this list that can be asked for.
+// FuzzParse parses texts as a client could send them. Each must be refused as a bad request, or be a position in this
+// list that a query accepts.
 func FuzzParse(f *testing.F) {
 	f.Add(int64(1<<53), "r-1", cursor.Make("rooms", int64(7), "r-2"))
 	f.Add(int64(-1), "恭喜\"<", cursor.Make("members", chat.Owner, int64(1), "u"))

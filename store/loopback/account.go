@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// account is whom a server runs as, when that is not who we are. A nil account is ourselves.
+// account is the system account that runs a server. A nil account is the account of this process.
 type account struct {
 	name     string
 	uid, gid int
 }
 
-// unprivileged is the account for programs that refuse to be run by root: nil unless we are root.
+// unprivileged returns the account for servers that refuse to run as root. If this process does not run as root, it
+// is nil.
 func unprivileged() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -32,9 +33,9 @@ func unprivileged() (*account, error) {
 	return &account{name: u.Username, uid: uid, gid: gid}, err
 }
 
-// own makes the folder the account's, and sees to it that the account can reach it.
+// own makes the account the owner of the folder, and makes the parent folders passable for it.
 func (a *account) own(dir string) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil { //nolint:gosec // the account goes through it
+	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil { //nolint:gosec // the account must pass through it
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil || a == nil {
@@ -55,8 +56,8 @@ func (a *account) own(dir string) error {
 	return nil
 }
 
-// reach opens the way through a folder above. Only temporary folders are changed: those are private by default, and
-// nobody relies on it.
+// reach makes a parent folder passable for the account. It changes only temporary folders: they are private by
+// default, and nothing relies on that.
 func (a *account) reach(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil || info.Mode()&0o001 != 0 {

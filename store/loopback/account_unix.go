@@ -4,7 +4,7 @@ package loopback
 
 import "syscall"
 
-// credential is nil for ourselves.
+// credential returns the account's ids for starting a process. It is nil for a nil account: the one of this process.
 func (a *account) credential() *syscall.Credential {
 	if a == nil {
 		return nil

@@ -12,36 +12,37 @@ import (
 )
 
 const (
-	startPatience = time.Minute // two cores may be shared by many servers that start at once
-	askPatience   = 3 * time.Second
-	stopPatience  = 10 * time.Second
-	pollEvery     = 10 * time.Millisecond
+	startTimeout = time.Minute // generous, because many servers may start at once on two cores
+	askTimeout   = 3 * time.Second
+	stopTimeout  = 10 * time.Second
+	pollEvery    = 10 * time.Millisecond
 )
 
-// errEnded says that a server has ended when it should have become ready.
+// errEnded means that the server's process ended before it was ready.
 var errEnded = errors.New("ended by itself")
 
-// daemon is a server with a folder and a port of its own, which can be killed and started again.
+// daemon is a server with its own folder and port. It can be killed and started again.
 type daemon struct {
-	// static after launch
-	name    string // for errors, and of its log
-	dir     string
-	as      *account
-	bus     bool                 // it also listens busOffset higher
-	prepare func(port int) error // may be nil; writes what the command reads, once per port
-	command func(port int) []string
-	ready   func(ctx context.Context, addr string) error // nil as soon as it serves
-	ask     os.Signal                                    // ends it in order
-	port    *port
+	// immutable after launch
+	name       string // used in errors and in the name of the log file
+	dir        string
+	as         *account
+	bus        bool                 // it also listens on its port + busOffset
+	prepare    func(port int) error // may be nil; writes the files that the server reads at its start, once for each port
+	command    func(port int) []string
+	ready      func(ctx context.Context, addr string) error // returns nil as soon as the server serves
+	stopSignal os.Signal                                    // stops the server in order
+	port       *port
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	process *process
 }
 
-// launch starts it for the first time, on another port when the chosen one was taken meanwhile.
+// launch starts the server for the first time. If another process takes the chosen port meanwhile, it tries another
+// port.
 func (d *daemon) launch(ctx context.Context) error {
 	for {
-		p, err := claimPort(ctx, d.bus)
+		p, err := reservePort(ctx, d.bus)
 		if err != nil {
 			return err
 		}
@@ -63,27 +64,27 @@ func (d *daemon) launch(ctx context.Context) error {
 	}
 }
 
-// Addr is where it listens, as host:port.
+// Addr returns the address that the server listens on, as host:port.
 func (d *daemon) Addr() string { return address(d.port.number) }
 
-// PID is its process, which has children of its own.
+// PID returns the id of the server's main process, which may have child processes.
 func (d *daemon) PID() int { return d.current().cmd.Process.Pid }
 
-// Restart starts it again on the same port, with the same arguments and what is left in its folder. One that runs
-// is stopped in order before.
+// Restart starts the server again on the same port, with the same arguments and the data in its folder. If it runs,
+// it is stopped in order first.
 func (d *daemon) Restart(ctx context.Context) error {
 	d.halt()
 	return d.begin(ctx)
 }
 
-// Kill ends it by kill -9, with its children, and returns when they are gone.
+// Kill kills the server and its children with SIGKILL, and returns when they are gone.
 func (d *daemon) Kill() {
 	if p := d.current(); p != nil {
 		p.kill()
 	}
 }
 
-// Stop ends it in order and gives its port free. The folder stays. It can be called twice.
+// Stop stops the server in order and releases its port. The folder is kept. Stop may be called twice.
 func (d *daemon) Stop() {
 	d.halt()
 	d.port.release()
@@ -91,7 +92,7 @@ func (d *daemon) Stop() {
 
 func (d *daemon) halt() {
 	if p := d.current(); p != nil {
-		p.stop(d.ask, stopPatience)
+		p.stop(d.stopSignal, stopTimeout)
 	}
 }
 
@@ -101,9 +102,9 @@ func (d *daemon) current() *process {
 	return d.process
 }
 
-// begin starts a process and returns when it serves. One that does not is ended.
+// begin starts the server's process and returns when it serves. If it does not serve in time, the process is killed.
 func (d *daemon) begin(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	log := filepath.Join(d.dir, d.name+".log")
 	p, err := startProcess(d.command(d.port.number), d.dir, log, d.as)
@@ -113,18 +114,18 @@ func (d *daemon) begin(ctx context.Context) error {
 	d.mu.Lock()
 	d.process = p
 	d.mu.Unlock()
-	err = until(ctx, p, d.serves)
+	err = waitUntil(ctx, p, d.serves)
 	if err != nil {
 		p.kill()
-		return fmt.Errorf("start %s: %w; %s", d.name, err, lastWords(log))
+		return fmt.Errorf("start %s: %w; %s", d.name, err, logTail(log))
 	}
 	return nil
 }
 
-// serves first tries whether there is anybody: drivers make much of a refused connection. A question is given up
-// after a while, because whoever took the port may not answer it.
+// serves returns nil if the server answers. It dials first, because drivers are slow to report a refused connection.
+// Both steps have a timeout, because a foreign process on the port may never answer.
 func (d *daemon) serves(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	var dialer net.Dialer
 	c, err := dialer.DialContext(ctx, "tcp", d.Addr())
@@ -134,9 +135,9 @@ func (d *daemon) serves(ctx context.Context) error {
 	return errors.Join(c.Close(), d.ready(ctx, d.Addr()))
 }
 
-// until asks again and again whether something is so, and gives up when the process has ended or the context has.
-// The process may be nil.
-func until(ctx context.Context, p *process, so func(context.Context) error) error {
+// waitUntil repeats a check until it returns nil, the process ends, or ctx ends. p may be nil: then no process is
+// watched.
+func waitUntil(ctx context.Context, p *process, so func(context.Context) error) error {
 	var ended <-chan struct{}
 	if p != nil {
 		ended = p.ended
@@ -145,8 +146,8 @@ func until(ctx context.Context, p *process, so func(context.Context) error) erro
 	defer ticks.Stop()
 	for {
 		err := so(ctx)
-		if p != nil && p.over() {
-			return errEnded // and somebody else answered
+		if p != nil && p.hasEnded() {
+			return errEnded // the process has ended, so another one has answered on its port
 		}
 		if err == nil {
 			return nil

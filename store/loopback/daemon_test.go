@@ -20,31 +20,31 @@ func TestNewestPostgresWins(t *testing.T) {
 }
 
 func TestPortIsKeptWhileItsServerIsDown(t *testing.T) {
-	p, err := claimPort(t.Context(), true)
+	p, err := reservePort(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, number := range []int{p.number, p.number + busOffset} {
 		other := &port{}
-		if err := other.claim(t.Context(), number); err == nil {
-			t.Errorf("port %d was claimed twice", number)
+		if err := other.reserve(t.Context(), number); err == nil {
+			t.Errorf("port %d was reserved twice", number)
 		}
 		other.release()
 	}
 	if p.lost(t.Context()) {
-		t.Error("a claim that nobody disputes is lost")
+		t.Error("a reservation without a rival is lost")
 	}
 	l, err := net.Listen("tcp", address(p.number+busOffset))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !p.lost(t.Context()) {
-		t.Error("somebody listens, and the claim is not lost")
+		t.Error("a foreign process listens, and the reservation is not lost")
 	}
 	_ = l.Close()
 	p.release()
 	again := &port{}
-	if err := again.claim(t.Context(), p.number); err != nil {
+	if err := again.reserve(t.Context(), p.number); err != nil {
 		t.Error("a released port:", err)
 	}
 	again.release()
@@ -55,12 +55,12 @@ func TestStopGivesThePortFree(t *testing.T) {
 	again := &port{}
 	defer again.release()
 	r.Kill()
-	if err := again.claim(t.Context(), r.port.number); err == nil {
+	if err := again.reserve(t.Context(), r.port.number); err == nil {
 		t.Error("a server that is down lost its port")
 	}
 	r.Stop()
-	if err := again.claim(t.Context(), r.port.number); err != nil {
-		t.Error("a server that was stopped has its port still:", err)
+	if err := again.reserve(t.Context(), r.port.number); err != nil {
+		t.Error("a stopped server still has its port:", err)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestStartTakesAnotherPortWhenSomebodyWasFaster(t *testing.T) {
 	var stolen net.Listener
 	r := startRedisT(t)
 	thief := &Redis{&daemon{
-		name: r.name, dir: t.TempDir(), ask: r.ask, ready: r.ready, command: r.command,
+		name: r.name, dir: t.TempDir(), stopSignal: r.stopSignal, ready: r.ready, command: r.command,
 		prepare: func(number int) (err error) {
 			if stolen == nil {
 				stolen, err = net.Listen("tcp", address(number))
@@ -82,6 +82,6 @@ func TestStartTakesAnotherPortWhenSomebodyWasFaster(t *testing.T) {
 	defer thief.Stop()
 	defer stolen.Close()
 	if thief.Addr() == stolen.Addr().String() {
-		t.Error("two listen at", thief.Addr())
+		t.Error("two servers listen at", thief.Addr())
 	}
 }

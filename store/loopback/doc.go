@@ -1,12 +1,14 @@
-// Package loopback starts private servers for one machine: Redis alone, as a cluster or watched by sentinels,
-// Postgres with or without PgBouncer, and a TCP proxy that loses bytes on purpose. Tests break them as machines
-// break; a cluster or a measurement on one machine runs on them.
+// Package loopback starts private servers on one machine: Redis alone, as a cluster or watched by sentinels, Postgres
+// with or without PgBouncer, and a TCP proxy that loses bytes on purpose. Tests use it to inject the failures of
+// machines and networks. Measurements on one machine use it, too.
 //
-// It must always hold: servers listen on 127.0.0.1 only, and ask for no password; they write nowhere but into
-// the folder they were given; a server keeps its port from its start to its Stop, however often it is killed in
-// between; no server outlives this process (on Linux not even when it dies by kill -9).
+// Invariants:
 //
-// A context bounds how long a start may take, not how long the server lives: whoever starts it calls Stop.
-// Redis 7 and Postgres 14 are the oldest that are asked for. Where a program is missing, the error names the
-// command that installs it.
+//   - Servers listen on 127.0.0.1 only, and need no password.
+//   - Servers write only into the folder they were given.
+//   - A server keeps its port from its start to its Stop, even if it is killed in between.
+//   - No server outlives this process. On Linux this holds even after SIGKILL.
+//
+// A context bounds the start of a server, not its life: the caller must call Stop. The oldest versions that it
+// starts are Redis 7 and Postgres 14. If a program is missing, the error contains the command that installs it.
 package loopback

@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"hongbao/store/enginetest"
 )
 
 func TestMain(m *testing.M) {
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// within bounds what should take no time at all.
+// within returns a context that ends after d, for an operation that should take almost no time.
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -27,6 +29,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 
 func startRedisT(t *testing.T, args ...string) *Redis {
 	t.Helper()
+	enginetest.Need(t, "Redis")
 	r, err := StartRedis(t.Context(), t.TempDir(), args...)
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +40,7 @@ func startRedisT(t *testing.T, args ...string) *Redis {
 
 func startPostgresT(t *testing.T) *Postgres {
 	t.Helper()
+	enginetest.Need(t, "Postgres")
 	p, err := StartPostgres(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +49,7 @@ func startPostgresT(t *testing.T) *Postgres {
 	return p
 }
 
-// clientT is closed with the test.
+// clientT returns a client that is closed with the test.
 func clientT(t *testing.T, addr string) *redis.Client {
 	t.Helper()
 	c := client(addr)
@@ -53,7 +57,7 @@ func clientT(t *testing.T, addr string) *redis.Client {
 	return c
 }
 
-// set and get are one command each; an error is part of the answer.
+// set and get run one Redis command each. An error fails the test or is part of the answer.
 func set(t *testing.T, addr, value string) {
 	t.Helper()
 	if err := clientT(t, addr).Set(t.Context(), "key", value, 0).Err(); err != nil {

@@ -12,9 +12,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hongbao/store/enginetest"
 )
 
-// orphanFolder in the environment makes the test binary a process that starts servers and waits to be killed.
+// orphanFolder is an environment variable. If it names a folder, the test binary only starts servers there and waits
+// to be killed.
 const orphanFolder = "HONGBAO_TEST_ORPHANS"
 
 func startOrphans(dir string) {
@@ -31,6 +34,7 @@ func startOrphans(dir string) {
 }
 
 func TestNoServerOutlivesItsParent(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	parent := exec.Command(os.Args[0])
 	dir := t.TempDir()
 	parent.Env = append(os.Environ(), orphanFolder+"="+dir)
@@ -45,34 +49,35 @@ func TestNoServerOutlivesItsParent(t *testing.T) {
 	if killed := parent.Process.Kill(); killed != nil || err != nil {
 		t.Fatal(killed, err)
 	}
-	_ = parent.Wait() // killed
+	_ = parent.Wait() // the process was killed
 	addrs := strings.Fields(line)
 	if len(addrs) != 2 {
 		t.Fatal(line)
 	}
 	for _, addr := range addrs {
-		if err := until(within(t, 10*time.Second), nil, func(context.Context) error { return gone(addr) }); err != nil {
-			t.Errorf("%s lives on: %v", addr, err)
+		if err := waitUntil(within(t, 10*time.Second), nil, func(context.Context) error { return gone(addr) }); err != nil {
+			t.Errorf("%s is still running: %v", addr, err)
 		}
 	}
 
-	// Another one takes the folder over, with the shared memory that a killed Postgres leaves to the system.
-	var heir *Postgres
-	err = until(within(t, 20*time.Second), nil, func(ctx context.Context) (err error) {
-		heir, err = StartPostgres(ctx, filepath.Join(dir, "postgres"))
+	// A new server takes over the folder, including the shared memory that a killed Postgres leaves behind.
+	var successor *Postgres
+	err = waitUntil(within(t, 20*time.Second), nil, func(ctx context.Context) (err error) {
+		successor, err = StartPostgres(ctx, filepath.Join(dir, "postgres"))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	heir.Stop()
+	successor.Stop()
 }
 
 func TestKillEndsTheSessionsToo(t *testing.T) {
+	enginetest.Need(t, "Postgres")
 	p := startPostgresT(t)
 	busy := connect(t, p.URL("postgres"))
 	ended := make(chan error, 1)
-	go func() { // it never looks up whether its server is there still
+	go func() { // keeps a session busy that never checks whether its server still exists
 		_, err := busy.Exec(context.Background(), "select count(*) /* long */ from generate_series(1, 200000000) a where a % 7 = 3")
 		ended <- err
 	}()
@@ -91,11 +96,11 @@ func TestKillEndsTheSessionsToo(t *testing.T) {
 	}
 }
 
-// gone is nil when nobody listens there.
+// gone returns nil if no process listens there.
 func gone(addr string) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
-		return nil //nolint:nilerr // that is what was hoped for
+		return nil //nolint:nilerr // an error is the expected result
 	}
 	return errors.Join(errors.New("it accepts"), c.Close())
 }

@@ -9,11 +9,13 @@ import (
 	"syscall"
 )
 
-// PgBouncer stands before one Postgres and pools transactions: two statements outside of one may reach different
-// sessions. Before version 1.21 it knows nothing of prepared statements.
+// PgBouncer is a server that shares the sessions of one Postgres between clients (transaction pooling). Two
+// statements outside a transaction may reach different sessions. Before version 1.21 it does not support prepared
+// statements.
 type PgBouncer struct{ *daemon }
 
-// StartPgBouncer starts one in the folder, before the server, which may be restarted meanwhile.
+// StartPgBouncer starts a PgBouncer in the folder, in front of a Postgres. That Postgres may be restarted while it
+// runs.
 func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBouncer, error) {
 	bouncer, err := program("pgbouncer")
 	if err != nil {
@@ -29,9 +31,9 @@ func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBounc
 	if err := as.own(dir); err != nil {
 		return nil, err
 	}
-	// The file is public; what is secret about a server that trusts everybody?
+	// The file is readable by all: it contains no secret, because the server trusts every client.
 	conf := filepath.Join(dir, "pgbouncer.ini")
-	b := &PgBouncer{&daemon{name: "pgbouncer", dir: dir, as: as, ask: syscall.SIGTERM, ready: accepts}}
+	b := &PgBouncer{&daemon{name: "pgbouncer", dir: dir, as: as, stopSignal: syscall.SIGTERM, ready: accepts}}
 	b.prepare = func(port int) error { return os.WriteFile(conf, []byte(bouncerConf(port, before.port.number)), 0o644) } //nolint:gosec // read as another user
 	b.command = func(int) []string { return []string{bouncer, conf} }
 	if err := b.launch(ctx); err != nil {
@@ -40,7 +42,9 @@ func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBounc
 	return b, nil
 }
 
-// bouncerConf is what differs from its defaults. extra_float_digits is sent by some clients when they connect.
+// bouncerConf returns the settings that differ from the defaults. It ignores extra_float_digits, which some clients
+// send when they connect. A server that is down is tried again after 1 s instead of 15 s, so that tests need not
+// wait.
 func bouncerConf(port, server int) string {
 	return fmt.Sprintf(`[databases]
 * = host=127.0.0.1 port=%d user=postgres
@@ -53,10 +57,11 @@ pool_mode = transaction
 max_client_conn = 2000
 default_pool_size = 20
 ignore_startup_parameters = extra_float_digits
+server_login_retry = 1
 `, server, port)
 }
 
-// URL leads through it to a database, which is given by its name or by its URL at the server.
+// URL returns the URL of a database through PgBouncer. database is its name, or its URL at the Postgres server.
 func (b *PgBouncer) URL(database string) string {
 	if u, err := url.Parse(database); err == nil && u.Scheme != "" {
 		u.Host = b.Addr()

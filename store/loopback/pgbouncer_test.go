@@ -27,7 +27,7 @@ func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 
-	// Transactions are pooled: clients that are between two of them hold no session of the server.
+	// Clients that are between two transactions hold no session of the server, so many can share few sessions.
 	for range 30 {
 		if err := connect(t, b.URL(url)).PgConn().Exec(within(t, 10*time.Second), "select 1").Close(); err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestPgBouncerLeadsToTheDatabase(t *testing.T) {
 	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := until(t.Context(), b.current(), b.serves); err != nil {
+	if err := waitUntil(t.Context(), b.current(), b.serves); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(t, b.URL(url)); n != 2 {

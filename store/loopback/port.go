@@ -8,30 +8,30 @@ import (
 	"strconv"
 )
 
-// Ports are taken from below the range that the system gives to outgoing connections, so that nobody gets one by
-// chance while its server is down. A Redis cluster's bus port is this much above the port of its node.
+// Servers get ports below the range that the system uses for outgoing connections. So while a server is down, no
+// connection takes its port by chance. The bus port of a Redis cluster's node is its port + busOffset.
 const (
 	firstPort = 12_000
 	lastPort  = 21_999
 	busOffset = 10_000
 )
 
-// port is a number that belongs to one server until it is released.
+// port is a port number that belongs to one server until it is released.
 //
-// The claim is a UDP socket on the same number: servers here use none, other processes that start servers with
-// this package respect it, and the system gives it free when this process dies.
+// A UDP socket on the same number reserves it. No server here uses UDP. Other processes with this package respect the
+// reservation, and the system releases it when this process dies.
 type port struct {
-	number int
-	claims []net.PacketConn
+	number       int
+	reservations []net.PacketConn
 }
 
-// claimPort finds a free port, and with bus also the one that goes with it.
-func claimPort(ctx context.Context, bus bool) (*port, error) {
+// reservePort reserves a free port. With bus it also reserves the bus port that belongs to it.
+func reservePort(ctx context.Context, bus bool) (*port, error) {
 	var err error
 	for range 200 {
 		p := &port{number: firstPort + rand.IntN(lastPort-firstPort+1)}
-		if err = p.claim(ctx, p.number); err == nil && bus {
-			err = p.claim(ctx, p.number+busOffset)
+		if err = p.reserve(ctx, p.number); err == nil && bus {
+			err = p.reserve(ctx, p.number+busOffset)
 		}
 		if err == nil {
 			return p, nil
@@ -41,17 +41,17 @@ func claimPort(ctx context.Context, bus bool) (*port, error) {
 	return nil, errors.Join(errors.New("no free port on 127.0.0.1"), err)
 }
 
-func (p *port) claim(ctx context.Context, number int) error {
+func (p *port) reserve(ctx context.Context, number int) error {
 	var config net.ListenConfig
 	held, err := config.ListenPacket(ctx, "udp", address(number))
 	if err != nil {
 		return err
 	}
-	p.claims = append(p.claims, held)
+	p.reservations = append(p.reservations, held)
 	return free(ctx, number)
 }
 
-// free tells whether a server could listen there now.
+// free returns nil if a server could listen on this port now.
 func free(ctx context.Context, number int) error {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address(number))
@@ -61,9 +61,9 @@ func free(ctx context.Context, number int) error {
 	return l.Close()
 }
 
-// lost tells whether somebody who knows nothing of claims took the port before its server could.
+// lost reports whether another process, which ignores reservations, has taken the port before the server could.
 func (p *port) lost(ctx context.Context) bool {
-	for _, held := range p.claims {
+	for _, held := range p.reservations {
 		if held, ok := held.LocalAddr().(*net.UDPAddr); ok && free(ctx, held.Port) != nil {
 			return ctx.Err() == nil
 		}
@@ -72,10 +72,10 @@ func (p *port) lost(ctx context.Context) bool {
 }
 
 func (p *port) release() {
-	for _, held := range p.claims {
-		_ = held.Close() // nothing was ever written to it
+	for _, held := range p.reservations {
+		_ = held.Close() // nothing was written to it
 	}
-	p.claims = nil
+	p.reservations = nil
 }
 
 func address(number int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)) }

@@ -15,11 +15,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres is one server. Everybody is its user postgres. It forces what it commits to disk, as a real one does.
+// Postgres is one Postgres server. Every client connects as the user postgres. As in production, commits are forced
+// to disk (fsync).
 type Postgres struct{ *daemon }
 
-// StartPostgres starts a server in the folder, with the databases that an earlier one left there, if any. As root
-// it runs as user postgres, who must be able to reach the folder.
+// StartPostgres starts a server in the folder, with the databases that an earlier server left there. If this process
+// runs as root, the server runs as user postgres, and that user must be able to reach the folder.
 func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	initdb, err := program("initdb")
 	if err != nil {
@@ -44,7 +45,7 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	}
 	server := filepath.Join(filepath.Dir(initdb), "postgres") // of the same version
 	p := &Postgres{&daemon{
-		name: "postgres", dir: dir, as: as, ask: syscall.SIGINT, ready: accepts,
+		name: "postgres", dir: dir, as: as, stopSignal: syscall.SIGINT, ready: accepts,
 		command: func(port int) []string {
 			return []string{
 				server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
@@ -58,7 +59,7 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	return p, nil
 }
 
-// initialize makes the data folder, whole or not at all.
+// initialize creates the server's data folder. If it fails, no folder is left.
 func initialize(ctx context.Context, initdb, data string, as *account) error {
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -80,21 +81,21 @@ func initialize(ctx context.Context, initdb, data string, as *account) error {
 		return fmt.Errorf("initdb: %w", ctx.Err())
 	}
 	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("initdb: %s; %s", p.cmd.ProcessState, lastWords(log))
+		return fmt.Errorf("initdb: %s; %s", p.cmd.ProcessState, logTail(log))
 	}
 	return os.Rename(begun, data)
 }
 
-// URL is how clients are told of a database.
+// URL returns the URL of a database.
 func (p *Postgres) URL(database string) string { return databaseURL(p.Addr(), database) }
 
-// NewDatabase makes an empty database and gives its URL.
+// NewDatabase creates an empty database and returns its URL.
 func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
 	c, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
 		return "", err
 	}
-	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what counts was answered
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the result is known already
 	name := "hongbao_" + strings.ToLower(rand.Text()[:12])
 	_, err = c.Exec(ctx, "create database "+pgx.Identifier{name}.Sanitize())
 	return p.URL(name), err
@@ -104,7 +105,7 @@ func databaseURL(addr, database string) string {
 	return fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable", addr, database)
 }
 
-// accepts is nil when a client can connect.
+// accepts returns nil when a client can connect.
 func accepts(ctx context.Context, addr string) error {
 	c, err := pgx.Connect(ctx, databaseURL(addr, "postgres"))
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/enginetest"
 )
 
 func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
@@ -36,7 +38,7 @@ func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
 	if n := count(t, url); n != 1 {
 		t.Errorf("%d rows after kill", n)
 	}
-	if err := p.Restart(t.Context()); err != nil { // one that runs
+	if err := p.Restart(t.Context()); err != nil { // a restart while the server runs
 		t.Fatal(err)
 	}
 	if n := count(t, url); n != 1 {
@@ -45,6 +47,7 @@ func TestPostgresKeepsWhatWasCommitted(t *testing.T) {
 }
 
 func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
+	enginetest.Need(t, "Postgres")
 	dir := t.TempDir()
 	for run := range 2 {
 		p, err := StartPostgres(t.Context(), dir)
@@ -58,7 +61,7 @@ func TestPostgresStartsOnWhatAnEarlierOneLeft(t *testing.T) {
 		}
 		execute(t, p.URL("postgres"), "insert into kept values (1)")
 		p.Stop()
-		p.Stop() // twice does no harm
+		p.Stop() // a second call has no effect
 	}
 }
 
@@ -79,7 +82,7 @@ func TestUnreachableFolderIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if as == nil {
-		t.Skip("only root runs Postgres as somebody else")
+		t.Skip("only root runs Postgres as another user")
 	}
 	private := filepath.Join(t.TempDir(), "private")
 	if err := os.Mkdir(private, 0o700); err != nil {
@@ -131,11 +134,11 @@ func count(t *testing.T, url string) (n int) {
 	return n
 }
 
-// awaitBackend returns when another session is at such a statement.
+// awaitBackend waits until another session executes the statement.
 func awaitBackend(t *testing.T, url, statement string) {
 	t.Helper()
 	c := connect(t, url)
-	err := until(within(t, 10*time.Second), nil, func(ctx context.Context) error {
+	err := waitUntil(within(t, 10*time.Second), nil, func(ctx context.Context) error {
 		var one int
 		return c.QueryRow(ctx, `select 1 from pg_stat_activity
 			where state = 'active' and pid <> pg_backend_pid() and query like '%' || $1 || '%'`, statement).Scan(&one)

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// process is one run of a server, from its start until it has ended and was waited for.
+// process is one run of a server's program. ended is closed when it has ended and was waited for.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// startProcess runs the command in dir as the account, its output going to the end of the file log.
+// startProcess runs the command in dir as the account. Its output is appended to the file log.
 func startProcess(command []string, dir, log string, as *account) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() //nolint:errcheck // nothing is written through it; the child has its own
+	defer out.Close() //nolint:errcheck // only the child process writes to it, through a descriptor of its own
 
-	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // programs found by name; their life is not that of a context
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // programs found by name; no context bounds their life
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"} // nothing of ours decides how a server behaves
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"} // no other variable of this process affects the server
 	cmd.SysProcAttr = attributes(as)
 	p := &process{cmd: cmd, ended: make(chan struct{})}
 	started := make(chan error)
@@ -33,20 +33,20 @@ func startProcess(command []string, dir, log string, as *account) (*process, err
 	return p, <-started
 }
 
-// run keeps its thread until the child is gone: Linux kills the child when the thread that started it ends.
+// run starts the child and keeps its thread until the child has ended: Linux kills the child when that thread ends.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := p.cmd.Start()
 	started <- err
 	if err == nil {
-		_ = p.cmd.Wait() // how it ended is in its log and its state
+		_ = p.cmd.Wait() // the result is in the log and in ProcessState
 	}
 	close(p.ended)
 }
 
-// over tells whether it has ended.
-func (p *process) over() bool {
+// hasEnded reports whether the process has ended.
+func (p *process) hasEnded() bool {
 	select {
 	case <-p.ended:
 		return true
@@ -55,31 +55,31 @@ func (p *process) over() bool {
 	}
 }
 
-// stop asks it to end, and makes it end when it has not within the patience.
-func (p *process) stop(ask os.Signal, patience time.Duration) {
+// stop sends the signal. If the process has not ended within the timeout, it kills the process.
+func (p *process) stop(stopSignal os.Signal, timeout time.Duration) {
 	resume(p.cmd.Process)
-	if p.cmd.Process.Signal(ask) != nil { // it has ended, or this system cannot ask
+	if p.cmd.Process.Signal(stopSignal) != nil { // the process has ended, or this system cannot send the signal
 		p.kill()
 	}
 	select {
 	case <-p.ended:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		p.kill()
 	}
 }
 
-// kill ends it and its children at once, as losing power would, and returns when it is gone.
+// kill kills the process and its children at once, as a power failure would, and returns when the process is gone.
 func (p *process) kill() {
-	if !p.over() {
-		pause(p.cmd.Process) // so that it neither sees its children die nor gets more of them
+	if !p.hasEnded() {
+		pause(p.cmd.Process) // so that the process neither notices its children's end nor starts others
 		killChildren(p.cmd.Process.Pid)
 		_ = p.cmd.Process.Kill()
 	}
 	<-p.ended
 }
 
-// lastWords is the end of a log, for an error that says why a server did not start.
-func lastWords(log string) string {
+// logTail returns the end of a log, for an error about a server that did not start.
+func logTail(log string) string {
 	text, err := os.ReadFile(log)
 	if err != nil {
 		return err.Error()

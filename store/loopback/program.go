@@ -8,16 +8,16 @@ import (
 	"strconv"
 )
 
-// install is the command that brings every program that is started here.
+// install is the command that installs every program used here.
 const install = "apt-get install -y redis-server postgresql pgbouncer"
 
-// program finds a server's binary: in PATH, or where Debian and its like keep what is not for everyone's PATH.
-// Of several versions of Postgres the newest is taken.
+// program returns the path of a server's program: from PATH, or from the folders where Debian keeps servers. If there
+// are several versions of Postgres, it returns the newest.
 func program(name string) (string, error) {
 	if found, err := exec.LookPath(name); err == nil {
 		return filepath.Abs(found)
 	}
-	places, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // fails for a malformed pattern only
+	places, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // fails only for a malformed pattern
 	slices.SortFunc(places, func(a, b string) int { return version(b) - version(a) })
 	for _, place := range append(places, "/usr/sbin", "/usr/local/sbin") {
 		if found, err := exec.LookPath(filepath.Join(place, name)); err == nil {
@@ -27,7 +27,7 @@ func program(name string) (string, error) {
 	return "", fmt.Errorf("%s is not installed: %s", name, install)
 }
 
-// version reads the number in /usr/lib/postgresql/15/bin.
+// version returns the version in a path such as /usr/lib/postgresql/15/bin.
 func version(place string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(place)))
 	return n

@@ -7,52 +7,61 @@ import (
 	"sync/atomic"
 )
 
-// Proxy carries TCP to one address, and loses bytes when told to. What a connection lost is never made good, as on a
-// broken line: the direction in which it lost something carries nothing any more until both ends have hung up.
+// Proxy forwards TCP connections to one address, and loses bytes when told to. Lost bytes are never sent later. If a
+// direction of a connection has lost bytes, it forwards nothing more until both ends have closed the connection.
 type Proxy struct {
-	// static after StartProxy
+	// immutable after StartProxy
 	listener net.Listener
 	target   string
+	requests func(to, from net.Conn) // forwards the bytes that clients send
 	running  sync.WaitGroup
 
 	swallow, dropReplies atomic.Bool
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	open   map[net.Conn]struct{}
 	closed bool
 }
 
-// StartProxy listens on a free port for connections to the target, given as host:port. Nobody needs to be there yet.
+// StartProxy listens on a free port, and forwards connections to the target, a host:port that need not listen yet.
 func StartProxy(target string) (*Proxy, error) {
+	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
+	p.requests = func(to, from net.Conn) { p.carry(to, from, p.swallow.Load) }
+	return p, p.start()
+}
+
+func (p *Proxy) start() error {
 	var config net.ListenConfig
 	l, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &Proxy{listener: l, target: target, open: map[net.Conn]struct{}{}}
+	p.listener = l
 	p.running.Go(p.accept)
-	return p, nil
+	return nil
 }
 
-// Addr is where it listens, as host:port.
+// Addr returns the address that the proxy listens on, as host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Swallow loses what either side sends, as a line does that is cut somewhere: connections are accepted and stay open.
+// Swallow makes the proxy lose all bytes in both directions, as a cut cable does. Connections are accepted and stay
+// open.
 func (p *Proxy) Swallow(on bool) { p.swallow.Store(on) }
 
-// DropReplies loses what the target sends. It still gets, and does, what it is asked.
+// DropReplies makes the proxy lose all bytes that the target sends. The target still receives requests and executes
+// them.
 func (p *Proxy) DropReplies(on bool) { p.dropReplies.Store(on) }
 
-// Cut closes all connections. New ones are accepted.
+// Cut closes all connections. New ones are accepted and forwarded.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.open {
-		_ = c.Close() // it is given up
+		_ = c.Close() // the connection is not used any more
 	}
 }
 
-// Close closes all connections and accepts no more. It can be called twice.
+// Close closes all connections and accepts no more. It may be called twice.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -72,10 +81,10 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve carries one connection until either side hangs up.
+// serve forwards one connection until either side closes it.
 func (p *Proxy) serve(client net.Conn) {
 	defer p.drop(client)
-	if !p.keep(client) {
+	if !p.register(client) {
 		return
 	}
 	var dialer net.Dialer
@@ -84,19 +93,20 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	defer p.drop(server)
-	if !p.keep(server) {
+	if !p.register(server) {
 		return
 	}
 	var requests sync.WaitGroup
-	requests.Go(func() { p.carry(server, client, func() bool { return p.swallow.Load() }) })
+	requests.Go(func() { p.requests(server, client) })
 	p.carry(client, server, func() bool { return p.swallow.Load() || p.dropReplies.Load() })
 	requests.Wait()
 }
 
-// carry moves bytes until one end fails, and then hangs up on both.
+// carry forwards bytes of one direction until either end fails, and then closes both. While losing is true, bytes are
+// lost.
 func (p *Proxy) carry(to, from net.Conn, losing func() bool) {
-	defer to.Close()   //nolint:errcheck // it is given up
-	defer from.Close() //nolint:errcheck // it is given up
+	defer to.Close()   //nolint:errcheck // the connection is not used any more
+	defer from.Close() //nolint:errcheck // the connection is not used any more
 	buf := make([]byte, 32<<10)
 	for lost := false; ; {
 		n, err := from.Read(buf)
@@ -112,8 +122,8 @@ func (p *Proxy) carry(to, from net.Conn, losing func() bool) {
 	}
 }
 
-// keep makes the connection one that Cut closes, unless there are none any more.
-func (p *Proxy) keep(c net.Conn) bool {
+// register remembers a connection, so that Cut can close it. It returns false if the proxy is closed.
+func (p *Proxy) register(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {

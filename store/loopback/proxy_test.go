@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// silence is how long a test waits for bytes that must not come.
+// silence is how long a test waits for bytes that must not arrive.
 const silence = 50 * time.Millisecond
 
 func TestProxyCarriesBothWays(t *testing.T) {
@@ -20,7 +20,7 @@ func TestProxyCarriesBothWays(t *testing.T) {
 	receive(t, here, "answer")
 	_ = far.Close()
 	if _, err := here.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("a hang-up arrives as %v", err)
+		t.Errorf("a closed connection is seen as %v", err)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestProxySwallows(t *testing.T) {
 	send(t, newcomer, "anybody?")
 	receiveNothing(t, newcomer)
 
-	// A line that lost something stays broken; a new one is whole.
+	// A connection that has lost bytes stays broken, and a new one works.
 	p.Swallow(false)
 	send(t, here, "question")
 	receiveNothing(t, far)
@@ -107,7 +107,7 @@ func startProxyT(t *testing.T) (*Proxy, net.Listener) {
 	return p, there
 }
 
-// dialThrough gives both ends of a connection through the proxy.
+// dialThrough returns both ends of a connection through the proxy.
 func dialThrough(t *testing.T, p *Proxy, there net.Listener) (here, far net.Conn) {
 	t.Helper()
 	here, err := net.Dial("tcp", p.Addr())
@@ -143,6 +143,6 @@ func receiveNothing(t *testing.T, c net.Conn) {
 	_ = c.SetReadDeadline(time.Now().Add(silence))
 	got := make([]byte, 100)
 	if n, err := c.Read(got); n > 0 || !isTimeout(err) {
-		t.Fatalf("received %q, %v, want an open connection without a word", got[:n], err)
+		t.Fatalf("received %q, %v, want an open connection and no bytes", got[:n], err)
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Redis is one redis-server. It keeps its data in memory only, unless it was started with other arguments.
+// Redis is one redis-server. It keeps its data only in memory, unless other arguments were given.
 type Redis struct{ *daemon }
 
-// StartRedis starts a server in the folder. More arguments of redis-server, such as "--appendonly", "yes", win over
-// those that are given anyway.
+// StartRedis starts a server in the folder. The given arguments of redis-server, such as "--appendonly", "yes",
+// override the defaults.
 func StartRedis(ctx context.Context, dir string, args ...string) (*Redis, error) {
 	return startRedis(ctx, dir, false, "", args...)
 }
 
-// startRedis also takes what its configuration file says at first. Orders of sentinels and of CONFIG REWRITE go
-// there, and count again after a restart.
+// startRedis does the same with an initial configuration file. Sentinels and CONFIG REWRITE write to that file, and a
+// restarted server reads it again.
 func startRedis(ctx context.Context, dir string, bus bool, file string, args ...string) (*Redis, error) {
 	server, err := program("redis-server")
 	if err != nil {
@@ -38,12 +38,12 @@ func startRedis(ctx context.Context, dir string, bus bool, file string, args ...
 		return nil, err
 	}
 	r := &Redis{&daemon{
-		name: "redis-server", dir: dir, bus: bus, ask: syscall.SIGTERM, ready: pong,
+		name: "redis-server", dir: dir, bus: bus, stopSignal: syscall.SIGTERM, ready: answersPing,
 		command: func(port int) []string {
 			return append([]string{
 				server, conf, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir,
 				"--save", "", "--appendonly", "no", "--enable-debug-command", "yes",
-				"--shutdown-timeout", "0", // Stop waits for no replica that is paused
+				"--shutdown-timeout", "0", // otherwise Stop would wait for a paused replica
 			}, args...)
 		},
 	}}
@@ -53,27 +53,28 @@ func startRedis(ctx context.Context, dir string, bus bool, file string, args ...
 	return r, nil
 }
 
-// URL is how clients are told of it.
+// URL returns the URL for clients.
 func (r *Redis) URL() string { return fmt.Sprintf("redis://%s/0", r.Addr()) }
 
-// Pause freezes it: it answers nothing, its connections stay open.
+// Pause stops the server's process (SIGSTOP): it answers nothing, and its connections stay open.
 func (r *Redis) Pause() {
 	if p := r.current(); p != nil {
 		pause(p.cmd.Process)
 	}
 }
 
-// Resume lets it go on where it was.
+// Resume lets a paused process go on.
 func (r *Redis) Resume() {
 	if p := r.current(); p != nil {
 		resume(p.cmd.Process)
 	}
 }
 
-// pong is nil when the server answers, and has read its files. One that asks for a password is ready too.
-func pong(ctx context.Context, addr string) error {
+// answersPing returns nil when the server answers and has loaded its data. A server that asks for a password counts
+// as ready, too.
+func answersPing(ctx context.Context, addr string) error {
 	c := client(addr)
-	defer c.Close() //nolint:errcheck // it asked one question
+	defer c.Close() //nolint:errcheck // the reply is known already
 	err := c.Ping(ctx).Err()
 	if redis.HasErrorPrefix(err, "NOAUTH") {
 		return nil
@@ -81,7 +82,8 @@ func pong(ctx context.Context, addr string) error {
 	return err
 }
 
-// client asks once, and says nothing about itself: servers that are starting answer as they can.
+// client returns a client that sends each command only once. It does not identify itself, because a server that is
+// starting may not understand that.
 func client(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ContextTimeoutEnabled: true, DisableIdentity: true})
 }

@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// slots is how many parts the keys of every Redis cluster fall into.
+// slots is the number of slots of every Redis cluster.
 const slots = 16_384
 
-// RedisCluster is several masters that share the keys, without replicas.
+// RedisCluster is a cluster of masters without replicas.
 type RedisCluster struct{ nodes []*Redis }
 
-// StartRedisCluster starts a cluster of so many masters in the folder, and returns when each of them knows of all
-// the others and serves its part. What an earlier cluster left in the folder is not used.
+// StartRedisCluster starts a cluster with this number of masters in the folder. It returns when each master knows all
+// others and all slots are served. Data of an earlier cluster in the folder is deleted first.
 func StartRedisCluster(ctx context.Context, dir string, masters int) (*RedisCluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	c := &RedisCluster{}
 	if err := c.start(ctx, dir, masters); err != nil {
@@ -32,7 +32,7 @@ func StartRedisCluster(ctx context.Context, dir string, masters int) (*RedisClus
 func (c *RedisCluster) start(ctx context.Context, dir string, masters int) error {
 	for i := range masters {
 		dir := filepath.Join(dir, fmt.Sprintf("node-%d", i))
-		if err := os.RemoveAll(dir); err != nil { // its ports were others
+		if err := os.RemoveAll(dir); err != nil { // data of an earlier cluster, whose nodes had other ports
 			return err
 		}
 		node, err := startRedis(ctx, dir, true, "",
@@ -48,17 +48,17 @@ func (c *RedisCluster) start(ctx context.Context, dir string, masters int) error
 		}
 	}
 	for _, node := range c.nodes {
-		if err := until(ctx, node.current(), whole(node, masters)); err != nil {
+		if err := waitUntil(ctx, node.current(), complete(node, masters)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// join gives a node its part of the slots and an epoch of its own, and introduces it to the first one.
+// join assigns slots and an epoch to node i, and makes it meet the first node.
 func (c *RedisCluster) join(ctx context.Context, i int) error {
 	node := client(c.nodes[i].Addr())
-	defer node.Close() //nolint:errcheck // what counts was answered
+	defer node.Close() //nolint:errcheck // the replies are known already
 	n := len(c.nodes)
 	err := node.ClusterAddSlotsRange(ctx, i*slots/n, (i+1)*slots/n-1).Err()
 	if err == nil {
@@ -70,11 +70,11 @@ func (c *RedisCluster) join(ctx context.Context, i int) error {
 	return err
 }
 
-// whole is nil when the node sees so many masters, and all slots served.
-func whole(node *Redis, masters int) func(context.Context) error {
+// complete returns a check: it passes when the node knows this number of masters and all slots are served.
+func complete(node *Redis, masters int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		c := client(node.Addr())
-		defer c.Close() //nolint:errcheck // it asked one question
+		defer c.Close() //nolint:errcheck // the reply is known already
 		info, err := c.ClusterInfo(ctx).Result()
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func whole(node *Redis, masters int) func(context.Context) error {
 	}
 }
 
-// URL is how clients are told of it.
+// URL returns the URL for clients.
 func (c *RedisCluster) URL() string {
 	addrs := make([]string, len(c.nodes))
 	for i, node := range c.nodes {
@@ -97,10 +97,10 @@ func (c *RedisCluster) URL() string {
 	return "redis+cluster://" + strings.Join(addrs, ",")
 }
 
-// Nodes are its servers, each of which can be paused, killed and started again.
+// Nodes returns the servers. Each of them can be paused, killed and started again.
 func (c *RedisCluster) Nodes() []*Redis { return c.nodes }
 
-// Stop ends all of them.
+// Stop stops all servers.
 func (c *RedisCluster) Stop() {
 	var all sync.WaitGroup
 	for _, node := range c.nodes {

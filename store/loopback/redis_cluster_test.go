@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"hongbao/store/enginetest"
 )
 
 func TestRedisClusterServesAllSlots(t *testing.T) {
+	enginetest.Need(t, "Redis")
 	t.Parallel() // it mostly waits
 	c, err := StartRedisCluster(t.Context(), t.TempDir(), 3)
 	if err != nil {
@@ -43,20 +46,21 @@ func TestRedisClusterServesAllSlots(t *testing.T) {
 		}
 	}
 
-	// A node that was away comes back as the one it was.
+	// A restarted node has its old identity in the cluster.
 	node := c.Nodes()[1]
 	node.Kill()
 	if err := node.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, node := range c.Nodes() {
-		if err := until(within(t, 20*time.Second), nil, whole(node, 3)); err != nil {
+		if err := waitUntil(within(t, 20*time.Second), nil, complete(node, 3)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestRedisClusterStartsAnewInAUsedFolder(t *testing.T) {
+	enginetest.Need(t, "Redis")
 	t.Parallel() // it mostly waits
 	dir := t.TempDir()
 	for masters := 2; masters >= 1; masters-- {

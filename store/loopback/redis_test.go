@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"hongbao/store/enginetest"
 )
 
 func TestRedisServesWhereItsURLSays(t *testing.T) {
@@ -24,6 +26,7 @@ func TestRedisServesWhereItsURLSays(t *testing.T) {
 }
 
 func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
+	enginetest.Need(t, "Redis")
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -37,7 +40,7 @@ func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 			addr := r.Addr()
 			r.Kill()
 			if c, err := net.Dial("tcp", addr); err == nil {
-				t.Error("somebody listens there still", c.Close())
+				t.Error("a process still listens there", c.Close())
 			}
 			if err := r.Restart(t.Context()); err != nil {
 				t.Fatal(err)
@@ -46,7 +49,7 @@ func TestRedisRestartKeepsWhatWasAskedToBeKept(t *testing.T) {
 				t.Errorf("after kill: %q, want %q", got, test.want)
 			}
 			set(t, addr, "kept")
-			if err := r.Restart(t.Context()); err != nil { // one that runs
+			if err := r.Restart(t.Context()); err != nil { // a restart while the server runs
 				t.Fatal(err)
 			}
 			if got := get(t, addr); got != test.want {
@@ -65,7 +68,7 @@ func TestRedisPausedIsSilentButThere(t *testing.T) {
 	r.Pause()
 	conn, err := net.Dial("tcp", r.Addr())
 	if err != nil {
-		t.Fatal("a paused server has its port still:", err)
+		t.Fatal("a paused server still has its port:", err)
 	}
 	defer conn.Close()
 	_, err = conn.Write([]byte("PING\r\n"))
@@ -91,16 +94,17 @@ func TestRedisPausedCanBeStoppedAndKilled(t *testing.T) {
 			r.Pause()
 			began := time.Now()
 			end(r)
-			if took := time.Since(began); took > stopPatience/2 {
+			if took := time.Since(began); took > stopTimeout/2 {
 				t.Errorf("took %v", took)
 			}
-			r.Pause() // nothing is there to be paused any more
+			r.Pause() // no process is left to be paused
 			r.Resume()
 		})
 	}
 }
 
 func TestRedisThatCannotStartSaysWhy(t *testing.T) {
+	enginetest.Need(t, "Redis")
 	_, err := StartRedis(t.Context(), t.TempDir(), "--no-such-thing", "1")
 	if err == nil || !errors.Is(err, errEnded) || !strings.Contains(err.Error(), "no-such-thing") {
 		t.Error(err)
@@ -108,6 +112,7 @@ func TestRedisThatCannotStartSaysWhy(t *testing.T) {
 }
 
 func TestStartEndsWithItsContext(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := StartRedis(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {

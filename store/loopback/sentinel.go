@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	sentinelMaster = "hongbao" // the name that clients ask for
+	sentinelMaster = "hongbao" // name by which clients ask the sentinels for the master
 	sentinels      = 3
 
-	// After a switch a sentinel pings the new master only when a second has passed. Were it patient for no longer than
-	// that, it would now and then take the new master for dead too, and make the old one master again, empty.
-	sentinelPatience = 2 * time.Second
+	// After a failover a sentinel pings the new master only after a second. With a limit of one second it would
+	// sometimes consider the new master dead, too, and promote the old master again, which is empty.
+	downAfter = 2 * time.Second
 )
 
-// Sentinel is a master and its replica, and three sentinels that let the replica take over when the master has been
+// Sentinel is a Redis master with a replica, and three sentinels. These promote the replica when the master has been
 // silent for two seconds.
 type Sentinel struct {
 	master, replica *Redis
-	watchers        []*daemon
+	sentinels       []*daemon
 }
 
-// StartSentinel starts all of them in the folder, and returns when the replica follows the master and each sentinel
-// knows of everybody.
+// StartSentinel starts all servers in the folder. It returns when the replica follows the master and each sentinel
+// knows all other servers.
 func StartSentinel(ctx context.Context, dir string) (*Sentinel, error) {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	s := &Sentinel{}
 	if err := s.start(ctx, dir); err != nil {
@@ -51,11 +51,11 @@ func (s *Sentinel) start(ctx context.Context, dir string) error {
 	if s.master, err = startRedis(ctx, filepath.Join(dir, "master"), false, "", "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
-	follow := fmt.Sprintf("replicaof 127.0.0.1 %d\n", s.master.port.number) // in the file, where a sentinel can change it
+	follow := fmt.Sprintf("replicaof 127.0.0.1 %d\n", s.master.port.number) // in the file, so that a sentinel can change it
 	if s.replica, err = startRedis(ctx, filepath.Join(dir, "replica"), false, follow, "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
-	if err := until(ctx, s.replica.current(), s.follows); err != nil {
+	if err := waitUntil(ctx, s.replica.current(), s.follows); err != nil {
 		return err
 	}
 	for i := range sentinels {
@@ -63,15 +63,15 @@ func (s *Sentinel) start(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for _, w := range s.watchers {
-		if err := until(ctx, w.current(), func(ctx context.Context) error { return knowsAll(ctx, w.Addr()) }); err != nil {
+	for _, w := range s.sentinels {
+		if err := waitUntil(ctx, w.current(), func(ctx context.Context) error { return knowsAll(ctx, w.Addr()) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// watch starts one sentinel. It writes what it learns into its file, so the file is made once.
+// watch starts one sentinel. A sentinel writes its state into its configuration file, so the file is written only once.
 func (s *Sentinel) watch(ctx context.Context, dir string) error {
 	server, err := program("redis-server")
 	if err != nil {
@@ -85,12 +85,12 @@ func (s *Sentinel) watch(ctx context.Context, dir string) error {
 sentinel monitor %[2]s 127.0.0.1 %[3]d 2
 sentinel down-after-milliseconds %[2]s %[4]d
 sentinel failover-timeout %[2]s 6000
-`, dir, sentinelMaster, s.master.port.number, sentinelPatience.Milliseconds())
+`, dir, sentinelMaster, s.master.port.number, downAfter.Milliseconds())
 	if err := os.WriteFile(conf, []byte(first), 0o600); err != nil {
 		return err
 	}
 	w := &daemon{
-		name: "redis-sentinel", dir: dir, ask: syscall.SIGTERM, ready: pong,
+		name: "redis-sentinel", dir: dir, stopSignal: syscall.SIGTERM, ready: answersPing,
 		command: func(port int) []string {
 			return []string{server, conf, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--sentinel"}
 		},
@@ -98,14 +98,14 @@ sentinel failover-timeout %[2]s 6000
 	if err := w.launch(ctx); err != nil {
 		return err
 	}
-	s.watchers = append(s.watchers, w)
+	s.sentinels = append(s.sentinels, w)
 	return nil
 }
 
-// follows is nil when the replica has all that the master has.
+// follows returns nil when the replica has all data of the master.
 func (s *Sentinel) follows(ctx context.Context) error {
 	c := client(s.replica.Addr())
-	defer c.Close() //nolint:errcheck // it asked one question
+	defer c.Close() //nolint:errcheck // the reply is known already
 	info, err := c.Info(ctx, "replication").Result()
 	if err == nil && !strings.Contains(info, "master_link_status:up\r\n") {
 		err = fmt.Errorf("%s does not follow %s", s.replica.Addr(), s.master.Addr())
@@ -113,10 +113,10 @@ func (s *Sentinel) follows(ctx context.Context) error {
 	return err
 }
 
-// knowsAll is nil when the sentinel could take part in a failover.
+// knowsAll returns nil when the sentinel knows all other servers, so that it can take part in a failover.
 func knowsAll(ctx context.Context, addr string) error {
 	c := redis.NewSentinelClient(&redis.Options{Addr: addr, MaxRetries: -1, ContextTimeoutEnabled: true, DisableIdentity: true})
-	defer c.Close() //nolint:errcheck // it asked one question
+	defer c.Close() //nolint:errcheck // the reply is known already
 	master, err := c.Master(ctx, sentinelMaster).Result()
 	if err == nil && (master["num-slaves"] != "1" || master["num-other-sentinels"] != strconv.Itoa(sentinels-1)) {
 		err = fmt.Errorf("sentinel %s knows of %s replicas and %s other sentinels", addr, master["num-slaves"], master["num-other-sentinels"])
@@ -124,25 +124,25 @@ func knowsAll(ctx context.Context, addr string) error {
 	return err
 }
 
-// URL is how clients are told of it.
+// URL returns the URL for clients.
 func (s *Sentinel) URL() string {
-	addrs := make([]string, len(s.watchers))
-	for i, w := range s.watchers {
+	addrs := make([]string, len(s.sentinels))
+	for i, w := range s.sentinels {
 		addrs[i] = w.Addr()
 	}
 	return fmt.Sprintf("redis+sentinel://%s/%s", strings.Join(addrs, ","), sentinelMaster)
 }
 
-// Master is the server that began as the master, whatever it is now.
+// Master returns the server that was started as the master, whatever its role is now.
 func (s *Sentinel) Master() *Redis { return s.master }
 
-// Replica is the server that began as the replica, whatever it is now.
+// Replica returns the server that was started as the replica, whatever its role is now.
 func (s *Sentinel) Replica() *Redis { return s.replica }
 
-// Stop ends all of them, first those that would see in it a master's death.
+// Stop stops all servers, the sentinels first, so that they do not start a failover when the master stops.
 func (s *Sentinel) Stop() {
 	var all sync.WaitGroup
-	for _, w := range s.watchers {
+	for _, w := range s.sentinels {
 		all.Go(w.Stop)
 	}
 	all.Wait()

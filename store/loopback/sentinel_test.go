@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"hongbao/store/enginetest"
 )
 
 func TestSentinelFailsOver(t *testing.T) {
+	enginetest.Need(t, "Redis")
 	t.Parallel() // it mostly waits
 	began := time.Now()
 	s, err := StartSentinel(t.Context(), t.TempDir())
@@ -27,12 +30,12 @@ func TestSentinelFailsOver(t *testing.T) {
 	if err := c.Set(t.Context(), "key", "before", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := until(within(t, 5*time.Second), nil, holds(s.Replica(), "before")); err != nil {
+	if err := waitUntil(within(t, 5*time.Second), nil, hasValue(s.Replica(), "before")); err != nil {
 		t.Fatal("the replica does not follow:", err)
 	}
 	s.Master().Kill()
 	began = time.Now()
-	if err := until(within(t, 30*time.Second), nil, func(ctx context.Context) error { return c.Set(ctx, "key", "after", 0).Err() }); err != nil {
+	if err := waitUntil(within(t, 30*time.Second), nil, func(ctx context.Context) error { return c.Set(ctx, "key", "after", 0).Err() }); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("the replica took over after %v", time.Since(began))
@@ -40,11 +43,11 @@ func TestSentinelFailsOver(t *testing.T) {
 		t.Errorf("the replica has %q", got)
 	}
 
-	// The one that was master follows now, and goes on doing so when both were away.
+	// The former master is a replica now, even after both servers were down.
 	if err := s.Master().Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := until(within(t, time.Minute), nil, holds(s.Master(), "after")); err != nil {
+	if err := waitUntil(within(t, time.Minute), nil, hasValue(s.Master(), "after")); err != nil {
 		t.Error("the former master does not follow:", err)
 	}
 	if err := s.Master().Restart(t.Context()); err != nil {
@@ -56,8 +59,8 @@ func TestSentinelFailsOver(t *testing.T) {
 	}
 }
 
-// holds is nil when the server has the value.
-func holds(r *Redis, want string) func(context.Context) error {
+// hasValue returns a check: it passes when the server holds the value.
+func hasValue(r *Redis, want string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		c := client(r.Addr())
 		defer c.Close()

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// attributes make the child die with us. A group of its own keeps the terminal's Ctrl-C from it, so that whoever
-// uses it can still finish what was begun, and then stop it.
+// attributes makes a server die with this process. The server gets its own process group, so that the terminal's
+// Ctrl-C does not reach it. So this process can finish its work and then stop the server.
 func attributes(as *account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true, Credential: as.credential()}
 }
 
-// pause returns when the process runs no more.
+// pause stops the process (SIGSTOP) and returns when it has stopped.
 func pause(p *os.Process) {
 	if p.Signal(syscall.SIGSTOP) == nil {
 		await(p.Pid, "TtZX")
@@ -25,8 +25,8 @@ func pause(p *os.Process) {
 
 func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 
-// killChildren ends what the process started, and returns when none of them holds anything any more: memory that is
-// still attached keeps Postgres from being started again.
+// killChildren kills the children of the process, and returns when they hold no resources. Otherwise Postgres could
+// not start again, because it refuses to while shared memory is attached.
 func killChildren(pid int) {
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -43,9 +43,10 @@ func killChildren(pid int) {
 	}
 }
 
-// await returns when the process is in one of the states, or gone. It gives up on one that the disk holds for long.
+// await returns when the process is in one of the states, or gone. It gives up after stopTimeout, because the disk
+// may block a process for long.
 func await(pid int, states string) {
-	for end := time.Now().Add(stopPatience); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(stopTimeout); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, state, _ := bytes.Cut(stat, []byte(") ")) // pid (name) state
 		if err != nil || len(state) == 0 || strings.IndexByte(states, state[0]) >= 0 {

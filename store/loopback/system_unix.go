@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// attributes leave the child in our group: Ctrl-C ends both, as nothing else would if we died.
+// attributes leaves the server in the process group of this process, so that Ctrl-C ends both. If this process dies
+// in another way, the server goes on.
 func attributes(as *account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: as.credential()}
 }
@@ -16,5 +17,5 @@ func pause(p *os.Process) { _ = p.Signal(syscall.SIGSTOP) }
 
 func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 
-// killChildren leaves them: those of Postgres end by themselves when it is gone, if not at once.
+// killChildren does nothing: the children of Postgres end soon after it.
 func killChildren(int) {}

@@ -8,24 +8,24 @@ import (
 	"hongbao/hub"
 )
 
-// An endpoint's queue holds at most this many payloads and bytes. What comes on top is lost, as on any bus.
+// Limits of the queue of received payloads of one endpoint. Payloads beyond them are lost, and Suspect follows.
 const (
 	busQueueLen   = 8192
 	busQueueBytes = 16 << 20
 )
 
-// Broker is a bus inside one process. Several endpoints behave like as many instances.
+// Broker is a bus inside one process. Each endpoint acts as the bus of one instance.
 type Broker struct {
 	mu     sync.RWMutex
 	topics map[string][]*endpoint
 }
 
-// NewBroker makes a broker without endpoints.
+// NewBroker returns a broker without endpoints.
 func NewBroker() *Broker {
 	return &Broker{topics: map[string][]*endpoint{}}
 }
 
-// Endpoint makes one instance's end of the bus.
+// Endpoint returns one instance's end of the bus.
 func (b *Broker) Endpoint() hub.Bus {
 	return &endpoint{broker: b, wake: make(chan struct{}, 1)}
 }
@@ -35,10 +35,10 @@ type endpoint struct {
 	broker *Broker
 	wake   chan struct{} // one slot, never closed
 
-	mu    sync.Mutex // guards the following
+	mu    sync.Mutex // guards the fields below
 	queue []delivery
 	bytes int
-	lost  bool // something did not fit since the last Suspect
+	lost  bool // a payload was lost, and Suspect is not delivered yet
 }
 
 // delivery is one payload on its way to an instance.
@@ -47,8 +47,8 @@ type delivery struct {
 	payload []byte
 }
 
-// Publish queues the payload at every other endpoint that wants the topic. Two publishes of one goroutine stay in
-// order. There is nothing that cannot be sent, whatever the rank: who does not take it hears that he has lost it.
+// Publish queues the payload at every other endpoint that has subscribed to the topic. Payloads that one goroutine
+// publishes stay in order. The rank is ignored: an endpoint that loses a payload receives Suspect.
 func (e *endpoint) Publish(topic string, payload []byte, _ hub.Rank) {
 	e.broker.mu.RLock()
 	defer e.broker.mu.RUnlock()
@@ -59,7 +59,7 @@ func (e *endpoint) Publish(topic string, payload []byte, _ hub.Rank) {
 	}
 }
 
-// Subscribe has effect at once.
+// Subscribe takes effect at once.
 func (e *endpoint) Subscribe(topics ...string) {
 	e.broker.mu.Lock()
 	defer e.broker.mu.Unlock()
@@ -70,7 +70,7 @@ func (e *endpoint) Subscribe(topics ...string) {
 	}
 }
 
-// Unsubscribe has effect at once, but for what is queued already.
+// Unsubscribe takes effect at once. Payloads in the queue are still delivered.
 func (e *endpoint) Unsubscribe(topics ...string) {
 	e.broker.mu.Lock()
 	defer e.broker.mu.Unlock()
@@ -83,7 +83,8 @@ func (e *endpoint) Unsubscribe(topics ...string) {
 	}
 }
 
-// Run delivers what is queued until ctx is done. After a loss it delivers what it has, then says Suspect.
+// Run delivers queued payloads to the receiver until ctx is done. After a loss it delivers the queue, and then
+// Suspect.
 func (e *endpoint) Run(ctx context.Context, r hub.Receiver) error {
 	r.Down(false)
 	for {
@@ -102,10 +103,10 @@ func (e *endpoint) Run(ctx context.Context, r hub.Receiver) error {
 	}
 }
 
-// put queues a delivery, or notes that it was lost.
+// put queues a delivery, or records that it was lost.
 func (e *endpoint) put(d delivery) {
 	e.mu.Lock()
-	// After a loss nothing more is queued before it was told.
+	// After a loss nothing is queued until Suspect has been delivered.
 	if !e.lost && len(e.queue) < busQueueLen && e.bytes+len(d.payload) <= busQueueBytes {
 		e.queue = append(e.queue, d)
 		e.bytes += len(d.payload)

@@ -17,15 +17,15 @@ func TestBus(t *testing.T) {
 	})
 }
 
-// journal is a receiver that writes down what it is told.
-type journal []string
+// recorder is a receiver that records its calls.
+type recorder []string
 
-func (j *journal) Receive(_ string, payload []byte) { *j = append(*j, string(payload[:5])) }
-func (j *journal) Suspect()                         { *j = append(*j, "suspect") }
-func (j *journal) Compare()                         { *j = append(*j, "compare") }
-func (j *journal) Down(bool)                        {}
+func (j *recorder) Receive(_ string, payload []byte) { *j = append(*j, string(payload[:5])) }
+func (j *recorder) Suspect()                         { *j = append(*j, "suspect") }
+func (j *recorder) Compare()                         { *j = append(*j, "compare") }
+func (j *recorder) Down(bool)                        {}
 
-// TestSuspectComesFirst: what is published after a loss does not come before the loss is told.
+// TestSuspectComesFirst makes an endpoint lose a payload. Payloads published after the loss arrive after the Suspect.
 func TestSuspectComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := NewBroker()
@@ -35,7 +35,7 @@ func TestSuspectComesFirst(t *testing.T) {
 		a.Publish("room", make([]byte, busQueueBytes), hub.Kept)
 		a.Publish("room", []byte("third"), hub.Kept)
 		ctx, cancel := context.WithCancel(t.Context())
-		var got journal
+		var got recorder
 		ended := make(chan error, 1)
 		go func() { ended <- b.Run(ctx, &got) }()
 		synctest.Wait()

@@ -9,29 +9,29 @@ import (
 	"hongbao/chat"
 )
 
-// sweepEvery is how often a Limiter drops the buckets that are full again.
+// sweepEvery is how often a Limiter drops full buckets.
 const sweepEvery = 10 * time.Second
 
-// LimiterOptions of a Limiter.
+// LimiterOptions are the options of a Limiter.
 type LimiterOptions struct {
 	Now func() time.Time // the Limiter's clock; default time.Now
 }
 
-// Limiter is a chat.Limiter in memory. A bucket is one number: when it is full again, in microseconds since the
-// start (the "generic cell rate algorithm"). One that is full is not kept.
+// Limiter implements chat.Limiter in memory. A bucket is stored as one number: when it will be full again, in
+// microseconds since the start (the "generic cell rate algorithm"). Full buckets are dropped.
 type Limiter struct {
-	// static after New
+	// immutable after NewLimiter
 	now   func() time.Time
 	start time.Time
 
 	mu    sync.Mutex
 	full  map[string]int64
-	sweep int64 // when to drop full buckets next
+	sweep int64 // time of the next sweep
 }
 
 var _ chat.Limiter = (*Limiter)(nil)
 
-// NewLimiter makes a limiter whose buckets are all full.
+// NewLimiter returns a limiter whose buckets are all full.
 func NewLimiter(o LimiterOptions) *Limiter {
 	l := &Limiter{now: time.Now, full: map[string]int64{}}
 	if o.Now != nil {
@@ -41,7 +41,7 @@ func NewLimiter(o LimiterOptions) *Limiter {
 	return l
 }
 
-// Take implements chat.Limiter. The Lua script of redisstore does the same sums.
+// Take implements chat.Limiter. The Lua script of redisstore calculates in the same way.
 func (l *Limiter) Take(_ context.Context, key string, r chat.Rate) (time.Duration, error) {
 	every := tokenEvery(r)
 	depth := every * int64(r.Burst)
@@ -51,7 +51,7 @@ func (l *Limiter) Take(_ context.Context, key string, r chat.Rate) (time.Duratio
 	now := l.now().Sub(l.start).Microseconds()
 	l.dropFull(now)
 	full := max(l.full[key], now)
-	if full > now+depth { // emptier than empty: that was by another rate
+	if full > now+depth { // emptier than an empty bucket: written with another rate
 		full = now + depth
 		l.full[key] = full
 	}
@@ -62,7 +62,8 @@ func (l *Limiter) Take(_ context.Context, key string, r chat.Rate) (time.Duratio
 	return 0, nil
 }
 
-// dropFull starts a new map when it is time to, so that what a crowd has taken is given back.
+// dropFull copies the buckets that are not full to a new map every sweepEvery, so that the memory of a large map is
+// freed.
 func (l *Limiter) dropFull(now int64) {
 	if now < l.sweep {
 		return
@@ -77,8 +78,8 @@ func (l *Limiter) dropFull(now int64) {
 	l.full = kept
 }
 
-// tokenEvery is the time between two tokens in microseconds, rounded up so that the rate is never exceeded. A
-// rate of nothing gives one a day.
+// tokenEvery returns the time between two tokens in microseconds, rounded up so that the rate is never exceeded. A rate
+// of zero gives one token a day.
 func tokenEvery(r chat.Rate) int64 {
 	return int64(math.Ceil(min(1e6/r.PerSecond, 86_400e6)))
 }

@@ -17,7 +17,7 @@ func TestLimiter(t *testing.T) {
 	})
 }
 
-// TestLimiterHoldsNoFullBucket: what a crowd took is forgotten, in the course of other calls.
+// TestLimiterHoldsNoFullBucket lets many buckets become full again. Later calls must drop them from memory.
 func TestLimiterHoldsNoFullBucket(t *testing.T) {
 	c := &clock{now: time.Unix(1_700_000_000, 0)}
 	l := NewLimiter(LimiterOptions{Now: c.Now})

@@ -11,18 +11,18 @@ import (
 	"hongbao/redpacket"
 )
 
-// RetiredFor is how long the image of a packet that SQL has closed still answers.
+// RetiredFor is how long the image of a packet is kept, and still answers, after SQL has closed the packet.
 const RetiredFor = time.Hour
 
-// Options of a Pool.
+// Options are the options of a Pool.
 type Options struct {
 	Now       func() time.Time // the Pool's clock; default time.Now
-	OutboxCap int              // claims that the outbox of one partition holds; default 10,000
+	OutboxCap int              // most claims in the outbox of one partition; default 10,000
 }
 
-// Pool is a redpacket.Pool in memory.
+// Pool implements redpacket.Pool in memory.
 type Pool struct {
-	// static after New
+	// immutable after NewPool
 	now        func() time.Time
 	outboxCap  int
 	partitions [redpacket.Partitions]partition
@@ -36,12 +36,12 @@ type partition struct {
 	// guarded by mu
 	gen     int // images of another generation are Missing until they are loaded again
 	images  map[string]*image
-	due     queue // every image that is not retired, by due date
-	retired queue // every other one, by the time it goes
+	due     queue // images that are not retired, by due date
+	retired queue // retired images, by expiry
 	outbox  outbox
 }
 
-// NewPool makes an empty pool.
+// NewPool returns an empty pool.
 func NewPool(o Options) *Pool {
 	p := &Pool{now: time.Now, outboxCap: cmp.Or(o.OutboxCap, 10_000)}
 	if o.Now != nil {
@@ -54,11 +54,12 @@ func NewPool(o Options) *Pool {
 	return p
 }
 
-// slot is the packet's partition; a number out of range, which no sound ledger holds, must not panic.
+// slot returns the index of the packet's partition. No valid ledger holds a number out of range, but one must not
+// panic.
 func slot(r redpacket.Ref) uint { return uint(r.Partition) % redpacket.Partitions }
 
-// enter locks a partition, drops what has expired in it, and reads the clock under the lock, so that
-// time never runs backwards within a partition.
+// enter locks a partition, drops its expired images, and reads the clock under the lock. So time never runs backwards
+// within a partition.
 func (p *Pool) enter(slot uint) (*partition, time.Time) {
 	pt := &p.partitions[slot]
 	pt.mu.Lock()
@@ -72,21 +73,22 @@ func (p *Pool) enter(slot uint) (*partition, time.Time) {
 // Grab implements redpacket.Pool.
 func (p *Pool) Grab(_ context.Context, attempts []redpacket.Attempt) ([]redpacket.Answer, error) {
 	answers := make([]redpacket.Answer, len(attempts))
-	var asked uint64 // a bit for each partition
+	var touched uint64 // one bit for each partition
 	for i := range attempts {
-		asked |= 1 << slot(attempts[i].Ref)
+		touched |= 1 << slot(attempts[i].Ref)
 	}
-	for ; asked != 0; asked &= asked - 1 {
-		p.grab(uint(bits.TrailingZeros64(asked)), attempts, answers)
+	for ; touched != 0; touched &= touched - 1 {
+		p.grab(uint(bits.TrailingZeros64(touched)), attempts, answers)
 	}
 	return answers, nil
 }
 
-// grab answers the attempts of one partition, in one piece: an entry is never seen half written.
+// grab answers the attempts of one partition under one lock. So no other call sees an outbox entry that is
+// incomplete.
 func (p *Pool) grab(at uint, attempts []redpacket.Attempt, answers []redpacket.Answer) {
 	pt, now := p.enter(at)
 	defer pt.mu.Unlock()
-	written := map[string]*entry{} // by packet, in this call
+	written := map[string]*entry{} // entries of this call, by packet
 	for i := range attempts {
 		a := &attempts[i]
 		if slot(a.Ref) != at {
@@ -94,9 +96,9 @@ func (p *Pool) grab(at uint, attempts []redpacket.Attempt, answers []redpacket.A
 		}
 		im := pt.image(a.ID)
 		if im == nil {
-			continue // Missing
+			continue // the answer is Missing
 		}
-		answers[i] = im.judge(a, now)
+		answers[i] = im.decide(a, now)
 		if answers[i].Decision != redpacket.Granted {
 			continue
 		}
@@ -109,7 +111,7 @@ func (p *Pool) grab(at uint, attempts []redpacket.Attempt, answers []redpacket.A
 			e = pt.outbox.open(im.Ref, now)
 			written[a.ID] = e
 		}
-		im.give(a.User, &answers[i])
+		im.grant(a.User, &answers[i])
 		answers[i].Entry = e.id
 		pt.outbox.add(e, redpacket.Grant{User: a.User, Share: answers[i].Share})
 		if answers[i].Last {
@@ -129,7 +131,7 @@ func (p *Pool) Load(_ context.Context, i redpacket.Image) error {
 		pt.due.push(im)
 	}
 	im.gen = pt.gen
-	im.join(i.Grants)
+	im.merge(i.Grants)
 	if i.Status != redpacket.Open {
 		im.close(i.Status)
 		pt.retire(im, now)
@@ -141,7 +143,8 @@ func (p *Pool) Load(_ context.Context, i redpacket.Image) error {
 }
 
 // Close implements redpacket.Pool.
-func (p *Pool) Close(_ context.Context, r redpacket.Ref, cancel bool) (redpacket.Closing, error) {
+func (p *Pool) Close(_ context.Context, r redpacket.Ref, reason redpacket.CloseReason) (redpacket.Closing, error) {
+	cancel := reason == redpacket.CloseCancel
 	pt, now := p.enter(slot(r))
 	defer pt.mu.Unlock()
 	im := pt.image(r.ID)
@@ -150,14 +153,14 @@ func (p *Pool) Close(_ context.Context, r redpacket.Ref, cancel bool) (redpacket
 		return redpacket.Closing{Missing: true}, nil
 	case !cancel && im.drained():
 		im.close(redpacket.Drained)
-	case !cancel && !im.closed() && now.Before(im.deadline):
+	case reason == redpacket.CloseDue && !im.closed() && now.Before(im.deadline):
 		pt.reschedule(im, im.deadline)
 		return redpacket.Closing{Refused: true, Reason: redpacket.Open}, nil
 	case !cancel:
 		im.close(redpacket.Expired)
 	case im.cancellable(now):
 		im.close(redpacket.Cancelled)
-	case im.reason != redpacket.Cancelled: // cancelled before: the same answer again
+	case im.reason != redpacket.Cancelled: // a repeated cancel gets the same answer
 		return redpacket.Closing{Refused: true, Reason: im.reason}, nil
 	}
 	pt.reschedule(im, now.Add(redpacket.CloseLease))
@@ -198,12 +201,19 @@ func (p *Pool) Due(_ context.Context, limit int) ([]redpacket.Ref, error) {
 }
 
 // Unsettled implements redpacket.Pool.
-func (p *Pool) Unsettled(_ context.Context, age time.Duration, limit int) ([]redpacket.Claim, error) {
-	var found [redpacket.Partitions][]redpacket.Claim
-	for i := range p.partitions {
+func (p *Pool) Unsettled(_ context.Context, age time.Duration, from *redpacket.OutboxCursor, limit int) (claims []redpacket.Claim, err error) {
+	portion := from.Portion(limit)
+	for i := range from {
+		if from[i].Done {
+			continue
+		}
 		pt, now := p.enter(uint(i))
-		found[i] = pt.outbox.until(now.Add(-age), limit)
+		claims = append(claims, pt.outbox.page(&from[i], now.Add(-age), portion)...)
 		pt.mu.Unlock()
 	}
-	return redpacket.Fairly(found, limit, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) }), nil
+	slices.SortStableFunc(claims, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
+	return claims, nil
 }
+
+// Recount implements redpacket.Pool. The count of claims cannot be wrong, because only this process changes it.
+func (p *Pool) Recount(context.Context, ...int) error { return nil }

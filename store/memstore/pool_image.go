@@ -8,22 +8,22 @@ import (
 	"hongbao/redpacket"
 )
 
-// image is what the pool knows of one packet. Its partition's lock guards it.
+// image is the state of one packet in the pool. Its partition's lock guards it.
 type image struct {
 	redpacket.Ref
 	count    int
 	deadline time.Time
 	gen      int
-	reason   redpacket.Status // Open until it is closed; then the first reason, for ever
+	reason   redpacket.Status // Open until the packet is closed; then the reason of the first close
 	users    map[string]int   // share by user
-	free     []span           // ascending, never empty ones, none touching the next
+	free     []span           // ascending, none empty, no two adjacent
 
-	retired bool      // SQL has closed it: it is in the partition's retired queue, else in the due one
-	at      time.Time // when it is due, or goes
-	place   int       // in its queue
+	retired bool      // SQL has closed the packet: the image is in the partition's queue retired, else in due
+	at      time.Time // due date; if retired, when the image expires
+	index   int       // position in that queue
 }
 
-// span is the shares [from, to).
+// span holds the shares [from, to).
 type span struct{ from, to int }
 
 func newImage(i redpacket.Image) *image {
@@ -34,8 +34,8 @@ func (im *image) closed() bool { return im.reason != redpacket.Open }
 
 func (im *image) drained() bool { return len(im.free) == 0 }
 
-// judge says what an attempt gets, and changes nothing. Granted stands for: if the outbox has room.
-func (im *image) judge(a *redpacket.Attempt, now time.Time) redpacket.Answer {
+// decide returns the answer to an attempt and changes nothing. Granted is final only if the outbox has room.
+func (im *image) decide(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 	ans := redpacket.Answer{Taken: len(im.users)}
 	share, has := im.users[a.User]
 	switch {
@@ -57,8 +57,8 @@ func (im *image) judge(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 	return ans
 }
 
-// give takes the lowest free share for a user whose attempt was judged Granted.
-func (im *image) give(user string, ans *redpacket.Answer) {
+// grant gives the lowest free share to a user whose attempt was decided as Granted.
+func (im *image) grant(user string, ans *redpacket.Answer) {
 	ans.Share = im.free[0].from
 	if im.free[0].from++; im.free[0].from == im.free[0].to {
 		im.free = im.free[1:]
@@ -68,8 +68,9 @@ func (im *image) give(user string, ans *redpacket.Answer) {
 	ans.Last = im.drained()
 }
 
-// join takes SQL's grants, and of those held the ones whose user and share are both free beside them.
-func (im *image) join(grants []redpacket.Grant) {
+// merge takes over the grants in SQL. Of its own grants it keeps each whose user and share SQL has not granted
+// otherwise.
+func (im *image) merge(grants []redpacket.Grant) {
 	held := im.users
 	im.users = make(map[string]int, max(len(grants), len(held)))
 	taken := make(map[int]bool, max(len(grants), len(held)))
@@ -88,7 +89,7 @@ func (im *image) join(grants []redpacket.Grant) {
 	im.free = im.gaps()
 }
 
-// gaps are the shares that no user has.
+// gaps returns the shares that no user has, as spans.
 func (im *image) gaps() []span {
 	var free []span
 	next := 0
@@ -104,7 +105,7 @@ func (im *image) gaps() []span {
 	return free
 }
 
-// grants are all that were ever given and not disproved by a join, by share.
+// grants returns all grants that no merge has contradicted, ordered by share.
 func (im *image) grants() []redpacket.Grant {
 	grants := make([]redpacket.Grant, 0, len(im.users))
 	for user, share := range im.users {
@@ -120,8 +121,8 @@ func (im *image) close(reason redpacket.Status) {
 	}
 }
 
-// cancellable tells whether a first cancel may still come: nobody has a share and the end has not begun. An
-// open packet of which nobody has a share is due at its deadline, never sooner.
+// cancellable reports whether the packet can be cancelled now: no user has a share, it is open, and the deadline has
+// not passed.
 func (im *image) cancellable(now time.Time) bool {
 	return len(im.users) == 0 && !im.closed() && now.Before(im.deadline)
 }

@@ -9,7 +9,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// image finds a packet's image, if it is of this generation.
+// image returns a packet's image, or nil if there is none or it belongs to an earlier generation.
 func (pt *partition) image(id string) *image {
 	if im := pt.images[id]; im != nil && im.gen == pt.gen {
 		return im
@@ -17,35 +17,35 @@ func (pt *partition) image(id string) *image {
 	return nil
 }
 
-// reschedule sets the due date. A retired packet has none and never gets one again.
+// reschedule sets the due date of a packet. It does nothing for a retired packet, which has none.
 func (pt *partition) reschedule(im *image, at time.Time) {
 	if !im.retired {
 		im.at = at
-		heap.Fix(&pt.due, im.place)
+		heap.Fix(&pt.due, im.index)
 	}
 }
 
-// hasten makes the packet due at the given time if it were later.
+// hasten moves the due date forward to the given time. It never moves it back.
 func (pt *partition) hasten(im *image, at time.Time) {
 	if at.Before(im.at) {
 		pt.reschedule(im, at)
 	}
 }
 
-// retire takes the packet out of the due index for ever and starts its last hour (again).
+// retire removes the packet from the due index for ever. Its image expires RetiredFor after the last call.
 func (pt *partition) retire(im *image, now time.Time) {
 	from := &pt.due
 	if im.retired {
 		from = &pt.retired
 	}
-	heap.Remove(from, im.place)
+	heap.Remove(from, im.index)
 	im.retired = true
 	im.at = now.Add(RetiredFor)
 	pt.retired.push(im)
 }
 
-// Forget loses everything, as a flushed Redis does. Entry ids go on where they were, so that an Ack from
-// before means nothing now.
+// Forget deletes all data, as a flushed Redis does. The numbers of outbox entries go on, so an Ack of an earlier
+// entry has no effect.
 func (p *Pool) Forget() {
 	for i := range p.partitions {
 		pt, _ := p.enter(uint(i))
@@ -56,7 +56,7 @@ func (p *Pool) Forget() {
 	}
 }
 
-// ForgetPacket loses one packet, as an eviction does. What is in the outbox stays.
+// ForgetPacket deletes one packet's image, as an eviction does. Its claims stay in the outbox.
 func (p *Pool) ForgetPacket(r redpacket.Ref) {
 	pt, _ := p.enter(slot(r))
 	defer pt.mu.Unlock()
@@ -69,11 +69,11 @@ func (p *Pool) ForgetPacket(r redpacket.Ref) {
 	if im.retired {
 		from = &pt.retired
 	}
-	heap.Remove(from, im.place)
+	heap.Remove(from, im.index)
 }
 
-// NewGeneration makes every image Missing until it is loaded again, as a failover does: what a new
-// master holds may lack the last writes of the old one.
+// NewGeneration makes every image Missing until it is loaded again, as a failover of Redis does: a new master may
+// lack the last writes of the old one.
 func (p *Pool) NewGeneration() {
 	for i := range p.partitions {
 		pt, _ := p.enter(uint(i))
@@ -82,19 +82,19 @@ func (p *Pool) NewGeneration() {
 	}
 }
 
-// queue is a heap of images by their time.
+// queue is a heap of images, ordered by time.
 type queue []*image
 
 func (q *queue) push(im *image) { heap.Push(q, im) }
 
 func (q *queue) pop() *image { return heap.Pop(q).(*image) }
 
-// until gives the images whose time is not after t, in no particular order; its cost follows their number.
+// until yields the images whose time is not after t, in no particular order. Its cost depends only on their number.
 func (q queue) until(t time.Time) iter.Seq[*image] {
 	return func(yield func(*image) bool) { q.walk(0, t, yield) }
 }
 
-// walk visits the subtree at i as far as it is not after t: no child is earlier than its parent.
+// walk visits the subtree at i up to time t: no child is earlier than its parent.
 func (q queue) walk(i int, t time.Time, yield func(*image) bool) bool {
 	if i >= len(q) || q[i].at.After(t) {
 		return true
@@ -113,13 +113,13 @@ func (q queue) Less(i, j int) bool {
 // Swap implements heap.Interface.
 func (q queue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
+	q[i].index, q[j].index = i, j
 }
 
 // Push implements heap.Interface.
 func (q *queue) Push(x any) {
 	im := x.(*image)
-	im.place = len(*q)
+	im.index = len(*q)
 	*q = append(*q, im)
 }
 

@@ -9,19 +9,20 @@ import (
 	"hongbao/redpacket"
 )
 
-// outbox remembers a partition's grants until they are settled. Its partition's lock guards it.
+// outbox holds a partition's grants until they are acked. The lock of the partition guards it.
 type outbox struct {
 	prefix string // of entry ids: the partition
-	seq    int    // of the last entry; never goes back
+	seq    int    // number of the last entry; never decreases
 	held   int    // claims in all entries
 	byID   map[string]*list.Element
 	order  *list.List // of *entry, oldest first
 }
 
-// entry holds the winners of one packet in one call that are not acked yet.
+// entry holds those grants of one call on one packet that are not acked yet.
 type entry struct {
 	redpacket.Ref
 	id     string
+	seq    int
 	at     time.Time
 	grants []redpacket.Grant
 }
@@ -30,10 +31,10 @@ func newOutbox(partition int) outbox {
 	return outbox{prefix: strconv.Itoa(partition) + "/", byID: map[string]*list.Element{}, order: list.New()}
 }
 
-// open starts an entry. Its first claim must be added before the lock is given back.
+// open adds an entry. The caller must add its first claim before it unlocks the partition.
 func (o *outbox) open(r redpacket.Ref, now time.Time) *entry {
 	o.seq++
-	e := &entry{Ref: r, id: o.prefix + strconv.Itoa(o.seq), at: now}
+	e := &entry{Ref: r, id: o.prefix + strconv.Itoa(o.seq), seq: o.seq, at: now}
 	o.byID[e.id] = o.order.PushBack(e)
 	return e
 }
@@ -43,7 +44,7 @@ func (o *outbox) add(e *entry, g redpacket.Grant) {
 	o.held++
 }
 
-// ack forgets a claim, and its entry with the last one. What is not there was acked before.
+// ack removes a claim, and its entry if that was the last claim in it. A claim that is not there was acked before.
 func (o *outbox) ack(c *redpacket.Claim) {
 	at, ok := o.byID[c.Entry]
 	if !ok {
@@ -62,24 +63,31 @@ func (o *outbox) ack(c *redpacket.Claim) {
 	}
 }
 
-// until gives the first claims, at most limit, that were granted at t or before.
-func (o *outbox) until(t time.Time, limit int) (claims []redpacket.Claim) {
+// page returns the claims of the next entries after the mark that were granted at t or before, and moves the mark. It
+// returns at least limit claims if there are so many, because entries are not split.
+func (o *outbox) page(mark *redpacket.OutboxMark, t time.Time, limit int) (claims []redpacket.Claim) {
+	after, _ := strconv.Atoi(mark.After) // 0 if there is no mark yet
 	for at := o.order.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*entry)
-		if e.at.After(t) {
-			break
+		switch {
+		case e.seq <= after:
+			continue
+		case e.at.After(t):
+			mark.Done = true
+			return claims
+		case len(claims) >= limit:
+			return claims
 		}
 		for _, g := range e.grants {
-			if limit--; limit < 0 {
-				return claims
-			}
 			claims = append(claims, redpacket.Claim{Ref: e.Ref, Share: g.Share, User: g.User, At: e.at, Entry: e.id})
 		}
+		mark.After = strconv.Itoa(e.seq)
 	}
+	mark.Done = true
 	return claims
 }
 
-// clear loses everything but the place in the numbering.
+// clear deletes all entries, but keeps the last number.
 func (o *outbox) clear() {
 	o.held = 0
 	clear(o.byID)

@@ -10,7 +10,7 @@ import (
 	"hongbao/store/storetest"
 )
 
-// clock is a time that only tests move.
+// clock is a clock that only tests move.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -40,7 +40,8 @@ func TestPool(t *testing.T) {
 	})
 }
 
-// TestPoolCostFollowsClaims: a large packet with few claims holds only those.
+// TestPoolCostFollowsClaims loads a large packet with few claims. The memory must depend on the claims, not on the
+// count.
 func TestPoolCostFollowsClaims(t *testing.T) {
 	p := NewPool(Options{})
 	packet := redpacket.Ref{ID: "p", Partition: 7}
@@ -53,15 +54,15 @@ func TestPoolCostFollowsClaims(t *testing.T) {
 	}
 }
 
-// TestPoolHoldsNothingForEver: what has expired goes, in the course of other calls.
-func TestPoolHoldsNothingForEver(t *testing.T) {
+// TestPoolReleasesMemory lets the images of many closed packets expire. Later calls must drop them.
+func TestPoolReleasesMemory(t *testing.T) {
 	c := &clock{now: time.Unix(1_700_000_000, 0)}
 	p := NewPool(Options{Now: c.Now})
 	for n := range 1_000 {
 		packet := redpacket.Ref{ID: strconv.Itoa(n), Partition: n % redpacket.Partitions}
 		load(t, p, redpacket.Image{Ref: packet, Count: 1, Deadline: c.Now().Add(time.Minute), Status: redpacket.Open})
 		answers := grab(t, p, packet, "u")
-		for range 2 { // retired twice, in its queue once
+		for range 2 { // the second time the image is in the queue already
 			load(t, p, redpacket.Image{Ref: packet, Count: 1, Status: redpacket.Drained})
 		}
 		claim := redpacket.Claim{Ref: packet, User: "u", Share: answers[0].Share, Entry: answers[0].Entry}
@@ -82,7 +83,7 @@ func TestPoolHoldsNothingForEver(t *testing.T) {
 	}
 }
 
-// TestPoolBadPartition: a number that no sound ledger holds finds some partition, always the same.
+// TestPoolBadPartition uses partition numbers out of range. Each is always mapped to the same valid partition.
 func TestPoolBadPartition(t *testing.T) {
 	p := NewPool(Options{})
 	for _, partition := range []int{-1, redpacket.Partitions, 1 << 40} {
@@ -125,7 +126,7 @@ func BenchmarkGrabEmpty(b *testing.B) {
 	packet := redpacket.Ref{ID: "p"}
 	load(b, p, redpacket.Image{Ref: packet, Count: 1, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open})
 	grab(b, p, packet, "winner")
-	attempts := []redpacket.Attempt{{Ref: packet, User: "late-comer"}}
+	attempts := []redpacket.Attempt{{Ref: packet, User: "loser"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if answers, _ := p.Grab(b.Context(), attempts); answers[0].Decision != redpacket.IsEmpty {

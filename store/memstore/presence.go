@@ -8,27 +8,27 @@ import (
 	"hongbao/chat"
 )
 
-// Directory is where the sockets of one process are noted. Several of its presences behave like as many instances.
+// Directory holds the sockets of all users in one process. Each Presence of it acts as one instance.
 type Directory struct {
 	mu    sync.Mutex
-	users map[string][]noted // a user's sockets, the oldest first; never an empty list
+	users map[string][]entered // a user's sockets, oldest first; never an empty list
 }
 
-// noted is a socket, and who noted it.
-type noted struct {
+// entered is a socket, and the presence through which it entered.
+type entered struct {
 	socket string
-	by     *presence
+	owner  *presence
 }
 
-// NewDirectory makes an empty directory.
+// NewDirectory returns an empty directory.
 func NewDirectory() *Directory {
-	return &Directory{users: map[string][]noted{}}
+	return &Directory{users: map[string][]entered{}}
 }
 
-// Presence makes one instance's view of the directory.
+// Presence returns one instance's view of the directory.
 func (d *Directory) Presence() chat.Presence { return &presence{directory: d} }
 
-// presence implements chat.Presence. It needs no lease: it dies with its directory.
+// presence implements chat.Presence. It needs no lease, because it dies together with its directory.
 type presence struct{ directory *Directory }
 
 // Enter implements chat.Presence.
@@ -38,8 +38,8 @@ func (p *presence) Enter(_ context.Context, user, socket string, most int) (out 
 	defer d.mu.Unlock()
 	sockets := d.users[user]
 	first = len(sockets) == 0
-	if !slices.ContainsFunc(sockets, func(n noted) bool { return n.socket == socket }) {
-		sockets = append(sockets, noted{socket, p})
+	if !slices.ContainsFunc(sockets, func(n entered) bool { return n.socket == socket }) {
+		sockets = append(sockets, entered{socket, p})
 	}
 	over := max(0, len(sockets)-most)
 	for _, n := range sockets[:over] {
@@ -51,7 +51,7 @@ func (p *presence) Enter(_ context.Context, user, socket string, most int) (out 
 
 // Leave implements chat.Presence.
 func (p *presence) Leave(_ context.Context, user, socket string) (last bool, err error) {
-	return p.directory.forget(user, func(n noted) bool { return n.socket == socket }), nil
+	return p.directory.forget(user, func(n entered) bool { return n.socket == socket }), nil
 }
 
 // Online implements chat.Presence.
@@ -73,8 +73,8 @@ func (p *presence) Run(ctx context.Context) error {
 	return nil
 }
 
-// forget tells whether the user had such sockets, and no others.
-func (d *Directory) forget(user string, gone func(noted) bool) (last bool) {
+// forget removes the user's sockets for which gone is true. It reports whether the user had sockets and now has none.
+func (d *Directory) forget(user string, gone func(entered) bool) (last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	had := len(d.users[user]) > 0
@@ -82,16 +82,16 @@ func (d *Directory) forget(user string, gone func(noted) bool) (last bool) {
 	return had && len(d.users[user]) == 0
 }
 
-func (d *Directory) forgetAll(by *presence) {
+func (d *Directory) forgetAll(owner *presence) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for user, sockets := range d.users {
-		d.set(user, slices.DeleteFunc(sockets, func(n noted) bool { return n.by == by }))
+		d.set(user, slices.DeleteFunc(sockets, func(n entered) bool { return n.owner == owner }))
 	}
 }
 
-// set keeps a user's sockets, and nothing of one who has none.
-func (d *Directory) set(user string, sockets []noted) {
+// set stores a user's sockets, or nothing if there are none.
+func (d *Directory) set(user string, sockets []entered) {
 	if len(sockets) == 0 {
 		delete(d.users, user)
 		return

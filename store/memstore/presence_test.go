@@ -13,7 +13,7 @@ func TestPresence(t *testing.T) {
 	})
 }
 
-func TestDirectoryHoldsNobodyWhoLeft(t *testing.T) {
+func TestDirectoryDropsUsersWhoLeft(t *testing.T) {
 	d := NewDirectory()
 	p := d.Presence()
 	for _, user := range []string{"a", "b"} {

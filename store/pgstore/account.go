@@ -8,10 +8,10 @@ import (
 	"hongbao/redpacket"
 )
 
-// Account implements redpacket.Ledger. Only the first time it has anything to write.
+// Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
 func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account, err error) {
 	drawn := false
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		acc, drawn, err = readAccount(r, user)
 		return err
 	})
@@ -25,55 +25,62 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 	return acc, outcome("open account", err)
 }
 
-// readAccount reads what there is of an account; drawn is false while the user has no seed yet.
+// readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
 func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
 	var seed redpacket.Seed
-	_, err = q.row(`select coalesce(w.balance, 0), u.next_seed
+	_, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
 		from users u left join wallets w on w.user_id = u.id where u.id = $1`,
-		[]any{user}, &acc.Balance, storedSeed{&seed, &drawn})
+		[]any{user}, &acc.Balance, &acc.Version, storedSeed{&seed, &drawn})
 	if drawn {
 		acc.NextCommitment = redpacket.Commitment(seed)
 	}
 	return acc, drawn, err
 }
 
-// account reads the user's account, and makes him known and draws his first seed if need be.
+// account reads the user's account. If there is no such user or no seed, it creates them first.
 func (w *writer) account(user string) (redpacket.Account, error) {
 	all, err := w.accounts([]string{user})
 	return all[user], err
 }
 
-// accounts does the same for several users, sorted and each once. Whoever changes their wallets asks for the seeds
-// before: a user's row is locked before his wallet.
+// accounts does the same as account for several users, which must be sorted and unique. A transaction that changes
+// their wallets calls it first, because a user's row must be locked before the user's wallet.
 func (w *writer) accounts(users []string) (all map[string]redpacket.Account, err error) {
 	var b pgx.Batch
 	queueSeeds(&b, users)
 	queueAccounts(&b, users, &all)
-	return all, w.batch(&b)
+	return all, w.sendBatch(&b)
 }
 
-// firstSeeds draws a seed for everyone who has none yet. What others draw at the same time stays.
+// firstSeeds draws a seed for each of the users that has none. If another transaction draws one at the same time,
+// that stays.
 const firstSeeds = `
 insert into users (id, next_seed)
 select i.id, i.seed from unnest($1::text[], $2::bytea[]) i (id, seed)
 where (select u.next_seed from users u where u.id = i.id) is null order by i.id collate "C"
 on conflict (id) do update set next_seed = excluded.next_seed where users.next_seed is null`
 
-// queueSeeds makes sure that the users, sorted and each once, are known and have a seed.
+// queueSeeds creates the users that are missing and draws their first seeds. The users must be sorted and unique.
 func queueSeeds(b *pgx.Batch, users []string) {
-	seeds := make([][]byte, len(users))
-	for i := range users {
+	b.Queue(firstSeeds, users, newSeeds(len(users)))
+}
+
+func newSeeds(n int) [][]byte {
+	seeds := make([][]byte, n)
+	for i := range seeds {
 		seed := redpacket.NewSeed()
 		seeds[i] = seed[:]
 	}
-	b.Queue(firstSeeds, users, seeds)
+	return seeds
 }
 
-// readAccounts looks each user up, whatever the planner thinks of the tables.
-const readAccounts = `select id, coalesce((select balance from wallets where user_id = id), 0), (select u.next_seed from users u where u.id = i.id)
-	from unnest($1::text[]) i (id)`
+// readAccounts is written so that Postgres looks up each user by the index, whatever its statistics of the tables
+// say.
+const readAccounts = `select id, coalesce(w.balance, 0), coalesce(w.version, 0), (select u.next_seed from users u where u.id = i.id)
+	from unnest($1::text[]) i (id) left join lateral (select balance, version from wallets where user_id = i.id offset 0) w on true`
 
-// queueAccounts has the batch read the accounts of users who have a seed.
+// queueAccounts makes the batch read the accounts of users that have a seed. The transaction must have locked their
+// wallets by changing them. So none of the users can send a packet meanwhile, and seeds and balances belong together.
 func queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
 	b.Queue(readAccounts, users).Query(func(rs pgx.Rows) error {
 		*all = make(map[string]redpacket.Account, len(users))
@@ -81,7 +88,28 @@ func queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Accou
 	})
 }
 
-// scanAccounts reads user, balance and seed of each row, which may begin with others.
+// readAccountsInto reads the accounts of users that have a seed, and adds them to the map.
+func readAccountsInto(q querier, all map[string]redpacket.Account, users []string) error {
+	if len(users) == 0 {
+		return nil
+	}
+	rs, err := q.query(readAccounts, users)
+	if err != nil {
+		return err
+	}
+	if err := scanAccounts(rs, all); err != nil {
+		return err
+	}
+	for _, user := range users {
+		if all[user].NextCommitment == "" { // no seed, because the database was restored to an older state
+			return errRetry
+		}
+	}
+	return nil
+}
+
+// scanAccounts reads user, balance, version and seed of each row. The destinations in first take the columns before
+// them. An account without a seed gets no commitment.
 func scanAccounts(rs pgx.Rows, all map[string]redpacket.Account, first ...any) error {
 	defer rs.Close()
 	for rs.Next() {
@@ -91,13 +119,12 @@ func scanAccounts(rs pgx.Rows, all map[string]redpacket.Account, first ...any) e
 			seed  redpacket.Seed
 			drawn bool
 		)
-		if err := rs.Scan(append(first, &user, &acc.Balance, storedSeed{&seed, &drawn})...); err != nil {
+		if err := rs.Scan(append(first, &user, &acc.Balance, &acc.Version, storedSeed{&seed, &drawn})...); err != nil {
 			return err
 		}
-		if !drawn { // somebody has put the database back
-			return errAgain
+		if drawn {
+			acc.NextCommitment = redpacket.Commitment(seed)
 		}
-		acc.NextCommitment = redpacket.Commitment(seed)
 		all[user] = acc
 	}
 	return rs.Err()

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -10,11 +11,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// maxBalance is the largest amount that every JSON reader takes for what it is.
-const maxBalance redpacket.Money = 1<<53 - 1
-
-// Adjust implements redpacket.Ledger. An amount of 0 is chat.ErrBadRequest, a balance past 2^53-1
-// chat.ErrLimitExceeded.
+// Adjust implements redpacket.Ledger. An amount of 0 is chat.ErrBadRequest.
 func (s *Store) Adjust(ctx context.Context, a redpacket.Adjustment) (acc redpacket.Account, dup bool, err error) {
 	err = s.tx(ctx, func(w *writer) error {
 		acc, dup, err = w.adjust(a)
@@ -39,13 +36,13 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 		return redpacket.Account{}, false, chat.ErrKeyReused
 	case used:
 		acc, err = w.account(a.User)
-		mine := w.again && id == a.ID // an earlier run of this very call was committed
+		mine := w.maybeCommitted && id == a.ID // an earlier run of this call, which was committed, has made the adjustment
 		return acc, !mine, err
 	}
 	if err := checkAmount(a.Amount); err != nil {
 		return redpacket.Account{}, false, err
 	}
-	acc, err = w.move(a)
+	acc, err = w.applyAdjustment(a)
 	return acc, false, err
 }
 
@@ -53,16 +50,16 @@ func checkAmount(amount redpacket.Money) error {
 	switch {
 	case amount == 0:
 		return chat.BadField("amount", "must not be 0")
-	case amount > maxBalance, amount < -maxBalance:
-		return tooMuch()
+	case amount > redpacket.MaxMoney, amount < -redpacket.MaxMoney:
+		return amountLimit("must be at most %d", redpacket.MaxMoney)
 	}
 	return nil
 }
 
-// move records the adjustment, changes the wallet and gives the account after it. The key comes first: who is second
-// with it waits for the first there, holding nothing.
-func (w *writer) move(a redpacket.Adjustment) (redpacket.Account, error) {
-	m := movement{
+// applyAdjustment records the adjustment, changes the wallet and returns the account after it. It inserts the
+// idempotency key first: a second call with the same key then waits for this one, and holds no other lock.
+func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, error) {
+	m := transfer{
 		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
 		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
 	}
@@ -75,33 +72,56 @@ func (w *writer) move(a redpacket.Adjustment) (redpacket.Account, error) {
 		recorded int64
 		all      map[string]redpacket.Account
 	)
-	queueMovement(&b, m).Exec(affected(&recorded))
+	queueTransfer(&b, m).Exec(affected(&recorded))
 	queueSeeds(&b, []string{a.User})
-	if err := w.batch(&b); err != nil {
+	if err := w.sendBatch(&b); err != nil {
 		return redpacket.Account{}, err
 	}
-	if recorded == 0 { // the key came in meanwhile
-		return redpacket.Account{}, errAgain
+	if recorded == 0 { // another transaction has inserted the key meanwhile
+		return redpacket.Account{}, errRetry
 	}
-	var changed int64
+	var (
+		changed     int64
+		circulating redpacket.Money
+	)
 	b = pgx.Batch{}
 	if a.Amount > 0 {
 		queueCredit(&b, []string{a.User}, []redpacket.Money{a.Amount}).Exec(affected(&changed))
 	} else {
-		queueDebit(&b, a.User, m.amount).Exec(affected(&changed))
+		queueDebit(&b, a.User, m.amount, 0).Exec(affected(&changed))
 	}
 	queueAccounts(&b, []string{a.User}, &all)
-	switch err := w.batch(&b); {
+	queueCirculation(&b, a.Amount, &circulating)
+	switch err := w.sendBatch(&b); {
 	case err != nil:
 		return redpacket.Account{}, err
 	case changed == 0:
 		return redpacket.Account{}, redpacket.ErrInsufficientBalance
-	case a.Amount > 0 && all[a.User].Balance > maxBalance:
-		return redpacket.Account{}, tooMuch()
+	case a.Amount > 0 && circulating > redpacket.MaxMoney:
+		return redpacket.Account{}, amountLimit("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+a.Amount-circulating))
 	}
 	return all[a.User], nil
 }
 
-func tooMuch() error {
-	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: "would take the balance past 2^53-1"}
+// queueCirculation makes the batch add a credit or debit to the money in circulation, and read the new amount. It
+// locks the only row of the table until the commit, so it must come last.
+func queueCirculation(b *pgx.Batch, change redpacket.Money, amount *redpacket.Money) {
+	b.Queue(`update circulation set amount = amount + $1 returning amount`, int64(change)).QueryRow(func(row pgx.Row) error { return row.Scan(amount) })
+}
+
+// RecountCirculation computes the money in circulation from all transfers. It is needed after instances of an older
+// version, which does not count it, have made credits or debits.
+func (s *Store) RecountCirculation(ctx context.Context) error {
+	return outcome("recount circulation", s.tx(ctx, func(w *writer) error {
+		if _, err := w.exec(`select 1 from circulation for update`); err != nil { // waits for credits in progress
+			return err
+		}
+		_, err := w.exec(`update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
+			9223372036854775807)::bigint from transfers where key is not null)`)
+		return err
+	}))
+}
+
+func amountLimit(reason string, amount redpacket.Money) error {
+	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
 }

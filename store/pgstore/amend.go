@@ -12,12 +12,12 @@ import (
 
 // Amend implements chat.Store.
 func (s *Store) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended, err error) {
-	done, err := s.rooms.take(ctx, a.Room)
+	done, err := s.roomLocks.lock(ctx, a.Room)
 	if err != nil {
 		return chat.Amended{}, unavailable("amend entry", err)
 	}
 	defer done()
-	var before chat.Amended // what the last run has done, if it was committed
+	var before chat.Amended // result of the previous run of the transaction, which may have been committed
 	err = s.tx(ctx, func(w *writer) error {
 		if made, err = w.amend(a, before); err == nil {
 			before = made
@@ -31,12 +31,12 @@ func (s *Store) Amend(ctx context.Context, a chat.Amendment) (made chat.Amended,
 }
 
 func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, error) {
-	room, st, subject, err := w.holdSubject(a)
+	room, st, subject, err := w.lockSubject(a)
 	if err != nil {
 		return chat.Amended{}, err
 	}
 	if before.Changed {
-		if mine, err := w.kept(before.Entry); err != nil || mine {
+		if mine, err := w.committedBefore(before.Entry); err != nil || mine {
 			return before, err
 		}
 	}
@@ -47,38 +47,38 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
 	var b pgx.Batch
 	queueNotes(&b, &room, notes, a.Target)
-	queueRoom(&b, room, a.At)
-	if err := queueAmends(&b, a, to); err != nil {
+	queueUpdateRoom(&b, room, a.At)
+	if err := queueAmendment(&b, a, to); err != nil {
 		return chat.Amended{}, err
 	}
-	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.batch(&b)
+	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.sendBatch(&b)
 }
 
-// holdSubject locks the one who amends and the room, under whose lock alone texts are amended, and reads what it is about: no
-// subject, no such entry.
-func (w *writer) holdSubject(a chat.Amendment) (room chat.Room, st chat.Standing, subject *chat.Subject, err error) {
+// lockSubject locks the author's membership and the room, and reads the entry to amend: the subject. It is nil if
+// there is no such entry. The room's lock is enough, because entries are amended only under it.
+func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing, subject *chat.Subject, err error) {
 	var (
-		b      pgx.Batch
-		stood  []chat.Standing
-		theirs []chat.Room
+		b         pgx.Batch
+		standings []chat.Standing
+		rooms     []chat.Room
 	)
-	queueStanding(&b, a.Room, a.By.ID, " for update", &stood)
-	queueTheRoom(&b, a.Room, " for update", &theirs)
+	queueReadStanding(&b, a.Room, a.By.ID, " for update", &standings)
+	queueReadRoom(&b, a.Room, " for update", &rooms)
 	b.Queue(`select `+entryColumns+`, fold, exists (
 			select 1 from reactions where room_id = $1 and seq = $2 and emoji = $3 and user_id = $4)
 		from entries where room_id = $1 and seq = $2`, a.Room, a.Target, a.Emoji, a.By.ID).Query(func(rs pgx.Rows) (err error) {
 		subject, err = scanSubject(rs)
 		return err
 	})
-	if err := w.batch(&b); err != nil {
+	if err := w.sendBatch(&b); err != nil {
 		return chat.Room{}, chat.Standing{}, nil, err
 	}
-	if len(theirs) == 0 {
+	if len(rooms) == 0 {
 		return chat.Room{}, chat.Standing{}, nil, chat.ErrNotFound
 	}
-	room = theirs[0]
-	if st.Visible = room.Kind == chat.Public && !room.Deleted; len(stood) > 0 {
-		st = stood[0]
+	room = rooms[0]
+	if st.Visible = room.Kind == chat.Public && !room.Deleted; len(standings) > 0 {
+		st = standings[0]
 	}
 	return room, st, subject, nil
 }
@@ -97,7 +97,7 @@ func scanSubject(rs pgx.Rows) (*chat.Subject, error) {
 	return &s, err
 }
 
-// storedFold is a fold in JSON; empty: nothing has become of the text.
+// storedFold is the column fold: the state of an amended text in JSON, or "" for a text that was never amended.
 type storedFold string
 
 func (s storedFold) fold() (f chat.Fold, err error) {
@@ -105,7 +105,7 @@ func (s storedFold) fold() (f chat.Fold, err error) {
 		return chat.Fold{}, nil
 	}
 	if err := json.Unmarshal([]byte(s), &f); err != nil {
-		return chat.Fold{}, fmt.Errorf("stored fold: %w", err)
+		return chat.Fold{}, fmt.Errorf("parse stored fold: %w", err)
 	}
 	return f, nil
 }

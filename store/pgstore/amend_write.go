@@ -6,8 +6,8 @@ import (
 	"hongbao/chat"
 )
 
-// queueAmends has the text that is amended be so from now on.
-func queueAmends(b *pgx.Batch, a chat.Amendment, to chat.Amends) error {
+// queueAmendment makes the batch write the new state of the amended text.
+func queueAmendment(b *pgx.Batch, a chat.Amendment, to chat.AmendmentRuling) error {
 	fold, err := chat.Body(to.Fold)
 	if err != nil {
 		return err
@@ -15,7 +15,7 @@ func queueAmends(b *pgx.Batch, a chat.Amendment, to chat.Amends) error {
 	b.Queue(`update entries set fold = $3 where room_id = $1 and seq = $2`, a.Room, a.Target, string(fold))
 	switch {
 	case to.Empty:
-		queueEmpty(b, a.Room, a.Target)
+		queueErase(b, a.Room, a.Target)
 	case a.Kind == chat.KindReact && a.On:
 		b.Queue(`insert into reactions (room_id, seq, emoji, user_id) values ($1, $2, $3, $4)`, a.Room, a.Target, a.Emoji, a.By.ID)
 	case a.Kind == chat.KindReact:
@@ -24,8 +24,8 @@ func queueAmends(b *pgx.Batch, a chat.Amendment, to chat.Amends) error {
 	return nil
 }
 
-// queueEmpty takes a text out of storage, as it was sent and as it was edited, and who reacted to it.
-func queueEmpty(b *pgx.Batch, room string, seq int64) {
+// queueErase makes the batch remove the content of a text: its body, the bodies of its edits, and its reactions.
+func queueErase(b *pgx.Batch, room string, seq int64) {
 	b.Queue(`update entries set body = $3 where room_id = $1 and seq = $2`, room, seq, string(chat.EmptyText))
 	b.Queue(`update entries set body = $3 where room_id = $1 and target = $2 and kind = 'edit'`, room, seq, string(chat.EmptyEdit(seq)))
 	b.Queue(`delete from reactions where room_id = $1 and seq = $2`, room, seq)

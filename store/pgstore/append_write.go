@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -9,9 +10,9 @@ import (
 	"hongbao/chat"
 )
 
-// appendAccepted gives the drafts their rooms' next seqs, in the order of the jobs, and writes them, one statement a
-// table.
-func (w *writer) appendAccepted(jobs []*appending) error {
+// appendAccepted assigns the next seqs of the rooms to the drafts, in the order of the jobs. It writes them with one
+// statement for each table.
+func (w *writer) appendAccepted(jobs []*appendJob) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -19,7 +20,7 @@ func (w *writer) appendAccepted(jobs []*appending) error {
 	if err != nil {
 		return err
 	}
-	var lines entryLines
+	var entries newEntries
 	for _, j := range jobs {
 		d := &j.draft
 		c := counters[d.Room]
@@ -35,12 +36,12 @@ func (w *writer) appendAccepted(jobs []*appending) error {
 		j.entry = chat.Entry{
 			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
-		lines.add(j.entry, d.Hash, c.contentNo)
+		entries.add(j.entry, d.Hash, c.contentNo)
 	}
-	return w.write(&lines, counters)
+	return w.write(&entries, counters)
 }
 
-// counter is how far a room has come.
+// counter holds the last seq of a room and the number of its content entries.
 type counter struct{ lastSeq, contentNo int64 }
 
 func (c *counter) count(kind chat.EntryKind) {
@@ -50,16 +51,17 @@ func (c *counter) count(kind chat.EntryKind) {
 	}
 }
 
-// lockCounters locks the rooms: from here to the commit nobody else gives seqs in them.
-func (w *writer) lockCounters(jobs []*appending) (map[string]*counter, error) {
-	asked := map[string]bool{}
+// lockCounters locks the rooms and reads their counters. Until the commit, no other transaction can assign seqs in
+// them.
+func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
+	wanted := map[string]bool{}
 	for _, j := range jobs {
-		asked[j.draft.Room] = true
+		wanted[j.draft.Room] = true
 	}
-	counters := make(map[string]*counter, len(asked))
+	counters := make(map[string]*counter, len(wanted))
 	b := &pgx.Batch{}
 	b.Queue(`select id, last_seq, content_no from rooms where id = any($1) order by id for update`,
-		slices.Collect(maps.Keys(asked))).Query(func(rs pgx.Rows) error {
+		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
 			id, c := "", &counter{}
 			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo); err != nil {
@@ -69,18 +71,18 @@ func (w *writer) lockCounters(jobs []*appending) (map[string]*counter, error) {
 		}
 		return rs.Err()
 	})
-	return counters, w.batch(b)
+	return counters, w.sendBatch(b)
 }
 
-// entryLines are the columns of new entries, and of what changes with them.
-type entryLines struct {
+// newEntries holds the columns of the entries to insert, and of the rows that change with them.
+type newEntries struct {
 	rooms, ids, senders, names, avatars, kinds, keys, bodies []string
 	hashes                                                   [][]byte
 	seqs, ats, contentNos                                    []int64
 	read                                                     map[roomUser]int64
 }
 
-func (l *entryLines) add(e chat.Entry, hash []byte, contentNo int64) {
+func (l *newEntries) add(e chat.Entry, hash []byte, contentNo int64) {
 	l.rooms, l.ids, l.senders = append(l.rooms, e.Room), append(l.ids, e.ID), append(l.senders, e.From.ID)
 	l.names, l.avatars = append(l.names, e.From.Name), append(l.avatars, e.From.Avatar)
 	l.kinds, l.keys, l.bodies = append(l.kinds, string(e.Kind)), append(l.keys, e.Key), append(l.bodies, string(e.Body))
@@ -94,14 +96,15 @@ func (l *entryLines) add(e chat.Entry, hash []byte, contentNo int64) {
 	}
 }
 
-// write inserts the requests first, for they alone may meet others of their like: then nothing is kept, no seq is
-// burnt, and the batch is run again.
-func (w *writer) write(l *entryLines, counters map[string]*counter) error {
+// write inserts the idempotency keys first, because only they can collide with those of concurrent transactions.
+// After a collision the transaction is rolled back, no seq is used up, and the batch is run again.
+func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	if len(l.rooms) == 0 {
 		return nil
 	}
 	inserted := int64(0)
 	b := &pgx.Batch{}
+	b.Queue(boundKeys) // the rooms are locked
 	b.Queue(`insert into requests (user_id, key, hash, room_id, seq)
 		select user_id, key, hash, room_id, seq
 		from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) as l (user_id, key, hash, room_id, seq)
@@ -118,17 +121,19 @@ func (w *writer) write(l *entryLines, counters map[string]*counter) error {
 		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos)
 	l.queueRead(b)
 	queueCounters(b, counters)
-	if err := w.batch(b); err != nil {
+	switch err := w.sendBatch(b); {
+	case lockTimeout(err): // all rows are locked, so a key caused the wait
+		return fmt.Errorf("%w: %w", errKeyTaken, err)
+	case err != nil:
 		return err
-	}
-	if inserted < int64(len(l.rooms)) {
-		return errAgain
+	case inserted < int64(len(l.rooms)):
+		return errRetry
 	}
 	return nil
 }
 
-// queueRead moves the senders' own read_seq.
-func (l *entryLines) queueRead(b *pgx.Batch) {
+// queueRead makes the batch advance the senders' own read_seq.
+func (l *newEntries) queueRead(b *pgx.Batch) {
 	if len(l.read) == 0 {
 		return
 	}

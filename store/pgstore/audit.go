@@ -10,13 +10,13 @@ import (
 	"hongbao/redpacket"
 )
 
-// Audit implements redpacket.Ledger. It reads one snapshot while the servers run on, row by row: its memory
-// does not grow with the books. After maxDifferences it stops noting what else is wrong.
+// Audit implements redpacket.Ledger. It reads one snapshot row by row while the servers keep running, so its memory
+// does not grow with the tables. After maxDifferences it reports no further differences.
 func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
 	if show == nil {
 		show = func(redpacket.AuditLine) {}
 	}
-	err = s.survey(ctx, func(r reader) error {
+	err = s.withLongSnapshot(ctx, func(r reader) error {
 		a, err = audit(r, show)
 		return err
 	})
@@ -26,10 +26,10 @@ func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a re
 	return a, nil
 }
 
-// audit reads in many statements: q must be one snapshot.
+// audit runs many statements. All must see the same data, so q must read from one snapshot.
 func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
 	a := auditor{querier: q, show: show}
-	for _, part := range []func() error{a.sums, a.packets, a.abouts, a.checks, a.reactions} {
+	for _, part := range []func() error{a.sums, a.packets, a.checkPacketEntries, a.checks, a.reactions} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -39,7 +39,7 @@ func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
 
 const maxDifferences = 1000
 
-// auditor collects what it finds.
+// auditor runs the checks and collects the differences that they find.
 type auditor struct {
 	querier
 	found redpacket.Audit
@@ -55,8 +55,8 @@ func (a *auditor) report(kind, id, format string, args ...any) {
 	}
 }
 
-// sumsQuery limits each sum, which Postgres computes without overflow, to what can be read: a forged amount is reported
-// as a difference.
+// sumsQuery limits each sum to the largest readable value. Postgres computes the sums without overflow, so a forged
+// amount is reported as a difference.
 const sumsQuery = `select
 	(select least(coalesce(sum(case when debit = 'outside' then amount else -amount end), 0), 9223372036854775807)::bigint
 		from transfers where 'outside' in (debit, credit)),
@@ -65,21 +65,29 @@ const sumsQuery = `select
 		9223372036854775807)::bigint from packets p where status = 'open'),
 	(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
 	(select count(*) from claims), (select count(*) from transfers), (select count(*) from rooms),
-	(select count(*) from entries), (select count(*) from quarantine)`
+	(select count(*) from entries), (select count(*) from quarantine),
+	coalesce((select amount from circulation), 0)`
 
 func (a *auditor) sums() error {
+	var circulating redpacket.Money
 	b := &a.found
 	_, err := a.row(sumsQuery, nil, &b.Funded, &b.InWallets, &b.InPackets, &b.Wallets, &b.Packets, &b.OpenPackets,
-		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined)
-	if err == nil && b.Funded != b.InWallets+b.InPackets {
+		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined, &circulating)
+	if err != nil {
+		return err
+	}
+	if b.Funded != b.InWallets+b.InPackets {
 		a.report("books", "", "%d was funded, but %d is in wallets and %d in open packets", b.Funded, b.InWallets, b.InPackets)
 	}
-	return err
+	if b.Funded != circulating {
+		a.report("books", "", "%d was funded, but %d is counted in circulation; if an older version was running beside this one, run hongbao migrate", b.Funded, circulating)
+	}
+	return nil
 }
 
-// check is a question whose answer should be empty: each row of it is the id of a thing and what is wrong with it.
+// check is a query that returns one row for each difference: the id of an object and a description.
 type check struct {
-	kind  string // of the thing, as redpacket.Difference has it
+	kind  string // of the object, as in redpacket.Difference
 	query string
 }
 
@@ -104,14 +112,14 @@ func (a *auditor) check(c check) error {
 }
 
 // each streams the rows of a query.
-func (a *auditor) each(query string, look func(pgx.Rows) error) error {
+func (a *auditor) each(query string, scan func(pgx.Rows) error) error {
 	rs, err := a.query(query)
 	if err != nil {
 		return err
 	}
 	defer rs.Close()
 	for rs.Next() {
-		if err := look(rs); err != nil {
+		if err := scan(rs); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,9 @@
 package pgstore
 
-// The checks of Audit that SQL alone can make. Comparisons are written with "is distinct from", so that a null is a
-// difference too, and in both directions, so that a row which is missing on either side is found.
+// These checks of Audit need only SQL. They compare with "is distinct from", so that a null counts as a difference.
+// They use full joins, so that a row missing on either side is found.
 
-// transferChecks compare movements with themselves, and with wallets, packets and claims.
+// transferChecks compare transfers with each other and with wallets, packets and claims.
 var transferChecks = []check{
 	{"wallet", `select coalesce(w.user_id, t.user_id),
 			format('its balance is %s, its movements make %s', coalesce(w.balance, 0), coalesce(t.moved, 0))
@@ -49,14 +49,14 @@ var transferChecks = []check{
 		where p.refunded <> 0 and t.id is null`},
 }
 
-// packetChecks compare packets with the key that guards them.
+// packetChecks compare packets with the idempotency keys that they were sent with.
 var packetChecks = []check{
 	{"packet", `select p.id, 'the key it was sent with is not remembered as its'
 		from packets p left join requests r on r.user_id = p.sender and r.key = p.key
 		where (r.room_id, r.seq, r.ref) is distinct from (p.room_id, p.seq, p.id)`},
 }
 
-// roomChecks look for holes in the numbers.
+// roomChecks look for gaps in the seqs of entries and for wrong counters of rooms.
 var roomChecks = []check{
 	{"room", `select coalesce(r.id, e.room_id), format('it should have the entries 1 to %s, and has %s from %s to %s',
 			coalesce(r.last_seq, 0), coalesce(e.n, 0), coalesce(e.first, 0), coalesce(e.last, 0))

@@ -10,8 +10,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// auditedPacket is a packet row as somebody may have left it: nothing of it is taken for valid. With it come its
-// claims, by share, and what was told of it.
+// auditedPacket is a packet row that may have been tampered with, so no value in it is trusted. It includes the packet's
+// claims, by share, and its two entries.
 type auditedPacket struct {
 	redpacket.Packet
 	status               redpacket.Status
@@ -28,7 +28,8 @@ type auditedPacket struct {
 	entry, done  storedEntry
 }
 
-// auditQuery has one row for each packet: a connection has one result at a time, so what belongs to it must come along.
+// auditQuery returns one row for each packet, with all related data. One query must suffice, because a connection can
+// read only one result at a time.
 var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key,
 		p.commitment, p.status, p.seed, array_to_json(p.shares)::text, array_to_json(p.recipients)::text,
 		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
@@ -50,7 +51,7 @@ func (p *auditedPacket) into() []any {
 	}, p.entry.into(), p.done.into())
 }
 
-// recipients as an entry tells them: nil for none.
+// recipients returns the recipients as an entry lists them, or nil for none.
 func (p *auditedPacket) recipients() any {
 	var to []any
 	if json.Unmarshal([]byte(p.to), &to) != nil || len(to) == 0 {
@@ -59,7 +60,8 @@ func (p *auditedPacket) recipients() any {
 	return to
 }
 
-// packets cuts each packet again and compares it with its claims, and with what was told of it.
+// packets computes the shares of each packet from its seed again, and compares the packet with its claims and
+// entries.
 func (a *auditor) packets() error {
 	return a.each(auditQuery, func(rs pgx.Rows) error {
 		var p auditedPacket
@@ -67,7 +69,7 @@ func (a *auditor) packets() error {
 			return err
 		}
 		a.packet(&p)
-		a.telling(&p)
+		a.checkEntries(&p)
 		return nil
 	})
 }
@@ -90,14 +92,14 @@ func (a *auditor) packet(p *auditedPacket) {
 		sum += c.Amount
 		claims = append(claims, c)
 	}
-	a.ending(p, claims, sum, marked)
+	a.checkEnd(p, claims, sum, marked)
 	a.show(redpacket.AuditLine{
 		Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
 		Claims: len(claims), Claimed: sum, Refunded: p.refunded,
 	})
 }
 
-// recut gives the shares as the seed cuts them, and reports when those stored are others.
+// recut returns the shares that the seed gives. It reports a difference if the stored shares are others.
 func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	var seed redpacket.Seed
 	if copy(seed[:], p.seed) != len(p.seed) || redpacket.Commitment(seed) != p.Commitment {
@@ -107,7 +109,7 @@ func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
 		a.report("packet", p.ID, "its shares are no list of amounts")
 	}
-	if len(stored) != p.Count { // cutting by a forged count could take all memory
+	if len(stored) != p.Count { // dividing by a forged count could take all memory
 		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
 		return stored
 	}
@@ -122,8 +124,8 @@ func (a *auditor) recut(p *auditedPacket) []redpacket.Money {
 	return shares
 }
 
-// ending compares how the packet stands with what was claimed of it.
-func (a *auditor) ending(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
+// checkEnd compares the status of the packet with its claims.
+func (a *auditor) checkEnd(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
 	if p.status == redpacket.Open {
 		if p.refunded != 0 || p.claimed != 0 || marked >= 0 {
 			a.report("packet", p.ID, "it is open, and yet refunded, counted or with a luckiest share")

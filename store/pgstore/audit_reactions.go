@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// reactionsQuery has a row for each text of which something has become, or to which somebody reacts: its fold, and how many
-// react with what, in JSON.
+// reactionsQuery returns a row for each text that was amended or has reactions: its fold, and its reactions counted by
+// emoji, in JSON.
 const reactionsQuery = `select coalesce(e.room_id, r.room_id), coalesce(e.seq, r.seq), coalesce(e.fold, ''), coalesce(r.counts, '{}')
 	from (select room_id, seq, fold from entries where fold <> '') e
 	full join (
@@ -16,7 +16,7 @@ const reactionsQuery = `select coalesce(e.room_id, r.room_id), coalesce(e.seq, r
 		from (select room_id, seq, emoji, count(*) as n from reactions group by room_id, seq, emoji) c
 		group by room_id, seq) r on r.room_id = e.room_id and r.seq = e.seq`
 
-// reactions compares what texts count with who reacts to them.
+// reactions compares the counts in the folds with the stored reactions.
 func (a *auditor) reactions() error {
 	return a.each(reactionsQuery, func(rs pgx.Rows) error {
 		var (

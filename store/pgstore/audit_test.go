@@ -11,21 +11,22 @@ import (
 )
 
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
-		return startTampering(t, openStore(t, storetest.Database(t)))
+		return startTampering(t, openStore(t, migratedDatabase(t)))
 	})
 }
 
-// startTampering changes the books in a transaction that is never committed, and audits inside of it.
+// startTampering lets a test change the data in a transaction that is never committed, and audits inside it.
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
 	config := s.pool.config.ConnConfig.Copy()
-	config.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // it plans the audit's many statements only once
+	config.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // it plans the many statements of the audit only once
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { hangUp(conn) })
+	t.Cleanup(func() { closeConn(conn) })
 	if err := simple(t.Context(), conn, dropChecks); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string) (found []redpacket.D
 	must(simple(t.Context(), conn, "begin"))
 	defer func() { must(simple(t.Context(), conn, "rollback")) }()
 	done, err := conn.PgConn().Exec(t.Context(), statement).ReadAll()
-	if code(err) == "23505" { // a unique key
+	if sqlState(err) == "23505" { // a unique key
 		return nil, false
 	}
 	must(err)

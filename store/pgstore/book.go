@@ -11,14 +11,14 @@ import (
 
 // Book implements redpacket.Ledger.
 func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err error) {
-	if !possible(packet) {
+	if !storableID(packet) {
 		return redpacket.Book{}, chat.ErrNotFound
 	}
-	err = s.look(ctx, func(r reader) error {
-		if err := r.batch(oneSnapshot(func(batch *pgx.Batch) { queueBook(batch, packet, &b) })); err != nil {
+	err = s.withReader(ctx, func(r reader) error {
+		if err := r.sendBatch(oneSnapshot(func(batch *pgx.Batch) { queueBook(batch, packet, &b) })); err != nil {
 			return err
 		}
-		return known(b.Packet.ID)
+		return foundPacket(b.Packet.ID)
 	})
 	if err != nil {
 		return redpacket.Book{}, outcome("read book", err)
@@ -26,8 +26,8 @@ func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err 
 	return b, nil
 }
 
-// oneSnapshot makes what is queued see one snapshot, in the same round trip. If one of the statements fails, the
-// connection is left in a transaction, and so will be closed.
+// oneSnapshot returns a batch whose queued statements all see one snapshot, in one round trip. If a statement fails,
+// the connection stays in a transaction, so the pool closes it on release.
 func oneSnapshot(queue func(b *pgx.Batch)) *pgx.Batch {
 	b := &pgx.Batch{}
 	b.Queue(`begin read only, isolation level repeatable read`)
@@ -36,15 +36,15 @@ func oneSnapshot(queue func(b *pgx.Batch)) *pgx.Batch {
 	return b
 }
 
-// queueBook has the batch read the packet's book into b, which stays empty when there is none. In two statements: they
-// must see one snapshot, or come after the packet's row was locked.
+// queueBook makes the batch read the packet and its claims into b, which stays empty if there is no such packet.
+// These are two statements: they must see one snapshot, or the packet's row must be locked.
 func queueBook(batch *pgx.Batch, packet string, b *redpacket.Book) {
 	*b = redpacket.Book{}
 	batch.Queue(`select `+packetColumns+`, p.status, p.refunded, p.seed, p.shares from packets p where p.id = $1`, packet).
 		QueryRow(func(row pgx.Row) error {
 			err := row.Scan(append(packetInto(&b.Packet), &b.Status, &b.Refunded, storedSeed{&b.Seed, new(bool)}, &b.Shares)...)
-			b.Packet = tidy(b.Packet)
-			return ifAny(err)
+			b.Packet = normalized(b.Packet)
+			return noRowsOK(err)
 		})
 	batch.Queue(claimsQuery, packet).Query(func(rs pgx.Rows) (err error) {
 		b.Claims, err = collect(rs, scanPaid)

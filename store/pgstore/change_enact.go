@@ -9,28 +9,28 @@ import (
 	"hongbao/chat"
 )
 
-// enact writes what was ruled of a scene that is held.
-func (w *writer) enact(c chat.Change, s chat.Scene, r chat.Ruling) (chat.Changed, error) {
+// applyRuling writes what the ruling decides. All rows of the scene, which the ruling was made from, must be locked.
+func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Changed, error) {
 	made := chat.Changed{Changed: true, Room: s.Room, Role: s.By.Role}
 	was := map[string]bool{c.By.ID: s.By.In}
 	for _, p := range s.Users {
 		was[p.User] = p.Standing.In
 	}
-	for _, p := range r.Stand {
-		made.Moved = append(made.Moved, p.User)
+	for _, p := range r.Standings {
+		made.Affected = append(made.Affected, p.User)
 		switch in := p.Standing.In; {
 		case in && !was[p.User]:
 			made.Entered = append(made.Entered, p.User)
 		case !in && was[p.User]:
-			made.Gone = append(made.Gone, p.User)
+			made.Exited = append(made.Exited, p.User)
 		}
 		if p.User == c.By.ID {
 			made.Role = p.Standing.Role
 		}
 	}
-	made.Room.Members += len(made.Entered) - len(made.Gone)
+	made.Room.Members += len(made.Entered) - len(made.Exited)
 	var b pgx.Batch
-	queueStandings(&b, s.Room, r.Stand, c.At)
+	queuePutStandings(&b, s.Room, r.Standings, c.At)
 	if r.Room != nil {
 		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
 		if r.Room.Deleted {
@@ -42,13 +42,13 @@ func (w *writer) enact(c chat.Change, s chat.Scene, r chat.Ruling) (chat.Changed
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
 	}
 	queueNotes(&b, &made.Room, made.Entries, 0)
-	queueRoom(&b, made.Room, c.At)
-	return made, w.batch(&b)
+	queueUpdateRoom(&b, made.Room, c.At)
+	return made, w.sendBatch(&b)
 }
 
-// queueStandings has the users stand so from now on. Who comes in has read what was said before; one who was never in
-// gets a row that says so.
-func queueStandings(b *pgx.Batch, room chat.Room, stand []chat.Placed, at time.Time) {
+// queuePutStandings makes the batch write the users' new standings. For a user that enters the room, all earlier
+// entries count as read. A user that was never a member gets a new row.
+func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, at time.Time) {
 	if len(stand) == 0 {
 		return
 	}
@@ -79,8 +79,8 @@ func queueStandings(b *pgx.Batch, room chat.Room, stand []chat.Placed, at time.T
 		room.ID, users, states, banned, roles, muted, room.LastSeq, at.UnixMilli())
 }
 
-// queueRoom has a room that is held be so from now on.
-func queueRoom(b *pgx.Batch, r chat.Room, at time.Time) {
+// queueUpdateRoom makes the batch write the new state of the room, which must be locked.
+func queueUpdateRoom(b *pgx.Batch, r chat.Room, at time.Time) {
 	deleted := int64(0)
 	if r.Deleted {
 		deleted = at.UnixMilli()

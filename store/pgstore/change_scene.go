@@ -6,16 +6,16 @@ import (
 	"hongbao/chat"
 )
 
-// scene reads what the change is judged by, in one round trip. With a lock it stays so to the end of the transaction: the
-// users first, so that nobody puts one of them into a room meanwhile, then the members, then the room. Before a room is
-// deleted all who ever were in it are locked, but for those who were put out to empty it.
-func (w *writer) scene(c chat.Change, lock string) (s chat.Scene, err error) {
+// readScene reads all that decides about the change, in one round trip. With a lock clause it locks the users first,
+// so that no other transaction adds one of them to a room; then the members, then the room. Before the deletion of a
+// room it locks all present and former members, except those that emptyRoom has removed.
+func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err error) {
 	var (
-		b      pgx.Batch
-		known  = map[string]bool{}
-		rooms  = map[string]int{}
-		stood  = map[string]chat.Standing{}
-		theirs []chat.Room
+		b         pgx.Batch
+		known     = map[string]bool{}
+		rooms     = map[string]int{}
+		standings = map[string]chat.Standing{}
+		found     []chat.Room
 	)
 	b.Queue(`select id, 0 from users where id = any($1) order by id`+lock, c.Users).Query(eachCount(func(user string, _ int) { known[user] = true }))
 	if c.Kind == chat.Invite {
@@ -26,29 +26,29 @@ func (w *writer) scene(c chat.Change, lock string) (s chat.Scene, err error) {
 		b.Queue(`select count(*) from (select 1 from members where room_id = $1 and state <> 'gone'
 			order by user_id`+lock+`) m`, c.Room)
 	}
-	queueStood(&b, stood, c.Room, append([]string{c.By.ID}, c.Users...), lock)
-	queueTheRoom(&b, c.Room, lock, &theirs)
-	if err := w.batch(&b); err != nil {
-		return chat.Scene{}, err
+	queueReadStandings(&b, standings, c.Room, append([]string{c.By.ID}, c.Users...), lock)
+	queueReadRoom(&b, c.Room, lock, &found)
+	if err := w.sendBatch(&b); err != nil {
+		return chat.RuleInput{}, err
 	}
-	if len(theirs) == 0 {
-		return chat.Scene{}, chat.ErrNotFound
+	if len(found) == 0 {
+		return chat.RuleInput{}, chat.ErrNotFound
 	}
-	s.Room = theirs[0]
+	s.Room = found[0]
 	standing := func(user string) chat.Standing {
-		if st, ever := stood[user]; ever {
+		if st, ever := standings[user]; ever {
 			return st
 		}
 		return chat.Standing{Visible: s.Room.Kind == chat.Public && !s.Room.Deleted}
 	}
 	s.By = standing(c.By.ID)
 	for _, user := range c.Users {
-		s.Users = append(s.Users, chat.Placed{User: user, Known: known[user], Rooms: rooms[user], Standing: standing(user)})
+		s.Users = append(s.Users, chat.UserStanding{User: user, Known: known[user], Rooms: rooms[user], Standing: standing(user)})
 	}
 	return s, nil
 }
 
-// eachCount reads pairs of a user and a number.
+// eachCount returns a callback that reads rows of a user and a number, and passes each to take.
 func eachCount(take func(user string, n int)) func(pgx.Rows) error {
 	return func(rs pgx.Rows) error {
 		var user string
@@ -61,22 +61,22 @@ func eachCount(take func(user string, n int)) func(pgx.Rows) error {
 	}
 }
 
-// queueStood has the batch read how those of the users stand to the room who were ever in it.
-func queueStood(b *pgx.Batch, stood map[string]chat.Standing, room string, users []string, lock string) {
+// queueReadStandings makes the batch read the standings of the users that are or were members of the room.
+func queueReadStandings(b *pgx.Batch, standings map[string]chat.Standing, room string, users []string, lock string) {
 	b.Queue(`select user_id, `+standingColumns+` from members where room_id = $1 and user_id = any($2) order by user_id`+lock,
 		room, users).Query(func(rs pgx.Rows) error {
 		var user string
 		var st storedStanding
 		_, err := pgx.ForEachRow(rs, append([]any{&user}, st.into()...), func() error {
-			stood[user] = st.standing()
+			standings[user] = st.standing()
 			return nil
 		})
 		return err
 	})
 }
 
-// queueTheRoom has the batch read a room, if there is one.
-func queueTheRoom(b *pgx.Batch, room, lock string, found *[]chat.Room) {
+// queueReadRoom makes the batch read the room, if it exists.
+func queueReadRoom(b *pgx.Batch, room, lock string, found *[]chat.Room) {
 	b.Queue(`select `+roomColumns+` from rooms r where r.id = $1`+lock, room).Query(func(rs pgx.Rows) (err error) {
 		*found, err = collect(rs, scanRoom)
 		return err

@@ -6,45 +6,68 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"hongbao/chat"
 )
 
-// committer lets many callers share one commit, or one query. While one transaction is committing, the jobs of the next gather.
+// committer lets many callers share one commit, or one query. While one transaction commits, the jobs of the next are
+// collected.
+//
+// A job that cannot be done now delays only the jobs that need the same row (see lanes).
 type committer[J any] struct {
 	// static after newCommitter
-	run func(ctx context.Context, jobs []J) error // one transaction, or query; it leaves each job's answer in the job
+	work[J]
 	log *slog.Logger
 
 	queue   chan *ticket[J]
 	closing chan struct{}
 	done    chan struct{}
+	lanes   lanes[J]
 }
 
-// ticket is a job in the queue.
+// work defines how a committer runs its jobs.
+type work[J any] struct {
+	// run does the jobs in one transaction, or one query, and stores each answer in its job. With skipLocked it does
+	// not wait for locked rows, and leaves out the jobs that need them. For each such job it returns the key of the
+	// locked row, and "" for the others.
+	run func(ctx context.Context, jobs []J, skipLocked bool) (locked []string, err error)
+	// keys returns the keys of the rows that a job locks and that other jobs may need too. The second is the row of
+	// the job's own user. If the function is nil, jobs lock no rows.
+	keys func(job J) [2]string
+	// wrote reports whether a finished job has written rows.
+	wrote func(job J) bool
+}
+
+// ticket is a job in the queue or in a lane, with its result.
 type ticket[J any] struct {
 	job  J
 	err  error
 	done chan struct{} // closed when the job is answered
+
+	until time.Time // when the job gives up waiting in lanes; set when it first enters one
+	tries int       // how often the job has failed alone, not as part of a batch
 }
 
-// gather is how many jobs at most share one commit.
-const gather = 500
+// maxBatch is the maximum number of jobs in one commit.
+const maxBatch = 500
 
-func newCommitter[J any](run func(ctx context.Context, jobs []J) error, log *slog.Logger) *committer[J] {
+// newCommitter starts a committer. While a lane uses a connection, it holds one of the slots.
+func newCommitter[J any](w work[J], slots chan struct{}, log *slog.Logger) *committer[J] {
 	c := &committer[J]{
-		run: run, log: log,
-		queue: make(chan *ticket[J], gather), closing: make(chan struct{}), done: make(chan struct{}),
+		work: w, log: log,
+		queue: make(chan *ticket[J], maxBatch), closing: make(chan struct{}), done: make(chan struct{}),
+		lanes: lanes[J]{slots: slots, open: map[string]*lane[J]{}, failing: map[string]failure{}},
 	}
 	go c.loop()
 	return c
 }
 
-// do has the job run and returns when the commit that it shares is durable. Once queued a job is never abandoned:
-// nobody could say what became of it.
+// do queues the job and returns when the commit that contains it is durable. Once queued, the job is done even if ctx
+// ends, because otherwise the caller could not know the outcome.
 func (c *committer[J]) do(ctx context.Context, job J) error { return c.doAll(ctx, []J{job})[0] }
 
-// doAll is do for several jobs, which need not share the same commit. The errors are in the order of the jobs.
+// doAll does several jobs, which may be committed separately. The errors are in the order of the jobs.
 func (c *committer[J]) doAll(ctx context.Context, jobs []J) []error {
 	tickets, errs := make([]*ticket[J], len(jobs)), make([]error, len(jobs))
 	for i, job := range jobs {
@@ -61,9 +84,9 @@ func (c *committer[J]) doAll(ctx context.Context, jobs []J) []error {
 	return errs
 }
 
-// ask is do for a job that changes nothing: nobody needs to know what becomes of it when its caller has gone. Then the job is
-// the committer's, and must not be looked at.
-func (c *committer[J]) ask(ctx context.Context, job J) error {
+// doRead does a job that only reads. It returns early when ctx ends. The committer may then still write into the job,
+// so the caller must not read it.
+func (c *committer[J]) doRead(ctx context.Context, job J) error {
 	t := &ticket[J]{job: job, done: make(chan struct{})}
 	if err := c.enqueue(ctx, t); err != nil {
 		return err
@@ -76,7 +99,7 @@ func (c *committer[J]) enqueue(ctx context.Context, t *ticket[J]) error {
 		return unavailable("queue for commit", err)
 	}
 	select {
-	case <-c.closing: // before the queue, which would take it
+	case <-c.closing: // checked first, because the queue would still accept the job
 		return unavailable("queue for commit", errors.New("store is closing"))
 	default:
 	}
@@ -98,7 +121,7 @@ func (c *committer[J]) answer(ctx context.Context, t *ticket[J]) error {
 		return unavailable("wait for an answer", ctx.Err())
 	case <-c.done:
 	}
-	select { // the committer may have answered just before it ended
+	select { // the committer may have answered the job just before it ended
 	case <-t.done:
 		return t.err
 	default:
@@ -106,10 +129,11 @@ func (c *committer[J]) answer(ctx context.Context, t *ticket[J]) error {
 	}
 }
 
-// loop is the committer's goroutine: it ends after close, when the queue is empty.
+// loop is the goroutine of the committer. It ends after close, when the queue and the lanes are empty.
 func (c *committer[J]) loop() {
 	defer close(c.done)
-	batch := make([]*ticket[J], 0, gather)
+	defer c.lanes.running.Wait()
+	batch := make([]*ticket[J], 0, maxBatch)
 	for {
 		select {
 		case t := <-c.queue:
@@ -122,14 +146,14 @@ func (c *committer[J]) loop() {
 				return
 			}
 		}
-		batch = c.gatherMore(batch)
-		c.commit(batch)
+		batch = c.fillBatch(batch)
+		c.commit(c.divert(batch), false, "", time.Now().Add(maxHalving))
 		clear(batch)
 	}
 }
 
-func (c *committer[J]) gatherMore(batch []*ticket[J]) []*ticket[J] {
-	for len(batch) < gather {
+func (c *committer[J]) fillBatch(batch []*ticket[J]) []*ticket[J] {
+	for len(batch) < maxBatch {
 		select {
 		case t := <-c.queue:
 			batch = append(batch, t)
@@ -140,41 +164,76 @@ func (c *committer[J]) gatherMore(batch []*ticket[J]) []*ticket[J] {
 	return batch
 }
 
-// commit runs the batch and answers it. Where one of its rows may be to blame, it halves the batch until that one
-// fails alone.
-func (c *committer[J]) commit(batch []*ticket[J]) {
-	jobs := make([]J, len(batch))
-	for i, t := range batch {
-		jobs[i] = t.job
+// commit runs the batch and answers its jobs. Jobs that need a locked row move to the lane of that row. If laneKey is
+// set, the batch comes from that lane: its unfinished jobs stay there, and commit returns them.
+//
+// If a single row may have caused an error, the batch is halved until the failing job is alone. That job is retried
+// in the lane of its user. After halveUntil a batch is not halved any more: so many failing jobs mean that Postgres
+// is the cause, not a job.
+func (c *committer[J]) commit(batch []*ticket[J], skipLocked bool, laneKey string, halveUntil time.Time) (waiting []*ticket[J]) {
+	if len(batch) == 0 {
+		return nil
 	}
-	err := c.attempt(jobs)
-	if half := len(batch) / 2; half > 0 && err != nil && poisonous(err) {
-		c.log.Debug("batch is halved", "jobs", len(batch), "err", err)
-		c.commit(batch[:half])
-		c.commit(batch[half:])
-		return
+	locked, err := c.attempt(batch, skipLocked)
+	conflict := contended(err) && c.keys != nil
+	switch half := len(batch) / 2; {
+	case err == nil:
+		return c.finish(batch, locked, laneKey)
+	case conflict && !skipLocked && !errors.Is(err, errKeyTaken):
+		return c.commit(batch, true, laneKey, halveUntil)
+	case half > 0 && (conflict || poisonous(err)) && time.Now().Before(halveUntil):
+		c.log.Debug("batch halved", "jobs", len(batch), "err", err)
+		waiting = c.commit(batch[:half], skipLocked, laneKey, halveUntil)
+		return append(waiting, c.commit(batch[half:], skipLocked, laneKey, halveUntil)...)
+	case half == 0 && (conflict || poisonous(err) && !invalidRow(err) && c.keys != nil):
+		return c.retry(batch[0], err, laneKey)
 	}
-	if err != nil && !errors.Is(err, chat.ErrUnavailable) {
+	if !errors.Is(err, chat.ErrUnavailable) {
 		c.log.Error("commit failed", "jobs", len(batch), "err", err)
 	}
 	for _, t := range batch {
-		t.err = err
-		close(t.done)
+		t.answer(err)
 	}
+	return nil
 }
 
-// attempt turns a panic into an error, so that it costs neither the committer nor the process.
-func (c *committer[J]) attempt(jobs []J) (err error) {
+// finish answers the committed jobs. Each other job goes to the lane of its locked row, or is returned to its lane.
+func (c *committer[J]) finish(batch []*ticket[J], locked []string, laneKey string) (waiting []*ticket[J]) {
+	c.lanes.noteCommit(c, batch, locked)
+	for i, t := range batch {
+		switch {
+		case locked == nil || locked[i] == "":
+			t.answer(nil)
+		case laneKey != "": // whichever row is locked, the job keeps its position in the lane
+			waiting = append(waiting, t)
+		default:
+			c.lanes.add(c, t, locked[i])
+		}
+	}
+	return waiting
+}
+
+func (t *ticket[J]) answer(err error) {
+	t.err = err
+	close(t.done)
+}
+
+// attempt runs the batch. It returns a panic as an error, so that a panic ends neither the committer nor the process.
+func (c *committer[J]) attempt(batch []*ticket[J], skipLocked bool) (locked []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("panic in a batch", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic in a batch: %v", p)
 		}
 	}()
-	return c.run(context.Background(), jobs)
+	jobs := make([]J, len(batch))
+	for i, t := range batch {
+		jobs[i] = t.job
+	}
+	return c.run(context.Background(), jobs, skipLocked)
 }
 
-// close answers what is queued and ends the committer.
+// close refuses new jobs, lets the queued ones be answered and ends the committer.
 func (c *committer[J]) close() {
 	close(c.closing)
 	<-c.done

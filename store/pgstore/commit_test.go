@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -14,124 +13,143 @@ import (
 	"go.uber.org/goleak"
 
 	"hongbao/chat"
-	"hongbao/store/storetest"
 )
 
-// held queues the drafts, in order, behind a commit that is held up, so that they share the next one.
-func held(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*appending, errs []error) {
+// appendInOneBatch queues the drafts in order behind a commit that the test holds up, so that they share the next commit.
+func appendInOneBatch(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*appendJob, errs []error) {
 	t.Helper()
 	var wg sync.WaitGroup
 	errs = make([]error, len(drafts))
-	err := s.tx(t.Context(), func(w *writer) error {
-		if _, err := w.lockRoom(room); err != nil {
-			return err
-		}
-		wg.Go(func() {
-			if _, _, err := s.Append(t.Context(), text(1000)); err != nil {
-				t.Error(err)
-			}
-		})
-		blocked(t, s)
-		for i, d := range drafts {
-			j := &appending{draft: d}
-			jobs = append(jobs, j)
-			wg.Go(func() { errs[i] = s.entries.do(t.Context(), j) })
-			for len(s.entries.queue) <= i { // do has queued it when it is counted
-				runtime.Gosched()
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	run, began, release := s.entries.run, make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(began); <-release })
+	s.entries.run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
+		hold()
+		return run(ctx, jobs, skip)
 	}
+	wg.Go(func() {
+		if _, _, err := s.Append(t.Context(), textDraft(1000)); err != nil {
+			t.Error(err)
+		}
+	})
+	<-began
+	for i, d := range drafts {
+		j := &appendJob{draft: d}
+		jobs = append(jobs, j)
+		wg.Go(func() { errs[i] = s.entries.do(t.Context(), j) })
+		for len(s.entries.queue) <= i { // do has queued the job once it is counted
+			time.Sleep(time.Millisecond)
+		}
+	}
+	close(release)
 	wg.Wait()
+	s.entries.run = run
 	return jobs, errs
 }
 
-// blocked returns when some transaction of the database waits for a lock.
-func blocked(t *testing.T, s *Store) {
+// awaitBlocked returns when a transaction of the database waits for a lock.
+func awaitBlocked(t *testing.T, s *Store) {
 	t.Helper()
 	await(t, s, `select count(*) > 0 from pg_locks where not granted and
 		pid in (select pid from pg_stat_activity where datname = current_database())`)
 }
 
-// await asks until the answer is yes.
+// await repeats a query that returns a boolean until it returns true. It fails the test after 30 s.
 func await(t *testing.T, s *Store, question string, args ...any) {
 	t.Helper()
-	for yes := false; !yes; {
-		if err := s.look(t.Context(), func(r reader) error { _, err := r.row(question, args, &yes); return err }); err != nil {
+	for until := time.Now().Add(30 * time.Second); ; {
+		var yes bool
+		if err := s.withReader(t.Context(), func(r reader) error { _, err := r.row(question, args, &yes); return err }); err != nil {
 			t.Fatal(err)
 		}
+		if yes {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("not true within 30 s: %s", question)
+		}
+		time.Sleep(2 * time.Millisecond) // leaves the processors to the transaction for which this test waits
 	}
 }
 
-func TestManyShareOneCommit(t *testing.T) {
-	s := furnished(t)
+// holdTx runs fn in a transaction of the store. The transaction may hold its locks while idle, without a timeout.
+func holdTx(t *testing.T, s *Store, fn func(w *writer) error) error {
+	t.Helper()
+	return s.tx(t.Context(), func(w *writer) error {
+		if _, err := w.exec(`set local idle_in_transaction_session_timeout = 0`); err != nil {
+			return err
+		}
+		return fn(w)
+	})
+}
+
+func TestQueuedJobsShareOneCommit(t *testing.T) {
+	s := storeWithRoom(t)
 	const many = 100
 	var drafts []chat.Draft
 	for i := range many {
-		drafts = append(drafts, text(i))
+		drafts = append(drafts, textDraft(i))
 	}
-	jobs, errs := held(t, s, drafts...)
+	jobs, errs := appendInOneBatch(t, s, drafts...)
 	for i, j := range jobs {
 		if errs[i] != nil || j.err != nil || j.entry.Seq != int64(i+2) {
 			t.Errorf("job %d: seq %d, %v, %v", i, j.entry.Seq, errs[i], j.err)
 		}
 	}
 	var transactions int
-	err := s.look(t.Context(), func(r reader) error {
+	err := s.withReader(t.Context(), func(r reader) error {
 		_, err := r.row(`select count(distinct xmin::text) from entries`, nil, &transactions)
 		return err
 	})
 	if err != nil || transactions != 2 {
-		t.Errorf("%d transactions, %v; want the first one's and the others'", transactions, err)
+		t.Errorf("%d transactions, %v; want 2: the first job's and the batch's", transactions, err)
 	}
 }
 
-// TestPoisonRowFailsAlone: Postgres stores no zero byte in a text, and refuses the whole statement.
+// TestPoisonRowFailsAlone appends several texts in one batch. For one with a zero byte, Postgres refuses the whole
+// statement. Only that text may fail.
 func TestPoisonRowFailsAlone(t *testing.T) {
 	for _, bad := range []int{0, 3, 12} {
 		t.Run(fmt.Sprint(bad), func(t *testing.T) {
-			s := furnished(t)
+			s := storeWithRoom(t)
 			var drafts []chat.Draft
 			for i := range 13 {
-				d := text(i)
+				d := textDraft(i)
 				if i == bad {
 					d.From.Name = "zero\x00byte"
 				}
 				drafts = append(drafts, d)
 			}
-			jobs, errs := held(t, s, drafts...)
+			jobs, errs := appendInOneBatch(t, s, drafts...)
 			for i, j := range jobs {
 				if (errs[i] != nil) != (i == bad) || j.err != nil {
 					t.Errorf("job %d: %v, %v", i, errs[i], j.err)
 				}
 			}
 			if got := lastSeq(t, s); got != 13 {
-				t.Errorf("last seq %d, want 13 entries without holes", got)
+				t.Errorf("last seq %d, want 13 entries without gaps", got)
 			}
 			_, _, err := s.Append(t.Context(), drafts[bad])
 			if !errors.Is(err, chat.ErrUnavailable) {
-				t.Errorf("alone: %v, want unavailable", err)
+				t.Errorf("bad row alone: %v, want unavailable", err)
 			}
 		})
 	}
 }
 
-// TestKeysInOneBatch: what the key stands for is decided by the first that is accepted.
-func TestKeysInOneBatch(t *testing.T) {
-	s := furnished(t)
-	stranger := text(1)
+// TestRepeatedKeysInOneBatch uses one idempotency key in several jobs of a batch. The first accepted job decides the
+// content of the key: the same content gets its answer, other content is refused.
+func TestRepeatedKeysInOneBatch(t *testing.T) {
+	s := storeWithRoom(t)
+	stranger := textDraft(1)
 	stranger.From.ID = "stranger"
-	again, other := text(2), text(2)
+	again, other := textDraft(2), textDraft(2)
 	again.ID, other.ID, other.Hash = "again", "other", []byte("other")
 	strangerAgain := stranger
-	jobs, errs := held(t, s, stranger, strangerAgain, text(2), again, other, text(3))
+	jobs, errs := appendInOneBatch(t, s, stranger, strangerAgain, textDraft(2), again, other, textDraft(3))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []appending{
+	for i, want := range []appendJob{
 		{err: chat.ErrNotMember}, {err: chat.ErrNotMember},
 		{entry: chat.Entry{Seq: 2, ID: "entry-2"}}, {entry: chat.Entry{Seq: 2, ID: "entry-2"}, dup: true},
 		{err: chat.ErrKeyReused}, {entry: chat.Entry{Seq: 3, ID: "entry-3"}},
@@ -142,82 +160,83 @@ func TestKeysInOneBatch(t *testing.T) {
 	}
 }
 
-// TestCloseAnswersWhatIsQueued and refuses what comes later, reads too.
-func TestCloseAnswersWhatIsQueued(t *testing.T) {
-	url := storetest.Database(t) // its server outlives the test
+// TestCloseAnswersQueuedJobs closes a store with jobs in its queues. All are answered, and later writes and reads are
+// refused.
+func TestCloseAnswersQueuedJobs(t *testing.T) {
+	url := migratedDatabase(t) // started before goleak looks, because the shared server outlives the test
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s, err := Open(t.Context(), url, quiet)
+	s, err := Open(t.Context(), url, discardLog)
 	if err != nil {
 		t.Fatal(err)
 	}
-	furnish(t, s)
+	createTestRoom(t, s)
 	const callers = 50
-	told := make([]error, callers)
+	results := make([]error, callers)
 	var wg sync.WaitGroup
 	for i := range callers {
-		wg.Go(func() { _, _, told[i] = s.Append(t.Context(), text(i)) })
+		wg.Go(func() { _, _, results[i] = s.Append(t.Context(), textDraft(i)) })
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	wg.Wait()
-	for _, err := range told {
+	for _, err := range results {
 		if err != nil && !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("caught by closing: %v", err)
+			t.Errorf("during close: %v", err)
 		}
 	}
 	began := time.Now()
-	_, _, write := s.Append(t.Context(), text(callers))
+	_, _, write := s.Append(t.Context(), textDraft(callers))
 	_, _, single := s.Join(t.Context(), chat.Joining{Room: room, User: "owner"})
 	_, read := s.Room(t.Context(), room)
 	_, _, several := s.Members(t.Context(), room, "", 9)
 	for _, err := range []error{write, single, read, several} {
 		if !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("after closing: %v, want unavailable", err)
+			t.Errorf("after close: %v, want unavailable", err)
 		}
 	}
 	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %v to say so", took)
+		t.Errorf("refusals after close took %v", took)
 	}
 }
 
-// TestCloseWaitsForTheQueue: a job that is queued when the store closes is committed.
-func TestCloseWaitsForTheQueue(t *testing.T) {
-	url := storetest.Database(t)
+// TestCloseCommitsQueuedJobs closes a store while a job waits in the queue. The job is committed.
+func TestCloseCommitsQueuedJobs(t *testing.T) {
+	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
-	furnish(t, s)
+	createTestRoom(t, s)
 	var wg sync.WaitGroup
-	told := make([]error, 3)
-	err := other.tx(t.Context(), func(w *writer) error {
+	results := make([]error, 3)
+	err := holdTx(t, other, func(w *writer) error {
 		if _, err := w.lockRoom(room); err != nil {
 			return err
 		}
-		say := func(i int) { wg.Go(func() { _, _, told[i] = s.Append(t.Context(), text(i)) }) }
+		say := func(i int) { wg.Go(func() { _, _, results[i] = s.Append(t.Context(), textDraft(i)) }) }
 		say(0)
-		blocked(t, other)
+		awaitBlocked(t, other)
 		say(1)
 		say(2)
-		for len(s.entries.queue) < len(told)-1 {
-			runtime.Gosched()
+		for len(s.entries.queue) < len(results)-1 {
+			time.Sleep(time.Millisecond)
 		}
 		wg.Go(func() { _ = s.Close() })
 		<-s.entries.closing
 		return nil
 	})
 	wg.Wait()
-	if err = errors.Join(err, errors.Join(told...)); err != nil {
+	if err = errors.Join(err, errors.Join(results...)); err != nil {
 		t.Error(err)
 	}
 	if got := lastSeq(t, other); got != 3 {
-		t.Errorf("last seq %d, want all three", got)
+		t.Errorf("last seq %d, want 3", got)
 	}
 }
 
 func TestCancelledContextIsUnavailable(t *testing.T) {
-	s := furnished(t)
+	s := storeWithRoom(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, write := s.Append(ctx, text(1))
+	_, _, write := s.Append(ctx, textDraft(1))
 	_, single := s.PutUser(ctx, chat.User{ID: "u"}, 0)
 	_, read := s.Room(ctx, room)
 	for _, err := range []error{write, single, read} {
@@ -230,16 +249,16 @@ func TestCancelledContextIsUnavailable(t *testing.T) {
 	}
 }
 
-// BenchmarkAppend: many senders in one room.
+// BenchmarkAppend measures appends by 200 concurrent senders to one room.
 func BenchmarkAppend(b *testing.B) {
 	const senders = 200
-	s := furnished(b)
+	s := storeWithRoom(b)
 	var wg sync.WaitGroup
 	b.ResetTimer()
 	for i := range senders {
 		wg.Go(func() {
 			for n := i; n < b.N; n += senders {
-				if _, _, err := s.Append(context.Background(), text(n)); err != nil {
+				if _, _, err := s.Append(context.Background(), textDraft(n)); err != nil {
 					b.Error(err)
 				}
 			}
@@ -249,14 +268,14 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
 
-// TestPanicIsAnError of the job that has it, and of no other.
-func TestPanicIsAnError(t *testing.T) {
-	c := newCommitter(func(_ context.Context, jobs []int) error {
+// TestPanicFailsOnlyItsJob makes one job of a batch panic. That job fails, and the others succeed.
+func TestPanicFailsOnlyItsJob(t *testing.T) {
+	c := newCommitter(work[int]{run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
 		if slices.Contains(jobs, 13) {
 			panic("unlucky")
 		}
-		return nil
-	}, slog.New(slog.DiscardHandler))
+		return nil, nil
+	}}, nil, slog.New(slog.DiscardHandler))
 	defer c.close()
 	for i, err := range c.doAll(t.Context(), []int{11, 12, 13, 14}) {
 		if (err != nil) != (i == 2) {

@@ -25,14 +25,14 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		return chat.Membership{}, false, err
 	}
 	if found {
-		mine := w.again && req.room == r.ID // an earlier run of this very call has made it
+		mine := w.maybeCommitted && req.room == r.ID // an earlier run of this call has created the room
 		m, err := readRoomFor(w, req.room, r.Owner.ID)
 		return m, !mine, err
 	}
 	if err := w.ensureUser(r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.lockAllKnown(r); err != nil {
+	if err := w.lockMembers(r); err != nil {
 		return chat.Membership{}, false, err
 	}
 	if _, err := w.exec(`insert into rooms (id, name, kind, created_at) values ($1, $2, $3, $4)`,
@@ -44,7 +44,7 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		if i == 0 {
 			role = chat.Owner
 		}
-		if err := w.enter(entering{room: r.ID, user: user, role: role, at: r.At, maxRooms: r.MaxRooms}); err != nil {
+		if err := w.addMember(admission{room: r.ID, user: user, role: role, at: r.At, maxRooms: r.MaxRooms}); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
@@ -55,8 +55,8 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 	return m, false, err
 }
 
-// lockAllKnown locks all who shall be in the room, and refuses whom nobody has ever heard of.
-func (w *writer) lockAllKnown(r chat.NewRoom) error {
+// lockMembers locks the owner and the first members of a new room. It fails if one of the members is unknown.
+func (w *writer) lockMembers(r chat.NewRoom) error {
 	known, err := w.lockUsers(append([]string{r.Owner.ID}, r.Members...))
 	if err != nil {
 		return err

@@ -7,12 +7,12 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/cursor"
-	"hongbao/store/storetest"
 )
 
-// TestCursorOfTheImpossible: what a client made up is his fault, not Postgres's.
-func TestCursorOfTheImpossible(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
+// TestImpossibleCursorIsBadRequest passes cursors that contain a zero byte, which Postgres cannot process. Each list
+// must answer chat.ErrBadRequest.
+func TestImpossibleCursorIsBadRequest(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
 	const id, many = "zero\x00byte", 10
 	_, _, rooms := s.FindRooms(t.Context(), "", cursor.Make("rooms", int64(1), id), many)
 	_, _, members := s.Members(t.Context(), room, cursor.Make("members", chat.Owner, int64(1), id), many)

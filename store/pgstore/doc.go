@@ -1,16 +1,43 @@
-// Package pgstore keeps chat.Store and redpacket.Ledger in Postgres, for any number of instances at once,
-// directly or through PgBouncer in transaction pooling: nothing outlives a transaction on a connection.
+// Package pgstore keeps chat.Store and redpacket.Ledger in Postgres. Any number of instances may share the database,
+// directly or through PgBouncer in transaction pooling: no state outlives a transaction on a connection.
 //
-// What comes often and much is committed in groups: one goroutine for entries and one for claims, each gathers what has
-// arrived while its last transaction was committing. All else is a transaction of its own. A transaction whose
-// outcome is unknown is run again: each recognises by its own ids what it has done already.
+// Frequent calls share transactions. Three goroutines, for entries, for claims and for reading standings, collect the jobs
+// that arrive while the last transaction runs. Every other call is a transaction of its own. A transaction with an unknown
+// outcome is run again. Each recognises by its own ids the work that an earlier run has committed.
 //
-// It must always hold: a call that returned without error is committed; a call that returned an error other than
-// chat.ErrUnavailable changed nothing; rows are locked in this order, those of one table by id: packets
-// (FOR SHARE to settle, FOR UPDATE to close), users, wallets, members, rooms. An entry's seq is given under its room's
-// lock, which is the last to be taken.
+// The following must always hold:
+//
+//   - A call that returns no error is committed.
+//   - A call that returns an error other than chat.ErrUnavailable has changed nothing.
+//   - Rows are locked in this order, and rows of one table by id: packets (FOR SHARE to settle, FOR UPDATE to close),
+//     users, wallets, members, rooms, circulation.
+//   - An entry gets its seq under the lock of its room. That lock is taken last, except for the row of circulation,
+//     which only credits and debits lock.
+//
+// Locks do not outlive their client:
+//
+//   - Every message of a writing transaction is one simple Query, so Postgres waits for the next message with
+//     idle_in_transaction_session_timeout armed (400 ms).
+//   - tcp_user_timeout ends a session that is stuck while it sends a result.
+//   - Keepalives end a session whose client host has vanished (2 s).
+//
+// A transaction waits only briefly for a lock of another one (lock_timeout). A single transaction is then rolled back
+// and run again until patience ends (4 s). It holds no connection in between, and at most four such runs hold a
+// connection at once. Six connections are reserved for group commits, lanes and reads.
+//
+// A locked or failing row delays only the jobs that need it. A group commit waits 200 ms for a locked row, then runs
+// again without the jobs that need such rows. Each of these jobs waits in the lane of its row, which retries it in
+// transactions of its own (lanes.go). A batch that fails for another reason is halved until the failing job is alone,
+// and that job is retried in the lane of its user. If the job fails four times while other jobs are committed, its row
+// is bad. A claim is then Unpayable and goes into quarantine. If no other job is committed either, the database is at
+// fault and the call is unavailable.
+//
+// If a call's connection is lost, and then the new one too, the breaker opens: all calls fail at once. A call without
+// an answer only starts a probe, which connects anew. The breaker opens if the probe fails.
 //
 //	goroutine        started by         ends when                     may block on
-//	committer (two)  Open               Close, its queue empty        Postgres, bounded by patience
+//	committer (three) Open               Close, its queue empty        Postgres, bounded by patience
+//	lane             a locked row       no job waits for the row      Postgres, bounded by the lock timeout
 //	breaker's probe  a failed connect   it has connected, or Close    Postgres, bounded by the connect timeout
+//	suspicion        a slow call        one probe has ended           Postgres, bounded by the connect timeout
 package pgstore

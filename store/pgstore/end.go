@@ -11,17 +11,17 @@ import (
 	"hongbao/redpacket/crashpoint"
 )
 
-// End implements redpacket.Ledger. chat.ErrNotFound.
+// End implements redpacket.Ledger. It returns chat.ErrNotFound if there is no such packet.
 func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
-	e := newEnding(c)
+	e := newEndCall(c)
 	run := func(w *writer) error {
 		closed, err = w.end(e)
 		crashpoint.Here("close.before-commit")
 		return err
 	}
 	err = s.tx(ctx, run)
-	if refusedRow(err) != "" && len(e.late) > 0 {
-		if err = s.weed(ctx, e); err == nil {
+	if err != nil && poisonous(err) && len(e.missing) > 0 { // one of the missing grants may have caused the error
+		if err = s.settleSeparately(ctx, e); err == nil {
 			err = s.tx(ctx, run)
 		}
 	}
@@ -33,20 +33,20 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 }
 
 // end ends an open packet.
-func (w *writer) end(e *ending) (redpacket.Closed, error) {
-	b, err := w.holdBook(e.ID)
+func (w *writer) end(e *endCall) (redpacket.Closed, error) {
+	b, err := w.lockBook(e.ID)
 	if err != nil {
 		return redpacket.Closed{}, err
 	}
 	if b.Status != redpacket.Open {
-		if w.again {
+		if w.maybeCommitted {
 			return w.endedBefore(e, b)
 		}
 		return redpacket.Closed{Book: b}, nil
 	}
 	closed := redpacket.Closed{Done: true}
-	e.lacking(b)
-	if b.Refunded, err = e.left(b); err != nil {
+	e.findMissing(b)
+	if b.Refunded, err = e.refundAmount(b); err != nil {
 		return redpacket.Closed{}, err
 	}
 	if closed.Accounts, err = w.payOut(e, &b); err != nil {
@@ -60,18 +60,19 @@ func (w *writer) end(e *ending) (redpacket.Closed, error) {
 	return closed, w.markClosed(b, e.Close, closed.Entry.Seq)
 }
 
-// holdBook locks the packet, which waits until all who are settling its claims have committed, and then reads its book.
-func (w *writer) holdBook(packet string) (b redpacket.Book, err error) {
+// lockBook locks the packet and then reads it with its claims. It waits until all transactions that settle claims of
+// the packet have ended.
+func (w *writer) lockBook(packet string) (b redpacket.Book, err error) {
 	var batch pgx.Batch
 	batch.Queue(`select from packets where id = $1 for update`, packet)
 	queueBook(&batch, packet, &b)
-	if err := w.batch(&batch); err != nil {
+	if err := w.sendBatch(&batch); err != nil {
 		return redpacket.Book{}, err
 	}
-	return b, known(b.Packet.ID)
+	return b, foundPacket(b.Packet.ID)
 }
 
-// endStatus: what is claimed decides about drained, whatever the closer thought.
+// endStatus returns the final status. If all shares are claimed it is Drained, whatever reason the caller gave.
 func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	switch {
 	case len(b.Claims) == b.Packet.Count:
@@ -99,11 +100,11 @@ func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) 
 	}
 	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6 where id = $1`,
 		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq)
-	return w.batch(&batch)
+	return w.sendBatch(&batch)
 }
 
-// endedBefore tells whether an earlier run of this very call has ended the packet, and what it had done.
-func (w *writer) endedBefore(e *ending, b redpacket.Book) (redpacket.Closed, error) {
+// endedBefore returns the result of an earlier run of this call, if that run has ended the packet.
+func (w *writer) endedBefore(e *endCall, b redpacket.Book) (redpacket.Closed, error) {
 	var seq int64
 	if found, err := w.row(`select done_seq from packets where id = $1`, []any{e.ID}, &seq); err != nil || !found {
 		return redpacket.Closed{}, err
@@ -115,13 +116,13 @@ func (w *writer) endedBefore(e *ending, b redpacket.Book) (redpacket.Closed, err
 	if done.ID != e.EntryID {
 		return redpacket.Closed{Book: b}, nil
 	}
-	if e.late, err = rows(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 and transfer = any($2)`, e.ID, e.ids()); err != nil {
+	if e.missing, err = rows(w, scanGrant, `select user_id, share_no from claims where packet_id = $1 and transfer = any($2)`, e.ID, e.ids()); err != nil {
 		return redpacket.Closed{}, err
 	}
 	closed := redpacket.Closed{Done: true, Book: b, Entry: done, Inserted: e.inserted(b.Claims)}
-	closed.Accounts, err = w.accounts(e.paid(b))
+	closed.Accounts, err = w.accounts(e.paidUsers(b))
 	if err != nil {
-		return redpacket.Closed{}, fmt.Errorf("accounts: %w", err)
+		return redpacket.Closed{}, fmt.Errorf("read accounts: %w", err)
 	}
 	return closed, nil
 }

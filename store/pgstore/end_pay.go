@@ -9,38 +9,39 @@ import (
 	"hongbao/redpacket"
 )
 
-// payOut pays the late grants and the refund, and gives the accounts after it. The row of the packet is locked, so
-// nobody can have come in between. With late grants it reads the book's claims again.
-func (w *writer) payOut(e *ending, b *redpacket.Book) (accounts map[string]redpacket.Account, err error) {
-	users := e.paid(*b)
+// payOut pays the missing grants and the refund, and returns the accounts after that. The packet's row must be
+// locked, so that no other claim is added. If there are missing grants, it reads the packet's claims again.
+func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redpacket.Account, err error) {
+	users := e.paidUsers(*b)
 	if len(users) == 0 {
 		return map[string]redpacket.Account{}, nil
 	}
 	var batch pgx.Batch
 	queueSeeds(&batch, users)
-	e.queueLate(&batch, b.Shares)
+	e.queueMissing(&batch, b.Shares)
 	e.queueCredits(&batch, *b)
 	if b.Refunded > 0 {
 		from := b.Packet.From.ID
-		queueMovement(&batch, movement{
-			id: e.refund, at: e.At, debit: packetParty(e.ID), credit: userParty(from), amount: b.Refunded,
+		queueTransfer(&batch, transfer{
+			id: e.refundID, at: e.At, debit: packetParty(e.ID), credit: userParty(from), amount: b.Refunded,
 			kind: redpacket.TransferRefund, user: from, packet: e.ID,
 		})
 	}
-	if len(e.late) > 0 {
+	if len(e.missing) > 0 {
 		batch.Queue(claimsQuery, e.ID).Query(func(rs pgx.Rows) (err error) {
 			b.Claims, err = collect(rs, scanPaid)
 			return err
 		})
 	}
 	queueAccounts(&batch, users, &accounts)
-	return accounts, w.batch(&batch)
+	return accounts, w.sendBatch(&batch)
 }
 
-// queueCredits adds what each user gets to his wallet, once, whatever it is made of: wallets are locked in order.
-func (e *ending) queueCredits(batch *pgx.Batch, b redpacket.Book) {
+// queueCredits makes the batch add each user's money to the wallet with one write. Wallets are locked in order of
+// users.
+func (e *endCall) queueCredits(batch *pgx.Batch, b redpacket.Book) {
 	sums := map[string]redpacket.Money{}
-	for _, g := range e.late {
+	for _, g := range e.missing {
 		sums[g.User] += b.Shares[g.Share]
 	}
 	if b.Refunded > 0 {
@@ -56,15 +57,15 @@ func (e *ending) queueCredits(batch *pgx.Batch, b redpacket.Book) {
 	}
 }
 
-// queueLate writes the late grants' claims and movements.
-func (e *ending) queueLate(batch *pgx.Batch, cut []redpacket.Money) {
-	n := len(e.late)
+// queueMissing makes the batch insert the claims and the transfers of the missing grants.
+func (e *endCall) queueMissing(batch *pgx.Batch, cut []redpacket.Money) {
+	n := len(e.missing)
 	if n == 0 {
 		return
 	}
 	shares, users, amounts, transfers := make([]int32, n), make([]string, n), make([]redpacket.Money, n), make([]string, n)
-	for i, g := range e.late {
-		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transfers[g]
+	for i, g := range e.missing {
+		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transferIDs[g]
 	}
 	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at, transfer)
 		select $1, i.share_no, i.user_id, i.amount, $2, i.id

@@ -8,8 +8,9 @@ import (
 
 const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
-// appendEntry gives the entry its room's next seq and inserts it: the room is locked from here on. Content also moves
-// its sender's own read_seq, so that nobody's own entries ever count as unread; its sender's row is locked already.
+// appendEntry assigns the next seq of the room to the entry and inserts it. It locks the room. If the entry is
+// content, it also advances the sender's own read_seq, so that a user's own entries never count as unread. The
+// sender's row must be locked already.
 func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
@@ -30,11 +31,11 @@ func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
 	if content == 1 {
 		b.Queue(`update members set read_seq = $1 where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}
-	e.At = fromMillis(e.At.UnixMilli()) // as it will be read back
-	return e, w.batch(b)
+	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
+	return e, w.sendBatch(b)
 }
 
-// readEntry reads one entry that must be there: a request or a packet says so.
+// readEntry reads an entry that must exist, because a request or a packet refers to it.
 func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
 	es, err := rows(q, scanEntry, `select `+entryColumns+` from entries where room_id = $1 and seq = $2`, room, seq)
 	if err != nil {
@@ -46,7 +47,7 @@ func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
 	return es[0], nil
 }
 
-// entryInto scans entryColumns into e.
+// entryInto returns the destinations to scan entryColumns into e.
 func entryInto(e *chat.Entry) []any {
 	return []any{
 		&e.Room, &e.Seq, &e.ID, storedTime{&e.At}, &e.From.ID, &e.From.Name, &e.From.Avatar, &e.Kind, &e.Key, (*[]byte)(&e.Body),

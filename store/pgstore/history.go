@@ -20,7 +20,7 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 	default:
 		q += ` order by seq desc limit $2`
 	}
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		entries, err = rows(r, scanFolded, q, args...)
 		return err
 	})
@@ -49,7 +49,7 @@ func scanFolded(rs pgx.Rows) (e chat.Entry, err error) {
 	return e.Folded(f)
 }
 
-// fitting is how many of the entries, which come in order of nearness to the cursor, make one page.
+// fitting returns how many of the entries fit into a page. They are ordered by their distance from the cursor.
 func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	size := 0
 	for i, e := range entries {
@@ -61,14 +61,14 @@ func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	return len(entries)
 }
 
-// Spans implements chat.Store. One statement: all rooms are read as they were at one time, each by a walk along the index.
+// Spans implements chat.Store. One statement reads all rooms as of the same time, each by a range scan of the index.
 func (s *Store) Spans(ctx context.Context, spans []chat.Span) (found map[string][]chat.Entry, err error) {
 	rooms, after, through := make([]string, len(spans)), make([]int64, len(spans)), make([]int64, len(spans))
 	for i, sp := range spans {
 		rooms[i], after[i], through[i] = sp.Room, sp.After, sp.Through
 	}
 	var entries []chat.Entry
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		entries, err = rows(r, scanEntry, `select `+entryColumns+` from unnest($1::text[], $2::bigint[], $3::bigint[])
 			with ordinality as span (room, after, through, no)
 			cross join lateral (select `+entryColumns+` from entries

@@ -2,20 +2,20 @@ package pgstore
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
+	"time"
 
 	"hongbao/redpacket"
 )
 
-// TestInstancesEndOnePacket while its claims are being settled: one of them refunds it, once.
-func TestInstancesEndOnePacket(t *testing.T) {
+// TestInstancesEndOnePacketOnce ends a packet through several instances while its claims are settled. Exactly one
+// call makes the refund.
+func TestInstancesEndOnePacketOnce(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 3)
-	l := rich(t, all[0])
+	l := fundedRoom(t, all[0])
 	for round := range 5 {
 		p := l.Send("owner", fmt.Sprint("packet-", round), redpacket.Lucky, redpacket.Classic, 1000, 30)
 		var grants []redpacket.Grant
@@ -23,9 +23,9 @@ func TestInstancesEndOnePacket(t *testing.T) {
 			grants = append(grants, redpacket.Grant{User: fmt.Sprint("user-", k), Share: k})
 		}
 		var (
-			wg         sync.WaitGroup
-			mu         sync.Mutex
-			done, told int
+			wg             sync.WaitGroup
+			mu             sync.Mutex
+			done, inserted int
 		)
 		for i := range 20 {
 			s := all[i%len(all)]
@@ -36,55 +36,56 @@ func TestInstancesEndOnePacket(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				told += len(closed.Inserted)
+				inserted += len(closed.Inserted)
 				if closed.Done {
 					done++
 				}
 			})
 			wg.Go(func() {
-				settled, err := s.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: i, User: fmt.Sprint("user-", i), At: l.At}})
-				if err != nil {
+				settled := s.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: i, User: fmt.Sprint("user-", i), At: l.At}})
+				if err := redpacket.UnsettledErr(settled); err != nil {
 					t.Error(err)
 					return
 				}
 				mu.Lock()
 				defer mu.Unlock()
 				if settled[0].Verdict == redpacket.PaidNow {
-					told++
+					inserted++
 				}
 			})
 		}
 		wg.Wait()
-		if done != 1 || told != len(grants) {
-			t.Errorf("ended by %d, %d claims were told to be new, want %d", done, told, len(grants))
+		if done != 1 || inserted != len(grants) {
+			t.Errorf("%d calls ended the packet, want 1; %d claims reported as new, want %d", done, inserted, len(grants))
 		}
-		balanced(t, all[0])
+		wantBalanced(t, all[0])
 	}
 }
 
-// TestEndWaitsForWhoSettles: a claim that is being settled is in the book of the end, and not in the refund.
-func TestEndWaitsForWhoSettles(t *testing.T) {
+// TestEndWaitsForSettle ends a packet while a transaction settles one of its claims. The claim must be among the
+// claims of the ended packet, and its amount not in the refund.
+func TestEndWaitsForSettle(t *testing.T) {
 	all := instances(t, 2)
-	l := rich(t, all[0])
+	l := fundedRoom(t, all[0])
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
-	j := &settling{Claim: redpacket.Claim{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, transfer: "t"}
+	j := &settleJob{Claim: redpacket.Claim{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, transfer: "t"}
 	var (
 		wg     sync.WaitGroup
 		closed redpacket.Closed
 		ended  atomic.Bool
 	)
-	l.Must(all[0].tx(t.Context(), func(w *writer) error {
+	l.Must(holdTx(t, all[0], func(w *writer) error {
 		cut, err := all[0].shares(w, []string{p.ID})
 		if err != nil {
 			return err
 		}
-		var q pgx.Batch
-		b := sortBatch([]*settling{j}, cut)
-		b.queue(&q, payClaims, b.users)
-		if err := w.batch(&q); err != nil {
+		var m message
+		b := newClaimBatch([]*settleJob{j}, cut)
+		b.queue(&m, payClaims, make([]string, 3), b.users)
+		if err := m.send(w.reader); err != nil {
 			return err
 		}
-		b.answer()
+		b.answerPaid()
 		wg.Go(func() {
 			defer ended.Store(true)
 			var err error
@@ -93,57 +94,54 @@ func TestEndWaitsForWhoSettles(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		blockedOr(t, all[0], &ended)
+		awaitBlockedOr(t, all[0], &ended)
 		return nil
 	}))
 	wg.Wait()
 	if j.answer.Verdict != redpacket.PaidNow || len(closed.Book.Claims) != 1 {
 		t.Errorf("%+v; %+v", j.answer, closed)
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 }
 
-// TestSettleWaitsForWhoEnds: a claim that comes while the packet is being ended is too late.
-func TestSettleWaitsForWhoEnds(t *testing.T) {
+// TestSettleWaitsForEnd settles a claim while another transaction ends the packet. The claim must be answered as too
+// late.
+func TestSettleWaitsForEnd(t *testing.T) {
 	all := instances(t, 2)
-	l := rich(t, all[0])
+	l := fundedRoom(t, all[0])
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	var (
 		wg      sync.WaitGroup
 		settled []redpacket.Settlement
 		done    atomic.Bool
 	)
-	l.Must(all[0].tx(t.Context(), func(w *writer) error {
-		e := newEnding(redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done"})
+	l.Must(holdTx(t, all[0], func(w *writer) error {
+		e := newEndCall(redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done"})
 		if _, err := w.end(e); err != nil {
 			return err
 		}
 		wg.Go(func() {
 			defer done.Store(true)
-			var err error
-			settled, err = all[1].Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "ann", At: l.At}})
-			if err != nil {
-				t.Error(err)
-			}
+			settled = all[1].Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "ann", At: l.At}})
 		})
-		blockedOr(t, all[0], &done)
+		awaitBlockedOr(t, all[0], &done)
 		return nil
 	}))
 	wg.Wait()
 	if len(settled) != 1 || settled[0].Verdict != redpacket.TooLate || settled[0].Status != redpacket.Expired {
 		t.Errorf("%+v", settled)
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 }
 
-// TestSettleAndEndDrawSeedsInOneOrder: a claim that comes while the packet is about to be ended, of a user who has no
-// seed yet and is paid by the end too, waits for the packet before it touches the user.
-func TestSettleAndEndDrawSeedsInOneOrder(t *testing.T) {
+// TestSettleAndEndDoNotDeadlockOnSeeds pays a user without a seed twice at once: by a claim, and by the end of the
+// packet. There must be no deadlock, so the claim must wait for the packet before it locks the user.
+func TestSettleAndEndDoNotDeadlockOnSeeds(t *testing.T) {
 	all, seen := watched(t, 3)
-	l := rich(t, all[0])
+	l := fundedRoom(t, all[0])
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	var wg sync.WaitGroup
-	l.Must(all[2].tx(t.Context(), func(w *writer) error {
+	l.Must(holdTx(t, all[2], func(w *writer) error {
 		if _, err := w.exec(`select from packets where id = $1 for update`, p.ID); err != nil {
 			return err
 		}
@@ -154,11 +152,11 @@ func TestSettleAndEndDrawSeedsInOneOrder(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		blocked(t, all[2])
+		awaitBlocked(t, all[2])
 		wg.Go(func() {
-			settled, err := all[0].Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "ann", At: l.At}})
-			if err != nil || settled[0].Verdict != redpacket.Duplicate {
-				t.Errorf("%+v, %v", settled, err)
+			settled := all[0].Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "ann", At: l.At}})
+			if settled[0].Verdict != redpacket.Duplicate {
+				t.Errorf("%+v", settled)
 			}
 		})
 		await(t, all[2], `select count(*) = 2 from pg_locks where not granted and
@@ -169,14 +167,14 @@ func TestSettleAndEndDrawSeedsInOneOrder(t *testing.T) {
 	if n := seen.seen.Load(); n != 0 {
 		t.Errorf("%d deadlocks", n)
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 }
 
-// blockedOr returns when some transaction of the database waits for a lock, or the other thing has happened.
-func blockedOr(t *testing.T, s *Store, other *atomic.Bool) {
+// awaitBlockedOr returns when a transaction of the database waits for a lock, or when the flag done is set.
+func awaitBlockedOr(t *testing.T, s *Store, done *atomic.Bool) {
 	t.Helper()
-	for waiting := false; !waiting && !other.Load(); runtime.Gosched() {
-		must(t, s.look(t.Context(), func(r reader) error {
+	for waiting := false; !waiting && !done.Load(); time.Sleep(2 * time.Millisecond) {
+		must(t, s.withReader(t.Context(), func(r reader) error {
 			_, err := r.row(`select count(*) > 0 from pg_locks where not granted and
 				pid in (select pid from pg_stat_activity where datname = current_database())`, nil, &waiting)
 			return err

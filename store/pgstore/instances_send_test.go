@@ -13,11 +13,13 @@ import (
 	"hongbao/store/storetest"
 )
 
-// TestInstancesSendFromOneWallet: it is never overdrawn, no seed is used twice, and a key sends once.
+// TestInstancesSendFromOneWallet sends packets from one wallet through several instances at once. The wallet is never
+// overdrawn, no seed is used twice, and each key sends one packet.
 func TestInstancesSendFromOneWallet(t *testing.T) {
+	t.Parallel()
 	const each, price, money = 40, 7, 300
 	all := instances(t, 3)
-	furnish(t, all[0])
+	createTestRoom(t, all[0])
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	_, _, err := all[0].Adjust(t.Context(), redpacket.Adjustment{ID: "fund", User: "owner", Amount: money, Key: "fund", Hash: []byte("h"), At: at})
 	must(t, err)
@@ -29,10 +31,10 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 	)
 	for i, s := range all {
 		for n := range each {
-			wg.Go(func() { // each request comes to two of the instances
+			wg.Go(func() { // sends each request through two of the instances
 				key := fmt.Sprint((i*each + n) / 2)
 				id := fmt.Sprintf("%s-%d-%d", key, i, n)
-				sent, err := s.Send(t.Context(), redpacket.Order{
+				sent, err := s.Send(t.Context(), redpacket.UnsealedPacket{
 					Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: room, From: chat.User{ID: "owner"}, Mode: redpacket.Equal, Total: price, Count: 2,
 						CreatedAt: at, ExpiresAt: at.Add(time.Hour), Key: key},
 					Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "e-" + id,
@@ -46,7 +48,7 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if other, used := fresh[sent.Packet.Commitment]; used && other != sent.Packet.ID {
-					t.Errorf("packets %s and %s come from one seed", other, sent.Packet.ID)
+					t.Errorf("packets %s and %s have the same seed", other, sent.Packet.ID)
 				}
 				fresh[sent.Packet.Commitment] = sent.Packet.ID
 				if !sent.Dup {
@@ -64,59 +66,61 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 	if acc, err := all[0].Account(t.Context(), "owner"); err != nil || acc.Balance != money%price || len(keys) != money/price {
 		t.Errorf("%d packets sent, %+v, %v", len(keys), acc, err)
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 }
 
-// TestSendMeetsItsKey in another command of the same user, which is being committed: it is refused, and nothing is kept.
-func TestSendMeetsItsKey(t *testing.T) {
+// TestSendRefusesKeyOfConcurrentCommand sends with a key while another command of the user commits the same key. The
+// send is refused, and nothing of it is stored.
+func TestSendRefusesKeyOfConcurrentCommand(t *testing.T) {
 	all := instances(t, 2)
-	l := rich(t, all[0])
+	l := fundedRoom(t, all[0])
 	var (
 		wg   sync.WaitGroup
 		sent atomic.Bool
 	)
-	must(t, all[0].tx(t.Context(), func(w *writer) error {
+	must(t, holdTx(t, all[0], func(w *writer) error {
 		if err := w.putRequest("owner", "key", []byte("other"), room, 0, ""); err != nil {
 			return err
 		}
 		wg.Go(func() {
 			defer sent.Store(true)
-			_, err := all[1].Send(t.Context(), redpacket.Order{
+			_, err := all[1].Send(t.Context(), redpacket.UnsealedPacket{
 				Packet: redpacket.Packet{Ref: redpacket.Ref{ID: "packet"}, Room: room, From: chat.User{ID: "owner"}, Mode: redpacket.Equal, Total: 10, Count: 2,
 					CreatedAt: l.At, ExpiresAt: l.At.Add(time.Hour), Key: "key"},
 				Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "entry",
 			})
 			if !errors.Is(err, chat.ErrKeyReused) {
-				t.Errorf("got %v, want that the key was used", err)
+				t.Errorf("got %v, want ErrKeyReused", err)
 			}
 		})
-		blockedOr(t, all[0], &sent)
+		awaitBlockedOr(t, all[0], &sent)
 		return nil
 	}))
 	wg.Wait()
 	if got := lastSeq(t, all[0]); got != 0 {
-		t.Errorf("last seq %d, want nothing kept", got)
+		t.Errorf("last seq %d, want no entry", got)
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 }
 
-// TestSendsOfOneUserLeaveConnections to others, although they all wait for his row.
-func TestSendsOfOneUserLeaveConnections(t *testing.T) {
-	url := storetest.Database(t)
+// TestSendsOfOneUserLeaveConnectionsToOthers makes many sends wait for the row of one user. Calls of other users must
+// find a connection.
+func TestSendsOfOneUserLeaveConnectionsToOthers(t *testing.T) {
+	url := migratedDatabase(t)
 	s, other := openStore(t, url+"&pool_max_conns=3"), openStore(t, url)
-	l := rich(t, other)
+	l := fundedRoom(t, other)
 	_, err := s.PutUser(t.Context(), chat.User{ID: "ann"}, 0)
 	must(t, err)
 	busy := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: l.At}
 	var wg sync.WaitGroup
-	must(t, other.tx(t.Context(), func(w *writer) error {
+	must(t, holdTx(t, other, func(w *writer) error {
 		if _, err := w.lockUsers([]string{"owner"}); err != nil {
 			return err
 		}
 		for i := range 20 {
 			wg.Go(func() { busy.Send("owner", fmt.Sprint("packet-", i), redpacket.Equal, "", 10, 1) })
 		}
-		blocked(t, other)
+		awaitBlocked(t, other)
 		for range 20 {
 			if _, err := s.Account(t.Context(), "ann"); err != nil {
 				t.Error(err)
@@ -125,5 +129,5 @@ func TestSendsOfOneUserLeaveConnections(t *testing.T) {
 		return nil
 	}))
 	wg.Wait()
-	balanced(t, s)
+	wantBalanced(t, s)
 }

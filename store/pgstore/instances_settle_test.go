@@ -13,10 +13,9 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/storetest"
 )
 
-// deadlocks counts, as a log's handler, the transactions that Postgres ended because they waited for each other crosswise.
+// deadlocks is a log handler that counts the deadlocks that Postgres has resolved.
 type deadlocks struct {
 	slog.Handler
 	seen atomic.Int64
@@ -26,7 +25,7 @@ func (*deadlocks) Enabled(context.Context, slog.Level) bool { return true }
 
 func (d *deadlocks) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if err, ok := a.Value.Any().(error); ok && code(err) == "40P01" {
+		if err, ok := a.Value.Any().(error); ok && sqlState(err) == "40P01" {
 			d.seen.Add(1)
 		}
 		return true
@@ -34,10 +33,10 @@ func (d *deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// watched are instances whose deadlocks are counted.
+// watched opens n stores on one database. seen counts the deadlocks that Postgres resolves for them.
 func watched(t *testing.T, n int) (all []*Store, seen *deadlocks) {
 	t.Helper()
-	url, seen := storetest.Database(t), &deadlocks{Handler: slog.DiscardHandler}
+	url, seen := migratedDatabase(t), &deadlocks{Handler: slog.DiscardHandler}
 	for range n {
 		s, err := Open(t.Context(), url, slog.New(seen))
 		must(t, err)
@@ -47,12 +46,14 @@ func watched(t *testing.T, n int) (all []*Store, seen *deadlocks) {
 	return all, seen
 }
 
-// TestInstancesSettleTheSameUsers at random, the same claims too: each is paid once, and nobody waits crosswise.
+// TestInstancesSettleTheSameUsers settles random claims through several instances; some claims go to more than one.
+// Each claim is paid once, without a deadlock.
 func TestInstancesSettleTheSameUsers(t *testing.T) {
+	t.Parallel()
 	const stores, packets, shares = 3, 20, 40
 	all, seen := watched(t, stores)
-	l := rich(t, all[0])
-	claims := make([][]redpacket.Claim, stores+1) // the first are everybody's, then each store's own
+	l := fundedRoom(t, all[0])
+	claims := make([][]redpacket.Claim, stores+1) // claims[0] goes to all stores, each other list to one store
 	for n := range claims {
 		for i := range packets {
 			p := l.Send("owner", fmt.Sprint("packet-", n, "-", i), redpacket.Lucky, redpacket.Classic, 10_000, shares)
@@ -74,10 +75,7 @@ func TestInstancesSettleTheSameUsers(t *testing.T) {
 				for at := 0; at < len(mine); {
 					part := mine[at:min(at+1+rand.N(60), len(mine))]
 					at += len(part)
-					settled, err := s.Settle(t.Context(), part)
-					if err != nil {
-						t.Error(err)
-					}
+					settled := s.Settle(t.Context(), part)
 					mu.Lock()
 					for i, got := range settled {
 						if got.Verdict == redpacket.PaidNow {
@@ -99,38 +97,38 @@ func TestInstancesSettleTheSameUsers(t *testing.T) {
 			}
 		}
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 	if n := seen.seen.Load(); n != 0 {
 		t.Errorf("%d deadlocks", n)
 	}
 }
 
-// TestInstancesSettleInOneOrder: who has the same claims the other way round does not wait crosswise. A claim that is
-// never committed holds both up in the middle.
-func TestInstancesSettleInOneOrder(t *testing.T) {
+// TestInstancesSettleWithoutDeadlock settles the same claims in two instances, in opposite orders. An uncommitted
+// claim in the middle makes both transactions wait. There must be no deadlock.
+func TestInstancesSettleWithoutDeadlock(t *testing.T) {
 	const shares = 21
 	all, seen := watched(t, 3)
-	l := rich(t, all[0])
+	l := fundedRoom(t, all[0])
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 10_000, shares)
 	claims := make([]redpacket.Claim, shares)
 	for i := range claims {
 		claims[i] = redpacket.Claim{Ref: p.Ref, Share: i, User: fmt.Sprint("user-", i), At: l.At}
-		_, err := all[0].Account(t.Context(), claims[i].User) // else they would meet drawing his seed
+		_, err := all[0].Account(t.Context(), claims[i].User) // draws the seed now: otherwise the transactions would conflict there
 		must(t, err)
 	}
 	var wg sync.WaitGroup
 	undone := errors.New("undone")
-	err := all[2].tx(t.Context(), func(w *writer) error {
+	err := holdTx(t, all[2], func(w *writer) error {
 		_, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values ($1, $2, 'nobody', 1, 0, 'none')`, p.ID, shares/2)
 		must(t, err)
 		for n := range 2 {
-			var jobs []*settling
+			var jobs []*settleJob
 			for _, c := range claims {
-				jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+				jobs = append(jobs, &settleJob{Claim: c, transfer: chat.NewID(c.At)})
 			}
 			slices.Reverse(claims)
 			wg.Go(func() {
-				if err := all[n].settleAll(t.Context(), jobs); err != nil {
+				if _, err := all[n].settleAll(t.Context(), jobs, false); err != nil {
 					t.Error(err)
 				}
 			})
@@ -143,5 +141,5 @@ func TestInstancesSettleInOneOrder(t *testing.T) {
 	if n := seen.seen.Load(); !errors.Is(err, undone) || n != 0 {
 		t.Errorf("%v, %d deadlocks", err, n)
 	}
-	balanced(t, all[0])
+	wantBalanced(t, all[0])
 }

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/store/storetest"
 )
 
-// instances are several stores on one database, as in several processes.
+// instances opens several stores on one database, as several processes would.
 func instances(t *testing.T, n int) []*Store {
 	t.Helper()
-	url := storetest.Database(t)
+	url := migratedDatabase(t)
 	var all []*Store
 	for range n {
 		all = append(all, openStore(t, url))
@@ -23,8 +22,10 @@ func instances(t *testing.T, n int) []*Store {
 	return all
 }
 
-// TestInstancesShareRooms: seqs stay dense and keys single, whichever instance a request comes to.
-func TestInstancesShareRooms(t *testing.T) {
+// TestInstancesAppendToSharedRooms appends to the same rooms through several instances at once. The seqs have no
+// gaps, and each key makes one entry.
+func TestInstancesAppendToSharedRooms(t *testing.T) {
+	t.Parallel()
 	const rooms, users, each = 3, 6, 15
 	all := instances(t, 3)
 	for u := range users {
@@ -48,7 +49,7 @@ func TestInstancesShareRooms(t *testing.T) {
 	for i, s := range all {
 		for u := range users {
 			for n := range each {
-				wg.Go(func() { // the same request comes to every instance
+				wg.Go(func() { // sends the same request to every instance
 					key := fmt.Sprintf("%d-%d", u, n)
 					e, dup, err := s.Append(t.Context(), chat.Draft{
 						ID: fmt.Sprintf("entry-%s-%d", key, i), Room: fmt.Sprint("room-", (u+n)%rooms), From: chat.User{ID: members[u]},
@@ -73,23 +74,24 @@ func TestInstancesShareRooms(t *testing.T) {
 		must(t, err)
 		for i, e := range es {
 			if e.Seq != int64(i+1) {
-				t.Fatalf("seq %d at place %d", e.Seq, i+1)
+				t.Fatalf("seq %d at position %d", e.Seq, i+1)
 			}
 		}
 		total += len(es)
 	}
 	if total != users*each || len(fresh) != users*each {
-		t.Errorf("%d entries, %d made, want %d", total, len(fresh), users*each)
+		t.Errorf("%d entries, %d reported as new, want %d", total, len(fresh), users*each)
 	}
 	for key, n := range fresh {
 		if n != 1 {
-			t.Errorf("%d calls say that they made %s", n, key)
+			t.Errorf("%d calls report %s as new", n, key)
 		}
 	}
 }
 
-// TestRoomsOfAUserAreCounted: who joins several rooms at once gets no more than he may have.
-func TestRoomsOfAUserAreCounted(t *testing.T) {
+// TestConcurrentJoinsKeepRoomLimit lets one user join more rooms at once than allowed. The user's limit of rooms
+// holds.
+func TestConcurrentJoinsKeepRoomLimit(t *testing.T) {
 	const rooms, most = 8, 3
 	all := instances(t, 2)
 	for r := range rooms {
@@ -116,14 +118,15 @@ func TestRoomsOfAUserAreCounted(t *testing.T) {
 	}
 	ms, err := all[0].Memberships(t.Context(), "ann")
 	if err != nil || len(ms) != most || refused != rooms-most {
-		t.Errorf("in %d rooms, %d times refused, %v", len(ms), refused, err)
+		t.Errorf("member of %d rooms, %d joins refused, %v", len(ms), refused, err)
 	}
 }
 
-// TestRoomHoldsNoMoreThanItMay, and who joins twice at once comes in once.
-func TestRoomHoldsNoMoreThanItMay(t *testing.T) {
+// TestConcurrentJoinsKeepMemberLimit lets many users join a room at once, each of them twice. The room's limit of
+// members holds.
+func TestConcurrentJoinsKeepMemberLimit(t *testing.T) {
 	all := instances(t, 2)
-	furnish(t, all[0])
+	createTestRoom(t, all[0])
 	const most = 5
 	var mu sync.Mutex
 	came := map[string]int{}
@@ -147,19 +150,21 @@ func TestRoomHoldsNoMoreThanItMay(t *testing.T) {
 	wg.Wait()
 	r, err := all[0].Room(t.Context(), room)
 	if err != nil || r.Members != most || len(came) != most-1 {
-		t.Errorf("%d members, %v came, %v", r.Members, came, err)
+		t.Errorf("%d members, joined %v, %v", r.Members, came, err)
 	}
 	for user, n := range came {
 		if n != 1 {
-			t.Errorf("%s came %d times", user, n)
+			t.Errorf("%s joined %d times", user, n)
 		}
 	}
 }
 
-// TestRoomAlwaysHasOneOwner, however owners come and go, and while entries are written.
+// TestRoomAlwaysHasOneOwner lets users join and leave, and so become owners, while entries are appended. A room with
+// members must always have one owner.
 func TestRoomAlwaysHasOneOwner(t *testing.T) {
+	t.Parallel()
 	all := instances(t, 2)
-	furnish(t, all[0])
+	createTestRoom(t, all[0])
 	const users, turns = 6, 12
 	var wg sync.WaitGroup
 	for u := range users {
@@ -178,49 +183,50 @@ func TestRoomAlwaysHasOneOwner(t *testing.T) {
 				must(t, err)
 				_, err = s.Leave(t.Context(), chat.Leaving{Room: room, User: user, At: time.Now(), EntryIDs: [2]string{id + "a", id + "b"}})
 				must(t, err)
-				counted(t, s)
+				wantMembersCounted(t, s)
 			}
 		})
 	}
 	wg.Wait()
-	counted(t, all[0])
+	wantMembersCounted(t, all[0])
 }
 
-// TestHeirWhoCameLate: the last one leaves, and meanwhile someone comes in.
-func TestHeirWhoCameLate(t *testing.T) {
+// TestConcurrentJoinBecomesHeir lets a room's last member leave while another user joins. That user must become the
+// owner.
+func TestConcurrentJoinBecomesHeir(t *testing.T) {
 	s := instances(t, 1)[0]
-	furnish(t, s)
-	_, err := s.PutUser(t.Context(), chat.User{ID: "late"}, 0)
+	createTestRoom(t, s)
+	_, err := s.PutUser(t.Context(), chat.User{ID: "new"}, 0)
 	must(t, err)
 	var wg sync.WaitGroup
-	must(t, s.tx(t.Context(), func(w *writer) error {
+	must(t, holdTx(t, s, func(w *writer) error {
 		if _, err := w.lockRoom(room); err != nil {
 			return err
 		}
 		wg.Go(func() {
 			left, err := s.Leave(t.Context(), chat.Leaving{Room: room, User: chat.User{ID: "owner"}, At: time.Now(), EntryIDs: [2]string{"a", "b"}})
-			if err != nil || left.Heir != "late" || left.Room.Members != 1 {
+			if err != nil || left.NewOwner != "new" || left.Room.Members != 1 {
 				t.Errorf("left %+v, %v", left, err)
 			}
 		})
-		blocked(t, s)
-		return w.enter(entering{room: room, user: "late", role: chat.Plain, at: time.Now(), maxRooms: 1})
+		awaitBlocked(t, s)
+		return w.addMember(admission{room: room, user: "new", role: chat.Plain, at: time.Now(), maxRooms: 1})
 	}))
 	wg.Wait()
-	counted(t, s)
+	wantMembersCounted(t, s)
 }
 
-// counted fails the test unless the room has as many members as it says, and one owner if any.
-func counted(t *testing.T, s *Store) {
+// wantMembersCounted checks that the room's member count is right, and that a room with members has one owner.
+func wantMembersCounted(t *testing.T, s *Store) {
 	t.Helper()
-	var said, in, owners int
-	err := s.look(t.Context(), func(r reader) error {
+	var column, in, owners int
+	err := s.withReader(t.Context(), func(r reader) error {
 		_, err := r.row(`select (select members from rooms where id = $1), count(*), count(*) filter (where role = 'owner')
-			from members where room_id = $1 and state = 'in'`, []any{room}, &said, &in, &owners)
+			from members where room_id = $1 and state = 'in'`, []any{room}, &column, &in, &owners)
 		return err
 	})
-	if err != nil || said != in || owners != min(in, 1) {
-		t.Errorf("%d members said, %d in, %d owners, %v", said, in, owners, err)
+	if err != nil || column != in || owners != min(in, 1) {
+		t.Errorf("members column %d, %d member rows, %d owners, %v", column, in, owners, err)
 	}
 }
 
@@ -231,8 +237,9 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// TestFoldsCaseAsSQLiteDoes: whatever the database's locale makes of letters beyond ASCII.
-func TestFoldsCaseAsSQLiteDoes(t *testing.T) {
+// TestRoomSearchFoldsOnlyASCII searches rooms in other cases of letters. Only ASCII letters match in either case,
+// whatever the database's locale, as with SQLite.
+func TestRoomSearchFoldsOnlyASCII(t *testing.T) {
 	s := instances(t, 1)[0]
 	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
 		ID: "r", Name: "ÄBC", Kind: chat.Public, Owner: chat.User{ID: "ann"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,

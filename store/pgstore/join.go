@@ -19,7 +19,7 @@ func (s *Store) Join(ctx context.Context, j chat.Joining) (m chat.Membership, ch
 	return m, changed, nil
 }
 
-// join looks without locks first: most who come are in already, or may not come.
+// join first looks without locks, because in most calls the user is a member already or may not join.
 func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err error) {
 	room, err := readRoom(w, j.Room)
 	if err != nil {
@@ -32,29 +32,30 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 	if st.In {
 		changed, err = w.joinedBefore(j)
 	} else if err = mayJoin(room, st, j.MaxMembers); err == nil {
-		changed, err = w.comeIn(j)
+		changed, err = w.joinUnderLock(j)
 	}
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
 	m, err = readMembership(w, j.Room, j.User)
 	if errors.Is(err, chat.ErrNotMember) {
-		err = errAgain // he was in, and has just been put out
+		err = errRetry // the user was a member when it was checked and has been removed since
 	}
 	return m, changed, err
 }
 
-// joinedBefore tells whether an earlier run of this very call has put the user in.
+// joinedBefore reports whether an earlier run of this call has added the user.
 func (w *writer) joinedBefore(j chat.Joining) (mine bool, err error) {
-	if !w.again {
+	if !w.maybeCommitted {
 		return false, nil
 	}
 	return w.row(`select 1 from members where room_id = $1 and user_id = $2 and joined_at = $3`,
 		[]any{j.Room, j.User, j.At.UnixMilli()}, new(int))
 }
 
-// comeIn judges again under locks, and puts the user in. Changed is false when another call has just done it.
-func (w *writer) comeIn(j chat.Joining) (changed bool, err error) {
+// joinUnderLock checks again under locks and adds the user. It returns changed = false if another call has just added
+// them.
+func (w *writer) joinUnderLock(j chat.Joining) (changed bool, err error) {
 	if err := w.ensureUser(j.User); err != nil {
 		return false, err
 	}
@@ -74,12 +75,13 @@ func (w *writer) comeIn(j chat.Joining) (changed bool, err error) {
 	}
 	role := chat.Plain
 	if room.Members == 0 {
-		role = chat.Owner // all had left: a room with members has an owner
+		role = chat.Owner // all members had left: a room with members has an owner
 	}
-	return true, w.enter(entering{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms})
+	return true, w.addMember(admission{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms})
 }
 
-// mayJoin judges one who is not in. A private room is unknown to those who never were in it.
+// mayJoin decides whether a user that is not a member may join. For a user that never was one, a private room does
+// not exist.
 func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
 	switch {
 	case room.Deleted:

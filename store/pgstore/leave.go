@@ -8,10 +8,10 @@ import (
 
 // Leave implements chat.Store.
 func (s *Store) Leave(ctx context.Context, l chat.Leaving) (left chat.Left, err error) {
-	var before chat.Left // what the last run has done, if it was committed
+	var before chat.Left // result of the previous run of the transaction, which may have been committed
 	err = s.tx(ctx, func(w *writer) error {
 		left, err = w.leave(l)
-		if err == nil && !left.Changed && w.again && before.Changed {
+		if err == nil && !left.Changed && w.maybeCommitted && before.Changed {
 			left, err = w.leftBefore(left, before)
 		}
 		if err == nil {
@@ -30,11 +30,11 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 	if err != nil {
 		return chat.Left{}, err
 	}
-	if !st.Ever || st.Gone {
+	if !st.Ever || st.RoomDeleted {
 		return chat.Left{}, st.MayRead()
 	}
 	if st.In {
-		if left, err = w.takeOut(l, st.Role); err != nil {
+		if left, err = w.removeMember(l, st.Role); err != nil {
 			return chat.Left{}, err
 		}
 	}
@@ -43,11 +43,11 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 	return left, err
 }
 
-// leftBefore tells what an earlier run of this very call has done. One that made no entries cannot be told
-// from another device's that came in between: then both say that they did it, which hurts nobody.
+// leftBefore returns the result of an earlier run of this call, if that was committed. If the run made no entries, a
+// concurrent leave from another device looks the same. Both calls then report the change, which is harmless.
 func (w *writer) leftBefore(now, before chat.Left) (chat.Left, error) {
 	if len(before.Entries) > 0 {
-		if mine, err := w.kept(before.Entries...); err != nil || !mine {
+		if mine, err := w.committedBefore(before.Entries...); err != nil || !mine {
 			return now, err
 		}
 	}
@@ -55,18 +55,18 @@ func (w *writer) leftBefore(now, before chat.Left) (chat.Left, error) {
 	return before, nil
 }
 
-// takeOut marks the member as gone and makes the entries that tell the others. It locks him and his heir, if he
-// needs one, and then the room; where those are not the ones any more whom it saw before, it is run again.
-func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
-	if left.Heir, err = w.holdHeir(l, role); err != nil {
+// removeMember marks the member as gone and appends the entries about it. It locks the leaving member, the heir if
+// the owner leaves, and then the room. If one of these has changed since it was read, the transaction is run again.
+func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
+	if left.NewOwner, err = w.lockHeir(l, role); err != nil {
 		return chat.Left{}, err
 	}
 	if _, err := w.exec(`update members set state = 'left', role = 'member' where room_id = $1 and user_id = $2`,
 		l.Room, l.User.ID); err != nil {
 		return chat.Left{}, err
 	}
-	if left.Heir != "" { // whose mute nobody could lift
-		if _, err := w.exec(`update members set role = 'owner', muted_until = 0 where room_id = $1 and user_id = $2`, l.Room, left.Heir); err != nil {
+	if left.NewOwner != "" { // unmutes the new owner: no member could lift an owner's mute
+		if _, err := w.exec(`update members set role = 'owner', muted_until = 0 where room_id = $1 and user_id = $2`, l.Room, left.NewOwner); err != nil {
 			return chat.Left{}, err
 		}
 	}
@@ -77,15 +77,16 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 	if err != nil {
 		return chat.Left{}, err
 	}
-	if role == chat.Owner && room.Members > 0 && left.Heir == "" {
-		return chat.Left{}, errAgain // someone has come in just now
+	if role == chat.Owner && room.Members > 0 && left.NewOwner == "" {
+		return chat.Left{}, errRetry // a user has joined just now
 	}
-	left.Entries, err = w.tellLeft(l, room.Kind, left.Heir)
+	left.Entries, err = w.appendLeaveEntries(l, room.Kind, left.NewOwner)
 	return left, err
 }
 
-// holdHeir locks the one who leaves and, for an owner, the one who shall follow: the longest-standing admin, else member.
-func (w *writer) holdHeir(l chat.Leaving, role chat.Role) (heir string, err error) {
+// lockHeir locks the leaving member. If that is the owner, it also locks the heir: the admin of longest standing or,
+// without admins, the member of longest standing.
+func (w *writer) lockHeir(l chat.Leaving, role chat.Role) (heir string, err error) {
 	held := []string{l.User.ID}
 	if role == chat.Owner {
 		if heir, err = w.nextOwner(l); err != nil {
@@ -104,27 +105,27 @@ func (w *writer) holdHeir(l chat.Leaving, role chat.Role) (heir string, err erro
 		return "", err
 	}
 	if !now.In || now.Role != role {
-		return "", errAgain
+		return "", errRetry
 	}
 	if role != chat.Owner {
 		return "", nil
 	}
 	still, err := w.nextOwner(l)
 	if err == nil && still != heir {
-		err = errAgain
+		err = errRetry
 	}
 	return heir, err
 }
 
-// nextOwner is who would follow the owner. The order of members_list is just that: 'admin' sorts before 'member'.
+// nextOwner returns the heir that lockHeir must lock. It can sort by role, because 'admin' comes before 'member'.
 func (w *writer) nextOwner(l chat.Leaving) (heir string, err error) {
 	_, err = w.row(`select user_id from members where room_id = $1 and state = 'in' and user_id <> $2
 		order by role, joined_at, user_id limit 1`, []any{l.Room, l.User.ID}, &heir)
 	return heir, err
 }
 
-// tellLeft makes the entries that tell the others.
-func (w *writer) tellLeft(l chat.Leaving, kind chat.RoomKind, heir string) (entries []chat.Entry, err error) {
+// appendLeaveEntries appends the entries about the member that leaves and about the heir.
+func (w *writer) appendLeaveEntries(l chat.Leaving, kind chat.RoomKind, heir string) (entries []chat.Entry, err error) {
 	var changes []chat.MemberChange
 	if kind != chat.Public {
 		changes = append(changes, chat.MemberChange{User: l.User.ID, Change: "left_private", By: l.User.ID})

@@ -10,15 +10,17 @@ import (
 
 func TestLedger(t *testing.T) {
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
-		s := openStore(t, storetest.Database(t))
+		t.Parallel()
+		s := openStore(t, migratedDatabase(t))
 		return s, s
 	})
 }
 
 func TestLedgerThroughPgBouncer(t *testing.T) {
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
-		route := bouncer(t) // each its own: it keeps its connections to every database it has seen
-		s := openStore(t, route(storetest.Database(t)))
+		t.Parallel()
+		route := bouncer(t) // one PgBouncer for each test, because it keeps connections to every database that it has served
+		s := openStore(t, route(migratedDatabase(t)))
 		return s, s
 	})
 }

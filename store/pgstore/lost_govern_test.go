@@ -9,7 +9,7 @@ import (
 	"hongbao/chat"
 )
 
-// change is one that the room's owner wants.
+// change returns a change of this kind that the room's owner makes about the users.
 func change(kind chat.ChangeKind, users ...string) chat.Change {
 	return chat.Change{
 		Kind: kind, Room: room, By: chat.User{ID: "owner"}, Users: users, At: time.Now(),
@@ -17,61 +17,63 @@ func change(kind chat.ChangeKind, users ...string) chat.Change {
 	}
 }
 
-// TestChangeWhoseCommitWasLost is run again, and tells what its first run did.
+// TestChangeWhoseCommitWasLost loses the reply to the commit of each kind of change. The transaction runs again, and
+// must return the result of its first run.
 func TestChangeWhoseCommitWasLost(t *testing.T) {
 	name := "another name"
 	roles, mute, update := change(chat.SetRole, "ann"), change(chat.Mute, "ann"), change(chat.UpdateRoom)
 	roles.Role, mute.Until, update.To.Name = chat.Owner, time.Now().Add(time.Hour).Truncate(time.Millisecond), &name
 	for _, test := range []struct {
 		c       chat.Change
-		want    chat.Changed // but for the room and what is in the entries
+		want    chat.Changed // compared without the room and the content of entries
 		entries int
 		again   error
 	}{
-		{c: change(chat.Invite, "late", "ann"), want: chat.Changed{Role: chat.Owner, Moved: []string{"late"}, Entered: []string{"late"}}, entries: 1},
-		{c: change(chat.Kick, "ann"), want: chat.Changed{Role: chat.Owner, Moved: []string{"ann"}, Gone: []string{"ann"}}, entries: 1},
-		{c: change(chat.Ban, "late"), want: chat.Changed{Role: chat.Owner, Moved: []string{"late"}}, entries: 1},
-		{c: change(chat.Unban, "bad"), want: chat.Changed{Role: chat.Owner, Moved: []string{"bad"}}},
-		{c: roles, want: chat.Changed{Role: chat.Admin, Moved: []string{"ann", "owner"}}, entries: 2, again: chat.ErrForbidden},
-		{c: mute, want: chat.Changed{Role: chat.Owner, Moved: []string{"ann"}}, entries: 1},
+		{c: change(chat.Invite, "new", "ann"), want: chat.Changed{Role: chat.Owner, Affected: []string{"new"}, Entered: []string{"new"}}, entries: 1},
+		{c: change(chat.Kick, "ann"), want: chat.Changed{Role: chat.Owner, Affected: []string{"ann"}, Exited: []string{"ann"}}, entries: 1},
+		{c: change(chat.Ban, "new"), want: chat.Changed{Role: chat.Owner, Affected: []string{"new"}}, entries: 1},
+		{c: change(chat.Unban, "bad"), want: chat.Changed{Role: chat.Owner, Affected: []string{"bad"}}},
+		{c: roles, want: chat.Changed{Role: chat.Admin, Affected: []string{"ann", "owner"}}, entries: 2, again: chat.ErrForbidden},
+		{c: mute, want: chat.Changed{Role: chat.Owner, Affected: []string{"ann"}}, entries: 1},
 		{c: update, want: chat.Changed{Role: chat.Owner}, entries: 1},
 		{c: change(chat.DeleteRoom), again: chat.ErrNotFound},
 	} {
 		t.Run(string(test.c.Kind), func(t *testing.T) {
 			t.Parallel()
-			b := newBrokenLine(t)
-			begin := b.crowd()
+			b := newFaultyStore(t)
+			begin := b.addMembers()
 			var made chat.Changed
 			var err error
-			b.losingTheReply(true, func() { made, err = b.Change(t.Context(), test.c) })
+			b.withCommitReplyLost(true, func() { made, err = b.Change(t.Context(), test.c) })
 			b.must(err)
 			kept, _, err := b.direct.History(t.Context(), room, chat.Page{After: &begin, Limit: 9})
 			b.must(err)
 			is, err := b.direct.Room(t.Context(), room)
 			b.must(err)
 			if !reflect.DeepEqual(made.Entries, kept) || len(kept) != test.entries || made.Room != is {
-				t.Errorf("told %+v and room %+v; kept %+v and room %+v", made.Entries, made.Room, kept, is)
+				t.Errorf("returned %+v and room %+v; stored %+v and room %+v", made.Entries, made.Room, kept, is)
 			}
 			test.want.Changed, test.want.Room, test.want.Entries = true, made.Room, made.Entries
 			if !reflect.DeepEqual(made, test.want) {
-				t.Errorf("told %+v, want %+v", made, test.want)
+				t.Errorf("returned %+v, want %+v", made, test.want)
 			}
 			if again, err := b.Change(t.Context(), test.c); !errors.Is(err, test.again) || again.Changed {
-				t.Errorf("again: %+v, %v, want nothing and %v", again, err, test.again)
+				t.Errorf("second call: %+v, %v, want no change and %v", again, err, test.again)
 			}
 		})
 	}
 }
 
-// crowd puts ann into the room, and lets bad have been there; late has been heard of. It gives the last seq.
-func (b *brokenLine) crowd() (seq int64) {
+// addMembers prepares three users: ann is a member, bad is a former member and banned, new was never a member. It
+// returns the room's last seq.
+func (b *faultyStore) addMembers() (seq int64) {
 	b.Helper()
-	for _, user := range []string{"ann", "bad", "late"} {
+	for _, user := range []string{"ann", "bad", "new"} {
 		_, err := b.direct.PutUser(b.Context(), chat.User{ID: user}, 0)
 		b.must(err)
 	}
 	for _, c := range []chat.Change{change(chat.Invite, "ann", "bad"), change(chat.Ban, "bad")} {
-		c.EntryIDs = []string{"crowd-1-" + string(c.Kind), "crowd-2-" + string(c.Kind)}
+		c.EntryIDs = []string{"members-1-" + string(c.Kind), "members-2-" + string(c.Kind)}
 		made, err := b.direct.Change(b.Context(), c)
 		b.must(err)
 		seq = made.Room.LastSeq
@@ -90,27 +92,28 @@ func TestAmendWhoseCommitWasLost(t *testing.T) {
 	for _, kind := range []chat.EntryKind{chat.KindEdit, chat.KindRecall, chat.KindReact} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			b := newBrokenLine(t)
-			_, _, err := b.direct.Append(t.Context(), text(1))
+			b := newFaultyStore(t)
+			_, _, err := b.direct.Append(t.Context(), textDraft(1))
 			b.must(err)
 			var made chat.Amended
-			b.losingTheReply(true, func() { made, err = b.Amend(t.Context(), amendment(kind)) })
+			b.withCommitReplyLost(true, func() { made, err = b.Amend(t.Context(), amendment(kind)) })
 			b.must(err)
 			kept, _, err := b.direct.History(t.Context(), room, chat.Page{After: new(int64(1)), Limit: 9})
 			b.must(err)
 			if len(kept) != 1 || !reflect.DeepEqual(made, chat.Amended{Changed: true, Seq: 2, Entry: kept[0]}) {
-				t.Errorf("told %+v, kept %+v", made, kept)
+				t.Errorf("returned %+v, stored %+v", made, kept)
 			}
 			if again, err := b.Amend(t.Context(), amendment(kind)); err != nil || again.Changed || kind != chat.KindReact && again.Seq != 2 {
-				t.Errorf("again: %+v, %v", again, err)
+				t.Errorf("second call: %+v, %v", again, err)
 			}
 		})
 	}
 }
 
-// TestDirectWhoseCommitWasLost: a new room, and one that somebody comes back to.
+// TestDirectWhoseCommitWasLost loses the reply to the commit of Direct, for a new room and for one that a user
+// rejoins. The second run must return the result of the first.
 func TestDirectWhoseCommitWasLost(t *testing.T) {
-	p := chat.Pairing{ID: "pair", Asker: chat.User{ID: "owner"}, Other: "ann", At: time.Now(), EntryIDs: [2]string{"e1", "e2"}, MaxRooms: 2}
+	p := chat.Pairing{ID: "pair", User: chat.User{ID: "owner"}, Other: "ann", At: time.Now(), EntryIDs: [2]string{"e1", "e2"}, MaxRooms: 2}
 	for name, test := range map[string]struct {
 		back bool
 		want chat.Paired
@@ -120,7 +123,7 @@ func TestDirectWhoseCommitWasLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBrokenLine(t)
+			b := newFaultyStore(t)
 			_, err := b.direct.PutUser(t.Context(), chat.User{ID: "ann"}, 0)
 			b.must(err)
 			if test.back {
@@ -134,7 +137,7 @@ func TestDirectWhoseCommitWasLost(t *testing.T) {
 				p.ID = "another"
 			}
 			var paired chat.Paired
-			b.losingTheReply(true, func() { paired, err = b.Direct(t.Context(), p) })
+			b.withCommitReplyLost(true, func() { paired, err = b.Direct(t.Context(), p) })
 			b.must(err)
 			m, err := b.direct.Membership(t.Context(), "pair", "owner")
 			b.must(err)
@@ -144,20 +147,21 @@ func TestDirectWhoseCommitWasLost(t *testing.T) {
 				test.want.Entries = kept
 			}
 			if !reflect.DeepEqual(paired, test.want) || m.Room.Members != 2 || len(kept) != len(test.want.Entries) {
-				t.Errorf("told %+v, want %+v; kept %+v", paired, test.want, kept)
+				t.Errorf("returned %+v, want %+v; stored %+v", paired, test.want, kept)
 			}
 			if again, err := b.Direct(t.Context(), p); err != nil || again.Entered != nil || again.Entries != nil {
-				t.Errorf("again: %+v, %v", again, err)
+				t.Errorf("second call: %+v, %v", again, err)
 			}
 		})
 	}
 }
 
 func TestRevokeWhoseCommitWasLost(t *testing.T) {
-	b := newBrokenLine(t)
-	b.losingTheReply(true, func() { b.must(b.Revoke(t.Context(), "unseen", 7)) })
+	t.Parallel()
+	b := newFaultyStore(t)
+	b.withCommitReplyLost(true, func() { b.must(b.Revoke(t.Context(), "unseen", 7)) })
 	b.must(b.Revoke(t.Context(), "unseen", 6))
 	if until, err := b.PutUser(t.Context(), chat.User{ID: "unseen", Name: "seen"}, 0); err != nil || until != 7 {
-		t.Errorf("refused until %d, %v", until, err)
+		t.Errorf("not before %d, %v; want 7", until, err)
 	}
 }

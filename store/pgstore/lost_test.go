@@ -15,32 +15,35 @@ import (
 	"hongbao/store/storetest"
 )
 
-// brokenLine is a store behind a proxy, whose commits wait at the very end for the test to have its way.
-type brokenLine struct {
+// faultyStore is a store behind a proxy. A gate holds its commits just before they take effect, so that a test can
+// lose the reply.
+type faultyStore struct {
 	*testing.T
 	*Store        // through the proxy
-	direct *Store // past it
+	direct *Store // past the proxy
 	proxy  *loopback.Proxy
-	past   atomic.Bool // new connections of the store go past it too
+	bypass atomic.Bool // if true, new connections of the store do not use the proxy
+
+	beforeCut func() // called when the commit is durable, before its reply is lost; may be nil
 }
 
-func newBrokenLine(t *testing.T) *brokenLine {
+func newFaultyStore(t *testing.T) *faultyStore {
 	t.Helper()
-	database := storetest.Database(t)
-	proxy, url := through(t, database)
-	b := &brokenLine{T: t, Store: openStore(t, url), direct: openStore(t, database), proxy: proxy}
+	database := migratedDatabase(t)
+	proxy, url := startProxy(t, database)
+	b := &faultyStore{T: t, Store: openStore(t, url), direct: openStore(t, database), proxy: proxy}
 	b.pool.config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if b.past.Load() {
+		if b.bypass.Load() {
 			addr = storetest.SharedPostgres(t).Addr()
 		}
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}
-	furnish(t, b.direct)
+	createTestRoom(t, b.direct)
 	return b
 }
 
-// gate makes each commit that has written wait at its very end, for whoever holds the gate's lock.
-const gate = `
+// commitGate creates triggers that make each writing commit wait at its very end for an advisory lock.
+const commitGate = `
 create function wait_at_the_gate() returns trigger language plpgsql as
 	$$ begin perform pg_advisory_xact_lock_shared(42); return null; end $$;
 create constraint trigger gate after insert or update on rooms deferrable initially deferred
@@ -50,23 +53,27 @@ create constraint trigger gate after insert or update on members deferrable init
 create constraint trigger gate after insert or update on users deferrable initially deferred
 	for each row execute function wait_at_the_gate()`
 
-// losingTheReply makes the call, loses the reply to its commit and all that would come after, and returns when the call
-// has. Hung up, the store knows that the line is broken; else it can only wait.
-func (b *brokenLine) losingTheReply(hangUp bool, call func()) {
+// withCommitReplyLost makes the call and drops all replies from its commit on. It returns when the call has returned.
+// With cut, the connection is also closed, so that the store notices the loss. Without cut, the store just gets no
+// reply.
+func (b *faultyStore) withCommitReplyLost(cut bool, call func()) {
 	b.Helper()
-	b.must(b.direct.look(b.Context(), func(r reader) error { return simple(r.ctx, r.conn, gate) }))
+	b.must(b.direct.withReader(b.Context(), func(r reader) error { return simple(r.ctx, r.conn, commitGate) }))
 	var wg sync.WaitGroup
-	err := b.direct.survey(b.Context(), func(r reader) error {
+	err := b.direct.withLongSnapshot(b.Context(), func(r reader) error {
 		if err := simple(r.ctx, r.conn, `select pg_advisory_lock(42)`); err != nil {
 			return err
 		}
 		wg.Go(call)
-		await(b.T, b.direct, `select exists (select 1 from `+atTheGate+` and not granted)`)
+		await(b.T, b.direct, `select exists (select 1 from `+gateLocks+` and not granted)`)
 		b.proxy.DropReplies(true)
 		err := simple(r.ctx, r.conn, `select pg_advisory_unlock(42)`)
-		await(b.T, b.direct, `select not exists (select 1 from `+atTheGate+`)`) // it is committed
-		if hangUp {
-			b.past.Store(true)
+		await(b.T, b.direct, `select not exists (select 1 from `+gateLocks+`)`) // it is committed
+		if b.beforeCut != nil {
+			b.beforeCut()
+		}
+		if cut {
+			b.bypass.Store(true)
 			b.proxy.Cut()
 		}
 		return err
@@ -75,21 +82,23 @@ func (b *brokenLine) losingTheReply(hangUp bool, call func()) {
 	b.must(err)
 }
 
-const atTheGate = `pg_locks where locktype = 'advisory' and objid = 42 and database = (select oid from pg_database where datname = current_database())`
+const gateLocks = `pg_locks where locktype = 'advisory' and objid = 42 and database = (select oid from pg_database where datname = current_database())`
 
-func (b *brokenLine) must(err error) {
+func (b *faultyStore) must(err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)
 	}
 }
 
-// TestAppendWhoseCommitWasLost is run again and finds its own entry: no dup, no second one.
+// TestAppendWhoseCommitWasLost loses the reply to the commit of an append. The second run must find its own entry: it
+// reports no dup, and there is no second entry.
 func TestAppendWhoseCommitWasLost(t *testing.T) {
-	b := newBrokenLine(t)
-	b.losingTheReply(true, func() {
-		if e, dup, err := b.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 || e.ID != "entry-1" {
-			t.Errorf("%+v, dup %v, %v; want the entry, as new", e, dup, err)
+	t.Parallel()
+	b := newFaultyStore(t)
+	b.withCommitReplyLost(true, func() {
+		if e, dup, err := b.Append(t.Context(), textDraft(1)); err != nil || dup || e.Seq != 1 || e.ID != "entry-1" {
+			t.Errorf("%+v, dup %v, %v; want a new entry", e, dup, err)
 		}
 	})
 	if got := lastSeq(t, b.direct); got != 1 {
@@ -97,13 +106,45 @@ func TestAppendWhoseCommitWasLost(t *testing.T) {
 	}
 }
 
-// TestAppendWhoseReplyWasLost: on a line that stays open nobody can tell, until patience ends. The same request again
-// is right.
+// TestLostAppendMeetsALockedRow loses the reply to an append's commit, and locks the sender's row before the second
+// run. So the job moves to a lane, where another transaction finds the entry. That must be recognised as the job's
+// own: no dup.
+func TestLostAppendMeetsALockedRow(t *testing.T) {
+	t.Parallel()
+	b := newFaultyStore(t)
+	inLane := make(chan bool, 1)
+	b.beforeCut = func() {
+		unlock := hold(t, b.direct, `select from members where room_id = 'room-1' and user_id = 'owner' for update`)
+		go func() {
+			until := time.Now().Add(patience)
+			for !b.entries.lanes.anyOpen() && time.Now().Before(until) {
+				time.Sleep(time.Millisecond)
+			}
+			unlock()
+			inLane <- time.Now().Before(until)
+		}()
+	}
+	b.withCommitReplyLost(true, func() {
+		if e, dup, err := b.Append(t.Context(), textDraft(1)); err != nil || dup || e.Seq != 1 || e.ID != "entry-1" {
+			t.Errorf("%+v, dup %v, %v; want a new entry", e, dup, err)
+		}
+	})
+	if !<-inLane {
+		t.Error("the job was in no lane: the test proves nothing")
+	}
+	if got := lastSeq(t, b.direct); got != 1 {
+		t.Errorf("last seq %d, want 1", got)
+	}
+}
+
+// TestAppendWhoseReplyWasLost drops the replies but keeps the connection open. The append fails when patience ends.
+// The caller can then repeat the request and gets the same entry.
 func TestAppendWhoseReplyWasLost(t *testing.T) {
-	b := newBrokenLine(t)
-	b.losingTheReply(false, func() {
+	t.Parallel()
+	b := newFaultyStore(t)
+	b.withCommitReplyLost(false, func() {
 		began := time.Now()
-		_, _, err := b.Append(t.Context(), text(1))
+		_, _, err := b.Append(t.Context(), textDraft(1))
 		if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > 5*time.Second {
 			t.Errorf("%v after %v, want unavailable within 5 s", err, took)
 		}
@@ -111,43 +152,46 @@ func TestAppendWhoseReplyWasLost(t *testing.T) {
 	b.proxy.DropReplies(false)
 	b.proxy.Cut()
 	b.must(b.pool.breaker.await(t.Context()))
-	again := text(1)
+	again := textDraft(1)
 	again.ID = "another"
 	if e, dup, err := b.Append(t.Context(), again); err != nil || !dup || e.Seq != 1 || e.ID != "entry-1" {
-		t.Errorf("again: %+v, dup %v, %v", e, dup, err)
+		t.Errorf("second call: %+v, dup %v, %v", e, dup, err)
 	}
 }
 
 func TestCreateRoomWhoseCommitWasLost(t *testing.T) {
-	b := newBrokenLine(t)
+	t.Parallel()
+	b := newFaultyStore(t)
 	r := chat.NewRoom{ID: "room-2", Name: "x", Kind: chat.Public, Owner: chat.User{ID: "ann"}, Key: "k2", Hash: []byte("h"), At: time.Now(), MaxRooms: 1}
-	b.losingTheReply(true, func() {
+	b.withCommitReplyLost(true, func() {
 		if m, dup, err := b.CreateRoom(t.Context(), r); err != nil || dup || m.Role != chat.Owner || m.Room.Members != 1 {
 			t.Errorf("%+v, dup %v, %v; want a new room", m, dup, err)
 		}
 	})
 	if _, dup, err := b.CreateRoom(t.Context(), r); err != nil || !dup {
-		t.Errorf("again: dup %v, %v", dup, err)
+		t.Errorf("second call: dup %v, %v", dup, err)
 	}
 }
 
 func TestJoinWhoseCommitWasLost(t *testing.T) {
-	b := newBrokenLine(t)
+	t.Parallel()
+	b := newFaultyStore(t)
 	j := chat.Joining{Room: room, User: "ann", At: time.Now(), MaxRooms: 1, MaxMembers: 2}
-	b.losingTheReply(true, func() {
+	b.withCommitReplyLost(true, func() {
 		if m, changed, err := b.Join(t.Context(), j); err != nil || !changed || m.Room.Members != 2 {
-			t.Errorf("%+v, changed %v, %v; want that he came in", m, changed, err)
+			t.Errorf("%+v, changed %v, %v; want a new member", m, changed, err)
 		}
 	})
 	if m, changed, err := b.Join(t.Context(), j); err != nil || changed || m.Room.Members != 2 {
-		t.Errorf("again: %+v, changed %v, %v", m, changed, err)
+		t.Errorf("second call: %+v, changed %v, %v", m, changed, err)
 	}
 }
 
 func TestLeaveWhoseCommitWasLost(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []chat.RoomKind{chat.Public, chat.Private} {
 		t.Run(string(kind), func(t *testing.T) {
-			b := newBrokenLine(t)
+			b := newFaultyStore(t)
 			owner := chat.User{ID: "owner"}
 			_, err := b.direct.PutUser(t.Context(), chat.User{ID: "heir"}, 0)
 			b.must(err)
@@ -157,75 +201,80 @@ func TestLeaveWhoseCommitWasLost(t *testing.T) {
 			b.must(err)
 			l := chat.Leaving{Room: "room-2", User: owner, At: time.Now(), EntryIDs: [2]string{"e1", "e2"}}
 			var left chat.Left
-			b.losingTheReply(true, func() { left, err = b.Leave(t.Context(), l) })
+			b.withCommitReplyLost(true, func() { left, err = b.Leave(t.Context(), l) })
 			b.must(err)
 			kept, _, err := b.direct.History(t.Context(), "room-2", chat.Page{After: new(int64), Limit: 9})
 			b.must(err)
-			if !left.Changed || left.Heir != "heir" || left.Room.Members != 1 || !reflect.DeepEqual(left.Entries, kept) {
-				t.Errorf("left %+v, kept %+v", left, kept)
+			if !left.Changed || left.NewOwner != "heir" || left.Room.Members != 1 || !reflect.DeepEqual(left.Entries, kept) {
+				t.Errorf("returned %+v, stored %+v", left, kept)
 			}
 			if left, err := b.Leave(t.Context(), l); err != nil || left.Changed || len(left.Entries) != 0 {
-				t.Errorf("again: %+v, %v", left, err)
+				t.Errorf("second call: %+v, %v", left, err)
 			}
 		})
 	}
 }
 
 func TestReadWhoseCommitWasLost(t *testing.T) {
-	b := newBrokenLine(t)
-	_, _, err := b.direct.Append(t.Context(), text(1))
+	t.Parallel()
+	b := newFaultyStore(t)
+	_, _, err := b.direct.Append(t.Context(), textDraft(1))
 	b.must(err)
 	b.must(b.direct.tx(t.Context(), func(w *writer) error {
 		_, err := w.exec(`update members set read_seq = 0`)
 		return err
 	}))
-	b.losingTheReply(true, func() {
+	b.withCommitReplyLost(true, func() {
 		if r, err := b.Read(t.Context(), room, "owner", 1); err != nil || r != (chat.Reading{Seq: 1, Moved: true, Members: 1}) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
 }
 
-// TestSilentLine: Postgres is there, but nothing comes through.
-func TestSilentLine(t *testing.T) {
-	b := newBrokenLine(t)
+// TestSilentConnection keeps connections open but transfers nothing. Calls must fail in time: the first within 5 s,
+// later ones within a second.
+func TestSilentConnection(t *testing.T) {
+	t.Parallel()
+	b := newFaultyStore(t)
 	b.proxy.Swallow(true)
-	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := b.Append(t.Context(), text(1)); return err })
-	unavailableWithin(t, time.Second, "another", func() error { _, _, err := b.Append(t.Context(), text(2)); return err })
+	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := b.Append(t.Context(), textDraft(1)); return err })
+	unavailableWithin(t, time.Second, "another", func() error { _, _, err := b.Append(t.Context(), textDraft(2)); return err })
 	unavailableWithin(t, time.Second, "read", func() error { _, err := b.Room(t.Context(), room); return err })
 	unavailableWithin(t, time.Second, "ready", func() error { return b.Ready(t.Context()) })
 	b.proxy.Swallow(false)
 	b.proxy.Cut()
 	b.must(b.pool.breaker.await(t.Context()))
-	if e, dup, err := b.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 {
-		t.Errorf("afterwards: %+v, dup %v, %v", e, dup, err)
+	if e, dup, err := b.Append(t.Context(), textDraft(1)); err != nil || dup || e.Seq != 1 {
+		t.Errorf("after recovery: %+v, dup %v, %v", e, dup, err)
 	}
 }
 
-// TestPostgresKilledAndRestarted: whatever it hit is told within 5 s, and done once when it is asked for again.
+// TestPostgresKilledAndRestarted kills Postgres during calls and restarts it. Every call fails within 5 s, and a
+// repeated request takes effect once.
 func TestPostgresKilledAndRestarted(t *testing.T) {
+	t.Parallel()
 	p := storetest.Postgres(t)
 	url, err := p.NewDatabase(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := openStore(t, url)
-	furnish(t, s)
+	createTestRoom(t, s)
 	const senders, each = 8, 20
 	var wg sync.WaitGroup
 	half := make(chan struct{})
-	told := make([][]error, senders)
+	results := make([][]error, senders)
 	for i := range senders {
-		told[i] = make([]error, each)
+		results[i] = make([]error, each)
 		wg.Go(func() {
 			for n := range each {
 				if i == 0 && n == each/2 {
 					close(half)
 				}
 				began := time.Now()
-				_, _, told[i][n] = s.Append(context.Background(), text(i*each+n))
+				_, _, results[i][n] = s.Append(context.Background(), textDraft(i*each+n))
 				if took := time.Since(began); took > 5*time.Second {
-					t.Errorf("answered after %v: %v", took, told[i][n])
+					t.Errorf("answered after %v: %v", took, results[i][n])
 				}
 			}
 		})
@@ -233,7 +282,7 @@ func TestPostgresKilledAndRestarted(t *testing.T) {
 	<-half
 	p.Kill()
 	wg.Wait()
-	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := s.Append(t.Context(), text(senders*each)); return err })
+	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := s.Append(t.Context(), textDraft(senders*each)); return err })
 	unavailableWithin(t, time.Second, "read", func() error { _, err := s.Room(t.Context(), room); return err })
 	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
@@ -241,13 +290,13 @@ func TestPostgresKilledAndRestarted(t *testing.T) {
 	if err := s.pool.breaker.await(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for i, errs := range told {
+	for i, errs := range results {
 		for n, err := range errs {
 			if err != nil && !errors.Is(err, chat.ErrUnavailable) {
-				t.Errorf("caught by the kill: %v", err)
+				t.Errorf("call during the kill: %v", err)
 			}
-			if _, dup, again := s.Append(t.Context(), text(i*each+n)); again != nil || err == nil && !dup {
-				t.Errorf("told %v, then again: dup %v, %v", err, dup, again)
+			if _, dup, again := s.Append(t.Context(), textDraft(i*each+n)); again != nil || err == nil && !dup {
+				t.Errorf("first call %v, second call: dup %v, %v", err, dup, again)
 			}
 		}
 	}
@@ -256,27 +305,29 @@ func TestPostgresKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// TestPostgresKilledBehindPgBouncer, which takes calls all the same.
+// TestPostgresKilledBehindPgBouncer kills Postgres behind a PgBouncer, which still accepts connections. Calls must
+// fail in time, and succeed after the restart.
 func TestPostgresKilledBehindPgBouncer(t *testing.T) {
+	t.Parallel()
 	p := storetest.Postgres(t)
 	database, err := p.NewDatabase(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := openStore(t, bouncerBefore(t, p)(database))
-	furnish(t, s)
+	s := openStore(t, bouncerOf(t, p)(database))
+	createTestRoom(t, s)
 	p.Kill()
-	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := s.Append(t.Context(), text(1)); return err })
+	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := s.Append(t.Context(), textDraft(1)); return err })
 	unavailableWithin(t, 5*time.Second, "read", func() error { _, err := s.Room(t.Context(), room); return err })
 	unavailableWithin(t, 5*time.Second, "single", func() error { _, err := s.PutUser(t.Context(), chat.User{ID: "u"}, 0); return err })
 	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.pool.breaker.await(t.Context()); err != nil { // PgBouncer itself waits before it tries again
+	if err := s.pool.breaker.await(t.Context()); err != nil { // PgBouncer waits, too, before it connects to the server again
 		t.Fatal(err)
 	}
-	if e, dup, err := s.Append(t.Context(), text(1)); err != nil || dup || e.Seq != 1 {
-		t.Errorf("afterwards: %+v, dup %v, %v", e, dup, err)
+	if e, dup, err := s.Append(t.Context(), textDraft(1)); err != nil || dup || e.Seq != 1 {
+		t.Errorf("after recovery: %+v, dup %v, %v", e, dup, err)
 	}
 }
 

@@ -1,12 +1,18 @@
 package pgstore
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
 	"hongbao/store/loopback"
@@ -15,11 +21,55 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-var quiet = slog.New(slog.DiscardHandler)
+var discardLog = slog.New(slog.DiscardHandler)
+
+// template is a migrated database without rows, on the server that the tests share.
+var template struct {
+	once sync.Once
+	name string
+	err  error
+}
+
+// migratedDatabase copies the template and returns the URL of the copy. A copy takes less time than the migrations.
+func migratedDatabase(t testing.TB) string {
+	t.Helper()
+	server := storetest.SharedPostgres(t)
+	template.once.Do(func() { template.name, template.err = makeTemplate(context.WithoutCancel(t.Context()), server) })
+	if template.err != nil {
+		t.Fatal(template.err)
+	}
+	name := "hongbao_" + strings.ToLower(rand.Text()[:12])
+	admin, err := pgx.Connect(t.Context(), server.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeConn(admin)
+	if _, err := admin.Exec(t.Context(), "create database "+name+" template "+template.name); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL(name)
+}
+
+// makeTemplate migrates a new database and returns its name. Postgres copies only a database without connections.
+func makeTemplate(ctx context.Context, server *loopback.Postgres) (name string, err error) {
+	url, err := server.NewDatabase(ctx)
+	if err != nil {
+		return "", err
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return "", err
+	}
+	s, err := Open(ctx, url, discardLog)
+	if err != nil {
+		return "", err
+	}
+	return pgx.Identifier{config.Database}.Sanitize(), s.Close()
+}
 
 func openStore(t testing.TB, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url, quiet)
+	s, err := Open(t.Context(), url, discardLog)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,13 +81,14 @@ func openStore(t testing.TB, url string) *Store {
 	return s
 }
 
-// bouncer gives the URL of a database through a PgBouncer of this test's own.
+// bouncer starts a PgBouncer for this test. It returns a function that maps a database's URL to its URL through
+// PgBouncer.
 func bouncer(t testing.TB) func(database string) string {
 	t.Helper()
-	return bouncerBefore(t, storetest.SharedPostgres(t))
+	return bouncerOf(t, storetest.SharedPostgres(t))
 }
 
-func bouncerBefore(t testing.TB, p *loopback.Postgres) func(database string) string {
+func bouncerOf(t testing.TB, p *loopback.Postgres) func(database string) string {
 	t.Helper()
 	b, err := loopback.StartPgBouncer(t.Context(), t.TempDir(), p)
 	if err != nil {
@@ -47,8 +98,8 @@ func bouncerBefore(t testing.TB, p *loopback.Postgres) func(database string) str
 	return b.URL
 }
 
-// through gives the URL of a database through a proxy, which loses what the test wants.
-func through(t testing.TB, database string) (*loopback.Proxy, string) {
+// startProxy returns a proxy that can lose data, and the URL of the database through it.
+func startProxy(t testing.TB, database string) (*loopback.Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(database)
 	if err != nil {
@@ -65,8 +116,8 @@ func through(t testing.TB, database string) (*loopback.Proxy, string) {
 
 const room = "room-1"
 
-// furnish makes one room with its owner.
-func furnish(t testing.TB, s *Store) {
+// createTestRoom creates one room with its owner.
+func createTestRoom(t testing.TB, s *Store) {
 	t.Helper()
 	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
 		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,
@@ -76,14 +127,14 @@ func furnish(t testing.TB, s *Store) {
 	}
 }
 
-func furnished(t testing.TB) *Store {
+func storeWithRoom(t testing.TB) *Store {
 	t.Helper()
-	s := openStore(t, storetest.Database(t))
-	furnish(t, s)
+	s := openStore(t, migratedDatabase(t))
+	createTestRoom(t, s)
 	return s
 }
 
-func text(n int) chat.Draft {
+func textDraft(n int) chat.Draft {
 	return chat.Draft{
 		ID: fmt.Sprint("entry-", n), Room: room, From: chat.User{ID: "owner"}, Kind: chat.KindText,
 		Key: fmt.Sprint("key-", n), Hash: []byte("h"), Body: []byte(`{"text":"hello"}`), At: time.Now(),

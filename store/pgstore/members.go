@@ -10,25 +10,26 @@ import (
 	"hongbao/store/cursor"
 )
 
-// The states of a member that mean more than that he was one: he is one, he was put out, his room was deleted.
+// These are the states of a member row that the code tests. in: the user is a member; kicked: the user was removed;
+// gone: the room was deleted.
 const (
 	stateIn     = "in"
 	stateKicked = "kicked"
 	stateGone   = "gone"
 )
 
-// entering is a user on his way into a room, which has been judged already but for his own limit. His row
-// and the room's are locked.
-type entering struct {
+// admission is a user that is about to enter a room. Everything has been checked except the user's limit of rooms.
+// The rows of the user and of the room are locked.
+type admission struct {
 	room, user string
 	role       chat.Role
 	at         time.Time
 	maxRooms   int
 }
 
-// enter puts the user into the room. What was said before he came counts as read; a mute outlives his absence,
-// but an owner has none: nobody could lift it.
-func (w *writer) enter(e entering) error {
+// addMember adds the user to the room. Earlier entries count as read. A mute from an earlier membership stays, but
+// not for a new owner, because no member could lift it.
+func (w *writer) addMember(e admission) error {
 	var rooms int
 	if _, err := w.row(`select count(*) from members where user_id = $1 and state = 'in'`, []any{e.user}, &rooms); err != nil {
 		return err
@@ -48,19 +49,20 @@ func (w *writer) enter(e entering) error {
 	return err
 }
 
-// roles in the order in which members are listed.
+// roles are in the order of the member list.
 var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
 
-// Members implements chat.Store. One query a role: so the index gives the order, however many they are.
+// Members implements chat.Store. It makes one query for each role. So the index returns the members in order, however
+// many there are.
 func (s *Store) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
-	from := listed{role: chat.Owner}
+	from := listedMember{role: chat.Owner}
 	if next != "" {
 		if err := cursor.Parse("members", next, &from.role, &from.joined, &from.User.ID); err != nil {
 			return nil, "", err
 		}
 	}
-	var list []listed
-	err = s.view(ctx, func(r reader) error {
+	var list []listedMember
+	err = s.withSnapshot(ctx, func(r reader) error {
 		list, err = readMembers(r, room, from, limit+1)
 		return err
 	})
@@ -79,8 +81,8 @@ func (s *Store) Members(ctx context.Context, room, next string, limit int) (memb
 	return members, more, nil
 }
 
-// listed is a member with his place in the list: by role, then as long as he is in.
-type listed struct {
+// listedMember is a member with its sort key: role, then time of joining.
+type listedMember struct {
 	chat.Member
 	role   chat.Role
 	joined int64
@@ -88,15 +90,15 @@ type listed struct {
 
 // Roster implements chat.Store.
 func (s *Store) Roster(ctx context.Context, room string, limit int) (users []string, err error) {
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		users, err = rows(r, scanText, `select user_id from members where room_id = $1 and state = 'in' limit $2`, room, limit)
 		return err
 	})
 	return users, outcome("list roster", err)
 }
 
-// readMembers reads up to limit members after the given place.
-func readMembers(q querier, room string, from listed, limit int) (list []listed, err error) {
+// readMembers reads up to limit members after the given position.
+func readMembers(q querier, room string, from listedMember, limit int) (list []listedMember, err error) {
 	reached := false
 	for _, role := range roles {
 		switch {
@@ -105,9 +107,9 @@ func readMembers(q querier, room string, from listed, limit int) (list []listed,
 		case !reached:
 			continue
 		default:
-			from = listed{role: role}
+			from = listedMember{role: role}
 		}
-		some, err := rows(q, scanListed, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at
+		some, err := rows(q, scanListedMember, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at
 			from members m join users u on u.id = m.user_id
 			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
 			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list))
@@ -121,7 +123,7 @@ func readMembers(q querier, room string, from listed, limit int) (list []listed,
 	return list, nil
 }
 
-func scanListed(rs pgx.Rows) (l listed, err error) {
+func scanListedMember(rs pgx.Rows) (l listedMember, err error) {
 	var muted int64
 	err = rs.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, &muted, &l.joined)
 	if muted > 0 {

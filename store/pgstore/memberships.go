@@ -9,8 +9,8 @@ import (
 	"hongbao/chat"
 )
 
-// Unread needs no count of entries: everyone's own content is at or before his read_seq, so all content
-// after it is others'.
+// membershipQuery computes the number of unread entries without counting them. All of a user's own content is at or
+// before the user's read_seq, so content after it is from other users.
 const membershipQuery = `select ` + roomColumns + `, m.role, m.muted_until, m.read_seq, r.content_no - coalesce(e.content_no, 0)
 	from members m
 	join rooms r on r.id = m.room_id
@@ -19,7 +19,7 @@ const membershipQuery = `select ` + roomColumns + `, m.role, m.muted_until, m.re
 
 // Memberships implements chat.Store.
 func (s *Store) Memberships(ctx context.Context, user string) (ms []chat.Membership, err error) {
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		ms, err = rows(r, scanMembership, membershipQuery+` order by r.id`, user)
 		return err
 	})
@@ -28,14 +28,14 @@ func (s *Store) Memberships(ctx context.Context, user string) (ms []chat.Members
 
 // Membership implements chat.Store.
 func (s *Store) Membership(ctx context.Context, room, user string) (m chat.Membership, err error) {
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		m, err = readMembership(r, room, user)
 		return err
 	})
 	return m, outcome("read membership", err)
 }
 
-// readMembership reads a room as its member sees it; chat.ErrNotMember when he is not in it.
+// readMembership reads a room with the user's membership. It returns chat.ErrNotMember if the user is not a member.
 func readMembership(q querier, room, user string) (chat.Membership, error) {
 	ms, err := rows(q, scanMembership, membershipQuery+` and m.room_id = $2`, user, room)
 	if err != nil {
@@ -47,7 +47,8 @@ func readMembership(q querier, room, user string) (chat.Membership, error) {
 	return ms[0], nil
 }
 
-// readRoomFor reads a room that the user made. If he has left it since, he sees it without a role.
+// readRoomFor reads a room that the user has created. If the user has left the room, the returned membership has no
+// role.
 func readRoomFor(q querier, room, user string) (chat.Membership, error) {
 	m, err := readMembership(q, room, user)
 	if errors.Is(err, chat.ErrNotMember) {

@@ -2,19 +2,24 @@ package pgstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
 	"hongbao/migrations"
+	"hongbao/redpacket"
 	"hongbao/store/storetest"
 )
 
-// tables lists what the database has.
+// tables lists the tables of the database.
 func tables(t *testing.T, s *Store) (names []string) {
 	t.Helper()
-	err := s.look(t.Context(), func(r reader) (err error) {
+	err := s.withReader(t.Context(), func(r reader) (err error) {
 		names, err = rows(r, scanText, `select tablename::text from pg_tables where schemaname = current_schema() order by 1`)
 		return err
 	})
@@ -25,6 +30,7 @@ func tables(t *testing.T, s *Store) (names []string) {
 }
 
 func TestMigrateFromEmptyAndAgain(t *testing.T) {
+	t.Parallel()
 	url := storetest.Database(t)
 	first := openStore(t, url)
 	want := tables(t, first)
@@ -36,9 +42,9 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}, 0); err != nil {
 		t.Fatal(err)
 	}
-	again := openStore(t, url) // beside the first one
+	again := openStore(t, url) // while the first one is open
 	if got := tables(t, again); !slices.Equal(got, want) {
-		t.Errorf("the second start has made %v of %v", got, want)
+		t.Errorf("tables after the second start: %v, want %v", got, want)
 	}
 	files, err := migrations.Postgres.ReadDir("postgres")
 	if err != nil {
@@ -47,8 +53,10 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	await(t, again, `select (select count(*) from users) = 1 and (select count(*) from schema_migrations) = $1`, len(files))
 }
 
-// TestMigrateByTenAtOnce: instances that all find the database empty, directly and through PgBouncer.
-func TestMigrateByTenAtOnce(t *testing.T) {
+// TestTenInstancesMigrateAtOnce opens an empty database from ten instances at once, directly and through PgBouncer.
+// All must open, and each migration is applied once.
+func TestTenInstancesMigrateAtOnce(t *testing.T) {
+	t.Parallel()
 	for name, route := range map[string]func(string) string{
 		"direct": func(url string) string { return url }, "through PgBouncer": bouncer(t),
 	} {
@@ -58,7 +66,7 @@ func TestMigrateByTenAtOnce(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range epochs {
 				wg.Go(func() {
-					s, err := Open(context.Background(), url, quiet)
+					s, err := Open(context.Background(), url, discardLog)
 					if err != nil {
 						t.Error(err)
 						return
@@ -73,27 +81,112 @@ func TestMigrateByTenAtOnce(t *testing.T) {
 			}
 			wg.Wait()
 			if epochs[0] == "" || len(slices.Compact(epochs)) != 1 {
-				t.Errorf("they do not agree on the epoch: %q", epochs)
+				t.Errorf("the instances have different epochs: %q", epochs)
 			}
 		})
 	}
 }
 
-// TestFailedMigrationLeavesNothing: a file that fails half-way is not there at all, and is tried again.
-func TestFailedMigrationLeavesNothing(t *testing.T) {
+// TestMigrateMoneyOfPreviousVersion migrates a database that has wallets. They keep their balance and start at
+// version 0. The money in circulation is counted by the migration, and again after an older version has made credits.
+func TestMigrateMoneyOfPreviousVersion(t *testing.T) {
+	t.Parallel()
 	url := storetest.Database(t)
+	conn := connect(t, url)
+	first, err := migrations.Postgres.ReadFile("postgres/0001_init.sql")
+	must(t, err)
+	must(t, simple(t.Context(), conn, string(first)))
+	must(t, simple(t.Context(), conn, `create table schema_migrations (name text primary key); insert into schema_migrations values ('postgres/0001_init.sql')`))
+	credit := func(id string, amount int) { // credits as the previous version of the program does
+		t.Helper()
+		must(t, simple(t.Context(), conn, fmt.Sprintf(`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+				values ('%[1]s', 1, 'outside', 'user:ann', %[2]d, 'credit', 'ann', '%[1]s', '\x00');
+			insert into wallets (user_id, balance) values ('ann', %[2]d) on conflict (user_id) do update set balance = wallets.balance + %[2]d`, id, amount)))
+	}
+	credit("a", 1000)
+	must(t, simple(t.Context(), conn, `insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+			values ('b', 1, 'user:ann', 'outside', 300, 'debit', 'ann', 'b', '\x00');
+		update wallets set balance = 700`))
+
 	s := openStore(t, url)
-	err := s.look(t.Context(), func(r reader) error {
-		return r.batch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers`))
+	account := func() redpacket.Account {
+		t.Helper()
+		acc, err := s.Account(t.Context(), "ann")
+		must(t, err)
+		return acc
+	}
+	if acc := account(); acc.Balance != 700 || acc.Version != 0 {
+		t.Errorf("after the migration: %+v", acc)
+	}
+	await(t, s, `select (select amount from circulation) = 700`)
+	credit("c", 50)
+	must(t, s.RecountCirculation(t.Context()))
+	await(t, s, `select (select amount from circulation) = 750`)
+	acc, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "d", User: "ann", Amount: -50, Key: "d", Hash: []byte("d"), At: time.Now()})
+	if err != nil || acc.Balance != 700 || acc.Version != 1 || account() != acc {
+		t.Errorf("after a debit: %+v, %v", acc, err)
+	}
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 {
+		t.Errorf("audit: %+v, %v", a, err)
+	}
+}
+
+// TestMigrationDoesNotBlockOthers locks a table that a migration changes. While the migration retries, other calls
+// must be able to read and write the table.
+func TestMigrationDoesNotBlockOthers(t *testing.T) {
+	t.Parallel()
+	url := migratedDatabase(t)
+	s := openStore(t, url)
+	must(t, s.withReader(t.Context(), func(r reader) error {
+		return r.sendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
+			`alter table wallets drop column version, drop column sends`, `alter table users drop column sends`))
+	}))
+	reader, writer := connect(t, url), connect(t, url)
+	must(t, simple(t.Context(), reader, `begin; select count(*) from wallets`))
+	opened := make(chan error, 1)
+	go func() {
+		again, err := Open(context.WithoutCancel(t.Context()), url, discardLog)
+		if err == nil {
+			err = again.Close()
+		}
+		opened <- err
+	}()
+	await(t, s, `select exists (select from pg_stat_activity where query like '%alter table wallets%' and wait_event_type = 'Lock' and pid <> pg_backend_pid())`)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := simple(ctx, writer, `insert into wallets (user_id, balance) values ('bob', 1)`); err != nil {
+		t.Errorf("write during the migration: %v", err)
+	}
+	must(t, simple(t.Context(), reader, `commit`))
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+	await(t, s, `select version = 0 from wallets where user_id = 'bob'`)
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	must(t, err)
+	t.Cleanup(func() { closeConn(conn) })
+	return conn
+}
+
+// TestFailedMigrationLeavesNothing makes a migration fail halfway. All of it is rolled back.
+func TestFailedMigrationLeavesNothing(t *testing.T) {
+	url := migratedDatabase(t)
+	s := openStore(t, url)
+	err := s.withReader(t.Context(), func(r reader) error {
+		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers, circulation`))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Open(t.Context(), url, quiet); err == nil { // there is a quarantine already
+	if again, err := Open(t.Context(), url, discardLog); err == nil { // fails, because the table quarantine exists already
 		_ = again.Close()
-		t.Error("migrated over what is there")
+		t.Error("migrated although the table quarantine exists")
 	}
 	if got := tables(t, s); !slices.Equal(got, []string{"quarantine", "schema_migrations"}) {
-		t.Errorf("tables %v are left", got)
+		t.Errorf("tables after the failure: %v", got)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"hongbao/chat"
 )
 
-// Notes are entries that are no content: nobody's read_seq moves with them. The caller holds their room.
+// Notes are entries that are not content, so no read_seq advances with them. The caller must hold the lock of their
+// room.
 
-// queueNotes gives the notes, which are by the same one at the same time, the room's next seqs, and has them written. The
-// target is the entry that they are about, if there is one.
+// queueNotes assigns the next seqs of the room to the notes and makes the batch insert them. All notes must have the
+// same sender and time. target is the seq of the entry that they refer to, or 0.
 func queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, target int64) {
 	if len(notes) == 0 {
 		return
@@ -29,9 +30,10 @@ func queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, target int64)
 		first.Room, first.At.UnixMilli(), first.From.ID, first.From.Name, first.From.Avatar, target, seqs, ids, kinds, bodies)
 }
 
-// kept tells whether an earlier run of the same transaction, which made these entries, has been committed.
-func (w *writer) kept(made ...chat.Entry) (bool, error) {
-	if !w.again || len(made) == 0 {
+// committedBefore reports whether an earlier run of this transaction, which made these entries, was committed after
+// all.
+func (w *writer) committedBefore(made ...chat.Entry) (bool, error) {
+	if !w.maybeCommitted || len(made) == 0 {
 		return false, nil
 	}
 	e := made[0]

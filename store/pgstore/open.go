@@ -12,33 +12,36 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Store is one database, shared with other instances.
+// Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.
 type Store struct {
 	pool      *pool
-	entries   *committer[*appending]
-	claims    *committer[*settling]
-	standings *committer[*asking] // which only reads
+	entries   *committer[*appendJob]
+	claims    *committer[*settleJob]
+	standings *committer[*standingJob] // reads only
 	cuts      shareCache
 	seeded    seeded
-	sends     turns // of senders
-	rooms     turns // of rooms that are changed, or in which something is amended
+	sendLocks keyLocks      // by sender
+	roomLocks keyLocks      // by room; taken to change a room or to amend an entry in it
+	singles   chan struct{} // semaphore: bounds how many single transactions run at once
+	blocked   chan struct{} // semaphore: bounds the runs after a lock timeout
 	log       *slog.Logger
 
 	closing sync.Once
 }
 
 const (
-	// patience is how long a call tries: a dead Postgres is told to the caller within 5 s.
+	// patience is how long a call tries before it fails. So a caller learns within 5 s that Postgres is dead.
 	patience = 4 * time.Second
-	// connectTimeout is how long a connection may take to be made, unless the URL says otherwise.
+	// connectTimeout bounds the time to make a connection, unless the URL sets another bound.
 	connectTimeout = 2 * time.Second
-	// pingTimeout is how long one that lay idle may take to answer before it is lent, unless the URL says otherwise.
+	// pingTimeout bounds the wait for the answer to a ping, which checks an idle connection before its reuse. The URL
+	// may set another bound.
 	pingTimeout = time.Second
-	// poolSize is how many connections there are at most, unless the URL says otherwise (pool_max_conns).
+	// poolSize is the maximum number of connections, unless the URL sets another one (pool_max_conns).
 	poolSize = 16
 )
 
-// Open connects to the database, brings its schema up to date and starts the committers.
+// Open connects to the database, migrates its schema and starts the committers.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	config, err := parseURL(url)
 	if err != nil {
@@ -52,15 +55,17 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 		p.close()
 		return nil, err
 	}
-	s := &Store{pool: p, log: log}
-	s.entries = newCommitter(s.appendAll, log)
-	s.claims = newCommitter(s.settleAll, log)
-	s.standings = newCommitter(s.standAll, log)
+	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked)}
+	s.singles = make(chan struct{}, max(1, config.MaxConns-groupConns))
+	s.warnIfNotDurable(ctx)
+	slots := make(chan struct{}, max(1, config.MaxConns/4))
+	s.entries = newCommitter(s.appendWork(), slots, log)
+	s.claims = newCommitter(s.settleWork(), slots, log)
+	s.standings = newCommitter(work[*standingJob]{run: s.standAll}, nil, log)
 	return s, nil
 }
 
-// parseURL reads what is wanted of the connections and how many there may be. Its error never shows the
-// password.
+// parseURL returns the settings of the connections and of the pool. Its error never contains the password.
 func parseURL(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -74,23 +79,28 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	// Types are asked once a connection; no statement stays on the server, which PgBouncer may change under us.
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	// A writer's messages and batches are simple Queries (see writer). No prepared statement stays on the server,
+	// because PgBouncer may change the server between transactions.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	config.ConnConfig.DialFunc = dialer.DialContext
+	if config.ConnConfig.ValidateConnect == nil && !setsSessionAttrs(url) {
+		config.ConnConfig.ValidateConnect = requireWritable
+	}
 	return config, nil
 }
 
-// minPoolSize lets two committers work, and someone read.
+// minPoolSize leaves one connection for each of the two committers and one for reads.
 const minPoolSize = 3
 
-// Ready tells whether Postgres answers.
+// Ready returns nil if Postgres answers.
 func (s *Store) Ready(ctx context.Context) error {
-	return outcome("reach Postgres", s.look(ctx, func(r reader) error {
+	return outcome("reach Postgres", s.withReader(ctx, func(r reader) error {
 		_, err := r.row(`select 1`, nil, new(int))
 		return err
 	}))
 }
 
-// Close answers what is queued, then closes the connections.
+// Close answers the queued jobs, then closes the connections.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.entries.close()

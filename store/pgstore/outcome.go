@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,19 +11,18 @@ import (
 	"hongbao/redpacket"
 )
 
-// outcome is how an error leaves the store: what the domain packages have a word for passes as it is, all
-// else is the engine's failure. Going by the words, and not by the engine's many error types, makes sure
-// that none of those ever looks like a refusal.
+// outcome maps an error to one that callers of the store may see. A domain error passes unchanged; every other error
+// becomes chat.ErrUnavailable. Only errors that isRefusal lists pass, so no error of the driver looks like a refusal.
 func outcome(doing string, err error) error {
-	if err == nil || refusal(err) {
+	if err == nil || isRefusal(err) {
 		return err
 	}
 	return unavailable(doing, err)
 }
 
-// refusal tells whether the error is a domain's answer, FieldError and CommitmentError among them: they
-// unwrap to a sentinel.
-func refusal(err error) bool {
+// isRefusal reports whether the error is an answer of the domain, not a failure. FieldError and CommitmentError
+// count, because they unwrap to a listed error.
+func isRefusal(err error) bool {
 	for _, word := range []error{
 		chat.ErrBadRequest, chat.ErrTooLong, chat.ErrLimitExceeded, chat.ErrForbidden, chat.ErrNotFound,
 		chat.ErrNotMember, chat.ErrMuted, chat.ErrBanned, chat.ErrKeyReused, chat.ErrConflict, chat.ErrEditWindowOver, chat.ErrUnavailable,
@@ -35,22 +35,31 @@ func refusal(err error) bool {
 	return false
 }
 
-// unavailable wraps a driver's failure, so that callers see one sentinel and logs the whole story.
+// unavailable wraps an error of the driver in chat.ErrUnavailable, which callers test for. Logs show the whole chain.
 func unavailable(doing string, err error) error {
 	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
 }
 
 var (
-	// errAgain says that the transaction met one of its like: rolled back and run again, it will see what that did.
-	errAgain = errors.New("overtaken by another transaction")
-	// errPatience ends what has tried for as long as a call may.
+	// errRetry means that a concurrent transaction changed what this one has read. This one is rolled back and run
+	// again, and then sees the result of the other.
+	errRetry = errors.New("conflict with another transaction")
+	// errBlocked means that a row stayed locked by another transaction for the whole lock timeout. The transaction was
+	// rolled back and is run again later.
+	errBlocked = errors.New("a row stays locked by another transaction")
+	// errPatience is the cancellation cause of a context that ended because patience was over.
 	errPatience = errors.New("no answer in time")
-	// errLost says that the connection has gone. What was under way may have been committed.
+	// errKeyTaken means that another transaction is inserting the same unique key and does not end. Locking rows in
+	// advance cannot show that.
+	errKeyTaken = errors.New("key is being inserted by another transaction")
+	// errContended means that a group commit met conflicting transactions or deadlocks in each of its runs.
+	errContended = errors.New("repeated conflicts with other transactions")
+	// errLost means that the connection is gone. The work in progress may have been committed.
 	errLost = errors.New("connection lost")
 )
 
-// code is the SQLSTATE that Postgres gave, or nothing.
-func code(err error) string {
+// sqlState returns the SQLSTATE of an error of Postgres, or "".
+func sqlState(err error) string {
 	var failed *pgconn.PgError
 	if errors.As(err, &failed) {
 		return failed.Code
@@ -58,36 +67,65 @@ func code(err error) string {
 	return ""
 }
 
-// overtaken tells whether the same transaction may well succeed when it is run again.
-func overtaken(err error) bool {
-	switch code(err) {
-	case "40001", "40P01": // serialization failure, deadlock
+// retryable reports whether the same transaction may succeed if it is run again.
+func retryable(err error) bool {
+	switch sqlState(err) {
+	case "40001", "40P01", idleTimeout: // serialization failure, deadlock
 		return true
 	}
-	return errors.Is(err, errAgain)
+	return errors.Is(err, errRetry) || errors.Is(err, errBlocked)
 }
 
-// elsewhere tells whether Postgres itself says that this connection leads to the wrong place: it is going down, or
-// it is no primary any more.
-func elsewhere(err error) bool {
-	switch c := code(err); c {
-	case "25006", "57P01", "57P02", "57P03": // read only, shut down, crashed, starting up
+// idleTimeout is the SQLSTATE of a session that Postgres has ended by idle_in_transaction_session_timeout. Its
+// transaction is rolled back.
+const idleTimeout = "25P03"
+
+// lockTimeout reports whether Postgres itself ended a statement because of lock_timeout. A database function that raises
+// the same SQLSTATE does not count: waiting would not help.
+func lockTimeout(err error) bool {
+	var failed *pgconn.PgError
+	return errors.As(err, &failed) && failed.Code == "55P03" && failed.Routine != "exec_stmt_raise"
+}
+
+// wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: the server is shutting
+// down, starting up, or is not the primary any more.
+func wrongServer(err error) bool {
+	switch c := sqlState(err); c {
+	case "25006", "57P01", "57P02", "57P03": // read-only, shut down, crashed, starting up
 		return true
 	default:
-		return class(c) == "08" // connection exceptions, PgBouncer's too
+		return sqlClass(c) == "08" // connection exceptions, also those of PgBouncer
 	}
 }
 
-// poisonous tells whether the error can be about one row of many, rather than about the state that Postgres is in.
+// contended reports whether other transactions kept this one from its rows. A smaller batch may succeed.
+func contended(err error) bool { return lockTimeout(err) || errors.Is(err, errContended) }
+
+// poisonous reports whether one row of the batch may have caused the error, and not the state of Postgres.
 func poisonous(err error) bool {
-	if errors.Is(err, errLost) || refusal(err) || overtaken(err) {
+	if errors.Is(err, errLost) || isRefusal(err) || retryable(err) || contended(err) {
 		return false
 	}
-	switch class(code(err)) {
-	case "25", "53", "57", "58": // transaction state, resources, operator, system
+	if errors.Is(err, context.DeadlineExceeded) {
 		return false
+	}
+	switch c := sqlState(err); sqlClass(c) {
+	case "25": // transaction state
+		return false
+	case "53", "57": // resources, operator: one row can cause only lack of memory (53200) and a cancelled statement (57014)
+		return c == "53200" || c == "57014"
 	}
 	return true
 }
 
-func class(code string) string { return code[:min(2, len(code))] }
+// invalidRow reports whether Postgres will always refuse the row because of its content: data, integrity, program
+// limits.
+func invalidRow(err error) bool {
+	switch sqlClass(sqlState(err)) {
+	case "22", "23", "54":
+		return true
+	}
+	return false
+}
+
+func sqlClass(code string) string { return code[:min(2, len(code))] }

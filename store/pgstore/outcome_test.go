@@ -10,12 +10,11 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
-	"hongbao/store/storetest"
 )
 
 func TestOutcome(t *testing.T) {
 	if err := outcome("do", nil); err != nil {
-		t.Errorf("nothing wrong becomes %v", err)
+		t.Errorf("outcome of nil is %v", err)
 	}
 	for _, err := range []error{
 		chat.ErrKeyReused, redpacket.ErrInsufficientBalance, fmt.Errorf("with more: %w", chat.ErrNotFound),
@@ -23,38 +22,39 @@ func TestOutcome(t *testing.T) {
 		unavailable("do", errors.New("disk")),
 	} {
 		if got := outcome("do", err); got != err {
-			t.Errorf("%v becomes %v", err, got)
+			t.Errorf("outcome of %v is %v, want it unchanged", err, got)
 		}
 	}
-	s := openStore(t, storetest.Database(t))
-	engine := s.look(t.Context(), func(r reader) error { return r.batch(batchOf(`no SQL`)) })
+	s := openStore(t, migratedDatabase(t))
+	engine := s.withReader(t.Context(), func(r reader) error { return r.sendBatch(batchOf(`no SQL`)) })
 	for _, err := range []error{engine, errLost, pgx.ErrNoRows, context.Canceled, errors.New("else")} {
 		if got := outcome("do", err); !errors.Is(got, chat.ErrUnavailable) || !errors.Is(got, err) {
-			t.Errorf("%v becomes %v, want unavailable that tells the cause", err, got)
+			t.Errorf("outcome of %v is %v, want unavailable with the cause", err, got)
 		}
 	}
 }
 
-// TestErrorsAreToldByTheirCode: which of them blame a row, which the moment, and which the connection.
-func TestErrorsAreToldByTheirCode(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
+// TestErrorsAreClassifiedBySQLState raises errors of many SQLSTATEs. It checks which are retried, which lose the
+// connection and which are blamed on a row.
+func TestErrorsAreClassifiedBySQLState(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
 	for _, test := range []struct {
 		code                       string
-		overtaken, lost, poisonous bool
+		retryable, lost, poisonous bool
 	}{
 		{"40001", true, false, false}, {"40P01", true, false, false},
 		{"57P01", false, true, false}, {"25006", false, true, false}, {"08006", false, true, false},
-		{"53100", false, false, false}, {"57014", false, false, false},
+		{"53100", false, false, false}, {"57014", false, false, true}, {"53200", false, false, true}, {"58030", false, false, true},
 		{"23505", false, false, true}, {"22003", false, false, true}, {"22021", false, false, true}, {"54000", false, false, true},
 	} {
-		err := s.look(t.Context(), func(r reader) error {
-			return r.batch(batchOf(`do $$ begin raise exception 'x' using errcode = '` + test.code + `'; end $$`))
+		err := s.withReader(t.Context(), func(r reader) error {
+			return r.sendBatch(batchOf(`do $$ begin raise exception 'x' using errcode = '` + test.code + `'; end $$`))
 		})
-		if err := s.pool.breaker.await(t.Context()); err != nil { // a connection lost twice trips it
+		if err := s.pool.breaker.await(t.Context()); err != nil { // waits until calls pass again: two lost connections have tripped the breaker
 			t.Fatal(err)
 		}
-		if code(err) != test.code || overtaken(err) != test.overtaken || errors.Is(err, errLost) != test.lost || poisonous(err) != test.poisonous {
-			t.Errorf("%s: %v: overtaken %v, lost %v, poisonous %v", test.code, err, overtaken(err), errors.Is(err, errLost), poisonous(err))
+		if sqlState(err) != test.code || retryable(err) != test.retryable || errors.Is(err, errLost) != test.lost || poisonous(err) != test.poisonous {
+			t.Errorf("%s: %v: overtaken %v, lost %v, poisonous %v", test.code, err, retryable(err), errors.Is(err, errLost), poisonous(err))
 		}
 	}
 }

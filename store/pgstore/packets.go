@@ -11,14 +11,14 @@ import (
 	"hongbao/store/cursor"
 )
 
-// packetList is a direction of packets as SQL: what it reads from, and the sort key, whose first part is the
-// time that the period is about.
+// packetList describes in SQL the packets that a user has sent, or those received: the tables and the sort key. The
+// sort key is at, the time that the query's period refers to, and then id.
 type packetList struct {
 	from, user, at, id string
 	totals             string // count, amount, luckiest
 }
 
-// What one has sent amounts to the totals less what came back, so far.
+// packetLists: the amount that a user has sent is the sum of the totals, less the refunds so far.
 var packetLists = map[redpacket.Direction]packetList{
 	redpacket.DirSent: {
 		from: `packets p`, user: `p.sender`, at: `p.created_at`, id: `p.id`,
@@ -31,8 +31,8 @@ var packetLists = map[redpacket.Direction]packetList{
 	},
 }
 
-// Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of the
-// sent is what was put in less what was refunded; Luckiest is about received ones only.
+// Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of sent packets
+// is their total less their refunds. Luckiest counts only received packets.
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
@@ -43,16 +43,16 @@ func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 	list := packetLists[q.Direction]
 	period := []any{q.User, millisOr(q.From, math.MinInt64), millisOr(q.To, math.MaxInt64)}
 	where := ` where ` + list.user + ` = $1 and ` + list.at + ` >= $2 and ` + list.at + ` < $3`
-	err = s.look(ctx, func(r reader) error {
-		return r.batch(oneSnapshot(func(b *pgx.Batch) {
+	err = s.withReader(ctx, func(r reader) error {
+		return r.sendBatch(oneSnapshot(func(b *pgx.Batch) {
 			b.Queue(`select `+list.totals+` from `+list.from+where, period...).QueryRow(func(row pgx.Row) error {
 				return row.Scan(&page.Totals.Count, &page.Totals.Amount, &page.Totals.Luckiest)
 			})
 			b.Queue(`select `+packetColumns+`, `+stateColumns+`, `+list.at+` from `+list.from+stateJoins+where+`
 				and (`+list.at+`, `+list.id+`) < ($4, $5) order by `+list.at+` desc, `+list.id+` desc limit $6`,
 				append(period[:3:3], at, id, q.Limit+1)...).Query(func(rs pgx.Rows) error {
-				placed, err := collect(rs, scanPlaced)
-				page.Packets, page.Next = onePage(q, placed)
+				listedPacket, err := collect(rs, scanListedPacket)
+				page.Packets, page.Next = onePage(q, listedPacket)
 				return err
 			})
 		}))
@@ -63,13 +63,13 @@ func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 	return page, nil
 }
 
-// placed is a packet of a list, with the time it stands there at.
-type placed struct {
+// listedPacket is a packet of a list, with the time by which it is sorted.
+type listedPacket struct {
 	redpacket.PacketState
 	at int64
 }
 
-func onePage(q redpacket.PacketsQuery, all []placed) (page []redpacket.PacketState, next string) {
+func onePage(q redpacket.PacketsQuery, all []listedPacket) (page []redpacket.PacketState, next string) {
 	for _, l := range all {
 		page = append(page, l.PacketState)
 	}
@@ -80,11 +80,11 @@ func onePage(q redpacket.PacketsQuery, all []placed) (page []redpacket.PacketSta
 	return page, next
 }
 
-func scanPlaced(rs pgx.Rows) (l placed, err error) {
+func scanListedPacket(rs pgx.Rows) (l listedPacket, err error) {
 	var state storedState
 	dest := append(packetInto(&l.Packet), state.into()...)
 	err = rs.Scan(append(dest, &l.at)...)
-	l.Packet, l.State = tidy(l.Packet), state.value()
+	l.Packet, l.State = normalized(l.Packet), state.value()
 	return l, err
 }
 

@@ -1,24 +1,28 @@
 package pgstore
 
-// oneProcess is what a connection knows of itself: whether it is always the same process of Postgres that answers.
+// oneProcess is the key of a connection's custom data. Its value tells whether the same Postgres process always
+// answers.
 const oneProcess = "one process"
 
-// plan has Postgres parse and plan the statements once for this connection, instead of each time, which is a good part
-// of what a small transaction costs. Not behind PgBouncer: it changes what is behind the connection with each
-// transaction, and so the process that answers is none that the connection was told of.
-func (r reader) plan(statements ...string) error {
-	if fixed, err := r.fixed(); err != nil || !fixed {
-		return err
+// prepareAll makes Postgres parse and plan the statements once for this connection, which saves much of the cost of a
+// small transaction. It returns the names of the prepared statements. Behind PgBouncer the names are empty: each
+// transaction may run in another process, which does not know the statements.
+func (r reader) prepareAll(statements ...string) (names []string, err error) {
+	names = make([]string, len(statements))
+	if fixed, err := r.sameProcess(); err != nil || !fixed {
+		return names, err
 	}
-	for _, s := range statements {
-		if _, err := r.conn.Prepare(r.ctx, s, s); err != nil { // which does nothing when it is prepared
-			return err
+	for i, sql := range statements {
+		prepared, err := r.conn.Prepare(r.ctx, sql, sql) // does nothing if the statement is prepared already
+		if err != nil {
+			return nil, err
 		}
+		names[i] = prepared.Name
 	}
-	return nil
+	return names, nil
 }
 
-func (r reader) fixed() (bool, error) {
+func (r reader) sameProcess() (bool, error) {
 	known := r.conn.PgConn().CustomData()
 	if fixed, ok := known[oneProcess].(bool); ok {
 		return fixed, nil

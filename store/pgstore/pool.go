@@ -12,80 +12,97 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pool lends connections, and fails at once while Postgres is known to be out of reach.
+// pool lends connections. While Postgres is known to be out of reach, it fails at once.
 type pool struct {
 	all     *pgxpool.Pool
 	config  *pgxpool.Config
 	breaker *breaker
 }
 
-// closeTimeout is how long a connection may take to say goodbye.
+// closeTimeout bounds the orderly close of a connection.
 const closeTimeout = time.Second
 
 var errPoolClosed = errors.New("store is closed")
 
 func newPool(config *pgxpool.Config, log *slog.Logger) (*pool, error) {
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return prepareConn(ctx, conn, log) }
 	all, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, fmt.Errorf("connections: %w", err)
+		return nil, fmt.Errorf("create connection pool: %w", err)
 	}
 	p := &pool{all: all, config: config}
 	p.breaker = newBreaker(p.probe, log)
 	return p, nil
 }
 
-// lend gives a connection that works as far as one can know. It must be released, which closes one that is still in a
-// transaction. All its errors are chat.ErrUnavailable: nothing has been asked of Postgres yet.
-func (p *pool) lend(ctx context.Context) (*pgxpool.Conn, error) {
+// acquire returns a connection that, as far as is known, works. The caller must release it; Release closes a
+// connection that is still in a transaction. All errors are chat.ErrUnavailable, and then no statement has been sent.
+func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := p.breaker.err(); err != nil {
 		return nil, err
 	}
 	conn, err := p.all.Acquire(ctx)
 	if err != nil {
-		if p.unanswered(ctx) && !overcrowded(err) {
-			p.breaker.trip(err)
-		}
+		p.noteFailedAcquire(ctx, err)
 		return nil, unavailable("connect", err)
 	}
 	return conn, nil
 }
 
-// unanswered tells whether a loan that failed says something about Postgres: it does not when it was the caller who
-// could not wait, or when all connections are lent.
-func (p *pool) unanswered(ctx context.Context) bool {
-	if ctx.Err() == nil {
-		return true
+// noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended
+// or all connections were in use, because that says nothing about Postgres.
+func (p *pool) noteFailedAcquire(ctx context.Context, err error) {
+	switch {
+	case tooManyConnections(err):
+	case ctx.Err() == nil:
+		p.breaker.trip(err)
+	case errors.Is(context.Cause(ctx), errPatience) && p.all.Stat().AcquiredConns() < p.config.MaxConns:
+		p.suspect(err)
 	}
-	return errors.Is(context.Cause(ctx), errPatience) && p.all.Stat().AcquiredConns() < p.config.MaxConns
 }
 
-// overcrowded tells whether Postgres is there, but has no place for one more connection.
-func overcrowded(err error) bool {
+// suspect starts a probe of Postgres. If the probe fails, all connections are closed.
+func (p *pool) suspect(cause error) { p.breaker.suspect(cause, p.dropConns) }
+
+// suspectIfSlow calls suspect after suspectAfter, unless stop is called before.
+func (p *pool) suspectIfSlow() (stop func() bool) {
+	return time.AfterFunc(suspectAfter, func() { p.suspect(errSlow) }).Stop
+}
+
+var errSlow = fmt.Errorf("a call has had no answer for %v", suspectAfter)
+
+// tooManyConnections reports whether Postgres answered that it accepts no further connection.
+func tooManyConnections(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "53300"
 }
 
-// doubt has all connections closed: where one was lost, the others may be too.
-func (p *pool) doubt() { p.all.Reset() }
+// dropConns closes all connections of the pool. It is called when a probe has failed: then all may be lost.
+func (p *pool) dropConns() { p.all.Reset() }
 
-// probe tells whether a new connection can be made and used. It is one more than the pool may have, but the only one.
+// probe checks that a new connection can be made and that the server takes writes. Its connection does not count
+// against the size of the pool, and only one probe runs at a time. A Postgres that has too many connections is in
+// reach, too.
 func (p *pool) probe(ctx context.Context) error {
 	conn, err := pgx.ConnectConfig(ctx, p.config.ConnConfig)
+	if tooManyConnections(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	defer hangUp(conn)
+	defer closeConn(conn)
 	return conn.Ping(ctx)
 }
 
-// close waits until all is released and closes it.
+// close waits until all connections are released and closes them.
 func (p *pool) close() {
 	p.breaker.close()
 	p.all.Close()
 }
 
-func hangUp(conn *pgx.Conn) {
+func closeConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = conn.Close(ctx) // it is given up anyway
+	_ = conn.Close(ctx) // an error does not matter, because the connection is not used again
 }

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/store/storetest"
 )
 
-// backends gives the sessions of so many connections, lent at once.
+// backends returns the process ids of n connections that are acquired at once.
 func backends(t *testing.T, s *Store, n int) (pids []uint32) {
 	t.Helper()
 	for range n {
-		conn, err := s.pool.lend(t.Context())
+		conn, err := s.pool.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,20 +25,21 @@ func backends(t *testing.T, s *Store, n int) (pids []uint32) {
 	return pids
 }
 
-// TestCancelledReadCostsItsOwnConnection at most: that the caller has gone says nothing about Postgres.
-func TestCancelledReadCostsItsOwnConnection(t *testing.T) {
-	url := storetest.Database(t)
+// TestCancelledReadLosesOnlyItsConnection cancels the context of a read. Only that connection is closed, and the
+// breaker lets calls pass.
+func TestCancelledReadLosesOnlyItsConnection(t *testing.T) {
+	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
 	before := backends(t, s, 8)
 	ctx, cancel := context.WithCancel(t.Context())
 	read := make(chan error)
 	go func() {
-		read <- s.look(ctx, func(r reader) error { return r.batch(batchOf(`select pg_sleep(60)`)) })
+		read <- s.withReader(ctx, func(r reader) error { return r.sendBatch(batchOf(`select pg_sleep(60)`)) })
 	}()
 	await(t, other, `select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')`)
 	cancel()
 	if err := <-read; err == nil {
-		t.Error("it was not cancelled")
+		t.Error("the read was not cancelled")
 	}
 	for _, pid := range backends(t, s, 7) {
 		if !slices.Contains(before, pid) {
@@ -47,15 +47,16 @@ func TestCancelledReadCostsItsOwnConnection(t *testing.T) {
 		}
 	}
 	if err := s.pool.breaker.err(); err != nil {
-		t.Errorf("others are told: %v", err)
+		t.Errorf("breaker open: %v", err)
 	}
 }
 
-// TestCallersDeadlineIsHisOwn: who cannot wait for a connection to be made keeps nobody else from waiting.
-func TestCallersDeadlineIsHisOwn(t *testing.T) {
-	proxy, url := through(t, storetest.Database(t))
+// TestCallersDeadlineDoesNotTripTheBreaker lets a caller's deadline end while a connection is being made. That must
+// not trip the breaker.
+func TestCallersDeadlineDoesNotTripTheBreaker(t *testing.T) {
+	proxy, url := startProxy(t, migratedDatabase(t))
 	s := openStore(t, url)
-	furnish(t, s)
+	createTestRoom(t, s)
 	proxy.Swallow(true)
 	proxy.Cut()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -64,12 +65,12 @@ func TestCallersDeadlineIsHisOwn(t *testing.T) {
 		t.Errorf("got %v, want unavailable", err)
 	}
 	if err := s.pool.breaker.err(); err != nil {
-		t.Errorf("others are told: %v", err)
+		t.Errorf("breaker open: %v", err)
 	}
 	proxy.Swallow(false)
 	proxy.Cut()
 	if _, err := s.Room(t.Context(), room); err != nil {
-		t.Errorf("the next one: %v", err)
+		t.Errorf("next call: %v", err)
 	}
 }
 
@@ -85,6 +86,20 @@ func TestParseURL(t *testing.T) {
 		c, err := parseURL(url)
 		if err != nil || c.MaxConns != size || c.MinConns != 0 || len(c.ConnConfig.RuntimeParams) != 1 || c.ConnConfig.ConnectTimeout != connectTimeout {
 			t.Errorf("%s: %+v, %v", url, c, err)
+		}
+	}
+}
+
+// TestTargetSessionAttrs checks which URLs make the store refuse a read-only server: all that do not set
+// target_session_attrs.
+func TestTargetSessionAttrs(t *testing.T) {
+	for url, validated := range map[string]bool{
+		"postgres://u@h/d": true, "postgres://u@a:1,b:2/d": true, "postgres://u@a,b/d?target_session_attrs=primary": true,
+		"postgres://u@a,b/d?target_session_attrs=any": false, "host=a,b target_session_attrs=any": false, "host=a,b": true,
+	} {
+		c, err := parseURL(url)
+		if err != nil || (c.ConnConfig.ValidateConnect != nil) != validated {
+			t.Errorf("%s: validated %v, %v", url, !validated, err)
 		}
 	}
 }

@@ -12,45 +12,50 @@ import (
 	"hongbao/chat"
 )
 
-// TestRoomIsGovernedAtOnce: whoever is put in and out, raised and kicked at the same time, there is one owner, the counts
-// are right, and nobody waits for one who waits for him.
-func TestRoomIsGovernedAtOnce(t *testing.T) {
-	c := newCrowd(t)
-	c.mills(60)()
+// TestConcurrentChangesKeepOneOwner makes concurrent changes of roles and members through several instances. The
+// counts stay right, the room keeps one owner, and no deadlock occurs.
+func TestConcurrentChangesKeepOneOwner(t *testing.T) {
+	t.Parallel()
+	c := newConcurrentUsers(t)
+	c.runAll(60)()
 	if strings.Contains(c.log.String(), "40P01") {
-		t.Error("there were deadlocks: locks are not taken in order")
+		t.Error("deadlocks occurred: locks are not taken in order")
 	}
-	c.audited()
-	c.reacted()
+	c.wantAuditClean()
+	c.wantReactionsCounted()
 }
 
-// TestRoomIsDeletedMeanwhile: then nobody is in it any more, and nobody comes in.
-func TestRoomIsDeletedMeanwhile(t *testing.T) {
-	c := newCrowd(t)
-	wait := c.mills(40)
+// TestDeletionDuringConcurrentChanges deletes a room during concurrent changes. Afterwards it has no members, and no
+// user can join it.
+func TestDeletionDuringConcurrentChanges(t *testing.T) {
+	t.Parallel()
+	c := newConcurrentUsers(t)
+	wait := c.runAll(40)
 	await(t, c.all[0], `select exists (select 1 from members where state <> 'in') and (select last_seq > 20 from rooms)`)
 	for deleted := false; !deleted; {
 		made, err := c.all[0].Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: c.owner()}, At: time.Now()})
-		if deleted = made.Changed; err != nil && (!refusal(err) || errors.Is(err, chat.ErrUnavailable)) {
+		if deleted = made.Changed; err != nil && (!isRefusal(err) || errors.Is(err, chat.ErrUnavailable)) {
 			t.Fatal(err)
 		}
 	}
 	wait()
 	var left int
-	must(t, c.all[0].look(t.Context(), func(r reader) error {
+	must(t, c.all[0].withReader(t.Context(), func(r reader) error {
 		_, err := r.row(`select count(*) from members where room_id = $1 and state <> 'gone'`, []any{room}, &left)
 		return err
 	}))
 	r, err := c.all[0].Room(t.Context(), room)
 	if err != nil || !r.Deleted || r.Members != 0 || left != 0 {
-		t.Errorf("%+v, %d rows of those who are not gone, %v", r, left, err)
+		t.Errorf("%+v, %d rows of members that are not gone, %v", r, left, err)
 	}
-	c.audited()
+	c.wantAuditClean()
 }
 
-// TestPairsMeet: two who ask for each other at once, at two instances, get one room and are told once who came in.
-func TestPairsMeet(t *testing.T) {
-	c := newCrowd(t)
+// TestConcurrentDirectMakesOneRoom lets two users open a direct room with each other at once, in two instances. They get
+// one room, and each join is reported once.
+func TestConcurrentDirectMakesOneRoom(t *testing.T) {
+	t.Parallel()
+	c := newConcurrentUsers(t)
 	meet := func(id string, pair []string) (room string, entered []string, entries []chat.Entry) {
 		got := make([]chat.Paired, 2)
 		var wg sync.WaitGroup
@@ -58,7 +63,7 @@ func TestPairsMeet(t *testing.T) {
 			wg.Go(func() {
 				var err error
 				got[i], err = s.Direct(t.Context(), chat.Pairing{
-					ID: fmt.Sprint(id, i), Asker: chat.User{ID: pair[i]}, Other: pair[1-i], At: time.Now(),
+					ID: fmt.Sprint(id, i), User: chat.User{ID: pair[i]}, Other: pair[1-i], At: time.Now(),
 					EntryIDs: [2]string{fmt.Sprint(id, i, "a"), fmt.Sprint(id, i, "b")}, MaxRooms: 9,
 				})
 				must(t, err)
@@ -74,14 +79,14 @@ func TestPairsMeet(t *testing.T) {
 		id, pair := fmt.Sprint("first", n), c.users[n-1:n+1]
 		theirs, entered, entries := meet(id, pair)
 		if slices.Sort(entered); !slices.Equal(entered, pair) || entries != nil {
-			t.Errorf("%q came in, %+v", entered, entries)
+			t.Errorf("entered %q, entries %+v", entered, entries)
 		}
 		_, err := c.all[0].Leave(t.Context(), chat.Leaving{Room: theirs, User: chat.User{ID: pair[1]}, At: time.Now(), EntryIDs: [2]string{"left" + id, ""}})
 		must(t, err)
 		again, entered, entries := meet("again"+id, pair)
 		if again != theirs || !slices.Equal(entered, pair[1:]) || len(entries) != 1 {
-			t.Errorf("in %s, not %s: %q came back, %+v", again, theirs, entered, entries)
+			t.Errorf("room %s, want %s; entered %q, entries %+v", again, theirs, entered, entries)
 		}
 	}
-	c.audited()
+	c.wantAuditClean()
 }

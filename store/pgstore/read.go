@@ -8,10 +8,10 @@ import (
 
 // Read implements chat.Store.
 func (s *Store) Read(ctx context.Context, room, user string, seq int64) (r chat.Reading, err error) {
-	moved := false // by some run: to say so twice hurts nobody
+	moved := false // whether any run has moved read_seq; to report a move twice is harmless
 	err = s.tx(ctx, func(w *writer) error {
 		r, err = w.markRead(room, user, seq)
-		moved = r.Moved || moved && w.again
+		moved = r.Moved || moved && w.maybeCommitted
 		return err
 	})
 	if err != nil {

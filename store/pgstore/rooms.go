@@ -13,7 +13,7 @@ import (
 
 const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0`
 
-// roomInto scans roomColumns into r.
+// roomInto returns the destinations to scan roomColumns into r.
 func roomInto(r *chat.Room) []any {
 	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted}
 }
@@ -23,7 +23,7 @@ func scanRoom(rs pgx.Rows) (r chat.Room, err error) {
 	return r, err
 }
 
-// FindRooms implements chat.Store. Case counts only outside of ASCII.
+// FindRooms implements chat.Store. ASCII letters match without regard to case, others exactly.
 func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (found []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
@@ -31,7 +31,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (f
 			return nil, "", err
 		}
 	}
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		found, err = rows(r, scanRoom, `select `+roomColumns+` from rooms r
 			where r.kind = 'public' and r.deleted_at = 0 and (r.created_at, r.id) < ($1, $2)
 			and lower(r.name collate "C") like lower($3::text collate "C") escape '\'
@@ -49,13 +49,13 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (f
 	return found, more, nil
 }
 
-// likeEscape makes a text match only itself in a like.
+// likeEscape escapes a text so that LIKE matches only the text itself.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // LastSeqs implements chat.Store.
 func (s *Store) LastSeqs(ctx context.Context, ids []string) (seqs map[string]int64, err error) {
 	var found []chat.Room
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		found, err = rows(r, scanRoom, `select `+roomColumns+` from rooms r where r.id = any($1)`, ids)
 		return err
 	})
@@ -71,20 +71,20 @@ func (s *Store) LastSeqs(ctx context.Context, ids []string) (seqs map[string]int
 
 // Room implements chat.Store.
 func (s *Store) Room(ctx context.Context, room string) (found chat.Room, err error) {
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		found, err = readRoom(r, room)
 		return err
 	})
 	return found, outcome("read room", err)
 }
 
-// readRoom reads a room as it is now; chat.ErrNotFound when there is none.
-func readRoom(q querier, id string) (chat.Room, error) { return theRoom(q, id, "") }
+// readRoom reads a room. It returns chat.ErrNotFound if there is none.
+func readRoom(q querier, id string) (chat.Room, error) { return selectRoom(q, id, "") }
 
-// lockRoom reads a room and keeps others from changing it to the end of the transaction. It is the last lock to be taken.
-func (w *writer) lockRoom(id string) (chat.Room, error) { return theRoom(w, id, " for update") }
+// lockRoom reads a room and locks it until the end of the transaction. No other row may be locked after it.
+func (w *writer) lockRoom(id string) (chat.Room, error) { return selectRoom(w, id, " for update") }
 
-func theRoom(q querier, id, lock string) (chat.Room, error) {
+func selectRoom(q querier, id, lock string) (chat.Room, error) {
 	rs, err := rows(q, scanRoom, `select `+roomColumns+` from rooms r where r.id = $1`+lock, id)
 	if err != nil {
 		return chat.Room{}, err

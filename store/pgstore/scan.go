@@ -17,19 +17,19 @@ func scanText(rs pgx.Rows) (text string, err error) {
 	return text, err
 }
 
-// storedTime scans Unix milliseconds.
+// storedTime scans a column of Unix milliseconds into a time.Time.
 type storedTime struct{ into *time.Time }
 
 // ScanInt64 implements pgtype.Int64Scanner.
 func (t storedTime) ScanInt64(ms pgtype.Int8) error {
 	if !ms.Valid {
-		return errors.New("a time is stored as null")
+		return errors.New("stored time is null")
 	}
 	*t.into = fromMillis(ms.Int64)
 	return nil
 }
 
-// storedSeed scans a seed; one that was never drawn leaves drawn false.
+// storedSeed scans a seed. It sets drawn to whether there is one: the column is not null.
 type storedSeed struct {
 	into  *redpacket.Seed
 	drawn *bool
@@ -38,19 +38,20 @@ type storedSeed struct {
 // ScanBytes implements pgtype.BytesScanner.
 func (s storedSeed) ScanBytes(text []byte) error {
 	if text != nil && len(text) != len(s.into) {
-		return fmt.Errorf("a seed is stored as %d bytes", len(text))
+		return fmt.Errorf("stored seed has %d bytes, want %d", len(text), len(s.into))
 	}
 	*s.drawn = copy(s.into[:], text) > 0
 	return nil
 }
 
-// storedPaid scans a claim, or the absence of one in an outer join.
+// storedPaid scans a claim, or nulls from an outer join.
 type storedPaid struct {
 	share, amount, at  pgtype.Int8
 	user, name, avatar pgtype.Text
 }
 
-// paidColumns are those of the claim c and its user u; a name is as the newest token gave it.
+// paidColumns returns the columns of the claim c and its user u. The user's name is the one that the newest token
+// gave.
 func paidColumns(c, u string) string {
 	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
 }

@@ -2,17 +2,17 @@ package pgstore
 
 import "sync"
 
-// seeded remembers users who have a seed, as they will for ever: most of those who are paid need not be asked about. The
-// zero value is ready.
+// seeded caches which users have a seed: a user that has one keeps having one. Most users that are paid are in the
+// cache, so no query is needed for their seeds. The zero value is ready.
 type seeded struct {
 	mu    sync.Mutex
 	users map[string]struct{}
 }
 
-// maxSeeded bounds it to a few megabytes.
+// maxSeeded bounds the cache to a few megabytes.
 const maxSeeded = 1 << 16
 
-// unknown are those of the users of whom it knows nothing, in their order.
+// unknown returns those of the users that are not in the cache, in the given order.
 func (s *seeded) unknown(users []string) (others []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,7 +24,7 @@ func (s *seeded) unknown(users []string) (others []string) {
 	return others
 }
 
-// add notes users whose seeds are committed.
+// add adds users whose seeds are committed.
 func (s *seeded) add(users []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *seeded) add(users []string) {
 	}
 }
 
-// forget drops everything: what was believed did not hold.
+// forget clears the cache after a failed transaction, because the database may have lost seeds.
 func (s *seeded) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

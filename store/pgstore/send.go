@@ -12,10 +12,10 @@ import (
 )
 
 // Send implements redpacket.Ledger.
-func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sent, err error) {
+func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redpacket.Sent, err error) {
 	o.Packet.CreatedAt = fromMillis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
 	o.Packet.ExpiresAt = fromMillis(o.Packet.ExpiresAt.UnixMilli())
-	done, err := s.sends.take(ctx, o.Packet.From.ID)
+	done, err := s.sendLocks.lock(ctx, o.Packet.From.ID)
 	if err != nil {
 		return redpacket.Sent{}, unavailable("send packet", err)
 	}
@@ -26,7 +26,7 @@ func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sen
 		sent, err = w.send(o)
 		crashpoint.Here("send.before-commit")
 		if errors.As(err, &stale) {
-			return nil // so far it has at most drawn a first seed: kept, for the refusal names it
+			return nil // the transaction has at most drawn a first seed, which is kept: the refusal names it
 		}
 		return err
 	})
@@ -39,14 +39,14 @@ func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sen
 	return sent, nil
 }
 
-func (w *writer) send(o redpacket.Order) (redpacket.Sent, error) {
-	from, err := w.holdSender(o)
+func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
+	from, err := w.lockSender(o)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
 	if from.dup {
 		sent, err := w.sentBefore(o.Packet.From.ID, from.request)
-		sent.Dup = !w.again || sent.Packet.ID != o.Packet.ID // else an earlier run of this very call has sent it
+		sent.Dup = !w.maybeCommitted || sent.Packet.ID != o.Packet.ID // not a dup if an earlier run of this call has sent the packet
 		return sent, err
 	}
 	if err := from.standing.MaySend(o.Packet.CreatedAt); err != nil {
@@ -55,17 +55,18 @@ func (w *writer) send(o redpacket.Order) (redpacket.Sent, error) {
 	if now := redpacket.Commitment(from.seed); o.Expect != "" && o.Expect != now {
 		return redpacket.Sent{}, &redpacket.CommitmentError{Err: chat.ErrConflict, Next: now}
 	}
-	return w.book(o, from.seed)
+	return w.bookPacket(o, from.seed)
 }
 
-// book takes the money, makes the next seed the user's, and writes the packet, its entry and its key.
-func (w *writer) book(o redpacket.Order, seed redpacket.Seed) (sent redpacket.Sent, err error) {
+// bookPacket takes the total from the sender's wallet and stores the sender's next seed. It also stores the packet,
+// its entry and its key.
+func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent redpacket.Sent, err error) {
 	p, shares, body, err := o.Seal(seed)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
-	sent = redpacket.Sent{Packet: p, Account: redpacket.Account{NextCommitment: redpacket.Commitment(o.NextSeed)}}
-	if sent.Account.Balance, err = w.takeTotal(p, o.NextSeed); err != nil {
+	sent = redpacket.Sent{Packet: p}
+	if sent.Account, err = w.debitTotal(p, o.NextSeed); err != nil {
 		return redpacket.Sent{}, err
 	}
 	sent.Entry, err = w.appendEntry(chat.Entry{
@@ -77,33 +78,33 @@ func (w *writer) book(o redpacket.Order, seed redpacket.Seed) (sent redpacket.Se
 	return sent, w.insertPacket(p, o.Hash, seed, shares, sent.Entry.Seq)
 }
 
-// takeTotal moves the packet's total out of the sender's wallet and gives what is left. His standing is judged once
-// more: from here to the commit it holds.
-func (w *writer) takeTotal(p redpacket.Packet, next redpacket.Seed) (balance redpacket.Money, err error) {
+// debitTotal moves the packet's total out of the sender's wallet and returns the account after that. It checks the
+// sender's standing again under a lock, so that it cannot change before the commit.
+func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpacket.Account, err error) {
 	var (
-		b     pgx.Batch
-		stood []chat.Standing
+		b         pgx.Batch
+		standings []chat.Standing
 	)
-	balance = -1
-	b.Queue(`update users set next_seed = $2 where id = $1`, p.From.ID, next[:])
-	queueDebit(&b, p.From.ID, p.Total).QueryRow(func(row pgx.Row) error { return ifAny(row.Scan(&balance)) })
-	queueMovement(&b, movement{
+	acc = redpacket.Account{Balance: -1, NextCommitment: redpacket.Commitment(next)}
+	b.Queue(`update users set next_seed = $2, sends = sends + 1 where id = $1`, p.From.ID, next[:])
+	queueDebit(&b, p.From.ID, p.Total, 1).QueryRow(func(row pgx.Row) error { return noRowsOK(row.Scan(&acc.Balance, &acc.Version)) })
+	queueTransfer(&b, transfer{
 		id: chat.NewID(p.CreatedAt), at: p.CreatedAt, debit: userParty(p.From.ID), credit: packetParty(p.ID),
 		amount: p.Total, kind: redpacket.TransferSend, user: p.From.ID, packet: p.ID,
 	})
-	queueStanding(&b, p.Room, p.From.ID, " for update", &stood)
-	switch err := w.batch(&b); {
+	queueReadStanding(&b, p.Room, p.From.ID, " for update", &standings)
+	switch err := w.sendBatch(&b); {
 	case err != nil:
-		return 0, err
-	case balance < 0:
-		return 0, redpacket.ErrInsufficientBalance
-	case len(stood) == 0:
-		return 0, errAgain
+		return redpacket.Account{}, err
+	case acc.Balance < 0:
+		return redpacket.Account{}, redpacket.ErrInsufficientBalance
+	case len(standings) == 0:
+		return redpacket.Account{}, errRetry
 	}
-	return balance, stood[0].MaySend(p.CreatedAt)
+	return acc, standings[0].MaySend(p.CreatedAt)
 }
 
-// insertPacket stores a sealed packet, open, and notes for ever that its key stands for it.
+// insertPacket stores a sealed packet as open, and what its idempotency key was used for.
 func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money, seq int64) error {
 	_, err := w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
 		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status)
@@ -117,7 +118,7 @@ func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Se
 	return w.putRequest(p.From.ID, p.Key, hash, p.Room, seq, p.ID)
 }
 
-// sentBefore answers a repeated request: the packet and the entry of then, the account of now.
+// sentBefore answers a repeated request with the stored packet and entry, and with the current account.
 func (w *writer) sentBefore(from string, req request) (sent redpacket.Sent, err error) {
 	if sent.Packet, err = readPacket(w, req.ref); err != nil {
 		return redpacket.Sent{}, err

@@ -1,56 +1,139 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// querier reads: the writer sees its own transaction, a reader committed data only.
+// querier reads from Postgres. A writer also sees the changes of its own transaction; a reader sees only committed
+// data.
+//
+// A batch, and every statement of a writer, is one simple Query message (see writer). A single query of a reader
+// sends its parameters separately, and the driver caches its description.
 type querier interface {
-	// row scans the single row of a query into dest; found is false when there is none.
+	// row scans the single row of a query into dest. It returns found = false if there is no row.
 	row(query string, args []any, dest ...any) (found bool, err error)
 	query(query string, args ...any) (pgx.Rows, error)
-	// batch sends all statements in one round trip; what they were queued with reads their results, in order.
-	batch(b *pgx.Batch) error
+	// sendBatch sends all statements in one round trip. The queued callbacks read the results in order.
+	sendBatch(b *pgx.Batch) error
 }
 
-// reader is a querier over one connection: each statement by itself, or all of them on one snapshot.
+// reader is a querier on one connection. Outside a transaction each statement sees the data committed so far; inside
+// a snapshot all see the same data.
 type reader struct {
 	ctx  context.Context
 	conn *pgx.Conn
 }
 
 func (r reader) query(query string, args ...any) (pgx.Rows, error) {
-	return r.conn.Query(r.ctx, query, args...)
+	return r.conn.Query(r.ctx, query, described(args)...)
 }
 
 func (r reader) row(query string, args []any, dest ...any) (found bool, err error) {
-	err = r.conn.QueryRow(r.ctx, query, args...).Scan(dest...)
+	return scanned(r.conn.QueryRow(r.ctx, query, described(args)...).Scan(dest...))
+}
+
+// described makes the driver send the parameters separately from the query. It asks Postgres for their types only
+// once.
+func described(args []any) []any {
+	return append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+}
+
+// scanned interprets the error of a row's Scan: pgx.ErrNoRows becomes found = false without an error.
+func scanned(err error) (found bool, _ error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func (r reader) batch(b *pgx.Batch) error { return r.conn.SendBatch(r.ctx, b).Close() }
+func (r reader) sendBatch(b *pgx.Batch) error { return r.conn.SendBatch(r.ctx, b).Close() }
 
-// writer is one transaction. It may be run more than once: what it gathers is set anew each time.
+// writer is one transaction. It may be rerun, so each run must reset its results.
+//
+// Every statement is a simple Query with its arguments in the text. After each one, Postgres ends the session if the
+// client is silent for 400 ms (beginWriting). Between messages of the extended protocol that timer does not run, so a
+// frozen client would keep its locks for ever.
 type writer struct {
 	reader
-	// again says that an earlier run of the same transaction may have been committed: by its own ids it
-	// recognises what it has done.
-	again bool
+	// maybeCommitted says that an earlier run of this transaction may have been committed. This run then looks for the
+	// ids that the earlier one would have written.
+	maybeCommitted bool
+	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
+	lockWait time.Duration
 }
 
 func (w *writer) exec(query string, args ...any) (affected int64, err error) {
+	if err := w.checkArgs(args); err != nil {
+		return 0, err
+	}
 	tag, err := w.conn.Exec(w.ctx, query, args...)
 	return tag.RowsAffected(), err
 }
 
-// rows reads a whole result, one T a row.
+func (w *writer) query(query string, args ...any) (pgx.Rows, error) {
+	if err := w.checkArgs(args); err != nil {
+		return nil, err
+	}
+	return w.conn.Query(w.ctx, query, args...)
+}
+
+func (w *writer) row(query string, args []any, dest ...any) (found bool, err error) {
+	if err := w.checkArgs(args); err != nil {
+		return false, err
+	}
+	return scanned(w.conn.QueryRow(w.ctx, query, args...).Scan(dest...))
+}
+
+func (w *writer) sendBatch(b *pgx.Batch) error {
+	for _, q := range b.QueuedQueries {
+		if err := w.checkArgs(q.Arguments); err != nil {
+			return err
+		}
+	}
+	return w.reader.sendBatch(b)
+}
+
+// errZeroByte is the error that Postgres returns for a text parameter with the character U+0000. In the text of a simple
+// Query that character would end the message.
+var errZeroByte = &pgconn.PgError{
+	Severity: "ERROR", Code: "22021", Message: `invalid byte sequence for encoding "UTF8": 0x00`,
+	Hint: "The statement was not sent: no text that Postgres stores can contain U+0000.",
+}
+
+// checkArgs returns errZeroByte if an argument cannot be written into a simple Query.
+func (w *writer) checkArgs(args []any) error {
+	for _, arg := range args {
+		zero := false
+		switch arg := arg.(type) {
+		case nil, int, int32, int64, bool, []byte, [][]byte, []int32, []int64:
+		case string:
+			zero = strings.IndexByte(arg, 0) >= 0
+		case []string:
+			zero = slices.ContainsFunc(arg, func(text string) bool { return strings.IndexByte(text, 0) >= 0 })
+		default: // in the encoding that pgx uses
+			text, err := w.conn.TypeMap().Encode(0, pgx.TextFormatCode, arg, nil)
+			if err != nil {
+				return fmt.Errorf("write a %T into a query: %w", arg, err)
+			}
+			zero = bytes.IndexByte(text, 0) >= 0
+		}
+		if zero {
+			return errZeroByte
+		}
+	}
+	return nil
+}
+
+// rows runs a query and returns one T for each row of its result.
 func rows[T any](q querier, scan func(pgx.Rows) (T, error), query string, args ...any) ([]T, error) {
 	rs, err := q.query(query, args...)
 	if err != nil {
@@ -59,7 +142,7 @@ func rows[T any](q querier, scan func(pgx.Rows) (T, error), query string, args .
 	return collect(rs, scan)
 }
 
-// collect reads what is left of a result, one T a row, and closes it.
+// collect reads the remaining rows of a result, returns one T for each, and closes the result.
 func collect[T any](rs pgx.Rows, scan func(pgx.Rows) (T, error)) (all []T, err error) {
 	defer rs.Close()
 	for rs.Next() {
@@ -72,5 +155,5 @@ func collect[T any](rs pgx.Rows, scan func(pgx.Rows) (T, error)) (all []T, err e
 	return all, rs.Err()
 }
 
-// fromMillis is a stored time.
+// fromMillis converts Unix milliseconds, as they are stored, to a time in UTC.
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

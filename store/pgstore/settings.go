@@ -5,13 +5,14 @@ import (
 	"crypto/rand"
 )
 
-// Epoch implements chat.Store. It is drawn by the first who asks, and stays with the database.
+// Epoch implements chat.Store. The first call on a database draws a random epoch, which then never changes.
 func (s *Store) Epoch(ctx context.Context) (string, error) {
 	value, err := s.setting(ctx, "epoch", func() []byte { return []byte(rand.Text()) })
 	return string(value), outcome("read epoch", err)
 }
 
-// Setting gives the value that was put under the name first; the first who asks puts what draw makes.
+// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
+// draw.
 func (s *Store) Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error) {
 	value, err := s.setting(ctx, name, draw)
 	return value, outcome("read setting", err)
@@ -23,7 +24,7 @@ func (s *Store) setting(ctx context.Context, name string, draw func() []byte) (v
 		found, err = q.row(`select value from settings where name = $1`, []any{name}, &value)
 		return err
 	}
-	if err := s.look(ctx, func(r reader) error { return read(r) }); err != nil || found {
+	if err := s.withReader(ctx, func(r reader) error { return read(r) }); err != nil || found {
 		return value, err
 	}
 	drawn := draw()
@@ -31,7 +32,7 @@ func (s *Store) setting(ctx context.Context, name string, draw func() []byte) (v
 		if _, err := w.exec(`insert into settings (name, value) values ($1, $2) on conflict (name) do nothing`, name, drawn); err != nil {
 			return err
 		}
-		return read(w) // a statement of its own: it sees what another has put meanwhile
+		return read(w) // in a separate statement, which sees a value that another transaction has stored meanwhile
 	})
 	return value, err
 }

@@ -7,37 +7,38 @@ import (
 	"hongbao/redpacket"
 )
 
-// batch is the claims of one transaction.
-type batch struct {
-	packets []string // those which they are of, sorted
-	users   []string // whom it may pay, each once, sorted
-	pay     []*order // to be tried, in the order of their rows
-	rest    []*order // what became of them is to be found out
-	fresh   bool     // all of pay were just granted, and none is for the same user or share as another
+// claimBatch is the claims of one transaction.
+type claimBatch struct {
+	packets []string    // ids of the claims' packets, sorted
+	users   []string    // users that the transaction may pay, unique and sorted
+	pay     []*claimRow // claims that may be paid, in the order of insertion
+	rest    []*claimRow // claims that cannot be paid now; classify answers them
+	allNew  bool        // all claims of pay were just granted, and no two are for the same user or share
+	begun   bool        // the transaction has begun and has locked the rows of the claims
 
-	paid     int64                        // how many of pay were
-	accounts map[string]redpacket.Account // of those whom it has paid, after it
+	paid     int64                        // number of claims of pay that were paid
+	accounts map[string]redpacket.Account // accounts of the paid users after the transaction
 }
 
-// order is a claim with all that its row needs.
-type order struct {
-	*settling
+// claimRow is a claim about to be inserted.
+type claimRow struct {
+	*settleJob
 
-	n      int             // its place among the jobs
+	n      int             // index of its job
 	amount redpacket.Money // 0: there is no such share
-	round  int             // later ones for the same user or share come in later rounds
+	round  int             // 0, or more than that of any earlier claim for the same user or share
 	paid   bool
 }
 
-// place is what at most one claim can have: a user, or a share, in a packet.
-type place struct {
+// claimKey identifies either a user in a packet, or a share of a packet. At most one stored claim has each key.
+type claimKey struct {
 	packet string
 	share  int
 	user   string
 }
 
-// packetsOf are the packets, each once, sorted.
-func packetsOf(jobs []*settling) []string {
+// packetsOf returns the packets of the claims, unique and sorted.
+func packetsOf(jobs []*settleJob) []string {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
 		if n := len(ids); n == 0 || ids[n-1] != j.ID {
@@ -48,47 +49,47 @@ func packetsOf(jobs []*settling) []string {
 	return slices.Compact(ids)
 }
 
-// sortBatch answers the claims of packets that do not exist, and finds out which of the others can have a row. They are
-// sorted, so that two instances with the same claims do not wait for each other crosswise; a later claim for
-// the same user or share yet comes after the earlier one.
-func sortBatch(jobs []*settling, cut map[string][]redpacket.Money) *batch {
-	b := &batch{packets: make([]string, 0, len(cut)), pay: make([]*order, 0, len(jobs)), accounts: map[string]redpacket.Account{}, fresh: true}
-	seen := make(map[place]struct{}, len(jobs))
-	rounds := make(map[place]int, 2*len(jobs))
+// newClaimBatch answers the claims of missing packets, and separates the others into claims that may be paid and the
+// rest. The former are sorted, so that two instances with the same claims do not deadlock. A later claim for the same
+// user or share stays behind the earlier one.
+func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money) *claimBatch {
+	b := &claimBatch{packets: make([]string, 0, len(cut)), pay: make([]*claimRow, 0, len(jobs)), accounts: map[string]redpacket.Account{}, allNew: true}
+	seen := make(map[claimKey]struct{}, len(jobs))
+	rounds := make(map[claimKey]int, 2*len(jobs))
 	for n, j := range jobs {
 		shares, ok := cut[j.ID]
 		if !ok {
 			j.answer = unpayable("no such packet")
 			continue
 		}
-		o := &order{settling: j, n: n}
-		it := place{j.ID, j.Share, j.User}
-		_, twice := seen[it]
+		r := &claimRow{settleJob: j, n: n}
+		key := claimKey{j.ID, j.Share, j.User}
+		_, twice := seen[key]
 		if twice || j.Share < 0 || j.Share >= len(shares) {
-			b.rest = append(b.rest, o)
+			b.rest = append(b.rest, r)
 			continue
 		}
-		seen[it] = struct{}{}
-		share, user := place{packet: j.ID, share: j.Share}, o.holder()
-		o.amount, o.round = shares[j.Share], max(rounds[share], rounds[user])+1
-		rounds[share], rounds[user] = o.round, o.round
-		b.fresh = b.fresh && o.round == 1 && j.Entry != ""
-		b.pay = append(b.pay, o)
+		seen[key] = struct{}{}
+		share, user := claimKey{packet: j.ID, share: j.Share}, r.perUser()
+		r.amount, r.round = shares[j.Share], max(rounds[share], rounds[user])+1
+		rounds[share], rounds[user] = r.round, r.round
+		b.allNew = b.allNew && r.round == 1 && j.Entry != ""
+		b.pay = append(b.pay, r)
 	}
 	for id := range cut {
 		b.packets = append(b.packets, id)
 	}
 	slices.Sort(b.packets)
-	slices.SortFunc(b.pay, func(x, y *order) int {
+	slices.SortFunc(b.pay, func(x, y *claimRow) int {
 		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.round, y.round), cmp.Compare(x.Share, y.Share))
 	})
-	for _, o := range b.pay {
-		b.users = append(b.users, o.User)
+	for _, r := range b.pay {
+		b.users = append(b.users, r.User)
 	}
 	slices.Sort(b.users)
 	b.users = slices.Compact(b.users)
 	return b
 }
 
-// holder is the order's user as one who can have one share of the packet.
-func (o *order) holder() place { return place{packet: o.ID, share: -1, user: o.User} }
+// perUser returns the key for the user of the claim: a user can have one claim in a packet.
+func (r *claimRow) perUser() claimKey { return claimKey{packet: r.ID, share: -1, user: r.User} }

@@ -8,11 +8,16 @@ import (
 	"hongbao/redpacket"
 )
 
-// payClaims holds the packets open and inserts the claims that find their share and their user free. Wallet and
-// transfer hang on the inserted claim alone. It gives how many were inserted and the account of each user it has paid.
+// payClaims locks the open packets and inserts the claims whose share and user are both free. Wallets and transfers
+// are written only for inserted claims. It returns the number of inserted claims and the account of each paid user.
 //
-// It is written such that the planner has no choice, for it knows little: each packet is looked up, in the order given;
-// "is true" makes no join of it; and status is not asked, lest it search the whole index of open packets for each.
+// While it waits for a user's wallet, that user may send a packet and so draw a new seed. The returned balance is
+// then the one after that packet, but the seed in this statement's snapshot is the old one. In that case it returns
+// null as the seed, and the account must be read again.
+//
+// The statement leaves the planner of Postgres no choice, because its statistics of these tables are poor. Each
+// packet is looked up in the given order. The "is true" prevents a join. The status is not tested, because the
+// planner might then scan the whole index of open packets for each.
 const payClaims = `
 with held as materialized (
 	select p.id from unnest($7::text[]) i (id)
@@ -25,83 +30,115 @@ with held as materialized (
 	where (packet_id in (select id from held)) is true order by n
 	on conflict do nothing returning packet_id, share_no, user_id, amount, at, transfer
 ), credited as (
-	insert into wallets (user_id, balance)
-	select user_id, sum(amount)::bigint from paid group by user_id order by user_id
-	on conflict (user_id) do update set balance = wallets.balance + excluded.balance returning user_id, balance
+	insert into wallets (user_id, balance, version)
+	select user_id, sum(amount)::bigint, 1 from paid group by user_id order by user_id
+	on conflict (user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1
+	returning user_id, balance, version, sends
 ), moved as (
 	insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 	select transfer, at, 'packet:' || packet_id, 'user:' || user_id, amount, 'claim', user_id, packet_id, share_no from paid
 )
-select (select count(*) from paid), user_id, balance, (select next_seed from users where id = user_id) from credited`
+select (select count(*) from paid), user_id, balance, version,
+	(select case when users.sends = credited.sends then next_seed end from users where id = user_id) from credited`
 
-// payNewClaims fails with alreadyThere where a claim does not find its share and its user free. To look for that before
-// each insert is a sixth of what payClaims costs, and nearly always for nothing.
+// payNewClaims is payClaims without the check, before each insert, whether share and user are free. The check is a
+// sixth of the cost and rarely finds anything. If one is not free, the statement fails with alreadyThere.
 var payNewClaims = strings.Replace(payClaims, "on conflict do nothing", "", 1)
 
 const alreadyThere = "23505"
 
-// holdPackets locks the packets as payClaims does, for what has to come after them and before the claims.
-const holdPackets = `select from unnest($1::text[]) i (id)
-	cross join lateral (select from packets where id = i.id for share) p`
+// holdPackets locks the packets as payClaims does. It is run first if rows must be written before the claims.
+const holdPackets = `select p.id from unnest($1::text[]) i (id)
+	cross join lateral (select id from packets where id = i.id for share) p`
 
-// payBatch pays what can be paid and commits it, in one round trip; in one more if there are claims that cannot be paid,
-// though all looked new.
-func (s *Store) payBatch(w *writer, b *batch) error {
+// payBatch pays the claims that may be paid, and commits, in one round trip. It takes one more if all claims looked
+// new but some cannot be paid.
+func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	if len(b.pay) == 0 {
+		if b.begun {
+			return rollback(w.ctx, w.conn)
+		}
 		return nil
 	}
 	pay := payClaims
-	if b.fresh && !w.again {
+	if b.allNew && !w.maybeCommitted && !b.begun {
 		pay = payNewClaims
 	}
 	err := s.payBy(w, b, pay)
-	if pay == payNewClaims && code(err) == alreadyThere {
+	if pay == payNewClaims && sqlState(err) == alreadyThere {
 		if err = rollback(w.ctx, w.conn); err == nil {
 			err = s.payBy(w, b, payClaims)
 		}
+	}
+	if err == nil {
+		err = b.readMissingAccounts(w)
 	}
 	if err != nil {
 		s.seeded.forget()
 		return err
 	}
 	s.seeded.add(b.users)
-	b.answer()
+	b.answerPaid()
 	return nil
 }
 
-func (s *Store) payBy(w *writer, b *batch, pay string) error {
-	if err := w.plan(pay, holdPackets, firstSeeds); err != nil {
-		return err
+func (s *Store) payBy(w *writer, b *claimBatch, pay string) error {
+	names := make([]string, 3)
+	if !b.begun { // not once rows are locked: no idle timer runs between the messages that prepare statements
+		var err error
+		if names, err = w.prepareAll(pay, holdPackets, firstSeeds); err != nil {
+			return err
+		}
 	}
-	var q pgx.Batch
-	q.Queue(`begin isolation level read committed`)
-	b.queue(&q, pay, s.seeded.unknown(b.users))
-	q.Queue(`commit`).Exec(committed)
-	return w.batch(&q)
+	m := message{text: make([]byte, 0, 1<<10+claimBytes*len(b.pay))}
+	if !b.begun {
+		m.add(begin)
+		m.add(boundGroup)
+	}
+	b.queue(&m, pay, names, s.seeded.unknown(b.users))
+	m.add("commit")
+	return m.send(w.reader)
 }
 
-// queue has the batch pay. Unseeded are those of its users who may have no seed.
-func (b *batch) queue(q *pgx.Batch, pay string, unseeded []string) {
+// claimBytes is the approximate size of a claim in a message, all columns together.
+const claimBytes = 200
+
+// queue adds the statements that pay the batch to the message. names are the names of pay, holdPackets and firstSeeds
+// on this connection. unseeded are the users that may have no seed.
+func (b *claimBatch) queue(m *message, pay string, names, unseeded []string) {
 	if len(unseeded) > 0 {
-		q.Queue(holdPackets, b.packets)
-		queueSeeds(q, unseeded)
+		m.run(nil, names[1], holdPackets, b.packets)
+		m.run(nil, names[2], firstSeeds, unseeded, newSeeds(len(unseeded)))
 	}
-	q.Queue(pay, b.rows()...).Query(func(rs pgx.Rows) error {
-		b.paid, b.accounts = 0, make(map[string]redpacket.Account, len(b.users))
-		return scanAccounts(rs, b.accounts, &b.paid)
-	})
+	m.run(b.scan, names[0], pay, b.args()...)
 }
 
-// answer answers what was paid, if that was all. Else it is left to those who find out about the rest: most often there
-// is none, and then nobody needs to be named.
-func (b *batch) answer() {
+func (b *claimBatch) scan(rs pgx.Rows) error {
+	b.paid, b.accounts = 0, make(map[string]redpacket.Account, len(b.users))
+	return scanAccounts(rs, b.accounts, &b.paid)
+}
+
+// readMissingAccounts reads the accounts that payClaims returned without a seed.
+func (b *claimBatch) readMissingAccounts(q querier) error {
+	var users []string
+	for user, acc := range b.accounts {
+		if acc.NextCommitment == "" {
+			users = append(users, user)
+		}
+	}
+	return readAccountsInto(q, b.accounts, users)
+}
+
+// answerPaid answers the claims if all were paid. Otherwise it adds them to the rest, which classify answers: the
+// result of payClaims does not say which were paid, because nearly always all are.
+func (b *claimBatch) answerPaid() {
 	if b.paid < int64(len(b.pay)) {
 		b.rest = append(b.rest, b.pay...)
 		return
 	}
-	for _, o := range b.pay {
-		o.paid = true
-		o.answer = paidNow(o.Claim, o.amount, b.accounts[o.User])
+	for _, r := range b.pay {
+		r.paid = true
+		r.answer = paidNow(r.Claim, r.amount, b.accounts[r.User])
 	}
 }
 
@@ -111,14 +148,14 @@ func paidNow(c redpacket.Claim, amount redpacket.Money, acc redpacket.Account) r
 	}
 }
 
-// rows are the arguments of payClaims.
-func (b *batch) rows() []any {
+// args returns the arguments of payClaims.
+func (b *claimBatch) args() []any {
 	n := len(b.pay)
-	packets, shares, users := make([]string, n), make([]int32, n), make([]string, n)
+	packets, shares, users := make([]string, n), make([]int64, n), make([]string, n)
 	amounts, ats, transfers := make([]int64, n), make([]int64, n), make([]string, n)
-	for i, o := range b.pay {
-		packets[i], shares[i], users[i] = o.ID, int32(o.Share), o.User
-		amounts[i], ats[i], transfers[i] = int64(o.amount), o.At.UnixMilli(), o.transfer
+	for i, r := range b.pay {
+		packets[i], shares[i], users[i] = r.ID, int64(r.Share), r.User
+		amounts[i], ats[i], transfers[i] = int64(r.amount), r.At.UnixMilli(), r.transfer
 	}
 	return []any{packets, shares, users, amounts, ats, transfers, b.packets}
 }

@@ -13,20 +13,21 @@ import (
 	"hongbao/store/storetest"
 )
 
-// rich makes the room whose owner has money, and the life that is led there.
-func rich(t testing.TB, s *Store) *storetest.Life {
+// fundedRoom creates the test room, gives its owner money and returns a Life in it.
+func fundedRoom(t testing.TB, s *Store) *storetest.Life {
 	t.Helper()
-	furnish(t, s)
+	createTestRoom(t, s)
 	l := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: time.UnixMilli(1_700_000_000_000).UTC()}
 	_, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "fund", User: "owner", Amount: 1 << 40, Key: "fund", Hash: []byte("h"), At: l.At})
 	l.Must(err)
 	return l
 }
 
-// TestPoisonClaimsHurtNobody: what Postgres refuses is told of the claim that it refuses, and can be put aside.
-func TestPoisonClaimsHurtNobody(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
-	l := rich(t, s)
+// TestPoisonClaimsFailAlone settles claims that Postgres refuses together with good ones. The good ones are paid. The
+// others become Unpayable and can be put into quarantine.
+func TestPoisonClaimsFailAlone(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 10)
 	l.Must(s.tx(t.Context(), func(w *writer) error {
 		_, err := w.exec(`insert into wallets values ('full', $1)`, int64(math.MaxInt64))
@@ -44,8 +45,7 @@ func TestPoisonClaimsHurtNobody(t *testing.T) {
 	for i, bad := range poison {
 		claims = append(claims, bad, claim(fmt.Sprint("user-", i), i))
 	}
-	settled, err := s.Settle(t.Context(), claims)
-	l.Must(err)
+	settled := s.Settle(t.Context(), claims)
 	for i, got := range settled {
 		if bad := i%2 == 0; (got.Verdict == redpacket.Unpayable) != bad || (got.Verdict == redpacket.PaidNow) == bad || (got.Why == "") == bad {
 			t.Errorf("claim %d: %+v", i, got)
@@ -59,7 +59,7 @@ func TestPoisonClaimsHurtNobody(t *testing.T) {
 	}
 }
 
-// incompressible is a text that no index takes.
+// incompressible returns a text that is too long for an index.
 func incompressible(n int) string {
 	var b strings.Builder
 	for range n {
@@ -68,10 +68,11 @@ func incompressible(n int) string {
 	return b.String()
 }
 
-// TestPoisonGrantDoesNotKeepAPacketOpen: it goes to the refund.
+// TestPoisonGrantDoesNotKeepAPacketOpen ends a packet with a grant that Postgres refuses. The packet is closed, and
+// the grant's money becomes part of the refund.
 func TestPoisonGrantDoesNotKeepAPacketOpen(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
-	l := rich(t, s)
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	closed, err := s.End(t.Context(), redpacket.Close{Ref: p.Ref, Reason: redpacket.Expired, At: l.At, EntryID: "done",
 		Grants: []redpacket.Grant{{User: "late", Share: 0}, {User: "zero\x00byte", Share: 1}, {User: "later", Share: 2}}})
@@ -79,22 +80,23 @@ func TestPoisonGrantDoesNotKeepAPacketOpen(t *testing.T) {
 	if !closed.Done || len(closed.Inserted) != 2 || len(closed.Accounts) != 3 || closed.Book.Refunded != closed.Book.Shares[1] {
 		t.Errorf("%+v", closed)
 	}
-	balanced(t, s)
+	wantBalanced(t, s)
 }
 
-// TestSameClaimOfTwoCallers: in one batch, too, it is paid to one of them.
-func TestSameClaimOfTwoCallers(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
-	l := rich(t, s)
+// TestSameClaimTwiceInOneBatch settles the same claim twice in one batch. Only one of the two is paid.
+func TestSameClaimTwiceInOneBatch(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
-	var jobs []*settling
+	var jobs []*settleJob
 	for _, c := range []redpacket.Claim{
 		{Ref: p.Ref, Share: 2, User: "ann", At: l.At}, {Ref: p.Ref, Share: 2, User: "ann", At: l.At},
 		{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 1, User: "bob", At: l.At}, {Ref: p.Ref, Share: 2, User: "ann", At: l.At},
 	} {
-		jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+		jobs = append(jobs, &settleJob{Claim: c, transfer: chat.NewID(c.At)})
 	}
-	l.Must(s.settleAll(t.Context(), jobs))
+	_, err := s.settleAll(t.Context(), jobs, false)
+	l.Must(err)
 	for i, want := range []redpacket.Settlement{
 		{Verdict: redpacket.PaidNow, Share: 2}, {Verdict: redpacket.Duplicate, Share: 2}, {Verdict: redpacket.Duplicate, Share: 2},
 		{Verdict: redpacket.PaidNow, Share: 1}, {Verdict: redpacket.Duplicate, Share: 2},
@@ -103,13 +105,14 @@ func TestSameClaimOfTwoCallers(t *testing.T) {
 			t.Errorf("job %d: %+v, want %+v", i, got, want)
 		}
 	}
-	balanced(t, s)
+	wantBalanced(t, s)
 }
 
-// TestSettleAfterTheDatabaseWasPutBack: users of whom it is known that they have a seed may have none any more.
-func TestSettleAfterTheDatabaseWasPutBack(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
-	l := rich(t, s)
+// TestSettleAfterDatabaseRestore removes a user's seed that the store has cached, as the restore of an older backup
+// does. Claims must still be paid.
+func TestSettleAfterDatabaseRestore(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	q := l.Send("owner", "another", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	l.Claim(p, 2)
@@ -117,8 +120,7 @@ func TestSettleAfterTheDatabaseWasPutBack(t *testing.T) {
 		_, err := w.exec(`delete from users where id = 'u0'`)
 		return err
 	}))
-	settled, err := s.Settle(t.Context(), []redpacket.Claim{{Ref: q.Ref, Share: 0, User: "u0", At: l.At}, {Ref: q.Ref, Share: 1, User: "u1", At: l.At}})
-	l.Must(err)
+	settled := s.Settle(t.Context(), []redpacket.Claim{{Ref: q.Ref, Share: 0, User: "u0", At: l.At}, {Ref: q.Ref, Share: 1, User: "u1", At: l.At}})
 	for i, got := range settled {
 		acc, err := s.Account(t.Context(), fmt.Sprint("u", i))
 		l.Must(err)
@@ -128,10 +130,11 @@ func TestSettleAfterTheDatabaseWasPutBack(t *testing.T) {
 	}
 }
 
-// TestSettleOfAPacketThatWasLost: a failover may lose a packet that was known a moment ago.
-func TestSettleOfAPacketThatWasLost(t *testing.T) {
-	s := openStore(t, storetest.Database(t))
-	l := rich(t, s)
+// TestSettleOfLostPacket removes a packet that the store has cached, as a failover may. Claims of other packets are
+// paid.
+func TestSettleOfLostPacket(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	q := l.Send("owner", "another", redpacket.Lucky, redpacket.Classic, 1000, 3)
 	l.Claim(p, 1)
@@ -139,20 +142,21 @@ func TestSettleOfAPacketThatWasLost(t *testing.T) {
 		_, err := w.exec(`delete from packets where id = $1`, p.ID)
 		return err
 	}))
-	var jobs []*settling // in one batch: later ones do not even know the packet
+	var jobs []*settleJob // all in one batch, because a later batch would not have the packet in its cache
 	for _, c := range []redpacket.Claim{
 		{Ref: p.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 0, User: "u0", At: l.At},
 		{Ref: q.Ref, Share: 1, User: "ann", At: l.At}, {Ref: p.Ref, Share: 9, User: "bob", At: l.At},
 	} {
-		jobs = append(jobs, &settling{Claim: c, transfer: chat.NewID(c.At)})
+		jobs = append(jobs, &settleJob{Claim: c, transfer: chat.NewID(c.At)})
 	}
-	l.Must(s.settleAll(t.Context(), jobs))
+	_, err := s.settleAll(t.Context(), jobs, false)
+	l.Must(err)
 	for i, want := range []redpacket.Verdict{redpacket.Unpayable, redpacket.Duplicate, redpacket.PaidNow, redpacket.Unpayable} {
 		if got := jobs[i].answer; got.Verdict != want || want == redpacket.Unpayable && got.Why != "no such packet" {
 			t.Errorf("claim %d: %+v", i, got)
 		}
 	}
-	if cut, _ := s.cuts.known([]string{p.ID}); len(cut) != 0 {
-		t.Error("its shares are kept")
+	if cut, _ := s.cuts.cached([]string{p.ID}); len(cut) != 0 {
+		t.Error("shares of the lost packet are still cached")
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"hongbao/redpacket"
 )
 
-// shareCache remembers how packets are cut, which never changes: reading a long array for each batch would cap a
-// hot packet. It is as secret as the seeds. The zero value is ready.
+// shareCache caches the amounts of packets' shares, which never change. Without it, reading a long array for each
+// batch would limit the throughput of a hot packet. The amounts are as secret as the seeds. The zero value is ready.
 type shareCache struct {
 	mu   sync.Mutex
 	cut  map[string][]redpacket.Money
-	size int // shares in all of them
+	size int // number of shares of all packets
 }
 
 // maxCachedShares bounds the cache to 8 MB.
 const maxCachedShares = 1 << 20
 
-// known gives those of the packets that are in the cache, and names the others.
-func (c *shareCache) known(packets []string) (cut map[string][]redpacket.Money, unknown []string) {
+// cached returns the shares of the packets that are in the cache, and the ids of the other packets.
+func (c *shareCache) cached(packets []string) (cut map[string][]redpacket.Money, unknown []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	cut = make(map[string][]redpacket.Money, len(packets))
@@ -43,7 +43,7 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 	if _, ok := c.cut[packet]; ok {
 		return
 	}
-	for id, old := range c.cut { // any will do: a hot packet is soon back
+	for id, old := range c.cut { // drops any one: a hot packet soon returns to the cache
 		if c.size+len(shares) <= maxCachedShares {
 			break
 		}
@@ -54,7 +54,7 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 	c.size += len(shares)
 }
 
-// drop forgets a packet that is not there any more.
+// drop removes a packet that the database no longer has from the cache.
 func (c *shareCache) drop(packet string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,9 +62,9 @@ func (c *shareCache) drop(packet string) {
 	delete(c.cut, packet)
 }
 
-// shares gives the cuts of those of the packets that exist.
+// shares returns the amounts of the shares of those packets that exist.
 func (s *Store) shares(q querier, packets []string) (map[string][]redpacket.Money, error) {
-	cut, unknown := s.cuts.known(packets)
+	cut, unknown := s.cuts.cached(packets)
 	if len(unknown) == 0 {
 		return cut, nil
 	}
@@ -79,7 +79,7 @@ func (s *Store) shares(q querier, packets []string) (map[string][]redpacket.Mone
 	return cut, nil
 }
 
-// packetCut is how one packet is cut.
+// packetCut is the shares of one packet.
 type packetCut struct {
 	packet string
 	shares []redpacket.Money

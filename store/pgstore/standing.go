@@ -10,19 +10,19 @@ import (
 
 const standingColumns = `state, banned, role, muted_until`
 
-// asking is one question of how a user stands to a room, and its answer.
-type asking struct {
+// standingJob is one call of Standing. Its committer fills in the result.
+type standingJob struct {
 	room, user string
 	standing   chat.Standing
 }
 
-// Standing implements chat.Store. Those who ask at the same time share a query: when a crowd that nobody remembers yet
-// grabs at once, a query each would cost more than all else about the grab.
+// Standing implements chat.Store. Concurrent calls share a query: when many users without a cached standing grab at
+// once, a query for each would cost more than the rest of their grabs.
 func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience) // those before may have taken as long
+	ctx, cancel := context.WithTimeout(ctx, patience) // covers the wait in the queue, too: earlier batches may take as long
 	defer cancel()
-	a := &asking{room: room, user: user}
-	if err := s.standings.ask(ctx, a); err != nil {
+	a := &standingJob{room: room, user: user}
+	if err := s.standings.doRead(ctx, a); err != nil {
 		return chat.Standing{}, outcome("read standing", err)
 	}
 	return a.standing, nil
@@ -34,17 +34,17 @@ select m.state is not null, coalesce(m.state, ''), coalesce(m.banned, false), co
 from unnest($1::text[], $2::text[]) with ordinality i (room_id, user_id, n)
 left join members m on m.room_id = i.room_id and m.user_id = i.user_id order by n`
 
-// standAll answers them all.
-func (s *Store) standAll(ctx context.Context, all []*asking) error {
+// standAll answers all jobs with one query. It locks nothing, so it never returns a locked key.
+func (s *Store) standAll(ctx context.Context, all []*standingJob, _ bool) (locked []string, err error) {
 	rooms, users := make([]string, len(all)), make([]string, len(all))
 	for i, a := range all {
 		rooms[i], users[i] = a.room, a.user
 	}
-	return s.look(ctx, func(r reader) error {
-		if err := r.plan(standingsOf); err != nil {
+	return nil, s.withReader(ctx, func(r reader) error {
+		if _, err := r.prepareAll(standingsOf); err != nil {
 			return err
 		}
-		standings, err := rows(r, scanAsked, standingsOf, rooms, users)
+		standings, err := rows(r, scanStandingOf, standingsOf, rooms, users)
 		for i, st := range standings {
 			all[i].standing = st
 		}
@@ -52,7 +52,7 @@ func (s *Store) standAll(ctx context.Context, all []*asking) error {
 	})
 }
 
-func scanAsked(rs pgx.Rows) (chat.Standing, error) {
+func scanStandingOf(rs pgx.Rows) (chat.Standing, error) {
 	var (
 		ever, visible bool
 		s             storedStanding
@@ -64,12 +64,12 @@ func scanAsked(rs pgx.Rows) (chat.Standing, error) {
 	return s.standing(), err
 }
 
-// readStanding reads how the user stands to the room.
+// readStanding reads the user's standing in the room.
 func readStanding(q querier, room, user string) (chat.Standing, error) {
 	return standing(q, room, user, "")
 }
 
-// lockStanding reads how the user stands to the room, and holds it so to the end of the transaction.
+// lockStanding reads the user's standing in the room and locks it until the end of the transaction.
 func (w *writer) lockStanding(room, user string) (chat.Standing, error) {
 	return standing(w, room, user, " for update")
 }
@@ -94,7 +94,7 @@ func scanStanding(rs pgx.Rows) (st chat.Standing, err error) {
 	return s.standing(), err
 }
 
-// storedStanding is a member's row as far as it says how he stands.
+// storedStanding scans the columns of a member's row that make up the standing.
 type storedStanding struct {
 	state  string
 	banned bool
@@ -104,9 +104,10 @@ type storedStanding struct {
 
 func (s *storedStanding) into() []any { return []any{&s.state, &s.banned, &s.role, &s.muted} }
 
-// standing of one who is gone keeps his ban and his mute: until the room is deleted indeed, he may come back.
+// standing converts the row. A user in state gone keeps ban and mute: while a room's deletion is not complete, the
+// user may join again.
 func (s *storedStanding) standing() chat.Standing {
-	st := chat.Standing{Ever: true, In: s.state == stateIn, Gone: s.state == stateGone, Banned: s.banned}
+	st := chat.Standing{Ever: true, In: s.state == stateIn, RoomDeleted: s.state == stateGone, Banned: s.banned}
 	if st.In {
 		st.Role = s.role
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/store/storetest"
 )
 
-// TestStandingsOfACrowd: of many who ask at once, and so share queries, each hears of himself and his room.
-func TestStandingsOfACrowd(t *testing.T) {
-	s := furnished(t)
+// TestConcurrentStandings makes many calls of Standing at once, so that they share queries. Each call gets its own
+// answer.
+func TestConcurrentStandings(t *testing.T) {
+	s := storeWithRoom(t)
 	muted := fromMillis(time.Now().Add(time.Hour).UnixMilli())
 	kinds := []struct {
 		user, row string
@@ -24,7 +24,7 @@ func TestStandingsOfACrowd(t *testing.T) {
 		{"muted", fmt.Sprintf(`'in', false, 'member', %d`, muted.UnixMilli()), chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: muted}},
 		{"left", `'left', false, 'owner', 0`, chat.Standing{Ever: true}},
 		{"banned", `'kicked', true, 'member', 0`, chat.Standing{Ever: true, Banned: true}},
-		{"gone", `'gone', false, 'member', 0`, chat.Standing{Ever: true, Gone: true}},
+		{"gone", `'gone', false, 'member', 0`, chat.Standing{Ever: true, RoomDeleted: true}},
 	}
 	for _, k := range kinds {
 		must(t, s.tx(t.Context(), func(w *writer) error {
@@ -35,7 +35,7 @@ func TestStandingsOfACrowd(t *testing.T) {
 	visible, err := s.Standing(t.Context(), room, "stranger")
 	must(t, err)
 	if !visible.Visible || visible.Ever {
-		t.Fatalf("a stranger stands as %+v to a public room", visible)
+		t.Fatalf("standing of a non-member in a public room: %+v", visible)
 	}
 	var everyone sync.WaitGroup
 	for i := range 300 {
@@ -55,10 +55,12 @@ func TestStandingsOfACrowd(t *testing.T) {
 	everyone.Wait()
 }
 
-// TestStandingIsNotWaitedForTooLong: though others are to be answered first, and all connections are taken.
-func TestStandingIsNotWaitedForTooLong(t *testing.T) {
-	s := openStore(t, storetest.Database(t)+"&pool_max_conns=3")
-	furnish(t, s)
+// TestStandingFailsInTime takes all connections, so that no job in the queue can be answered. Each call must fail
+// within its patience.
+func TestStandingFailsInTime(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t)+"&pool_max_conns=3")
+	createTestRoom(t, s)
 	busy, free := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -67,13 +69,13 @@ func TestStandingIsNotWaitedForTooLong(t *testing.T) {
 	for range 3 {
 		taken.Add(1)
 		all.Go(func() {
-			lent, err := s.pool.lend(t.Context())
+			pooled, err := s.pool.acquire(t.Context())
 			taken.Done()
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			defer lent.Release()
+			defer pooled.Release()
 			<-busy.Done()
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// stateColumns and stateJoins make the state of packets p as the user $1 sees it: m is his own claim, l the
-// luckiest, which is marked only when the packet is done.
+// stateColumns and stateJoins make up the state of packets p as the user $1 sees it. The alias m is the user's own
+// claim. l is the luckiest claim, which is marked only when the packet is done.
 var (
 	stateColumns = `p.id, p.status, p.refunded,
 		case when p.status = 'open' then (select count(*) from claims where packet_id = p.id) else p.claimed end, ` +
@@ -45,8 +45,8 @@ func scanState(rs pgx.Rows) (redpacket.State, error) {
 
 // States implements redpacket.Ledger.
 func (s *Store) States(ctx context.Context, user string, packets []string) (states []redpacket.State, err error) {
-	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !possible(id) })
-	err = s.look(ctx, func(r reader) error {
+	packets = slices.DeleteFunc(slices.Clone(packets), func(id string) bool { return !storableID(id) })
+	err = s.withReader(ctx, func(r reader) error {
 		states, err = rows(r, scanState, `select `+stateColumns+`
 			from unnest($2::text[]) with ordinality asked (id, place) join packets p on p.id = asked.id`+stateJoins+`
 			order by asked.place`, user, packets)

@@ -17,7 +17,8 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 
 func testStore(t *testing.T, route func(database string) string) {
 	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
-		url := route(storetest.Database(t))
+		t.Parallel()
+		url := route(migratedDatabase(t))
 		s := openStore(t, url)
 		return storetest.StoreUnderTest{
 			Store: s,
@@ -32,7 +33,7 @@ func testStore(t *testing.T, route func(database string) string) {
 	})
 }
 
-// stand does to a member what no command does yet.
+// stand writes a standing into the user's member row, including ones that no command produces.
 func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 	t.Helper()
 	err := s.tx(t.Context(), func(w *writer) error {

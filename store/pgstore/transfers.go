@@ -18,7 +18,7 @@ func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (al
 			return nil, "", err
 		}
 	}
-	err = s.look(ctx, func(r reader) error {
+	err = s.withReader(ctx, func(r reader) error {
 		all, err = rows(r, scanTransfer,
 			`select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note
 			from transfers where user_id = $1 and (at, id) < ($2, $3) order by at desc, id desc limit $4`,

@@ -9,7 +9,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// compare asks everything that can be asked.
+// compare makes every read call on both stores, Postgres and SQLite, and compares the results.
 func (h *history) compare() {
 	h.Helper()
 	ids := []string{"none", "no\x00thing", "no\xffUTF-8"}
@@ -26,6 +26,10 @@ func (h *history) compare() {
 	for _, user := range append(h.users, "stranger") {
 		both(h, "states", func(ctx context.Context, e engine) ([]redpacket.State, error) { return e.States(ctx, user, ids) })
 		h.lists(user)
+		for n, id := range ids {
+			q := redpacket.DetailsQuery{User: user, Packet: id, AfterRank: n % 4, Limit: 1 + n%3}
+			both(h, "details", func(ctx context.Context, e engine) (redpacket.DetailsPage, error) { return e.Details(ctx, q) })
+		}
 	}
 	for _, user := range h.users {
 		both(h, "account", func(ctx context.Context, e engine) (redpacket.Account, error) { return e.Account(ctx, user) })
@@ -37,18 +41,23 @@ func (h *history) compare() {
 	}
 	for limit, wait := range []time.Duration{time.Hour - 5*time.Second, time.Hour, 2 * time.Hour} {
 		both(h, "overdue", func(ctx context.Context, e engine) ([]redpacket.Overdue, error) {
-			return e.Overdue(ctx, h.now.Add(wait), 10*(1+limit))
+			first, err := e.Overdue(ctx, h.now.Add(wait), redpacket.Overdue{}, 1+limit)
+			if err != nil || len(first) == 0 {
+				return first, err
+			}
+			next, err := e.Overdue(ctx, h.now.Add(wait), first[len(first)-1], 10)
+			return append(first, next...), err
 		})
 	}
-	h.compareClub()
+	h.compareSecondRoom()
 	h.audit()
 }
 
-// lists turns all pages of what a user sent, received and moved.
+// lists reads all pages of the packets that the user sent and received, and of the user's transfers.
 func (h *history) lists(user string) {
 	h.Helper()
 	from, to := h.now.Add(-5*time.Second), h.now.Add(-3*time.Second)
-	if len(h.packets) > 0 { // exactly the time of one
+	if len(h.packets) > 0 { // bounds that are exactly the times of packets
 		from, to = pick(h, h.packets).CreatedAt, pick(h, h.packets).CreatedAt
 	}
 	for _, q := range []redpacket.PacketsQuery{
@@ -78,7 +87,7 @@ func (h *history) lists(user string) {
 	})
 }
 
-// comparable takes away the ids that an engine draws, and with them the order of what happened at one time.
+// comparable replaces the ids that a store draws itself, and sorts transfers of the same time.
 func (h *history) comparable(all []redpacket.Transfer) []redpacket.Transfer {
 	ours := map[string]bool{}
 	for _, a := range h.adjusts {
@@ -106,6 +115,6 @@ func (h *history) audit() {
 		return a, err
 	})
 	for _, d := range a.Differences {
-		h.Errorf("the books differ: %+v", d)
+		h.Errorf("audit difference: %+v", d)
 	}
 }

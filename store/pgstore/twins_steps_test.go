@@ -10,7 +10,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// step does something, most often something that makes sense.
+// step makes a random call that is usually allowed.
 func (h *history) step() {
 	h.Helper()
 	h.now = h.now.Add(time.Duration(1+h.random.IntN(1000)) * time.Millisecond)
@@ -24,11 +24,11 @@ func (h *history) step() {
 	case n < 17:
 		h.adjust()
 	case n < 18:
-		h.text()
+		h.appendToFirstRoom()
 	case n < 19:
 		h.quarantine()
 	case n < 39:
-		h.mingle()
+		h.roomStep()
 	default:
 		h.compare()
 	}
@@ -37,7 +37,7 @@ func (h *history) step() {
 func (h *history) send() {
 	h.Helper()
 	key := h.id("key")
-	o := redpacket.Order{
+	o := redpacket.UnsealedPacket{
 		Packet: redpacket.Packet{
 			Ref: redpacket.Ref{ID: h.id("p"), Partition: h.random.IntN(redpacket.Partitions)}, Room: h.name,
 			From: chat.User{ID: pick(h, h.users), Name: "as it was then"}, Mode: redpacket.Lucky,
@@ -57,7 +57,7 @@ func (h *history) send() {
 	case 3:
 		o.Expect = "another commitment"
 	case 4, 5:
-		if len(h.keys) > 0 { // the same again, or its key with something else
+		if len(h.keys) > 0 { // repeats a request, or uses its key with other content
 			again := pick(h, h.keys)
 			if h.random.IntN(2) == 0 {
 				again.Hash = []byte("other")
@@ -76,7 +76,8 @@ func (h *history) send() {
 	})
 }
 
-// settle settles claims of several packets, most of them possible. Which of two rivals in one call is first is not said.
+// settle settles claims of several packets, most of which can be paid. One call contains no two claims for the same
+// user or share, because their order is not defined.
 func (h *history) settle() {
 	h.Helper()
 	var claims []redpacket.Claim
@@ -97,13 +98,13 @@ func (h *history) settle() {
 		}
 	}
 	both(h, fmt.Sprintf("settle %+v", claims), func(ctx context.Context, e engine) ([]redpacket.Settlement, error) {
-		settled, err := e.Settle(ctx, claims)
+		settled := e.Settle(ctx, claims)
 		if len(claims) > 1 {
 			for i := range settled {
-				settled[i].Account.Balance = 0 // after his claim, or after all
+				settled[i].Account.Balance = 0 // it may be the balance after this claim or after all claims of the call
 			}
 		}
-		return settled, err
+		return settled, redpacket.UnsettledErr(settled)
 	})
 }
 
@@ -144,7 +145,7 @@ func (h *history) adjust() {
 	})
 }
 
-func (h *history) text() {
+func (h *history) appendToFirstRoom() {
 	h.Helper()
 	key := h.id("text")
 	d := chat.Draft{ID: h.id("e"), Room: h.name, From: chat.User{ID: pick(h, h.users), Name: "N"}, Kind: chat.KindText, Key: key,

@@ -12,53 +12,154 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A transaction whose client was cut off must not hold its locks for long. The setting ends with it.
-const beginWriting = "begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000"
+// begin begins a transaction that takes locks. The other statements bound its waits.
+const (
+	begin = "begin isolation level read committed"
+	// boundIdle makes Postgres end a session whose client sends nothing for 400 ms inside a transaction. The locks of a
+	// client that froze or was cut off are then free, so calls that wait for its rows are answered within a second.
+	boundIdle = "set local idle_in_transaction_session_timeout = 400"
+	// boundGroup bounds how long a group commit waits for a locked row. After that it leaves out the jobs that need the
+	// row.
+	boundGroup = "set local lock_timeout = 200"
+	// boundKeys bounds the wait for a unique key that another transaction is inserting. Meanwhile the group commit holds
+	// rows that many other calls need.
+	boundKeys = "set local lock_timeout = 20"
 
-// tx runs fn in a transaction of its own. It returns nil when that is committed, and fn's error when it is rolled
-// back.
+	beginWriting = begin + "; " + boundIdle
+)
+
+const (
+	// lockWait bounds the lock waits of the first run of a transaction. It is short because the run holds a pooled
+	// connection that callers of other rows need.
+	lockWait = 100 * time.Millisecond
+	// groupConns is the number of connections that single transactions never use. They are reserved for group commits,
+	// their lanes, and reads.
+	groupConns = 6
+	// blockedLockWait bounds the lock waits of a run that follows a lock timeout. Only maxBlocked such runs are active
+	// at once.
+	blockedLockWait = 500 * time.Millisecond
+	// maxBlocked is the most connections that runs after a lock timeout use at once: a quarter of poolSize.
+	maxBlocked = 4
+	// reserve is the time that a run has for its work besides waiting for a lock. If a lock timeout came only after
+	// patience had ended, the connection would be lost.
+	reserve = 100 * time.Millisecond
+)
+
+// tx runs fn in a transaction of its own. It returns nil after the commit. If fn fails, it rolls back and returns
+// that error. If a row stays locked, the transaction is rolled back and run again until patience ends.
 func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
-	return s.persist(ctx, func(w *writer) (committing bool, err error) {
-		if err := simple(w.ctx, w.conn, beginWriting); err != nil {
-			return false, err
+	return s.runUntilDone(ctx, s.singles, func(w *writer) (committing bool, err error) {
+		bounded := fmt.Sprintf("%s; set local lock_timeout = %d", beginWriting, w.lockWait.Milliseconds())
+		if err = simple(w.ctx, w.conn, bounded); err == nil {
+			err = fn(w)
 		}
-		if err := fn(w); err != nil {
-			return false, err
+		if err == nil {
+			committing, err = true, commit(w.ctx, w.conn)
 		}
-		return true, commit(w.ctx, w.conn)
+		if lockTimeout(err) {
+			err = fmt.Errorf("%w: %w", errBlocked, err)
+		}
+		return committing, err
 	})
 }
 
-// persist runs what begins and commits a transaction by itself, and says with an error whether it was committing. Where
-// the outcome is unknown, or others came in between, it is run again, for as long as patience lasts. Once begun it does
-// not stop for a caller who has gone: nobody could say what became of it.
-func (s *Store) persist(ctx context.Context, run func(w *writer) (committing bool, err error)) error {
+// runUntilDone calls run, which begins and commits a transaction itself. If run fails, committing reports whether the
+// commit had been sent. run is called again, while patience lasts, if the outcome is unknown or another transaction
+// interfered. runUntilDone goes on even if the caller's context ends, because the caller could not know whether the
+// work is committed.
+//
+// A lock timeout is returned at once, unless run has wrapped it in errBlocked: then run is called again. Each call of
+// run holds one of the slots; with nil slots, their number is not bounded.
+func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(w *writer) (committing bool, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable("begin", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, errPatience)
 	defer cancel()
-	again, lost := false, false
+	w := writer{lockWait: lockWait}
+	var last error // the reason for the next run
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		committing, err := s.try(ctx, again, run)
-		again = again || committing && errors.Is(err, errLost)
-		switch {
-		case errors.Is(err, errLost):
-			if lost {
-				s.pool.breaker.trip(err) // on a new connection too
-			}
-			lost = true
-		case !overtaken(err): // nil, too
-			return err
-		}
-		if ctx.Err() != nil {
+		done, err := s.admitBlockedRun(ctx, &w, last)
+		if err != nil {
 			return unavailable("commit", err)
 		}
-		s.log.Debug("transaction is run again", "err", err)
+		if err := acquireSlot(ctx, slots); err != nil {
+			done()
+			return unavailable("begin", errors.Join(last, err))
+		}
+		committing, err := s.runOnce(ctx, w, run)
+		releaseSlot(slots)
+		done()
+		lost := errors.Is(err, errLost)
+		w.maybeCommitted = w.maybeCommitted || committing && lost
+		switch {
+		case !lost && !retryable(err): // includes nil
+			return err
+		case ctx.Err() != nil:
+			return unavailable("commit", err)
+		case lost && errors.Is(last, errLost):
+			s.pool.breaker.trip(err) // the second connection was lost, too
+		}
+		last = err
+		s.log.Debug("transaction runs again", "err", err)
 		if ended := s.pause(ctx, pause); ended != nil {
 			return unavailable("commit", errors.Join(err, ended))
 		}
 	}
+}
+
+// groupTx runs the transaction of a group commit. After maxGroupRuns conflicts with other transactions it returns
+// errContended, and the caller may try a smaller group.
+func (s *Store) groupTx(ctx context.Context, run func(w *writer) (committing bool, err error)) error {
+	runs := 0
+	return s.runUntilDone(ctx, nil, func(w *writer) (committing bool, err error) {
+		committing, err = run(w)
+		if runs++; retryable(err) && runs == maxGroupRuns {
+			err = fmt.Errorf("%w: %w", errContended, errors.New(err.Error())) // wraps only the text of err, because retryable would see err itself
+		}
+		return committing, err
+	})
+}
+
+// maxGroupRuns is how often a group commit is run before its batch is halved.
+const maxGroupRuns = 4
+
+func acquireSlot(ctx context.Context, slots chan struct{}) error {
+	if slots == nil {
+		return nil
+	}
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func releaseSlot(slots chan struct{}) {
+	if slots != nil {
+		<-slots
+	}
+}
+
+// admitBlockedRun prepares the writer for a run after a lock timeout, and waits for a free slot. The caller must call
+// done after the run. If patience leaves too little time for another run, it returns the last error.
+func (s *Store) admitBlockedRun(ctx context.Context, w *writer, last error) (done func(), err error) {
+	if !errors.Is(last, errBlocked) {
+		return func() {}, nil
+	}
+	select {
+	case s.blocked <- struct{}{}:
+	case <-ctx.Done():
+		return nil, errors.Join(last, context.Cause(ctx))
+	}
+	deadline, _ := ctx.Deadline()
+	w.lockWait = min(blockedLockWait, time.Until(deadline)-reserve)
+	if w.lockWait < reserve {
+		<-s.blocked
+		return nil, errors.Join(last, errPatience)
+	}
+	return func() { <-s.blocked }, nil
 }
 
 const (
@@ -66,7 +167,7 @@ const (
 	longestPause = 200 * time.Millisecond
 )
 
-// pause waits a random while, and then until Postgres can be reached.
+// pause waits for a random part of longest, and then until Postgres is in reach.
 func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 	select {
 	case <-time.After(rand.N(longest)):
@@ -76,25 +177,28 @@ func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 	}
 }
 
-// try runs it once. If the connection is lost while it is committing, nobody knows whether it is committed.
-func (s *Store) try(ctx context.Context, again bool, run func(w *writer) (bool, error)) (committing bool, err error) {
-	lent, err := s.pool.lend(ctx)
+// runOnce calls run with a pooled connection. If the connection is lost during the commit, the outcome is unknown.
+func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool, error)) (committing bool, err error) {
+	pooled, err := s.pool.acquire(ctx)
 	if err != nil {
-		if again { // it still wants to know what became of it
+		if w.maybeCommitted { // an earlier run may have been committed, and it is still unknown whether it was
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}
 		return false, err
 	}
-	defer lent.Release()
-	conn := lent.Conn()
-	committing, err = s.guarded(&writer{reader: reader{ctx, conn}, again: again}, run)
+	defer pooled.Release()
+	defer s.pool.suspectIfSlow()()
+	conn := pooled.Conn()
+	w.reader = reader{ctx, conn}
+	committing, err = s.catchPanic(&w, run)
 	if err != nil && conn.PgConn().TxStatus() != 'I' {
-		_ = rollback(ctx, conn) // a connection that is still in a transaction is closed when it is released
+		_ = rollback(ctx, conn) // if that fails too, Release closes the connection
 	}
-	return committing, s.judge(ctx, conn, err)
+	return committing, s.noteConnError(ctx, conn, err)
 }
 
-// commit fails where Postgres rolled back instead: fn has swallowed an error.
+// commit commits the transaction. It fails if Postgres rolled back instead, because a statement had failed and fn has
+// ignored its error.
 func commit(ctx context.Context, conn *pgx.Conn) error {
 	tag, err := conn.Exec(ctx, "commit", pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
@@ -110,8 +214,8 @@ func committed(tag pgconn.CommandTag) error {
 	return nil
 }
 
-// guarded turns a panic into an error, so that it cannot take a committer with it.
-func (s *Store) guarded(w *writer, run func(w *writer) (bool, error)) (committing bool, err error) {
+// catchPanic calls run and returns a panic as an error, so that it cannot end a committer.
+func (s *Store) catchPanic(w *writer, run func(w *writer) (bool, error)) (committing bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("panic in transaction", "panic", p, "stack", string(debug.Stack()))

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/store/storetest"
 )
 
-// TestDeadlockIsRunAgain: of two transactions that wait for each other Postgres ends one; both are committed in the end.
-func TestDeadlockIsRunAgain(t *testing.T) {
-	s := furnished(t)
+// TestDeadlockIsRetried lets two transactions deadlock. Postgres rolls one back. It is run again, so both are
+// committed in the end.
+func TestDeadlockIsRetried(t *testing.T) {
+	s := storeWithRoom(t)
 	for _, id := range []string{"a", "b"} {
 		if _, err := s.PutUser(t.Context(), chat.User{ID: id}, 0); err != nil {
 			t.Fatal(err)
@@ -23,10 +23,10 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 	var both, wg sync.WaitGroup
 	both.Add(2)
 	runs := make([]int, 2)
-	for i, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+	for i, ids := range [][]string{{"a", "b"}, {"b", "a"}} {
 		wg.Go(func() {
 			err := s.tx(t.Context(), func(w *writer) error {
-				for n, id := range order {
+				for n, id := range ids {
 					if _, err := w.exec(`update users set name = name || 'x' where id = $1`, id); err != nil {
 						return err
 					}
@@ -48,7 +48,7 @@ func TestDeadlockIsRunAgain(t *testing.T) {
 }
 
 func TestRefusalRollsBack(t *testing.T) {
-	s := furnished(t)
+	s := storeWithRoom(t)
 	for _, want := range []error{chat.ErrForbidden, errors.New("else")} {
 		runs := 0
 		err := s.tx(t.Context(), func(w *writer) error {
@@ -63,7 +63,7 @@ func TestRefusalRollsBack(t *testing.T) {
 }
 
 func TestPanicRollsBack(t *testing.T) {
-	s := furnished(t)
+	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {
 		if err := w.ensureUser("nobody"); err != nil {
 			return err
@@ -79,9 +79,10 @@ func TestPanicRollsBack(t *testing.T) {
 	await(t, s, `select not exists (select 1 from users where id = 'nobody')`)
 }
 
-// TestSwallowedErrorIsNoCommit: Postgres answers a commit of what has failed with a rollback.
+// TestSwallowedErrorIsNoCommit ignores the error of a statement in a transaction. Postgres answers the commit with a
+// rollback, so tx must fail.
 func TestSwallowedErrorIsNoCommit(t *testing.T) {
-	s := furnished(t)
+	s := storeWithRoom(t)
 	err := s.tx(t.Context(), func(w *writer) error {
 		_, _ = w.exec(`select 1 / 0`)
 		return nil
@@ -91,24 +92,25 @@ func TestSwallowedErrorIsNoCommit(t *testing.T) {
 	}
 }
 
-// TestEndlessRetryEnds: who is overtaken for ever is told so while he still listens.
-func TestEndlessRetryEnds(t *testing.T) {
-	s := furnished(t)
+// TestRetriesEndWithPatience makes every run of a transaction conflict. The call must fail when patience ends.
+func TestRetriesEndWithPatience(t *testing.T) {
+	t.Parallel()
+	s := storeWithRoom(t)
 	began := time.Now()
-	err := s.tx(t.Context(), func(*writer) error { return errAgain })
+	err := s.tx(t.Context(), func(*writer) error { return errRetry })
 	if took := time.Since(began); !errors.Is(err, chat.ErrUnavailable) || took > patience+time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 }
 
-// TestKilledSessionIsReplaced: what was idle when Postgres ended it costs nobody a failure.
+// TestKilledSessionIsReplaced makes Postgres end idle sessions. The next call must not fail.
 func TestKilledSessionIsReplaced(t *testing.T) {
-	url := storetest.Database(t)
+	url := migratedDatabase(t)
 	s, other := openStore(t, url), openStore(t, url)
-	furnish(t, s)
+	createTestRoom(t, s)
 	for i := range 4 {
 		backends(t, s, 5)
-		err := other.look(t.Context(), func(r reader) error {
+		err := other.withReader(t.Context(), func(r reader) error {
 			_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
 				where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
 			return err
@@ -119,7 +121,7 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 		if i%2 == 0 {
 			_, err = s.Room(t.Context(), room)
 		} else {
-			_, _, err = s.Append(t.Context(), text(i))
+			_, _, err = s.Append(t.Context(), textDraft(i))
 		}
 		if err != nil {
 			t.Errorf("call %d: %v", i, err)
@@ -127,9 +129,9 @@ func TestKilledSessionIsReplaced(t *testing.T) {
 	}
 }
 
-// TestFullPoolIsWaitedFor: more callers than connections take turns.
-func TestFullPoolIsWaitedFor(t *testing.T) {
-	s := openStore(t, storetest.Database(t)+"&pool_max_conns=3")
+// TestFullPoolMakesCallersWait makes more calls at once than there are connections. All must succeed.
+func TestFullPoolMakesCallersWait(t *testing.T) {
+	s := openStore(t, migratedDatabase(t)+"&pool_max_conns=3")
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {

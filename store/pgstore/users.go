@@ -31,14 +31,14 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 	}))
 }
 
-// ensureUser makes the user known, without a name until his token tells it.
+// ensureUser creates the user if missing. The name stays empty until a token of the user provides it.
 func (w *writer) ensureUser(id string) error {
 	_, err := w.exec(`insert into users (id) values ($1) on conflict (id) do nothing`, id)
 	return err
 }
 
-// lockUsers locks those of the users who are known, and gives them. Who comes into rooms is locked, so that his
-// rooms can be counted.
+// lockUsers locks those of the users that exist, and returns them. A user is locked before joining a room, so that
+// the limit of the user's rooms can be checked.
 func (w *writer) lockUsers(ids []string) (known map[string]bool, err error) {
 	locked, err := rows(w, scanText, `select id from users where id = any($1) order by id for update`, ids)
 	known = make(map[string]bool, len(locked))

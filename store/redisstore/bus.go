@@ -14,37 +14,39 @@ import (
 	"hongbao/hub"
 )
 
-// The bus's times. What is silent is noticed within about three beats.
+// Timing of the bus. Redis, or another instance, counts as silent when none of its heartbeats arrives for
+// silentAfter.
 const (
-	busTimeout = time.Second // of one dial, write or reply
-	beatEvery  = time.Second
-	silence    = 3 * beatEvery
+	busTimeout     = time.Second // limit for one dial, for one write, and for the wait for one reply
+	heartbeatEvery = time.Second
+	silentAfter    = 3 * heartbeatEvery
 )
 
-// busOptions say what the client does not tell.
+// busOptions holds what the bus cannot learn from its Redis client.
 type busOptions struct {
 	log      *slog.Logger
-	sentinel bool // the master may be another one although the old one still answers
+	sentinel bool // Redis is behind sentinels: another node may become master while the old one still answers
 }
 
-// bus implements hub.Bus: pub/sub in as many lanes as there are partitions, 16 in a cluster, else one.
+// bus implements hub.Bus by pub/sub. In a cluster it has 16 shards, one for each partition of the topics; otherwise
+// one.
 type bus struct {
-	// static after newBus
-	id     uint64 // of this instance, drawn
+	// immutable after newBus
+	id     uint64 // random id of this instance
 	client redis.UniversalClient
 	o      busOptions
-	lanes  []*lane
+	shards []*shard
 
-	telling  sync.Mutex // held while the receiver is told, so that it hears one thing after the other; guards the following
-	receiver hub.Receiver
-	lame     int // lanes that are not up
+	notifying  sync.Mutex // guards the fields below; held during Receiver.Suspect, Compare and Down, so that these calls do not overlap
+	receiver   hub.Receiver
+	shardsDown int // shards that are not up
 
-	mu    sync.Mutex      // guards the following
-	peers map[uint64]peer // other instances, and when each one's heart was last heard
+	mu    sync.Mutex      // guards the fields below
+	peers map[uint64]peer // other instances, by id
 }
 
-// newBus makes an instance's end of the bus. The client is only asked where the servers are and how to speak to
-// them: each lane has connections of its own.
+// newBus returns one instance's end of the bus. The client is used only to find the servers and their options: each
+// shard opens its own connections.
 func newBus(client redis.UniversalClient, o busOptions) *bus {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -52,101 +54,104 @@ func newBus(client redis.UniversalClient, o busOptions) *bus {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
 		for _, tag := range busTags {
-			b.lanes = append(b.lanes, newLane(b, "hb:{"+tag+"}", len(busTags)))
+			b.shards = append(b.shards, newShard(b, "hb:{"+tag+"}", len(busTags)))
 		}
 	case *redis.Client:
-		// Channels know nothing of databases.
-		b.lanes = append(b.lanes, newLane(b, "hb:"+strconv.Itoa(c.Options().DB), 1))
+		// Pub/sub channels are shared by all databases of a server, so the channel's name contains the database.
+		b.shards = append(b.shards, newShard(b, "hb:"+strconv.Itoa(c.Options().DB), 1))
 	}
 	return b
 }
 
-// Publish queues the payload.
+// Publish queues the payload. It does not block.
 func (b *bus) Publish(topic string, payload []byte, rank hub.Rank) {
-	b.laneOf(topic).outbox.put(topic, payload, rank)
+	b.shardOf(topic).queue.put(topic, payload, rank)
 }
 
-// Subscribe has effect as soon as Redis is told. If that takes long, Suspect follows.
+// Subscribe requests the topics' messages and does not wait for Redis. Messages that are published before Redis has
+// received the command do not arrive. If Redis confirms it later than slowAfter, Receiver.Suspect is called.
 func (b *bus) Subscribe(topics ...string) {
 	for _, topic := range topics {
-		b.laneOf(topic).wants.set(topic, true)
+		b.shardOf(topic).subscriptions.set(topic, true)
 	}
 }
 
-// Unsubscribe has effect as soon as Redis is told.
+// Unsubscribe ends subscriptions and does not wait for Redis. Messages may still arrive for a moment.
 func (b *bus) Unsubscribe(topics ...string) {
 	for _, topic := range topics {
-		b.laneOf(topic).wants.set(topic, false)
+		b.shardOf(topic).subscriptions.set(topic, false)
 	}
 }
 
-// Run keeps all lanes open until ctx is done, then sends what is queued, if that is possible at once, and says
-// goodbye.
+// Run keeps all shards connected until ctx is done. Then each connected shard sends its queued messages, for at most
+// busTimeout. If none remain, it sends a goodbye, so that the other instances do not take this one for crashed.
 func (b *bus) Run(ctx context.Context, r hub.Receiver) error {
-	b.telling.Lock()
-	b.receiver, b.lame = r, len(b.lanes)
-	for _, l := range b.lanes {
-		l.up = false
+	b.notifying.Lock()
+	b.receiver, b.shardsDown = r, len(b.shards)
+	for _, s := range b.shards {
+		s.up = false
 	}
-	b.telling.Unlock()
+	b.notifying.Unlock()
 	var running sync.WaitGroup
-	for _, l := range b.lanes {
-		running.Go(func() { l.run(ctx) })
+	for _, s := range b.shards {
+		running.Go(func() { s.run(ctx) })
 	}
 	running.Wait()
 	return nil
 }
 
-// sharded tells whether there are partitions.
-func (b *bus) sharded() bool { return len(b.lanes) > 1 }
+// sharded reports whether the bus has more than one shard.
+func (b *bus) sharded() bool { return len(b.shards) > 1 }
 
-func (b *bus) laneOf(topic string) *lane {
+func (b *bus) shardOf(topic string) *shard {
 	if !b.sharded() {
-		return b.lanes[0]
+		return b.shards[0]
 	}
-	// FNV-1a: every instance must find the same lane.
+	// FNV-1a: all instances must choose the same shard for a topic.
 	h := uint32(2166136261)
 	for i := range len(topic) {
 		h = (h ^ uint32(topic[i])) * 16777619
 	}
-	return b.lanes[h%uint32(len(b.lanes))]
+	return b.shards[h%uint32(len(b.shards))]
 }
 
-// laneDown notes that a lane may lose messages from now on, until a heartbeat is heard that is yet to be sent.
-func (b *bus) laneDown(l *lane) {
-	b.telling.Lock()
-	defer b.telling.Unlock()
-	l.proof = l.numbered.Load() + 1
-	if !l.up {
+// shardDown records that the shard may lose messages. It is up again when a heartbeat arrives that this instance has
+// sent after this call. If no other shard is down, Receiver.Down(true) is called.
+func (b *bus) shardDown(s *shard) {
+	b.notifying.Lock()
+	defer b.notifying.Unlock()
+	s.proof = s.numbered.Load() + 1
+	if !s.up {
 		return
 	}
-	l.up = false
-	b.lame++
-	if b.lame == 1 {
+	s.up = false
+	b.shardsDown++
+	if b.shardsDown == 1 {
 		b.receiver.Down(true)
 	}
 }
 
-// laneBeats is called with the number of each heartbeat of our own that a lane brings: it is a proof of the whole
-// way, if it was sent after the last failure. Awake: we have listened all the time since the one before.
-func (b *bus) laneBeats(l *lane, n uint64, awake bool) {
-	b.telling.Lock()
-	defer b.telling.Unlock()
+// shardHeartbeat handles a heartbeat of this instance that came back through the shard. If the shard was down, and
+// the heartbeat was sent after the failure, the shard is up again. awake is false if this instance's listener was
+// held up since the previous heartbeat. Then heartbeats that are missing prove nothing about the peers.
+func (b *bus) shardHeartbeat(s *shard, n uint64, awake bool) {
+	b.notifying.Lock()
+	defer b.notifying.Unlock()
 	switch {
-	case l.up && !awake:
-		b.excusePeers()
-	case l.up:
-		switch suspect, compare := b.missPeers(); {
+	case s.up && !awake:
+		b.resetPeers()
+	case s.up:
+		switch suspect, compare := b.checkPeers(); {
 		case suspect:
 			b.receiver.Suspect()
 		case compare:
 			b.receiver.Compare()
 		}
-	case n >= l.proof:
-		l.up = true
-		b.lame--
-		b.excusePeers()
-		if b.lame == 0 {
+	case n >= s.proof:
+		s.up = true
+		b.shardsDown--
+		b.resetPeers()
+		if b.shardsDown == 0 {
 			b.receiver.Down(false)
 		} else {
 			b.receiver.Suspect()
@@ -154,11 +159,12 @@ func (b *bus) laneBeats(l *lane, n uint64, awake bool) {
 	}
 }
 
-// suspect says that a lane which is up may have lost something.
-func (b *bus) suspect(l *lane) {
-	b.telling.Lock()
-	defer b.telling.Unlock()
-	if l.up {
+// suspect calls Receiver.Suspect, because the shard may have lost messages. While the shard is down it does nothing:
+// Suspect follows when the shard is up again.
+func (b *bus) suspect(s *shard) {
+	b.notifying.Lock()
+	defer b.notifying.Unlock()
+	if s.up {
 		b.receiver.Suspect()
 	}
 }

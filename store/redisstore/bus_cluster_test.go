@@ -7,27 +7,29 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
 
-// manyTopics are enough to have some in each partition.
+// manyTopics returns enough topics to have some in each partition.
 func manyTopics(t *testing.T, b *bus) (topics []string) {
 	t.Helper()
-	lanes := map[*lane]bool{}
+	shards := map[*shard]bool{}
 	for i := range 100 {
 		topics = append(topics, fmt.Sprint("room:", i))
-		lanes[b.laneOf(topics[i])] = true
+		shards[b.shardOf(topics[i])] = true
 	}
-	if len(lanes) != len(busTags) {
-		t.Fatalf("%d partitions have topics", len(lanes))
+	if len(shards) != len(busTags) {
+		t.Fatalf("%d partitions have topics", len(shards))
 	}
 	return topics
 }
 
-// clusterEnds are two instances on a cluster of their own, both listening to all topics.
-func clusterEnds(t *testing.T) (cluster *loopback.RedisCluster, topics []string, near, far *storetest.BusEnd) {
+// twoClusterInstances starts two instances on a cluster of their own. Both subscribe to all topics.
+func twoClusterInstances(t *testing.T) (cluster *loopback.RedisCluster, topics []string, near, far *storetest.BusEnd) {
 	t.Helper()
+	enginetest.Need(t, "Redis")
 	cluster, err := loopback.StartRedisCluster(t.Context(), t.TempDir(), 3)
 	if err != nil {
 		t.Fatal(err)
@@ -43,14 +45,15 @@ func clusterEnds(t *testing.T) (cluster *loopback.RedisCluster, topics []string,
 	return cluster, topics, near, far
 }
 
-// TestBusClusterNode kills one node of a cluster and brings it back.
+// TestBusClusterNode kills one node of a cluster and restarts it. Two instances notice that the bus is down, and that
+// it is up again. Messages published meanwhile arrive.
 func TestBusClusterNode(t *testing.T) {
 	t.Parallel()
-	cluster, topics, near, far := clusterEnds(t)
+	cluster, topics, near, far := twoClusterInstances(t)
 	node := cluster.Nodes()[1]
 	node.Kill()
-	soon(t, near, "near down", isDown(near))
-	soon(t, far, "far down", isDown(far))
+	wantSoon(t, near, "near down", isDown(near))
+	wantSoon(t, far, "far down", isDown(far))
 	for _, topic := range topics {
 		near.Say(topic, "kept")
 	}
@@ -64,10 +67,11 @@ func TestBusClusterNode(t *testing.T) {
 	}
 }
 
-// TestBusSlotMoves gives a partition's slot to another node: both ends follow, and know that something may be lost.
+// TestBusSlotMoves moves a partition's slot to another cluster node. Both instances subscribe there, and their
+// receivers learn that messages may be lost.
 func TestBusSlotMoves(t *testing.T) {
 	t.Parallel()
-	cluster, topics, near, far := clusterEnds(t)
+	cluster, topics, near, far := twoClusterInstances(t)
 	ctx := t.Context()
 	var nodes []*redis.Client
 	for _, server := range cluster.Nodes() {
@@ -75,19 +79,19 @@ func TestBusSlotMoves(t *testing.T) {
 		defer node.Close()
 		nodes = append(nodes, node)
 	}
-	slot := nodes[0].ClusterKeySlot(ctx, "hb:{"+busTags[0]+"}").Val() // the first node's
+	slot := nodes[0].ClusterKeySlot(ctx, "hb:{"+busTags[0]+"}").Val() // the first node owns it
 	id, err := nodes[2].Do(ctx, "cluster", "myid").Text()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The new owner first: so no node ever believes that nobody has it.
+	// The new owner is told first, so no node ever believes that the slot has no owner.
 	for _, node := range []*redis.Client{nodes[2], nodes[0], nodes[1]} {
 		if err := node.Do(ctx, "cluster", "setslot", strconv.FormatInt(slot, 10), "node", id).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	near.Until("near's suspicion", isUp(near))
-	far.Until("far's suspicion", isUp(far))
+	near.Until("near suspects", isUp(near))
+	far.Until("far suspects", isUp(far))
 	for _, topic := range topics {
 		near.Say(topic, "after")
 		far.Say(topic, "after")

@@ -11,23 +11,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lineDials is how many connections a line has: one to publish, one that listens.
-const lineDials = 2
+// linkDials is the number of connections of a link: one publishes, one listens.
+const linkDials = 2
 
-var errSpent = errors.New("a line does not dial again: it is replaced")
+var errNoRedial = errors.New("a link does not redial: it is replaced")
 
-// dial opens a new line to the master of the lane.
-func (l *lane) dial(ctx context.Context) (*line, error) {
+// dial opens a new link to the shard's master.
+func (s *shard) dial(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*busTimeout)
 	defer cancel()
-	node, err := l.node(ctx)
+	node, err := s.node(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find the master: %w", err)
 	}
 	options := *node.Options()
-	dialer := &lineDialer{dial: options.Dialer}
+	dialer := &linkDialer{dial: options.Dialer}
 	options.Dialer = dialer.Dial
-	options.Protocol = 2 // pushed messages are no concern of a RESP3 push processor
+	options.Protocol = 2 // with RESP3, the driver's push processor would take the messages
 	options.PoolSize, options.MinIdleConns, options.PipelinePoolSize = 1, 0, -1
 	options.MaxRetries, options.DialerRetries = -1, 1
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = busTimeout, busTimeout, busTimeout
@@ -43,14 +43,14 @@ func (l *lane) dial(ctx context.Context) (*line, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connect: %w", err), sub.Close(), client.Close())
 	}
-	return &line{lane: l, dialer: dialer, client: client, sub: sub, began: time.Now(), beatNow: make(chan struct{}, 1)}, nil
+	return &link{shard: s, dialer: dialer, client: client, sub: sub, began: time.Now(), heartbeatNow: make(chan struct{}, 1)}, nil
 }
 
-// node is the client of the lane's master, whose options say how to reach it.
-func (l *lane) node(ctx context.Context) (*redis.Client, error) {
-	switch c := l.bus.client.(type) {
+// node returns the client of the shard's master. The link is opened with that client's options.
+func (s *shard) node(ctx context.Context) (*redis.Client, error) {
+	switch c := s.bus.client.(type) {
 	case *redis.ClusterClient:
-		return c.MasterForKey(ctx, l.beat)
+		return c.MasterForKey(ctx, s.heartbeat)
 	case *redis.Client:
 		return c, nil
 	default:
@@ -58,23 +58,24 @@ func (l *lane) node(ctx context.Context) (*redis.Client, error) {
 	}
 }
 
-// lineDialer dials for one line, and no more. The library would connect and subscribe again by itself, and tell nobody.
-type lineDialer struct {
+// linkDialer dials the two connections of one link, and refuses every further dial. Otherwise the Redis driver would
+// reconnect and subscribe again by itself, and lost messages would go unnoticed.
+type linkDialer struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	mu    sync.Mutex // guards the following
+	mu    sync.Mutex // guards the fields below
 	count int
-	to    net.Addr // where the last connection led
+	to    net.Addr // server address of the last connection
 }
 
-// Dial is for redis.Options.
-func (d *lineDialer) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// Dial implements the Dialer of redis.Options.
+func (d *linkDialer) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	d.count++
-	spent := d.count > lineDials
+	exhausted := d.count > linkDials
 	d.mu.Unlock()
-	if spent {
-		return nil, errSpent
+	if exhausted {
+		return nil, errNoRedial
 	}
 	conn, err := d.dial(ctx, network, addr)
 	if err != nil {
@@ -86,16 +87,16 @@ func (d *lineDialer) Dial(ctx context.Context, network, addr string) (net.Conn, 
 	return conn, nil
 }
 
-// astray tells whether a new connection would lead elsewhere: sentinels have named another master, although the old
-// one still answers here.
-func (d *lineDialer) astray(ctx context.Context) bool {
+// masterMoved opens a connection and reports whether it leads to another address than the link's. That happens when
+// the sentinels have named a new master while the old one still answers.
+func (d *linkDialer) masterMoved(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	conn, err := d.dial(ctx, "tcp", "")
 	if err != nil {
-		return false // the master's heart tells
+		return false // a master that is gone is noticed in another way: no heartbeats come back through it
 	}
-	defer conn.Close() //nolint:errcheck // nothing was said
+	defer conn.Close() //nolint:errcheck // nothing was written
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return conn.RemoteAddr().String() != d.to.String()

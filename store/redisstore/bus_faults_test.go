@@ -13,15 +13,18 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/hub"
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
 
-// noticedWithin is how soon an end knows that it hears nothing. Three heartbeats, and what a busy machine takes.
+// noticedWithin is the longest that an instance may take to notice that it receives nothing: three heartbeats, and a
+// margin for a busy machine.
 const noticedWithin = 6 * time.Second
 
-// twoEnds are two instances on a server of their own; the near one reaches it through a proxy.
-func twoEnds(t *testing.T) (server *loopback.Redis, proxy *loopback.Proxy, near, far *storetest.BusEnd) {
+// twoInstances starts two instances of the bus on a Redis of their own. near reaches Redis through a proxy, far
+// directly.
+func twoInstances(t *testing.T) (server *loopback.Redis, proxy *loopback.Proxy, near, far *storetest.BusEnd) {
 	t.Helper()
 	server = storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
@@ -38,8 +41,8 @@ func twoEnds(t *testing.T) (server *loopback.Redis, proxy *loopback.Proxy, near,
 	return server, proxy, near, far
 }
 
-// soon waits for an end to notice.
-func soon(t *testing.T, end *storetest.BusEnd, what string, met func() bool) {
+// wantSoon waits for a condition, and fails the test if it takes longer than noticedWithin.
+func wantSoon(t *testing.T, end *storetest.BusEnd, what string, met func() bool) {
 	t.Helper()
 	began := time.Now()
 	end.Until(what, met)
@@ -50,7 +53,7 @@ func soon(t *testing.T, end *storetest.BusEnd, what string, met func() bool) {
 	}
 }
 
-// await polls for what no event tells.
+// await polls until a condition holds, and fails the test after ten seconds.
 func await(t *testing.T, what string, met func() bool) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)
@@ -60,13 +63,13 @@ func await(t *testing.T, what string, met func() bool) {
 		select {
 		case <-poll.C:
 		case <-deadline:
-			t.Fatalf("not in time: %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }
 
-// sayMany says kept texts and gives them as they must come.
-func sayMany(end *storetest.BusEnd, topic, prefix string, count int) (texts []string) {
+// publishMany publishes texts with rank hub.Kept, and returns them in the order in which they must arrive.
+func publishMany(end *storetest.BusEnd, topic, prefix string, count int) (texts []string) {
 	for i := range count {
 		texts = append(texts, fmt.Sprint(prefix, i))
 		end.Say(topic, texts[i])
@@ -74,7 +77,7 @@ func sayMany(end *storetest.BusEnd, topic, prefix string, count int) (texts []st
 	return texts
 }
 
-// wantKept waits until the texts have come, and looks whether they came once each and in order.
+// wantKept waits until the texts have arrived, and checks that each came once and in order.
 func wantKept(t *testing.T, end *storetest.BusEnd, topic string, texts []string) {
 	t.Helper()
 	var got []string
@@ -83,7 +86,7 @@ func wantKept(t *testing.T, end *storetest.BusEnd, topic string, texts []string)
 		return slices.Contains(got, texts[len(texts)-1])
 	})
 	if !slices.Equal(got, texts) {
-		t.Errorf("%d kept payloads came of %d, or not in order: %q", len(got), len(texts), got)
+		t.Errorf("received %d of %d kept payloads, or out of order: %q", len(got), len(texts), got)
 	}
 }
 
@@ -92,31 +95,33 @@ func isUp(end *storetest.BusEnd) func() bool {
 	return func() bool { return !end.IsDown && end.Suspects > 0 }
 }
 
-// TestBusHalfOpen has the connections of one instance swallow everything, and heals them.
+// TestBusHalfOpen makes the connections of one instance swallow all bytes, and then restores them. That instance
+// learns that its bus is down, and the other that a peer is silent. Afterwards all kept messages arrive.
 func TestBusHalfOpen(t *testing.T) {
 	t.Parallel()
-	_, proxy, near, far := twoEnds(t)
+	_, proxy, near, far := twoInstances(t)
 	proxy.Swallow(true)
-	soon(t, near, "down", isDown(near))
-	texts := sayMany(near, "room", "kept ", 3)
+	wantSoon(t, near, "down", isDown(near))
+	texts := publishMany(near, "room", "kept ", 3)
 	for i := range 5 {
 		near.Publish("room", fmt.Appendf(nil, "ranked %d", i+1), hub.Rank(i+1))
 	}
-	soon(t, far, "a peer's heart not heard", func() bool { return far.Suspects > 0 })
-	far.Until("comparing again and again", func() bool { return far.Compares >= 2 })
+	wantSoon(t, far, "the peer's heartbeats missed", func() bool { return far.Suspects > 0 })
+	far.Until("repeated comparisons", func() bool { return far.Compares >= 2 })
 	proxy.Swallow(false)
-	soon(t, near, "up again", isUp(near))
+	wantSoon(t, near, "up again", isUp(near))
 	wantKept(t, far, "room", texts)
 	far.Until("the highest rank", func() bool { return slices.Contains(far.Of("room"), "ranked 5") })
-	far.Until("one suspicion", func() bool { return far.Suspects == 1 && !far.IsDown })
+	far.Until("one Suspect", func() bool { return far.Suspects == 1 && !far.IsDown })
 	near.Say("room", "after")
 	far.Say("room", "after")
 	wantKept(t, far, "room", []string{"after"})
 	wantKept(t, near, "room", []string{"after"})
 }
 
-// TestBusDeafConnection has only the listening connection swallow everything: all that is published arrives.
-func TestBusDeafConnection(t *testing.T) {
+// TestBusListeningConnectionSilent makes only the connection on which an instance listens swallow all bytes. Messages
+// that this instance publishes still arrive at the other.
+func TestBusListeningConnectionSilent(t *testing.T) {
 	t.Parallel()
 	server := storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
@@ -127,7 +132,7 @@ func TestBusDeafConnection(t *testing.T) {
 	var dials atomic.Int32
 	client := redis.NewClient(&redis.Options{Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		to := server.Addr()
-		if dials.Add(1)%lineDials == 1 { // a line's first
+		if dials.Add(1)%linkDials == 1 { // the first connection of a link
 			to = proxy.Addr()
 		}
 		return new(net.Dialer).DialContext(ctx, network, to)
@@ -141,47 +146,48 @@ func TestBusDeafConnection(t *testing.T) {
 	proxy.Swallow(true)
 	near.Say("room", "goes out")
 	wantKept(t, far, "room", []string{"goes out"})
-	soon(t, near, "down", isDown(near))
+	wantSoon(t, near, "down", isDown(near))
 	proxy.Swallow(false)
-	soon(t, near, "up again", isUp(near))
+	wantSoon(t, near, "up again", isUp(near))
 	far.Say("room", "after")
 	wantKept(t, near, "room", []string{"after"})
 }
 
-// TestBusHeldUp: a receiver that takes its time is not taken for the silence of Redis or of a peer.
-func TestBusHeldUp(t *testing.T) {
+// TestBusSlowReceiver blocks a receiver for several heartbeats. Neither Redis nor the peer may be taken for silent.
+func TestBusSlowReceiver(t *testing.T) {
 	t.Parallel()
-	_, _, near, far := twoEnds(t)
+	_, _, near, far := twoInstances(t)
 	release := near.Hold()
 	far.Say("room", "takes its time")
-	<-time.After(silence + 2*beatEvery)
+	<-time.After(silentAfter + 2*heartbeatEvery)
 	release()
 	wantKept(t, near, "room", []string{"takes its time"})
 	far.Say("room", "after")
 	wantKept(t, near, "room", []string{"after"})
-	near.Until("no suspicion", func() bool { return !near.IsDown && near.Suspects == 0 })
+	near.Until("no Suspect", func() bool { return !near.IsDown && near.Suspects == 0 })
 }
 
-// TestBusRepliesLost: nobody knows whether what was published has gone out. It comes once.
+// TestBusRepliesLost drops the replies of Redis, so that the outcome of each publish is unknown. Each message arrives
+// once.
 func TestBusRepliesLost(t *testing.T) {
 	t.Parallel()
-	_, proxy, near, far := twoEnds(t)
+	_, proxy, near, far := twoInstances(t)
 	proxy.DropReplies(true)
-	texts := sayMany(near, "room", "kept ", 100)
-	soon(t, near, "down", isDown(near))
-	texts = append(texts, sayMany(near, "room", "more ", 100)...)
+	texts := publishMany(near, "room", "kept ", 100)
+	wantSoon(t, near, "down", isDown(near))
+	texts = append(texts, publishMany(near, "room", "more ", 100)...)
 	proxy.DropReplies(false)
-	soon(t, near, "up again", isUp(near))
+	wantSoon(t, near, "up again", isUp(near))
 	wantKept(t, far, "room", texts)
 }
 
 func TestBusCut(t *testing.T) {
 	t.Parallel()
-	_, proxy, near, far := twoEnds(t)
+	_, proxy, near, far := twoInstances(t)
 	for range 5 {
 		proxy.Cut()
 		near.Until("up again", isUp(near))
-		texts := sayMany(near, "room", "kept ", 10)
+		texts := publishMany(near, "room", "kept ", 10)
 		wantKept(t, far, "room", texts)
 		far.Say("room", "after")
 		wantKept(t, near, "room", []string{"after"})
@@ -190,63 +196,65 @@ func TestBusCut(t *testing.T) {
 	}
 }
 
-// TestBusPaused stops Redis for ten seconds.
+// TestBusPaused stops Redis for ten seconds. Both instances learn that the bus is down, and kept messages arrive
+// later.
 func TestBusPaused(t *testing.T) {
 	t.Parallel()
-	server, _, near, far := twoEnds(t)
+	server, _, near, far := twoInstances(t)
 	server.Pause()
 	resume := time.After(10 * time.Second)
-	nears, fars := sayMany(near, "room", "near ", 50), sayMany(far, "room", "far ", 50)
-	soon(t, near, "near down", isDown(near))
-	soon(t, far, "far down", isDown(far))
-	nears = append(nears, sayMany(near, "room", "near later ", 50)...)
-	fars = append(fars, sayMany(far, "room", "far later ", 50)...)
+	nears, fars := publishMany(near, "room", "near ", 50), publishMany(far, "room", "far ", 50)
+	wantSoon(t, near, "near down", isDown(near))
+	wantSoon(t, far, "far down", isDown(far))
+	nears = append(nears, publishMany(near, "room", "near later ", 50)...)
+	fars = append(fars, publishMany(far, "room", "far later ", 50)...)
 	<-resume
 	server.Resume()
-	soon(t, near, "near up", isUp(near))
-	soon(t, far, "far up", isUp(far))
+	wantSoon(t, near, "near up", isUp(near))
+	wantSoon(t, far, "far up", isUp(far))
 	wantKept(t, far, "room", nears)
 	wantKept(t, near, "room", fars)
 }
 
 func TestBusKilled(t *testing.T) {
 	t.Parallel()
-	server, _, near, far := twoEnds(t)
+	server, _, near, far := twoInstances(t)
 	server.Kill()
-	soon(t, near, "near down", isDown(near))
-	soon(t, far, "far down", isDown(far))
-	nears, fars := sayMany(near, "room", "near ", 50), sayMany(far, "room", "far ", 50)
+	wantSoon(t, near, "near down", isDown(near))
+	wantSoon(t, far, "far down", isDown(far))
+	nears, fars := publishMany(near, "room", "near ", 50), publishMany(far, "room", "far ", 50)
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, near, "near up", isUp(near))
-	soon(t, far, "far up", isUp(far))
+	wantSoon(t, near, "near up", isUp(near))
+	wantSoon(t, far, "far up", isUp(far))
 	wantKept(t, far, "room", nears)
 	wantKept(t, near, "room", fars)
 }
 
-// TestBusDemoted: a master becomes a replica without anybody's hanging up.
+// TestBusDemoted turns the Redis master into a replica without closing any connection. Both instances learn that the
+// bus is down, until the server is a master again.
 func TestBusDemoted(t *testing.T) {
 	t.Parallel()
-	server, _, near, far := twoEnds(t)
+	server, _, near, far := twoInstances(t)
 	other := storetest.Redis(t)
 	client := dial(t, server.URL())
 	host, port := "127.0.0.1", other.Addr()[len("127.0.0.1:"):]
 	if err := client.Do(t.Context(), "replicaof", host, port).Err(); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, near, "near down", isDown(near))
-	soon(t, far, "far down", isDown(far))
+	wantSoon(t, near, "near down", isDown(near))
+	wantSoon(t, far, "far down", isDown(far))
 	if err := client.Do(t.Context(), "replicaof", "no", "one").Err(); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, near, "near up", isUp(near))
-	soon(t, far, "far up", isUp(far))
+	wantSoon(t, near, "near up", isUp(near))
+	wantSoon(t, far, "far up", isUp(far))
 	near.Say("room", "after")
 	wantKept(t, far, "room", []string{"after"})
 }
 
-// TestBusGoodbye: a peer that ends in good order arouses no suspicion.
+// TestBusGoodbye shuts down one instance properly. The receiver of the other instance must get no Suspect.
 func TestBusGoodbye(t *testing.T) {
 	t.Parallel()
 	url := storetest.SharedRedis(t).URL()
@@ -255,43 +263,45 @@ func TestBusGoodbye(t *testing.T) {
 	leaver := openBus(t, url)
 	ctx, leave := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- leaver.Run(ctx, newEar()) }()
+	go func() { ended <- leaver.Run(ctx, newCountingReceiver()) }()
 	known := func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		_, ok := b.peers[leaver.id]
 		return ok
 	}
-	await(t, "the other", known)
+	await(t, "the peer is known", known)
 	stays.Forget()
 	leave()
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	await(t, "its goodbye", func() bool { return !known() })
-	stays.Until("no suspicion", func() bool { return stays.Suspects == 0 })
+	await(t, "the peer is forgotten", func() bool { return !known() })
+	stays.Until("no Suspect", func() bool { return stays.Suspects == 0 })
 }
 
-// TestBusConfesses: who cannot keep what he should says so.
-func TestBusConfesses(t *testing.T) {
+// TestBusReportsItsLoss overflows the send queue of one instance with kept messages. The receivers of the other
+// instances are told with Suspect.
+func TestBusReportsItsLoss(t *testing.T) {
 	t.Parallel()
 	url := storetest.SharedRedis(t).URL()
 	a := openBus(t, url)
-	a.lanes[0].outbox.limit = load{16, 1 << 20}
-	a.lanes[0].outbox.tidyAt = load{4, 1 << 20}
+	a.shards[0].queue.limit = queueSize{16, 1 << 20}
+	a.shards[0].queue.compactAt = queueSize{4, 1 << 20}
 	near, far := storetest.RunBus(t, a), storetest.RunBus(t, openBus(t, url))
 	far.Forget()
-	sayMany(near, "room", "too many ", 2000)
+	publishMany(near, "room", "too many ", 2000)
 	far.Until("Suspect", func() bool { return far.Suspects > 0 })
 }
 
-// TestBusSentinelFailover kills the master.
+// TestBusSentinelFailover kills the Redis master. The bus goes down, and comes up on the new master with all
+// subscriptions.
 func TestBusSentinelFailover(t *testing.T) {
 	t.Parallel()
-	sentinel, near, far := sentinelEnds(t)
+	sentinel, near, far := twoSentinelInstances(t)
 	sentinel.Master().Kill()
-	soon(t, near, "near down", isDown(near))
-	soon(t, far, "far down", isDown(far))
+	wantSoon(t, near, "near down", isDown(near))
+	wantSoon(t, far, "far down", isDown(far))
 	near.Until("near up", isUp(near))
 	far.Until("far up", isUp(far))
 	near.Say("room", "after")
@@ -302,10 +312,11 @@ func TestBusSentinelFailover(t *testing.T) {
 	}
 }
 
-// TestBusMasterElsewhere: the sentinels name another master, and the old one goes on to answer.
+// TestBusMasterElsewhere makes the sentinels name another master while the old one still answers. The bus must move
+// to the new one.
 func TestBusMasterElsewhere(t *testing.T) {
 	t.Parallel()
-	sentinel, near, far := sentinelEnds(t)
+	sentinel, near, far := twoSentinelInstances(t)
 	other := storetest.Redis(t)
 	target, err := parse(sentinel.URL())
 	if err != nil {
@@ -331,8 +342,9 @@ func TestBusMasterElsewhere(t *testing.T) {
 	}
 }
 
-func sentinelEnds(t *testing.T) (sentinel *loopback.Sentinel, near, far *storetest.BusEnd) {
+func twoSentinelInstances(t *testing.T) (sentinel *loopback.Sentinel, near, far *storetest.BusEnd) {
 	t.Helper()
+	enginetest.Need(t, "Redis")
 	sentinel, err := loopback.StartSentinel(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)

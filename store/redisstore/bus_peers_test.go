@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// TestSilentPeer: everything is suspected at once and every half minute, what is in sequence is compared in between,
-// and after two minutes once more everything, for the last time. One who is heard again begins anew.
+// TestSilentPeer checks when calls are due because another instance is silent: Suspect at once and every half minute,
+// Compare in between, and a last Suspect after two minutes. A peer that is heard again starts anew.
 func TestSilentPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bus{peers: map[uint64]peer{}}
 		b.heardPeer(1)
 		var suspects, compares int
-		look := func(d time.Duration) {
+		check := func(d time.Duration) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Second) {
-				suspect, compare := b.missPeers()
+				suspect, compare := b.checkPeers()
 				if suspect {
 					suspects++
 				}
@@ -30,23 +30,23 @@ func TestSilentPeer(t *testing.T) {
 				t.Errorf("%s: %d times suspected, %d compared; want %d and %d", what, suspects, compares, s, c)
 			}
 		}
-		look(silence)
+		check(silentAfter)
 		want("not silent yet", 0, 0)
-		look(2 * time.Second)
+		check(2 * time.Second)
 		want("silent", 1, 0)
-		look(25 * time.Second)
+		check(25 * time.Second)
 		want("for a while", 1, 6)
-		look(30 * time.Second)
+		check(30 * time.Second)
 		want("for longer", 2, 13)
 		b.heardPeer(1)
-		look(silence)
+		check(silentAfter)
 		want("heard again", 2, 13)
-		look(mournFor)
+		check(silentPeerLimit)
 		want("lost for good", 7, 40)
-		look(time.Hour)
+		check(time.Hour)
 		want("forgotten", 7, 40)
 		if len(b.peers) > 0 {
-			t.Error("it is remembered for ever")
+			t.Error("the peer is never forgotten")
 		}
 	})
 }

@@ -8,84 +8,84 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// What a heartbeat says.
+// Payloads of a heartbeat.
 const (
-	alive   = "."
-	sorry   = "!" // something that should have come was lost
-	goodbye = "x" // the heart will not be heard again, and nothing is lost
+	heartbeatAlive   = "."
+	heartbeatLost    = "!" // this instance has dropped messages of rank hub.Kept; the receivers call Receiver.Suspect
+	heartbeatGoodbye = "x" // this instance stops and has sent everything
 )
 
-// publish sends what is in the outbox, and heartbeats, until ctx is done. When the whole bus ends (then done is over,
-// too) it sends the rest.
-func (n *line) publish(ctx, whole context.Context) error {
-	ticker := time.NewTicker(beatEvery)
+// publish sends queued messages and heartbeats until ctx, the link's context, is done. If busCtx is done as well, the
+// bus stops, and publish sends the rest of the queue first.
+func (l *link) publish(ctx, busCtx context.Context) error {
+	ticker := time.NewTicker(heartbeatEvery)
 	defer ticker.Stop()
-	box := n.lane.outbox
-	grace := time.NewTimer(n.grace)
+	queue := l.shard.queue
+	grace := time.NewTimer(l.grace)
 	defer grace.Stop()
-	var wake <-chan struct{} // nil: not yet
+	var wake <-chan struct{} // nil during the grace period
 	for {
-		beat := ""
+		heartbeat := ""
 		select {
 		case <-ctx.Done():
-			if whole.Err() != nil {
-				return n.farewell()
+			if busCtx.Err() != nil {
+				return l.sendRest()
 			}
 			return nil
 		case <-grace.C:
-			wake = box.wake
-			box.ring()
+			wake = queue.wake
+			queue.notify()
 			continue
 		case <-wake:
-		case <-n.beatNow:
-			beat = alive
+		case <-l.heartbeatNow:
+			heartbeat = heartbeatAlive
 		case <-ticker.C:
-			beat = alive
+			heartbeat = heartbeatAlive
 		}
-		var parcels []parcel
+		var messages []busMessage
 		if wake != nil {
-			parcels = box.take()
+			messages = queue.take()
 		}
-		if err := n.send(parcels, beat); err != nil {
+		if err := l.send(messages, heartbeat); err != nil {
 			return err
 		}
 	}
 }
 
-// farewell sends what is left, if that goes fast.
-func (n *line) farewell() error {
-	box := n.lane.outbox
-	for end := time.Now().Add(busTimeout); !box.empty() && time.Now().Before(end); {
-		if err := n.send(box.take(), alive); err != nil {
+// sendRest sends the rest of the queue, for at most busTimeout. If nothing remains, it sends heartbeatGoodbye.
+func (l *link) sendRest() error {
+	queue := l.shard.queue
+	for end := time.Now().Add(busTimeout); !queue.empty() && time.Now().Before(end); {
+		if err := l.send(queue.take(), heartbeatAlive); err != nil {
 			return err
 		}
 	}
-	if box.empty() {
-		return n.send(nil, goodbye)
+	if queue.empty() {
+		return l.send(nil, heartbeatGoodbye)
 	}
 	return nil
 }
 
-// send publishes parcels and a heartbeat, if any, in one round trip. What did not arrive for certain goes back: from
-// the first failure on, so that the order stays.
-func (n *line) send(parcels []parcel, beat string) error {
-	if len(parcels) == 0 && beat == "" {
+// send publishes messages and a heartbeat, if any, in one round trip. If a message fails, it and all later ones go
+// back to the front of the queue, so that the order stays.
+func (l *link) send(messages []busMessage, heartbeat string) error {
+	if len(messages) == 0 && heartbeat == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), busTimeout)
 	defer cancel()
-	l := n.lane
-	pipe := n.client.Pipeline()
-	for _, p := range parcels {
-		n.put(ctx, pipe, l.channel(p.topic), p)
+	s := l.shard
+	pipe := l.client.Pipeline()
+	for _, m := range messages {
+		l.put(ctx, pipe, s.channel(m.topic), m)
 	}
 	var role *redis.Cmd
-	if beat != "" {
-		if beat == alive && l.outbox.confess() {
-			beat = sorry
+	if heartbeat != "" {
+		if heartbeat == heartbeatAlive && s.queue.takeLost() {
+			heartbeat = heartbeatLost
 		}
-		n.put(ctx, pipe, l.beat, newParcel("", []byte(beat), 0))
-		if !l.bus.sharded() {
+		l.put(ctx, pipe, s.heartbeat, newBusMessage("", []byte(heartbeat), 0))
+		if !s.bus.sharded() {
 			role = pipe.Do(ctx, "role")
 		}
 	}
@@ -95,15 +95,15 @@ func (n *line) send(parcels []parcel, beat string) error {
 	}
 	failed, err := firstError(cmds)
 	if err == nil && role != nil && replica(role) {
-		failed, err = 0, errDemoted // somebody may have got them all the same
+		failed, err = 0, errDemoted // all messages go back to the queue, although they may have been delivered
 	}
 	if err == nil {
 		return nil
 	}
-	if beat == sorry {
-		l.outbox.unheard()
+	if heartbeat == heartbeatLost {
+		s.queue.setLost()
 	}
-	n.unsent(parcels[min(failed, len(parcels)):], err)
+	l.requeue(messages[min(failed, len(messages)):], err)
 	return err
 }
 
@@ -116,31 +116,32 @@ func firstError(cmds []redis.Cmder) (index int, err error) {
 	return 0, nil
 }
 
-// put adds one PUBLISH. A parcel keeps the number it has.
-func (n *line) put(ctx context.Context, pipe redis.Pipeliner, channel string, p parcel) {
-	if p.number() == 0 {
-		p.address(n.lane.bus.id, n.lane.numbered.Add(1))
+// put adds one PUBLISH to the pipeline. A message that has a number from an earlier try keeps it.
+func (l *link) put(ctx context.Context, pipe redis.Pipeliner, channel string, m busMessage) {
+	if m.number() == 0 {
+		m.setHeader(l.shard.bus.id, l.shard.numbered.Add(1))
 	}
-	if n.lane.bus.sharded() {
-		pipe.SPublish(ctx, channel, p.bytes)
+	if l.shard.bus.sharded() {
+		pipe.SPublish(ctx, channel, m.bytes)
 	} else {
-		pipe.Publish(ctx, channel, p.bytes)
+		pipe.Publish(ctx, channel, m.bytes)
 	}
 }
 
-// unsent keeps what failed. If Redis has refused it, it has not been published, and may be overtaken by what it
-// accepted behind it: it gets another number.
-func (n *line) unsent(parcels []parcel, err error) {
+// requeue puts failed messages back into the queue. A message that Redis refused was not published, but later
+// messages of the round trip may have been. With its old number, receivers would drop it as a repeat, so it gets a
+// new one.
+func (l *link) requeue(messages []busMessage, err error) {
 	var refusal redis.Error
 	if errors.As(err, &refusal) {
-		for _, p := range parcels {
-			p.address(n.lane.bus.id, 0)
+		for _, m := range messages {
+			m.setHeader(l.shard.bus.id, 0)
 		}
 	}
-	n.lane.outbox.back(parcels)
+	l.shard.queue.putBack(messages)
 }
 
-// replica tells whether the server says that it is no master. One that may not be asked is believed.
+// replica reports whether the server says that it is a replica. A server that does not allow ROLE counts as a master.
 func replica(role *redis.Cmd) bool {
 	answer, err := role.Slice()
 	return err == nil && len(answer) > 0 && answer[0] == "slave"

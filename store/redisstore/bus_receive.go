@@ -9,99 +9,101 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// remember is how long after its last parcel a publisher may send one again.
-const remember = 10 * time.Minute
+// rememberFor is how long the last number of a publisher is remembered, so that a repeated message is recognised.
+const rememberFor = 10 * time.Minute
 
-// listen reads until the connection is closed.
-func (n *line) listen(ctx context.Context) error {
+// listen handles what Redis sends until the connection is closed.
+func (l *link) listen(ctx context.Context) error {
 	for {
-		what, err := n.sub.Receive(ctx)
+		what, err := l.sub.Receive(ctx)
 		if err != nil {
 			return err
 		}
 		switch what := what.(type) {
 		case *redis.Message:
-			n.receive(what)
+			l.receive(what)
 		case *redis.Subscription:
-			if err := n.confirmed(what); err != nil {
+			if err := l.confirmed(what); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// confirmed takes the answer to a subscription, and the server's word that one has ended.
-func (n *line) confirmed(s *redis.Subscription) error {
-	n.hear()
-	l := n.lane
-	ended := strings.HasSuffix(s.Kind, "unsubscribe")
+// confirmed handles the reply to a subscription, and the server's message that a subscription has ended.
+func (l *link) confirmed(sub *redis.Subscription) error {
+	l.markHeard()
+	s := l.shard
+	ended := strings.HasSuffix(sub.Kind, "unsubscribe")
 	switch {
-	case ended && s.Channel == l.beat:
-		return errMoved // we never ask for that
+	case ended && sub.Channel == s.heartbeat:
+		return errMoved // the bus never unsubscribes from its heartbeats, so Redis ended the subscription
 	case ended:
-	case s.Channel == l.beat:
-		n.askForBeat()
-	case l.wants.answered(l.topic(s.Channel)):
-		l.bus.suspect(l)
+	case sub.Channel == s.heartbeat:
+		l.requestHeartbeat()
+	case s.subscriptions.confirmed(s.topic(sub.Channel)):
+		s.bus.suspect(s)
 	}
 	return nil
 }
 
-func (n *line) askForBeat() {
+func (l *link) requestHeartbeat() {
 	select {
-	case n.beatNow <- struct{}{}:
+	case l.heartbeatNow <- struct{}{}:
 	default:
 	}
 }
 
-// receive gives a payload to the receiver, unless it is our own or came already.
-func (n *line) receive(m *redis.Message) {
-	l := n.lane
-	from, number, ok := openParcel(m.Payload)
+// receive handles a heartbeat, or passes a message's payload to the receiver. Messages that this instance published,
+// and repeats, are skipped.
+func (l *link) receive(msg *redis.Message) {
+	s := l.shard
+	from, number, ok := parseHeader(msg.Payload)
 	if !ok {
-		l.bus.o.log.Warn("bus payload dropped: it is not ours", "channel", m.Channel)
+		s.bus.o.log.Warn("bus payload dropped: no header of an instance", "channel", msg.Channel)
 		return
 	}
-	own := from == l.bus.id
+	own := from == s.bus.id
 	switch {
-	case m.Channel == l.beat && own:
-		n.hear()
-		// Who was held up has not heard the peers either.
-		awake := time.Since(n.beaten) < 2*beatEvery
-		n.beaten = time.Now()
-		l.bus.laneBeats(l, number, awake)
-		maps.DeleteFunc(l.seen, func(_ uint64, t trace) bool { return time.Since(t.at) > remember })
-	case m.Channel == l.beat:
-		n.peerBeats(from, m.Payload[parcelHeader:])
-	case !own && n.isNew(from, number):
-		n.turns.Add(1)
-		l.bus.receiver.Receive(l.topic(m.Channel), []byte(m.Payload[parcelHeader:]))
-		n.turns.Add(1)
+	case msg.Channel == s.heartbeat && own:
+		l.markHeard()
+		// A listener that was held up has not received the peers' heartbeats either.
+		awake := time.Since(l.lastOwnHeartbeat) < 2*heartbeatEvery
+		l.lastOwnHeartbeat = time.Now()
+		s.bus.shardHeartbeat(s, number, awake)
+		maps.DeleteFunc(s.seen, func(_ uint64, t publisherState) bool { return time.Since(t.at) > rememberFor })
+	case msg.Channel == s.heartbeat:
+		l.peerHeartbeat(from, msg.Payload[headerLen:])
+	case !own && l.isNew(from, number):
+		l.deliveries.Add(1)
+		s.bus.receiver.Receive(s.topic(msg.Channel), []byte(msg.Payload[headerLen:]))
+		l.deliveries.Add(1)
 	}
 }
 
-// isNew tells whether a peer's parcel has not come yet. Heartbeats overtake parcels, so they do not count.
-func (n *line) isNew(from, number uint64) bool {
-	l := n.lane
-	last, known := l.seen[from]
+// isNew reports whether a peer's message arrives for the first time. Heartbeats must not be passed to it: they may
+// arrive before messages with lower numbers.
+func (l *link) isNew(from, number uint64) bool {
+	s := l.shard
+	last, known := s.seen[from]
 	if known && number <= last.number {
 		return false
 	}
 	if !known {
-		l.bus.heardPeer(from)
+		s.bus.heardPeer(from)
 	}
-	l.seen[from] = trace{number, time.Now()}
+	s.seen[from] = publisherState{number, time.Now()}
 	return true
 }
 
-func (n *line) peerBeats(id uint64, says string) {
-	b := n.lane.bus
-	if says == goodbye {
+func (l *link) peerHeartbeat(id uint64, says string) {
+	b := l.shard.bus
+	if says == heartbeatGoodbye {
 		b.forgetPeer(id)
 		return
 	}
 	b.heardPeer(id)
-	if says == sorry {
-		b.suspect(n.lane)
+	if says == heartbeatLost {
+		b.suspect(l.shard)
 	}
 }

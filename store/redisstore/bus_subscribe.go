@@ -5,97 +5,98 @@ import (
 	"time"
 )
 
-// lookEvery is how often a line is looked after; sentinels are asked for the master at each fourth look.
+// checkEvery is how often a link is checked. Each sentinelCheckEvery-th check asks the sentinels for the master.
 const (
-	lookEvery   = beatEvery / 2
-	asksMasters = 4
+	checkEvery         = heartbeatEvery / 2
+	sentinelCheckEvery = 4
 )
 
-// subscribe applies what is wanted, and only then has our heart heard: when it is, all that was wanted is subscribed.
-func (n *line) subscribe(ctx context.Context) error {
-	looks := time.NewTicker(lookEvery)
-	defer looks.Stop()
-	w := watch{line: n}
+// subscribe sends changes of subscriptions to Redis, and checks the link from time to time. On a new link it
+// subscribes to the heartbeats last. So when a heartbeat arrives, all topics are subscribed.
+func (l *link) subscribe(ctx context.Context) error {
+	checks := time.NewTicker(checkEvery)
+	defer checks.Stop()
+	w := linkMonitor{link: l}
 	beating := false
 	for {
-		changed, err := n.applyWants(ctx)
+		changed, err := l.applyChanges(ctx)
 		if err != nil {
 			return err
 		}
 		if !changed && !beating {
 			beating = true
-			if err := n.order(ctx, true, n.lane.beat); err != nil {
+			if err := l.sendSubscribe(ctx, true, l.shard.heartbeat); err != nil {
 				return err
 			}
 		}
 		if changed {
-			n.lane.wants.ring()
+			l.shard.subscriptions.notify()
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-n.lane.wants.wake:
-		case <-looks.C:
-			if err := w.look(ctx); err != nil {
+		case <-l.shard.subscriptions.wake:
+		case <-checks.C:
+			if err := w.check(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// applyWants writes one batch of changes, if there are any.
-func (n *line) applyWants(ctx context.Context) (changed bool, err error) {
-	subscribe, unsubscribe := n.lane.wants.next()
+// applyChanges sends the next changed subscriptions to Redis, and reports whether there were any.
+func (l *link) applyChanges(ctx context.Context) (changed bool, err error) {
+	subscribe, unsubscribe := l.shard.subscriptions.next()
 	for _, topics := range [][]string{subscribe, unsubscribe} {
 		for i, topic := range topics {
-			topics[i] = n.lane.channel(topic)
+			topics[i] = l.shard.channel(topic)
 		}
 	}
 	if len(subscribe) > 0 {
-		err = n.order(ctx, true, subscribe...)
+		err = l.sendSubscribe(ctx, true, subscribe...)
 	}
 	if err == nil && len(unsubscribe) > 0 {
-		err = n.order(ctx, false, unsubscribe...)
+		err = l.sendSubscribe(ctx, false, unsubscribe...)
 	}
 	return len(subscribe)+len(unsubscribe) > 0, err
 }
 
-// order writes one command.
-func (n *line) order(ctx context.Context, subscribe bool, channels ...string) error {
-	sharded := n.lane.bus.sharded()
+// sendSubscribe writes one command that subscribes to these channels, or unsubscribes from them.
+func (l *link) sendSubscribe(ctx context.Context, subscribe bool, channels ...string) error {
+	sharded := l.shard.bus.sharded()
 	switch {
 	case subscribe && sharded:
-		return n.sub.SSubscribe(ctx, channels...)
+		return l.sub.SSubscribe(ctx, channels...)
 	case subscribe:
-		return n.sub.Subscribe(ctx, channels...)
+		return l.sub.Subscribe(ctx, channels...)
 	case sharded:
-		return n.sub.SUnsubscribe(ctx, channels...)
+		return l.sub.SUnsubscribe(ctx, channels...)
 	default:
-		return n.sub.Unsubscribe(ctx, channels...)
+		return l.sub.Unsubscribe(ctx, channels...)
 	}
 }
 
-// watch looks after a line.
-type watch struct {
-	line  *line
-	turns uint64 // of the line, at the last look
-	looks int
+// linkMonitor checks a link.
+type linkMonitor struct {
+	link       *link
+	deliveries uint64 // value of link.deliveries at the last check
+	checks     int
 }
 
-// look gives the reason to give the line up, if there is one.
-func (w *watch) look(ctx context.Context) error {
-	n := w.line
-	// While the receiver holds us up nothing can be heard: that is no silence of Redis.
-	turns := n.turns.Load()
-	if turns%2 == 1 && turns == w.turns {
-		n.hear()
+// check returns the reason to close the link, or nil.
+func (w *linkMonitor) check(ctx context.Context) error {
+	l := w.link
+	// While the receiver handles one payload, the link cannot read. That must not count as silence of Redis.
+	deliveries := l.deliveries.Load()
+	if deliveries%2 == 1 && deliveries == w.deliveries {
+		l.markHeard()
 	}
-	w.turns = turns
-	if n.silent() > silence {
+	w.deliveries = deliveries
+	if l.silent() > silentAfter {
 		return errSilent
 	}
-	w.looks++
-	if n.lane.bus.o.sentinel && w.looks%asksMasters == 0 && n.dialer.astray(ctx) {
+	w.checks++
+	if l.shard.bus.o.sentinel && w.checks%sentinelCheckEvery == 0 && l.dialer.masterMoved(ctx) {
 		return errDemoted
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 	"hongbao/store/storetest"
 )
 
-// openBus makes an instance's end of the bus, as Open does.
+// openBus returns one instance's end of the bus, as Open does.
 func openBus(t testing.TB, url string) *bus {
 	t.Helper()
 	target, err := parse(url)
@@ -31,16 +31,18 @@ func openBus(t testing.TB, url string) *bus {
 }
 
 func TestBus(t *testing.T) {
+	t.Parallel()
 	url := storetest.Redis(t).URL()
 	storetest.TestBus(t, func(t *testing.T) (a, b hub.Bus) { return openBus(t, url), openBus(t, url) })
 }
 
 func TestBusCluster(t *testing.T) {
+	t.Parallel()
 	url := storetest.RedisCluster(t).URL()
 	storetest.TestBus(t, func(t *testing.T) (a, b hub.Bus) { return openBus(t, url), openBus(t, url) })
 }
 
-// TestBusDatabases: channels know nothing of databases, installations that share a server do.
+// TestBusDatabases checks that installations in different databases of one server do not receive each other's messages.
 func TestBusDatabases(t *testing.T) {
 	addr := storetest.SharedRedis(t).Addr()
 	zero := storetest.RunBus(t, openBus(t, "redis://"+addr+"/0"))
@@ -48,20 +50,21 @@ func TestBusDatabases(t *testing.T) {
 	another := storetest.RunBus(t, openBus(t, "redis://"+addr+"/1"))
 	zero.Subscribe("room")
 	one.Listen(another, "room")
-	zero.Until("silence", func() bool { return len(zero.Received) == 0 })
+	zero.Until("no message", func() bool { return len(zero.Received) == 0 })
 }
 
-// TestBusUpMeansSubscribed: the own heart is subscribed to last, so when it is heard, all else is subscribed.
+// TestBusUpMeansSubscribed checks that the heartbeat channel is subscribed after all topics. So a bus that is up
+// misses no topic.
 func TestBusUpMeansSubscribed(t *testing.T) {
 	server := storetest.SharedRedis(t)
-	written := &writings{}
+	written := &recordedWrites{}
 	client := redis.NewClient(&redis.Options{Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, server.Addr())
-		return spiedConn{conn, written}, err
+		return recordingConn{conn, written}, err
 	}})
 	t.Cleanup(func() { client.Close() })
 	b := newBus(client, busOptions{log: slog.New(slog.DiscardHandler)})
-	const topics = 3 * subscribeLen
+	const topics = 3 * topicsPerCommand
 	for i := range topics {
 		b.Subscribe(fmt.Sprint("many:", i))
 	}
@@ -72,37 +75,37 @@ func TestBusUpMeansSubscribed(t *testing.T) {
 	if n := strings.Count(before, "\r\nhb:0:many:"); !found || n != topics {
 		t.Errorf("%d of %d topics were subscribed before the heartbeats", n, topics)
 	}
-	if n := strings.Count(before, "subscribe"); n != topics/subscribeLen+1 {
-		t.Errorf("%d commands", n)
+	if n := strings.Count(before, "subscribe"); n != topics/topicsPerCommand+1 {
+		t.Errorf("%d subscribe commands", n)
 	}
 }
 
-// writings are what was written to connections.
-type writings struct {
+// recordedWrites holds the bytes that were written to connections.
+type recordedWrites struct {
 	mu sync.Mutex
 	strings.Builder
 }
 
-type spiedConn struct {
+type recordingConn struct {
 	net.Conn
-	to *writings
+	to *recordedWrites
 }
 
-func (c spiedConn) Write(b []byte) (int, error) {
+func (c recordingConn) Write(b []byte) (int, error) {
 	c.to.mu.Lock()
 	defer c.to.mu.Unlock()
 	c.to.Write(b)
 	return c.Conn.Write(b)
 }
 
-// BenchmarkBus carries messages from one instance to another.
+// BenchmarkBus measures how fast messages go from one instance to another.
 func BenchmarkBus(b *testing.B) {
 	for name, url := range map[string]string{"standalone": storetest.SharedRedis(b).URL(), "cluster": storetest.RedisCluster(b).URL()} {
 		b.Run(name, func(b *testing.B) {
 			from, to := openBus(b, url), openBus(b, url)
 			ctx, cancel := context.WithCancel(context.Background())
 			var running sync.WaitGroup
-			near, far := newEar(), newEar()
+			near, far := newCountingReceiver(), newCountingReceiver()
 			running.Go(func() { _ = from.Run(ctx, near) })
 			running.Go(func() { _ = to.Run(ctx, far) })
 			topics := make([]string, 64)
@@ -118,11 +121,11 @@ func BenchmarkBus(b *testing.B) {
 			b.ResetTimer()
 			for i := range b.N {
 				from.Publish(topics[i%len(topics)], payload, hub.Kept)
-				for i%1024 == 1023 && far.came.Load() < int64(i-2048) { // the outbox is bounded
+				for i%1024 == 1023 && far.received.Load() < int64(i-2048) { // the send queue is bounded
 					runtime.Gosched()
 				}
 			}
-			for far.came.Load() < int64(b.N) {
+			for far.received.Load() < int64(b.N) {
 				runtime.Gosched()
 			}
 			b.StopTimer()
@@ -132,29 +135,29 @@ func BenchmarkBus(b *testing.B) {
 	}
 }
 
-// TestBusTags shares the partitions out among the nodes of clusters.
+// TestBusTags checks that the partitions of the bus spread evenly over the nodes of clusters of several sizes.
 func TestBusTags(t *testing.T) {
 	server := storetest.RedisCluster(t).Nodes()[0]
 	node := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer node.Close()
 	for _, nodes := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16} {
-		share := make([]int, nodes)
+		counts := make([]int, nodes)
 		for _, tag := range busTags {
 			slot, err := node.ClusterKeySlot(t.Context(), "hb:{"+tag+"}:room").Result()
 			if err != nil {
 				t.Fatal(err)
 			}
-			share[int(slot)*nodes/16384]++
+			counts[int(slot)*nodes/16384]++
 		}
-		for i, n := range share {
+		for i, n := range counts {
 			if n < 16/nodes || n > (16+nodes-1)/nodes {
-				t.Errorf("of %d nodes number %d has %d partitions: %v", nodes, i, n, share)
+				t.Errorf("node %d of %d has %d partitions: %v", i, nodes, n, counts)
 			}
 		}
 	}
 }
 
-// TestBusStartStop runs a bus again and again while it is used. Nothing is left behind.
+// TestBusStartStop starts and stops a bus 30 times while it is used. No goroutine remains.
 func TestBusStartStop(t *testing.T) {
 	url := storetest.SharedRedis(t).URL()
 	target, err := parse(url)
@@ -167,10 +170,10 @@ func TestBusStartStop(t *testing.T) {
 	for round := range 30 {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		ear := newEar()
-		go func() { ended <- b.Run(ctx, ear) }()
+		countingReceiver := newCountingReceiver()
+		go func() { ended <- b.Run(ctx, countingReceiver) }()
 		if round%2 == 0 {
-			<-ear.up
+			<-countingReceiver.up
 		}
 		for i := range 50 {
 			b.Subscribe("room")
@@ -191,17 +194,17 @@ func TestBusStartStop(t *testing.T) {
 	goleak.VerifyNone(t, before)
 }
 
-// ear is a receiver that counts, and tells when the bus is up.
-type ear struct {
-	up   chan struct{}
-	came atomic.Int64
+// countingReceiver counts payloads, and signals when the bus is up.
+type countingReceiver struct {
+	up       chan struct{}
+	received atomic.Int64
 }
 
-func newEar() *ear                    { return &ear{up: make(chan struct{}, 1)} }
-func (e *ear) Receive(string, []byte) { e.came.Add(1) }
-func (e *ear) Suspect()               {}
-func (e *ear) Compare()               {}
-func (e *ear) Down(down bool) {
+func newCountingReceiver() *countingReceiver       { return &countingReceiver{up: make(chan struct{}, 1)} }
+func (e *countingReceiver) Receive(string, []byte) { e.received.Add(1) }
+func (e *countingReceiver) Suspect()               {}
+func (e *countingReceiver) Compare()               {}
+func (e *countingReceiver) Down(down bool) {
 	if !down {
 		e.up <- struct{}{}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// String names the target for people, without secrets.
+// String names the target for logs and errors, without secrets.
 func (t target) String() string {
 	hosts := strings.Join(t.addrs, ",")
 	switch t.kind {
@@ -22,26 +22,29 @@ func (t target) String() string {
 	}
 }
 
-// pipelineBuffer is a quarter of what each direction of a connection for pipelines would have. Longer ones take more writes.
+// pipelineBuffer is the size of each buffer of a connection for pipelines: a quarter of the driver's default. Longer
+// pipelines take more writes.
 const pipelineBuffer = 32 << 10
 
-// client makes a client, which has no connection yet.
+// client returns a new Redis client for the target. It has no connection yet.
 func (t target) client() redis.UniversalClient { return redis.NewUniversalClient(t.options()) }
 
-// grabsClient makes one that does not sleep until its replies come, if they come soon.
+// grabsClient returns a new Redis client. While replies come fast, its connections poll for a reply instead of
+// sleeping.
 func (t target) grabsClient() redis.UniversalClient {
 	return redis.NewUniversalClient(t.grabsOptions())
 }
 
 func (t target) grabsOptions() *redis.UniversalOptions {
 	o := t.options()
-	if !t.secure { // a dialer of one's own would have to do the TLS, too
-		o.Dialer = dialEager
+	if !t.secure { // not with TLS, which a custom dialer would have to do itself
+		o.Dialer = dialSpinning
 	}
 	return o
 }
 
-// options: nothing is retried below us, for only we know what may be.
+// options returns the driver's options. The driver retries nothing, because only this package knows which commands may
+// be repeated.
 func (t target) options() *redis.UniversalOptions {
 	o := &redis.UniversalOptions{
 		Addrs: t.addrs, MasterName: t.master, IsClusterMode: t.kind == cluster, DB: t.db,
@@ -50,7 +53,7 @@ func (t target) options() *redis.UniversalOptions {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		PipelineReadBufferSize:   pipelineBuffer, PipelineWriteBufferSize: pipelineBuffer,
 		MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout,
-		MinRetryBackoff: minBackoff, MaxRetryBackoff: maxBackoff, // of a cluster's redirects
+		MinRetryBackoff: minBackoff, MaxRetryBackoff: maxBackoff, // for redirects in a cluster
 		ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, PoolTimeout: replyTimeout, ContextTimeoutEnabled: true,
 	}
 	if t.secure {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// until is a context that only has a deadline. The driver gives up then by itself, so it needs no timer, which
-// would cost a lone caller more than all the rest of the combiner.
+// until returns a context whose Deadline is t, but which is never done. The Redis driver sets the deadline on its
+// connection, so no timer is needed. A timer would cost a single caller more than the rest of the batcher.
 func until(t time.Time) context.Context { return deadline{context.Background(), t} }
 
 type deadline struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // this type is a context
 	at              time.Time
 }
 

@@ -1,34 +1,39 @@
-// Package redisstore keeps the arbiter of grabs (and what else instances share at memory speed) in Redis:
-// standalone, behind sentinels, or a cluster.
+// Package redisstore implements what the instances share in Redis: the Pool that decides grabs, the Bus between the
+// instances, presence and rate limits. Redis is standalone, behind sentinels, or a cluster.
 //
-// The Pool is a handful of Lua scripts, one file for each job, called through a combiner: while a call to a
-// node is in flight the next callers gather, and go together; a crowd goes beside it.
+// The Pool is a set of Lua scripts, one file for each job. A batcher calls them: while a call to a node is in
+// flight, further requests are collected and sent together. A full batch is sent beside the call in flight.
 //
-// It must always hold, for the Pool:
+// Invariants of the Pool:
 //
-//   - A script reads and checks all of a packet before it writes of it, and the outbox entry before the share: what Redis
-//     refuses for want of memory has changed nothing, and no grant exists without its entry.
-//   - All keys of a packet share the slot of its partition, and exist from its load on.
-//   - An image is believed only under the replication id it was loaded under: a new master may lack the old
-//     one's last writes.
-//   - Ids are opaque strings in Lua; money never gets there. Times are Redis's own.
-//   - Every script may be repeated. So an outcome that is unknown is asked for again by whoever needs it.
-//   - A caller hears within patience, whatever Redis does; nobody waits for another one's node.
+//   - A script reads and checks everything about a packet before it writes anything of it. It writes the outbox entry
+//     before the share. So a script that Redis refuses for lack of memory has changed nothing, and no grant exists
+//     without its entry.
+//   - All keys of a packet are in the slot of its partition, and exist from its load on.
+//   - An image (a packet's state in Redis) is believed only under the replication id under which it was loaded: a new
+//     master may lack the last writes of the old one.
+//   - Ids are opaque strings in Lua. Amounts of money never reach Redis. All times are Redis's own.
+//   - Every script may be repeated. So a caller that does not know an outcome calls again.
+//   - The counter held of a partition is exactly the number of claims in its outbox: grabs and acks change both in one
+//     script. Recount repairs held after somebody has edited the data.
+//   - No script of the Pool runs on a node before the node was probed and found fit (nodeChecks). Until then its
+//     calls are refused, so a store opens while Redis cannot be reached.
+//   - Every call returns within patience, whatever Redis does. No caller waits for a node it does not need.
 //
-// And for presence and rates: every key ends by itself; what Redis loses of presence each instance notes again from its
-// own memory; a token is taken once at most, which is why its script alone may not be repeated.
+// Presence and rates: every key expires by itself. If Redis loses presence, each instance enters its own sockets
+// again. A request takes at most one token, so the script of the limiter is the one that must not be repeated.
 //
-// The Bus is pub/sub, sharded in a cluster, in lanes: one, or one for each of 16 partitions. A lane holds one line at
-// a time (two connections to its master), and heartbeats of every instance go through each lane.
+// The Bus is pub/sub, sharded in a cluster. It has 16 shards in a cluster, else one. A hash of the
+// topic chooses the shard. A shard holds one link
+// at a time (two connections to its master). Every instance sends heartbeats through each shard.
 //
-// It must always hold, for the Bus:
+// Invariants of the Bus:
 //
-//   - A lane is up only when a heartbeat of our own has come through it that was sent after its last failure and
-//     after all subscriptions. Until then the receiver knows that it is down.
-//   - Whatever is wrong with a line ends it, and the next one asks anew where the master is. Nothing reconnects
-//     below us.
-//   - Whatever may have been lost is told: by Down, by Suspect, or by a higher number of the same topic.
-//   - Payloads of a topic come in order, and once, however often they were sent; again only when Redis had refused
-//     one before them in the same round trip.
-//   - Publishing and subscribing never wait for Redis, and what waits for it is bounded.
+//   - A shard is up only after a heartbeat of this instance has come through it that was sent after its last failure
+//     and after all subscriptions. Until then the receiver knows that the shard is down.
+//   - Any failure of a link closes it, and the next link looks up the master again. The driver never reconnects.
+//   - Every possible loss is reported: by Receiver.Down, by Receiver.Suspect, or by a gap in the topic's numbers.
+//   - Payloads of a topic arrive in order and once, however often they were sent. A payload may arrive again only if
+//     Redis refused an earlier one in the same round trip.
+//   - Publish and Subscribe never wait for Redis. All queues are bounded.
 package redisstore

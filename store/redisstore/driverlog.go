@@ -6,8 +6,7 @@ import (
 	"log/slog"
 )
 
-// driverLog is where the driver may talk. What it says also comes back as an error, to somebody who knows what
-// it means; so here it is for those who search.
+// driverLog receives the driver's log. Each failure in it is also returned as an error, so it is logged at debug level.
 type driverLog struct{ log *slog.Logger }
 
 // Printf implements the driver's logger.

@@ -1,12 +1,12 @@
--- Takes a token out of a bucket, or says how long until there is one (the "generic cell rate algorithm").
+-- Takes a token out of a bucket, or returns how long until there is one (the "generic cell rate algorithm").
 --
--- KEYS[1]  the bucket: when it is full again, in microseconds; not there: it is full
--- ARGV[1]  microseconds between two tokens, a whole number
--- ARGV[2]  how many tokens the bucket holds
--- reply    0: taken; more: nothing was taken, wait so many microseconds
+--   KEYS[1]  the bucket: when it is full again, in microseconds; a missing key means that it is full
+--   ARGV[1]  microseconds between two tokens, a whole number
+--   ARGV[2]  tokens that a full bucket holds
+--   Reply    0: a token was taken; otherwise none was taken, and the reply is the wait in microseconds
 --
--- It holds: no more than ARGV[2] tokens at once, and one each ARGV[1] microseconds after. All numbers are whole and
--- below 2^53. The key ends when the bucket is full. To be run again takes another token.
+-- Invariants: at most ARGV[2] tokens at once, and then one in ARGV[1] microseconds. All numbers are whole and below
+-- 2^53. The key expires when the bucket is full. Another run takes another token.
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local every = tonumber(ARGV[1])
@@ -17,7 +17,7 @@ local function keep(full)
 end
 
 local full = math.max(tonumber(redis.call('GET', KEYS[1])) or 0, now)
-if full > now + depth then -- emptier than empty: that was by another rate, or another clock
+if full > now + depth then -- emptier than empty: written with another rate or by another clock
   full = now + depth
   keep(full)
 end

@@ -35,7 +35,7 @@ func testLimiter(t *testing.T, url string) {
 	})
 }
 
-// TestLimiterKeysEnd: a bucket that is full again is no key any more.
+// TestLimiterKeysEnd checks that the key of a full bucket expires.
 func TestLimiterKeysEnd(t *testing.T) {
 	client := dial(t, storetest.Redis(t).URL())
 	l := newLimiter(client)
@@ -56,8 +56,9 @@ func TestLimiterKeysEnd(t *testing.T) {
 	}
 }
 
-// TestLimiterOutage: a call that gets no answer ends in time, and has taken one token at most.
+// TestLimiterOutage checks that a call without a reply ends in time and has taken at most one token.
 func TestLimiterOutage(t *testing.T) {
+	t.Parallel() // it waits for timeouts
 	server := storetest.Redis(t)
 	proxy, err := loopback.StartProxy(server.Addr())
 	if err != nil {
@@ -68,13 +69,13 @@ func TestLimiterOutage(t *testing.T) {
 	takes(t, through, 1)
 	proxy.DropReplies(true)
 	unanswered := map[string]func() error{"take": func() error { _, err := through.Take(t.Context(), "k", four); return err }}
-	outage(t, unanswered)
+	wantUnavailable(t, unanswered)
 	takesLast(t, direct, 2)
 	server.Kill()
-	outage(t, unanswered)
+	wantUnavailable(t, unanswered)
 }
 
-// four are four tokens and no more.
+// four is a bucket of four tokens that practically never refills.
 var four = chat.Rate{PerSecond: 0.001, Burst: 4}
 
 func takes(t *testing.T, l *limiter, tokens int) {
@@ -86,23 +87,23 @@ func takes(t *testing.T, l *limiter, tokens int) {
 	}
 }
 
-// takesLast wants so many tokens, and then no more.
+// takesLast checks that the bucket holds exactly this many tokens.
 func takesLast(t *testing.T, l *limiter, tokens int) {
 	t.Helper()
 	takes(t, l, tokens)
 	if wait, err := l.Take(t.Context(), "k", four); err != nil || wait == 0 {
-		t.Errorf("one more than there are: wait %v, %v", wait, err)
+		t.Errorf("a token more than the bucket holds: wait %v, %v", wait, err)
 	}
 }
 
-// TestLimiterAnswerLost: a call whose answer is lost with its connection is not made again, for it would take
-// another token; not even by a cluster's client, which repeats what it likes.
+// TestLimiterAnswerLost checks that a call is not repeated when its reply is lost with the connection. A repetition
+// would take another token. A cluster's client repeats commands by default.
 func TestLimiterAnswerLost(t *testing.T) {
 	single, cluster := storetest.Redis(t), storetest.RedisCluster(t)
 	var lose atomic.Bool
 	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-		return forgetful{conn, &lose}, err
+		return lossyConn{conn, &lose}, err
 	}
 	for name, client := range map[string]redis.UniversalClient{
 		"single":  redis.NewClient(&redis.Options{Addr: single.Addr(), Dialer: dialer}),
@@ -115,23 +116,23 @@ func TestLimiterAnswerLost(t *testing.T) {
 			takes(t, l, 1)
 			lose.Store(true)
 			if wait, err := l.Take(t.Context(), "k", four); !errors.Is(err, chat.ErrUnavailable) {
-				t.Errorf("no answer came, and yet: wait %v, %v", wait, err)
+				t.Errorf("the reply was lost: wait %v, %v; want unavailable", wait, err)
 			}
 			if lose.Load() {
-				t.Error("nothing was lost")
+				t.Error("no reply was lost")
 			}
 			takesLast(t, l, 2)
 		})
 	}
 }
 
-// forgetful is a connection that breaks in the moment an answer comes, once it is told to.
-type forgetful struct {
+// lossyConn is a connection that closes instead of returning the next reply, if lose is set.
+type lossyConn struct {
 	net.Conn
 	lose *atomic.Bool
 }
 
-func (c forgetful) Read(b []byte) (int, error) {
+func (c lossyConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if c.lose.CompareAndSwap(true, false) {
 		_ = c.Close()
@@ -140,7 +141,8 @@ func (c forgetful) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestLimiterClock: a clock that was ahead, of a master that is gone, blocks nobody for longer than an empty bucket.
+// TestLimiterClock writes a bucket with a clock that is an hour ahead, as a lost master may have done. A caller must
+// wait no longer than for an empty bucket.
 func TestLimiterClock(t *testing.T) {
 	client := dial(t, storetest.Redis(t).URL())
 	ahead := time.Now().Add(time.Hour).UnixMicro()

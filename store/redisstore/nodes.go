@@ -9,24 +9,30 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// nodes knows which node holds which key, and how to go on when that has just changed.
-type nodes struct{ client redis.UniversalClient }
+// nodes finds the node of each key, and retries calls while keys move between nodes.
+type nodes struct {
+	client redis.UniversalClient
+	checks *nodeChecks // of the client's nodes; nil: every node may be used
+}
 
-// of finds the node of a key.
+// of returns the client of the key's node. It fails at once while no node has been found fit.
 func (n nodes) of(ctx context.Context, key string) (*redis.Client, error) {
+	if err := n.checks.err(); err != nil {
+		return nil, err
+	}
 	if c, ok := n.client.(*redis.ClusterClient); ok {
 		return c.MasterForKey(ctx, key)
 	}
 	return n.client.(*redis.Client), nil
 }
 
-// sharded tells whether a call must keep to the keys of one slot.
+// sharded reports whether Redis is a cluster. Then all keys of a call must be in one slot.
 func (n nodes) sharded() bool {
 	_, ok := n.client.(*redis.ClusterClient)
 	return ok
 }
 
-// run runs calls of any nodes, one pipeline each, and again what may succeed a little later.
+// run runs calls for any nodes, one pipeline for each node. It retries calls that may succeed shortly.
 func (n nodes) run(ctx context.Context, calls ...*call) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -48,12 +54,12 @@ func (n nodes) run(ctx context.Context, calls ...*call) {
 		wg.Go(func() { send(ctx, node, calls) })
 	}
 	wg.Wait()
-	n.again(ctx, worthAnotherTry(calls, 0))
+	n.retry(ctx, retryable(calls, 0))
 }
 
-// again runs calls that failed until each succeeds, fails for good, or ctx ends. The client finds the nodes, and
-// follows redirects.
-func (n nodes) again(ctx context.Context, calls []*call) {
+// retry repeats calls that failed, until each succeeds, fails for good, or ctx ends. The Redis driver finds the nodes
+// and follows redirects.
+func (n nodes) retry(ctx context.Context, calls []*call) {
 	for tries := 1; len(calls) > 0; tries++ {
 		delay := min(minBackoff<<tries, maxBackoff)
 		delay = delay/2 + rand.N(delay)
@@ -69,17 +75,18 @@ func (n nodes) again(ctx context.Context, calls []*call) {
 			return
 		}
 		send(ctx, n.client, calls)
-		calls = worthAnotherTry(calls, tries)
+		calls = retryable(calls, tries)
 	}
 }
 
-// redials is how often a call is repeated whose connection was lost or refused: the pool may have held dead ones,
-// or a name may have moved. A server that is down is not waited for.
-const redials = 2
+// maxReconnects is how often a call is repeated after its connection was lost or refused: the driver's pool may have
+// held dead connections, or a host name a new address. It is small, because calls must not wait for a server that is
+// down.
+const maxReconnects = 2
 
-func worthAnotherTry(calls []*call, tries int) (rest []*call) {
+func retryable(calls []*call, tries int) (rest []*call) {
 	for _, c := range calls {
-		if err := c.err(); err != nil && (passing(err) || broken(err) && tries < redials) {
+		if err := c.err(); err != nil && (transient(err) || connectionLost(err) && tries < maxReconnects) {
 			rest = append(rest, c)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,7 +15,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// How long things may take. A caller hears within patience, whatever Redis does.
+// Timeouts. Every call returns within patience, whatever Redis does.
 const (
 	patience     = 2 * time.Second
 	replyTimeout = 1500 * time.Millisecond
@@ -23,70 +24,100 @@ const (
 	maxBackoff   = 200 * time.Millisecond
 )
 
-// Store is a Redis, in any of its three shapes.
+// Store gives access to one Redis installation: standalone, behind sentinels, or a cluster.
 type Store struct {
-	// static after Open
+	// immutable after Open
 	name string
-	// Grabs, the bus, and what may be slow: each has connections of its own, so that none holds up another.
-	grabs, lines, rest redis.UniversalClient
+	// Grabs, the bus and everything else have separate connections, so that none delays another.
+	grabs, busClient, rest redis.UniversalClient
 
 	pool     *Pool
 	bus      *bus
 	presence *presence
 	limiter  *limiter
+
+	checks    *nodeChecks
+	endChecks context.CancelFunc
+	checking  sync.WaitGroup
 }
 
-// Open connects to the Redis that the URL names, and refuses one that cannot do the work.
+// Open connects to the Redis that the URL names. It fails if Redis answers and is unfit. If Redis cannot be reached,
+// Open only logs a warning. The Pool then refuses every call until a background task has reached the node and found
+// it fit. The bus, presence and the limiter behave as in a later outage of Redis.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	t, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
-	redis.SetLogger(driverLog{log}) // it has but one, for all clients
-	s := &Store{name: t.String(), grabs: t.grabsClient(), lines: t.client(), rest: t.client()}
-	if err := probe(ctx, s.grabs, t.kind == cluster, log); err != nil {
+	redis.SetLogger(driverLog{log}) // the driver has one logger for all clients
+	s := &Store{name: t.String(), grabs: t.grabsClient(), busClient: t.client(), rest: t.client()}
+	s.checks = newNodeChecks(s.grabs, t.kind == cluster, s.name, log)
+	life, end := context.WithCancel(context.Background())
+	s.endChecks = end
+	if err := s.checks.firstRound(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %s: %w", Setting, s.name, err), s.Close())
 	}
-	s.pool = newPool(s.grabs, poolOptions{})
-	s.bus = newBus(s.lines, busOptions{log: log, sentinel: t.kind == sentinel})
+	s.checking.Go(func() { s.checks.run(life) })
+	s.pool = newPool(s.grabs, poolOptions{Checks: s.checks})
+	s.bus = newBus(s.busClient, busOptions{log: log, sentinel: t.kind == sentinel})
 	s.presence, s.limiter = newPresence(s.rest, presenceOptions{Log: log}), newLimiter(s.rest)
 	return s, nil
 }
 
-// Pool is the arbiter of grabs.
+// Pool returns the arbiter of grabs.
 func (s *Store) Pool() redpacket.Pool { return s.pool }
 
-// Bus carries messages between instances.
+// Bus returns the bus between instances.
 func (s *Store) Bus() hub.Bus { return s.bus }
 
-// Presence knows who has a socket on whatever instance.
+// Presence returns the presence of users on all instances.
 func (s *Store) Presence() chat.Presence { return s.presence }
 
-// Limiter keeps rates over all instances.
+// Limiter returns the rate limits over all instances.
 func (s *Store) Limiter() chat.Limiter { return s.limiter }
 
-// Name says in one phrase which Redis it is, without secrets.
+// Name names the Redis in one phrase, without secrets.
 func (s *Store) Name() string { return s.name }
 
-// Ready tells whether Redis can be reached: of a cluster, every master.
+// Ready returns nil if Redis can be reached and is used. In a cluster this holds for every master.
 func (s *Store) Ready(ctx context.Context) error {
-	err := eachMaster(ctx, s.grabs, func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() })
+	err := s.checks.err()
+	if err == nil {
+		err = eachMaster(ctx, s.grabs, func(ctx context.Context, node *redis.Client) error {
+			if err := s.checks.node(node).refused(); err != nil {
+				return err
+			}
+			return node.Ping(ctx).Err()
+		})
+	}
 	if err != nil {
-		return unavailable("ping", err)
+		return unavailable(s.name+" cannot be used; chat works, grabs answer unavailable", err)
 	}
 	return nil
 }
 
-// Close closes all connections. Calls in flight fail.
+// Close ends the checks and closes all connections. Calls in flight fail.
 func (s *Store) Close() error {
-	return errors.Join(s.grabs.Close(), s.lines.Close(), s.rest.Close())
+	s.endChecks()
+	s.checking.Wait()
+	return errors.Join(s.grabs.Close(), s.busClient.Close(), s.rest.Close())
 }
 
-// eachMaster calls f for each node that takes writes.
+// eachMaster calls f for each master, in a cluster for all at once. It returns all errors.
 func eachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, f)
+		var mu sync.Mutex
+		var failed []error
+		err := c.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+			if err := f(ctx, node); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, fmt.Errorf("node %s: %w", node.Options().Addr, err))
+			}
+			return nil
+		})
+		return errors.Join(append(failed, err)...)
 	case *redis.Client:
 		return f(ctx, c)
 	default:

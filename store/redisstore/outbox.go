@@ -11,10 +11,10 @@ import (
 	"hongbao/redpacket"
 )
 
-// An entry of the outbox is the text "time image user share user share …", by share. The time, in us, is its name; the image
-// is the packet's key.
+// The outbox of a partition is a sorted set. Each of its entries is the text "time image user share user share …",
+// ordered by share. The time, in microseconds, is the entry's name. The image is the key of the packet's image.
 
-// appendClaims takes an entry of a partition apart.
+// appendClaims decodes an entry of a partition's outbox and appends its claims.
 func (p *Pool) appendClaims(claims []redpacket.Claim, partition int, entry string) ([]redpacket.Claim, error) {
 	name, rest, _ := strings.Cut(entry, " ")
 	image, rest, _ := strings.Cut(rest, " ")
@@ -36,13 +36,13 @@ func (p *Pool) appendClaims(claims []redpacket.Claim, partition int, entry strin
 	return claims, nil
 }
 
-// entryTime tells when the entry was written; not ok: no entry of ours is called so.
+// entryTime returns when the entry with this name was written. ok is false if no entry can have this name.
 func entryTime(name string) (when time.Time, ok bool) {
 	us, err := strconv.ParseUint(name, 10, 63)
 	return time.UnixMilli(int64(us / 1000)), err == nil
 }
 
-// entryText is an entry that holds exactly these claims.
+// entryText encodes an entry with exactly these claims.
 func (p *Pool) entryText(name string, r redpacket.Ref, grants []redpacket.Grant) string {
 	slices.SortFunc(grants, func(a, b redpacket.Grant) int {
 		return cmp.Or(cmp.Compare(a.Share, b.Share), cmp.Compare(a.User, b.User))

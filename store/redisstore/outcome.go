@@ -11,14 +11,18 @@ import (
 	"hongbao/chat"
 )
 
-// unavailable wraps a driver's failure, so that callers see one sentinel and logs the whole story.
+// unavailable wraps a driver's failure with chat.ErrUnavailable.
 func unavailable(doing string, err error) error {
 	return fmt.Errorf("redis: %s: %w: %w", doing, chat.ErrUnavailable, err)
 }
 
-// passing tells of an answer that will be another one soon: a failover, a restart or a slot on its way. What
-// was refused so has not been run.
-func passing(err error) bool {
+// transient reports whether err says that Redis did not run the call, but may soon run it: during a failover, a
+// restart or the move of a cluster slot.
+func transient(err error) bool {
+	var refused *nodeRefusedError
+	if errors.As(err, &refused) {
+		return refused.cause == nil
+	}
 	for _, word := range []string{
 		"READONLY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "MOVED", "ASK ", "NOREPLICAS", "UNBLOCKED",
 	} {
@@ -29,14 +33,16 @@ func passing(err error) bool {
 	return false
 }
 
-// broken tells of a connection that was lost or could not be made; not of one that is silent.
-func broken(err error) bool {
+// connectionLost reports whether a connection was lost or could not be opened. It is false for a timeout, and for a
+// call that was not sent because its node is not found fit.
+func connectionLost(err error) bool {
 	var answer redis.Error
-	return !errors.As(err, &answer) && !silent(err)
+	var refused *nodeRefusedError
+	return !errors.As(err, &answer) && !timedOut(err) && !errors.Is(err, errNotOpen) && !errors.As(err, &refused)
 }
 
-// silent tells of a node that did not answer in time: asking again would take as long again.
-func silent(err error) bool {
+// timedOut reports whether a node did not answer in time. A retry would take as long again.
+func timedOut(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() ||
 		errors.Is(err, redis.ErrPoolTimeout)

@@ -10,29 +10,30 @@ import (
 	"hongbao/redpacket"
 )
 
-// poolOptions of a Pool.
+// poolOptions are the options of a Pool.
 type poolOptions struct {
-	OutboxCap int // claims that the outbox of one partition holds; default 10,000
+	OutboxCap int         // most claims in the outbox of one partition; default 10,000
+	Checks    *nodeChecks // of the client's nodes; nil: every node may be used
 }
 
-// Pool is a redpacket.Pool in Redis.
+// Pool implements redpacket.Pool.
 type Pool struct {
-	// static after newPool
+	// immutable after newPool
 	nodes      nodes
 	scripts    poolScripts
 	outboxCap  int
 	partitions [redpacket.Partitions]partitionKeys
 
-	runways runways
+	batchers batchers
 }
 
 var _ redpacket.Pool = (*Pool)(nil)
 
-// partitionKeys are the keys that the packets of a partition share. One hash tag keeps all of them in one slot.
+// partitionKeys are the keys that all packets of a partition share. One hash tag keeps them in one slot.
 type partitionKeys struct{ due, out, held, image string }
 
 func newPool(client redis.UniversalClient, o poolOptions) *Pool {
-	p := &Pool{nodes: nodes{client}, scripts: newPoolScripts(), outboxCap: cmp.Or(o.OutboxCap, 10_000)}
+	p := &Pool{nodes: nodes{client, o.Checks}, scripts: newPoolScripts(), outboxCap: cmp.Or(o.OutboxCap, 10_000)}
 	for i := range p.partitions {
 		tag := fmt.Sprintf("rp:{p%02d}:", i)
 		p.partitions[i] = partitionKeys{due: tag + "due", out: tag + "outbox", held: tag + "held", image: tag + "k:"}
@@ -40,7 +41,7 @@ func newPool(client redis.UniversalClient, o poolOptions) *Pool {
 	return p
 }
 
-// keys are those of the packet's partition; a number out of range, which no sound ledger holds, must not panic.
+// keys returns the keys of the partition. No valid ledger holds a number out of range, but one must not panic.
 func (p *Pool) keys(partition int) *partitionKeys {
 	return &p.partitions[uint(partition)%redpacket.Partitions]
 }

@@ -6,110 +6,110 @@ import (
 	"hongbao/redpacket"
 )
 
-// ack forgets claims, each at its own node.
+// ack removes claims from the outboxes, each on the node of its packet.
 func (p *Pool) ack(ctx context.Context, claims []redpacket.Claim) error {
-	asks := map[*runway]*ask{}
+	requests := map[*batcher]*request{}
 	for i := range claims {
 		if _, ok := entryTime(claims[i].Entry); !ok {
-			continue // of no entry here: there is nothing to forget
+			continue // no entry here has such a name, so there is nothing to forget
 		}
-		w, err := p.runway(ctx, claims[i].Ref)
+		q, err := p.batcher(ctx, claims[i].Ref)
 		if err != nil {
 			return err
 		}
-		if asks[w] == nil {
-			asks[w] = &ask{}
+		if requests[q] == nil {
+			requests[q] = &request{}
 		}
-		asks[w].claims = append(asks[w].claims, claims[i])
+		requests[q].claims = append(requests[q].claims, claims[i])
 	}
-	return flyAll(ctx, asks)
+	return doAll(ctx, requests)
 }
 
-// calls makes the calls of a flight.
-func (p *Pool) calls(asks []*ask) []*call {
+// calls returns the script calls of a batch: first its grabs, then its acks.
+func (p *Pool) calls(requests []*request) []*call {
 	grabs, acks := false, false
-	for _, a := range asks {
-		grabs = grabs || len(a.attempts) > 0
-		acks = acks || len(a.claims) > 0
+	for _, r := range requests {
+		grabs = grabs || len(r.attempts) > 0
+		acks = acks || len(r.claims) > 0
 	}
 	var calls []*call
 	if grabs {
-		calls = p.grabCalls(asks)
+		calls = p.grabCalls(requests)
 	}
 	if acks {
-		calls = append(calls, p.ackCalls(asks)...)
+		calls = append(calls, p.ackCalls(requests)...)
 	}
 	return calls
 }
 
-// acked are the claims of one entry that are to be forgotten.
-type acked struct {
-	ref    redpacket.Ref
-	entry  string
-	grants []redpacket.Grant
-	asks   []*ask
+// ackedEntry names claims of one outbox entry that are to be removed from it.
+type ackedEntry struct {
+	ref      redpacket.Ref
+	entry    string
+	grants   []redpacket.Grant
+	requests []*request
 }
 
-// ackCalls makes the calls that forget the claims of all asks. Whoever settled a part of an entry meets here with
-// those who settled the rest: a whole entry costs least.
-func (p *Pool) ackCalls(asks []*ask) (calls []*call) {
+// ackCalls returns the calls that remove the claims of all requests from the outbox. Claims of one entry that come in
+// different requests are merged, because removing a whole entry costs least.
+func (p *Pool) ackCalls(requests []*request) (calls []*call) {
 	type name struct {
 		ref   redpacket.Ref
 		entry string
 	}
-	entries := map[name]*acked{}
-	var partitions [redpacket.Partitions][]*acked
-	for _, a := range asks {
-		for i := range a.claims {
-			c := &a.claims[i]
+	entries := map[name]*ackedEntry{}
+	var partitions [redpacket.Partitions][]*ackedEntry
+	for _, r := range requests {
+		for i := range r.claims {
+			c := &r.claims[i]
 			e := entries[name{c.Ref, c.Entry}]
 			if e == nil {
-				e = &acked{ref: c.Ref, entry: c.Entry}
+				e = &ackedEntry{ref: c.Ref, entry: c.Entry}
 				entries[name{c.Ref, c.Entry}] = e
-				at := uint(c.Partition) % redpacket.Partitions
-				partitions[at] = append(partitions[at], e)
+				partition := uint(c.Partition) % redpacket.Partitions
+				partitions[partition] = append(partitions[partition], e)
 			}
 			e.grants = append(e.grants, redpacket.Grant{User: c.User, Share: c.Share})
-			if n := len(e.asks); n == 0 || e.asks[n-1] != a {
-				e.asks = append(e.asks, a)
+			if n := len(e.requests); n == 0 || e.requests[n-1] != r {
+				e.requests = append(e.requests, r)
 			}
 		}
 	}
-	var now []done // what the next call is about
+	var portions []ackPortion // of the next call
 	size := 0
-	for at, entries := range partitions {
+	for partition, entries := range partitions {
 		for len(entries) > 0 {
-			n := min(batch-size, len(entries))
-			now, size = append(now, done{&p.partitions[at], entries[:n]}), size+n
+			n := min(maxCall-size, len(entries))
+			portions, size = append(portions, ackPortion{&p.partitions[partition], entries[:n]}), size+n
 			entries = entries[n:]
-			if size == batch || p.nodes.sharded() {
-				calls = append(calls, p.ackCall(now, size))
-				now, size = nil, 0
+			if size == maxCall || p.nodes.sharded() {
+				calls = append(calls, p.ackCall(portions, size))
+				portions, size = nil, 0
 			}
 		}
 	}
-	if now != nil {
-		calls = append(calls, p.ackCall(now, size))
+	if portions != nil {
+		calls = append(calls, p.ackCall(portions, size))
 	}
 	return calls
 }
 
-// done is what a call has to forget of one partition.
-type done struct {
+// ackPortion is the part of a call that is about one partition.
+type ackPortion struct {
 	keys    *partitionKeys
-	entries []*acked
+	entries []*ackedEntry
 }
 
-func (p *Pool) ackCall(partitions []done, entries int) *call {
-	c := newCall(p.scripts.ack, 2*len(partitions), len(partitions)+entries)
-	for _, d := range partitions {
-		c.add(d.keys.out, d.keys.held)
+func (p *Pool) ackCall(portions []ackPortion, entries int) *call {
+	c := newCall(p.scripts.ack, 2*len(portions), len(portions)+entries)
+	for _, s := range portions {
+		c.add(s.keys.out, s.keys.held)
 	}
-	for _, d := range partitions {
-		c.add(len(d.entries))
-		for _, e := range d.entries {
+	for _, s := range portions {
+		c.add(len(s.entries))
+		for _, e := range s.entries {
 			c.add(p.entryText(e.entry, e.ref, e.grants))
-			c.asks = append(c.asks, e.asks...)
+			c.requests = append(c.requests, e.requests...)
 		}
 	}
 	return c

@@ -1,14 +1,14 @@
--- Ack: forgets claims in the outboxes of some partitions; an entry goes with the last of its claims.
+-- Ack: removes claims from the outboxes of some partitions. An entry is deleted with the last of its claims.
 --
--- KEYS   for each partition: 1 outbox, 2 held. (In a cluster a call is about one partition.)
--- ARGV   for each partition: how many of its entries follow; and these, as the grab writes them, but with the claims to
---        forget: mostly all they have. An entry comes once
--- Reply  1
+--   KEYS   for each partition: 1 outbox, 2 held (in a cluster a call is about one partition)
+--   ARGV   for each partition: the number of its entries that follow, and these entries. An entry is written as the grab
+--          writes it, but contains the claims to forget: usually all it has. An entry occurs once.
+--   Reply  1
 --
--- Always: only claims that the entry holds are forgotten. held counts the others, exactly.
-local out, found -- of the partition at hand: its outbox, and what was read of it: time -> "time image" -> entries
+-- Invariants: only claims that the entry holds are forgotten; held is exactly the number of those that remain.
+local out, found -- of the current partition: its outbox, and the entries read from it: time -> "time image" -> entries
 
--- entries gives those with this name and image: none, one, or several if the clock was set back.
+-- entries returns the entries with this name and image: none, one, or several if the clock was set back.
 local function entries(time, head)
   if not found[time] then
     found[time] = {}
@@ -21,12 +21,12 @@ local function entries(time, head)
   return found[time][head] or {}
 end
 
--- forget gives how many claims it has forgotten.
+-- forget returns how many claims it has forgotten.
 local function forget(entry)
   if redis.call('ZREM', out, entry) == 1 then
     return (select(2, string.gsub(entry, ' ', '')) - 1) / 2
   end
-  -- It holds others as well, or only some of these, or it is gone.
+  -- The entry holds other claims as well, or only some of these, or it is gone.
   local head, time, claims = string.match(entry, '^((%S*) %S*) (.*)$')
   local acked, gone = {}, 0
   for claim in string.gmatch(claims, '%S+ %S+') do

@@ -14,8 +14,8 @@ import (
 	"hongbao/store/storetest"
 )
 
-// BenchmarkPool measures grabs that win: of one hot packet or of many, by one caller or several at once, alone or with
-// the ack that follows.
+// BenchmarkPool measures granted grabs: on one packet or many, by one caller or several, with or without the ack that
+// follows.
 func BenchmarkPool(b *testing.B) {
 	url := storetest.Redis(b).URL()
 	for _, packets := range []int{1, 1000} {
@@ -29,7 +29,7 @@ func BenchmarkPool(b *testing.B) {
 	}
 }
 
-// BenchmarkPoolOpen measures what a grab costs beside so many open packets.
+// BenchmarkPoolOpen measures grabs and acks while 1,000 or 100,000 packets are open.
 func BenchmarkPoolOpen(b *testing.B) {
 	url := storetest.Redis(b).URL()
 	for _, open := range []int{1_000, 100_000} {
@@ -37,7 +37,7 @@ func BenchmarkPoolOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkPoolEval is what a lone caller's grab cannot beat: a plain EVALSHA there and back.
+// BenchmarkPoolEval measures a plain EVALSHA of an empty script. A single caller's grab cannot be faster.
 func BenchmarkPoolEval(b *testing.B) {
 	client := testClient(b, storetest.Redis(b).URL())
 	sha := client.ScriptLoad(b.Context(), "return 1").Val()
@@ -95,10 +95,10 @@ func benchmarkGrabs(b *testing.B, url string, packets, callers int, ack bool) {
 	wg.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "grabs/s")
-	b.ReportMetric((redisCPU(b, client)-busy)*1e6/float64(b.N), "redis-µs/op") // this holds on a busy box too
+	b.ReportMetric((redisCPU(b, client)-busy)*1e6/float64(b.N), "redis-µs/op") // CPU time of Redis: independent of the machine's load
 }
 
-// redisCPU is how many seconds the server has computed.
+// redisCPU returns the CPU time of the server in seconds.
 func redisCPU(b *testing.B, client redis.UniversalClient) (seconds float64) {
 	b.Helper()
 	info := client.Info(context.Background(), "cpu").Val()

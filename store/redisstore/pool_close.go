@@ -13,10 +13,10 @@ import (
 )
 
 // Close implements redpacket.Pool.
-func (p *Pool) Close(ctx context.Context, r redpacket.Ref, cancel bool) (redpacket.Closing, error) {
+func (p *Pool) Close(ctx context.Context, r redpacket.Ref, why redpacket.CloseReason) (redpacket.Closing, error) {
 	k := p.keys(r.Partition)
 	c := newCall(p.scripts.close, 2, 2)
-	c.add(k.due, k.image+r.ID, r.ID, cancel)
+	c.add(k.due, k.image+r.ID, r.ID, int(why))
 	p.nodes.run(ctx, c)
 	closing, err := readClosing(c.cmd)
 	if err != nil {

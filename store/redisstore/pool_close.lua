@@ -1,11 +1,12 @@
--- Close: marks a packet closed for good, or says why not.
+-- Close: marks a packet closed for good, or returns why not.
 --
--- KEYS   1 due index, 2 image
--- ARGV   1 packet, 2 '1' for a cancel, else '0'
--- Reply  {} if it is missing; {0, status} if refused; {1, reason, fields of the image} when closed
+--   KEYS   1 due index, 2 image
+--   ARGV   1 packet, 2 the redpacket.CloseReason: '0' the packet is due, '1' it is cancelled, '2' its room is deleted
+--   Reply  {} if the packet is missing; {0, status} if refused; {1, reason, fields of the image} when closed
 --
--- Always: the first reason stays; nothing reopens. The new due date is the lease: when the closer dies, another
--- one comes. An early close is refused and puts the due date back to the deadline.
+-- Invariants: the first reason stays, and a closed packet never reopens. The new due date is a lease: when the instance
+-- that closes the packet dies, another one closes it. A close before the deadline is refused and sets the due date to
+-- the deadline, unless the room is deleted.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local info = redis.call('INFO', 'replication')
@@ -34,15 +35,15 @@ if ARGV[2] == '1' then
 elseif status == 'open' then
   if drained then
     reason = 'drained'
-  elseif over then
+  elseif over or ARGV[2] == '2' then
     reason = 'expired'
   else
     due(got[3])
     return {0, status}
   end
 end
--- A Redis that is full refuses a script whose first write takes memory. This one takes none: a packet must end, and its
--- end is what gives memory back.
+-- A Redis whose memory is full refuses a script whose first write may need memory. So the first write is a deletion,
+-- which needs none. Packets must be closed even then, because that frees memory.
 redis.call('HDEL', KEYS[2], '#')
 if reason ~= status then
   redis.call('HSET', KEYS[2], '#life', generation .. ' ' .. reason)

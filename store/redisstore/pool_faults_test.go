@@ -17,26 +17,28 @@ func poolOn(t *testing.T, r *loopback.Redis) *Pool {
 	return newPool(testClient(t, r.URL()), poolOptions{OutboxCap: 1 << 30})
 }
 
-// TestPoolScriptsFlushed: a server may forget scripts at any time, and nobody hears of it.
+// TestPoolScriptsFlushed deletes all scripts of the server again and again during grabs. No grab fails.
 func TestPoolScriptsFlushed(t *testing.T) {
 	p := poolOn(t, storetest.Redis(t))
-	c := gather(t, p, 1, 50)
+	c := startGrabbers(t, p, 1, 50)
 	for range 30 {
 		c.await(20)
 		if err := p.nodes.client.ScriptFlush(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.wantWhole()
+	c.wantGrantsHeld()
 	if n := c.failed.Load(); n > 0 {
 		t.Errorf("%d grabs failed", n)
 	}
 }
 
-// TestPoolKilled: while a server is down grabs fail at once; when it is back, with nothing, they go on after a join.
-func TestPoolKilled(t *testing.T) {
+// TestPoolKilledServer checks that grabs fail at once while a server is down. When it is back without data, grabs
+// succeed after the packet is loaded again.
+func TestPoolKilledServer(t *testing.T) {
+	t.Parallel() // it waits for restarts
 	r := storetest.Redis(t)
-	c := gather(t, poolOn(t, r), 1, 20)
+	c := startGrabbers(t, poolOn(t, r), 1, 20)
 	for range 3 {
 		c.await(50)
 		r.Kill()
@@ -52,15 +54,17 @@ func TestPoolKilled(t *testing.T) {
 	c.await(50)
 }
 
-// TestPoolPaused: a server that is silent costs each caller at most patience, and afterwards nothing is left over.
-func TestPoolPaused(t *testing.T) {
+// TestPoolPausedServer checks that a server that does not answer delays each caller by at most patience. Afterwards
+// no request is left waiting.
+func TestPoolPausedServer(t *testing.T) {
+	t.Parallel() // it waits for timeouts
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
-	c := gather(t, p, 1, 200)
+	c := startGrabbers(t, p, 1, 200)
 	c.await(500)
 	r.Pause()
 	var wg sync.WaitGroup
-	for n := range 200 { // these come one after the other, while the server is silent
+	for n := range 200 { // 200 acks, one every 20 ms, while the server is silent
 		wg.Go(func() {
 			<-time.After(time.Duration(n) * 20 * time.Millisecond)
 			from := time.Now()
@@ -73,20 +77,21 @@ func TestPoolPaused(t *testing.T) {
 	wg.Wait()
 	r.Resume()
 	c.await(500)
-	c.wantWhole()
+	c.wantGrantsHeld()
 	if slowest := time.Duration(c.slowest.Load()); slowest > patience+500*time.Millisecond {
 		t.Errorf("a grab took %v", slowest)
 	}
-	w, _ := p.runway(t.Context(), c.image.Ref)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting != 0 || w.flying != 0 || w.next != nil {
-		t.Errorf("%d attempts still wait, flying: %d", w.waiting, w.flying)
+	q, _ := p.batcher(t.Context(), c.image.Ref)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting != 0 || q.inFlight != 0 || q.next != nil {
+		t.Errorf("%d attempts wait, %d batches in flight", q.waiting, q.inFlight)
 	}
 }
 
-// TestPoolLeaves: a caller whose time is up goes; what he asked for happens all the same.
-func TestPoolLeaves(t *testing.T) {
+// TestPoolCallerReturnsAtItsDeadline pauses Redis during a grab with a deadline. The caller returns in time, and the
+// grab is still made when Redis goes on.
+func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
 	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
@@ -101,7 +106,7 @@ func TestPoolLeaves(t *testing.T) {
 	if _, err := p.Grab(ctx, attempts); !errors.Is(err, chat.ErrUnavailable) || time.Since(from) > time.Second {
 		t.Errorf("%v after %v", err, time.Since(from))
 	}
-	attempts[0].User = "b" // he may do with his own what he likes
+	attempts[0].User = "b" // the caller may reuse its slice
 	r.Resume()
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "a", May: redpacket.NotMember}})
@@ -114,8 +119,9 @@ func TestPoolLeaves(t *testing.T) {
 	}
 }
 
-// TestPoolCrowded: whom a node cannot serve soon is told so at once.
-func TestPoolCrowded(t *testing.T) {
+// TestPoolRefusesWhenTooManyWait checks that requests beyond maxWaiting are refused at once.
+func TestPoolRefusesWhenTooManyWait(t *testing.T) {
+	t.Parallel() // it waits for a timeout
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
 	if err := p.Ack(t.Context(), []redpacket.Claim{{Entry: "1"}}); err != nil {
@@ -126,24 +132,27 @@ func TestPoolCrowded(t *testing.T) {
 	full := make([]redpacket.Attempt, maxWaiting)
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = p.Grab(context.Background(), full) })
-	w, _ := p.runway(t.Context(), redpacket.Ref{})
+	q, _ := p.batcher(t.Context(), redpacket.Ref{})
 	for waiting := 0; waiting == 0; {
-		w.mu.Lock()
-		waiting = w.waiting
-		w.mu.Unlock()
+		q.mu.Lock()
+		waiting = q.waiting
+		q.mu.Unlock()
 	}
 	from := time.Now()
-	_, err := p.Grab(t.Context(), []redpacket.Attempt{{User: "late"}})
+	_, err := p.Grab(t.Context(), []redpacket.Attempt{{User: "refused"}})
 	if !errors.Is(err, errCrowded) || !errors.Is(err, chat.ErrUnavailable) || time.Since(from) > patience/4 {
 		t.Errorf("%v after %v", err, time.Since(from))
 	}
 	wg.Wait()
 }
 
-// TestPoolReadOnly: a master that is demoted for a moment is waited for; as another generation it knows nothing.
-func TestPoolReadOnly(t *testing.T) {
+// TestPoolDemotedMaster makes the master a replica for a moment. A grab meanwhile is retried until patience ends, and
+// fails. Afterwards the server has a new replication id, so it believes no image until it is loaded. Grabs then
+// succeed.
+func TestPoolDemotedMaster(t *testing.T) {
+	t.Parallel() // it waits for retries
 	r, other := storetest.Redis(t), storetest.Redis(t)
-	c := gather(t, poolOn(t, r), 1, 20)
+	c := startGrabbers(t, poolOn(t, r), 1, 20)
 	c.await(100)
 	admin := testClient(t, r.URL())
 	replicaOf(t, admin, other)

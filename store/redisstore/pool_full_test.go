@@ -12,7 +12,7 @@ import (
 	"hongbao/store/storetest"
 )
 
-// TestPoolFull: a server without memory grants nothing, and lets packets end all the same: that is what frees memory.
+// TestPoolFull fills the memory of a server. It grants nothing more, but still closes packets, which frees memory.
 func TestPoolFull(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
@@ -35,32 +35,32 @@ func TestPoolFull(t *testing.T) {
 		t.Errorf("a grab when nothing can be written: decision %d, %v", got, err)
 	}
 	if got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: image.Ref, User: "c"}, {Ref: image.Ref, User: "d"}}); !errors.Is(err, chat.ErrUnavailable) {
-		t.Errorf("two when nothing can be written: %+v, %v", got, err)
+		t.Errorf("two grabs when nothing can be written: %+v, %v", got, err)
 	}
 	if held, err := p.nodes.client.Get(t.Context(), p.partitions[0].held).Int(); err != nil || held != len(granted) {
 		t.Errorf("%d claims are held, %v", held, err)
 	}
 	if err := p.Ack(t.Context(), granted[:1]); err != nil {
-		t.Errorf("an ack of a part: %v", err)
+		t.Errorf("a partial ack: %v", err)
 	}
-	if left, err := p.Unsettled(t.Context(), 0, 10); err != nil || len(left) != 1 || left[0].User != "b" {
-		t.Errorf("after an ack of a part: %+v, %v", left, err)
+	if left := storetest.Unsettled(t, p, 0); len(left) != 1 || left[0].User != "b" {
+		t.Errorf("after a partial ack: %+v", left)
 	}
 	<-time.After(time.Until(image.Deadline) + 10*time.Millisecond)
-	closing, err := p.Close(t.Context(), image.Ref, false)
+	closing, err := p.Close(t.Context(), image.Ref, redpacket.CloseDue)
 	if err != nil || closing.Reason != redpacket.Expired || len(closing.Grants) != 2 {
 		t.Errorf("close: %+v, %v", closing, err)
 	}
 	image.Status, image.Grants = redpacket.Expired, closing.Grants
 	if err := p.Load(t.Context(), image); err != nil {
-		t.Errorf("the end as SQL has it: %v", err)
+		t.Errorf("load of the closed packet: %v", err)
 	}
 	if due, err := p.Due(t.Context(), 10); err != nil || len(due) > 0 {
 		t.Errorf("still due: %v, %v", due, err)
 	}
 }
 
-// TestPoolForeignEntry: what none of our scripts wrote into the outbox keeps nobody's claim from being found.
+// TestPoolForeignEntry writes members into the outbox that no script of ours writes. All claims are still listed.
 func TestPoolForeignEntry(t *testing.T) {
 	p := poolOn(t, storetest.Redis(t))
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 3, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
@@ -76,13 +76,14 @@ func TestPoolForeignEntry(t *testing.T) {
 	if _, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: image.Ref, User: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	claims, err := p.Unsettled(t.Context(), 0, 10)
-	if err != nil || len(claims) != 1 || claims[0].User != "a" {
-		t.Errorf("unsettled: %+v, %v", claims, err)
+	claims := storetest.Unsettled(t, p, 0)
+	if len(claims) != 1 || claims[0].User != "a" {
+		t.Errorf("unsettled: %+v", claims)
 	}
 }
 
-// TestPoolClockSetBack: entries of one packet that were written at the same time, as Redis's clock has it, are both found.
+// TestPoolClockSetBack gives two outbox entries of one packet the same time, as happens if Redis's clock is set back.
+// Acks find both.
 func TestPoolClockSetBack(t *testing.T) {
 	p := poolOn(t, storetest.Redis(t))
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
@@ -104,14 +105,14 @@ func TestPoolClockSetBack(t *testing.T) {
 	if err := p.Ack(t.Context(), []redpacket.Claim{claims[1], claims[2]}); err != nil {
 		t.Fatal(err)
 	}
-	left, err := p.Unsettled(t.Context(), 0, 10)
-	if held := p.nodes.client.Get(t.Context(), p.partitions[0].held).Val(); err != nil || len(left) != 2 || left[0].User != "a" || left[1].User != "d" || held != "2" {
-		t.Errorf("left: %+v, %v, held: %s", left, err, held)
+	left := storetest.Unsettled(t, p, 0)
+	if held := p.nodes.client.Get(t.Context(), p.partitions[0].held).Val(); len(left) != 2 || left[0].User != "a" || left[1].User != "d" || held != "2" {
+		t.Errorf("left: %+v, held: %s", left, held)
 	}
 	if err := p.Ack(t.Context(), left); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.nodes.client.ZCard(t.Context(), out).Val(); n != 2 { // what the load put there, and the foreign one
+	if n := p.nodes.client.ZCard(t.Context(), out).Val(); n != 2 { // the placeholder that Load wrote, and the foreign member
 		t.Errorf("%d entries are left when all are acked", n)
 	}
 }

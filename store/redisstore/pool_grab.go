@@ -7,56 +7,56 @@ import (
 	"hongbao/redpacket"
 )
 
-// grab answers attempts, each by its own node.
+// grab sends each attempt to the node of its packet and fills in the answers.
 func (p *Pool) grab(ctx context.Context, attempts []redpacket.Attempt, answers []redpacket.Answer) error {
 	if len(attempts) == 1 {
-		w, err := p.runway(ctx, attempts[0].Ref)
+		q, err := p.batcher(ctx, attempts[0].Ref)
 		if err != nil {
 			return err
 		}
 		if ctx.Done() != nil {
-			attempts = []redpacket.Attempt{attempts[0]} // he may leave, and take his own along
+			attempts = []redpacket.Attempt{attempts[0]} // the caller may return early and reuse its slice
 		}
-		a := &ask{attempts: attempts, answers: answers}
-		return w.fly(ctx, a)
+		return q.do(ctx, &request{attempts: attempts, answers: answers})
 	}
-	asks := map[*runway]*ask{}
-	places := map[*ask][]int{}
+	requests := map[*batcher]*request{}
+	indexes := map[*request][]int{} // into attempts
 	for i := range attempts {
-		w, err := p.runway(ctx, attempts[i].Ref)
+		q, err := p.batcher(ctx, attempts[i].Ref)
 		if err != nil {
 			return err
 		}
-		a := asks[w]
-		if a == nil {
-			a = &ask{}
-			asks[w] = a
+		r := requests[q]
+		if r == nil {
+			r = &request{}
+			requests[q] = r
 		}
-		a.attempts = append(a.attempts, attempts[i])
-		places[a] = append(places[a], i)
+		r.attempts = append(r.attempts, attempts[i])
+		indexes[r] = append(indexes[r], i)
 	}
-	if err := flyAll(ctx, asks); err != nil {
+	if err := doAll(ctx, requests); err != nil {
 		return err
 	}
-	for a, places := range places {
-		for i, place := range places {
-			answers[place] = a.answers[i]
+	for r, indexes := range indexes {
+		for n, i := range indexes {
+			answers[i] = r.answers[n]
 		}
 	}
 	return nil
 }
 
-// flyAll has several asks of one caller answered.
-func flyAll(ctx context.Context, asks map[*runway]*ask) error {
-	failed := make(chan error, len(asks))
+// doAll sends several requests of one caller, one to each node, and waits for all answers. It returns one of the
+// errors.
+func doAll(ctx context.Context, requests map[*batcher]*request) error {
+	failed := make(chan error, len(requests))
 	var wg sync.WaitGroup
-	for w, a := range asks {
-		a.answers = make([]redpacket.Answer, len(a.attempts))
-		if len(asks) == 1 {
-			return w.fly(ctx, a)
+	for q, r := range requests {
+		r.answers = make([]redpacket.Answer, len(r.attempts))
+		if len(requests) == 1 {
+			return q.do(ctx, r)
 		}
 		wg.Go(func() {
-			if err := w.fly(ctx, a); err != nil {
+			if err := q.do(ctx, r); err != nil {
 				failed <- err
 			}
 		})
@@ -70,10 +70,11 @@ func flyAll(ctx context.Context, asks map[*runway]*ask) error {
 	}
 }
 
-func (p *Pool) runway(ctx context.Context, r redpacket.Ref) (*runway, error) {
+// batcher returns the batcher of the packet's node.
+func (p *Pool) batcher(ctx context.Context, r redpacket.Ref) (*batcher, error) {
 	node, err := p.nodes.of(ctx, p.keys(r.Partition).due)
 	if err != nil {
 		return nil, err
 	}
-	return p.runways.of(p, node), nil
+	return p.batchers.of(p, node), nil
 }

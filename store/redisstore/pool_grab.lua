@@ -1,21 +1,25 @@
--- Grab: answers the askers of some packets, packet by packet, each in order, and remembers the winners.
+-- Grab: answers attempts on some packets, packet by packet, each in order, and stores the grants.
 --
--- KEYS   for each partition: 1 due index, 2 outbox, 3 held, and the images of its packets. (In a cluster a call is
---        about one partition.)
--- ARGV   1 how many claims an outbox may hold; then for each partition: how many packets and how many askers it has
---        here; and for each of the packets: what is held against its askers (a digit for each: 0 nothing, 1 not a member,
---        2 denied), and the askers
--- Reply  "entry share" to who asks alone and is granted one, to others a list: the name of the outbox entries; and for each
---        packet: -1, it is missing; or -2 - share, its askers were granted this share and those that follow it; or how
---        many shares were taken before, why it is closed or '', and a code for each asker: decision + 16 * share, the
---        decision as redpacket.Decision numbers it, or 9: granted, the last
+--   KEYS   for each partition: 1 due index, 2 outbox, 3 held, and the images of its packets (in a cluster a call is about
+--          one partition)
+--   ARGV   1 how many claims an outbox may hold; then for each partition: the number of its packets and of its attempts
+--          in this call; and for each packet: a digit for each attempt (0 may grab, 1 not a member, 2 denied), and the users
+--   Reply  "entry share" if the only attempt of the call is granted. Otherwise a list: the name of the outbox entries, and
+--          for each packet one of:
+--            -1: the packet is missing
+--            -2 - share: its attempts were granted consecutive shares from this one on
+--            the number of shares taken before, the reason why it is closed or '', and a code for each attempt:
+--            decision + 16 * share. The decision is a redpacket.Decision, or 9: granted, and it was the last share.
 --
--- The outbox is a sorted set. An entry is "time image user share user share …", shares rising; the time, in us, is its
--- score, and its name. held is how many claims are in all entries, exactly.
+-- The outbox is a sorted set. An entry is "time image user share user share …", with rising shares. The time, in
+-- microseconds, is its score and its name. held is exactly the number of claims in all entries.
 --
--- Always: one entry for all winners of a packet, written before they are; a share and a user once; lowest share
--- first; whoever has a share hears of it before any other check; the last share makes the packet due.
--- Each command, and each number that becomes text, costs about as much as all the Lua around it: hence so few.
+-- Invariants: one entry holds all grants of a packet, and is written before them; each share and each user occurs once;
+-- the lowest free share is granted first; a user with a share gets it as the answer before any other check; the last
+-- share makes the packet due.
+--
+-- Each Redis command, and each conversion of a number to text, costs about as much as all other Lua code here. So the
+-- script has few of them.
 local time = redis.call('TIME')
 local now, entry = time[1] * 1000000 + time[2], time[1] .. string.format('%06d', time[2])
 local info = redis.call('INFO', 'replication')
@@ -23,52 +27,54 @@ local _, at = string.find(info, 'master_replid:', 1, true)
 local generation = string.sub(info, at + 1, at + 40)
 local open, cap = generation .. ' open', tonumber(ARGV[1])
 
--- Who comes alone mostly gets a share. He is answered before there are functions: to make them would cost him a quarter more.
-local alone = #ARGV == 5 and redis.call('HMGET', KEYS[4], '#life', '#count', '#deadline', '#next', ARGV[5])
-if alone and ARGV[4] == '0' then
-  local share = tonumber(alone[4])
-  if alone[1] == open and not alone[5] and share and share + 1 < tonumber(alone[2]) and now < alone[3] * 1000 then
+-- A single attempt is usually granted. It is answered before functions are created, which would cost a quarter more.
+local single = #ARGV == 5 and redis.call('HMGET', KEYS[4], '#life', '#count', '#deadline', '#next', ARGV[5])
+if single and ARGV[4] == '0' then
+  local share = tonumber(single[4])
+  if single[1] == open and not single[5] and share and share + 1 < tonumber(single[2]) and now < single[3] * 1000 then
     if redis.call('INCRBY', KEYS[3], 1) <= cap then
-      redis.call('ZADD', KEYS[2], entry, entry .. ' ' .. KEYS[4] .. ' ' .. ARGV[5] .. ' ' .. alone[4])
-      redis.call('HSET', KEYS[4], '#next', string.format('%d', share + 1), ARGV[5], alone[4])
-      return entry .. ' ' .. alone[4]
+      redis.call('ZADD', KEYS[2], entry, entry .. ' ' .. KEYS[4] .. ' ' .. ARGV[5] .. ' ' .. single[4])
+      redis.call('HSET', KEYS[4], '#next', string.format('%d', share + 1), ARGV[5], single[4])
+      return entry .. ' ' .. single[4]
     end
     redis.call('INCRBY', KEYS[3], -1)
   end
 end
 
-local call, ARGV, KEYS = redis.call, ARGV, KEYS -- a global costs more each time
+local call, ARGV, KEYS = redis.call, ARGV, KEYS -- a global costs more at each use
 local reply = {entry}
-local due, out, held, askers, room, granted -- of the partition at hand
+local due, out, held, attempts, room, granted -- of the current partition
 
--- has tells whether the outbox has place for n claims more. Whoever wins first takes places for all askers, as far as
--- there are any, so that most calls count once; it is also the first write, which Redis refuses when its memory is full.
-local function has(n)
+-- reserve returns whether the outbox has room for n more claims. The first call reserves room for all attempts of the
+-- partition, as far as there is any, so that most calls change held once. It is also the first write, which Redis
+-- refuses when its memory is full.
+local function reserve(n)
   if not room then
-    room = askers - math.max(0, call('INCRBY', held, askers) - cap)
+    room = attempts - math.max(0, call('INCRBY', held, attempts) - cap)
   end
   return granted + n <= room
 end
 
--- remember writes the entry of n winners, and then their shares. (One winner's are written where he wins: that is quicker.)
-local function remember(image, n, free, claims, ...)
+-- writeGrants writes the entry of n grants, and then their shares. (A single grant is written by its caller, which is
+-- faster.)
+local function writeGrants(image, n, free, claims, ...)
   granted = granted + n
   call('ZADD', out, entry, entry .. ' ' .. image .. ' ' .. claims)
   call('HSET', image, '#next', free, ...)
 end
 
--- together gives each of the n askers a share, if nothing is held against any, nobody has one or asks twice, the shares
--- left have no hole, and they are more than n. False: it is not as simple as that.
-local function together(image, n, first, against, got)
+-- grantAll grants a share to each of the n attempts. It returns false, and does nothing, unless all of these hold:
+-- every user may grab, none has a share, none occurs twice, the free shares are consecutive, and there are more than n.
+local function grantAll(image, n, first, permissions, got)
   local after = tonumber(got[4])
   if got[1] ~= open or not after or after + n >= tonumber(got[2]) or now >= got[3] * 1000 or
-    against ~= '0' and string.find(against, '[12]') then
+    permissions ~= '0' and string.find(permissions, '[12]') then
     return false
   end
   local free = string.format('%d', after + n)
-  if n == 1 then -- tables cost much where a call is about many packets
+  if n == 1 then -- tables are expensive when a call is about many packets
     local user = ARGV[first + 1]
-    if got[5] or not has(1) then
+    if got[5] or not reserve(1) then
       return false
     end
     granted = granted + 1
@@ -85,17 +91,17 @@ local function together(image, n, first, against, got)
       claims[2 * i - 1] = user
       claims[2 * i] = string.format('%d', after + i - 1)
     end
-    if not has(n) then
+    if not reserve(n) then
       return false
     end
-    remember(image, n, free, table.concat(claims, ' '), unpack(claims))
+    writeGrants(image, n, free, table.concat(claims, ' '), unpack(claims))
   end
   reply[#reply + 1] = -2 - after
   return true
 end
 
--- grab answers any askers, one after the other.
-local function grab(image, n, first, against, got)
+-- answerEach answers the attempts one after the other.
+local function answerEach(image, n, first, permissions, got)
   local closed
   if got[1] ~= open then
     if not got[1] or string.sub(got[1], 1, 40) ~= generation then
@@ -104,8 +110,9 @@ local function grab(image, n, first, against, got)
     end
     closed = string.sub(got[1], 42)
   end
-  -- Free are: after, after + 1 … count - 1; and the spans "from-to" in holes, below after, in all spare shares.
-  local count, late, after, spare, from, to, holes = tonumber(got[2]), now >= got[3] * 1000, tonumber(got[4]), 0
+  -- Free shares are: after, after + 1 … count - 1; and below after the spans "from-to" in holes. These contain `spare`
+  -- shares.
+  local count, expired, after, spare, from, to, holes = tonumber(got[2]), now >= got[3] * 1000, tonumber(got[4]), 0
   if not after then
     after, spare, from, to, holes = string.match(got[4], '^(%d+) (%d+) (%d+)-(%d+),?(.*)$')
     after, spare, from, to = tonumber(after), tonumber(spare), tonumber(from), tonumber(to)
@@ -113,7 +120,7 @@ local function grab(image, n, first, against, got)
   local taken, base, won, claims = after - spare, #reply + 2, {}, {}
   reply[base - 1], reply[base] = taken, closed or ''
   for i = 1, n do
-    local user, may = ARGV[first + i], string.byte(against, i)
+    local user, may = ARGV[first + i], string.byte(permissions, i)
     local share = got[4 + i] or won[user]
     local code
     if share then
@@ -122,13 +129,13 @@ local function grab(image, n, first, against, got)
       code = 2
     elseif closed then
       code = 3
-    elseif late then
+    elseif expired then
       code = 4
     elseif taken == count then
       code = 5
     elseif may == 50 then
       code = 6
-    elseif not has(#claims / 2 + 1) then
+    elseif not reserve(#claims / 2 + 1) then
       code = 7
     else
       if spare == 0 then
@@ -154,7 +161,7 @@ local function grab(image, n, first, against, got)
     if spare > 0 then
       free = string.format('%d %d %d-%d,%s', after, spare, from, to, holes)
     end
-    remember(image, #claims / 2, free, table.concat(claims, ' '), unpack(claims))
+    writeGrants(image, #claims / 2, free, table.concat(claims, ' '), unpack(claims))
     if taken == count then
       call('ZADD', due, 'LT', string.format('%.0f', math.floor(now / 1000) + 2000), string.match(image, ':k:(.*)'))
     end
@@ -164,18 +171,18 @@ end
 local key, arg = 1, 2
 while key <= #KEYS do
   due, out, held, room, granted = KEYS[key], KEYS[key + 1], KEYS[key + 2], nil, 0
-  key, askers, arg = key + 3, ARGV[arg + 1], arg + 2
+  key, attempts, arg = key + 3, ARGV[arg + 1], arg + 2
   for image = key, key + ARGV[arg - 2] - 1 do
-    local against, first = ARGV[arg], arg
-    arg = first + #against + 1
-    local got = alone or call('HMGET', KEYS[image], '#life', '#count', '#deadline', '#next', unpack(ARGV, first + 1, arg - 1))
-    if not together(KEYS[image], #against, first, against, got) then
-      grab(KEYS[image], #against, first, against, got)
+    local permissions, first = ARGV[arg], arg
+    arg = first + #permissions + 1
+    local got = single or call('HMGET', KEYS[image], '#life', '#count', '#deadline', '#next', unpack(ARGV, first + 1, arg - 1))
+    if not grantAll(KEYS[image], #permissions, first, permissions, got) then
+      answerEach(KEYS[image], #permissions, first, permissions, got)
     end
     key = key + 1
   end
-  if room and granted < tonumber(askers) then
-    call('INCRBY', held, string.format('%d', granted - askers))
+  if room and granted < tonumber(attempts) then
+    call('INCRBY', held, string.format('%d', granted - attempts))
   end
 end
 return reply

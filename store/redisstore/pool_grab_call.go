@@ -2,110 +2,112 @@ package redisstore
 
 import "hongbao/redpacket"
 
-// batch is how many attempts or entries one script call takes: it bounds how long Redis is busy with it, and what
-// Lua has to unpack.
-const batch = 512
+// maxCall is the most attempts or entries in one script call. It bounds how long one call keeps Redis busy, and how
+// many values Lua has to unpack.
+const maxCall = 512
 
-// group is the attempts on one packet in one call.
+// group holds the attempts on one packet in one call.
 type group struct {
-	ref   redpacket.Ref
-	seats []seat
+	ref       redpacket.Ref
+	positions []position
 }
 
-// seat is the place of an attempt in its ask.
-type seat struct {
-	ask *ask
-	i   int
+// position locates an attempt, and its answer, in a request.
+type position struct {
+	request *request
+	i       int
 }
 
-func (s seat) attempt() *redpacket.Attempt { return &s.ask.attempts[s.i] }
+func (p position) attempt() *redpacket.Attempt { return &p.request.attempts[p.i] }
 
-// grabCalls makes the calls that answer the attempts of all asks.
-func (p *Pool) grabCalls(asks []*ask) (calls []*call) {
-	if len(asks) == 1 && len(asks[0].attempts) == 1 { // a lone caller: quick
-		r := asks[0].attempts[0].Ref
-		g := &group{ref: r, seats: []seat{{asks[0], 0}}}
-		return []*call{p.grabCall([]share{{p.keys(r.Partition), []*group{g}, 1}})}
+func (p position) answer() *redpacket.Answer { return &p.request.answers[p.i] }
+
+// grabCalls returns the calls that answer the attempts of all requests.
+func (p *Pool) grabCalls(requests []*request) (calls []*call) {
+	if len(requests) == 1 && len(requests[0].attempts) == 1 { // a single grab: avoid the maps
+		r := requests[0].attempts[0].Ref
+		g := &group{ref: r, positions: []position{{requests[0], 0}}}
+		return []*call{p.grabCall([]grabPortion{{p.keys(r.Partition), []*group{g}, 1}})}
 	}
-	var now []share // what the next call is about
+	var portions []grabPortion // of the next call
 	size := 0
-	for at, groups := range p.groups(asks) {
+	for partition, groups := range p.groups(requests) {
 		for len(groups) > 0 {
-			some := share{keys: &p.partitions[at]}
-			for len(groups) > 0 && (size == 0 || size+len(groups[0].seats) <= batch) {
-				size += len(groups[0].seats)
-				some.add(groups[0])
+			portion := grabPortion{keys: &p.partitions[partition]}
+			for len(groups) > 0 && (size == 0 || size+len(groups[0].positions) <= maxCall) {
+				size += len(groups[0].positions)
+				portion.add(groups[0])
 				groups = groups[1:]
 			}
-			if some.groups != nil {
-				now = append(now, some)
+			if portion.groups != nil {
+				portions = append(portions, portion)
 			}
-			if now != nil && (len(groups) > 0 || p.nodes.sharded()) {
-				calls = append(calls, p.grabCall(now))
-				now, size = nil, 0
+			if portions != nil && (len(groups) > 0 || p.nodes.sharded()) {
+				calls = append(calls, p.grabCall(portions))
+				portions, size = nil, 0
 			}
 		}
 	}
-	if now != nil {
-		calls = append(calls, p.grabCall(now))
+	if portions != nil {
+		calls = append(calls, p.grabCall(portions))
 	}
 	return calls
 }
 
-// groups gathers the attempts of all asks by packet, and the packets by partition.
-func (p *Pool) groups(asks []*ask) (partitions [redpacket.Partitions][]*group) {
+// groups collects the attempts of all requests by packet, and the packets by partition. No group exceeds maxCall.
+func (p *Pool) groups(requests []*request) (partitions [redpacket.Partitions][]*group) {
 	byPacket := map[string]*group{}
-	for _, a := range asks {
-		for i := range a.attempts {
-			r := a.attempts[i].Ref
-			g := byPacket[r.ID]
-			if g == nil || len(g.seats) == batch {
-				g = &group{ref: r}
-				byPacket[r.ID] = g
-				at := uint(r.Partition) % redpacket.Partitions
-				partitions[at] = append(partitions[at], g)
+	for _, r := range requests {
+		for i := range r.attempts {
+			ref := r.attempts[i].Ref
+			g := byPacket[ref.ID]
+			if g == nil || len(g.positions) == maxCall {
+				g = &group{ref: ref}
+				byPacket[ref.ID] = g
+				partition := uint(ref.Partition) % redpacket.Partitions
+				partitions[partition] = append(partitions[partition], g)
 			}
-			g.seats = append(g.seats, seat{a, i})
+			g.positions = append(g.positions, position{r, i})
 		}
 	}
 	return partitions
 }
 
-// share is what a call has to do with one partition.
-type share struct {
-	keys   *partitionKeys
-	groups []*group
-	seats  int
+// grabPortion is the part of a call that is about one partition.
+type grabPortion struct {
+	keys     *partitionKeys
+	groups   []*group
+	attempts int
 }
 
-func (s *share) add(g *group) {
+func (s *grabPortion) add(g *group) {
 	s.groups = append(s.groups, g)
-	s.seats += len(g.seats)
+	s.attempts += len(g.positions)
 }
 
-func (p *Pool) grabCall(shares []share) *call {
-	keys, room := 0, 1
-	for _, s := range shares {
+func (p *Pool) grabCall(portions []grabPortion) *call {
+	keys, argCount := 0, 1
+	for _, s := range portions {
 		keys += 3 + len(s.groups)
-		room += 2 + len(s.groups) + s.seats
+		argCount += 2 + len(s.groups) + s.attempts
 	}
-	c := newCall(p.scripts.grab, keys, room)
-	for _, s := range shares {
+	c := newCall(p.scripts.grab, keys, argCount)
+	for _, s := range portions {
 		c.add(s.keys.due, s.keys.out, s.keys.held)
 		for _, g := range s.groups {
 			c.add(s.keys.image + g.ref.ID)
 		}
 	}
 	c.add(p.outboxCap)
-	for _, s := range shares {
+	for _, s := range portions {
 		c.groups = append(c.groups, s.groups...)
-		c.add(len(s.groups), s.seats)
+		c.add(len(s.groups), s.attempts)
 		for _, g := range s.groups {
-			c.add(g.against())
-			for _, s := range g.seats {
-				c.add(&s.attempt().User)
-				if n := len(c.asks); n == 0 || c.asks[n-1] != s.ask {
-					c.asks = append(c.asks, s.ask)
+			c.add(g.permissions())
+			for _, at := range g.positions {
+				c.add(&at.attempt().User)
+				if n := len(c.requests); n == 0 || c.requests[n-1] != at.request {
+					c.requests = append(c.requests, at.request)
 				}
 			}
 		}
@@ -113,14 +115,14 @@ func (p *Pool) grabCall(shares []share) *call {
 	return c
 }
 
-// against is a digit for each attempt: what is held against it.
-func (g *group) against() any {
-	if len(g.seats) == 1 && g.seats[0].attempt().May == redpacket.MayGrab {
-		return "0" // the usual, and no garbage
+// permissions returns one digit for each attempt: its redpacket.May.
+func (g *group) permissions() any {
+	if len(g.positions) == 1 && g.positions[0].attempt().May == redpacket.MayGrab {
+		return "0" // the usual case, without an allocation
 	}
-	digits := make([]byte, len(g.seats))
-	for i, s := range g.seats {
-		digits[i] = '0' + byte(s.attempt().May)
+	digits := make([]byte, len(g.positions))
+	for i, at := range g.positions {
+		digits[i] = '0' + byte(at.attempt().May)
 	}
 	return string(digits)
 }

@@ -3,13 +3,15 @@ package redisstore
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"hongbao/redpacket"
 )
 
-// everywhere makes a call for each partition and gives the replies of those that could be asked: of a cluster with
-// a dead node the others go on. It fails when there is none.
+// everywhere makes one call for each partition. It returns the replies of the nodes that answer, and fails only if
+// none does.
 func (p *Pool) everywhere(ctx context.Context, build func(k *partitionKeys) *call) (replies [redpacket.Partitions]reader, err error) {
 	calls := make([]*call, len(p.partitions))
 	for i := range p.partitions {
@@ -61,24 +63,57 @@ func (p *Pool) Due(ctx context.Context, limit int) ([]redpacket.Ref, error) {
 	return refs, nil
 }
 
-// Unsettled implements redpacket.Pool.
-func (p *Pool) Unsettled(ctx context.Context, age time.Duration, limit int) ([]redpacket.Claim, error) {
-	replies, err := p.everywhere(ctx, func(k *partitionKeys) *call {
-		c := newCall(p.scripts.unsettled, 1, 2)
-		c.add(k.out, age.Milliseconds(), limit)
-		return c
-	})
-	var found [redpacket.Partitions][]redpacket.Claim
-	for i := range replies {
-		for r := &replies[i]; r.more(); {
-			if more, foreign := p.appendClaims(found[i], i, r.text()); foreign == nil { // what we have not written is no claim
-				found[i] = more
-			}
-			err = cmp.Or(err, r.err)
+// Unsettled implements redpacket.Pool. A partition whose node does not answer is skipped until the next pass.
+func (p *Pool) Unsettled(ctx context.Context, age time.Duration, from *redpacket.OutboxCursor, limit int) ([]redpacket.Claim, error) {
+	var asked []*call
+	var partitions []int
+	portion := from.Portion(limit)
+	for i := range from {
+		if mark := &from[i]; !mark.Done {
+			c := newCall(p.scripts.unsettled, 1, 3)
+			c.add(p.partitions[i].out, age.Milliseconds(), portion, cmp.Or(mark.After, "-inf"))
+			asked, partitions = append(asked, c), append(partitions, i)
 		}
 	}
-	if err != nil {
-		return nil, unavailable("list what is unsettled", err)
+	p.nodes.run(ctx, asked...)
+	var claims []redpacket.Claim
+	var failed error
+	answered := 0
+	for n, c := range asked {
+		mark := &from[partitions[n]]
+		items, err := c.cmd.Slice()
+		r := reader{items: items, err: err}
+		for mark.After = r.text(); r.more(); {
+			if more, foreign := p.appendClaims(claims, partitions[n], r.text()); foreign == nil { // a member that no grab wrote is no claim
+				claims = more
+			}
+		}
+		if mark.Done = r.err != nil || mark.After == ""; r.err != nil {
+			failed = cmp.Or(failed, r.err)
+			continue
+		}
+		answered++
 	}
-	return redpacket.Fairly(found, limit, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) }), nil
+	if answered == 0 && failed != nil {
+		return nil, unavailable("list what is unsettled", failed)
+	}
+	slices.SortStableFunc(claims, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
+	return claims, nil
+}
+
+// Recount implements redpacket.Pool.
+func (p *Pool) Recount(ctx context.Context, partitions ...int) error {
+	calls := make([]*call, len(partitions))
+	for i, partition := range partitions {
+		k := p.keys(partition)
+		calls[i] = newCall(p.scripts.recount, 2, 1)
+		calls[i].add(k.out, k.held, k.image)
+	}
+	p.nodes.run(ctx, calls...)
+	for i, c := range calls {
+		if err := c.err(); err != nil {
+			return unavailable(fmt.Sprintf("recount partition %d", partitions[i]), err)
+		}
+	}
+	return nil
 }

@@ -1,17 +1,25 @@
--- Load: joins what SQL knows of a packet with what is held here; never an overwrite. It commutes and repeats.
+-- Load: merges the packet's state in SQL into its image, and never overwrites. Loads may come in any order and be
+-- repeated.
 --
--- KEYS   1 due index, 2 outbox, 3 held, 4 image
--- ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as SQL has them
--- Reply  1
+--   KEYS   1 due index, 2 outbox, 3 held, 4 image
+--   ARGV   1 packet, 2 count, 3 deadline in ms, 4 status, then user, share, user, share … as in SQL
+--   Reply  1
 --
--- The image is a hash: user -> share; #life is the replication id that it was loaded under, a blank and the status;
--- #count; #deadline; #next is the lowest share of which all from there on are free, followed, if some below are free
--- too, by their number and their spans: "9 3 0-0,4-5"; #retired, if SQL has closed it; #table, if there are many shares:
--- Redis keeps up to 512 short fields as a list, which each grab would search to its end, but not with so long a one.
+-- The image is a hash:
 --
--- Always: users = SQL's, then each one held whose user and share are both free; the first closing reason stays; the
--- due date only gets earlier; what SQL has closed is out of the index for ever and goes after an hour. Count and
--- deadline are those of the first load. Memory follows the claims, not the count.
+--   - user: the user's share
+--   - #life: the replication id under which the image was loaded, a blank, and the status
+--   - #count, #deadline
+--   - #next: the lowest share from which on all shares are free. If some below are free, too, their number and spans
+--     follow: "9 3 0-0,4-5"
+--   - #retired: exists if SQL has closed the packet
+--   - #table: exists if there are many shares. Redis keeps up to 512 short fields as a list, which each grab would
+--     scan. One long field prevents that.
+--
+-- Invariants: the image has all users of SQL, and each of its own users whose share SQL has not given to another. The
+-- first closing reason stays. The due date only gets earlier. A packet that SQL has closed leaves the index for ever,
+-- and its image expires after an hour. Count and deadline are those of the first load. Memory grows with the claims,
+-- not with the count.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local info = redis.call('INFO', 'replication')
@@ -20,7 +28,7 @@ local generation = string.sub(info, at + 1, at + 40)
 local flat = redis.call('HGETALL', KEYS[4])
 local meta, held = {['#life'] = generation .. ' open', ['#count'] = ARGV[2], ['#deadline'] = ARGV[3]}, {}
 for i = 1, #flat, 2 do
-  if string.byte(flat[i]) == 35 then -- '#': no user id has one
+  if string.byte(flat[i]) == 35 then -- '#': no user id begins with it
     meta[flat[i]] = flat[i + 1]
   else
     held[flat[i]] = flat[i + 1]
@@ -74,14 +82,14 @@ if ended and status == 'open' then
 end
 
 if ended then
-  redis.call('HDEL', KEYS[4], '#') -- takes no memory, so that a full Redis does not refuse the end
+  redis.call('HDEL', KEYS[4], '#') -- needs no memory, so that a full Redis does not refuse to close
 end
 redis.call('HSET', KEYS[4], '#life', generation .. ' ' .. status, '#count', meta['#count'], '#deadline', meta['#deadline'],
   '#next', free)
 if #flat == 0 and count > 128 then
   redis.call('HSET', KEYS[4], '#table', string.rep('.', 65))
 end
-for i = 1, #added, 1000 do -- unpack has its limit
+for i = 1, #added, 1000 do -- unpack is limited
   redis.call('HSET', KEYS[4], unpack(added, i, math.min(i + 999, #added)))
 end
 for i = 1, #gone, 1000 do
@@ -97,8 +105,8 @@ elseif not meta['#retired'] then
     redis.call('ZADD', KEYS[1], 'LT', string.format('%.0f', now + 2000), ARGV[1])
   end
 end
--- The partition's keys too must exist while its slot moves, even when they hold nothing.
+-- The partition's keys must exist while its slot moves, even if they are empty.
 redis.call('ZADD', KEYS[1], 'NX', '+inf', '#')
-redis.call('ZADD', KEYS[2], 'NX', '+inf', '#' .. string.rep('.', 64)) -- so long a one makes it a table, too
+redis.call('ZADD', KEYS[2], 'NX', '+inf', '#' .. string.rep('.', 64)) -- so long that the set is a skiplist, too
 redis.call('INCRBY', KEYS[3], 0)
 return 1

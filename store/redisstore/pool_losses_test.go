@@ -13,12 +13,17 @@ import (
 	"hongbao/store/storetest"
 )
 
-// TestPoolTwoMasters: a promoted replica believes nothing until it is loaded, and then keeps what SQL does not deny.
+// TestPoolTwoMasters promotes a replica while its old master goes on. The new master believes no image until it is
+// loaded. Then it keeps each claim that SQL does not contradict.
 func TestPoolTwoMasters(t *testing.T) {
+	t.Parallel() // it waits for replication
 	old, young := storetest.Redis(t), storetest.Redis(t)
 	admin := testClient(t, young.URL())
+	if err := testClient(t, old.URL()).ConfigSet(t.Context(), "repl-diskless-sync-delay", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
 	replicaOf(t, admin, old)
-	c := gather(t, poolOn(t, old), 1, 10)
+	c := startGrabbers(t, poolOn(t, old), 1, 10)
 	c.await(200)
 	info := func(client redis.UniversalClient, name string) string {
 		return field(client.Info(t.Context(), "replication").Val(), name)
@@ -27,7 +32,7 @@ func TestPoolTwoMasters(t *testing.T) {
 		c.await(1)
 	}
 	c.await(200)
-	c.leave()
+	c.halt()
 	for upTo := info(c.pool.nodes.client, "master_repl_offset"); info(admin, "slave_repl_offset") < upTo; {
 		if t.Context().Err() != nil {
 			t.Fatal("the replica does not follow")
@@ -41,7 +46,7 @@ func TestPoolTwoMasters(t *testing.T) {
 	if got, err := both[1].Grab(t.Context(), attempt); err != nil || got[0].Decision != redpacket.Missing {
 		t.Errorf("a new master: %+v %v", got, err)
 	}
-	if closing, err := both[1].Close(t.Context(), c.image.Ref, true); err != nil || !closing.Missing {
+	if closing, err := both[1].Close(t.Context(), c.image.Ref, redpacket.CloseCancel); err != nil || !closing.Missing {
 		t.Errorf("a new master: %+v %v", closing, err)
 	}
 	if err := both[1].Load(t.Context(), c.image); err != nil {
@@ -54,7 +59,7 @@ func TestPoolTwoMasters(t *testing.T) {
 			t.Errorf("master %d: %+v %v", n, got, err)
 		}
 	}
-	// SQL took the young one's. The old one, were it ever asked again, gives way.
+	// SQL has the claim that the new master granted. After a load, the old master's image has it, too.
 	i := c.image
 	i.Grants = []redpacket.Grant{{User: "of-1", Share: next}}
 	if err := both[0].Load(t.Context(), i); err != nil {
@@ -62,12 +67,12 @@ func TestPoolTwoMasters(t *testing.T) {
 	}
 	got, err := both[0].Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "of-1"}, {Ref: i.Ref, User: "of-0"}})
 	if err != nil || got[0].Decision != redpacket.Yours || got[0].Share != next || got[1].Decision != redpacket.Granted || got[1].Share != next+1 {
-		t.Errorf("after the join: %+v %v", got, err)
+		t.Errorf("after the load: %+v %v", got, err)
 	}
 }
 
-// TestPoolStaleDump: a server that comes back from an older dump believes nothing of it, and offers again what was
-// settled long ago.
+// TestPoolStaleDump restarts a server from an older dump. The server believes no image of the dump. Its outbox lists
+// claims again that were settled before.
 func TestPoolStaleDump(t *testing.T) {
 	r := storetest.Redis(t)
 	p := poolOn(t, r)
@@ -90,22 +95,22 @@ func TestPoolStaleDump(t *testing.T) {
 	}
 	got, err := p.Grab(ctx, []redpacket.Attempt{{Ref: i.Ref, User: "d"}})
 	if err != nil || got[0].Decision != redpacket.Missing {
-		t.Fatalf("before the join: %+v %v", got, err)
+		t.Fatalf("before the load: %+v %v", got, err)
 	}
 	i.Grants = []redpacket.Grant{{User: "a", Share: 0}, {User: "b", Share: 1}, {User: "c", Share: 2}}
 	if err := p.Load(ctx, i); err != nil {
 		t.Fatal(err)
 	}
 	grabAll(t, p, i, "d")
-	left, err := p.Unsettled(ctx, 0, 10)
-	if err != nil || len(left) != 3 || left[0].User != "a" || left[1].User != "b" || left[2].User != "d" || left[2].Share != 3 {
-		t.Fatalf("unsettled: %+v %v", left, err)
+	left := storetest.Unsettled(t, p, 0)
+	if len(left) != 3 || left[0].User != "a" || left[1].User != "b" || left[2].User != "d" || left[2].Share != 3 {
+		t.Fatalf("unsettled: %+v", left)
 	}
 	if err := p.Ack(ctx, left); err != nil {
 		t.Fatal(err)
 	}
 	if held := p.nodes.client.Get(ctx, p.keys(3).held).Val(); held != "0" {
-		t.Errorf("the outbox is empty, but counts %s", held)
+		t.Errorf("the outbox is empty, and held is %s", held)
 	}
 }
 

@@ -12,42 +12,42 @@ import (
 	"hongbao/store/storetest"
 )
 
-// TestPoolSlotMoves moves a partition from node to node while a crowd grabs: redirects and half-moved slots are
-// nobody's business but ours.
+// TestPoolSlotMoves moves a partition's slot from node to node during grabs. No grab fails because of a redirect or a
+// half-moved slot.
 func TestPoolSlotMoves(t *testing.T) {
 	const partition = 5
 	p := newPool(testClient(t, storetest.RedisCluster(t).URL()), poolOptions{OutboxCap: 1 << 30})
-	c := gather(t, p, partition, 20)
+	c := startGrabbers(t, p, partition, 20)
 	c.await(200)
 	for range 3 {
 		moveSlot(t, p, partition)
 		c.await(100)
 	}
-	c.leave()
+	c.halt()
 	if n := c.failed.Load(); n > 0 {
 		t.Errorf("%d grabs failed", n)
 	}
-	// All that was told stands on the new node, too.
-	closing, err := p.Close(t.Context(), c.image.Ref, false)
+	// All grants are on the new node, too.
+	closing, err := p.Close(t.Context(), c.image.Ref, redpacket.CloseDue)
 	if err != nil || !closing.Refused || closing.Reason != redpacket.Open {
 		t.Fatalf("%+v %v", closing, err)
 	}
 	for share, user := range c.owners {
 		got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: user, May: redpacket.NotMember}})
 		if err != nil || got[0].Decision != redpacket.Yours || got[0].Share != share {
-			t.Fatalf("%s was told share %d: now %+v %v", user, share, got, err)
+			t.Fatalf("%s was granted share %d: now %+v %v", user, share, got, err)
 		}
 	}
 }
 
-// moveSlot gives a partition's slot to the next node, key by key.
+// moveSlot moves a partition's slot to the next node, key by key.
 func moveSlot(t *testing.T, p *Pool, partition int) {
 	t.Helper()
 	ctx := t.Context()
 	key := p.keys(partition).due
 	cluster := p.nodes.client.(*redis.ClusterClient)
 	slot := cluster.ClusterKeySlot(ctx, key).Val()
-	nodes := nodesOf(t, cluster) // this also makes the client look where the slots are
+	nodes := nodesOf(t, cluster) // also refreshes the client's map of slots
 	from, err := cluster.MasterForKey(ctx, key)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func moveSlot(t *testing.T, p *Pool, partition int) {
 			to = node
 		}
 	}
-	if to == nil { // from is the last one
+	if to == nil { // from is the last node
 		for node := range ids {
 			if to == nil || node.Options().Addr < to.Options().Addr {
 				to = node
@@ -79,7 +79,7 @@ func moveSlot(t *testing.T, p *Pool, partition int) {
 	must(err)
 	for _, key := range from.ClusterGetKeysInSlot(ctx, int(slot), 100).Val() {
 		must(from.Migrate(ctx, host, port, key, 0, 10*time.Second).Err())
-		<-time.After(20 * time.Millisecond) // half of it is here, half there
+		<-time.After(20 * time.Millisecond) // leaves time for calls that meet a half-moved slot
 	}
 	for _, node := range []*redis.Client{to, from} {
 		must(node.Do(ctx, "cluster", "setslot", slot, "node", ids[to]).Err())

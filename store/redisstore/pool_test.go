@@ -8,20 +8,32 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/redpacket"
+	"hongbao/store/loopback"
 	"hongbao/store/storetest"
 )
 
 const testOutboxCap = 60
 
-// TestPool holds the Pool to its contract: on one server and in a cluster, with a time that tests move.
+// TestPool runs the tests of redpacket.Pool's contract on one server, with a manual clock.
 func TestPool(t *testing.T) {
-	t.Run("standalone", func(t *testing.T) { testFrozen(t, storetest.Redis(t).URL()) })
-	t.Run("cluster", func(t *testing.T) { testFrozen(t, storetest.RedisCluster(t).URL()) })
+	t.Parallel() // it waits for replies
+	testPoolManualClock(t, storetest.Redis(t).URL())
 }
 
-func testFrozen(t *testing.T, url string) {
+// TestPoolCluster runs the tests of redpacket.Pool's contract on a cluster of its own, because they delete all data.
+func TestPoolCluster(t *testing.T) {
+	t.Parallel()
+	cluster, err := loopback.StartRedisCluster(t.Context(), t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	testPoolManualClock(t, cluster.URL())
+}
+
+func testPoolManualClock(t *testing.T, url string) {
 	storetest.TestPool(t, func(t *testing.T) storetest.PoolUnderTest {
-		f := freeze(t, testClient(t, url), testOutboxCap)
+		f := newManualClockPool(t, testClient(t, url), testOutboxCap)
 		return storetest.PoolUnderTest{
 			Pool: f, OutboxCap: testOutboxCap, Now: f.Now, Advance: f.Advance,
 			Forget: f.Forget, NewGeneration: f.NewGeneration,
@@ -29,7 +41,7 @@ func testFrozen(t *testing.T, url string) {
 	})
 }
 
-// TestPoolByTheClock runs the scripts as they are: time passes by itself.
+// TestPoolByTheClock runs the tests of redpacket.Pool's contract with the unchanged scripts and the real clock.
 func TestPoolByTheClock(t *testing.T) {
 	t.Parallel()
 	url := storetest.Redis(t).URL()
@@ -43,7 +55,7 @@ func TestPoolByTheClock(t *testing.T) {
 	})
 }
 
-// testClient is a client as Open makes it.
+// testClient returns a client for grabs with the options that Open uses.
 func testClient(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
 	target, err := parse(url)
@@ -55,14 +67,15 @@ func testClient(t testing.TB, url string) redis.UniversalClient {
 	return client
 }
 
-// TestPoolTables: what will hold many claims is a table from the beginning, and comes back from its end as any other.
+// TestPoolTables checks that the image of a packet with over 128 shares is a hash table from the first load on. Close
+// returns all its grants.
 func TestPoolTables(t *testing.T) {
 	client := testClient(t, storetest.Redis(t).URL())
 	p := newPool(client, poolOptions{})
 	for count, table := range map[int]bool{128: false, 129: true} {
 		r := redpacket.Ref{ID: "packet", Partition: count % redpacket.Partitions}
 		image := redpacket.Image{Ref: r, Count: count, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
-		for range 2 { // the second time it is there
+		for range 2 { // the second time it exists
 			if err := p.Load(t.Context(), image); err != nil {
 				t.Fatal(err)
 			}
@@ -77,21 +90,21 @@ func TestPoolTables(t *testing.T) {
 		if _, err := p.Grab(t.Context(), attempts); err != nil {
 			t.Fatal(err)
 		}
-		closed, err := p.Close(t.Context(), r, false)
+		closed, err := p.Close(t.Context(), r, redpacket.CloseDue)
 		if err != nil || len(closed.Grants) != count {
 			t.Errorf("%d of %d grants, %v", len(closed.Grants), count, err)
 		}
 	}
 }
 
-// TestPoolKeys: a partition's keys are there from the first load on, whatever they hold: a slot with half of them has moved
-// half. The outbox is a table from the beginning.
+// TestPoolKeys checks that all keys of a partition exist from the first load on: in a slot with missing keys a node
+// cannot tell whether they have moved. The outbox is a skiplist from the beginning.
 func TestPoolKeys(t *testing.T) {
 	client := testClient(t, storetest.Redis(t).URL())
 	p := newPool(client, poolOptions{})
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 7}, Count: 2, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	k := p.keys(7)
-	there := func(when string) {
+	wantKeys := func(when string) {
 		t.Helper()
 		if n, encoding := client.Exists(t.Context(), k.due, k.out, k.held).Val(), client.ObjectEncoding(t.Context(), k.out).Val(); n != 3 || encoding != "skiplist" {
 			t.Errorf("%s: %d keys of 3, the outbox is a %s", when, n, encoding)
@@ -100,7 +113,7 @@ func TestPoolKeys(t *testing.T) {
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
 	}
-	there("empty")
+	wantKeys("empty")
 	if err := p.Ack(t.Context(), grabAll(t, p, image, "a", "b")); err != nil {
 		t.Fatal(err)
 	}
@@ -108,5 +121,5 @@ func TestPoolKeys(t *testing.T) {
 	if err := p.Load(t.Context(), image); err != nil {
 		t.Fatal(err)
 	}
-	there("when all is over")
+	wantKeys("closed")
 }

@@ -1,17 +1,34 @@
--- Unsettled: lists the claims that have waited in a partition's outbox, oldest first, whole entries.
+-- Unsettled: lists the claims that are in a partition's outbox for some time, oldest first, in whole entries, by
+-- pages.
 --
--- KEYS   1 outbox
--- ARGV   1 the age in ms, 2 after how many claims it is enough
--- Reply  the entries, as the grab writes them
--- Ages are in whole ms, as all times are outside of the outbox.
+--   KEYS   1 outbox
+--   ARGV   1 the age in ms, 2 the number of claims that fills a page, 3 the time after which the page begins, or '-inf'
+--   Reply  the time after which the next page begins, or '' if there is none; and the entries, as the grab writes them
+--
+-- Invariant: entries of one time are in one page, so a page that begins after that time misses none. Ages are in whole
+-- ms, as are all times outside of the outbox.
 local time = redis.call('TIME')
 local upTo = (time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1]) * 1000 + 999
-local limit, reply = tonumber(ARGV[2]), {}
-for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', upTo), 'LIMIT', 0, ARGV[2])) do
-  if limit <= 0 then
-    break
+local room, most = tonumber(ARGV[2]), tonumber(ARGV[2]) -- an entry has at least one claim
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[3], string.format('%.0f', upTo), 'WITHSCORES', 'LIMIT', 0, most)
+local reply, last, same = {''}, nil, 0
+for i = 1, #found, 2 do
+  if found[i + 1] ~= last then
+    if room <= 0 then
+      reply[1] = last
+      return reply
+    end
+    last, same = found[i + 1], 0
   end
-  reply[#reply + 1] = entry
-  limit = limit - (select(2, string.gsub(entry, ' ', '')) - 1) / 2
+  reply[#reply + 1] = found[i]
+  room, same = room - (select(2, string.gsub(found[i], ' ', '')) - 1) / 2, same + 1
+end
+if #found == 2 * most then
+  reply[1] = last
+  for i, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], last, last)) do
+    if i > same then
+      reply[#reply + 1] = entry
+    end
+  end
 end
 return reply

@@ -16,58 +16,61 @@ import (
 )
 
 const (
-	// presenceWait bounds a call: a socket that opens or closes does not wait longer for Redis.
+	// presenceWait is the longest that one call may wait for a slow Redis.
 	presenceWait = time.Second
-	// presencePipe is how many users one pipeline is about.
+	// presencePipe is the most users in one pipeline.
 	presencePipe = 200
-	// presenceCall is how many users one call is about: so Redis is not busy with it for long.
+	// presenceCall is the most users in one script call, so that no call keeps Redis busy for long.
 	presenceCall = 50
 )
 
-//go:embed presence_note.lua
-var presenceNoteText string
+//go:embed presence_enter.lua
+var presenceEnterText string
 
 //go:embed presence_leave.lua
 var presenceLeaveText string
 
 var (
-	presenceNote  = newScript(presenceNoteText)
+	presenceEnter = newScript(presenceEnterText)
 	presenceLeave = newScript(presenceLeaveText)
 )
 
-// presenceOptions of a presence.
+// presenceOptions are the options of a presence.
 type presenceOptions struct {
-	Lease time.Duration // how long a socket counts after it was noted; default chat.PresenceLease
+	Lease time.Duration // how long a socket counts after it was renewed; default chat.PresenceLease
 	Log   *slog.Logger  // default: none
 }
 
-// presence is a chat.Presence over one key a user, which ends by itself when nobody renews it.
+// presence implements chat.Presence with one key for each user. The key expires if no instance renews it.
 //
-// The instance remembers its own sockets and notes them all again three times a lease (Run), so that what Redis
-// loses comes back with its old age. Hence a socket is remembered even if Enter failed: it is there, and is noted
-// when Redis is. And one that another instance pushed out is noted again until its own instance lets it go.
-// Leave is due for each socket, whatever Enter said.
+// Each instance remembers its own sockets and renews all of them three times in each lease (Run). So data that Redis
+// loses comes back with its original age. Three rules follow:
+//
+//   - A socket is remembered even if Enter failed. It is entered when Redis is back.
+//   - Another instance may remove a socket because its user has too many. The renewal enters it again until its own
+//     instance drops it.
+//   - Leave must be called for each socket, whatever Enter returned.
 type presence struct {
 	client redis.UniversalClient
 	lease  time.Duration
 	log    *slog.Logger
-	local  *register
+	local  *registry
 }
 
 var _ chat.Presence = (*presence)(nil)
 
-// newPresence makes the presence of one instance. The client's calls must end with their context
+// newPresence returns the presence of one instance. The client must end each call when its context ends
 // (ContextTimeoutEnabled).
 func newPresence(client redis.UniversalClient, o presenceOptions) *presence {
 	return &presence{
 		client: client,
 		lease:  cmp.Or(o.Lease, chat.PresenceLease),
 		log:    cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		local:  newRegister(),
+		local:  newRegistry(),
 	}
 }
 
-// userKey is the key of a user's sockets.
+// userKey returns the key of a user's sockets.
 func userKey(user string) string { return "on:" + user }
 
 // Enter implements chat.Presence.
@@ -76,15 +79,15 @@ func (p *presence) Enter(ctx context.Context, user, socket string, most int) (ou
 	defer cancel()
 	s := p.local.add(user, socket)
 	users := []localUser{{user, []localSocket{s}}}
-	note := p.note(users, most)
-	send(ctx, p.client, []*call{note})
-	replies, err := readNoted(note.cmd, users)
+	enter := p.enterCall(users, most)
+	send(ctx, p.client, []*call{enter})
+	replies, err := readEntered(enter.cmd, users)
 	if err != nil {
-		p.local.keep(user, socket)
-		return nil, false, unavailable("note a socket", err)
+		p.local.enterFailed(user, socket)
+		return nil, false, unavailable("enter a socket", err)
 	}
 	reply := replies[0]
-	p.local.learn(user, users[0].sockets, reply.sinces)
+	p.local.setSince(user, users[0].sockets, reply.sinces)
 	for _, socket := range reply.out {
 		p.local.drop(user, socket)
 	}
@@ -96,7 +99,7 @@ func (p *presence) Leave(ctx context.Context, user, socket string) (last bool, e
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	p.local.drop(user, socket)
-	leave := p.leave(user, []localSocket{{socket: socket}})
+	leave := p.leaveCall(user, []localSocket{{socket: socket}})
 	send(ctx, p.client, []*call{leave})
 	if last, err = leave.cmd.Bool(); err != nil {
 		return false, unavailable("forget a socket", err)
@@ -116,7 +119,7 @@ func (p *presence) Online(ctx context.Context, users []string) ([]bool, error) {
 		}
 		replies, err := pipe.Exec(ctx)
 		if err != nil {
-			return nil, unavailable("ask who is online", err)
+			return nil, unavailable("read who is online", err)
 		}
 		for _, reply := range replies {
 			online = append(online, reply.(*redis.IntCmd).Val() > 0)
@@ -125,9 +128,10 @@ func (p *presence) Online(ctx context.Context, users []string) ([]bool, error) {
 	return online, nil
 }
 
-// note is a call of presence_note.lua.
-func (p *presence) note(users []localUser, most int) *call {
-	c := newCall(presenceNote, len(users), 2+3*len(users))
+// enterCall returns a call of presence_enter.lua for all sockets of these users. most is the limit of sockets of a
+// user.
+func (p *presence) enterCall(users []localUser, most int) *call {
+	c := newCall(presenceEnter, len(users), 2+3*len(users))
 	for _, u := range users {
 		c.add(userKey(u.user))
 	}
@@ -146,8 +150,8 @@ func (p *presence) note(users []localUser, most int) *call {
 	return c
 }
 
-// leave is a call of presence_leave.lua.
-func (p *presence) leave(user string, sockets []localSocket) *call {
+// leaveCall returns a call of presence_leave.lua.
+func (p *presence) leaveCall(user string, sockets []localSocket) *call {
 	c := newCall(presenceLeave, 1, len(sockets))
 	c.add(userKey(user))
 	for _, s := range sockets {
@@ -156,16 +160,17 @@ func (p *presence) leave(user string, sockets []localSocket) *call {
 	return c
 }
 
-// noted is the reply of presence_note.lua about a user.
-type noted struct {
+// entered is the reply of presence_enter.lua for one user: starts of the sockets, sockets to close, and whether the
+// user had none before.
+type entered struct {
 	sinces []int64
 	out    []string
 	first  bool
 }
 
-// readNoted gives the replies about these users; nothing is noted of those of whom the error is.
-func readNoted(cmd *redis.Cmd, users []localUser) ([]noted, error) {
-	replies := make([]noted, len(users))
+// readEntered decodes the replies for these users. The reply of a user whose part failed is empty.
+func readEntered(cmd *redis.Cmd, users []localUser) ([]entered, error) {
+	replies := make([]entered, len(users))
 	answers, err := cmd.Slice()
 	if err == nil && len(answers) != len(users) {
 		err = fmt.Errorf("unexpected reply: %v", answers)
@@ -182,16 +187,16 @@ func readNoted(cmd *redis.Cmd, users []localUser) ([]noted, error) {
 	return replies, failed
 }
 
-func readUser(answer any) (n noted, err error) {
-	if answer == int64(0) { // all is as remembered
-		return noted{}, nil
+func readUser(answer any) (n entered, err error) {
+	if answer == int64(0) { // all starts are as this instance remembers them
+		return entered{}, nil
 	}
 	if err, ok := answer.(error); ok {
-		return noted{}, err
+		return entered{}, err
 	}
 	parts, ok := answer.([]any)
 	if !ok || len(parts) != 3 {
-		return noted{}, fmt.Errorf("unexpected reply: %v", answer)
+		return entered{}, fmt.Errorf("unexpected reply: %v", answer)
 	}
 	all := reader{items: parts}
 	sinces, out := reader{items: all.list()}, reader{items: all.list()}
@@ -203,7 +208,7 @@ func readUser(answer any) (n noted, err error) {
 		n.out = append(n.out, out.text())
 	}
 	if err := errors.Join(all.err, sinces.err, out.err); err != nil {
-		return noted{}, err
+		return entered{}, err
 	}
 	return n, nil
 }

@@ -1,11 +1,11 @@
--- Forgets sockets of one user.
+-- Removes sockets of one user.
 --
--- KEYS[1]  his sockets, as presence_note.lua keeps them
--- ARGV     the sockets
--- reply    1: one of these was his, and now he has none; else 0
+--   KEYS[1]  the user's sockets, as presence_enter.lua writes them
+--   ARGV     the sockets
+--   Reply    1: one of these existed, and now the user has none; else 0
 --
--- It holds: the key ends with the last lease of those that are left; without any there is no key. To be run again is
--- always right, and says 0.
+-- Invariants: the key expires with the last lease of the remaining sockets; without any there is no key. The script may
+-- be repeated, and then returns 0.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + t[2] / 1000
 

@@ -10,22 +10,23 @@ import (
 )
 
 const (
-	// presenceRounds is how often in a lease each socket is noted again.
+	// presenceRounds is how often each socket is renewed in a lease.
 	presenceRounds = 3
-	// presenceFarewell bounds the forgetting when an instance stops. What it does not get to ends with its lease.
-	presenceFarewell = 3 * time.Second
+	// presenceStopTimeout bounds the removal of all sockets when an instance stops. Sockets that remain expire with
+	// their lease.
+	presenceStopTimeout = 3 * time.Second
 )
 
-// Run implements chat.Presence: it notes the sockets of one slot after the other. After an outage it catches up
-// five times as fast, but not all at once.
+// Run implements chat.Presence. It renews one slot after the other; each holds the sockets of a hundredth of the
+// users. After an outage it catches up at five times the usual pace.
 func (p *presence) Run(ctx context.Context) error {
 	round := p.lease / presenceRounds
 	pace := round / presenceSlots
 	var h health
-	// Slots do not wait for one another: while one node of a cluster is silent, and each slot waits for it, the sockets
-	// on the other nodes are still renewed in time.
-	flights := make(chan struct{}, presenceSlots)
-	var flying sync.WaitGroup
+	// Slots are renewed concurrently. So while one node of a cluster is silent, the sockets on the other nodes are
+	// still renewed in time.
+	slots := make(chan struct{}, presenceSlots)
+	var renewals sync.WaitGroup
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	next := time.Now()
@@ -40,17 +41,17 @@ func (p *presence) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			continue
-		case flights <- struct{}{}:
+		case slots <- struct{}{}:
 		}
-		flying.Go(func() {
-			if users := p.local.users(slot); len(users) > 0 { // an empty slot says nothing about Redis
-				h.note(p, p.renew(ctx, users))
+		renewals.Go(func() {
+			if users := p.local.users(slot); len(users) > 0 { // without users no call is made that could show whether Redis works
+				h.record(p, p.renew(ctx, users))
 			}
-			<-flights
+			<-slots
 		})
 	}
-	flying.Wait()
-	p.farewell(context.WithoutCancel(ctx))
+	renewals.Wait()
+	p.forgetAll(context.WithoutCancel(ctx))
 	return nil
 }
 
@@ -61,7 +62,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// renew notes the sockets of these users again.
+// renew renews the sockets of these users.
 func (p *presence) renew(ctx context.Context, users []localUser) error {
 	var failed error
 	for some := range slices.Chunk(users, presencePipe) {
@@ -74,37 +75,38 @@ func (p *presence) renewSome(ctx context.Context, users []localUser) error {
 	ctx, cancel := context.WithTimeout(ctx, presenceWait)
 	defer cancel()
 	together := presenceCall
-	if (nodes{p.client}).sharded() {
+	if (nodes{client: p.client}).sharded() {
 		together = 1
 	}
 	calls := make([]*call, 0, 1+len(users)/together)
 	for some := range slices.Chunk(users, together) {
-		calls = append(calls, p.note(some, 0))
+		calls = append(calls, p.enterCall(some, 0))
 	}
 	send(ctx, p.client, calls)
 	var failed error
 	for i, c := range calls {
 		some := users[i*together : min((i+1)*together, len(users))]
-		replies, err := readNoted(c.cmd, some)
+		replies, err := readEntered(c.cmd, some)
 		if err != nil {
 			failed = err
 		}
 		for n, u := range some {
-			p.local.learn(u.user, u.sockets, replies[n].sinces)
+			p.local.setSince(u.user, u.sockets, replies[n].sinces)
 		}
 	}
-	return errors.Join(failed, p.forgetGone(ctx, users))
+	return errors.Join(failed, p.forgetLeft(ctx, users))
 }
 
-// forgetGone takes back what was noted while its Leave was on the way.
-func (p *presence) forgetGone(ctx context.Context, users []localUser) error {
-	var gone []localUser
+// forgetLeft removes from Redis the sockets whose Leave came while they were renewed: the renewal may have entered
+// them again.
+func (p *presence) forgetLeft(ctx context.Context, users []localUser) error {
+	var leavers []localUser
 	for _, u := range users {
-		if left := p.local.gone(u); len(left) > 0 {
-			gone = append(gone, localUser{u.user, left})
+		if sockets := p.local.left(u); len(sockets) > 0 {
+			leavers = append(leavers, localUser{u.user, sockets})
 		}
 	}
-	return p.forget(ctx, gone)
+	return p.forget(ctx, leavers)
 }
 
 func (p *presence) forget(ctx context.Context, users []localUser) (failed error) {
@@ -113,7 +115,7 @@ func (p *presence) forget(ctx context.Context, users []localUser) (failed error)
 	}
 	calls := make([]*call, len(users))
 	for i, u := range users {
-		calls[i] = p.leave(u.user, u.sockets)
+		calls[i] = p.leaveCall(u.user, u.sockets)
 	}
 	send(ctx, p.client, calls)
 	for _, c := range calls {
@@ -124,28 +126,28 @@ func (p *presence) forget(ctx context.Context, users []localUser) (failed error)
 	return failed
 }
 
-// farewell forgets all sockets of this instance.
-func (p *presence) farewell(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, presenceFarewell)
+// forgetAll removes all sockets of this instance from Redis.
+func (p *presence) forgetAll(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, presenceStopTimeout)
 	defer cancel()
 	for slot := range presenceSlots {
 		for users := range slices.Chunk(p.local.users(slot), presencePipe) {
 			if err := p.forget(ctx, users); err != nil {
-				p.log.Warn("sockets of this instance count until their lease ends", "err", err)
+				p.log.Warn("sockets of this instance not removed; they count until their lease ends", "err", err)
 				return
 			}
 		}
 	}
 }
 
-// health is whether the last renewal worked, so that an outage is logged once.
+// health remembers whether the last renewal failed, so that an outage is logged once.
 type health struct{ bad atomic.Bool }
 
-func (h *health) note(p *presence, err error) {
+func (h *health) record(p *presence, err error) {
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled) && !h.bad.Swap(true):
 		p.log.Warn("presence is not renewed", "err", err)
 	case err == nil && h.bad.Swap(false):
-		p.log.Info("presence is renewed again")
+		p.log.Info("presence renewed again")
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"hongbao/store/storetest"
 )
 
-// testLease is short enough to wait for, and long enough for a machine that is busy.
-const testLease = 1500 * time.Millisecond
+// testLease is short enough to wait for, and long enough for a busy machine.
+const testLease = 2500 * time.Millisecond
 
-// dial makes a client as Open does.
+// dial returns a client with the options that Open uses for all but grabs.
 func dial(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
 	target, err := parse(url)
@@ -30,7 +30,7 @@ func dial(t testing.TB, url string) redis.UniversalClient {
 	return client
 }
 
-// forgetKeys loses all keys that fit, on every node.
+// forgetKeys deletes all keys that match, on every node.
 func forgetKeys(t testing.TB, client redis.UniversalClient, pattern string) {
 	t.Helper()
 	err := eachMaster(context.Background(), client, func(ctx context.Context, node *redis.Client) error {
@@ -70,8 +70,8 @@ func testPresence(t *testing.T, url string) {
 	})
 }
 
-// runs lets a presence run until the test ends.
-func runs(t *testing.T, p *presence) {
+// runPresence runs a presence until the test ends.
+func runPresence(t *testing.T, p *presence) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
@@ -90,8 +90,8 @@ func enter(t *testing.T, p *presence, user, socket string) {
 	}
 }
 
-// online waits until the user is seen so.
-func online(t *testing.T, p *presence, user string, want bool, within time.Duration) {
+// wantOnline waits until the user is online, or offline.
+func wantOnline(t *testing.T, p *presence, user string, want bool, within time.Duration) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -109,52 +109,54 @@ func online(t *testing.T, p *presence, user string, want bool, within time.Durat
 	}
 }
 
-// outage calls what must fail while Redis does not answer, in time, and with the word for it.
-func outage(t *testing.T, calls map[string]func() error) {
+// wantUnavailable checks that each call fails in time with chat.ErrUnavailable.
+func wantUnavailable(t *testing.T, calls map[string]func() error) {
 	t.Helper()
 	for name, call := range calls {
 		start := time.Now()
 		err := call()
 		if took := time.Since(start); took > presenceWait+500*time.Millisecond {
-			t.Errorf("%s answers after %v", name, took)
+			t.Errorf("%s returned after %v", name, took)
 		}
 		if !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("%s answers %v, want unavailable", name, err)
+			t.Errorf("%s returned %v, want unavailable", name, err)
 		}
 	}
 }
 
-// TestPresenceOutage: Redis silent, then dead, then back without memory. Who came and went meanwhile counts as if
-// Redis had been there.
+// TestPresenceOutage makes Redis silent, then kills it, then restarts it without data. Sockets that entered or left
+// meanwhile finally count as if Redis had never failed.
 func TestPresenceOutage(t *testing.T) {
+	t.Parallel() // it waits for timeouts and leases
 	server := storetest.Redis(t)
 	p := newPresence(dial(t, server.URL()), presenceOptions{Lease: testLease})
-	runs(t, p)
+	runPresence(t, p)
 	enter(t, p, "before", "1")
 	enter(t, p, "gone", "2")
 	fails := map[string]func() error{
-		"enter": func() error { _, _, err := p.Enter(t.Context(), "meanwhile", "3", 9); return err },
-		"leave": func() error { _, err := p.Leave(t.Context(), "gone", "2"); return err },
-		"ask":   func() error { _, err := p.Online(t.Context(), []string{"before"}); return err },
+		"enter":  func() error { _, _, err := p.Enter(t.Context(), "meanwhile", "3", 9); return err },
+		"leave":  func() error { _, err := p.Leave(t.Context(), "gone", "2"); return err },
+		"online": func() error { _, err := p.Online(t.Context(), []string{"before"}); return err },
 	}
 	server.Pause()
-	outage(t, fails)
+	wantUnavailable(t, fails)
 	server.Resume()
-	online(t, p, "meanwhile", true, testLease)
-	online(t, p, "before", true, testLease)
-	online(t, p, "gone", false, 2*testLease)
+	wantOnline(t, p, "meanwhile", true, testLease)
+	wantOnline(t, p, "before", true, testLease)
+	wantOnline(t, p, "gone", false, 2*testLease)
 
 	server.Kill()
-	outage(t, fails)
+	wantUnavailable(t, fails)
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	online(t, p, "before", true, 2*testLease)
-	online(t, p, "meanwhile", true, testLease)
-	online(t, p, "gone", false, 2*testLease)
+	wantOnline(t, p, "before", true, 2*testLease)
+	wantOnline(t, p, "meanwhile", true, testLease)
+	wantOnline(t, p, "gone", false, 2*testLease)
 }
 
-// TestPresenceScriptsForgotten: a node that has lost the scripts, not the keys, is told them again in the pipeline.
+// TestPresenceScriptsForgotten deletes the scripts on a node. Calls in a pipeline are repeated with the script's
+// text.
 func TestPresenceScriptsForgotten(t *testing.T) {
 	client := dial(t, storetest.Redis(t).URL())
 	p := newPresence(client, presenceOptions{Lease: testLease})
@@ -166,7 +168,7 @@ func TestPresenceScriptsForgotten(t *testing.T) {
 	}
 	forgetKeys(t, client, "on:*")
 	for _, u := range users {
-		online(t, p, u.user, false, testLease)
+		wantOnline(t, p, u.user, false, testLease)
 	}
 	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -175,7 +177,7 @@ func TestPresenceScriptsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, u := range users {
-		online(t, p, u.user, true, testLease)
+		wantOnline(t, p, u.user, true, testLease)
 	}
 	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -188,7 +190,8 @@ func TestPresenceScriptsForgotten(t *testing.T) {
 	}
 }
 
-// TestPresenceKeysEnd: what dead instances leave behind ends by itself, also where somebody left earlier.
+// TestPresenceKeysEnd checks that a user's key expires with the leases of dead instances, even if another socket with
+// a longer lease left before.
 func TestPresenceKeysEnd(t *testing.T) {
 	client := dial(t, storetest.Redis(t).URL())
 	const lease = 300 * time.Millisecond
@@ -196,7 +199,7 @@ func TestPresenceKeysEnd(t *testing.T) {
 	for i := range 20 {
 		enter(t, one, fmt.Sprint("u", i), "s")
 	}
-	enter(t, one, "alone", "short") // before "both": ends no later
+	enter(t, one, "alone", "short") // entered before the user "both", so its lease ends no later
 	enter(t, two, "alone", "long")
 	enter(t, one, "both", "short")
 	enter(t, two, "both", "long")
@@ -207,15 +210,15 @@ func TestPresenceKeysEnd(t *testing.T) {
 		t.Errorf("a key lasts for %v though its last lease is one of %v", ttl, lease)
 	}
 	for _, user := range []string{"u0", "u19", "both"} {
-		online(t, one, user, false, 2*lease)
+		wantOnline(t, one, user, false, 2*lease)
 	}
 	if last, err := two.Leave(t.Context(), "alone", "long"); err != nil || !last {
-		t.Errorf("besides a socket of the dead the last one leaves: %v, %v", last, err)
+		t.Errorf("the last live socket leaves beside an expired one: %v, %v; want true", last, err)
 	}
 }
 
-// TestPresenceLeavesDuringRenewal: a renewal that was on its way when a socket left does not bring it back.
-func TestPresenceLeavesDuringRenewal(t *testing.T) {
+// TestPresenceLeaveDuringRenewal lets a socket leave while it is being renewed. Afterwards the user is offline.
+func TestPresenceLeaveDuringRenewal(t *testing.T) {
 	p := newPresence(dial(t, storetest.Redis(t).URL()), presenceOptions{Lease: time.Hour})
 	enter(t, p, "u", "1")
 	onItsWay := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
@@ -225,13 +228,13 @@ func TestPresenceLeavesDuringRenewal(t *testing.T) {
 	if err := p.renewSome(t.Context(), onItsWay); err != nil {
 		t.Fatal(err)
 	}
-	online(t, p, "u", false, 0)
+	wantOnline(t, p, "u", false, 0)
 }
 
-// TestPresenceRenewsWhoHasEntered: while an Enter is on its way, a renewal must not give the socket another place, nor
-// bring it back when it has gone by then. When the Enter has failed, it must.
-func TestPresenceRenewsWhoHasEntered(t *testing.T) {
-	r := newRegister()
+// TestPresenceRenewsOnlyEnteredSockets checks that a renewal skips a socket whose Enter is under way. Otherwise it
+// could change the socket's age, or bring it back after its Leave. After a failed Enter the renewal must enter it.
+func TestPresenceRenewsOnlyEnteredSockets(t *testing.T) {
+	r := newRegistry()
 	count := func() (n int) {
 		for slot := range presenceSlots {
 			n += len(r.users(slot))
@@ -242,47 +245,47 @@ func TestPresenceRenewsWhoHasEntered(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("%d users are renewed while the first enters", n)
 	}
-	r.keep("u", "1")
+	r.enterFailed("u", "1")
 	r.add("v", "2")
-	r.learn("v", []localSocket{{socket: "2"}}, []int64{17})
-	r.learn("u", []localSocket{s}, []int64{18})
+	r.setSince("v", []localSocket{{socket: "2"}}, []int64{17})
+	r.setSince("u", []localSocket{s}, []int64{18})
 	if got := r.add("v", "2"); got.since != 17 || got.entering || count() != 2 {
 		t.Errorf("known is %+v, %d users are renewed", got, count())
 	}
 	r.drop("u", "1")
-	r.learn("u", []localSocket{s}, []int64{18})
+	r.setSince("u", []localSocket{s}, []int64{18})
 	if n := count(); n != 1 {
 		t.Errorf("%d users are renewed after one has left", n)
 	}
 }
 
-// TestPresenceLearnsByRenewal: a renewal tells since when a socket is there whose Enter was not heard of, and nothing when
-// that is known.
-func TestPresenceLearnsByRenewal(t *testing.T) {
+// TestPresenceRenewalReturnsSince checks that a renewal learns the start of a socket whose Enter had no answer. The
+// reply contains no starts when they are known.
+func TestPresenceRenewalReturnsSince(t *testing.T) {
 	p := newPresence(dial(t, storetest.Redis(t).URL()), presenceOptions{Lease: time.Hour})
 	enter(t, p, "u", "1")
 	entered := p.local.add("u", "1")
 	p.local.drop("u", "1")
 	p.local.add("u", "1")
-	p.local.keep("u", "1")
+	p.local.enterFailed("u", "1")
 	unheard := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
 	if err := p.renewSome(t.Context(), unheard); err != nil {
 		t.Fatal(err)
 	}
 	learned := p.local.add("u", "1")
 	if entered.since == 0 || learned != entered {
-		t.Errorf("learned %+v of a socket that has entered as %+v", learned, entered)
+		t.Errorf("the renewal stored %+v for a socket that entered as %+v", learned, entered)
 	}
 	known := []localUser{{"u", []localSocket{learned}}}
-	again := p.note(known, 0)
+	again := p.enterCall(known, 0)
 	send(t.Context(), p.client, []*call{again})
-	if n, err := readNoted(again.cmd, known); err != nil || n[0].sinces != nil {
-		t.Errorf("a renewal of what is known says %+v, %v", n, err)
+	if n, err := readEntered(again.cmd, known); err != nil || n[0].sinces != nil {
+		t.Errorf("a renewal of a known socket returned %+v, %v", n, err)
 	}
 }
 
-// TestPresenceRenewsTogether: what is renewed in few calls is learned of each one.
-func TestPresenceRenewsTogether(t *testing.T) {
+// TestPresenceRenewsInBatches checks that each reply of a batched renewal is assigned to its socket.
+func TestPresenceRenewsInBatches(t *testing.T) {
 	r := storetest.Redis(t)
 	p := newPresence(dial(t, r.URL()), presenceOptions{Lease: time.Hour})
 	other := newPresence(dial(t, r.URL()), presenceOptions{Lease: time.Hour})
@@ -292,10 +295,10 @@ func TestPresenceRenewsTogether(t *testing.T) {
 		for n := range 1 + i%3 {
 			socket := fmt.Sprint("socket-", n)
 			if i%2 == 0 {
-				enter(t, other, u.user, socket) // it is there already, since then
+				enter(t, other, u.user, socket) // exists in Redis already
 			}
 			u.sockets = append(u.sockets, p.local.add(u.user, socket))
-			p.local.keep(u.user, socket)
+			p.local.enterFailed(u.user, socket)
 		}
 		users = append(users, u)
 	}
@@ -304,7 +307,7 @@ func TestPresenceRenewsTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.renewSome(t.Context(), users); err == nil {
-		t.Error("a key that holds something else is no error")
+		t.Error("no error for a key that holds something else")
 	}
 	for i, u := range users {
 		if i == odd {
@@ -313,7 +316,7 @@ func TestPresenceRenewsTogether(t *testing.T) {
 		for _, s := range u.sockets {
 			ours, theirs := p.local.add(u.user, s.socket), other.local.add(u.user, s.socket)
 			if ours.since == 0 || i%2 == 0 && ours.since != theirs.since {
-				t.Errorf("%s of %s is there since %d, as renewed, and %d, as entered", s.socket, u.user, ours.since, theirs.since)
+				t.Errorf("%s of %s: since %d by renewal, %d by Enter", s.socket, u.user, ours.since, theirs.since)
 			}
 		}
 		if online, err := other.Online(t.Context(), []string{u.user}); err != nil || !online[0] {
@@ -322,13 +325,13 @@ func TestPresenceRenewsTogether(t *testing.T) {
 	}
 }
 
-// TestPresenceSilentNode: while one node of a cluster is silent, the users on the others stay online.
+// TestPresenceSilentNode checks that users on the other nodes stay online while one node of a cluster is silent.
 func TestPresenceSilentNode(t *testing.T) {
 	cluster := storetest.RedisCluster(t)
 	client := dial(t, cluster.URL()).(*redis.ClusterClient)
 	forgetKeys(t, client, "on:*")
 	const lease = 3 * time.Second
-	nodeTimeout(t, client, "15000") // the cluster as a whole goes on meanwhile
+	nodeTimeout(t, client, "15000") // so that the cluster does not fail over during the test
 	defer nodeTimeout(t, client, "2000")
 	p := newPresence(client, presenceOptions{Lease: lease})
 	silent := cluster.Nodes()[0]
@@ -347,7 +350,7 @@ func TestPresenceSilentNode(t *testing.T) {
 	if len(others) == 0 || len(others) == 300 {
 		t.Fatalf("%d of 300 users are on other nodes", len(others))
 	}
-	runs(t, p)
+	runPresence(t, p)
 	silent.Pause()
 	defer silent.Resume()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -359,7 +362,7 @@ func TestPresenceSilentNode(t *testing.T) {
 	}
 }
 
-// nodeTimeout is after how many milliseconds a cluster misses a node.
+// nodeTimeout sets after how many milliseconds a cluster considers a node lost.
 func nodeTimeout(t *testing.T, client redis.UniversalClient, ms string) {
 	t.Helper()
 	err := eachMaster(context.Background(), client, func(ctx context.Context, node *redis.Client) error {
@@ -370,8 +373,8 @@ func nodeTimeout(t *testing.T, client redis.UniversalClient, ms string) {
 	}
 }
 
-// TestPresenceStops: Run ends with its context and leaves no goroutine, however often.
-func TestPresenceStops(t *testing.T) {
+// TestPresenceRunEnds checks that Run ends with its context and leaves no goroutine.
+func TestPresenceRunEnds(t *testing.T) {
 	client := dial(t, storetest.Redis(t).URL())
 	if err := client.Ping(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -394,14 +397,14 @@ func TestPresenceStops(t *testing.T) {
 	goleak.VerifyNone(t, before)
 }
 
-// BenchmarkPresenceRenew is what one socket costs each time it is noted again: three times a lease.
+// BenchmarkPresenceRenew measures the renewal of one socket, which happens three times a lease.
 func BenchmarkPresenceRenew(b *testing.B) {
 	p := newPresence(dial(b, storetest.SharedRedis(b).URL()), presenceOptions{})
 	const sockets = 10_000
 	for i := range sockets {
 		user, socket := fmt.Sprint("user-", i), fmt.Sprint("0190c5a0-0000-7000-8000-", i)
 		p.local.add(user, socket)
-		p.local.keep(user, socket)
+		p.local.enterFailed(user, socket)
 	}
 	b.ResetTimer()
 	for n := 0; n < b.N; {

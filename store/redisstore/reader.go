@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// reader takes a reply apart, item by item. The first item that is not what it should be is the error, and what
-// is read after it is nothing.
+// reader decodes a reply item by item. The first unexpected item sets the error. All later items read as zero values.
 type reader struct {
 	items []any
 	err   error
@@ -54,7 +53,7 @@ func (r *reader) list() []any {
 	return l
 }
 
-// number is an integer that came as text.
+// number reads an integer that was sent as text.
 func (r *reader) number() int {
 	s := r.text()
 	n, err := strconv.Atoi(s)

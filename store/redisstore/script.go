@@ -1,7 +1,7 @@
 package redisstore
 
 import (
-	"crypto/sha1" //nolint:gosec // what Redis names scripts by
+	"crypto/sha1" //nolint:gosec // Redis names scripts by SHA-1
 	_ "embed"
 	"encoding/hex"
 )
@@ -24,7 +24,10 @@ var dueLua string
 //go:embed pool_unsettled.lua
 var unsettledLua string
 
-// script is a Lua script, by its text and by the name that Redis gives it.
+//go:embed pool_recount.lua
+var recountLua string
+
+// script is a Lua script and its SHA-1, which is its name in Redis.
 type script struct{ text, sha string }
 
 func newScript(text string) *script {
@@ -32,12 +35,12 @@ func newScript(text string) *script {
 	return &script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
-// poolScripts are the Pool's, one for each job.
-type poolScripts struct{ grab, load, close, ack, due, unsettled *script }
+// poolScripts are the Pool's scripts.
+type poolScripts struct{ grab, load, close, ack, due, unsettled, recount *script }
 
 func newPoolScripts() poolScripts {
 	return poolScripts{
 		grab: newScript(grabLua), load: newScript(loadLua), close: newScript(closeLua),
-		ack: newScript(ackLua), due: newScript(dueLua), unsettled: newScript(unsettledLua),
+		ack: newScript(ackLua), due: newScript(dueLua), unsettled: newScript(unsettledLua), recount: newScript(recountLua),
 	}
 }

@@ -9,34 +9,35 @@ import (
 	"strings"
 )
 
-// Setting is where the URL comes from; errors name it, and never show the URL, for it may hold a password.
+// Setting is the name of the setting that holds the URL. Errors contain the name and never the URL, because it may hold
+// a password.
 const Setting = "HONGBAO_REDIS_URL"
 
-// kind of installation.
+// kind is the kind of a Redis installation.
 type kind string
 
-// The three kinds: the scheme's second half.
+// Kinds, as the second half of the URL's scheme.
 const (
 	standalone kind = ""
 	sentinel   kind = "sentinel"
 	cluster    kind = "cluster"
 )
 
-// target is what a URL says.
+// target is the decoded URL of a Redis installation.
 type target struct {
 	kind           kind
 	secure         bool
 	addrs          []string
-	master         string // sentinel
+	master         string // name of the master, behind sentinels
 	db             int
 	user, password string
 	// sentinels often ask for credentials of their own
 	sentinelUser, sentinelPassword string
 }
 
-// parse reads redis://[user:password@]host[:port][/db], redis+sentinel://[user:password@]host:port,…/master[?db=n]
-// and redis+cluster://[user:password@]host:port,…; each with rediss for TLS. By hand, since several hosts are no
-// valid URL.
+// parse parses redis://[user:password@]host[:port][/db], redis+sentinel://[user:password@]host:port,…/master[?db=n] and
+// redis+cluster://[user:password@]host:port,…; each with rediss for TLS. The package net/url does not accept several
+// hosts.
 func parse(raw string) (target, error) {
 	t, err := read(raw)
 	if err != nil {
@@ -90,7 +91,7 @@ func (t *target) readHosts(s string) error {
 	for i, hostPort := range strings.Split(s, ",") {
 		addr, err := address(hostPort, port)
 		if err != nil {
-			// Not the text itself: an unescaped / or @ in a password would end up here.
+			// Without the text itself: an unescaped / or @ in a password would end up here.
 			return fmt.Errorf("address %d is not a host:port (characters like / @ ? in a password must be percent-encoded)", i+1)
 		}
 		t.addrs = append(t.addrs, addr)
@@ -101,7 +102,7 @@ func (t *target) readHosts(s string) error {
 	return nil
 }
 
-// address completes host[:port].
+// address adds the default port to host[:port], and checks both.
 func address(s, port string) (string, error) {
 	host := s
 	if strings.LastIndexByte(s, ':') > strings.LastIndexByte(s, ']') {

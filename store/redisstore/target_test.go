@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: the error names the setting and what is wrong, and never what may be secret.
+// TestParseRefuses checks that an error names the setting and the mistake, and contains no secret.
 func TestParseRefuses(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                                   "must begin with",
@@ -75,7 +75,7 @@ func TestTargetNames(t *testing.T) {
 	}
 }
 
-// TestTargetTLS: rediss means TLS, whatever the kind.
+// TestTargetTLS checks that rediss means TLS for every kind.
 func TestTargetTLS(t *testing.T) {
 	for url, want := range map[string]bool{
 		"redis://r": false, "rediss://r": true, "redis+cluster://r": false, "rediss+cluster://r": true,

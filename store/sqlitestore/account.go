@@ -6,7 +6,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// Account implements redpacket.Ledger. Only the first time it has anything to write.
+// Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
 func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account, err error) {
 	acc, drawn, err := readAccount(reader{ctx, s.read}, user)
 	if err != nil || drawn {
@@ -19,19 +19,19 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 	return acc, outcome("open account", err)
 }
 
-// readAccount reads what there is of an account; drawn is false while the user has no seed yet.
+// readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
 func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
 	var seed redpacket.Seed
-	_, err = q.row(`select coalesce(w.balance, 0), u.next_seed
+	_, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
 		from users u left join wallets w on w.user_id = u.id where u.id = ?`,
-		[]any{user}, &acc.Balance, storedSeed{&seed, &drawn})
+		[]any{user}, &acc.Balance, &acc.Version, storedSeed{&seed, &drawn})
 	if drawn {
 		acc.NextCommitment = redpacket.Commitment(seed)
 	}
 	return acc, drawn, err
 }
 
-// account reads the user's account, and makes him known and draws his first seed if need be.
+// account reads the user's account. It creates the user and draws the first seed if there is none.
 func (w *writer) account(user string) (redpacket.Account, error) {
 	acc, drawn, err := readAccount(w, user)
 	if err != nil || drawn {
@@ -40,11 +40,11 @@ func (w *writer) account(user string) (redpacket.Account, error) {
 	if _, err := w.drawSeed(user); err != nil {
 		return redpacket.Account{}, err
 	}
-	acc, _, err = readAccount(w, user) // again: a wallet is read only with its user
+	acc, _, err = readAccount(w, user) // reads the account again, because a wallet is read only together with its user
 	return acc, err
 }
 
-// seed is that of the user's next packet. It leaves this package only inside a packet.
+// seed returns the seed of the user's next packet. It is secret: it leaves this package only as part of a packet.
 func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 	var drawn bool
 	_, err = w.row(`select next_seed from users where id = ?`, []any{user}, storedSeed{&seed, &drawn})
@@ -54,7 +54,7 @@ func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 	return w.drawSeed(user)
 }
 
-// drawSeed gives the user, who may be unseen yet, his first seed.
+// drawSeed draws the user's first seed. It creates the user if there is none.
 func (w *writer) drawSeed(user string) (seed redpacket.Seed, err error) {
 	seed = redpacket.NewSeed()
 	_, err = w.exec(`insert into users (id, next_seed) values (?, ?)
@@ -67,17 +67,17 @@ func (w *writer) setSeed(user string, seed redpacket.Seed) error {
 	return err
 }
 
-// credit adds to a wallet, and makes it with the first credit.
-func (w *writer) credit(user string, amount redpacket.Money) (balance redpacket.Money, err error) {
-	_, err = w.row(`insert into wallets (user_id, balance) values (?, ?)
-		on conflict (user_id) do update set balance = balance + excluded.balance returning balance`,
-		[]any{user, amount}, &balance)
-	return balance, err
+// credit adds an amount to a user's wallet. The first credit creates the wallet.
+func (w *writer) credit(user string, amount redpacket.Money) error {
+	_, err := w.exec(`insert into wallets (user_id, balance, version) values (?, ?, 1)
+		on conflict (user_id) do update set balance = balance + excluded.balance, version = version + 1`, user, amount)
+	return err
 }
 
-// debit takes from a wallet what is in it, or redpacket.ErrInsufficientBalance.
+// debit takes an amount from a wallet. It fails with redpacket.ErrInsufficientBalance if the wallet holds less.
 func (w *writer) debit(user string, amount redpacket.Money) error {
-	found, err := w.row(`update wallets set balance = balance - ? where user_id = ? and balance >= ? returning 1`,
+	found, err := w.row(`update wallets set balance = balance - ?, version = version + 1
+		where user_id = ? and balance >= ? returning 1`,
 		[]any{amount, user, amount}, new(int))
 	if err == nil && !found {
 		return redpacket.ErrInsufficientBalance

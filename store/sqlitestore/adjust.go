@@ -3,16 +3,13 @@ package sqlitestore
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
 )
 
-// maxBalance is the largest amount that every JSON reader takes for what it is.
-const maxBalance redpacket.Money = 1<<53 - 1
-
-// Adjust implements redpacket.Ledger. An amount of 0 is chat.ErrBadRequest, a balance past 2^53-1
-// chat.ErrLimitExceeded.
+// Adjust implements redpacket.Ledger. An amount of 0 is chat.ErrBadRequest.
 func (s *Store) Adjust(ctx context.Context, a redpacket.Adjustment) (acc redpacket.Account, dup bool, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		acc, dup, err = w.adjust(a)
@@ -36,31 +33,27 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 		acc, err = w.account(a.User)
 		return acc, true, err
 	}
-	if err := w.move(a); err != nil {
+	if err := w.applyAdjustment(a); err != nil {
 		return redpacket.Account{}, false, err
 	}
 	acc, err = w.account(a.User)
 	return acc, false, err
 }
 
-// move changes the wallet and records it.
-func (w *writer) move(a redpacket.Adjustment) error {
-	m := movement{
+// applyAdjustment changes the wallet and records the transfer.
+func (w *writer) applyAdjustment(a redpacket.Adjustment) error {
+	m := transfer{
 		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
 		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
 	}
 	switch {
 	case a.Amount == 0:
 		return chat.BadField("amount", "must not be 0")
-	case a.Amount > maxBalance || a.Amount < -maxBalance:
-		return tooMuch()
+	case a.Amount > redpacket.MaxMoney || a.Amount < -redpacket.MaxMoney:
+		return tooMuch("must be at most %d", redpacket.MaxMoney)
 	case a.Amount > 0:
-		balance, err := w.credit(a.User, a.Amount)
-		if err != nil {
+		if err := w.credit(a.User, a.Amount); err != nil {
 			return err
-		}
-		if balance > maxBalance {
-			return tooMuch()
 		}
 	default:
 		m.debit, m.credit = m.credit, m.debit
@@ -69,9 +62,28 @@ func (w *writer) move(a redpacket.Adjustment) error {
 			return err
 		}
 	}
-	return w.record(m)
+	if err := w.record(m); err != nil {
+		return err
+	}
+	var circulating redpacket.Money
+	if _, err := w.row(`update circulation set amount = amount + ? returning amount`, []any{a.Amount}, &circulating); err != nil {
+		return err
+	}
+	if a.Amount > 0 && circulating > redpacket.MaxMoney {
+		return tooMuch("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+a.Amount-circulating))
+	}
+	return nil
 }
 
-func tooMuch() error {
-	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: "would take the balance past 2^53-1"}
+// RecountCirculation counts the money in circulation again. An older version of the program makes credits without
+// counting.
+func (s *Store) RecountCirculation(ctx context.Context) error {
+	return outcome("count what is in circulation", s.do(ctx, func(w *writer) error {
+		_, err := w.exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)
+		return err
+	}))
+}
+
+func tooMuch(reason string, amount redpacket.Money) error {
+	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
 }

@@ -29,7 +29,7 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	if err != nil {
 		return chat.Amended{}, err
 	}
-	var last int64 // of an unknown room nobody asks: nobody stands to it
+	var last int64 // an unknown room needs no check: no user has a standing in it
 	if _, err := w.row(`select last_seq from rooms where id = ?`, []any{a.Room}, &last); err != nil {
 		return chat.Amended{}, err
 	}
@@ -44,7 +44,7 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	return chat.Amended{Changed: true, Seq: e.Seq, Entry: e}, w.fold(a, will)
 }
 
-// subject is nil when there is no such entry.
+// subject returns the entry that the amendment changes, or nil if there is none.
 func (w *writer) subject(a chat.Amendment) (*chat.Subject, error) {
 	found, err := rows(w, scanSubject, `select `+entryColumns+`, fold from entries where room_id = ? and seq = ?`, a.Room, a.Target)
 	if err != nil || len(found) == 0 {
@@ -67,8 +67,8 @@ func scanSubject(rs *sql.Rows) (s chat.Subject, err error) {
 	return s, json.Unmarshal(fold, &s.Fold)
 }
 
-// fold notes beside the target what has become of it.
-func (w *writer) fold(a chat.Amendment, will chat.Amends) error {
+// fold stores the new state of the amended text in the column fold of its entry.
+func (w *writer) fold(a chat.Amendment, will chat.AmendmentRuling) error {
 	fold, err := json.Marshal(will.Fold)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (w *writer) fold(a chat.Amendment, will chat.Amends) error {
 	return err
 }
 
-// empty takes a text, its edits and its reactions out of the database.
+// empty removes the content of a text from the database: its body, the bodies of its edits, and its reactions.
 func (w *writer) empty(room string, seq int64) error {
 	if _, err := w.exec(`update entries set body = ? where room_id = ? and seq = ?`, string(chat.EmptyText), room, seq); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// Audit implements redpacket.Ledger. It reads one snapshot while the server runs on, row by row: its memory
-// does not grow with the books. After maxDifferences it stops noting what else is wrong.
+// Audit implements redpacket.Ledger. It reads one snapshot row by row while the server runs, so its memory does not
+// grow with the tables. After maxDifferences it reports no further differences.
 func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
 	if show == nil {
 		show = func(redpacket.AuditLine) {}
@@ -26,7 +26,7 @@ func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a re
 	return a, nil
 }
 
-// audit reads in many statements: q must be one snapshot.
+// audit runs many statements. All must see the same data, so q must read from one snapshot.
 func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
 	a := auditor{querier: q, show: show}
 	for _, part := range []func() error{a.sums, a.packets, a.checks, a.reactions} {
@@ -39,7 +39,7 @@ func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
 
 const maxDifferences = 1000
 
-// auditor collects what it finds.
+// auditor collects differences.
 type auditor struct {
 	querier
 	found redpacket.Audit
@@ -55,8 +55,8 @@ func (a *auditor) report(kind, id, format string, args ...any) {
 	}
 }
 
-// sumsQuery limits each amount, so that no forged one makes a sum overflow: it is reported as a difference. A wallet may hold
-// more than one amount can be, for what is credited is limited, not what is won on top of it.
+// sumsQuery limits each amount, so that a forged one cannot make a sum overflow: it is reported as a difference. In
+// an old database, a wallet may hold more than the largest amount, because circulation had no bound then.
 const sumsQuery = `select
 	(select coalesce(sum(iif(debit = 'outside', 1, -1) * min(amount, 9007199254740991)), 0)
 		from transfers where 'outside' in (debit, credit)),
@@ -66,21 +66,29 @@ const sumsQuery = `select
 		from packets p where status = 'open'),
 	(select count(*) from wallets), (select count(*) from packets), (select count(*) from packets where status = 'open'),
 	(select count(*) from claims), (select count(*) from transfers), (select count(*) from rooms),
-	(select count(*) from entries), (select count(*) from quarantine)`
+	(select count(*) from entries), (select count(*) from quarantine),
+	coalesce((select amount from circulation), 0)`
 
 func (a *auditor) sums() error {
+	var circulating redpacket.Money
 	b := &a.found
 	_, err := a.row(sumsQuery, nil, &b.Funded, &b.InWallets, &b.InPackets, &b.Wallets, &b.Packets, &b.OpenPackets,
-		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined)
-	if err == nil && b.Funded != b.InWallets+b.InPackets {
+		&b.Claims, &b.Transfers, &b.Rooms, &b.Entries, &b.Quarantined, &circulating)
+	if err != nil {
+		return err
+	}
+	if b.Funded != b.InWallets+b.InPackets {
 		a.report("books", "", "%d was funded, but %d is in wallets and %d in open packets", b.Funded, b.InWallets, b.InPackets)
 	}
-	return err
+	if b.Funded != circulating {
+		a.report("books", "", "%d was funded, but %d is counted in circulation; if an older version was running beside this one, run hongbao migrate", b.Funded, circulating)
+	}
+	return nil
 }
 
-// check is a question whose answer should be empty: each row of it is the id of a thing and what is wrong with it.
+// check is a query that returns one row for each difference: the id of an object and what is wrong with it.
 type check struct {
-	kind  string // of the thing, as redpacket.Difference has it
+	kind  string // of the object, as in redpacket.Difference
 	query string
 }
 

@@ -1,9 +1,9 @@
 package sqlitestore
 
-// The checks of Audit that SQL alone can make. Comparisons are written with "is", so that a null is a
-// difference too, and in both directions, so that a row which is missing on either side is found.
+// These checks of Audit need only SQL. They compare with "is", so that a null counts as a difference. They use full
+// joins, so that a row missing on either side is found.
 
-// transferChecks compare movements with themselves, and with wallets, packets and claims.
+// transferChecks compare transfers with themselves, and with wallets, packets and claims.
 var transferChecks = []check{
 	{"wallet", `select coalesce(w.user_id, t.user_id), format('its balance is %d, its movements make %d', w.balance, t.moved)
 		from wallets w full join (
@@ -48,8 +48,8 @@ var transferChecks = []check{
 		where p.refunded <> 0 and t.id is null`},
 }
 
-// packetChecks compare packets with what was said of them in their room, and with the key that guards them.
-// A body that is no JSON is an empty one.
+// packetChecks compare packets with their entries in the room, and with the request keys they were sent with. A body
+// that is not JSON counts as empty.
 var packetChecks = []check{
 	{"packet", `with told as (select room_id, seq, sender, key, at, iif(json_valid(body), body, '{}') as body
 			from entries where kind = 'packet')
@@ -81,7 +81,7 @@ var packetChecks = []check{
 		where (r.room_id, r.seq, r.ref) is not (p.room_id, p.seq, p.id)`},
 }
 
-// roomChecks look for holes in the numbers.
+// roomChecks look for gaps in the numbers of entries, and for wrong counts.
 var roomChecks = []check{
 	{"room", `select coalesce(r.id, e.room_id), format('it should have the entries 1 to %d, and has %d from %d to %d',
 			r.last_seq, e.n, e.first, e.last)

@@ -8,7 +8,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// auditedPacket is a packet row as somebody may have left it: nothing of it is taken for valid.
+// auditedPacket is a packet row. It may have been changed by hand, so no value in it is trusted.
 type auditedPacket struct {
 	redpacket.Packet
 	status   redpacket.Status
@@ -27,7 +27,7 @@ func (p *auditedPacket) into() []any {
 	}
 }
 
-// packets cuts each packet again and compares it with its claims.
+// packets computes the shares of each packet from its seed again, and compares the packet with its claims.
 func (a *auditor) packets() error {
 	return a.each(`select `+auditedColumns+` from packets order by id`, func(rs *sql.Rows) error {
 		var p auditedPacket
@@ -66,7 +66,7 @@ func (a *auditor) packet(p auditedPacket) error {
 	if err != nil {
 		return err
 	}
-	a.ending(p, claims, sum, marked)
+	a.finalState(p, claims, sum, marked)
 	a.show(redpacket.AuditLine{
 		Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
 		Claims: len(claims), Claimed: sum, Refunded: p.refunded,
@@ -74,7 +74,7 @@ func (a *auditor) packet(p auditedPacket) error {
 	return nil
 }
 
-// recut gives the shares as the seed cuts them, and reports when those stored are others.
+// recut returns the shares that the seed gives. It reports a difference if the stored shares are others.
 func (a *auditor) recut(p auditedPacket) []redpacket.Money {
 	var seed redpacket.Seed
 	if copy(seed[:], p.seed) != len(p.seed) || redpacket.Commitment(seed) != p.Commitment {
@@ -84,7 +84,7 @@ func (a *auditor) recut(p auditedPacket) []redpacket.Money {
 	if err := json.Unmarshal([]byte(p.shares), &stored); err != nil {
 		a.report("packet", p.ID, "its shares are no list of amounts")
 	}
-	if len(stored) != p.Count { // cutting by a forged count could take all memory
+	if len(stored) != p.Count { // dividing by a forged count could exhaust the memory
 		a.report("packet", p.ID, "it has %d shares, not %d", len(stored), p.Count)
 		return stored
 	}
@@ -99,8 +99,8 @@ func (a *auditor) recut(p auditedPacket) []redpacket.Money {
 	return shares
 }
 
-// ending compares how the packet stands with what was claimed of it.
-func (a *auditor) ending(p auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
+// finalState compares the packet's final state with its claims.
+func (a *auditor) finalState(p auditedPacket, claims []redpacket.Paid, sum redpacket.Money, marked int) {
 	if p.status == redpacket.Open {
 		if p.refunded != 0 || p.claimed != 0 || marked >= 0 {
 			a.report("packet", p.ID, "it is open, and yet refunded, counted or with a luckiest share")

@@ -8,8 +8,8 @@ import (
 	"hongbao/chat"
 )
 
-// reactionsQuery has a row for each text of which something has become, or to which somebody reacts: its fold, and how many
-// react with what, in JSON.
+// reactionsQuery returns a row for each text with a fold or with reactions: its fold, and the number of users for each
+// emoji, in JSON.
 const reactionsQuery = `select coalesce(e.room_id, r.room_id), coalesce(e.seq, r.seq), coalesce(e.fold, '{}'), coalesce(r.counts, '{}')
 	from (select room_id, seq, fold from entries where fold <> '') e
 	full join (
@@ -17,7 +17,7 @@ const reactionsQuery = `select coalesce(e.room_id, r.room_id), coalesce(e.seq, r
 		from (select room_id, seq, emoji, count(*) as n from reactions group by room_id, seq, emoji)
 		group by room_id, seq) r on r.room_id = e.room_id and r.seq = e.seq`
 
-// reactions compares what texts count with who reacts to them.
+// reactions compares the counts in the column fold with the stored reactions.
 func (a *auditor) reactions() error {
 	return a.each(reactionsQuery, func(rs *sql.Rows) error {
 		var (

@@ -18,7 +18,8 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// TestAuditOfAnotherProcess tampers with a copy of the file and audits that, as an operator would.
+// TestAuditOfAnotherProcess changes a copy of the database file and audits it, as an operator would. The audit must
+// report the change.
 func TestAuditOfAnotherProcess(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	s, err := Open(t.Context(), from, quiet)
@@ -26,7 +27,7 @@ func TestAuditOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Live(t, s, s)
-	if err := s.Close(); err != nil { // which also folds the log into the file
+	if err := s.Close(); err != nil { // also merges the write-ahead log into the file
 		t.Fatal(err)
 	}
 	copyFile(t, filepath.Join(from, "hongbao.db"), filepath.Join(to, "hongbao.db"))
@@ -40,7 +41,7 @@ func TestAuditOfAnotherProcess(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]int{from: 0, to: 2} { // the wallet, and the sum of all
+	for dir, want := range map[string]int{from: 0, to: 2} { // two differences: the wallet's balance, and the sum of all wallets
 		a, err := openLedger(t, dir).Audit(t.Context(), nil)
 		if err != nil || len(a.Differences) != want {
 			t.Errorf("audit: %+v, %v, want %d differences", a.Differences, err, want)
@@ -48,14 +49,14 @@ func TestAuditOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// startTampering changes the books in a transaction that is never committed, and audits inside of it.
+// startTampering lets a test change the data in a transaction that is never committed, and audits inside it.
 func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	t.Helper()
 	conn, err := s.read.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{ctx: t.Context(), conn: conn, stmts: map[string]*sql.Stmt{}} // it prepares the audit's many statements only once
+	w := &writer{ctx: t.Context(), conn: conn, stmts: map[string]*sql.Stmt{}} // so that the audit's many statements are prepared only once
 	t.Cleanup(w.reset)
 	if _, err := w.exec(`pragma ignore_check_constraints = on`); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = in.Close() }() // it was only read
+	defer func() { _ = in.Close() }() // the file was only read
 	out, err := os.Create(to)
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err 
 	return b, nil
 }
 
-// readBook reads in several statements: q must be one snapshot.
+// readBook reads a packet and its claims with several statements, so q must read from one snapshot.
 func readBook(q querier, packet string) (b redpacket.Book, err error) {
 	dest := append(packetInto(&b.Packet), &b.Status, &b.Refunded, storedSeed{&b.Seed, new(bool)}, storedJSON{&b.Shares})
 	found, err := q.row(`select `+packetColumns+`, p.status, p.refunded, p.seed, p.shares from packets p where p.id = ?`,
@@ -37,7 +37,7 @@ func readBook(q querier, packet string) (b redpacket.Book, err error) {
 	return b, err
 }
 
-// readClaims reads a packet's claims by share.
+// readClaims reads a packet's claims, ordered by share.
 func readClaims(q querier, packet string) ([]redpacket.Paid, error) {
 	return rows(q, scanPaid, `select `+paidColumns("c", "u")+`
 		from claims c left join users u on u.id = c.user_id where c.packet_id = ? order by c.share_no`, packet)
@@ -51,8 +51,8 @@ func scanPaid(rs *sql.Rows) (redpacket.Paid, error) {
 	return *s.paid(), nil
 }
 
-// stateColumns and stateJoins make the state of packets p as the user ? sees it: m is his own claim, l the
-// luckiest, which is marked only when the packet is done.
+// stateColumns and stateJoins select the state of packets p as the user in the parameter sees it. The alias m is the
+// user's own claim. l is the luckiest claim, which is marked only when the packet is finished.
 var (
 	stateColumns = `p.id, p.status, p.refunded,
 		iif(p.status = 'open', (select count(*) from claims where packet_id = p.id), p.claimed), ` +

@@ -21,15 +21,15 @@ func (s *Store) Change(ctx context.Context, c chat.Change) (done chat.Changed, e
 }
 
 func (w *writer) change(c chat.Change) (chat.Changed, error) {
-	scene, err := w.scene(c)
+	input, err := w.ruleInput(c)
 	if err != nil {
 		return chat.Changed{}, err
 	}
-	ruling, err := c.Rule(scene)
+	ruling, err := c.Rule(input)
 	if err != nil {
 		return chat.Changed{}, err
 	}
-	done, err := w.carryOut(c, scene, ruling)
+	done, err := w.apply(c, input, ruling)
 	if err != nil {
 		return chat.Changed{}, err
 	}
@@ -41,20 +41,20 @@ func (w *writer) change(c chat.Change) (chat.Changed, error) {
 	return done, err
 }
 
-// scene is how all stands that the change is judged by. There is one writer: it stays so.
-func (w *writer) scene(c chat.Change) (s chat.Scene, err error) {
+// ruleInput reads all data that the ruling depends on. None of it can change meanwhile, because there is one writer.
+func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 	if s.Room, err = readRoom(w, c.Room); err != nil {
-		return chat.Scene{}, err
+		return chat.RuleInput{}, err
 	}
 	if s.By, err = w.standing(c.Room, c.By.ID); err != nil || len(c.Users) == 0 {
 		return s, err
 	}
 	list, err := json.Marshal(c.Users)
 	if err != nil {
-		return chat.Scene{}, err
+		return chat.RuleInput{}, err
 	}
-	counting := c.Kind == chat.Invite // nobody else is judged by how many rooms he is in
-	s.Users, err = rows(w, placedIn(s.Room), `select asked.value, u.id is not null,
+	counting := c.Kind == chat.Invite // only an invitation depends on the number of rooms of its users
+	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
 			iif(?, (select count(*) from members where user_id = asked.value and state = 'in'), 0),
 			m.state, m.banned, m.role, m.muted_until
 		from json_each(?) asked
@@ -64,9 +64,9 @@ func (w *writer) scene(c chat.Change) (s chat.Scene, err error) {
 	return s, err
 }
 
-// placedIn scans how one stands to the room who may never have been in it.
-func placedIn(room chat.Room) func(*sql.Rows) (chat.Placed, error) {
-	return func(rs *sql.Rows) (p chat.Placed, err error) {
+// userStandingIn returns a function that scans the standing of a user. The user may never have been in the room.
+func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
+	return func(rs *sql.Rows) (p chat.UserStanding, err error) {
 		var (
 			state, role sql.NullString
 			banned      sql.NullBool
@@ -82,27 +82,27 @@ func placedIn(room chat.Room) func(*sql.Rows) (chat.Placed, error) {
 	}
 }
 
-// carryOut writes what the ruling says. The people come first: their read_seq is the last entry before those that
-// tell of them.
-func (w *writer) carryOut(c chat.Change, s chat.Scene, r chat.Ruling) (done chat.Changed, err error) {
-	done.Changed = len(r.Stand)+len(r.Entries) > 0 || r.Room != nil
+// apply writes what the ruling decides. Members are written before entries. So new members have read all entries
+// before those that announce them.
+func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done chat.Changed, err error) {
+	done.Changed = len(r.Standings)+len(r.Entries) > 0 || r.Room != nil
 	was := map[string]chat.Standing{c.By.ID: s.By}
 	for _, p := range s.Users {
 		was[p.User] = p.Standing
 	}
-	for _, p := range r.Stand {
+	for _, p := range r.Standings {
 		if err := w.place(c, p); err != nil {
 			return chat.Changed{}, err
 		}
-		done.Moved = append(done.Moved, p.User)
+		done.Affected = append(done.Affected, p.User)
 		switch before := was[p.User]; {
 		case p.Standing.In && !before.In:
 			done.Entered = append(done.Entered, p.User)
 		case before.In && !p.Standing.In:
-			done.Gone = append(done.Gone, p.User)
+			done.Exited = append(done.Exited, p.User)
 		}
 	}
-	if err := w.count(c.Room, len(done.Entered)-len(done.Gone)); err != nil {
+	if err := w.count(c.Room, len(done.Entered)-len(done.Exited)); err != nil {
 		return chat.Changed{}, err
 	}
 	if r.Room != nil {

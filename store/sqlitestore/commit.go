@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// job is one caller's transaction, run by the committer in a savepoint of a shared one.
+// job is one caller's transaction. The committer runs it in a savepoint of a shared transaction.
 type job struct {
 	run  func(w *writer) error
 	err  error
 	done chan struct{}
 }
 
-// writer is the one writing connection inside an open transaction. Its statements are prepared once.
+// writer is the only writing connection, inside an open transaction. Its statements are prepared once.
 type writer struct {
 	ctx   context.Context
 	conn  *sql.Conn
@@ -31,26 +31,51 @@ type writer struct {
 	sweepDue *time.Timer
 }
 
-// do has run executed by the committer and returns when the commit it shares is durable. Once queued a job
-// is never abandoned: nobody could say what became of it.
+// do passes run to the committer, and returns when the commit that contains it is durable. Once queued, run is
+// executed even if ctx ends, because otherwise the caller could not know the outcome.
 func (s *Store) do(ctx context.Context, run func(w *writer) error) error {
+	return s.doAll(ctx, []func(w *writer) error{run})[0]
+}
+
+// doAll does the same as do for several functions, which may be committed separately. The errors are in their order.
+func (s *Store) doAll(ctx context.Context, runs []func(w *writer) error) []error {
+	jobs, errs := make([]*job, len(runs)), make([]error, len(runs))
+	for i, run := range runs {
+		j := &job{run: run, done: make(chan struct{})}
+		if errs[i] = s.enqueue(ctx, j); errs[i] == nil {
+			jobs[i] = j
+		}
+	}
+	for i, j := range jobs {
+		if j != nil {
+			errs[i] = s.answer(j)
+		}
+	}
+	return errs
+}
+
+func (s *Store) enqueue(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable("queue for commit", err)
 	}
-	j := &job{run: run, done: make(chan struct{})}
 	select {
 	case s.jobs <- j:
+		return nil
 	case <-s.closing:
 		return unavailable("queue for commit", errors.New("store is closing"))
 	case <-ctx.Done():
 		return unavailable("queue for commit", ctx.Err())
 	}
+}
+
+// answer returns the error of a queued job once its commit is durable.
+func (s *Store) answer(j *job) error {
 	select {
 	case <-j.done:
 		return j.err
 	case <-s.done:
 	}
-	select { // the committer may have answered just before it ended
+	select { // the committer may have answered the job just before it ended
 	case <-j.done:
 		return j.err
 	default:
@@ -58,13 +83,13 @@ func (s *Store) do(ctx context.Context, run func(w *writer) error) error {
 	}
 }
 
-// commitLoop is the committer: it ends after Close, when the queue is empty.
+// commitLoop is the committer's goroutine. It ends after Close, when the queue is empty.
 func (s *Store) commitLoop() {
 	defer close(s.done)
 	w := &writer{ctx: context.Background(), stmts: map[string]*sql.Stmt{}, log: s.log}
-	w.sweepDue = time.NewTimer(sweepEvery) // once in any case: who had the file before may have died with one due
+	w.sweepDue = time.NewTimer(sweepEvery) // due at the start, too: the previous process may have died before its sweep
 	defer w.sweepDue.Stop()
-	batch := make([]*job, 0, gather)
+	batch := make([]*job, 0, maxBatch)
 	for {
 		select {
 		case j := <-s.jobs:
@@ -81,7 +106,7 @@ func (s *Store) commitLoop() {
 				return
 			}
 		}
-		batch = s.gatherMore(batch)
+		batch = s.fillBatch(batch)
 		if err := s.commit(w, batch); err != nil {
 			s.log.Error("commit failed", "jobs", len(batch), "err", err)
 			w.reset()
@@ -99,8 +124,8 @@ func (s *Store) commitLoop() {
 	}
 }
 
-func (s *Store) gatherMore(batch []*job) []*job {
-	for len(batch) < gather {
+func (s *Store) fillBatch(batch []*job) []*job {
+	for len(batch) < maxBatch {
 		select {
 		case j := <-s.jobs:
 			batch = append(batch, j)
@@ -111,7 +136,7 @@ func (s *Store) gatherMore(batch []*job) []*job {
 	return batch
 }
 
-// commit runs the batch in one transaction. An error means that nothing of it is certain.
+// commit runs the batch in one transaction. After an error the outcome of every job is unknown.
 func (s *Store) commit(w *writer, batch []*job) error {
 	if err := s.connect(w); err != nil {
 		return err
@@ -135,7 +160,7 @@ func (s *Store) connect(w *writer) (err error) {
 	return err
 }
 
-// savepoint runs one job so that its failure is its own.
+// savepoint runs one job in a savepoint, so that its failure rolls back only this job.
 func (w *writer) savepoint(j *job) error {
 	if _, err := w.exec("savepoint job"); err != nil {
 		return err
@@ -149,7 +174,7 @@ func (w *writer) savepoint(j *job) error {
 	return err
 }
 
-// guarded turns a panic of one job into its error, so that it cannot take the others with it.
+// guarded calls run and returns a panic as an error, so that the other jobs of the batch go on.
 func (w *writer) guarded(run func(w *writer) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -160,7 +185,7 @@ func (w *writer) guarded(run func(w *writer) error) (err error) {
 	return run(w)
 }
 
-// reset throws the connection away, and with it whatever state its transaction is in.
+// reset closes the writing connection, which rolls back its transaction.
 func (w *writer) reset() {
 	for _, st := range w.stmts {
 		_ = st.Close()
@@ -168,7 +193,7 @@ func (w *writer) reset() {
 	clear(w.stmts)
 	w.cache.forget()
 	if w.conn != nil {
-		// ErrBadConn keeps it out of the pool, so that SQLite itself closes it and rolls back.
+		// ErrBadConn keeps the connection out of the pool, so that SQLite itself closes it and rolls back.
 		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
 		w.conn = nil
 	}
@@ -202,7 +227,7 @@ func (w *writer) query(query string, args ...any) (*sql.Rows, error) {
 	return st.QueryContext(w.ctx, args...)
 }
 
-// row scans the single row of a query into dest; found is false when there is none.
+// row scans the single row of a query into dest. It reports false if there is none.
 func (w *writer) row(query string, args []any, dest ...any) (found bool, err error) {
 	st, err := w.prepare(query)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 const room = "room-1"
 
-// furnished is a store with one room and its owner.
-func furnished(t testing.TB) *Store {
+// storeWithRoom opens a store with one room and its owner.
+func storeWithRoom(t testing.TB) *Store {
 	t.Helper()
 	s := openStore(t, t.TempDir())
 	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
@@ -34,8 +34,8 @@ func text(n int) chat.Draft {
 	}
 }
 
-// shareCommit has all jobs run in one transaction, in order, and gives their errors. The committer is held
-// by a job of its own until the others are queued.
+// shareCommit runs all jobs in one transaction, in order, and returns their errors. Another job keeps the committer
+// busy until all are queued.
 func shareCommit(t *testing.T, s *Store, jobs ...func(w *writer) error) []error {
 	t.Helper()
 	held, release := make(chan struct{}), make(chan struct{})
@@ -49,7 +49,7 @@ func shareCommit(t *testing.T, s *Store, jobs ...func(w *writer) error) []error 
 	<-held
 	for i, run := range jobs {
 		wg.Go(func() { errs[i] = s.do(t.Context(), run) })
-		for len(s.jobs) <= i { // do has queued it when it is counted
+		for len(s.jobs) <= i { // once a job is in the channel, do has queued it
 			runtime.Gosched()
 		}
 	}
@@ -71,9 +71,10 @@ func appending(n int) func(w *writer) error {
 	return func(w *writer) error { _, _, err := w.appendDraft(text(n)); return err }
 }
 
-// TestFailingJobIsRolledBackAlone: one fails after it has written, one panics, one is refused by the engine.
+// TestFailingJobIsRolledBackAlone runs three bad jobs among others in one batch: one fails after writing, one panics,
+// one is refused by SQLite. Only these are rolled back.
 func TestFailingJobIsRolledBackAlone(t *testing.T) {
-	s := furnished(t)
+	s := storeWithRoom(t)
 	boom := errors.New("boom")
 	errs := shareCommit(t, s,
 		appending(1),
@@ -89,19 +90,19 @@ func TestFailingJobIsRolledBackAlone(t *testing.T) {
 		}
 	}
 	if got := lastSeq(t, s); got != 3 {
-		t.Errorf("last seq %d, want 3 entries without holes", got)
+		t.Errorf("last seq %d, want 3 entries without gaps", got)
 	}
 	if _, dup, err := s.Append(t.Context(), text(2)); err != nil || dup {
 		t.Errorf("the failed job again: dup %v, %v", dup, err)
 	}
 }
 
-// TestFailedCommitIsUnavailable: when the shared transaction is lost, or stuck, all its jobs are told so,
-// none has changed anything, and the next ones run on a new connection.
+// TestFailedCommitIsUnavailable breaks the shared transaction. All its jobs must fail with chat.ErrUnavailable and
+// change nothing. The next jobs must run on a new connection.
 func TestFailedCommitIsUnavailable(t *testing.T) {
 	for _, sabotage := range []string{"rollback", "release job"} {
 		t.Run(sabotage, func(t *testing.T) {
-			s := furnished(t)
+			s := storeWithRoom(t)
 			errs := shareCommit(t, s,
 				appending(1),
 				func(w *writer) error { _, err := w.exec(sabotage); return err },
@@ -122,22 +123,23 @@ func TestFailedCommitIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestCloseAnswersWhatIsQueued and refuses what comes later, reads too.
-func TestCloseAnswersWhatIsQueued(t *testing.T) {
-	s := furnished(t)
+// TestCloseAnswersQueuedJobs closes a store with queued jobs. All are answered, and later writes and reads are
+// refused.
+func TestCloseAnswersQueuedJobs(t *testing.T) {
+	s := storeWithRoom(t)
 	const callers = 50
 	var wg sync.WaitGroup
-	told := make([]error, callers)
+	errs := make([]error, callers)
 	for i := range callers {
-		wg.Go(func() { _, _, told[i] = s.Append(t.Context(), text(i)) })
+		wg.Go(func() { _, _, errs[i] = s.Append(t.Context(), text(i)) })
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	wg.Wait()
-	for _, err := range told {
+	for _, err := range errs {
 		if err != nil && !errors.Is(err, chat.ErrUnavailable) {
-			t.Errorf("caught by closing: %v", err)
+			t.Errorf("queued while closing: %v", err)
 		}
 	}
 	_, _, write := s.Append(t.Context(), text(callers))
@@ -151,7 +153,7 @@ func TestCloseAnswersWhatIsQueued(t *testing.T) {
 }
 
 func TestCancelledContextIsUnavailable(t *testing.T) {
-	s := furnished(t)
+	s := storeWithRoom(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, write := s.Append(ctx, text(1))
@@ -164,10 +166,10 @@ func TestCancelledContextIsUnavailable(t *testing.T) {
 	}
 }
 
-// BenchmarkAppend: many senders in one room.
+// BenchmarkAppend measures appends by 200 concurrent senders to one room.
 func BenchmarkAppend(b *testing.B) {
 	const senders = 200
-	s := furnished(b)
+	s := storeWithRoom(b)
 	var wg sync.WaitGroup
 	b.ResetTimer()
 	for i := range senders {

@@ -16,10 +16,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Store is one database file.
+// Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.
 type Store struct {
 	read  *pool
-	write *sql.DB // one connection, used by the committer alone
+	write *sql.DB // one connection, used only by the committer
 	jobs  chan *job
 	log   *slog.Logger
 
@@ -28,13 +28,13 @@ type Store struct {
 	once    sync.Once
 }
 
-// gather is how many jobs at most share one commit.
-const gather = 500
+// maxBatch is the most jobs in one commit.
+const maxBatch = 500
 
 // FileName is the database's name in its folder.
 const FileName = "hongbao.db"
 
-// Open opens (or makes) the database in dir, brings its schema up to date and starts the committer.
+// Open opens or creates the database in dir, migrates its schema and starts the committer.
 func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
@@ -53,20 +53,20 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 	}
 	s := &Store{
 		read: newPool(read), write: write, log: log,
-		jobs: make(chan *job, gather), closing: make(chan struct{}), done: make(chan struct{}),
+		jobs: make(chan *job, maxBatch), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	go s.commitLoop()
 	return s, nil
 }
 
-// patience is how long a connection waits for another one's lock.
-const patience = "busy_timeout(10000)"
+// lockTimeout is how long a connection waits for a lock that another connection holds.
+const lockTimeout = "busy_timeout(10000)"
 
-// open makes a pool of n connections. synchronous=FULL: an acknowledged commit survives a power cut. secure_delete: of
-// a text that was recalled nothing stays in the file.
+// open opens a pool of n connections. With synchronous=FULL a commit survives a power cut once the caller has its
+// answer. With secure_delete nothing of a recalled text stays in the database file.
 func open(ctx context.Context, path string, n int) (*sql.DB, error) {
 	q := url.Values{"_pragma": {
-		patience, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "secure_delete(ON)",
+		lockTimeout, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "secure_delete(ON)",
 	}}
 	if n == 1 {
 		q.Set("_txlock", "immediate")
@@ -83,10 +83,10 @@ func open(ctx context.Context, path string, n int) (*sql.DB, error) {
 	return db, nil
 }
 
-// firstConnection waits as busy_timeout would: turning a new file's journal to WAL, while another process does
-// the same, fails at once whatever that says.
+// firstConnection opens a connection, and retries while the database is busy. busy_timeout does not cover this:
+// switching a new file to WAL fails at once while another process does the same.
 func firstConnection(ctx context.Context, db *sql.DB) error {
-	for patience := time.After(10 * time.Second); ; {
+	for deadline := time.After(10 * time.Second); ; {
 		err := db.PingContext(ctx)
 		var failed *sqlite.Error
 		if !errors.As(err, &failed) || failed.Code()&0xff != sqlite3.SQLITE_BUSY {
@@ -94,13 +94,13 @@ func firstConnection(ctx context.Context, db *sql.DB) error {
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
-		case <-patience:
+		case <-deadline:
 			return err
 		}
 	}
 }
 
-// Close answers what is queued, then closes the file.
+// Close answers queued jobs, then closes the file.
 func (s *Store) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	<-s.done

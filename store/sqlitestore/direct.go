@@ -31,7 +31,7 @@ func (w *writer) direct(p chat.Pairing) (done chat.Paired, err error) {
 			return chat.Paired{}, err
 		}
 	}
-	for _, user := range []string{p.Asker.ID, p.Other} {
+	for _, user := range []string{p.User.ID, p.Other} {
 		st, err := w.standing(room, user)
 		if err != nil {
 			return chat.Paired{}, err
@@ -44,16 +44,16 @@ func (w *writer) direct(p chat.Pairing) (done chat.Paired, err error) {
 		}
 		done.Entered = append(done.Entered, user)
 	}
-	if known { // those of a new room need no telling
+	if known { // members of a new room are not announced
 		if done.Entries, err = w.tellBack(p, room, done.Entered); err != nil {
 			return chat.Paired{}, err
 		}
 	}
-	done.Membership, err = readMembership(w, room, p.Asker.ID)
+	done.Membership, err = readMembership(w, room, p.User.ID)
 	return done, err
 }
 
-// makePair makes the room, with nobody in it yet.
+// makePair creates the room of a pair of users, without members.
 func (w *writer) makePair(p chat.Pairing) error {
 	found, err := w.row(`select 1 from users where id = ?`, []any{p.Other}, new(int))
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *writer) makePair(p chat.Pairing) error {
 	if !found {
 		return &chat.FieldError{Err: chat.ErrNotFound, Field: "user", Reason: "is somebody whom nobody knows"}
 	}
-	if err := w.ensureUser(p.Asker.ID); err != nil {
+	if err := w.ensureUser(p.User.ID); err != nil {
 		return err
 	}
 	_, err = w.exec(`insert into rooms (id, name, kind, pair, created_at) values (?, '', ?, ?, ?)`,
@@ -78,15 +78,15 @@ func (w *writer) enterPair(p chat.Pairing, room, user string) error {
 	return err
 }
 
-// tellBack makes the entries of those who come back.
+// tellBack appends the entries that announce users that have come back to the room.
 func (w *writer) tellBack(p chat.Pairing, room string, users []string) (entries []chat.Entry, err error) {
 	for i, user := range users {
-		body, err := chat.Body(chat.MemberChange{User: user, Change: "invited", By: p.Asker.ID})
+		body, err := chat.Body(chat.MemberChange{User: user, Change: "invited", By: p.User.ID})
 		if err != nil {
 			return nil, err
 		}
 		e, err := w.appendEntry(chat.Entry{
-			Room: room, ID: p.EntryIDs[i], At: p.At, From: p.Asker, Kind: chat.KindMember, Body: body,
+			Room: room, ID: p.EntryIDs[i], At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
 		})
 		if err != nil {
 			return nil, err

@@ -1,9 +1,9 @@
 // Package sqlitestore keeps chat.Store and redpacket.Ledger in one SQLite file, embedded, in pure Go.
 //
-// One goroutine writes: it gathers what has arrived while the last transaction was committing, runs each
-// job in a savepoint of one transaction, commits once, and then answers every caller. A failing job is
-// rolled back alone. Reads go through a pool of their own and see committed data only.
+// One goroutine writes, the committer. It collects the jobs that arrive while a transaction commits, and runs each of
+// them in a savepoint of the next transaction. It commits once and then answers all callers. A failing job is rolled
+// back alone. Reads use their own pool of connections and see only committed data.
 //
-// It must always hold: a call that returned without error is on disk (WAL, synchronous=FULL); a call
-// that returned an error other than chat.ErrUnavailable changed nothing.
+// Invariants: a call that returned without error is on disk (WAL, synchronous=FULL). A call that returned an error
+// other than chat.ErrUnavailable changed nothing.
 package sqlitestore

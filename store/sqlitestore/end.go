@@ -10,7 +10,7 @@ import (
 	"hongbao/redpacket/crashpoint"
 )
 
-// End implements redpacket.Ledger. chat.ErrNotFound.
+// End implements redpacket.Ledger. It fails with chat.ErrNotFound for an unknown packet.
 func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Closed, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		closed, err = w.end(c)
@@ -24,24 +24,24 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 	return closed, nil
 }
 
-// end ends an open packet.
+// end closes an open packet.
 func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 	b, err := readBook(w, c.ID)
 	if err != nil || b.Status != redpacket.Open {
 		return redpacket.Closed{Book: b}, err
 	}
 	closed := redpacket.Closed{Done: true, Accounts: map[string]redpacket.Account{}}
-	late, err := w.payLate(c, b.Shares)
+	missing, err := w.payMissing(c, b.Shares)
 	if err != nil {
 		return redpacket.Closed{}, err
 	}
-	if len(late) > 0 {
+	if len(missing) > 0 {
 		if b.Claims, err = readClaims(w, c.ID); err != nil {
 			return redpacket.Closed{}, err
 		}
 	}
 	for _, p := range b.Claims {
-		if late[p.Share] {
+		if missing[p.Share] {
 			closed.Inserted = append(closed.Inserted, p)
 		}
 	}
@@ -59,22 +59,23 @@ func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
 	return closed, w.markClosed(b, c.At, closed.Entry.Seq)
 }
 
-// payLate pays the grants that SQL lacks and whose user and share are both free; it gives their shares.
-func (w *writer) payLate(c redpacket.Close, shares []redpacket.Money) (late map[int]bool, err error) {
-	late = map[int]bool{}
+// payMissing pays each of the caller's grants that has no claim in SQL and whose user and share are both free. It
+// returns the shares that it paid.
+func (w *writer) payMissing(c redpacket.Close, shares []redpacket.Money) (missing map[int]bool, err error) {
+	missing = map[int]bool{}
 	for _, g := range c.Grants {
 		paid, err := w.pay(c.ID, shares, g, c.At)
 		if err != nil {
 			return nil, err
 		}
 		if paid {
-			late[g.Share] = true
+			missing[g.Share] = true
 		}
 	}
-	return late, nil
+	return missing, nil
 }
 
-// endStatus: what is claimed decides about drained, whatever the closer thought.
+// endStatus returns the final status. A packet is drained if all its shares are claimed, whatever the given reason.
 func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	switch {
 	case len(b.Claims) == b.Packet.Count:
@@ -85,23 +86,23 @@ func endStatus(reason redpacket.Status, b redpacket.Book) redpacket.Status {
 	return redpacket.Expired
 }
 
-// refund gives the sender what is left.
+// refund credits the unclaimed part of the packet's total to the sender.
 func (w *writer) refund(b redpacket.Book, at time.Time) (redpacket.Money, error) {
 	left := b.Packet.Total
 	for _, p := range b.Claims {
 		left -= p.Amount
 	}
 	switch {
-	case left < 0: // impossible unless somebody wrote into the database: stop rather than go on wrong
+	case left < 0: // only possible after a change by hand: fail rather than make it worse
 		return 0, fmt.Errorf("packet %s has paid %d more than its total", b.Packet.ID, -left)
 	case left == 0:
 		return 0, nil
 	}
 	from := b.Packet.From.ID
-	if _, err := w.credit(from, left); err != nil {
+	if err := w.credit(from, left); err != nil {
 		return 0, err
 	}
-	return left, w.record(movement{
+	return left, w.record(transfer{
 		id: chat.NewID(at), at: at, debit: packetParty(b.Packet.ID), credit: userParty(from), amount: left,
 		kind: redpacket.TransferRefund, user: from, packet: b.Packet.ID,
 	})
@@ -129,7 +130,7 @@ func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error
 	return err
 }
 
-// readAccounts notes how everyone whom the close has paid stands after it.
+// readAccounts reads the accounts of all users that the close has paid into the result.
 func (w *writer) readAccounts(closed redpacket.Closed) error {
 	paid := make([]string, 0, len(closed.Inserted)+1)
 	for _, p := range closed.Inserted {

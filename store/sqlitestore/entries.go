@@ -49,11 +49,11 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	return e, false, w.putRequest(d.From.ID, d.Key, d.Hash, d.Room, e.Seq, "")
 }
 
-// appendEntry appends an entry that is about no other one.
+// appendEntry appends an entry that refers to no other entry.
 func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.appendAbout(0, e) }
 
-// appendAbout gives the entry its room's next seq and inserts it. Content also moves its sender's own
-// read_seq, so that nobody's own entries ever count as unread.
+// appendAbout assigns the room's next seq to the entry and inserts it. target is the seq of the entry that it refers
+// to. If the entry is content, it also advances the sender's read_seq, so that own entries never count as unread.
 func (w *writer) appendAbout(target int64, e chat.Entry) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
@@ -79,11 +79,11 @@ func (w *writer) appendAbout(target int64, e chat.Entry) (chat.Entry, error) {
 			return chat.Entry{}, err
 		}
 	}
-	e.At = fromMillis(e.At.UnixMilli()) // as it will be read back
+	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
 	return e, nil
 }
 
-// readEntry reads one entry that must be there: a request or a packet says so.
+// readEntry reads one entry. It must exist, because a request or a packet refers to it.
 func readEntry(q querier, room string, seq int64) (chat.Entry, error) {
 	es, err := rows(q, scanEntry, `select `+entryColumns+` from entries where room_id = ? and seq = ?`, room, seq)
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 	return entries, more, nil
 }
 
-// scanFolded scans an entry with its fold, and gives it as it is now.
+// scanFolded scans an entry and its column fold, and returns the entry in its present state.
 func scanFolded(rs *sql.Rows) (chat.Entry, error) {
 	s, err := scanSubject(rs)
 	if err != nil || s.Entry.Kind != chat.KindText {
@@ -40,7 +40,7 @@ func scanFolded(rs *sql.Rows) (chat.Entry, error) {
 	return s.Entry.Folded(s.Fold)
 }
 
-// fitting is how many of the entries, which come in order of nearness to the cursor, make one page.
+// fitting returns how many of the entries fit on one page. They are ordered by their distance from the cursor.
 func fitting(entries []chat.Entry, limit, maxBytes int) int {
 	size := 0
 	for i, e := range entries {

@@ -36,7 +36,7 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 		}
 		role := chat.Plain
 		if room.Members == 0 {
-			role = chat.Owner // all had left: a room with members has an owner
+			role = chat.Owner // all members had left; a room with members has an owner
 		}
 		if err := w.enter(entering{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms}); err != nil {
 			return chat.Membership{}, false, err
@@ -46,7 +46,8 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 	return m, !st.In, err
 }
 
-// mayJoin judges one who is not in. A private room is unknown to those who never were in it.
+// mayJoin decides whether a user that is not in the room may join it. For a user that was never in it, a private room
+// does not exist.
 func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
 	switch {
 	case room.Deleted:

@@ -23,7 +23,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 	if err != nil {
 		return chat.Left{}, err
 	}
-	if !st.Ever || st.Gone {
+	if !st.Ever || st.RoomDeleted {
 		return chat.Left{}, st.MayRead()
 	}
 	if st.In {
@@ -36,7 +36,7 @@ func (w *writer) leave(l chat.Leaving) (left chat.Left, err error) {
 	return left, err
 }
 
-// takeOut marks the member as gone and makes the entries that tell the others.
+// takeOut marks the member as left and appends the entries about it.
 func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
 	if _, err := w.exec(`update members set state = 'left', role = 'member' where room_id = ? and user_id = ?`,
 		l.Room, l.User.ID); err != nil {
@@ -54,10 +54,10 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 		changes = append(changes, chat.MemberChange{User: l.User.ID, Change: "left_private", By: l.User.ID})
 	}
 	if role == chat.Owner && room.Members > 0 {
-		if left.Heir, err = w.crownHeir(l.Room); err != nil {
+		if left.NewOwner, err = w.promoteSuccessor(l.Room); err != nil {
 			return chat.Left{}, err
 		}
-		changes = append(changes, chat.MemberChange{User: left.Heir, Change: "role", By: l.User.ID, Role: chat.Owner})
+		changes = append(changes, chat.MemberChange{User: left.NewOwner, Change: "role", By: l.User.ID, Role: chat.Owner})
 	}
 	for i, c := range changes {
 		body, err := chat.Body(c)
@@ -75,11 +75,11 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 	return left, nil
 }
 
-// crownHeir makes the longest-standing admin, else member, the owner, whose mute nobody could lift. The order of
-// members_list is just that: 'admin' sorts before 'member'.
-func (w *writer) crownHeir(room string) (heir string, err error) {
+// promoteSuccessor makes the longest-standing admin the owner or, without admins, the longest-standing member. It
+// ends the new owner's mute, because no member could. It can sort by role, because 'admin' comes before 'member'.
+func (w *writer) promoteSuccessor(room string) (owner string, err error) {
 	_, err = w.row(`update members set role = 'owner', muted_until = 0 where room_id = ? and user_id = (
 			select user_id from members where room_id = ? and state = 'in' order by role, joined_at, user_id limit 1)
-		returning user_id`, []any{room, room}, &heir)
-	return heir, err
+		returning user_id`, []any{room, room}, &owner)
+	return owner, err
 }

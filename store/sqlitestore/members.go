@@ -9,13 +9,13 @@ import (
 	"hongbao/store/cursor"
 )
 
-// The states of a member: one who is in, and one who was until the room was deleted. The others remember one who was.
+// These are the states of a member row that the code tests. in: the user is a member; gone: the room was deleted.
 const (
 	stateIn   = "in"
 	stateGone = "gone"
 )
 
-// entering is a user on his way into a room, which has been judged already but for his own limit.
+// entering is a user that is about to enter a room. Everything has been checked except the user's limit of rooms.
 type entering struct {
 	room, user string
 	role       chat.Role
@@ -23,8 +23,8 @@ type entering struct {
 	maxRooms   int
 }
 
-// enter puts the user into the room. What was said before he came counts as read; a mute outlives his absence,
-// but an owner has none: nobody could lift it.
+// enter adds the user to the room. Earlier entries count as read. A mute from an earlier membership stays, but not
+// for a new owner, because no member could end it.
 func (w *writer) enter(e entering) error {
 	var rooms int
 	if _, err := w.row(`select count(*) from members where user_id = ? and state = 'in'`, []any{e.user}, &rooms); err != nil {
@@ -45,10 +45,11 @@ func (w *writer) enter(e entering) error {
 	return err
 }
 
-// roles in the order in which members are listed.
+// roles are ordered as members are listed.
 var roles = []chat.Role{chat.Owner, chat.Admin, chat.Plain}
 
-// Members implements chat.Store. One query a role: so the index gives the order, however many they are.
+// Members implements chat.Store. It makes one query for each role. So the index returns the members in order, however
+// many there are.
 func (s *Store) Members(ctx context.Context, room, next string, limit int) (members []chat.Member, more string, err error) {
 	from := listed{role: chat.Owner}
 	if next != "" {
@@ -76,14 +77,14 @@ func (s *Store) Members(ctx context.Context, room, next string, limit int) (memb
 	return members, more, nil
 }
 
-// listed is a member with his place in the list: by role, then as long as he is in.
+// listed is a member with the sort key of the list: role, then time of joining.
 type listed struct {
 	chat.Member
 	role   chat.Role
 	joined int64
 }
 
-// readMembers reads up to limit members after the given place.
+// readMembers reads up to limit members after the given one.
 func readMembers(q querier, room string, from listed, limit int) (list []listed, err error) {
 	reached := false
 	for _, role := range roles {

@@ -8,8 +8,8 @@ import (
 	"hongbao/chat"
 )
 
-// Unread needs no count of entries: everyone's own content is at or before his read_seq, so all content
-// after it is others'.
+// membershipQuery computes the number of unread entries without counting them. All of a user's own content is at or
+// before read_seq, so all content after it is by other users.
 const membershipQuery = `select ` + roomColumns + `, m.role, m.muted_until, m.read_seq, r.content_no - coalesce(e.content_no, 0)
 	from members m
 	join rooms r on r.id = m.room_id
@@ -28,7 +28,7 @@ func (s *Store) Membership(ctx context.Context, room, user string) (chat.Members
 	return m, outcome("read membership", err)
 }
 
-// readMembership reads a room as its member sees it; chat.ErrNotMember when he is not in it.
+// readMembership reads a room with the user's membership. It fails with chat.ErrNotMember if the user is not in it.
 func readMembership(q querier, room, user string) (chat.Membership, error) {
 	ms, err := rows(q, scanMembership, membershipQuery+` and m.room_id = ?`, user, room)
 	if err != nil {
@@ -40,7 +40,7 @@ func readMembership(q querier, room, user string) (chat.Membership, error) {
 	return ms[0], nil
 }
 
-// readRoomFor reads a room that the user made. If he has left it since, he sees it without a role.
+// readRoomFor reads a room that the user created. If the user has left, the result has no role.
 func readRoomFor(q querier, room, user string) (chat.Membership, error) {
 	m, err := readMembership(q, room, user)
 	if errors.Is(err, chat.ErrNotMember) {

@@ -9,7 +9,8 @@ import (
 	"hongbao/migrations"
 )
 
-// migrate applies the migrations that this database has not had yet, each with its mark in one transaction.
+// migrate applies the migrations that this database has not had yet. Each is one transaction, which also records its
+// name.
 func migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, `create table if not exists schema_migrations (name text primary key) strict`); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -31,7 +32,7 @@ func applyMigration(ctx context.Context, db *sql.DB, name string) error {
 	if err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil) // immediate: two processes that start at once take turns
+	tx, err := db.BeginTx(ctx, nil) // begins with the write lock, so processes that start at the same time take turns
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"bytes"
+	"database/sql"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -9,12 +10,14 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/migrations"
+	"hongbao/redpacket"
 )
 
-// tables lists what the database has.
+// tables lists the tables of the database.
 func tables(t *testing.T, s *Store) []string {
 	t.Helper()
 	var names []string
@@ -68,7 +71,76 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 	}
 }
 
-// TestMigrateByManyAtOnce: handles of one process that all find the folder empty.
+// TestMigrateMoneyOfTheVersionBefore migrates a database with wallets. They keep their balance and start at version
+// 0. The money in circulation is counted by the migration, and again after an older version has made credits.
+func TestMigrateMoneyOfTheVersionBefore(t *testing.T) {
+	dir := t.TempDir()
+	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	first, err := migrations.SQLite.ReadFile("sqlite/0001_init.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(string(first))
+	run(`create table schema_migrations (name text primary key) strict; insert into schema_migrations values ('sqlite/0001_init.sql')`)
+	credit := func(id string, amount int) { // credits as the previous version of the program does
+		t.Helper()
+		run(`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+			values (?, 1, 'outside', 'user:ann', ?, 'credit', 'ann', ?, x'00')`, id, amount, id)
+		run(`insert into wallets (user_id, balance) values ('ann', ?) on conflict (user_id) do update set balance = balance + excluded.balance`, amount)
+	}
+	credit("a", 1000)
+	run(`insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+		values ('b', 1, 'user:ann', 'outside', 300, 'debit', 'ann', 'b', x'00')`)
+	run(`update wallets set balance = 700`)
+	s := openStore(t, dir)
+	account := func() redpacket.Account {
+		t.Helper()
+		acc, err := s.Account(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return acc
+	}
+	circulating := func() (amount int) {
+		t.Helper()
+		if err := db.QueryRowContext(t.Context(), `select amount from circulation`).Scan(&amount); err != nil {
+			t.Fatal(err)
+		}
+		return amount
+	}
+	if acc := account(); acc.Balance != 700 || acc.Version != 0 || circulating() != 700 {
+		t.Errorf("after the migration: %+v, %d in circulation", acc, circulating())
+	}
+	credit("c", 50)
+	if err := s.RecountCirculation(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := circulating(); got != 750 {
+		t.Errorf("%d in circulation", got)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	acc, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: "d", User: "ann", Amount: -50, Key: "d", Hash: []byte("d"), At: time.Now()})
+	if err != nil || acc.Balance != 700 || acc.Version != 1 || account() != acc {
+		t.Errorf("after a debit: %+v, %v", acc, err)
+	}
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 {
+		t.Errorf("the books: %+v, %v", a, err)
+	}
+}
+
+// TestMigrateByManyAtOnce opens an empty folder six times at once in one process. All must open the same migrated
+// database.
 func TestMigrateByManyAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	epochs := make([]string, 6)
@@ -94,7 +166,8 @@ func TestMigrateByManyAtOnce(t *testing.T) {
 	}
 }
 
-// migrateDir tells a copy of this test program, started by TestMigrateByTwoProcesses, which folder to open.
+// migrateDir is an environment variable. If it names a folder, this test program only opens that folder.
+// TestMigrateByTwoProcesses starts such copies of the program.
 const migrateDir = "HONGBAO_TEST_MIGRATE_DIR"
 
 func TestMigrateByTwoProcesses(t *testing.T) {

@@ -8,9 +8,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// outcome is how an error leaves the store: what the domain packages have a word for passes as it is, all
-// else is the engine's failure. Going by the words, and not by the engine's many error types, makes sure
-// that none of those ever looks like a refusal.
+// outcome converts an error for the caller. A domain error passes unchanged, and any other error becomes
+// chat.ErrUnavailable. Only errors that refusal lists pass, so no failure of SQLite looks like a refusal.
 func outcome(doing string, err error) error {
 	if err == nil || refusal(err) {
 		return err
@@ -18,8 +17,8 @@ func outcome(doing string, err error) error {
 	return unavailable(doing, err)
 }
 
-// refusal tells whether the error is a domain's answer, FieldError and CommitmentError among them: they
-// unwrap to a sentinel.
+// refusal reports whether the error is a domain error. FieldError and CommitmentError count, because they wrap a
+// listed error.
 func refusal(err error) bool {
 	for _, word := range []error{
 		chat.ErrBadRequest, chat.ErrTooLong, chat.ErrLimitExceeded, chat.ErrForbidden, chat.ErrNotFound,
@@ -33,7 +32,7 @@ func refusal(err error) bool {
 	return false
 }
 
-// unavailable wraps a driver's failure, so that callers see one sentinel and logs the whole story.
+// unavailable wraps a driver's failure with chat.ErrUnavailable.
 func unavailable(doing string, err error) error {
 	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
 }

@@ -10,11 +10,11 @@ import (
 	"hongbao/redpacket"
 )
 
-// packetColumns are what never changes and everyone may know, of packets p.
+// packetColumns are the columns of packets p that never change and are public.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
 	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key`
 
-// packetInto scans packetColumns into p.
+// packetInto returns the destinations to scan packetColumns into p.
 func packetInto(p *redpacket.Packet) []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
@@ -23,7 +23,7 @@ func packetInto(p *redpacket.Packet) []any {
 	}
 }
 
-// insertPacket stores a sealed packet, open.
+// insertPacket stores a sealed packet as open.
 func (w *writer) insertPacket(p redpacket.Packet, seed redpacket.Seed, shares []redpacket.Money, seq int64) error {
 	cut, err := json.Marshal(shares)
 	if err != nil {
@@ -56,7 +56,7 @@ func readPacket(q querier, id string) (p redpacket.Packet, err error) {
 	return tidy(p), err
 }
 
-// tidy makes a read packet equal to the one that was sent.
+// tidy makes a packet that was read equal to the one that was sent: an empty list of recipients becomes nil.
 func tidy(p redpacket.Packet) redpacket.Packet {
 	if len(p.To) == 0 {
 		p.To = nil
@@ -87,9 +87,10 @@ func scanGrant(rs *sql.Rows) (g redpacket.Grant, err error) {
 }
 
 // Overdue implements redpacket.Ledger.
-func (s *Store) Overdue(ctx context.Context, before time.Time, limit int) ([]redpacket.Overdue, error) {
+func (s *Store) Overdue(ctx context.Context, before time.Time, after redpacket.Overdue, limit int) ([]redpacket.Overdue, error) {
 	all, err := rows(reader{ctx, s.read}, scanOverdue, `select id, partition, expires_at from packets
-		where status = 'open' and expires_at < ? order by expires_at, id limit ?`, before.UnixMilli(), limit)
+		where status = 'open' and expires_at < ? and (expires_at, id) > (?, ?) order by expires_at, id limit ?`,
+		before.UnixMilli(), after.ExpiresAt.UnixMilli(), after.ID, limit)
 	return all, outcome("list overdue packets", err)
 }
 

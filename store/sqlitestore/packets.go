@@ -10,14 +10,14 @@ import (
 	"hongbao/store/cursor"
 )
 
-// packetList is a direction of packets as SQL: what it reads from, and the sort key, whose first part is the
-// time that the period is about.
+// packetList describes in SQL the packets that a user has sent, or those received: the tables and the sort key. The
+// sort key is at, the time that the query's period refers to, and then id.
 type packetList struct {
 	from, user, at, id string
 	totals             string // count, amount, luckiest
 }
 
-// What one has sent amounts to the totals less what came back, so far.
+// packetLists: the total of sent packets is their amount less the refunds so far.
 var packetLists = map[redpacket.Direction]packetList{
 	redpacket.DirSent: {
 		from: `packets p`, user: `p.sender`, at: `p.created_at`, id: `p.id`,
@@ -30,8 +30,8 @@ var packetLists = map[redpacket.Direction]packetList{
 	},
 }
 
-// Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of the
-// sent is what was put in less what was refunded; Luckiest is about received ones only.
+// Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of sent packets
+// is the amount less the refunds. Luckiest counts received packets only.
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
@@ -63,7 +63,7 @@ func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 	return page, nil
 }
 
-// placed is a packet of a list, with the time it stands there at.
+// placed is a packet of a list, with the time by which it is sorted.
 type placed struct {
 	redpacket.PacketState
 	at int64

@@ -6,9 +6,9 @@ import (
 	"hongbao/chat"
 )
 
-// place has the user stand as the ruling says. One who comes in has read what was said before; one who was never in
-// and is banned gets a row to be banned in.
-func (w *writer) place(c chat.Change, p chat.Placed) error {
+// place writes the user's standing in the room. For a user that enters, earlier entries count as read. A user that
+// was never in the room and is banned gets a row, too.
+func (w *writer) place(c chat.Change, p chat.UserStanding) error {
 	state, role, muted := stateIn, p.Standing.Role, int64(0)
 	if !p.Standing.In {
 		state, role = "kicked", chat.Plain
@@ -27,7 +27,7 @@ func (w *writer) place(c chat.Change, p chat.Placed) error {
 	return err
 }
 
-// count notes that there are so many members more.
+// count adds more, which may be negative, to the room's number of members.
 func (w *writer) count(room string, more int) error {
 	if more == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (w *writer) count(room string, more int) error {
 	return err
 }
 
-// alter gives the room its name and announcement, or takes everybody out of it for good.
+// alter writes the room's name and announcement, or deletes the room.
 func (w *writer) alter(c chat.Change, to chat.Room) error {
 	if to.Deleted {
 		return w.deleteRoom(c.Room, c.At)
@@ -45,7 +45,7 @@ func (w *writer) alter(c chat.Change, to chat.Room) error {
 	return err
 }
 
-// deleteRoom keeps the rows: keys, entries and packets go on to name the room.
+// deleteRoom marks the room as deleted. It keeps all rows, because keys, entries and packets still refer to the room.
 func (w *writer) deleteRoom(room string, at time.Time) error {
 	if _, err := w.exec(`update members set state = ?, role = 'member' where room_id = ?`, stateGone, room); err != nil {
 		return err

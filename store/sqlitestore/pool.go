@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// pool is the reading connections. What is asked of them outside a transaction they prepare once: the queries of this
-// package are constants, and to understand one takes longer than to answer it.
+// pool is the pool of reading connections. It prepares each query once: the queries of this package are constants, and
+// preparing one takes longer than running it.
 type pool struct {
 	*sql.DB
 
@@ -17,7 +17,7 @@ type pool struct {
 
 func newPool(db *sql.DB) *pool { return &pool{DB: db, stmts: map[string]*sql.Stmt{}} }
 
-// prepared gives the statement of a query.
+// prepared returns the prepared statement of a query, and prepares it if it is new.
 func (p *pool) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	p.mu.Lock()
 	st := p.stmts[query]
@@ -32,14 +32,14 @@ func (p *pool) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first := p.stmts[query]; first != nil {
-		_ = st.Close() // nothing has been asked of it
+		_ = st.Close() // another goroutine has prepared the same query
 		return first, nil
 	}
 	p.stmts[query] = st
 	return st, nil
 }
 
-// QueryContext is for reader.
+// QueryContext runs a query by its prepared statement. It is part of the interface that reader uses.
 func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	st, err := p.prepared(ctx, query)
 	if err != nil {
@@ -48,11 +48,11 @@ func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sq
 	return st.QueryContext(ctx, args...)
 }
 
-// QueryRowContext is for reader.
+// QueryRowContext runs a query for one row by its prepared statement. It is part of the interface that reader uses.
 func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	st, err := p.prepared(ctx, query)
 	if err != nil {
-		return p.DB.QueryRowContext(ctx, query, args...) // which says it again
+		return p.DB.QueryRowContext(ctx, query, args...) // returns the same error as the failed preparation
 	}
 	return st.QueryRowContext(ctx, args...)
 }

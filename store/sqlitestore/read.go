@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// querier reads: the writer sees its own transaction, a reader committed data only.
+// querier runs queries. A writer sees its own transaction, a reader only committed data.
 type querier interface {
-	// row scans the single row of a query into dest; found is false when there is none.
+	// row scans the single row of a query into dest. It reports false if there is none.
 	row(query string, args []any, dest ...any) (found bool, err error)
 	query(query string, args ...any) (*sql.Rows, error)
 }
 
-// reader is a querier over the reading pool: over all of it for a single statement, or over one
-// transaction for several that must agree.
+// reader is a querier without writes. It runs a single statement on any connection of the pool, or several statements
+// that must see the same data in one transaction.
 type reader struct {
 	ctx context.Context
 	on  interface {
@@ -36,17 +36,18 @@ func (r reader) row(query string, args []any, dest ...any) (found bool, err erro
 	return err == nil, err
 }
 
-// view runs look on one snapshot of the database.
+// view calls look with a reader of one snapshot of the database.
 func (s *Store) view(ctx context.Context, look func(r reader) error) error {
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // nothing was written: the end of a read cannot fail it
+	defer func() { _ = tx.Rollback() }() // nothing was written, so an error here does not matter
 	return look(reader{ctx, tx})
 }
 
-// rows reads a whole result, one T a row, and closes it: a statement must be done before it runs again.
+// rows reads and closes a whole result and returns one T for each row. Its statement can run again only after the
+// close.
 func rows[T any](q querier, scan func(*sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
 	rs, err := q.query(query, args...)
 	if err != nil {
@@ -63,5 +64,5 @@ func rows[T any](q querier, scan func(*sql.Rows) (T, error), query string, args 
 	return all, rs.Err()
 }
 
-// fromMillis is a stored time.
+// fromMillis converts Unix milliseconds, as they are stored, to a time in UTC.
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -7,14 +7,14 @@ import (
 	"hongbao/chat"
 )
 
-// request is what a user's key stands for: the room it was about, the entry and the packet that it made.
+// request is what a user's idempotency key was used for: the room, and the entry and packet that the request created.
 type request struct {
 	room string
 	seq  int64
 	ref  string
 }
 
-// lookupRequest finds what the user has used the key for; chat.ErrKeyReused when it was another content.
+// lookupRequest looks up the user's key. It fails with chat.ErrKeyReused if the key was used with other content.
 func (w *writer) lookupRequest(user, key string, hash []byte) (req request, found bool, err error) {
 	var stored []byte
 	found, err = w.row(`select hash, room_id, seq, ref from requests where user_id = ? and key = ?`,
@@ -28,7 +28,7 @@ func (w *writer) lookupRequest(user, key string, hash []byte) (req request, foun
 	return req, true, nil
 }
 
-// putRequest notes, for ever, what the user's key stands for.
+// putRequest stores what the user's key was used for. The row is never deleted.
 func (w *writer) putRequest(user, key string, hash []byte, room string, seq int64, ref string) error {
 	_, err := w.exec(`insert into requests (user_id, key, hash, room_id, seq, ref) values (?, ?, ?, ?, ?, ?)`,
 		user, key, hash, room, seq, ref)

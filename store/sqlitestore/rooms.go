@@ -59,7 +59,7 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 	return m, false, err
 }
 
-// FindRooms implements chat.Store. Case counts only outside of ASCII.
+// FindRooms implements chat.Store. It ignores the case of ASCII letters only.
 func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (rooms []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if next != "" {
@@ -81,7 +81,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (r
 	return rooms, more, nil
 }
 
-// likeEscape makes a text match only itself in a like.
+// likeEscape escapes a text so that it matches only itself in a LIKE pattern.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // LastSeqs implements chat.Store.
@@ -108,7 +108,7 @@ func (s *Store) Room(ctx context.Context, room string) (chat.Room, error) {
 	return r, outcome("read room", err)
 }
 
-// readRoom reads a room as it is now; chat.ErrNotFound when there is none.
+// readRoom reads a room as it is now. It fails with chat.ErrNotFound if there is none.
 func readRoom(q querier, id string) (chat.Room, error) {
 	rs, err := rows(q, scanRoom, `select `+roomColumns+` from rooms r where r.id = ?`, id)
 	if err != nil {

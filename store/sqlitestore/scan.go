@@ -9,7 +9,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// storedTime scans Unix milliseconds.
+// storedTime scans a column of Unix milliseconds into a time.Time.
 type storedTime struct{ into *time.Time }
 
 // Scan implements sql.Scanner.
@@ -34,7 +34,7 @@ func (j storedJSON) Scan(v any) error {
 	return json.Unmarshal([]byte(text), j.into)
 }
 
-// storedSeed scans a seed; one that was never drawn leaves drawn false.
+// storedSeed scans a seed. If the column is null, it leaves drawn false.
 type storedSeed struct {
 	into  *redpacket.Seed
 	drawn *bool
@@ -50,13 +50,14 @@ func (s storedSeed) Scan(v any) error {
 	return nil
 }
 
-// storedPaid scans a claim, or the absence of one in an outer join.
+// storedPaid scans a claim, or nulls if an outer join found none.
 type storedPaid struct {
 	share, amount, at  sql.NullInt64
 	user, name, avatar sql.NullString
 }
 
-// paidColumns are those of the claim c and its user u; a name is as the newest token gave it.
+// paidColumns returns the columns of the claim c and its user u. The user's name is the one that the newest token
+// gave.
 func paidColumns(c, u string) string {
 	return fmt.Sprintf(`%[1]s.share_no, %[1]s.amount, %[1]s.at, %[1]s.user_id, %[2]s.name, %[2]s.avatar`, c, u)
 }

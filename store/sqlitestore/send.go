@@ -10,13 +10,13 @@ import (
 )
 
 // Send implements redpacket.Ledger.
-func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sent, err error) {
+func (s *Store) Send(ctx context.Context, o redpacket.UnsealedPacket) (sent redpacket.Sent, err error) {
 	var stale *redpacket.CommitmentError
 	err = s.do(ctx, func(w *writer) error {
 		sent, err = w.send(o)
 		crashpoint.Here("send.before-commit")
 		if errors.As(err, &stale) {
-			return nil // so far it has at most drawn a first seed: kept, for the refusal names it
+			return nil // the transaction has at most drawn a first seed, which is kept, because the refusal contains its commitment
 		}
 		return err
 	})
@@ -29,7 +29,7 @@ func (s *Store) Send(ctx context.Context, o redpacket.Order) (sent redpacket.Sen
 	return sent, nil
 }
 
-func (w *writer) send(o redpacket.Order) (redpacket.Sent, error) {
+func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	from := o.Packet.From.ID
 	req, dup, err := w.lookupRequest(from, o.Packet.Key, o.Hash)
 	if err != nil {
@@ -58,8 +58,9 @@ func (w *writer) send(o redpacket.Order) (redpacket.Sent, error) {
 	return w.book(o, seed)
 }
 
-// book writes the packet that has been paid for, its entry and its key, and makes the next seed the user's.
-func (w *writer) book(o redpacket.Order, seed redpacket.Seed) (sent redpacket.Sent, err error) {
+// book stores a packet that has been paid for, its entry and its idempotency key. It also stores the sender's next
+// seed.
+func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent redpacket.Sent, err error) {
 	o.Packet.CreatedAt = fromMillis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
 	o.Packet.ExpiresAt = fromMillis(o.Packet.ExpiresAt.UnixMilli())
 	p, shares, body, err := o.Seal(seed)
@@ -79,7 +80,7 @@ func (w *writer) book(o redpacket.Order, seed redpacket.Seed) (sent redpacket.Se
 	if err := w.insertPacket(p, seed, shares, sent.Entry.Seq); err != nil {
 		return redpacket.Sent{}, err
 	}
-	if err := w.record(movement{
+	if err := w.record(transfer{
 		id: chat.NewID(p.CreatedAt), at: p.CreatedAt, debit: userParty(p.From.ID), credit: packetParty(p.ID),
 		amount: p.Total, kind: redpacket.TransferSend, user: p.From.ID, packet: p.ID,
 	}); err != nil {
@@ -92,7 +93,7 @@ func (w *writer) book(o redpacket.Order, seed redpacket.Seed) (sent redpacket.Se
 	return sent, err
 }
 
-// sentBefore answers a repeated request: the packet and the entry of then, the account of now.
+// sentBefore answers a repeated request with the original packet and entry, and the present account.
 func (w *writer) sentBefore(from string, req request) (sent redpacket.Sent, err error) {
 	sent.Dup = true
 	if sent.Packet, err = readPacket(w, req.ref); err != nil {

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 )
 
-// Epoch implements chat.Store. It is drawn by the first who asks, and stays with the file.
+// Epoch implements chat.Store. The first call on a file draws a random epoch, which then never changes.
 func (s *Store) Epoch(ctx context.Context) (epoch string, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		value, err := w.setting("epoch", []byte(rand.Text()))
@@ -15,7 +15,7 @@ func (s *Store) Epoch(ctx context.Context) (epoch string, err error) {
 	return epoch, outcome("read epoch", err)
 }
 
-// setting gives the value that was put under the name first.
+// setting stores the value under the name unless there is one already. It returns the stored value.
 func (w *writer) setting(name string, value []byte) (first []byte, err error) {
 	if _, err := w.exec(`insert into settings (name, value) values (?, ?) on conflict (name) do nothing`, name, value); err != nil {
 		return nil, err
@@ -24,7 +24,8 @@ func (w *writer) setting(name string, value []byte) (first []byte, err error) {
 	return first, err
 }
 
-// Setting gives the value that was put under the name first; the first who asks puts what draw makes.
+// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
+// draw.
 func (s *Store) Setting(ctx context.Context, name string, draw func() []byte) (value []byte, err error) {
 	err = s.do(ctx, func(w *writer) error {
 		value, err = w.setting(name, draw())

@@ -13,51 +13,39 @@ import (
 	"hongbao/redpacket/crashpoint"
 )
 
-// Settle implements redpacket.Ledger. There is one writer, so nothing can close a packet meanwhile. Where the
-// engine refuses a row, each claim is tried alone, so that the poisonous one is found.
-func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
-	settled, err := s.settleAll(ctx, claims)
-	switch why := refusedRow(err); {
-	case err == nil:
-		return settled, nil
-	case why == "":
-		return nil, outcome("settle claims", err)
-	case len(claims) == 1:
-		return []redpacket.Settlement{unpayable(why)}, nil
-	}
-	settled = settled[:0]
-	for i := range claims {
-		one, err := s.Settle(ctx, claims[i:i+1])
-		if err != nil {
-			return nil, err
-		}
-		settled = append(settled, one...)
-	}
-	return settled, nil
-}
-
-func (s *Store) settleAll(ctx context.Context, claims []redpacket.Claim) ([]redpacket.Settlement, error) {
+// Settle implements redpacket.Ledger. Each claim is a job with its own savepoint: if SQLite refuses its row, the
+// other claims are still committed. There is one writer, so no packet can be closed meanwhile.
+func (s *Store) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
 	settled := make([]redpacket.Settlement, len(claims))
-	err := s.do(ctx, func(w *writer) (err error) {
-		for i, c := range claims {
-			if settled[i], err = w.settle(c); err != nil {
-				return err
-			}
+	jobs := make([]func(w *writer) error, len(claims))
+	for i, c := range claims {
+		jobs[i] = func(w *writer) (err error) {
+			settled[i], err = w.settle(c)
+			crashpoint.Here("settle.before-commit")
+			return err
 		}
-		crashpoint.Here("settle.before-commit")
-		return nil
-	})
-	if err == nil {
-		crashpoint.Here("settle.after-commit")
 	}
-	return settled, err
+	for i, err := range s.doAll(ctx, jobs) {
+		switch reason := refusedRow(err); {
+		case err == nil:
+		case reason == "":
+			settled[i] = redpacket.Settlement{Err: outcome("settle claim", err)}
+		default:
+			settled[i] = unpayable(reason)
+		}
+	}
+	crashpoint.Here("settle.after-commit")
+	return settled
 }
 
-func unpayable(why string) redpacket.Settlement {
-	return redpacket.Settlement{Verdict: redpacket.Unpayable, Why: why}
+// OutOfReach implements redpacket.Ledger. It returns nil, because a file can always be reached.
+func (s *Store) OutOfReach() error { return nil }
+
+func unpayable(reason string) redpacket.Settlement {
+	return redpacket.Settlement{Verdict: redpacket.Unpayable, Why: reason}
 }
 
-// refusedRow is what the engine has against a row, if that is what failed.
+// refusedRow returns SQLite's error text if SQLite refused the row because of its content, else "".
 func refusedRow(err error) string {
 	var failed *sqlite.Error
 	if errors.As(err, &failed) {
@@ -94,26 +82,27 @@ func (w *writer) settle(c redpacket.Claim) (redpacket.Settlement, error) {
 	return w.classify(c, status, len(shares))
 }
 
-// pay gives the share to the user if both are free. Wallet and transfer hang on the inserted claim alone.
+// pay pays the share to the user if both have no claim yet. Only if it inserts the claim does it write wallet and
+// transfer.
 func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant, at time.Time) (paid bool, err error) {
 	if g.Share < 0 || g.Share >= len(shares) {
 		return false, nil
 	}
 	amount := shares[g.Share]
-	transfer := chat.NewID(at)
+	id := chat.NewID(at)
 	res, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values (?, ?, ?, ?, ?, ?)
-		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), transfer)
+		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), id)
 	if err != nil {
 		return false, err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return false, err
 	}
-	if _, err := w.credit(g.User, amount); err != nil {
+	if err := w.credit(g.User, amount); err != nil {
 		return false, err
 	}
-	return true, w.record(movement{
-		id: transfer, at: at, debit: packetParty(packet), credit: userParty(g.User), amount: amount,
+	return true, w.record(transfer{
+		id: id, at: at, debit: packetParty(packet), credit: userParty(g.User), amount: amount,
 		kind: redpacket.TransferClaim, user: g.User, packet: packet, share: g.Share,
 	})
 }
@@ -125,7 +114,8 @@ func (w *writer) paidNow(c redpacket.Claim, amount redpacket.Money) (redpacket.S
 	}, err
 }
 
-// classify says why a claim was not paid now. The user's own claim comes first: it answers for ever.
+// classify returns why a claim was not paid now. It first checks whether the user already has a claim, because that
+// answer never changes.
 func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int) (s redpacket.Settlement, err error) {
 	mine, err := w.row(`select share_no, amount, at from claims where packet_id = ? and user_id = ?`,
 		[]any{c.ID, c.User}, &s.Share, &s.Amount, storedTime{&s.At})
@@ -150,11 +140,11 @@ func (w *writer) classify(c redpacket.Claim, status redpacket.Status, count int)
 }
 
 // Quarantine implements redpacket.Ledger.
-func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, why string) error {
+func (s *Store) Quarantine(ctx context.Context, claims []redpacket.Claim, reason string) error {
 	return outcome("quarantine claims", s.do(ctx, func(w *writer) error {
 		for _, c := range claims {
 			if _, err := w.exec(`insert into quarantine (at, packet_id, share_no, user_id, why) values (?, ?, ?, ?, ?)
-				on conflict do nothing`, c.At.UnixMilli(), c.ID, c.Share, c.User, why); err != nil {
+				on conflict do nothing`, c.At.UnixMilli(), c.ID, c.Share, c.User, reason); err != nil {
 				return err
 			}
 		}

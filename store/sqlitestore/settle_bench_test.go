@@ -12,7 +12,8 @@ import (
 	"hongbao/store/storetest"
 )
 
-// BenchmarkSettle has 200 callers settle one claim a call, each for another user, of one hot packet after the other.
+// BenchmarkSettle lets 200 callers settle one claim at a time, each for another user. They empty one packet after the
+// other.
 func BenchmarkSettle(b *testing.B) {
 	const callers, shares = 200, 10_000
 	s := openLedger(b, b.TempDir())
@@ -24,9 +25,9 @@ func BenchmarkSettle(b *testing.B) {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
 				claim := redpacket.Claim{Ref: hot[i/shares].Ref, Share: i % shares, User: fmt.Sprintf("user-%d", i), At: time.Now()}
-				settled, err := s.Settle(b.Context(), []redpacket.Claim{claim})
-				if err != nil || settled[0].Verdict != redpacket.PaidNow {
-					b.Errorf("claim %d: %+v, %v", i, settled, err)
+				settled := s.Settle(b.Context(), []redpacket.Claim{claim})
+				if settled[0].Verdict != redpacket.PaidNow {
+					b.Errorf("claim %d: %+v", i, settled)
 				}
 			}
 		})
@@ -35,7 +36,7 @@ func BenchmarkSettle(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "claims/s")
 }
 
-func hotPackets(b *testing.B, s *Store, n, shares int) []redpacket.Packet {
+func hotPackets(b testing.TB, s *Store, n, shares int) []redpacket.Packet {
 	b.Helper()
 	l := &storetest.Life{TB: b, Ledger: s, Rooms: s, At: time.Now()}
 	_, err := s.PutUser(b.Context(), chat.User{ID: "u1"}, 0)
@@ -43,7 +44,7 @@ func hotPackets(b *testing.B, s *Store, n, shares int) []redpacket.Packet {
 	_, _, err = s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
 		Key: "room", Hash: []byte("room"), At: l.At, MaxRooms: 1})
 	l.Must(err)
-	_, _, err = s.Adjust(b.Context(), redpacket.Adjustment{ID: "fund", User: "u1", Amount: maxBalance, Key: "fund", Hash: []byte("fund"), At: l.At})
+	_, _, err = s.Adjust(b.Context(), redpacket.Adjustment{ID: "fund", User: "u1", Amount: redpacket.MaxMoney, Key: "fund", Hash: []byte("fund"), At: l.At})
 	l.Must(err)
 	hot := make([]redpacket.Packet, n)
 	for i := range hot {

@@ -2,11 +2,12 @@ package sqlitestore
 
 import "hongbao/redpacket"
 
-// shareCache remembers how packets are cut, which never changes: reading a long array for each claim
-// would cap a hot packet. It belongs to the committer, and is as secret as the seeds.
+// shareCache caches the amounts of packets' shares, which never change. Without it, reading a long array for each
+// claim would limit the throughput of a hot packet. Only the committer uses it. The amounts are as secret as the
+// seeds.
 type shareCache struct {
 	cut  map[string][]redpacket.Money
-	size int // shares in all of them
+	size int // number of shares in all entries
 }
 
 // maxCachedShares bounds the cache to 8 MB.
@@ -16,7 +17,7 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 	if c.cut == nil {
 		c.cut = map[string][]redpacket.Money{}
 	}
-	for id, old := range c.cut { // any will do: a hot packet is soon back
+	for id, old := range c.cut { // evicts any one: a hot packet is soon cached again
 		if c.size+len(shares) <= maxCachedShares {
 			break
 		}
@@ -27,10 +28,10 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 	c.size += len(shares)
 }
 
-// forget drops everything: what was read in a transaction that failed may never have been true.
+// forget clears the cache after a failed transaction, because a packet that it read may never have been committed.
 func (c *shareCache) forget() { *c = shareCache{} }
 
-// shares gives the cut of a packet that is known to exist.
+// shares returns the amounts of a packet's shares. The packet must exist.
 func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 	if shares, ok := w.cache.cut[packet]; ok {
 		return shares, nil

@@ -8,7 +8,7 @@ import (
 
 const standingQuery = `select state, banned, role, muted_until from members where room_id = ? and user_id = ?`
 
-// standing reads how the user stands to the room, inside the writing transaction.
+// standing reads the user's standing in the room, inside the writing transaction.
 func (w *writer) standing(room, user string) (chat.Standing, error) {
 	return readStanding(w, room, user)
 }
@@ -38,9 +38,9 @@ func readStanding(q querier, room, user string) (chat.Standing, error) {
 	return st, err
 }
 
-// standing of one who is or was a member, as his row says.
+// standing decodes the row of a present or former member.
 func standing(state string, banned bool, role chat.Role, muted int64) chat.Standing {
-	st := chat.Standing{Ever: true, In: state == stateIn, Gone: state == stateGone, Banned: banned}
+	st := chat.Standing{Ever: true, In: state == stateIn, RoomDeleted: state == stateGone, Banned: banned}
 	if st.In {
 		st.Role = role
 	}

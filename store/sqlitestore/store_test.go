@@ -39,7 +39,7 @@ func openStore(t testing.TB, dir string) *Store {
 	return s
 }
 
-// stand has a member stand otherwise without a change of the room's.
+// stand writes a standing into the user's member row, and changes nothing else of the room.
 func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 	t.Helper()
 	err := s.do(t.Context(), func(w *writer) error {
@@ -56,7 +56,7 @@ func stand(t *testing.T, s *Store, room, user string, st chat.Standing) {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n != 1 {
-			t.Errorf("%s was never in %s: %v", user, room, err)
+			t.Errorf("%s has no row in %s: %v", user, room, err)
 		}
 		return nil
 	})

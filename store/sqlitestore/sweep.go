@@ -2,20 +2,22 @@ package sqlitestore
 
 import "time"
 
-// sweepEvery is how often, at most, the write-ahead log is emptied. It need not be for the log's own sake: it is
-// written over again and again. But until then a text that was recalled still stands in it.
+// sweepEvery is the shortest pause between two sweeps of the write-ahead log. A sweep is not needed for the log's
+// size, because SQLite reuses the log. But until a sweep the log may contain a text that was recalled.
 const sweepEvery = time.Minute
 
-// sweepPatience is how long one sweep waits for those who read an older state, and the queue for it.
-const sweepPatience = "pragma busy_timeout(100)"
+// sweepTimeout bounds how long one sweep waits for readers of an older snapshot. Queued jobs wait meanwhile.
+const sweepTimeout = "pragma busy_timeout(100)"
 
-// sweepLater has the log emptied, at once if it has not been for long.
+// sweepLater schedules a sweep for when sweepEvery has passed since the last one: at once if it already has.
 func (w *writer) sweepLater() { w.sweepDue.Reset(time.Until(w.swept.Add(sweepEvery))) }
 
-// sweep moves all of the log into the database, where secure_delete has left nothing of the old text, and empties it.
-// When somebody reads an older state, or all fails, it is tried again later. One thing it cannot reach: where entries of
-// many rooms come in at once SQLite now and then moves a row to another page and leaves its bytes in the free part of
-// the first; they are gone when that part is written over, or by a vacuum.
+// sweep moves the whole write-ahead log into the database file and empties the log. In the file, secure_delete leaves
+// nothing of a recalled text. If the sweep fails, or a reader of an older snapshot prevents it, it is retried later.
+//
+// In one case bytes of a recalled text remain. When entries of many rooms arrive at once, SQLite may move a row to
+// another page and leave its bytes in the free part of the first page. They remain until that part is overwritten, or
+// until a vacuum.
 func (s *Store) sweep(w *writer) {
 	w.swept = time.Now()
 	if err := s.connect(w); err != nil {
@@ -23,15 +25,15 @@ func (s *Store) sweep(w *writer) {
 		return
 	}
 	busy := true
-	_, err := w.conn.ExecContext(w.ctx, sweepPatience)
+	_, err := w.conn.ExecContext(w.ctx, sweepTimeout)
 	if err == nil {
 		err = w.conn.QueryRowContext(w.ctx, "pragma wal_checkpoint(truncate)").Scan(&busy, new(int), new(int))
 	}
-	if _, again := w.conn.ExecContext(w.ctx, "pragma "+patience); again != nil {
-		w.reset() // rather than go on with too little of it
+	if _, again := w.conn.ExecContext(w.ctx, "pragma "+lockTimeout); again != nil {
+		w.reset() // closes the connection: its short timeout must not apply to other jobs
 	}
 	if err != nil || busy {
-		s.log.Info("log not emptied yet", "err", err)
+		s.log.Info("write-ahead log not emptied yet", "err", err)
 		w.sweepLater()
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"hongbao/chat"
 )
 
-// recalling is a store with one room, whose texts the tests recall.
-type recalling struct {
+// recallStore is a store with one room. The tests recall texts in it.
+type recallStore struct {
 	*Store
 	t   *testing.T
 	dir string
 	n   int
 }
 
-func newRecalling(t *testing.T) *recalling {
+func newRecallStore(t *testing.T) *recallStore {
 	t.Helper()
 	dir := t.TempDir()
-	r := &recalling{Store: openStore(t, dir), t: t, dir: dir}
+	r := &recallStore{Store: openStore(t, dir), t: t, dir: dir}
 	_, _, err := r.CreateRoom(t.Context(), chat.NewRoom{
 		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,
 	})
@@ -34,7 +34,7 @@ func newRecalling(t *testing.T) *recalling {
 	return r
 }
 
-func (r *recalling) say(words string) (seq int64) {
+func (r *recallStore) say(words string) (seq int64) {
 	r.t.Helper()
 	r.n++
 	d := text(r.n)
@@ -46,7 +46,7 @@ func (r *recalling) say(words string) (seq int64) {
 	return e.Seq
 }
 
-func (r *recalling) amend(kind chat.EntryKind, seq int64, words string) {
+func (r *recallStore) amend(kind chat.EntryKind, seq int64, words string) {
 	r.t.Helper()
 	r.n++
 	done, err := r.Amend(r.t.Context(), chat.Amendment{
@@ -57,8 +57,8 @@ func (r *recalling) amend(kind chat.EntryKind, seq int64, words string) {
 	}
 }
 
-// holds counts the places of the words in all files of the database.
-func (r *recalling) holds(words string) (n int) {
+// count counts the occurrences of the text in all files of the database.
+func (r *recallStore) count(words string) (n int) {
 	r.t.Helper()
 	files, err := filepath.Glob(filepath.Join(r.dir, FileName+"*"))
 	if err != nil || len(files) < 2 {
@@ -74,10 +74,11 @@ func (r *recalling) holds(words string) (n int) {
 	return n
 }
 
-// TestRecalledTextLeavesTheFiles: of texts short and long, edited and not, no byte is left when the log is swept.
+// TestRecalledTextLeavesTheFiles recalls short and long texts, edited or not. After a sweep no byte of them is left
+// in the files.
 func TestRecalledTextLeavesTheFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecalling(t)
+		r := newRecallStore(t)
 		var secrets []int64
 		for i := range 60 {
 			long := strings.Repeat("x", []int{3, 40, 300, 1100, 5000, 20_000}[i%6])
@@ -88,52 +89,53 @@ func TestRecalledTextLeavesTheFiles(t *testing.T) {
 				r.amend(chat.KindEdit, secrets[i], "secret edit of the edit "+long)
 			}
 		}
-		if n := r.holds("secret"); n < len(secrets) {
-			t.Fatalf("%d secrets are found before they are recalled: the test does not see them", n)
+		if n := r.count("secret"); n < len(secrets) {
+			t.Fatalf("found %d secrets before they are recalled: the test cannot see them", n)
 		}
 		for _, seq := range secrets {
 			r.amend(chat.KindRecall, seq, "")
 		}
 		synctest.Wait()
-		time.Sleep(sweepEvery) // the first recall's sweep may have come before the last one
+		time.Sleep(sweepEvery) // the first recall's sweep may have come before the last recall
 		synctest.Wait()
-		if n := r.holds("secret"); n > 0 {
+		if n := r.count("secret"); n > 0 {
 			t.Errorf("secrets are left in %d places", n)
 		}
-		if n := r.holds("open "); n < 60 {
-			t.Errorf("of 60 other texts %d are left", n)
+		if n := r.count("open "); n < 60 {
+			t.Errorf("%d of 60 other texts are left", n)
 		}
 	})
 }
 
-// TestSweepIsRare: one comes at once, the next not within the same minute.
+// TestSweepIsRare recalls two texts. The sweep after the first comes at once, and the next only after a minute.
 func TestSweepIsRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecalling(t)
+		r := newRecallStore(t)
 		first, second := r.say("first secret"), r.say("second secret")
 		r.amend(chat.KindRecall, first, "")
 		synctest.Wait()
-		if n := r.holds("first secret"); n > 0 {
-			t.Errorf("it is left in %d places after the sweep", n)
+		if n := r.count("first secret"); n > 0 {
+			t.Errorf("the text is left in %d places after the sweep", n)
 		}
 		time.Sleep(sweepEvery / 2)
 		r.amend(chat.KindRecall, second, "")
 		synctest.Wait()
-		if r.holds("second secret") == 0 {
-			t.Error("swept again after half the time")
+		if r.count("second secret") == 0 {
+			t.Error("swept again after half of sweepEvery")
 		}
 		time.Sleep(sweepEvery / 2)
 		synctest.Wait()
-		if n := r.holds("second secret"); n > 0 {
-			t.Errorf("it is left in %d places after the second sweep", n)
+		if n := r.count("second secret"); n > 0 {
+			t.Errorf("the text is left in %d places after the second sweep", n)
 		}
 	})
 }
 
-// TestSweepWaitsForNobody: while one reads an older state it gives up, others go on writing, and later it comes again.
-func TestSweepWaitsForNobody(t *testing.T) {
+// TestSweepRetriesAfterReaders holds a reader of an older snapshot open. The sweep gives up, writers go on, and the
+// sweep is retried later.
+func TestSweepRetriesAfterReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecalling(t)
+		r := newRecallStore(t)
 		seq := r.say("secret")
 		err := r.view(t.Context(), func(rd reader) error {
 			if _, err := readRoom(rd, room); err != nil {
@@ -141,8 +143,8 @@ func TestSweepWaitsForNobody(t *testing.T) {
 			}
 			r.amend(chat.KindRecall, seq, "")
 			synctest.Wait()
-			if r.holds("secret") == 0 {
-				t.Error("swept from under a reader")
+			if r.count("secret") == 0 {
+				t.Error("swept while a reader uses an older state")
 			}
 			r.say("go on")
 			return nil
@@ -152,31 +154,31 @@ func TestSweepWaitsForNobody(t *testing.T) {
 		}
 		time.Sleep(sweepEvery)
 		synctest.Wait()
-		if n := r.holds("secret"); n > 0 {
-			t.Errorf("it is left in %d places", n)
+		if n := r.count("secret"); n > 0 {
+			t.Errorf("the text is left in %d places", n)
 		}
 	})
 }
 
-// TestSweepAfterACrash: who died before his sweep has left the text in the log; who opens the files sweeps it.
+// TestSweepAfterACrash leaves a log with a recalled text, as a crashed process does. The next process must sweep it.
 func TestSweepAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecalling(t)
+		r := newRecallStore(t)
 		r.amend(chat.KindRecall, r.say("another secret"), "")
 		synctest.Wait()
-		r.amend(chat.KindRecall, r.say("secret"), "") // is not swept yet
-		again := &recalling{t: t, dir: t.TempDir()}
+		r.amend(chat.KindRecall, r.say("secret"), "") // not swept yet
+		again := &recallStore{t: t, dir: t.TempDir()}
 		if err := os.CopyFS(again.dir, os.DirFS(r.dir)); err != nil {
 			t.Fatal(err)
 		}
-		if again.holds("secret") == 0 {
+		if again.count("secret") == 0 {
 			t.Fatal("there is nothing to sweep")
 		}
 		openStore(t, again.dir)
 		time.Sleep(sweepEvery)
 		synctest.Wait()
-		if n := again.holds("secret"); n > 0 {
-			t.Errorf("it is left in %d places", n)
+		if n := again.count("secret"); n > 0 {
+			t.Errorf("the text is left in %d places", n)
 		}
 	})
 }

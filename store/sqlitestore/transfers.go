@@ -10,28 +10,28 @@ import (
 	"hongbao/store/cursor"
 )
 
-// movement is a row of transfers: what went from the debited party to the credited one.
-type movement struct {
+// transfer is a row of the table transfers: money that went from the debited party to the credited one.
+type transfer struct {
 	id            string
 	at            time.Time
 	debit, credit string
 	amount        redpacket.Money
 	kind          redpacket.TransferKind
-	user          string // whose wallet it is about
-	packet, share any    // nil where it is not about one
-	key           any    // of an adjustment, with hash and note
+	user          string // owner of the wallet that the transfer changes
+	packet, share any    // nil if the transfer does not concern one
+	key           any    // idempotency key of an adjustment, with hash and note
 	hash          []byte
 	note          string
 }
 
-// The parties of a movement.
+// outside is the party that money of adjustments comes from and goes to.
 const outside = "outside"
 
 func userParty(id string) string   { return "user:" + id }
 func packetParty(id string) string { return "packet:" + id }
 
-// record writes the movement down; whoever calls it has changed the wallet.
-func (w *writer) record(m movement) error {
+// record inserts the transfer. The caller must change the wallet.
+func (w *writer) record(m transfer) error {
 	_, err := w.exec(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

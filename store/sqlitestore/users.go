@@ -22,13 +22,13 @@ func (s *Store) PutUser(ctx context.Context, u chat.User, issued int64) (notBefo
 	return notBefore, outcome("put user", err)
 }
 
-// ensureUser makes the user known, without a name until his token tells it.
+// ensureUser creates the user if there is none. The name stays empty until a token of the user provides it.
 func (w *writer) ensureUser(id string) error {
 	_, err := w.exec(`insert into users (id) values (?) on conflict (id) do nothing`, id)
 	return err
 }
 
-// knownUser refuses one who has never been heard of.
+// knownUser fails if there is no user with this id.
 func (w *writer) knownUser(id string) error {
 	found, err := w.row(`select 1 from users where id = ?`, []any{id}, new(int))
 	if err == nil && !found {

@@ -10,35 +10,36 @@ import (
 	"hongbao/redpacket"
 )
 
-// AuditUnderTest is a Ledger with the handles of one who tampers with its books.
+// AuditUnderTest is a Ledger, with functions that tamper with its data.
 type AuditUnderTest struct {
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
-	// Tamper runs a statement in a transaction that is never committed, and gives what the audit finds inside of it;
-	// changed is false when it changed no row, or a unique key refuses it. The schema's checks are put aside: whoever
-	// tampers can do that too.
+	// Tamper runs a statement in a transaction that is never committed. It returns what an audit inside that
+	// transaction finds. changed is false if the statement changed no row, or a unique key refused it. The schema's
+	// checks are off, because a person with access to the database could drop them, too.
 	Tamper func(t *testing.T, statement string) (found []redpacket.Difference, changed bool)
-	// Texts runs a query for one column of text.
+	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
-	Brief bool // change one row where every row could be: the race detector makes all of it ten times slower
+	Brief bool // change one row instead of every row: the race detector makes the audit ten times slower
 }
 
-// AuditWords are the engine's own for what its SQL has no common word for.
+// AuditWords holds SQL fragments that differ between the databases.
 type AuditWords struct {
 	Bytes       func(n int) string // n bytes of zero
-	Many        string             // the largest count that the column takes
-	Unmarked    string             // a claim that is not the luckiest
-	Shares      []string           // others than the packet's: changed, fewer, none, no list, two of them swapped
-	To          string             // recipients: u1 alone
-	NoBody      string             // what takes the place of an entry's body as no object of JSON
+	Many        string             // the largest count that the column holds
+	Unmarked    string             // the mark of a claim that is not the luckiest
+	Shares      []string           // wrong lists of shares: changed, fewer, none, not a list, two of them swapped
+	To          string             // recipients: only u1
+	NoBody      string             // an entry's body that is not a JSON object
 	OtherTotal  string             // body with another total
 	OtherSeed   string             // body with another seed
-	OtherMarked string             // the contrary of luckiest
+	OtherMarked string             // the negation of luckiest
 }
 
-// TestAudit changes the books by hand in every way that matters, each alone: every money column of every row,
-// every row removed, rows added, numbers with holes. Each must be reported, and the untouched books not.
+// TestAudit changes the stored data in every way that matters, one at a time. It changes every money column of every
+// row, removes rows, adds rows, and makes gaps in numbers. The audit must report each change, and nothing in
+// unchanged data.
 func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	u := open(t)
 	Live(t, u.Ledger, u.Rooms)
@@ -58,15 +59,19 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
 }
 
-// fullWallet: who has been credited all that can be still wins, and the books are right.
+// fullWallet credits a user as much as possible, and then the user wins a share. The wallet stays within the bound,
+// and the audit finds no difference.
 func (u AuditUnderTest) fullWallet(t *testing.T) {
 	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
-	_, _, err := u.Ledger.Adjust(t.Context(), redpacket.Adjustment{ID: "full", User: "u9", Amount: 1<<53 - 1, Key: "full", Hash: []byte("full"), At: lived})
+	before, err := u.Ledger.Audit(t.Context(), nil)
+	l.Must(err)
+	left := redpacket.MaxMoney - before.Funded
+	full := redpacket.Adjustment{ID: "full", User: "u9", Amount: left, Key: "full", Hash: []byte("full"), At: lived}
+	acc, _, err := u.Ledger.Adjust(t.Context(), full)
 	l.Must(err)
 	p := l.Send("u1", "on-top", redpacket.Equal, "", 100, 1)
-	got, err := u.Ledger.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, User: "u9", At: lived}})
-	l.Must(err)
-	if want := redpacket.Money(1<<53 - 1 + 100); got[0].Verdict != redpacket.PaidNow || got[0].Account.Balance != want {
+	got := u.Ledger.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, User: "u9", At: lived}})
+	if want := acc.Balance + 100; got[0].Verdict != redpacket.PaidNow || got[0].Account.Balance != want || want > redpacket.MaxMoney {
 		t.Errorf("the winner has %+v, want %d", got[0].Account, want)
 	}
 	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
@@ -74,7 +79,8 @@ func (u AuditUnderTest) fullWallet(t *testing.T) {
 	}
 }
 
-// mustFind tells whether there was anything to find.
+// mustFind makes the change and fails the test if the audit does not report it. It returns false if nothing was
+// changed.
 func (u AuditUnderTest) mustFind(t *testing.T, statement string) bool {
 	t.Helper()
 	found, changed := u.Tamper(t, statement)
@@ -84,7 +90,7 @@ func (u AuditUnderTest) mustFind(t *testing.T, statement string) bool {
 	return changed
 }
 
-// columns changes every money column in every row of the tables.
+// columns changes each money column in each row, one at a time. The audit must report every change.
 func (u AuditUnderTest) columns(t *testing.T) {
 	t.Helper()
 	for table, columns := range moneyColumns(u.Words) {
@@ -112,7 +118,7 @@ func (u AuditUnderTest) column(t *testing.T, table, column, value string, rows [
 	return changed
 }
 
-// removed removes every row of the tables of money, wallets only if there is money in them.
+// removed removes each row of the money tables, one at a time. The audit must report it. Empty wallets are skipped.
 func (u AuditUnderTest) removed(t *testing.T) {
 	t.Helper()
 	for table := range moneyColumns(u.Words) {
@@ -124,7 +130,7 @@ func (u AuditUnderTest) removed(t *testing.T) {
 	}
 }
 
-// rows gives a condition for each row of the table.
+// rows returns, for each row of the table, an SQL condition that selects it.
 func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	t.Helper()
 	all := u.Texts(map[string]string{
@@ -139,7 +145,7 @@ func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	return all
 }
 
-// whileWriting wants every snapshot to balance while packets are sent, claimed and ended.
+// whileWriting audits again and again while packets are sent, claimed and closed. No audit may report a difference.
 func (u AuditUnderTest) whileWriting(t *testing.T) {
 	t.Helper()
 	stop := make(chan struct{})

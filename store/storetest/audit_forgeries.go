@@ -2,8 +2,9 @@ package storetest
 
 import "strings"
 
-// moneyColumns are all columns of the tables of money but names, ids that nothing hangs on, notes, and keys of
-// adjustments, which only their caller knows. Each is changed in every row, by every value that is another one.
+// moneyColumns lists wrong values for the columns of the money tables. Left out are names, notes, ids without
+// references, and keys of adjustments, which only the caller knows. Each column is set in each row to each value that
+// differs.
 func moneyColumns(w AuditWords) map[string]map[string][]string {
 	return map[string]map[string][]string{
 		"wallets": {"user_id": {"'somebody'"}, "balance": {"balance + 1", "balance - 1", "9223372036854775807"}},
@@ -31,7 +32,7 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 	}
 }
 
-// forgeries are rows added, numbers with holes, and changes of several columns that belong together.
+// forgeries are statements that add rows, make gaps in numbers, or change several columns that belong together.
 func forgeries(w AuditWords) []string {
 	return []string{
 		`insert into wallets (user_id, balance) values ('somebody', 5)`,
@@ -48,10 +49,10 @@ func forgeries(w AuditWords) []string {
 			select 'x', at, debit, credit, amount, kind, user_id, packet_id, share_no from transfers where kind = 'claim' and packet_id = 'open'
 			and share_no = 0`,
 		`insert into packets (` + copied + `, id, key) select ` + copied + `, 'copy', 'copy' from packets where id = 'open'`,
-		// Opened again without a trace of its end in the tables of money.
+		// The packet is reopened, without a trace of the close in the money tables.
 		`update claims set luckiest = ` + w.Unmarked + ` where packet_id = 'drained';
 			update packets set status = 'open', closed_at = null, done_seq = null, refunded = 0, claimed = 0 where id = 'drained'`,
-		// Moved from wallet to wallet without a movement: the sum of all is still right.
+		// Money moves from wallet to wallet without a transfer: the sum of the wallets is still right.
 		`update wallets set balance = balance + 7 where user_id = 'u1'; update wallets set balance = balance - 7 where user_id = 'u2'`,
 		`update claims set luckiest = ` + w.Unmarked + ` where packet_id = 'drained'`,
 
@@ -82,6 +83,6 @@ func forgeries(w AuditWords) []string {
 	}
 }
 
-// copied are the columns of a packet but its id and key.
+// copied are the columns of a packet except its id and key.
 const copied = `partition, room_id, sender, sender_name, sender_avatar, mode, spread, total, count, shares, greeting, recipients,
 	passphrase, seed, commitment, seq, status, created_at, expires_at, closed_at, refunded, claimed, done_seq`

@@ -10,8 +10,8 @@ import (
 	"hongbao/hub"
 )
 
-// TestBus asks of a bus what hub.Bus promises. open gives two ends of one bus, as two instances have them; the
-// suite runs them.
+// TestBus checks that a bus keeps the contract of hub.Bus. The function open returns the bus ends of two instances.
+// The suite calls their Run.
 func TestBus(t *testing.T, open func(t *testing.T) (a, b hub.Bus)) {
 	for _, test := range []struct {
 		name string
@@ -23,7 +23,7 @@ func TestBus(t *testing.T, open func(t *testing.T) (a, b hub.Bus)) {
 		{"subscribing twice delivers once", busTwice},
 		{"unsubscribe takes effect", busUnsubscribe},
 		{"both ways", busBothWays},
-		{"a loss is told", busLoss},
+		{"a loss is reported", busLoss},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			one, other := open(t)
@@ -107,8 +107,8 @@ func busTwice(t *testing.T, a, b *BusEnd) {
 func busUnsubscribe(t *testing.T, a, b *BusEnd) {
 	b.Listen(a, "room:1", "room:2")
 	b.Unsubscribe("room:1", "never subscribed")
-	// Each round asks both topics: when only the second answers, the unsubscription has had effect. The topics may
-	// take different ways, so that one is a little later than the other.
+	// Each round publishes to both topics: when only the second message arrives, the unsubscription has taken effect.
+	// The topics may use different connections, so one message may be a little later than the other.
 	for round := 0; ; round++ {
 		mark := fmt.Sprint("round ", round)
 		a.Say("room:1", mark)
@@ -146,9 +146,9 @@ func busBothWays(_ *testing.T, a, b *BusEnd) {
 	b.Until("all for b", func() bool { return len(b.Of("room:b")) == each })
 }
 
-// busLoss holds the receiver up and publishes until something must be lost: the publisher goes on, and the receiver
-// hears of it, or gets the last payload, by which it sees what is missing. A bus that holds 64 MiB for one receiver is
-// not bounded enough.
+// busLoss blocks the receiver of one end, and publishes at the other until the bus must lose something. Publish must
+// never block. The receiver gets Suspect, or the last payload, whose number shows the gap. A bus that queues 64 MiB
+// for one receiver fails: its queue counts as unbounded.
 func busLoss(t *testing.T, a, b *BusEnd) {
 	b.Listen(a, "room:1")
 	b.Forget()

@@ -10,24 +10,24 @@ import (
 	"hongbao/hub"
 )
 
-// busPatience is how long the suite waits for what must come in the end.
+// busPatience is how long the suite waits for an expected event.
 const busPatience = 20 * time.Second
 
-// BusEnd is one end of a bus, run, with all that it has received. What it has exported may be read in Until.
+// BusEnd runs one end of a bus and records all that it receives. Its exported fields may be read only inside Until.
 type BusEnd struct {
 	hub.Bus
 	t *testing.T
 
-	mu       sync.Mutex    // guards the following
-	changed  chan struct{} // closed and renewed with every change
+	mu       sync.Mutex    // guards the fields below
+	changed  chan struct{} // closed and replaced at every change
 	Received []BusDelivery
 	Suspects int
-	Compares int           // Down(false) counts as one
-	IsDown   bool          // as it is at first
-	hold     chan struct{} // not nil: Receive waits until it is closed
+	Compares int           // calls of Compare; Down(false) counts as one of Suspect, not of Compare
+	IsDown   bool          // true at first
+	hold     chan struct{} // if not nil, Receive waits until it is closed
 }
 
-// BusDelivery is what a bus has brought.
+// BusDelivery is a received payload.
 type BusDelivery struct{ Topic, Payload string }
 
 // RunBus runs a bus until the end of the test, and returns when it is up.
@@ -46,7 +46,7 @@ func RunBus(t *testing.T, bus hub.Bus) *BusEnd {
 	return b
 }
 
-// Say publishes what must come.
+// Say publishes a text with rank hub.Kept.
 func (b *BusEnd) Say(topic, text string) { b.Publish(topic, []byte(text), hub.Kept) }
 
 // Receive records a delivery.
@@ -60,13 +60,13 @@ func (b *BusEnd) Receive(topic string, payload []byte) {
 	b.change(func() { b.Received = append(b.Received, BusDelivery{topic, string(payload)}) })
 }
 
-// Suspect counts.
+// Suspect counts calls.
 func (b *BusEnd) Suspect() { b.change(func() { b.Suspects++ }) }
 
-// Compare counts.
+// Compare counts calls.
 func (b *BusEnd) Compare() { b.change(func() { b.Compares++ }) }
 
-// Down is noted. Up again says what Suspect says, too.
+// Down records the state. Down(false) counts as a call of Suspect, too.
 func (b *BusEnd) Down(down bool) {
 	b.change(func() {
 		if b.IsDown = down; !down {
@@ -83,7 +83,7 @@ func (b *BusEnd) change(f func()) {
 	b.changed = make(chan struct{})
 }
 
-// Hold keeps the receiver from taking anything until it is released.
+// Hold makes Receive block until release is called.
 func (b *BusEnd) Hold() (release func()) {
 	hold := make(chan struct{})
 	b.change(func() { b.hold = hold })
@@ -93,7 +93,7 @@ func (b *BusEnd) Hold() (release func()) {
 	}
 }
 
-// Until waits for a condition on what has been seen so far.
+// Until waits until the condition is met by what this end has received. It fails the test after busPatience.
 func (b *BusEnd) Until(what string, met func() bool) {
 	b.t.Helper()
 	deadline := time.After(busPatience)
@@ -112,7 +112,7 @@ func (b *BusEnd) Until(what string, met func() bool) {
 	}
 }
 
-// Of is what came on a topic; for Until.
+// Of returns the payloads received for a topic. It must be called inside Until.
 func (b *BusEnd) Of(topic string) (payloads []string) {
 	for _, d := range b.Received {
 		if d.Topic == topic {
@@ -122,12 +122,12 @@ func (b *BusEnd) Of(topic string) (payloads []string) {
 	return payloads
 }
 
-// Forget begins to count anew.
+// Forget deletes the recorded payloads and sets the number of Suspects to 0.
 func (b *BusEnd) Forget() {
 	b.change(func() { b.Received, b.Suspects = nil, 0 })
 }
 
-// Listen subscribes and waits until that has effect, seen by probes from the other end.
+// Listen subscribes to the topics, and waits until messages that the end from publishes arrive.
 func (b *BusEnd) Listen(from *BusEnd, topics ...string) {
 	b.t.Helper()
 	b.Subscribe(topics...)

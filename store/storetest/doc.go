@@ -1,7 +1,7 @@
-// Package storetest holds the contracts of the engines as test suites. An engine is right when it passes
-// the suite of each interface it implements; its own tests call them and add only what is its own.
+// Package storetest holds the contracts of the engines as test suites. An engine is an implementation, such as
+// pgstore or memstore. It is correct when it passes the suite of each interface that it implements. The engine's own
+// tests call the suites and add only what is specific to the engine.
 //
-// Each suite is given a function that opens an engine, empty, for one test, and closes it by t.Cleanup.
-// The suites see an engine only through its contract and the few handles that tests need to make faults
-// happen, so that an engine may keep what it likes in whatever shape.
+// Each suite takes a function that opens an empty engine for one test and closes it by t.Cleanup. The suites use an
+// engine only through its contract and a few functions that inject faults. So an engine may store data in any form.
 package storetest

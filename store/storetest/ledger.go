@@ -12,10 +12,11 @@ import (
 	"hongbao/redpacket"
 )
 
-// TestLedger runs the contract of redpacket.Ledger against an engine, and of the chat.Store that shares its rooms.
-// Whatever a test does, at its end the books must balance.
+// TestLedger checks that an engine keeps the contract of redpacket.Ledger, together with the chat.Store that holds
+// its rooms. At the end of each test, the audit must find no difference.
 func TestLedger(t *testing.T, open func(t *testing.T) (redpacket.Ledger, chat.Store)) {
-	all := slices.Concat(sendTests(), settleTests(), closeLedgerTests(), raceTests(), bookTests(), listTests(), adjustTests())
+	all := slices.Concat(sendTests(), settleTests(), closeLedgerTests(), raceTests(), bookTests(), listTests(), adjustTests(), detailsTests(),
+		deletedLedgerTests(), accountTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			ledger, rooms := open(t)
@@ -32,7 +33,7 @@ type ledgerTest struct {
 	run  func(b *ledgerBench)
 }
 
-// ledgerBench is a room with members whose money the tests move. Its helpers fail the test where the engine fails.
+// ledgerBench is a ledger with one room, members and money. Its helpers fail the test if the engine fails.
 type ledgerBench struct {
 	*testing.T
 	ctx    context.Context
@@ -53,7 +54,7 @@ const (
 
 func member(i int) string { return fmt.Sprintf("member-%02d", i) }
 
-// furnish makes the room, its members, and the sender's money.
+// furnish creates the room, its members, and the money of the sender.
 func (b *ledgerBench) furnish() {
 	b.Helper()
 	users := []string{outsider, sender}
@@ -84,7 +85,7 @@ func (b *ledgerBench) must(err error) {
 	}
 }
 
-// id makes an id or a key, each a new one.
+// id returns a new id or key.
 func (b *ledgerBench) id(of string) string {
 	b.ids++
 	return fmt.Sprintf("%s-%05d", of, b.ids)
@@ -112,10 +113,10 @@ func (b *ledgerBench) account(user string) redpacket.Account {
 	return acc
 }
 
-// order makes the order of a lucky packet that lasts for an hour.
-func (b *ledgerBench) order(from string, total redpacket.Money, count int) redpacket.Order {
+// order returns a lucky packet that lasts for an hour. It is not sent yet.
+func (b *ledgerBench) order(from string, total redpacket.Money, count int) redpacket.UnsealedPacket {
 	key := b.id("key")
-	return redpacket.Order{
+	return redpacket.UnsealedPacket{
 		Packet: redpacket.Packet{
 			Ref: redpacket.Ref{ID: "packet-" + key, Partition: b.ids % redpacket.Partitions}, Room: theRoom,
 			From: b.user(from), Mode: redpacket.Lucky, Spread: redpacket.Classic, Total: total, Count: count,
@@ -125,14 +126,14 @@ func (b *ledgerBench) order(from string, total redpacket.Money, count int) redpa
 	}
 }
 
-func (b *ledgerBench) send(o redpacket.Order) redpacket.Sent {
+func (b *ledgerBench) send(o redpacket.UnsealedPacket) redpacket.Sent {
 	b.Helper()
 	sent, err := b.ledger.Send(b.ctx, o)
 	b.must(err)
 	return sent
 }
 
-// packet sends a packet of the sender's.
+// packet sends a packet from the test's usual sender and returns it.
 func (b *ledgerBench) packet(total redpacket.Money, count int) redpacket.Packet {
 	b.Helper()
 	return b.send(b.order(sender, total, count)).Packet
@@ -142,7 +143,7 @@ func (b *ledgerBench) claim(p redpacket.Packet, user string, share int) redpacke
 	return redpacket.Claim{Ref: p.Ref, Share: share, User: user, At: b.now.Add(time.Duration(share) * time.Second)}
 }
 
-// take claims shares 0 to n-1 of the packet for the members of the same number.
+// take settles shares 0 to n-1 of the packet: share i for member i.
 func (b *ledgerBench) take(p redpacket.Packet, n int) {
 	b.Helper()
 	for i := range n {
@@ -152,15 +153,15 @@ func (b *ledgerBench) take(p redpacket.Packet, n int) {
 
 func (b *ledgerBench) settle(claims ...redpacket.Claim) []redpacket.Settlement {
 	b.Helper()
-	settled, err := b.ledger.Settle(b.ctx, claims)
-	b.must(err)
+	settled := b.ledger.Settle(b.ctx, claims)
+	b.must(redpacket.UnsettledErr(settled))
 	if len(settled) != len(claims) {
 		b.Fatalf("%d settlements of %d claims", len(settled), len(claims))
 	}
 	return settled
 }
 
-// verdict settles one claim and wants this verdict.
+// verdict settles one claim and checks the verdict.
 func (b *ledgerBench) verdict(want redpacket.Verdict, c redpacket.Claim) redpacket.Settlement {
 	b.Helper()
 	got := b.settle(c)[0]
@@ -206,7 +207,8 @@ func (b *ledgerBench) audit() redpacket.Audit {
 	return a
 }
 
-// balanced wants as much money as the test has put in, and no difference in the books.
+// balanced checks that the ledger holds exactly the money that the test has put in, and that the audit finds no
+// difference.
 func (b *ledgerBench) balanced() {
 	b.Helper()
 	a := b.audit()
@@ -218,7 +220,7 @@ func (b *ledgerBench) balanced() {
 	}
 }
 
-// unchanged runs f and wants all books and the room as they were.
+// unchanged runs f and checks that the money, the sender's account and the room's entries stay the same.
 func (b *ledgerBench) unchanged(f func()) {
 	b.Helper()
 	audit, entries, acc := b.audit(), b.entries(), b.account(sender)

@@ -27,7 +27,7 @@ func adjustTests() []ledgerTest {
 				if i == 0 {
 					b.funded += 500
 				}
-				b.packet(10, 1) // what happens meanwhile does not matter
+				b.packet(10, 1) // later changes must not alter the answer to the repeated request
 			}
 			equal(b, "balance", b.account(sender).Balance, initial+500-30)
 		}},
@@ -36,10 +36,10 @@ func adjustTests() []ledgerTest {
 			_, _, err := b.ledger.Adjust(b.ctx, a)
 			b.must(err)
 			b.funded += 500
-			a.Amount, a.Hash = 0, []byte("other") // what else is wrong with it comes second
+			a.Amount, a.Hash = 0, []byte("other") // the reused key is reported before other mistakes
 			b.unchanged(func() { b.notAdjusted(a, chat.ErrKeyReused) })
 		}},
-		{"adjust/its keys are nobody else's", func(b *ledgerBench) {
+		{"adjust/its keys are separate from other keys", func(b *ledgerBench) {
 			o := b.order(sender, 100, 1)
 			b.send(o)
 			a := b.adjustment(sender, 500)

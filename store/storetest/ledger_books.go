@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"hongbao/chat"
@@ -21,7 +23,7 @@ func bookTests() []ledgerTest {
 				b.Fatal("two users have one commitment")
 			}
 		}},
-		{"books/what is not there", func(b *ledgerBench) {
+		{"books/an unknown packet is not found", func(b *ledgerBench) {
 			_, e1 := b.ledger.Packet(b.ctx, "none")
 			_, e2 := b.ledger.Image(b.ctx, "none")
 			_, e3 := b.ledger.Book(b.ctx, "none")
@@ -31,7 +33,7 @@ func bookTests() []ledgerTest {
 				}
 			}
 		}},
-		{"books/an image has what the Pool must know", func(b *ledgerBench) {
+		{"books/an image has everything the Pool needs", func(b *ledgerBench) {
 			p := b.packet(1000, 5)
 			b.verdict(redpacket.PaidNow, b.claim(p, member(3), 2))
 			b.verdict(redpacket.PaidNow, b.claim(p, member(1), 0))
@@ -71,7 +73,7 @@ func bookTests() []ledgerTest {
 				b.Fatalf("got %v, %v", got, err)
 			}
 		}},
-		{"books/names are those of now", func(b *ledgerBench) {
+		{"books/names are current", func(b *ledgerBench) {
 			p := b.packet(1000, 1)
 			b.take(p, 1)
 			renamed := chat.User{ID: member(0), Name: "New name"}
@@ -81,7 +83,7 @@ func bookTests() []ledgerTest {
 		}},
 		{"books/overdue ones come earliest first", func(b *ledgerBench) {
 			var want []redpacket.Overdue
-			for i := range 5 { // the later sent, the earlier due
+			for i := range 5 { // sent later, due earlier
 				o := b.order(sender, 10, 1)
 				o.Packet.ExpiresAt = b.now.Add(time.Duration(10-i) * time.Minute)
 				p := b.send(o).Packet
@@ -95,6 +97,28 @@ func bookTests() []ledgerTest {
 			equal(b, "first", b.overdue(want[0].ExpiresAt.Add(time.Millisecond), 9), want[:1])
 			equal(b, "three", b.overdue(want[2].ExpiresAt.Add(time.Millisecond), 9), want[:3])
 			equal(b, "two of all", b.overdue(b.now.Add(time.Hour), 2), want[:2])
+		}},
+		{"books/overdue ones come page by page", func(b *ledgerBench) {
+			var want []redpacket.Overdue
+			for i := range 7 { // pairs with the same due date
+				o := b.order(sender, 10, 1)
+				o.Packet.ExpiresAt = b.now.Truncate(time.Minute).Add(time.Duration(10+i/2) * time.Minute)
+				p := b.send(o).Packet
+				want = append(want, redpacket.Overdue{Ref: p.Ref, ExpiresAt: p.ExpiresAt})
+			}
+			slices.SortFunc(want, func(a, b redpacket.Overdue) int {
+				return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), cmp.Compare(a.ID, b.ID))
+			})
+			var got []redpacket.Overdue
+			for after := (redpacket.Overdue{}); ; after = got[len(got)-1] {
+				page, err := b.ledger.Overdue(b.ctx, b.now.Add(time.Hour), after, 3)
+				b.must(err)
+				got = append(got, page...)
+				if len(page) == 0 {
+					break
+				}
+			}
+			equal(b, "pages of three", got, want)
 		}},
 		{"books/money is conserved by every step", func(b *ledgerBench) {
 			p := b.packet(1000, 4)
@@ -118,13 +142,13 @@ func bookTests() []ledgerTest {
 				Wallets: 3, Packets: 2, OpenPackets: 1, Claims: 2, Transfers: 6, Rooms: 1, Entries: 3}
 			equal(b, "audit", b.audit(), want)
 		}},
-		{"books/a call that nobody waits for", func(b *ledgerBench) {
+		{"books/a call with an ended context is unavailable", func(b *ledgerBench) {
 			gone, cancel := context.WithCancel(b.ctx)
 			cancel()
 			p := b.packet(1000, 5)
 			b.unchanged(func() {
 				_, e1 := b.ledger.Send(gone, b.order(sender, 10, 1))
-				_, e2 := b.ledger.Settle(gone, []redpacket.Claim{b.claim(p, member(0), 0)})
+				e2 := redpacket.UnsettledErr(b.ledger.Settle(gone, []redpacket.Claim{b.claim(p, member(0), 0)}))
 				_, e3 := b.ledger.Book(gone, p.ID)
 				_, e4 := b.ledger.End(gone, b.closing(p, redpacket.Expired))
 				for _, err := range []error{e1, e2, e3, e4} {
@@ -156,7 +180,7 @@ func (b *ledgerBench) state(user string, p redpacket.Packet) redpacket.State {
 
 func (b *ledgerBench) overdue(before time.Time, limit int) []redpacket.Overdue {
 	b.Helper()
-	all, err := b.ledger.Overdue(b.ctx, before, limit)
+	all, err := b.ledger.Overdue(b.ctx, before, redpacket.Overdue{}, limit)
 	b.must(err)
 	return all
 }

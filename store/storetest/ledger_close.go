@@ -11,7 +11,7 @@ import (
 
 func closeLedgerTests() []ledgerTest {
 	return []ledgerTest{
-		{"close/refunds what is left", func(b *ledgerBench) {
+		{"close/refunds the rest", func(b *ledgerBench) {
 			p := b.packet(1000, 5)
 			b.take(p, 2)
 			shares := b.book(p).Shares
@@ -24,7 +24,7 @@ func closeLedgerTests() []ledgerTest {
 			equal(b, "balance", b.account(sender).Balance, initial-shares[0]-shares[1])
 			equal(b, "book", b.book(p), closed.Book)
 		}},
-		{"close/tells the room, with the seed", func(b *ledgerBench) {
+		{"close/adds an entry with the seed", func(b *ledgerBench) {
 			p := b.packet(1000, 5)
 			b.take(p, 2)
 			closed := b.close(p, redpacket.Expired)
@@ -35,7 +35,7 @@ func closeLedgerTests() []ledgerTest {
 		{"close/drained has nothing to refund", func(b *ledgerBench) {
 			p := b.packet(1000, 5)
 			b.take(p, 5)
-			closed := b.close(p, redpacket.Expired) // the closer does not know that it is drained
+			closed := b.close(p, redpacket.Expired) // the caller gives Expired as the reason, although the packet is drained
 			if closed.Book.Status != redpacket.Drained || closed.Book.Refunded != 0 || len(closed.Accounts) != 0 {
 				b.Fatalf("closed %+v, want drained without refund", closed)
 			}
@@ -45,7 +45,7 @@ func closeLedgerTests() []ledgerTest {
 			b.take(p, 4)
 			equal(b, "status", b.close(p, redpacket.Drained).Book.Status, redpacket.Expired)
 		}},
-		{"close/a cancel stays one over a claim", func(b *ledgerBench) {
+		{"close/a cancel with a claim stays a cancel", func(b *ledgerBench) {
 			untouched, touched := b.packet(1000, 5), b.packet(1000, 5)
 			b.take(touched, 1)
 			equal(b, "refund", b.close(untouched, redpacket.Cancelled).Book.Refunded, 1000)
@@ -59,12 +59,12 @@ func closeLedgerTests() []ledgerTest {
 			shares := b.book(p).Shares
 			closed := b.close(p, redpacket.Expired,
 				redpacket.Grant{User: member(0), Share: 0},  // settled
-				redpacket.Grant{User: member(1), Share: 4},  // has another share
-				redpacket.Grant{User: member(9), Share: 1},  // the share is another's
-				redpacket.Grant{User: member(2), Share: 2},  // lacking
-				redpacket.Grant{User: member(3), Share: 2},  // taken a moment ago
-				redpacket.Grant{User: member(2), Share: 3},  // has one since a moment ago
-				redpacket.Grant{User: "stranger", Share: 5}, // lacking
+				redpacket.Grant{User: member(1), Share: 4},  // the user has another share
+				redpacket.Grant{User: member(9), Share: 1},  // another user has the share
+				redpacket.Grant{User: member(2), Share: 2},  // missing
+				redpacket.Grant{User: member(3), Share: 2},  // the share was just paid
+				redpacket.Grant{User: member(2), Share: 3},  // the user has just been paid
+				redpacket.Grant{User: "stranger", Share: 5}, // missing
 				redpacket.Grant{User: member(8), Share: 6},  // no such share
 				redpacket.Grant{User: member(8), Share: -1})
 			at := b.closing(p, "").At
@@ -85,7 +85,7 @@ func closeLedgerTests() []ledgerTest {
 			closed := b.close(p, redpacket.Expired, redpacket.Grant{User: member(1), Share: 1})
 			equal(b, "status", closed.Book.Status, redpacket.Drained)
 		}},
-		{"close/the sender's own late share and his refund are one balance", func(b *ledgerBench) {
+		{"close/the sender's own missing share and the refund are one balance", func(b *ledgerBench) {
 			p := b.packet(1000, 2)
 			closed := b.close(p, redpacket.Expired, redpacket.Grant{User: sender, Share: 0})
 			equal(b, "balance", closed.Accounts[sender].Balance, initial)
@@ -122,7 +122,7 @@ func closeLedgerTests() []ledgerTest {
 	}
 }
 
-// wantDoneEntry wants the entry that ends a packet.
+// wantDoneEntry checks the entry that announces the end of a packet.
 func (b *ledgerBench) wantDoneEntry(closed redpacket.Closed) {
 	b.Helper()
 	e, book := closed.Entry, closed.Book

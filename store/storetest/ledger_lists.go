@@ -17,7 +17,7 @@ func listTests() []ledgerTest {
 			var want []string
 			for i := range 9 {
 				o := b.order(sender, 100, 3)
-				o.Packet.CreatedAt = b.now.Add(time.Duration(i/4) * time.Second) // ties
+				o.Packet.CreatedAt = b.now.Add(time.Duration(i/4) * time.Second) // with ties
 				want = append(want, b.send(o).Packet.ID)
 			}
 			slices.Reverse(want)
@@ -39,7 +39,7 @@ func listTests() []ledgerTest {
 			slices.Reverse(want)
 			for q := (redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 100}); ; {
 				page := b.packets(q)
-				text, err := json.Marshal(page.Packets) // about what the wire makes of it
+				text, err := json.Marshal(page.Packets) // roughly the size on the wire
 				b.must(err)
 				if len(text) > 1<<20 || len(page.Packets) == 0 {
 					b.Fatalf("a page of %d packets takes %d bytes", len(page.Packets), len(text))
@@ -58,9 +58,9 @@ func listTests() []ledgerTest {
 			for i := range 7 {
 				p := b.packet(100, 3)
 				c := b.claim(p, member(0), 1)
-				c.At = b.now.Add(time.Duration(i/3) * time.Second) // ties
+				c.At = b.now.Add(time.Duration(i/3) * time.Second) // with ties
 				b.verdict(redpacket.PaidNow, c)
-				b.verdict(redpacket.PaidNow, b.claim(p, member(1), 0)) // another's
+				b.verdict(redpacket.PaidNow, b.claim(p, member(1), 0)) // of another user
 				want = append(want, p.ID)
 			}
 			slices.Reverse(want)
@@ -79,7 +79,7 @@ func listTests() []ledgerTest {
 				equal(b, "next", page.Next, "")
 			}
 		}},
-		{"packets/totals of what was sent", func(b *ledgerBench) {
+		{"packets/totals of sent packets", func(b *ledgerBench) {
 			expired, open := b.packet(1000, 4), b.packet(500, 5)
 			b.take(expired, 1)
 			b.take(open, 1)
@@ -87,7 +87,7 @@ func listTests() []ledgerTest {
 			page := b.packets(redpacket.PacketsQuery{User: sender, Direction: redpacket.DirSent, Limit: 1})
 			equal(b, "totals", page.Totals, redpacket.Totals{Count: 2, Amount: 1500 - refunded})
 		}},
-		{"packets/totals of what was received", func(b *ledgerBench) {
+		{"packets/totals of received packets", func(b *ledgerBench) {
 			var want redpacket.Totals
 			for range 6 {
 				p := b.packet(1000, 2)
@@ -120,7 +120,7 @@ func listTests() []ledgerTest {
 				equal(b, "totals", b.packets(q).Totals, redpacket.Totals{Count: 2, Amount: 200})
 			}
 		}},
-		{"packets/of nobody", func(b *ledgerBench) {
+		{"packets/of an unknown user", func(b *ledgerBench) {
 			page := b.packets(redpacket.PacketsQuery{User: "stranger", Direction: redpacket.DirReceived, Limit: 5})
 			equal(b, "page", page, redpacket.PacketsPage{})
 		}},
@@ -144,13 +144,13 @@ func listTests() []ledgerTest {
 			}
 			equal(b, "newest", kinds[:3], []redpacket.TransferKind{redpacket.TransferCredit, redpacket.TransferDebit, redpacket.TransferRefund})
 			equal(b, "amounts", amounts[:3], []redpacket.Money{30, -40, refunded})
-			slices.Sort(amounts[3:]) // of one moment
+			slices.Sort(amounts[3:]) // of the same instant
 			equal(b, "amounts", amounts[3:], []redpacket.Money{-1000, 1000 - refunded, initial})
 			for limit := 1; limit <= 6; limit++ {
 				equal(b, "transfers", b.allTransfers(sender, limit), all)
 			}
 		}},
-		{"lists/a cursor of no list", func(b *ledgerBench) {
+		{"lists/a cursor of another list is refused", func(b *ledgerBench) {
 			for range 2 {
 				b.packet(100, 1)
 			}
@@ -182,7 +182,7 @@ func (b *ledgerBench) packets(q redpacket.PacketsQuery) redpacket.PacketsPage {
 // maxPages is more than any list here has.
 const maxPages = 100
 
-// allPackets turns all pages.
+// allPackets reads all pages of a list of packets.
 func (b *ledgerBench) allPackets(q redpacket.PacketsQuery) (ids []string) {
 	b.Helper()
 	for range maxPages {
@@ -194,14 +194,14 @@ func (b *ledgerBench) allPackets(q redpacket.PacketsQuery) (ids []string) {
 			return ids
 		}
 		if len(page.Packets) != q.Limit {
-			b.Fatalf("a page of %d packets is not the last one, and yet has %d", q.Limit, len(page.Packets))
+			b.Fatalf("a page limited to %d packets is not the last one, and has %d", q.Limit, len(page.Packets))
 		}
 	}
 	b.Fatal("the pages never end")
 	return nil
 }
 
-// allTransfers turns all pages.
+// allTransfers reads all pages of the user's transfers.
 func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.Transfer) {
 	b.Helper()
 	next := ""
@@ -212,7 +212,7 @@ func (b *ledgerBench) allTransfers(user string, limit int) (all []redpacket.Tran
 			return all
 		}
 		if next = more; len(page) != limit {
-			b.Fatalf("a page of %d transfers is not the last one, and yet has %d", limit, len(page))
+			b.Fatalf("a page limited to %d transfers is not the last one, and has %d", limit, len(page))
 		}
 	}
 	b.Fatal("the pages never end")

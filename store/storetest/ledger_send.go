@@ -18,7 +18,7 @@ func sendTests() []ledgerTest {
 			want.Commitment = before.NextCommitment
 			equal(b, "packet", sent.Packet, want)
 			equal(b, "account", sent.Account, redpacket.Account{
-				Balance: before.Balance - 1000, NextCommitment: redpacket.Commitment(o.NextSeed)})
+				Balance: before.Balance - 1000, NextCommitment: redpacket.Commitment(o.NextSeed), Version: before.Version + 1})
 			equal(b, "account read", b.account(sender), sent.Account)
 
 			read, err := b.ledger.Packet(b.ctx, want.ID)
@@ -41,13 +41,13 @@ func sendTests() []ledgerTest {
 				equal(b, "unread of "+user, m.Unread, want)
 			}
 		}},
-		{"send/the same again is the first one for ever", func(b *ledgerBench) {
+		{"send/a repetition returns the first packet for ever", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 2)
 			first := b.send(o)
 			b.packet(500, 1)
 			b.take(first.Packet, 1)
 			b.close(first.Packet, redpacket.Expired)
-			again := o // the caller makes new ids and a new seed for each try
+			again := o // the caller draws new ids and a new seed for each attempt
 			again.Packet.ID, again.EntryID, again.NextSeed = b.id("packet"), b.id("entry"), redpacket.NewSeed()
 			again.Expect = "a commitment that is long gone"
 			b.unchanged(func() {
@@ -58,7 +58,7 @@ func sendTests() []ledgerTest {
 		{"send/a key means one content", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 2)
 			b.send(o)
-			other := b.order(sender, 1<<50, 2) // what else is wrong with it comes second
+			other := b.order(sender, 1<<50, 2) // the reused key is reported before other mistakes
 			other.Packet.Key = o.Packet.Key
 			b.unchanged(func() { b.refused(other, chat.ErrKeyReused) })
 
@@ -75,7 +75,7 @@ func sendTests() []ledgerTest {
 			other := b.order(member(0), 100, 1)
 			other.Packet.Key = o.Packet.Key
 			if b.send(other).Dup {
-				b.Fatal("another's key was taken for a repetition")
+				b.Fatal("another user's key was mistaken for a repetition")
 			}
 		}},
 		{"send/keys that were used are known", func(b *ledgerBench) {
@@ -125,7 +125,7 @@ func sendTests() []ledgerTest {
 		{"send/with a commitment that is not the current one", func(b *ledgerBench) {
 			b.unchanged(func() { b.staleCommitment(sender, b.account(sender).NextCommitment) })
 		}},
-		{"send/the refusal of somebody's first commitment names one that holds", func(b *ledgerBench) {
+		{"send/the refusal of a user's first commitment names a valid one", func(b *ledgerBench) {
 			o := b.staleCommitment(member(0), "")
 			b.fund(member(0), 10)
 			equal(b, "commitment", b.send(o).Packet.Commitment, o.Expect)
@@ -133,7 +133,7 @@ func sendTests() []ledgerTest {
 	}
 }
 
-// wantPacketEntry wants the entry that tells the room about the packet.
+// wantPacketEntry checks the entry that announces the packet in the room.
 func (b *ledgerBench) wantPacketEntry(sent redpacket.Sent) {
 	b.Helper()
 	p, e := sent.Packet, sent.Entry
@@ -151,16 +151,16 @@ func (b *ledgerBench) wantPacketEntry(sent redpacket.Sent) {
 	}
 }
 
-func (b *ledgerBench) refused(o redpacket.Order, want error) {
+func (b *ledgerBench) refused(o redpacket.UnsealedPacket, want error) {
 	b.Helper()
 	if _, err := b.ledger.Send(b.ctx, o); !errors.Is(err, want) {
 		b.Fatalf("send: %v, want %v", err, want)
 	}
 }
 
-// staleCommitment sends with a wrong commitment and wants the refusal to name the right one (if known);
-// it returns an order with that.
-func (b *ledgerBench) staleCommitment(from, right string) redpacket.Order {
+// staleCommitment sends with a wrong commitment. The refusal must contain right, if the caller knows it. The helper
+// returns a packet, not sent yet, that expects the commitment in the refusal.
+func (b *ledgerBench) staleCommitment(from, right string) redpacket.UnsealedPacket {
 	b.Helper()
 	o := b.order(from, 10, 2)
 	o.Expect = redpacket.Commitment(redpacket.NewSeed())

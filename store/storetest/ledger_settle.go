@@ -15,7 +15,7 @@ func settleTests() []ledgerTest {
 				c := b.claim(p, member(i), i)
 				got := b.verdict(redpacket.PaidNow, c)
 				want := redpacket.Settlement{Verdict: redpacket.PaidNow, Share: i, Amount: amount, At: c.At,
-					Account: redpacket.Account{Balance: amount, NextCommitment: got.Account.NextCommitment}}
+					Account: redpacket.Account{Balance: amount, NextCommitment: got.Account.NextCommitment, Version: 1}}
 				equal(b, "settlement", got, want)
 				equal(b, "account", b.account(member(i)), got.Account)
 				if len(got.Account.NextCommitment) != 64 {
@@ -38,7 +38,7 @@ func settleTests() []ledgerTest {
 			}
 			first := b.settle(claims...)
 			for i := range claims {
-				claims[i].At = claims[i].At.Add(time.Hour) // the time of the first one stays
+				claims[i].At = claims[i].At.Add(time.Hour) // the time of the first claim stays
 			}
 			b.unchanged(func() {
 				for i, again := range b.settle(claims...) {
@@ -60,13 +60,13 @@ func settleTests() []ledgerTest {
 			got := b.verdict(redpacket.PaidNow, b.claim(p, sender, 0))
 			equal(b, "balance", got.Account.Balance, initial)
 		}},
-		{"settle/pays somebody never seen before", func(b *ledgerBench) {
+		{"settle/pays an unknown user", func(b *ledgerBench) {
 			p := b.packet(1000, 1)
 			got := b.verdict(redpacket.PaidNow, b.claim(p, "stranger", 0))
 			equal(b, "account", b.account("stranger"), got.Account)
 			equal(b, "balance", got.Account.Balance, 1000)
 		}},
-		{"settle/a bad claim hurts nobody else", func(b *ledgerBench) {
+		{"settle/a bad claim does not affect the others", func(b *ledgerBench) {
 			p := b.packet(1000, 3)
 			nowhere := b.claim(p, member(5), 0)
 			nowhere.ID = "no such packet"

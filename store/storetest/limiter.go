@@ -10,14 +10,14 @@ import (
 	"hongbao/chat"
 )
 
-// LimiterUnderTest is two instances' limiters on one engine.
+// LimiterUnderTest holds the limiters of two instances that share buckets.
 type LimiterUnderTest struct {
 	A, B chat.Limiter
-	// Advance moves the engine's clock, which stands still otherwise; nil: real time, which the suite waits for.
+	// Advance moves the engine's clock, which otherwise stands still. If it is nil, the suite waits for real time.
 	Advance func(time.Duration)
 }
 
-// TestLimiter runs the contract of chat.Limiter against an engine.
+// TestLimiter checks that an engine keeps the contract of chat.Limiter.
 func TestLimiter(t *testing.T, open func(t *testing.T) LimiterUnderTest) {
 	for _, test := range []struct {
 		name string
@@ -38,7 +38,7 @@ func TestLimiter(t *testing.T, open func(t *testing.T) LimiterUnderTest) {
 	}
 }
 
-// limiterBench is the bench an engine lies on: a call that the engine fails, fails the test.
+// limiterBench holds an engine under test. Its helpers fail the test if the engine fails.
 type limiterBench struct {
 	LimiterUnderTest
 	*testing.T
@@ -56,7 +56,7 @@ func (b *limiterBench) take(l chat.Limiter, key string, r chat.Rate) time.Durati
 	return wait
 }
 
-// gives wants a token.
+// gives takes a token and fails the test if there is none.
 func (b *limiterBench) gives(l chat.Limiter, key string, r chat.Rate) {
 	b.Helper()
 	if wait := b.take(l, key, r); wait != 0 {
@@ -64,7 +64,7 @@ func (b *limiterBench) gives(l chat.Limiter, key string, r chat.Rate) {
 	}
 }
 
-// refuses wants none, and a wait of at most this, and not much less.
+// refuses tries to take a token. There must be none, and the wait must be between a third of most and most.
 func (b *limiterBench) refuses(l chat.Limiter, key string, r chat.Rate, most time.Duration) time.Duration {
 	b.Helper()
 	wait := b.take(l, key, r)
@@ -74,7 +74,7 @@ func (b *limiterBench) refuses(l chat.Limiter, key string, r chat.Rate, most tim
 	return wait
 }
 
-// pass lets time pass.
+// pass lets the time d pass on the engine's clock.
 func (b *limiterBench) pass(d time.Duration) {
 	if b.Advance != nil {
 		b.Advance(d)
@@ -83,7 +83,7 @@ func (b *limiterBench) pass(d time.Duration) {
 	<-time.After(d)
 }
 
-// slow is a rate at which a test that takes long still gets nothing for it.
+// slow is a rate so low that even a slow test gets no token beyond the burst.
 var slow = chat.Rate{PerSecond: 1.0 / 60, Burst: 5}
 
 func limiterBurst(b *limiterBench) {
@@ -94,7 +94,8 @@ func limiterBurst(b *limiterBench) {
 	b.refuses(b.B, "k", slow, time.Minute)
 }
 
-// limiterRate: who waits as he is told gets a token each time, and no sooner than the rate has it.
+// limiterRate checks that a caller that waits as long as it was told gets a token each time, and never more than the
+// rate.
 func limiterRate(b *limiterBench) {
 	r := chat.Rate{PerSecond: 20, Burst: 3}
 	const more = 10
@@ -114,7 +115,7 @@ func limiterRate(b *limiterBench) {
 	if b.Advance != nil && waited != due {
 		b.Errorf("%d tokens took %v, want %v", more, waited, due)
 	}
-	if took := time.Since(start); b.Advance == nil && took < due-time.Millisecond { // clocks differ
+	if took := time.Since(start); b.Advance == nil && took < due-time.Millisecond { // the clocks differ
 		b.Errorf("%d tokens took %v, want %v", more, took, due)
 	}
 }
@@ -167,7 +168,8 @@ func limiterApart(b *limiterBench) {
 	}
 }
 
-// limiterOtherRate: settings may change while keys are in use. A bucket is never emptier than empty.
+// limiterOtherRate uses one key with different rates. A caller waits no longer than for an empty bucket of the new
+// rate.
 func limiterOtherRate(b *limiterBench) {
 	for range slow.Burst {
 		b.gives(b.A, "k", slow)
@@ -177,7 +179,8 @@ func limiterOtherRate(b *limiterBench) {
 	b.gives(b.B, "k", quick)
 }
 
-// limiterCrowd: many takers on two instances get the burst and the rate, whatever they do at once.
+// limiterCrowd lets many callers on two instances take tokens at once. Together they get the burst and the rate, no
+// more.
 func limiterCrowd(b *limiterBench) {
 	r := chat.Rate{PerSecond: 200, Burst: 20}
 	var taken atomic.Int64

@@ -12,20 +12,20 @@ import (
 	"hongbao/redpacket"
 )
 
-// PoolUnderTest is a Pool with the handles to move its clock and to break it.
+// PoolUnderTest is a Pool, with functions that move its clock and inject faults.
 type PoolUnderTest struct {
 	Pool      redpacket.Pool
-	OutboxCap int // claims that the outbox of one partition holds, as the engine was opened
-	// Now is the Pool's clock; nil: time.Now. Advance moves it; nil: real time, which the suite waits for,
-	// though not for an hour.
+	OutboxCap int // limit of claims in the outbox of one partition with which the engine was opened
+	// Now is the Pool's clock; nil: time.Now. Advance moves the clock. If Advance is nil, the suite waits for real
+	// time, and skips tests that would take an hour.
 	Now     func() time.Time
 	Advance func(time.Duration)
-	// Forget loses everything; NewGeneration makes every image Missing until it is loaded again.
+	// Forget deletes all data. NewGeneration makes every image Missing until it is loaded again, as a failover does.
 	Forget        func()
 	NewGeneration func()
 }
 
-// TestPool runs the contract of redpacket.Pool against an engine.
+// TestPool checks that an engine keeps the contract of redpacket.Pool.
 func TestPool(t *testing.T, open func(t *testing.T) PoolUnderTest) {
 	all := slices.Concat(grabTests(), loadTests(), closeTests(), outboxTests(), propertyTests())
 	for _, test := range all {
@@ -44,7 +44,7 @@ type poolTest struct {
 	run  func(b *poolBench)
 }
 
-// poolBench is the bench an engine lies on: a call that the engine fails, fails the test.
+// poolBench holds an engine under test. Its helpers fail the test if the engine fails.
 type poolBench struct {
 	PoolUnderTest
 	rapid.TB            // of the test, or of one run of a property
@@ -52,7 +52,7 @@ type poolBench struct {
 	packets  int
 }
 
-// packet makes the image of a new packet, open and without claims, in a partition of its own.
+// packet returns the image of a new packet, open and without claims, in a partition of its own.
 func (b *poolBench) packet(count int) redpacket.Image {
 	b.packets++
 	return redpacket.Image{
@@ -61,17 +61,17 @@ func (b *poolBench) packet(count int) redpacket.Image {
 	}
 }
 
-// loaded makes a packet and loads it.
+// loaded returns the image of a new packet after loading it.
 func (b *poolBench) loaded(count int) redpacket.Image {
 	i := b.packet(count)
 	b.load(i)
 	return i
 }
 
-// soon is when a short packet ends.
+// soon is the time until the packets of the helper short expire.
 const soon = redpacket.CloseLease / 2
 
-// short makes a packet that ends soon, and loads it.
+// short returns the image of a new packet that expires soon, after loading it.
 func (b *poolBench) short(count int) redpacket.Image {
 	i := b.packet(count)
 	i.Deadline = b.Now().Add(soon)
@@ -104,16 +104,16 @@ func (b *poolBench) load(i redpacket.Image) {
 	b.must(b.Pool.Load(context.Background(), i))
 }
 
-// retire tells the Pool that SQL has closed the packet.
+// retire loads the packet with a final status, as after SQL has closed it.
 func (b *poolBench) retire(i redpacket.Image) {
 	b.Helper()
 	i.Status = redpacket.Expired
 	b.load(i)
 }
 
-func (b *poolBench) close(i redpacket.Image, cancel bool) redpacket.Closing {
+func (b *poolBench) close(i redpacket.Image, why redpacket.CloseReason) redpacket.Closing {
 	b.Helper()
-	c, err := b.Pool.Close(context.Background(), i.Ref, cancel)
+	c, err := b.Pool.Close(context.Background(), i.Ref, why)
 	b.must(err)
 	slices.SortFunc(c.Grants, byShare)
 	return c
@@ -131,13 +131,13 @@ func (b *poolBench) call(attempts ...redpacket.Attempt) []redpacket.Answer {
 	return answers
 }
 
-// ask makes one attempt of one user.
+// ask makes one attempt and returns its answer. may says whether the user may grab.
 func (b *poolBench) ask(i redpacket.Image, user string, may redpacket.May) redpacket.Answer {
 	b.Helper()
 	return b.call(redpacket.Attempt{Ref: i.Ref, User: user, May: may})[0]
 }
 
-// grab makes one call in which each user grabs, and all of them win.
+// grab makes one call with an attempt of each user. All must be granted, and it returns the claims.
 func (b *poolBench) grab(i redpacket.Image, users ...string) []redpacket.Claim {
 	b.Helper()
 	attempts := make([]redpacket.Attempt, len(users))
@@ -159,11 +159,27 @@ func (b *poolBench) ack(claims ...redpacket.Claim) {
 	b.must(b.Pool.Ack(context.Background(), claims))
 }
 
-func (b *poolBench) unsettled(age time.Duration, limit int) []redpacket.Claim {
+func (b *poolBench) unsettled(age time.Duration) []redpacket.Claim {
 	b.Helper()
-	claims, err := b.Pool.Unsettled(context.Background(), age, limit)
-	b.must(err)
-	return claims
+	return Unsettled(b, b.Pool, age)
+}
+
+// Unsettled returns all claims that have been in the pool's outbox for at least this age, oldest first. It reads
+// small pages.
+func Unsettled(tb interface {
+	Helper()
+	Fatal(args ...any)
+}, p redpacket.Pool, age time.Duration) (all []redpacket.Claim) {
+	tb.Helper()
+	for from := new(redpacket.OutboxCursor); !from.Done(); {
+		claims, err := p.Unsettled(context.Background(), age, from, 100)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, claims...)
+	}
+	slices.SortStableFunc(all, func(a, b redpacket.Claim) int { return a.At.Compare(b.At) })
+	return all
 }
 
 func (b *poolBench) due(limit int) []redpacket.Ref {
@@ -185,7 +201,7 @@ func (b *poolBench) wantDue(when string, packets ...redpacket.Image) {
 	}
 }
 
-// want checks all of an answer but its outbox entry, which is there exactly when a share was granted.
+// want compares an answer, without its outbox entry. The entry must be set if and only if a share was granted.
 func (b *poolBench) want(when string, got, want redpacket.Answer) {
 	b.Helper()
 	if (got.Entry != "") != (got.Decision == redpacket.Granted) {
@@ -197,8 +213,8 @@ func (b *poolBench) want(when string, got, want redpacket.Answer) {
 	}
 }
 
-// wantHolders checks who has which share, by share; "" is a share that nobody has. It leaves no trace: the
-// users ask as non-members.
+// wantHolders checks which user has share 0, 1 and so on; "" is a free share. It changes nothing, because the users
+// ask as non-members.
 func (b *poolBench) wantHolders(when string, i redpacket.Image, users ...string) {
 	b.Helper()
 	taken := 0

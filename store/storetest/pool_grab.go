@@ -15,7 +15,7 @@ func grabTests() []poolTest {
 		{"Grab/lowest share first until the last", grabLowestFirst},
 		{"Grab/a share once given is Yours before any other check", grabYoursFirst},
 		{"Grab/the first reason to refuse counts", grabReasonsInOrder},
-		{"Grab/several in one call, and one of them twice", grabTogether},
+		{"Grab/several users in one call, and one twice", grabTogether},
 		{"Grab/many packets and users in one call", grabMany},
 		{"Grab/the last share makes the packet due", grabLastIsDue},
 		{"Grab/100 at once", grabAtOnce},
@@ -35,7 +35,7 @@ func grabLowestFirst(b *poolBench) {
 		b.want("grab", b.ask(i, "u"+strconv.Itoa(share), redpacket.MayGrab),
 			redpacket.Answer{Decision: redpacket.Granted, Share: share, Taken: share + 1, Last: share == 2})
 	}
-	b.want("late-comer", b.ask(i, "late", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.IsEmpty, Taken: 3})
+	b.want("after the last share", b.ask(i, "late", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.IsEmpty, Taken: 3})
 	b.wantHolders("after all", i, "u0", "u1", "u2")
 }
 
@@ -46,7 +46,7 @@ func grabYoursFirst(b *poolBench) {
 	for _, may := range []redpacket.May{redpacket.MayGrab, redpacket.NotMember, redpacket.Denied} {
 		b.want("empty", b.ask(i, "u", may), yours)
 	}
-	b.close(i, false)
+	b.close(i, redpacket.CloseDue)
 	for _, may := range []redpacket.May{redpacket.MayGrab, redpacket.NotMember, redpacket.Denied} {
 		b.want("closed", b.ask(i, "u", may), yours)
 	}
@@ -56,7 +56,7 @@ func grabYoursFirst(b *poolBench) {
 	b.want("late", b.ask(late, "u", redpacket.MayGrab), yours)
 }
 
-// grabReasonsInOrder tries every combination of reasons to refuse.
+// grabReasonsInOrder tries every combination of reasons to refuse a grab. The answer must name the first in order.
 func grabReasonsInOrder(b *poolBench) {
 	for reasons := range 1 << 6 {
 		has := func(bit int) bool { return reasons&(1<<bit) != 0 }
@@ -76,7 +76,11 @@ func grabReasonsInOrder(b *poolBench) {
 		}
 		b.load(i)
 		if closed {
-			b.close(i, !empty && !late)
+			why := redpacket.CloseDue
+			if !empty && !late {
+				why = redpacket.CloseCancel
+			}
+			b.close(i, why)
 		}
 		if busy {
 			b.fillOutbox(i.Ref)
@@ -108,11 +112,11 @@ func grabReasonsInOrder(b *poolBench) {
 		}
 		when := fmt.Sprintf("outsider=%t closed=%t late=%t empty=%t denied=%t busy=%t", outsider, closed, late, empty, denied, busy)
 		b.want(when, b.ask(i, "u", may), want)
-		b.ack(b.unsettled(0, 1<<20)...)
+		b.ack(b.unsettled(0)...)
 	}
 }
 
-// fillOutbox fills the outbox of a packet's partition with claims of another packet.
+// fillOutbox fills the outbox of the packet's partition with claims of another packet in that partition.
 func (b *poolBench) fillOutbox(r redpacket.Ref) {
 	b.Helper()
 	i := b.packet(b.OutboxCap)
@@ -140,7 +144,7 @@ func grabTogether(b *poolBench) {
 
 func grabMany(b *poolBench) {
 	x, y, z := b.loaded(2), b.packet(5), b.packet(1)
-	y.Partition = x.Partition // neighbours in one outbox
+	y.Partition = x.Partition // two packets in one outbox
 	b.load(y)
 	at := func(i redpacket.Image, user string, may redpacket.May) redpacket.Attempt {
 		return redpacket.Attempt{Ref: i.Ref, User: user, May: may}
@@ -165,7 +169,7 @@ func grabMany(b *poolBench) {
 		b.Errorf("the winners of a packet in one call have several entries: %+v", got)
 	}
 	b.ack(redpacket.Claim{Ref: x.Ref, User: "a", Share: 0, Entry: got[0].Entry}, redpacket.Claim{Ref: x.Ref, User: "b", Share: 1, Entry: got[0].Entry})
-	if left := b.unsettled(0, 10); len(left) != 2 || left[0].Ref != y.Ref || left[1].Ref != y.Ref {
+	if left := b.unsettled(0); len(left) != 2 || left[0].Ref != y.Ref || left[1].Ref != y.Ref {
 		b.Errorf("when one packet's entry is gone, the outbox holds %+v", left)
 	}
 	if next := b.grab(y, "c"); next[0].Entry == got[1].Entry {
@@ -186,7 +190,8 @@ func grabLastIsDue(b *poolBench) {
 	b.wantDue("after the lease", soon, later)
 }
 
-// grabAtOnce lets 100 users grab 50 shares, each in several goroutines and together with a neighbour.
+// grabAtOnce lets 100 users grab 50 shares concurrently. Each user grabs in several goroutines, in calls shared with
+// another user.
 func grabAtOnce(b *poolBench) {
 	const users, shares, each = 100, 50, 3
 	i := b.loaded(shares)
@@ -232,7 +237,7 @@ func grabAtOnce(b *poolBench) {
 		b.Fatalf("%d shares to %d users, %d times the last; want %d, %d, 1", len(owner), len(seen), last, shares, shares)
 	}
 	b.wantHolders("afterwards", i, holders...)
-	if got := len(b.unsettled(0, 1000)); got != shares {
+	if got := len(b.unsettled(0)); got != shares {
 		b.Errorf("%d claims in the outbox, want %d", got, shares)
 	}
 }

@@ -4,16 +4,16 @@ import "hongbao/redpacket"
 
 func loadTests() []poolTest {
 	return []poolTest{
-		{"Load/SQL's grants are users, the rest is free, holes first", loadHoles},
+		{"Load/SQL's grants have users, the other shares are free, gaps first", loadHoles},
 		{"Load/a grant held stays if its user and share are both free", loadKeepsGrants},
 		{"Load/a grant held gives way to SQL", loadDropsGrants},
-		{"Load/never reopens what was closed here", loadKeepsClosed},
+		{"Load/never reopens a packet closed in the Pool", loadKeepsClosed},
 		{"Load/takes over SQL's status", loadClosed},
-		{"Load/a late image of an open packet changes nothing after SQL's end", loadStale},
+		{"Load/an old image of an open packet changes nothing after SQL has closed it", loadStale},
 		{"Load/the due date is the deadline, and sooner if all is taken", loadDue},
-		{"Load/of a closed packet leaves the closer his lease", loadLeavesLease},
+		{"Load/of a closed packet keeps the lease", loadLeavesLease},
 		{"Load/makes a new generation whole again", loadGeneration},
-		{"Load/brings back what was forgotten", loadForgotten},
+		{"Load/restores a lost packet", loadForgotten},
 	}
 }
 
@@ -44,7 +44,7 @@ func loadKeepsGrants(b *poolBench) {
 func loadDropsGrants(b *poolBench) {
 	i := b.loaded(4)
 	b.grab(i, "a", "b", "c")
-	i.Grants = []redpacket.Grant{{User: "z", Share: 0}, {User: "b", Share: 3}} // a's share is z's, b has another
+	i.Grants = []redpacket.Grant{{User: "z", Share: 0}, {User: "b", Share: 3}} // z has the share of a, and b has another one than in the pool
 	b.load(i)
 	b.wantHolders("loaded", i, "z", "", "c", "b")
 	b.want("a again", b.ask(i, "a", redpacket.MayGrab),
@@ -55,7 +55,7 @@ func loadKeepsClosed(b *poolBench) {
 	i := b.short(2)
 	b.grab(i, "a")
 	b.pass(soon)
-	b.close(i, false)
+	b.close(i, redpacket.CloseDue)
 	b.load(i)
 	expired := redpacket.Answer{Decision: redpacket.IsClosed, Reason: redpacket.Expired, Taken: 1}
 	b.want("SQL has it open", b.ask(i, "u", redpacket.MayGrab), expired)
@@ -105,7 +105,7 @@ func loadDue(b *poolBench) {
 	b.load(soon)
 	b.wantDue("loaded", late)
 	b.pass(redpacket.CloseLease / 2)
-	b.load(all) // does not put it off
+	b.load(all) // does not delay the due date
 	b.wantDue("at the deadline", late, soon)
 	b.pass(redpacket.CloseLease / 2)
 	b.wantDue("after a lease", late, soon, all)
@@ -115,7 +115,7 @@ func loadLeavesLease(b *poolBench) {
 	i := b.packet(1)
 	i.Deadline = b.Now()
 	b.load(i)
-	b.close(i, false)
+	b.close(i, redpacket.CloseDue)
 	b.load(i)
 	b.wantDue("closing")
 	b.pass(redpacket.CloseLease / 2)
@@ -127,13 +127,13 @@ func loadLeavesLease(b *poolBench) {
 func loadGeneration(b *poolBench) {
 	i, closed := b.loaded(2), b.loaded(2)
 	claims := b.grab(i, "a")
-	b.close(closed, true)
+	b.close(closed, redpacket.CloseCancel)
 	b.NewGeneration()
 	b.want("a holder", b.ask(i, "a", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Missing})
-	if c := b.close(i, false); !c.Missing || c.Refused || len(c.Grants) > 0 {
+	if c := b.close(i, redpacket.CloseDue); !c.Missing || c.Refused || len(c.Grants) > 0 {
 		b.Errorf("close of an image of an older generation: %+v", c)
 	}
-	if got := b.unsettled(0, 10); len(got) != 1 || got[0].Entry != claims[0].Entry {
+	if got := b.unsettled(0); len(got) != 1 || got[0].Entry != claims[0].Entry {
 		b.Errorf("the outbox belongs to no generation, yet holds %+v", got)
 	}
 	b.load(i)
@@ -150,10 +150,10 @@ func loadForgotten(b *poolBench) {
 	old := b.grab(i, "a", "b")
 	b.Forget()
 	b.want("forgotten", b.ask(i, "a", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Missing})
-	if c := b.close(i, false); !c.Missing {
+	if c := b.close(i, redpacket.CloseDue); !c.Missing {
 		b.Errorf("close of a forgotten packet: %+v", c)
 	}
-	if got := b.unsettled(0, 10); len(got) > 0 {
+	if got := b.unsettled(0); len(got) > 0 {
 		b.Errorf("the outbox still holds %+v", got)
 	}
 	i.Grants = []redpacket.Grant{{User: "b", Share: 1}}

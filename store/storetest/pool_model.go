@@ -6,8 +6,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// packetModel is the contract once more, for one packet, in the plainest words: no index, no outbox, no
-// thought for cost. Properties hold an engine against it.
+// packetModel is a second, simple implementation of the Pool's contract for one packet, without index or outbox.
+// Property tests compare an engine with it.
 type packetModel struct {
 	loaded  bool
 	stale   bool // of an older generation
@@ -20,7 +20,7 @@ type packetModel struct {
 
 func (m *packetModel) present() bool { return m.loaded && !m.stale }
 
-// lowestFree is the count when there is none.
+// lowestFree returns the lowest free share, or the count if there is none.
 func (m *packetModel) lowestFree() int {
 	taken := map[int]bool{}
 	for _, share := range m.users {
@@ -98,14 +98,15 @@ func (m *packetModel) load(i redpacket.Image, now time.Time) {
 	}
 }
 
-func (m *packetModel) close(cancel bool, now time.Time) redpacket.Closing {
+func (m *packetModel) close(why redpacket.CloseReason, now time.Time) redpacket.Closing {
+	cancel := why == redpacket.CloseCancel
 	switch {
 	case !m.present():
 		return redpacket.Closing{Missing: true}
 	case m.closed() && cancel && m.reason != redpacket.Cancelled,
 		!m.closed() && cancel && (len(m.users) > 0 || !now.Before(m.image.Deadline)):
 		return redpacket.Closing{Refused: true, Reason: m.reason}
-	case !m.closed() && !cancel && !m.drained() && now.Before(m.image.Deadline):
+	case !m.closed() && why == redpacket.CloseDue && !m.drained() && now.Before(m.image.Deadline):
 		m.due = m.image.Deadline
 		return redpacket.Closing{Refused: true, Reason: redpacket.Open}
 	case m.closed():

@@ -18,7 +18,7 @@ func propertyTests() []poolTest {
 
 func users() []string { return []string{"a", "b", "c", "d", "e", "f", "g"} }
 
-// check runs a property many times on one engine, with new packets each time.
+// check tests a property on many random inputs, on one engine, with new packets each time.
 func (b *poolBench) check(property func(rt *rapid.T, b *poolBench)) {
 	rapid.Check(b.t, func(rt *rapid.T) {
 		run := *b
@@ -28,8 +28,8 @@ func (b *poolBench) check(property func(rt *rapid.T, b *poolBench)) {
 	})
 }
 
-// drawClaims draws what SQL holds of a packet in the end: each user once, each share once. Any beginning
-// of it is a truth of some earlier time.
+// drawClaims draws the claims that SQL finally holds of a packet: each user and each share at most once. Each prefix
+// of the list is what SQL held at an earlier time.
 func drawClaims(rt *rapid.T, count int) []redpacket.Grant {
 	shares := make([]int, count)
 	for share := range shares {
@@ -44,7 +44,7 @@ func drawClaims(rt *rapid.T, count int) []redpacket.Grant {
 	return claims
 }
 
-// drawHistory gives what SQL said of a packet from time to time: claims only grow, and the end is final.
+// drawHistory returns the states of a packet in SQL over time: claims are only added, and a closed packet stays closed.
 func drawHistory(rt *rapid.T, i redpacket.Image) []redpacket.Image {
 	claims := drawClaims(rt, i.Count)
 	var history []redpacket.Image
@@ -59,8 +59,12 @@ func drawHistory(rt *rapid.T, i redpacket.Image) []redpacket.Image {
 	return history
 }
 
-// loadsCommute gives two packets the same beginning and the same images in different orders, with
-// repetitions; they must end the same.
+func drawCloseReason(rt *rapid.T) redpacket.CloseReason {
+	return rapid.SampledFrom([]redpacket.CloseReason{redpacket.CloseDue, redpacket.CloseCancel, redpacket.CloseRoomDeleted}).Draw(rt, "why")
+}
+
+// loadsCommute loads the same images of two equal packets in different orders, some of them repeatedly. Both packets
+// must end in the same state.
 func loadsCommute(b *poolBench) {
 	b.check(func(rt *rapid.T, b *poolBench) {
 		count := rapid.IntRange(1, 6).Draw(rt, "count")
@@ -76,9 +80,9 @@ func loadsCommute(b *poolBench) {
 			}
 			switch rapid.IntRange(0, 3).Draw(rt, "then") {
 			case 0:
-				cancel := rapid.Bool().Draw(rt, "cancel")
-				b.close(x, cancel)
-				b.close(y, cancel)
+				why := drawCloseReason(rt)
+				b.close(x, why)
+				b.close(y, why)
 			case 1:
 				b.NewGeneration()
 			}
@@ -106,12 +110,12 @@ func loadsCommute(b *poolBench) {
 		if b.Advance != nil {
 			b.pass(redpacket.CloseLease)
 		}
-		b.wantClosing("close", b.close(x, false), b.close(y, false))
+		b.wantClosing("close", b.close(x, redpacket.CloseDue), b.close(y, redpacket.CloseDue))
 		b.Forget()
 	})
 }
 
-// historiesAgree runs random histories of two packets against the model.
+// historiesAgree runs random histories of two packets on the engine and on packetModel. Both must always agree.
 func historiesAgree(b *poolBench) {
 	if b.Advance == nil {
 		b.Skip("a history needs a clock that can be moved")
@@ -152,13 +156,13 @@ func historiesAgree(b *poolBench) {
 	})
 }
 
-// poolHistory is an engine, the models beside it, and what SQL said of the packets at some time.
+// poolHistory is one history: the engine, a packetModel for each packet, and the packets' states in SQL over time.
 type poolHistory struct {
 	b       *poolBench
 	packets []redpacket.Image
 	said    [][]redpacket.Image
 	models  []*packetModel
-	granted []redpacket.Claim // not acked
+	granted []redpacket.Claim // claims granted and not acked yet
 }
 
 func (h *poolHistory) draw(rt *rapid.T) int {
@@ -190,9 +194,9 @@ func (h *poolHistory) load(rt *rapid.T) {
 }
 
 func (h *poolHistory) close(rt *rapid.T) {
-	n, cancel := h.draw(rt), rapid.Bool().Draw(rt, "cancel")
-	want := h.models[n].close(cancel, h.b.Now())
-	h.b.wantClosing("close", h.b.close(h.packets[n], cancel), want)
+	n, why := h.draw(rt), drawCloseReason(rt)
+	want := h.models[n].close(why, h.b.Now())
+	h.b.wantClosing("close", h.b.close(h.packets[n], why), want)
 }
 
 func (h *poolHistory) ack(rt *rapid.T) {
@@ -204,7 +208,7 @@ func (h *poolHistory) ack(rt *rapid.T) {
 	h.granted = slices.Delete(h.granted, n, n+1)
 }
 
-// agree compares all that can be seen from outside without changing it.
+// agree compares the engine with the models in everything that can be read without a change.
 func (h *poolHistory) agree(*rapid.T) {
 	var due []redpacket.Image
 	for n, m := range h.models {

@@ -11,17 +11,18 @@ import (
 	"hongbao/chat"
 )
 
-// PresenceUnderTest is two instances' presences on one engine, with the handles to break them. The suite runs them.
+// PresenceUnderTest holds the presences of two instances on one engine, with functions to inject faults. The suite
+// calls their Run.
 type PresenceUnderTest struct {
 	A, B chat.Presence
-	// Lease is how long the sockets of a dead instance count; 0: an instance of this engine cannot die alone, and
-	// the engine forgets nothing.
+	// Lease is how long a dead instance's sockets still count as online. 0 marks an engine inside the instance's
+	// process: it has no such faults, so their tests are skipped.
 	Lease time.Duration
-	// Kill is the death of B: it can tell the engine nothing any more. Forget loses all that the engine holds.
+	// Kill cuts B off from the engine, as if B's process had died. Forget deletes all data of the engine.
 	Kill, Forget func()
 }
 
-// TestPresence runs the contract of chat.Presence against an engine.
+// TestPresence checks that an engine keeps the contract of chat.Presence.
 func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
 	for _, test := range []struct {
 		name  string
@@ -29,7 +30,7 @@ func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
 		run   func(b *presenceBench)
 	}{
 		{"online while there is a socket", running, presenceOnline},
-		{"leaving what is not there", running, presenceLeaveUnknown},
+		{"leaving with an unknown socket", running, presenceLeaveUnknown},
 		{"the oldest goes", asTheyAre, presenceOldest},
 		{"a known socket keeps its place", asTheyAre, presenceKnown},
 		{"entering at once", asTheyAre, presenceRace},
@@ -38,11 +39,11 @@ func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
 		{"users are apart", running, presenceApart},
 		{"many users at once", running, presenceMany},
 		{"an instance that stops forgets its own", running, presenceStop},
-		{"sockets stay noted", faults, presenceRenewed},
+		{"sockets are renewed", faults, presenceRenewed},
 		{"a dead instance is forgotten", faults, presenceDead},
-		{"the dead push nobody out", faults, presenceDeadCount},
-		{"what was lost is noted again in order", faults, presenceLost},
-		{"who has left is not noted again", faults, presenceLeft},
+		{"expired sockets push no socket out", faults, presenceDeadCount},
+		{"lost sockets are entered again in order", faults, presenceLost},
+		{"a socket that left is not entered again", faults, presenceLeft},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := open(t)
@@ -58,23 +59,23 @@ func TestPresence(t *testing.T, open func(t *testing.T) PresenceUnderTest) {
 	}
 }
 
-// presenceNeeds is what a test needs of the engine.
+// presenceNeeds says under which conditions a test can run.
 type presenceNeeds int
 
 const (
 	running   presenceNeeds = iota
-	asTheyAre               // nothing may be noted again meanwhile: who was pushed out by another instance may be
-	faults                  // it can lose something, and runs
+	asTheyAre               // no Run is active: it could enter a socket again that another instance has removed
+	faults                  // Run is active, and the engine can lose data
 )
 
-// presenceBench is the bench an engine lies on: a call that the engine fails, fails the test.
+// presenceBench holds an engine under test. Its helpers fail the test if the engine fails.
 type presenceBench struct {
 	PresenceUnderTest
 	*testing.T
 	stopA, stopB func()
 }
 
-// runPresence runs one until stop, or the end of the test.
+// runPresence runs a presence until stop is called or the test ends.
 func runPresence(t *testing.T, p chat.Presence) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -89,7 +90,7 @@ func runPresence(t *testing.T, p chat.Presence) (stop func()) {
 	return stop
 }
 
-// enters notes a socket and wants exactly these out.
+// enters calls Enter and checks which sockets it removes because the user has too many.
 func (b *presenceBench) enters(p chat.Presence, user, socket string, most int, want ...string) {
 	b.Helper()
 	out, _, err := p.Enter(context.Background(), user, socket, most)
@@ -117,7 +118,7 @@ func (b *presenceBench) ask(p chat.Presence, users ...string) []bool {
 	return online
 }
 
-// online asks both instances.
+// online checks that both instances report the user as online, or with want = false as offline.
 func (b *presenceBench) online(user string, want bool) {
 	b.Helper()
 	for _, p := range []chat.Presence{b.A, b.B} {
@@ -127,7 +128,7 @@ func (b *presenceBench) online(user string, want bool) {
 	}
 }
 
-// becomes waits until A sees the user so, at most within.
+// becomes waits until instance A reports the user as online (or offline), and fails after the given time.
 func (b *presenceBench) becomes(user string, want bool, within time.Duration) {
 	b.Helper()
 	deadline := time.After(within)
@@ -142,7 +143,7 @@ func (b *presenceBench) becomes(user string, want bool, within time.Duration) {
 	}
 }
 
-// stays looks for a while, and wants A to see the users so all the time.
+// stays checks that instance A reports the users as online (or offline) all the time for a while.
 func (b *presenceBench) stays(want bool, while time.Duration, users ...string) {
 	b.Helper()
 	end := time.After(while)
@@ -267,7 +268,7 @@ func presenceMany(b *presenceBench) {
 		}
 	}
 	if got := b.ask(b.A); len(got) != 0 {
-		b.Errorf("of nobody: %v", got)
+		b.Errorf("of no users: %v", got)
 	}
 }
 

@@ -24,7 +24,8 @@ func presenceDead(b *presenceBench) {
 	b.comes(b.A, "b", "5", true)
 }
 
-// presenceDeadCount: three sockets died with their instance, so that there is room for three.
+// presenceDeadCount kills an instance with three sockets of a user. After the lease they must not count towards the
+// limit.
 func presenceDeadCount(b *presenceBench) {
 	b.enters(b.A, "u", "0", 4)
 	for _, socket := range []string{"1", "2", "3"} {
@@ -47,14 +48,14 @@ func presenceLost(b *presenceBench) {
 	b.Forget()
 	b.becomes("u", true, b.Lease)
 	b.becomes("other", true, b.Lease)
-	b.stays(true, b.Lease, "u", "other") // and all of them by now
+	b.stays(true, b.Lease, "u", "other") // by now each socket must have been renewed at least once
 	b.enters(b.B, "u", "v", 5)
 	b.enters(b.B, "u", "t", 1, "z", "y", "x", "v")
 }
 
 func presenceLeft(b *presenceBench) {
 	b.enters(b.A, "u", "1", 1)
-	b.enters(b.A, "u", "2", 1, "1") // pushed out by its own instance
+	b.enters(b.A, "u", "2", 1, "1") // removed by its own instance, because the user had too many
 	b.leaves(b.A, "u", "2")
 	b.Forget()
 	b.stays(false, b.Lease, "u")

@@ -9,7 +9,7 @@ import (
 	"hongbao/chat"
 )
 
-// comes notes a socket and wants to hear whether it is the user's first.
+// comes enters a socket and checks whether Enter reports it as the user's first.
 func (b *presenceBench) comes(p chat.Presence, user, socket string, want bool) {
 	b.Helper()
 	_, first, err := p.Enter(context.Background(), user, socket, 9)
@@ -21,7 +21,7 @@ func (b *presenceBench) comes(p chat.Presence, user, socket string, want bool) {
 	}
 }
 
-// goes forgets a socket and wants to hear whether it was the user's last.
+// goes calls Leave for a socket and checks whether it is reported as the user's last.
 func (b *presenceBench) goes(p chat.Presence, user, socket string, want bool) {
 	b.Helper()
 	last, err := p.Leave(context.Background(), user, socket)
@@ -54,7 +54,8 @@ func presenceFirstAndLast(b *presenceBench) {
 	b.goes(b.B, "pushed", "2", true)
 }
 
-// presenceOneFirst: however they meet, one of them is told.
+// presenceOneFirst enters many sockets of a user concurrently, and then removes them. Exactly one Enter may report
+// the first socket, and exactly one Leave the last.
 func presenceOneFirst(b *presenceBench) {
 	const sockets = 40
 	each := func(do func(p chat.Presence, socket string) (bool, error)) (told int64) {

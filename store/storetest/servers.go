@@ -6,13 +6,15 @@ import (
 	"sync"
 	"testing"
 
+	"hongbao/store/enginetest"
 	"hongbao/store/loopback"
 )
 
-// stopper is any server.
+// stopper is any server that can be stopped.
 type stopper interface{ Stop() }
 
-// servers are those that the tests of one binary share: started by the first test that asks, stopped by Main.
+// servers are servers that all tests of one package share. The first test that needs one starts it, and Main stops
+// it.
 var servers struct {
 	redis    shared[*loopback.Redis]
 	cluster  shared[*loopback.RedisCluster]
@@ -20,8 +22,8 @@ var servers struct {
 	main     bool
 }
 
-// Main runs the tests of a package, and then stops the servers that they shared. A package whose tests share
-// servers calls it: func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }.
+// Main runs the tests of a package, and then stops the shared servers. A package whose tests share servers must call
+// it: func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }.
 func Main(m *testing.M) int {
 	servers.main = true
 	defer servers.redis.stop()
@@ -30,40 +32,44 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Redis starts a server for this test alone, which may break it.
+// Redis starts a server for this test alone. The test may break it.
 func Redis(t testing.TB) *loopback.Redis {
 	t.Helper()
+	enginetest.Need(t, "Redis")
 	return private(t, func(ctx context.Context, dir string) (*loopback.Redis, error) { return loopback.StartRedis(ctx, dir) })
 }
 
-// SharedRedis gives the server that the tests of this package share. They keep out of each other's keys.
+// SharedRedis returns the server that the tests of this package share. They must use different keys.
 func SharedRedis(t testing.TB) *loopback.Redis {
 	t.Helper()
+	enginetest.Need(t, "Redis")
 	return servers.redis.get(t, func(ctx context.Context, dir string) (*loopback.Redis, error) { return loopback.StartRedis(ctx, dir) })
 }
 
-// RedisCluster gives a cluster of three masters that the tests of this package share. They keep out of each
-// other's keys.
+// RedisCluster returns a cluster of three masters that the tests of this package share. They must use different keys.
 func RedisCluster(t testing.TB) *loopback.RedisCluster {
 	t.Helper()
+	enginetest.Need(t, "Redis")
 	return servers.cluster.get(t, func(ctx context.Context, dir string) (*loopback.RedisCluster, error) {
 		return loopback.StartRedisCluster(ctx, dir, 3)
 	})
 }
 
-// Postgres starts a server for this test alone, which may break it.
+// Postgres starts a server for this test alone. The test may break it.
 func Postgres(t testing.TB) *loopback.Postgres {
 	t.Helper()
+	enginetest.Need(t, "Postgres")
 	return private(t, loopback.StartPostgres)
 }
 
-// SharedPostgres gives the server that the tests of this package share. None may break it.
+// SharedPostgres returns the server that the tests of this package share. No test may break it.
 func SharedPostgres(t testing.TB) *loopback.Postgres {
 	t.Helper()
+	enginetest.Need(t, "Postgres")
 	return servers.postgres.get(t, loopback.StartPostgres)
 }
 
-// Database makes an empty database on the shared server and gives its URL.
+// Database creates an empty database on the shared server and returns its URL.
 func Database(t testing.TB) string {
 	t.Helper()
 	url, err := SharedPostgres(t).NewDatabase(t.Context())
@@ -84,7 +90,8 @@ func private[S stopper](t testing.TB, start func(context.Context, string) (S, er
 	return s
 }
 
-// shared is a server that is started when it is first asked for. If it does not start, every test hears why.
+// shared is a server that starts when the first test needs it. If its start fails, every test that needs it fails
+// with the same error.
 type shared[S stopper] struct {
 	once   sync.Once
 	dir    string
@@ -98,7 +105,7 @@ func (s *shared[S]) get(t testing.TB, start func(context.Context, string) (S, er
 		t.Fatal("tests that share servers need func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }")
 	}
 	s.once.Do(func() {
-		if s.dir, s.err = os.MkdirTemp("", "hongbao"); s.err == nil { //nolint:usetesting // it outlives the test that asks first
+		if s.dir, s.err = os.MkdirTemp("", "hongbao"); s.err == nil { //nolint:usetesting // it outlives the first test that needs it
 			s.server, s.err = start(context.WithoutCancel(t.Context()), s.dir)
 		}
 	})
@@ -108,7 +115,7 @@ func (s *shared[S]) get(t testing.TB, start func(context.Context, string) (S, er
 	return s.server
 }
 
-// stop ends the server if any test started it, and removes its folder.
+// stop stops the server if a test has started it, and removes its folder.
 func (s *shared[S]) stop() {
 	if s.dir == "" {
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain also sees to it that nothing that was shared is left.
+// TestMain runs the tests through Main, and then checks that no shared server runs and no folder is left.
 func TestMain(m *testing.M) {
 	code := Main(m)
 	if servers.redis.server != nil {

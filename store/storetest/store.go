@@ -11,17 +11,17 @@ import (
 	"hongbao/chat"
 )
 
-// StoreUnderTest is a Store with the handles for what no command of it does, or not in one step.
+// StoreUnderTest is a Store, with functions for changes that no single command makes.
 type StoreUnderTest struct {
 	chat.Store
-	// Stand makes one who is or was a member stand otherwise: out, banned, muted, in another role. It makes no entry,
-	// asks nobody, and counts nothing.
+	// Stand sets the standing of a present or former member: out, banned, muted, or in another role. It appends no
+	// entry, checks no rule, and does not update the room's number of members.
 	Stand func(room, user string, s chat.Standing)
-	// Reopen closes the engine and opens it again over what it has kept.
+	// Reopen closes the engine and opens it again with its data.
 	Reopen func() chat.Store
 }
 
-// TestStore runs the contract of chat.Store against an engine.
+// TestStore checks that an engine keeps the contract of chat.Store.
 func TestStore(t *testing.T, open func(t *testing.T) StoreUnderTest) {
 	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests(),
 		replyTests(), userTests(), directTests(), inviteTests(), kickTests(), governTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
@@ -39,12 +39,12 @@ type storeTest struct {
 	run  func(b *storeBench)
 }
 
-// storeBench is the bench an engine lies on: a call that the engine fails, fails the test.
+// storeBench holds an engine under test. Its helpers fail the test if the engine fails.
 type storeBench struct {
 	*testing.T
 	StoreUnderTest
 	ctx context.Context
-	now time.Time // moves on with every room, member and entry
+	now time.Time // advances with every room, member and entry
 	ids int
 }
 
@@ -66,7 +66,7 @@ func (b *storeBench) must(err error) {
 	}
 }
 
-// refused fails the test unless err is the refusal that is due.
+// refused fails the test unless err is the expected refusal.
 func (b *storeBench) refused(err, want error) {
 	b.Helper()
 	if !errors.Is(err, want) {
@@ -84,7 +84,7 @@ func (b *storeBench) tick() time.Time {
 	return b.now
 }
 
-// known makes users known.
+// known creates the users in the store.
 func (b *storeBench) known(users ...string) {
 	b.Helper()
 	for _, u := range users {
@@ -93,7 +93,7 @@ func (b *storeBench) known(users ...string) {
 	}
 }
 
-// newRoom is a public room of the owner's, to be made.
+// newRoom returns a public room of the owner. It is not created yet.
 func (b *storeBench) newRoom(owner string, members ...string) chat.NewRoom {
 	id := b.id("room")
 	return chat.NewRoom{
@@ -113,7 +113,7 @@ func (b *storeBench) create(r chat.NewRoom) chat.Membership {
 	return m
 }
 
-// room makes a public room and gives its id.
+// room creates a public room and returns its id.
 func (b *storeBench) room(owner string, members ...string) string {
 	b.Helper()
 	return b.create(b.newRoom(owner, members...)).Room.ID
@@ -149,7 +149,7 @@ func (b *storeBench) leave(room, user string) chat.Left {
 	return left
 }
 
-// draft is a text that is not sent yet.
+// draft returns a text that is not appended yet.
 func (b *storeBench) draft(room, from, text string) chat.Draft {
 	id := b.id("entry")
 	body, err := chat.Body(chat.Text{Text: text})
@@ -184,7 +184,7 @@ func (b *storeBench) standing(room, user string) chat.Standing {
 	return st
 }
 
-// history reads all of a room, which is short.
+// history reads all entries of a short room.
 func (b *storeBench) history(room string) []chat.Entry {
 	b.Helper()
 	es, more, err := b.History(b.ctx, room, chat.Page{After: new(int64), Limit: 1000})

@@ -36,7 +36,7 @@ func (b *storeBench) reacting(room, by string, target int64, emoji string, on bo
 	return a
 }
 
-// amend makes it, and wants its entry, with this body, at the room's end.
+// amend makes an amendment. It must append one entry at the room's end, with this body.
 func (b *storeBench) amend(a chat.Amendment, body string) chat.Entry {
 	b.Helper()
 	done, err := b.Amend(b.ctx, a)
@@ -55,7 +55,7 @@ func (b *storeBench) amend(a chat.Amendment, body string) chat.Entry {
 	return done.Entry
 }
 
-// idleAmend wants an amendment to have nothing to do, and to tell of this entry.
+// idleAmend makes an amendment that must change nothing, and must return this seq.
 func (b *storeBench) idleAmend(a chat.Amendment, seq int64) {
 	b.Helper()
 	b.unchanged(a.Room, func() {
@@ -65,7 +65,7 @@ func (b *storeBench) idleAmend(a chat.Amendment, seq int64) {
 	})
 }
 
-// reads wants history to show the entry's body so.
+// reads checks the body that History returns for this entry.
 func (b *storeBench) reads(room string, seq int64, want string) {
 	b.Helper()
 	if e := b.history(room)[seq-1]; string(e.Body) != want {
@@ -83,7 +83,7 @@ func edit(b *storeBench) {
 	b.reads(room, 1, `{"text":"said"}`)
 	b.idleAmend(b.editing(room, bob, 2, "<new> & \"better\""), 3)
 	b.idleAmend(b.editing(room, ann, 1, "said"), 1) // never edited
-	again := b.editing(room, bob, 2, "said")        // as it was at first
+	again := b.editing(room, bob, 2, "said")        // the original text
 	b.amend(again, `{"target":2,"text":"said"}`)
 	b.reads(room, 2, fmt.Sprintf(`{"text":"said","edited_at":%d}`, again.At.UnixMilli()))
 	b.reads(room, 3, `{"target":2,"text":"<new> & \"better\""}`)
@@ -105,13 +105,13 @@ func react(b *storeBench) {
 	b.reads(room, 2, `{"text":"said"}`)
 	b.amend(b.reacting(room, bob, 1, "👍", false), `{"target":1,"emoji":"👍","on":false,"count":1}`)
 	b.idleAmend(b.reacting(room, bob, 1, "👍", false), 1)
-	b.leave(room, cyn) // what he has said stays
+	b.leave(room, cyn) // a former member's reactions stay
 	b.reads(room, 1, `{"text":"said","reactions":{"A":1,"a":1,"👍":1}}`)
 	b.amend(b.reacting(room, bob, 1, "A", false), `{"target":1,"emoji":"A","on":false,"count":0}`)
 	b.amend(b.reacting(room, bob, 1, "a", false), `{"target":1,"emoji":"a","on":false,"count":0}`)
 	b.reads(room, 1, `{"text":"said","reactions":{"👍":1}}`)
 
-	a := b.editing(room, ann, 1, "edited") // keeps them
+	a := b.editing(room, ann, 1, "edited") // the reactions stay
 	b.amend(a, `{"target":1,"text":"edited"}`)
 	b.reads(room, 1, fmt.Sprintf(`{"text":"edited","edited_at":%d,"reactions":{"👍":1}}`, a.At.UnixMilli()))
 }
@@ -126,6 +126,6 @@ func amendNoContent(b *storeBench) {
 		b.Errorf("they see %+v, want one unread", m)
 	}
 	if m := b.membership(room, ann); m.ReadSeq != 1 {
-		b.Errorf("who amends has read %d, want 1 as before", m.ReadSeq)
+		b.Errorf("after an amendment its author has read %d, want 1 as before", m.ReadSeq)
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 func amendRefusedTests() []storeTest {
 	return []storeTest{
-		{"who may not amend an entry changes nothing", forbiddenAmend},
-		{"what cannot be amended", wrongTarget},
+		{"a refused amendment changes nothing", forbiddenAmend},
+		{"entries that cannot be amended", wrongTarget},
 	}
 }
 

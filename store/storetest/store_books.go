@@ -9,7 +9,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// books are those of the engine, which keeps rooms and money in one database.
+// books returns the engine as a Ledger, because it keeps rooms and money in one database.
 func (b *storeBench) books() redpacket.Ledger {
 	b.Helper()
 	l, ok := b.Store.(redpacket.Ledger)
@@ -19,7 +19,8 @@ func (b *storeBench) books() redpacket.Ledger {
 	return l
 }
 
-// balanced wants the engine's own audit to find nothing: rooms count their members and their entries right.
+// balanced runs the engine's audit, which must find no difference. It also checks the rooms' counts of members and
+// entries.
 func (b *storeBench) balanced() {
 	b.Helper()
 	a, err := b.books().Audit(b.ctx, nil)
@@ -29,7 +30,7 @@ func (b *storeBench) balanced() {
 	}
 }
 
-// unchanged runs f and wants the room, its entries and its people as they were.
+// unchanged runs f and checks that the room, its entries and its members stay the same.
 func (b *storeBench) unchanged(room string, f func()) {
 	b.Helper()
 	r, err := b.Room(b.ctx, room)
@@ -52,7 +53,7 @@ func sameEntry(x, y chat.Entry) bool {
 	return x.Seq == y.Seq && x.ID == y.ID && x.Kind == y.Kind && string(x.Body) == string(y.Body)
 }
 
-// people lists the members of a room, which are few.
+// people lists the members of a room with few members.
 func (b *storeBench) people(room string) []chat.Member {
 	b.Helper()
 	members, more, err := b.Members(b.ctx, room, "", 1000)
@@ -63,7 +64,7 @@ func (b *storeBench) people(room string) []chat.Member {
 	return members
 }
 
-// refusedField fails the test unless err is the refusal of this field.
+// refusedField fails the test unless err is the error want for this field.
 func (b *storeBench) refusedField(err, want error, field string) {
 	b.Helper()
 	var bad *chat.FieldError
@@ -72,12 +73,12 @@ func (b *storeBench) refusedField(err, want error, field string) {
 	}
 }
 
-// body reads an entry's body.
+// body decodes an entry's body.
 func body[T any](b *storeBench, e chat.Entry) (v T) {
 	b.Helper()
 	b.must(json.Unmarshal(e.Body, &v))
 	return v
 }
 
-// sorted is a copy in order, for what comes in none.
+// sorted returns a sorted copy, for results without an order.
 func sorted(users []string) []string { return slices.Sorted(slices.Values(users)) }

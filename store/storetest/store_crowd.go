@@ -15,7 +15,7 @@ func crowdTests() []storeTest {
 	}
 }
 
-// crowd is a room's owner, its members, and what they and some strangers do at once.
+// crowd is a room with an owner and members, and a list of commands of members and others that run concurrently.
 type crowd struct {
 	*storeBench
 	room  string
@@ -55,7 +55,7 @@ func (c *crowd) speaks(user string) {
 	c.steps = append(c.steps, func() error { _, _, err := c.Append(c.ctx, d); return err })
 }
 
-// busy is what goes on in every such room: each step meets others that are about the same people.
+// busy adds the commands that every crowd runs. Each conflicts with others about the same users.
 func (c *crowd) busy() {
 	heir, admin := member(0), member(1)
 	c.changes(c.giving(chat.Owner, c.room, ann, heir))
@@ -78,7 +78,7 @@ func (c *crowd) busy() {
 	c.speaks(member(10))
 }
 
-// all does it all at once: nothing fails but by a refusal.
+// all runs all commands concurrently. Each must succeed or be refused.
 func (c *crowd) all() {
 	c.Helper()
 	together(len(c.steps), func(i int) {
@@ -95,7 +95,7 @@ func (c *crowd) all() {
 	c.balanced()
 }
 
-// counted wants as many to be listed as the room counts, and one of them to own it.
+// counted checks that the room's number of members is right, and that exactly one member is the owner.
 func (c *crowd) counted() {
 	c.Helper()
 	r, err := c.Room(c.ctx, c.room)
@@ -141,7 +141,7 @@ func deletingCrowd(b *storeBench) {
 		r, err := b.Room(b.ctx, c.room)
 		b.must(err)
 		for _, user := range []string{ann, member(0), member(2), member(8), member(10), member(11)} {
-			if st := b.standing(c.room, user); st.Gone != (r.Deleted && st.Ever) || r.Deleted && (st.In || st.Visible) {
+			if st := b.standing(c.room, user); st.RoomDeleted != (r.Deleted && st.Ever) || r.Deleted && (st.In || st.Visible) {
 				b.Errorf("%s stands as %+v to %+v", user, st, r)
 			}
 		}
@@ -151,10 +151,10 @@ func deletingCrowd(b *storeBench) {
 	}
 }
 
-// fillingCrowd: four want to come in at once, and there is one place.
+// fillingCrowd lets four users enter a room with one free place at once. Exactly one succeeds.
 func fillingCrowd(b *storeBench) {
 	for range 5 {
-		c := b.crowd() // ann and eight
+		c := b.crowd() // ann and eight others
 		for _, user := range []string{member(8), member(9), member(10)} {
 			invitation := c.wanted(chat.Invite, c.room, ann, user)
 			invitation.MaxMembers = 10

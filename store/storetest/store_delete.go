@@ -9,9 +9,9 @@ import (
 
 func deleteTests() []storeTest {
 	return []storeTest{
-		{"a deleted room is there for nobody", deleteRoom},
+		{"a deleted room exists for no user", deleteRoom},
 		{"nothing can be done in a deleted room", deletedForAll},
-		{"keys go on to name what they made in a deleted room", deletedKeys},
+		{"keys still return entries of a deleted room", deletedKeys},
 		{"the packets of a deleted room come to their end", deletedPackets},
 	}
 }
@@ -27,7 +27,7 @@ func deleteRoom(b *storeBench) {
 	}
 	b.moved(done, nil, nil, nil)
 	for _, was := range []string{ann, bob, cyn} {
-		b.stands(room, was, chat.Standing{Ever: true, Gone: true})
+		b.stands(room, was, chat.Standing{Ever: true, RoomDeleted: true})
 		_, err := b.Membership(b.ctx, room, was)
 		b.refused(err, chat.ErrNotMember)
 	}
@@ -45,7 +45,7 @@ func deleteRoom(b *storeBench) {
 	third := b.joining(b.room(dan), ann)
 	third.MaxRooms = 2
 	if _, changed, err := b.Join(b.ctx, third); err != nil || !changed {
-		b.Errorf("who was in it joins another: changed %v, %v", changed, err)
+		b.Errorf("a former member joins another room: changed %v, %v", changed, err)
 	}
 }
 
@@ -58,8 +58,8 @@ func deletedForAll(b *storeBench) {
 	b.change(muting)
 	b.change(b.wanted(chat.DeleteRoom, room, ann))
 	b.known(dan)
-	b.stands(room, bob, chat.Standing{Ever: true, Gone: true, MutedUntil: muting.Until})
-	b.stands(room, cyn, chat.Standing{Ever: true, Gone: true, Banned: true})
+	b.stands(room, bob, chat.Standing{Ever: true, RoomDeleted: true, MutedUntil: muting.Until})
+	b.stands(room, cyn, chat.Standing{Ever: true, RoomDeleted: true, Banned: true})
 	name := "new"
 	for _, user := range []string{ann, bob, cyn, dan} {
 		b.unchanged(room, func() {
@@ -105,7 +105,7 @@ func deletedPackets(b *storeBench) {
 	books := b.books()
 	_, _, err := books.Adjust(b.ctx, redpacket.Adjustment{ID: "fund", User: ann, Amount: 100, Key: "fund", Hash: []byte("fund"), At: b.tick()})
 	b.must(err)
-	order := redpacket.Order{
+	order := redpacket.UnsealedPacket{
 		Packet: redpacket.Packet{
 			Ref: redpacket.Ref{ID: "packet"}, Room: room, From: person(ann), Mode: redpacket.Equal, Total: 100, Count: 2,
 			CreatedAt: b.tick(), ExpiresAt: b.now.Add(time.Hour), Key: "packet",
@@ -114,8 +114,7 @@ func deletedPackets(b *storeBench) {
 	}
 	sent, err := books.Send(b.ctx, order)
 	b.must(err)
-	_, err = books.Settle(b.ctx, []redpacket.Claim{{Ref: sent.Packet.Ref, User: bob, At: b.tick()}})
-	b.must(err)
+	b.must(redpacket.UnsettledErr(books.Settle(b.ctx, []redpacket.Claim{{Ref: sent.Packet.Ref, User: bob, At: b.tick()}})))
 	b.change(b.wanted(chat.DeleteRoom, room, ann))
 	closed, err := books.End(b.ctx, redpacket.Close{
 		Ref: sent.Packet.Ref, Reason: redpacket.Expired, At: b.now.Add(time.Hour), EntryID: b.id("entry"),

@@ -10,16 +10,16 @@ import (
 func directTests() []storeTest {
 	return []storeTest{
 		{"two people have one room of their own", directRoom},
-		{"who has left a direct room is brought back", directBack},
-		{"who cannot be asked for a direct room", directRefused},
-		{"nobody governs a direct room", directUngoverned},
+		{"a user who left a direct room is brought back", directBack},
+		{"users that a direct room cannot be opened with", directRefused},
+		{"a direct room has no owner and no changes", directUngoverned},
 		{"both ask for their room at once", directAtOnce},
 	}
 }
 
 func (b *storeBench) pairing(asker, other string) chat.Pairing {
 	return chat.Pairing{
-		ID: b.id("direct"), Asker: person(asker), Other: other, At: b.tick(), EntryIDs: [2]string{b.id("entry"), b.id("entry")}, MaxRooms: 100,
+		ID: b.id("direct"), User: person(asker), Other: other, At: b.tick(), EntryIDs: [2]string{b.id("entry"), b.id("entry")}, MaxRooms: 100,
 	}
 }
 
@@ -28,7 +28,7 @@ func (b *storeBench) direct(asker, other string) chat.Paired {
 	p, err := b.Direct(b.ctx, b.pairing(asker, other))
 	b.must(err)
 	if m := b.membership(p.Membership.Room.ID, asker); p.Membership != m {
-		b.Errorf("it tells of %+v, which is %+v", p.Membership, m)
+		b.Errorf("it returns %+v, which is %+v", p.Membership, m)
 	}
 	b.balanced()
 	return p
@@ -36,7 +36,7 @@ func (b *storeBench) direct(asker, other string) chat.Paired {
 
 func directRoom(b *storeBench) {
 	b.known(bob, cyn)
-	p := b.pairing(ann, bob) // nobody has seen ann
+	p := b.pairing(ann, bob) // ann is unknown so far
 	made, err := b.Direct(b.ctx, p)
 	b.must(err)
 	want := chat.Membership{Room: chat.Room{ID: p.ID, Kind: chat.Direct, Members: 2, CreatedAt: p.At}, Role: chat.Plain}
@@ -65,7 +65,7 @@ func directBack(b *storeBench) {
 	b.known(bob)
 	room := b.direct(ann, bob).Membership.Room.ID
 	b.say(room, ann)
-	if left := b.leave(room, bob); len(left.Entries) != 1 || left.Heir != "" {
+	if left := b.leave(room, bob); len(left.Entries) != 1 || left.NewOwner != "" {
 		b.Errorf("left %+v", left)
 	}
 	_, _, err := b.Join(b.ctx, b.joining(room, bob))
@@ -116,7 +116,7 @@ func directRefused(b *storeBench) {
 	room := b.direct(ann, bob).Membership.Room.ID
 	b.leave(room, ann)
 	p := b.pairing(bob, ann)
-	p.MaxRooms = 1 // bob is in two rooms, but he need not come in
+	p.MaxRooms = 1 // bob's two rooms exceed the limit, but bob need not enter this room: bob is in it
 	if done, err := b.Direct(b.ctx, p); err != nil || !slices.Equal(done.Entered, []string{ann}) {
 		b.Errorf("brought back %+v, %v", done, err)
 	}

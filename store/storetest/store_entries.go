@@ -14,9 +14,9 @@ func appendTests() []storeTest {
 	return []storeTest{
 		{"an entry is kept as it was given", entryKept},
 		{"seqs are dense under many senders", denseSeqs},
-		{"who may not send burns no seq and hurts nobody", refusedBurnsNothing},
-		{"who may send", whoMaySend},
-		{"a repeated key gives the first entry for ever", entryTwice},
+		{"a refused entry uses no seq and does not affect others", refusedBurnsNothing},
+		{"rules for sending", whoMaySend},
+		{"a repeated key returns the first entry for ever", entryTwice},
 		{"the same key at the same time makes one entry", entryTwiceAtOnce},
 		{"a key with other content changes nothing", keyReused},
 	}
@@ -70,7 +70,7 @@ func denseSeqs(b *storeBench) {
 			}
 		}
 		if len(kept) != senders*each/2 || !reflect.DeepEqual(kept, told[room]) {
-			b.Errorf("%d entries kept, %d told, or they differ", len(kept), len(told[room]))
+			b.Errorf("%d entries are stored, %d were returned, or they differ", len(kept), len(told[room]))
 		}
 	}
 }
@@ -83,7 +83,7 @@ func refusedBurnsNothing(b *storeBench) {
 	b.must(err)
 	drafts := make([][]chat.Draft, senders)
 	for i := range senders {
-		if i%3 != 0 { // every third one never joins
+		if i%3 != 0 { // every third user never joins
 			b.join(room, member(i))
 		}
 		for range each {
@@ -106,7 +106,7 @@ func refusedBurnsNothing(b *storeBench) {
 	})
 	kept := b.history(room)
 	if want := int64(1 + senders/3*each); int64(len(kept)) != want || kept[len(kept)-1].Seq != want {
-		b.Errorf("%d entries, the last has seq %d; want %d without holes", len(kept), kept[len(kept)-1].Seq, want)
+		b.Errorf("%d entries, the last has seq %d; want %d without gaps", len(kept), kept[len(kept)-1].Seq, want)
 	}
 }
 

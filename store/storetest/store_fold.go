@@ -50,7 +50,8 @@ func foldedHistory(b *storeBench) {
 	}
 }
 
-// foldedBytes: a long text that was recalled takes little room on a page, a short one that was edited takes much.
+// foldedBytes checks that pages are limited by the present size of texts. A long text that was recalled counts as
+// small, and a short one that was edited counts as large.
 func foldedBytes(b *storeBench) {
 	room, long := b.room(ann), strings.Repeat("x", 1000)
 	for _, text := range []string{long, "short", long} {

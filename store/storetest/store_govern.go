@@ -14,7 +14,7 @@ func governTests() []storeTest {
 		{"a room is handed over", handOver},
 		{"a mute", mute},
 		{"a room's name and announcement", updateRoom},
-		{"who may not change a room changes nothing", forbiddenChange},
+		{"a refused change changes nothing", forbiddenChange},
 	}
 }
 
@@ -44,7 +44,7 @@ func roles(b *storeBench) {
 		_, err = b.Change(b.ctx, b.giving(chat.Plain, room, ann, ann))
 		b.refusedField(err, chat.ErrBadRequest, "user")
 	})
-	b.change(b.wanted(chat.Kick, room, bob, cyn)) // as an admin may
+	b.change(b.wanted(chat.Kick, room, bob, cyn)) // an admin may do that
 	b.change(b.giving(chat.Plain, room, ann, bob))
 	b.stands(room, bob, plain)
 }
@@ -58,16 +58,16 @@ func standingKept(b *storeBench) {
 	b.change(muting)
 	b.change(b.giving(chat.Plain, room, ann, bob))
 	if m := b.membership(room, bob); m.ReadSeq != 0 || m.Unread != 1 {
-		b.Errorf("he has read %d, and has %d to read; want nothing read for him", m.ReadSeq, m.Unread)
+		b.Errorf("the member has read %d, and %d are unread; want read_seq unchanged", m.ReadSeq, m.Unread)
 	}
 	if people := b.people(room); people[1].User.ID != bob || people[2].User.ID != cyn {
-		b.Errorf("he has lost his place among the members: %+v", people)
+		b.Errorf("the position in the list of members has changed: %+v", people)
 	}
 }
 
 func handOver(b *storeBench) {
 	room := b.room(ann, bob)
-	b.Stand(room, bob, chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: b.now.Add(time.Hour)}) // which is lifted
+	b.Stand(room, bob, chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: b.now.Add(time.Hour)}) // ownership ends the mute
 	done := b.change(b.giving(chat.Owner, room, ann, bob))
 	b.moved(done, []string{ann, bob}, nil, nil)
 	if len(done.Entries) != 2 || done.Role != chat.Admin {
@@ -77,8 +77,8 @@ func handOver(b *storeBench) {
 	b.told(done.Entries[1], ann, chat.MemberChange{User: ann, Change: "role", By: ann, Role: chat.Admin})
 	b.stands(room, bob, chat.Standing{Ever: true, In: true, Role: chat.Owner})
 	b.stands(room, ann, chat.Standing{Ever: true, In: true, Role: chat.Admin})
-	if left := b.leave(room, ann); left.Heir != "" {
-		b.Errorf("who has handed over still leaves an heir: %+v", left)
+	if left := b.leave(room, ann); left.NewOwner != "" {
+		b.Errorf("a former owner who leaves has a successor: %+v", left)
 	}
 }
 
@@ -111,7 +111,7 @@ func mute(b *storeBench) {
 	b.idle(muting(bob, time.Time{}))
 
 	b.leave(room, cyn)
-	b.change(muting(cyn, until)) // who is out comes back muted
+	b.change(muting(cyn, until)) // a former member returns muted
 	b.stands(room, cyn, chat.Standing{Ever: true, MutedUntil: until})
 	b.join(room, cyn)
 	b.stands(room, cyn, muted)
@@ -176,7 +176,7 @@ func forbiddenChange(b *storeBench) {
 			{"no-room", ann, chat.ErrNotFound},
 		} {
 			if kind == chat.Invite && who.by == bob {
-				continue // he may
+				continue // this user may do it
 			}
 			var users []string
 			if kind != chat.UpdateRoom && kind != chat.DeleteRoom {

@@ -38,7 +38,7 @@ func historyPages(b *storeBench) {
 		{"before, to the start", room, chat.Page{Before: at(4), Limit: 3}, []int64{1, 2, 3}, false},
 		{"before the first", room, chat.Page{Before: at(1), Limit: 3}, []int64{}, false},
 		{"before 0", room, chat.Page{Before: at(0), Limit: 3}, []int64{}, false},
-		{"before what is to come", room, chat.Page{Before: at(99), Limit: 2}, []int64{4, 5}, true},
+		{"before a future seq", room, chat.Page{Before: at(99), Limit: 2}, []int64{4, 5}, true},
 		{"after 0", room, chat.Page{After: at(0), Limit: 2}, []int64{1, 2}, true},
 		{"after", room, chat.Page{After: at(2), Limit: 2}, []int64{3, 4}, true},
 		{"after, to the end", room, chat.Page{After: at(2), Limit: 3}, []int64{3, 4, 5}, false},
@@ -126,7 +126,7 @@ func spans(b *storeBench) {
 	want := map[string][]chat.Entry{long: b.history(long)[2:4], short: b.history(short)}
 	for room, entries := range got {
 		if len(entries) == 0 {
-			delete(got, room) // nothing, said in another way
+			delete(got, room) // an empty list may be absent
 		}
 	}
 	if !reflect.DeepEqual(got, want) {

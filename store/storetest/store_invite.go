@@ -10,9 +10,9 @@ import (
 
 func inviteTests() []storeTest {
 	return []storeTest{
-		{"who is invited comes in, each by an entry", inviteMany},
-		{"an invitation brings back who was out", inviteBack},
-		{"an invitation is for all or for nobody", inviteAllOrNone},
+		{"invited users enter, each with an entry", inviteMany},
+		{"an invitation brings back former members", inviteBack},
+		{"an invitation succeeds for all users or for none", inviteAllOrNone},
 	}
 }
 
@@ -33,7 +33,7 @@ func inviteMany(b *storeBench) {
 	}
 	b.idle(b.wanted(chat.Invite, room, bob, cyn, ann))
 	b.known(dan)
-	b.moved(b.change(b.wanted(chat.Invite, room, bob, cyn, dan)), []string{dan}, []string{dan}, nil) // any member may
+	b.moved(b.change(b.wanted(chat.Invite, room, bob, cyn, dan)), []string{dan}, []string{dan}, nil) // any member may invite
 }
 
 func inviteBack(b *storeBench) {
@@ -52,7 +52,7 @@ func inviteBack(b *storeBench) {
 		b.Errorf("back as %+v, want all read up to %d", m, seq)
 	}
 	if last := b.people(room)[2:]; last[0].User.ID != bob || last[1].User.ID != cyn {
-		b.Errorf("who comes back is not the newest: %+v", last)
+		b.Errorf("a returning member is not the newest: %+v", last)
 	}
 }
 
@@ -85,6 +85,6 @@ func inviteAllOrNone(b *storeBench) {
 		b.stands(room, bob, chat.Standing{})
 	}
 	c := b.wanted(chat.Invite, room, ann, bob, dan)
-	c.MaxRooms, c.MaxMembers = 2, 3 // both just enough
+	c.MaxRooms, c.MaxMembers = 2, 3 // both limits are just enough
 	b.change(c)
 }

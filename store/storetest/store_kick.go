@@ -8,9 +8,9 @@ import (
 
 func kickTests() []storeTest {
 	return []storeTest{
-		{"who is kicked is out, and may come back", kick},
-		{"who is banned stays out until he is unbanned", ban},
-		{"one who never was in can be banned", banStranger},
+		{"a kicked user is out, and may come back", kick},
+		{"a banned user stays out until unbanned", ban},
+		{"a user who never was a member can be banned", banStranger},
 	}
 }
 
@@ -58,7 +58,7 @@ func ban(b *storeBench) {
 	b.moved(done, []string{cyn}, nil, nil)
 	b.stands(room, cyn, banned)
 	if len(done.Entries) != 1 || done.Room.Members != 1 {
-		b.Errorf("banned who was out: %+v", done)
+		b.Errorf("ban of a former member: %+v", done)
 	}
 
 	done = b.change(b.wanted(chat.Unban, room, ann, bob))

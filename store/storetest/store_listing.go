@@ -19,7 +19,7 @@ func listingTests() []storeTest {
 	}
 }
 
-// walked reads all pages of a list, whose items page gives by name.
+// walked reads all pages of a list. The function page reads one page and returns the ids of its items.
 func (b *storeBench) walked(limit int, page func(next string) (ids []string, more string, err error)) (all []string) {
 	b.Helper()
 	const end = 100 // no test has more pages
@@ -57,7 +57,7 @@ func findPages(b *storeBench) {
 		r := b.newRoom(ann)
 		if i%3 != 0 {
 			b.now = b.now.Add(-time.Second)
-			r.At = b.now // as old as the one before: then the id decides
+			r.At = b.now // created at the same time as the previous one, so the id decides
 		}
 		b.create(r)
 		want = append(want, r.ID)
@@ -104,7 +104,7 @@ func memberPages(b *storeBench) {
 		u := fmt.Sprintf("user-%d", i)
 		b.known(u)
 		if i == 4 {
-			b.now = b.now.Add(-time.Second) // came together with the one before: then the id decides
+			b.now = b.now.Add(-time.Second) // joined at the same time as the previous one, so the id decides
 		}
 		b.join(room, u)
 	}
@@ -168,7 +168,7 @@ func membershipsList(b *storeBench) {
 		b.Errorf("memberships %+v, want those of %s and %s", ms, in, private)
 	}
 	if m := got[in]; m.Role != muted.Role || !m.MutedUntil.Equal(muted.MutedUntil) || !got[private].MutedUntil.IsZero() {
-		b.Errorf("memberships %+v do not tell who is muted", ms)
+		b.Errorf("memberships %+v lack the mute", ms)
 	}
 	if got[in].Unread != 1 || got[in].Room.LastSeq != 1 || got[private].Role != chat.Owner {
 		b.Errorf("memberships %+v are not as they are now", ms)

@@ -12,9 +12,9 @@ func joinTests() []storeTest {
 		{"joining", joining},
 		{"joining twice changes nothing", joinTwice},
 		{"a private room wants an invitation", joinPrivate},
-		{"who is banned stays out", joinBanned},
+		{"a banned user cannot join", joinBanned},
 		{"a room holds no more than it may", joinFull},
-		{"who comes into an empty room owns it", joinEmpty},
+		{"a user who joins an empty room owns it", joinEmpty},
 		{"a mute outlives leaving", muteOutlivesLeaving},
 		{"members are counted right when many come and go at once", countingCrowd},
 	}
@@ -23,9 +23,9 @@ func joinTests() []storeTest {
 func joining(b *storeBench) {
 	room := b.room(ann)
 	b.say(room, ann)
-	m := b.join(room, bob) // whom nobody knew
+	m := b.join(room, bob) // the user was unknown so far
 	if m.Role != chat.Plain || m.Room.Members != 2 || m.ReadSeq != 1 || m.Unread != 0 {
-		b.Errorf("joined as %+v, want a member who need not read what was said before", m)
+		b.Errorf("joined as %+v, want earlier entries to count as read", m)
 	}
 	if m != b.membership(room, bob) {
 		b.Errorf("joined as %+v, but is in as %+v", m, b.membership(room, bob))
@@ -47,7 +47,7 @@ func joinTwice(b *storeBench) {
 	b.join(room, bob)
 	b.say(room, ann)
 	j := b.joining(room, bob)
-	j.MaxRooms, j.MaxMembers = 1, 2 // both reached: but he is in
+	j.MaxRooms, j.MaxMembers = 1, 2 // both limits are reached, but do not matter: the user is in the room already
 	m, changed, err := b.Join(b.ctx, j)
 	b.must(err)
 	if changed || m.Room.Members != 2 || m.Unread != 1 || m.Role != chat.Plain {
@@ -71,7 +71,7 @@ func joinPrivate(b *storeBench) {
 	_, _, err = b.Join(b.ctx, b.joining(room, bob))
 	b.refused(err, chat.ErrForbidden)
 	if m, changed, err := b.Join(b.ctx, b.joining(room, ann)); err != nil || changed || m.Role != chat.Owner {
-		b.Errorf("one who is in: changed %v, %+v, %v", changed, m, err)
+		b.Errorf("join by a member: changed %v, %+v, %v", changed, m, err)
 	}
 }
 
@@ -94,7 +94,7 @@ func joinFull(b *storeBench) {
 	_, _, err := b.Join(b.ctx, j)
 	b.refused(err, chat.ErrLimitExceeded)
 	if st := b.standing(room, cyn); st.Ever {
-		b.Errorf("one who was refused stands as %+v", st)
+		b.Errorf("a refused user has the standing %+v", st)
 	}
 	b.leave(room, bob)
 	if _, changed, err := b.Join(b.ctx, j); err != nil || !changed {
@@ -104,14 +104,14 @@ func joinFull(b *storeBench) {
 
 func joinEmpty(b *storeBench) {
 	room := b.room(ann)
-	if left := b.leave(room, ann); left.Room.Members != 0 || len(left.Entries) != 0 || left.Heir != "" {
+	if left := b.leave(room, ann); left.Room.Members != 0 || len(left.Entries) != 0 || left.NewOwner != "" {
 		b.Errorf("the last one left: %+v", left)
 	}
 	if m := b.join(room, bob); m.Role != chat.Owner || m.Room.Members != 1 {
 		b.Errorf("the first to come is %+v", m)
 	}
 	if m := b.join(room, ann); m.Role != chat.Plain {
-		b.Errorf("who owned it before is %+v", m)
+		b.Errorf("the former owner is %+v", m)
 	}
 }
 
@@ -162,11 +162,11 @@ func leaveTests() []storeTest {
 func leavePublic(b *storeBench) {
 	room := b.room(ann, bob)
 	left := b.leave(room, bob)
-	if !left.Changed || left.Room.ID != room || left.Room.Members != 1 || len(left.Entries) != 0 || left.Heir != "" {
+	if !left.Changed || left.Room.ID != room || left.Room.Members != 1 || len(left.Entries) != 0 || left.NewOwner != "" {
 		b.Errorf("left %+v", left)
 	}
 	if st := b.standing(room, bob); st != (chat.Standing{Ever: true}) {
-		b.Errorf("stands as %+v, want the room to stay known to him", st)
+		b.Errorf("the standing is %+v, want the room to stay known to the user", st)
 	}
 	_, err := b.Membership(b.ctx, room, bob)
 	b.refused(err, chat.ErrNotMember)
@@ -185,7 +185,7 @@ func leaveTwice(b *storeBench) {
 	b.refused(err, chat.ErrNotFound)
 }
 
-// told fails the test unless the entry is this change, as it is kept too.
+// told fails the test unless the entry, as returned and as read again, contains this change by this user.
 func (b *storeBench) told(e chat.Entry, by string, want chat.MemberChange) {
 	b.Helper()
 	var got chat.MemberChange
@@ -194,7 +194,7 @@ func (b *storeBench) told(e chat.Entry, by string, want chat.MemberChange) {
 		b.Errorf("entry %+v with %+v, want %+v from %s", e, got, want, by)
 	}
 	if kept := b.history(e.Room)[e.Seq-1]; kept.ID != e.ID || string(kept.Body) != string(e.Body) || !kept.At.Equal(e.At) {
-		b.Errorf("kept %+v, told %+v", kept, e)
+		b.Errorf("stored %+v, returned %+v", kept, e)
 	}
 }
 
@@ -219,7 +219,7 @@ func heirAdmin(b *storeBench) {
 	b.Stand(room, cyn, chat.Standing{Ever: true, In: true, Role: chat.Admin, MutedUntil: b.now.Add(time.Hour)})
 	b.Stand(room, dan, chat.Standing{Ever: true, In: true, Role: chat.Admin})
 	left := b.leave(room, ann)
-	if left.Heir != cyn || len(left.Entries) != 1 {
+	if left.NewOwner != cyn || len(left.Entries) != 1 {
 		b.Fatalf("left %+v, want %s as the heir", left, cyn)
 	}
 	b.told(left.Entries[0], ann, chat.MemberChange{User: cyn, Change: "role", By: ann, Role: chat.Owner})
@@ -237,12 +237,12 @@ func heirMember(b *storeBench) {
 		b.join(room, u)
 	}
 	b.leave(room, dan)
-	b.join(room, dan) // is the newest now
-	if left := b.leave(room, ann); left.Heir != cyn {
-		b.Errorf("the heir is %q, want %s", left.Heir, cyn)
+	b.join(room, dan) // is the newest member now
+	if left := b.leave(room, ann); left.NewOwner != cyn {
+		b.Errorf("the new owner is %q, want %s", left.NewOwner, cyn)
 	}
-	if left := b.leave(room, cyn); left.Heir != bob {
-		b.Errorf("the next heir is %q, want %s", left.Heir, bob)
+	if left := b.leave(room, cyn); left.NewOwner != bob {
+		b.Errorf("the next new owner is %q, want %s", left.NewOwner, bob)
 	}
 }
 

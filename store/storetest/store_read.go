@@ -11,7 +11,7 @@ func readTests() []storeTest {
 	return []storeTest{
 		{"unread counts others' content", unreadCounts},
 		{"reading never goes back nor past the end", readForward},
-		{"who may read", whoMayRead},
+		{"rules for reading", whoMayRead},
 	}
 }
 
@@ -31,7 +31,7 @@ func unreadCounts(b *storeBench) {
 	unread(ann, 1, 2)
 	unread(bob, 3, 0)
 	unread(cyn, 0, 4)
-	b.say(room, bob) // 5: moves his read_seq
+	b.say(room, bob) // 5: moves bob's read_seq
 	unread(bob, 0, 5)
 	unread(ann, 2, 2)
 
@@ -72,7 +72,7 @@ func readForward(b *storeBench) {
 	}
 	b.say(room, ann)
 	if m := b.membership(room, bob); m.Unread != 1 {
-		b.Errorf("after reading what was not there yet, the next is read already: %+v", m)
+		b.Errorf("after reading a future seq, the next entry counts as read: %+v", m)
 	}
 }
 

@@ -13,16 +13,16 @@ func recallTests() []storeTest {
 	return []storeTest{
 		{"a recalled text is nowhere", recalledNowhere},
 		{"a recall is about one text alone", recallOne},
-		{"who may recall", whoMayRecall},
-		{"what was recalled cannot be amended", recalledForGood},
+		{"rules for recalling", whoMayRecall},
+		{"a recalled text cannot be amended", recalledForGood},
 		{"a text is edited, liked and recalled at once", recallAtOnce},
 	}
 }
 
-// silence is what a recalled text reads.
+// silence is the body of a recalled text.
 const silence = `{"recalled":true}`
 
-// everything reads a room in every way there is.
+// everything reads the room's entries by every method of the Store that returns entries.
 func (b *storeBench) everything(room string) (all []chat.Entry) {
 	b.Helper()
 	found, err := b.Spans(b.ctx, []chat.Span{{Room: room, After: 0, Through: 1000}})
@@ -116,8 +116,8 @@ func whoMayRecall(b *storeBench) {
 		_, err = b.Amend(b.ctx, b.amending(chat.KindRecall, room, cyn, 1))
 		b.refused(err, chat.ErrForbidden)
 	})
-	b.amend(b.amending(chat.KindRecall, room, cyn, 3), `{"target":3}`) // a mute does not keep him
-	b.amend(late(bob, 1), `{"target":1}`)                              // even the owner's
+	b.amend(b.amending(chat.KindRecall, room, cyn, 3), `{"target":3}`) // a muted user may recall
+	b.amend(late(bob, 1), `{"target":1}`)                              // also a text of the owner
 	b.amend(late(bob, 4), `{"target":4}`)
 	b.amend(late(ann, 5), `{"target":5}`)
 	b.amend(late(ann, 2), `{"target":2}`)
@@ -142,7 +142,8 @@ func recalledForGood(b *storeBench) {
 	})
 }
 
-// recallAtOnce: whatever comes before it or after, when it is done nothing is left.
+// recallAtOnce recalls a text during concurrent edits and reactions. Whatever their order, nothing of the text may be
+// left.
 func recallAtOnce(b *storeBench) {
 	const times = 10
 	for range 5 {
@@ -168,7 +169,7 @@ func recallAtOnce(b *storeBench) {
 				recalls++
 			}
 		}
-		if b.reads(room, 1, silence); recalls != 2 { // one, read in two ways
+		if b.reads(room, 1, silence); recalls != 2 { // one recall, seen by two methods
 			b.Errorf("%d recalls", recalls)
 		}
 		b.balanced()

@@ -9,7 +9,7 @@ import (
 func replyTests() []storeTest {
 	return []storeTest{
 		{"a reply is to an entry of its room", replies},
-		{"replies to what is being said just now", repliesAtOnce},
+		{"replies to concurrent entries", repliesAtOnce},
 	}
 }
 
@@ -46,7 +46,8 @@ func replies(b *storeBench) {
 	b.refused(err, chat.ErrNotFound)
 }
 
-// repliesAtOnce: those that come too early are refused, and the others' seqs are dense.
+// repliesAtOnce sends replies concurrently. Those to an entry that does not exist yet are refused. The seqs of the
+// others have no gaps.
 func repliesAtOnce(b *storeBench) {
 	const senders = 30
 	room := b.room(ann)

@@ -14,7 +14,7 @@ func roomTests() []storeTest {
 		{"a repeated key gives the first room", roomTwice},
 		{"a key stands for one request of all commands", keyOfAnotherCommand},
 		{"an unknown member makes no room", unknownMember},
-		{"nobody is in more rooms than he may", tooManyRooms},
+		{"no user is in more rooms than allowed", tooManyRooms},
 		{"an unknown room", unknownRoom},
 		{"a name is the newest token's, but an entry's is as it was", newestName},
 	}
@@ -79,7 +79,7 @@ func roomTwice(b *storeBench) {
 	got, dup, err = b.CreateRoom(b.ctx, again)
 	b.must(err)
 	if !dup || got.Room.ID != first.Room.ID || got.Role != chat.NoRole {
-		b.Errorf("one who has left it hears %+v, dup %v; want the room without a role", got, dup)
+		b.Errorf("the repetition by a former member returns %+v, dup %v; want the room without a role", got, dup)
 	}
 }
 
@@ -176,7 +176,7 @@ func unknownRoom(b *storeBench) {
 	seqs, err := b.LastSeqs(b.ctx, []string{"no-room", room})
 	b.must(err)
 	if !reflect.DeepEqual(seqs, map[string]int64{room: 1}) {
-		b.Errorf("last seqs %v, want only those of rooms there are", seqs)
+		b.Errorf("last seqs %v, want only those of existing rooms", seqs)
 	}
 	if seqs, err := b.LastSeqs(b.ctx, nil); err != nil || len(seqs) != 0 {
 		b.Errorf("last seqs of no rooms: %v, %v", seqs, err)

@@ -9,9 +9,9 @@ import (
 func userTests() []storeTest {
 	return []storeTest{
 		{"tokens are revoked up to a second, and never fewer", revoke},
-		{"what a revoked token says is not noted", revokedName},
+		{"the name in a revoked token is ignored", revokedName},
 		{"many revoke at once", revokeAtOnce},
-		{"a roster is who is in", roster},
+		{"a roster lists the members", roster},
 	}
 }
 
@@ -29,7 +29,7 @@ func revoke(b *storeBench) {
 		notBefore(person(ann), step.want)
 	}
 	notBefore(chat.User{ID: ann, Name: "Ann II"}, 1_700_000_001)
-	b.must(b.Revoke(b.ctx, bob, 5)) // unseen
+	b.must(b.Revoke(b.ctx, bob, 5)) // an unknown user
 	b.create(b.newRoom(ann, bob))
 	notBefore(person(bob), 5)
 	notBefore(person(cyn), 0)

@@ -6,7 +6,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// bodies reads the body of each kind.
+// bodies holds, by kind of entry, the function that decodes the entry's body.
 var bodies = map[string]func(json.RawMessage) (Body, error){
 	"text": func(raw json.RawMessage) (Body, error) {
 		var b struct {
@@ -73,7 +73,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 	},
 }
 
-// bodyOf reads a body. What it cannot read is given as it came: an entry is never lost.
+// bodyOf decodes a body. If it cannot, it returns an Other, so that no entry is lost.
 func bodyOf(kind string, raw json.RawMessage) Body {
 	if read, ok := bodies[kind]; ok {
 		if body, err := read(raw); err == nil {
@@ -83,7 +83,7 @@ func bodyOf(kind string, raw json.RawMessage) Body {
 	return Other{Raw: raw}
 }
 
-// publicationOf reads an entry as it was pushed. What is no entry still has its place in the room.
+// publicationOf decodes a pushed entry. If the data is not an entry, the result still has the seq.
 func publicationOf(room string, seq int64, data []byte, states map[string]State) Entry {
 	var e wire.Entry
 	if err := json.Unmarshal(data, &e); err != nil {

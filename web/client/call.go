@@ -14,19 +14,20 @@ import (
 	"hongbao/web/wire"
 )
 
-// errLost means that no answer came: it may have been done.
-var errLost = errors.New("no answer")
+// errNoAnswer means that no answer arrived. The server may have executed the command all the same.
+var errNoAnswer = errors.New("no answer")
 
-// Call sends any command, for those that have no method here. Like every call it is repeated, as it is, while
-// the answer is temporary or none comes: give what it makes a key. The error is an *Error, the context's
-// with the last answer, or why the client has ended.
+// Call sends any command, for commands that have no method of their own here. It repeats the same request until an
+// answer arrives that is not temporary. So a command that creates something needs a key. The error is an *Error, the
+// error of the context joined with the last answer, or the reason why the client has ended.
 func (c *Client) Call(ctx context.Context, method string, request, reply any) error {
 	data, err := wire.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	answer, err := c.ask(ctx, method, data)
+	answer, err := c.request(ctx, method, data)
 	if err == nil {
+		c.updateAccount(method, answer)
 		err = json.Unmarshal(answer, reply)
 	}
 	if err != nil {
@@ -35,11 +36,11 @@ func (c *Client) Call(ctx context.Context, method string, request, reply any) er
 	return nil
 }
 
-// ask sends a command until it is answered.
-func (c *Client) ask(ctx context.Context, method string, data []byte) ([]byte, error) {
+// request sends a command, and repeats it until a final answer arrives.
+func (c *Client) request(ctx context.Context, method string, data []byte) ([]byte, error) {
 	lost := false
 	for tries := 0; ; tries++ {
-		answer, err := c.try(ctx, method, data)
+		answer, err := c.sendOnce(ctx, method, data)
 		wait := backoff(tries)
 		var refused *Error
 		switch {
@@ -50,7 +51,7 @@ func (c *Client) ask(ctx context.Context, method string, data []byte) ([]byte, e
 			}
 			lost = lost || !errors.Is(err, ErrRateLimited)
 			wait = max(wait, refused.retryAfter())
-		case errors.Is(err, errLost):
+		case errors.Is(err, errNoAnswer):
 			lost = true
 		default:
 			return answer, err
@@ -61,15 +62,16 @@ func (c *Client) ask(ctx context.Context, method string, data []byte) ([]byte, e
 	}
 }
 
-// try sends a command once.
-func (c *Client) try(ctx context.Context, method string, data []byte) ([]byte, error) {
+// sendOnce sends a command once and waits for the answer.
+func (c *Client) sendOnce(ctx context.Context, method string, data []byte) ([]byte, error) {
 	sdk, gone, err := c.whenUp(ctx)
 	if err != nil {
 		return nil, err
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		// Without a context: somebody must take what the SDK answers, or a late answer holds up its reader.
+		// It has no context: this goroutine must receive the answer even if it is late, because otherwise the SDK's
+		// reader would block.
 		result, err := sdk.RPC(context.Background(), method, data)
 		answers <- answer{result.Data, outcome(err)}
 	}()
@@ -79,10 +81,10 @@ func (c *Client) try(ctx context.Context, method string, data []byte) ([]byte, e
 		case a := <-answers:
 			return a.data, a.err
 		case <-gone:
-			// The SDK tells all who wait. But a call whose write fails just then it may hold for ever.
+			// The SDK fails all waiting calls. But a call whose write fails at that moment may never return.
 			gone, forgotten = nil, time.After(time.Second)
 		case <-forgotten:
-			return nil, errLost
+			return nil, errNoAnswer
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-c.ctx.Done():
@@ -96,7 +98,7 @@ type answer struct {
 	err  error
 }
 
-// outcome translates the SDK's errors: all that are not the server's mean that no answer came.
+// outcome translates an error of the SDK. Any error that the server did not send means errNoAnswer.
 func outcome(err error) error {
 	var refused *centrifuge.Error
 	switch {
@@ -105,10 +107,10 @@ func outcome(err error) error {
 	case errors.As(err, &refused):
 		return newError(refused)
 	}
-	return fmt.Errorf("%w: %w", errLost, err)
+	return fmt.Errorf("%w: %w", errNoAnswer, err)
 }
 
-// whenUp waits until the client is connected. gone is closed when it is not any more.
+// whenUp waits until the client is connected. The channel gone is closed when that connection is lost.
 func (c *Client) whenUp(ctx context.Context) (sdk *centrifuge.Client, gone <-chan struct{}, err error) {
 	for {
 		c.mu.Lock()
@@ -128,12 +130,12 @@ func (c *Client) whenUp(ctx context.Context) (sdk *centrifuge.Client, gone <-cha
 	}
 }
 
-// backoff is how long to wait after so many tries, with full jitter.
+// backoff returns the wait before the next try: random, up to a bound that grows with the number of tries.
 func backoff(tries int) time.Duration {
 	return mathrand.N(min(100*time.Millisecond<<min(tries, 10), 5*time.Second))
 }
 
-// pause waits, unless the context is done or the client ends.
+// pause blocks for d. It returns an error if the context is done or the client ends before.
 func (c *Client) pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -147,5 +149,5 @@ func (c *Client) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newKey draws the key of something that is to be made once.
+// newKey returns a random key for a command that creates something.
 func newKey() string { return rand.Text() }

@@ -12,52 +12,53 @@ import (
 	"sync"
 )
 
-// Options of a Client. Token or GetToken is needed.
+// Options configures a Client. Token or GetToken is required.
 type Options struct {
 	Token    string                                    // a JWT
-	GetToken func(ctx context.Context) (string, error) // gives a new one when there is none or it is over, within 6 s; ErrUnauthorized ends the client
-	Protobuf bool                                      // frames in Protobuf instead of JSON
-	Name     string                                    // of the program, for the server's statistics; "go"
-	Version  string                                    // of the program
+	GetToken func(ctx context.Context) (string, error) // returns a new token within 6 s; ErrUnauthorized ends the client
+	Protobuf bool                                      // encode frames in Protobuf instead of JSON
+	Name     string                                    // name of the program, for the server's statistics; default "go"
+	Version  string                                    // version of the program
 	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
 	TLS      *tls.Config
-	Log      *slog.Logger // nil: silent
+	Log      *slog.Logger // nil: nothing is logged
 
-	Queue     int   // entries of a room that wait for a slow reader, 1,024; more are read again from history
-	MaxMissed int64 // how many missed entries of a room are read from history; 0: all. Others are named by Skipped
+	Queue     int   // entries of a room that are queued for a slow reader, default 1,024; later ones are read from history
+	MaxMissed int64 // missed entries of a room that are read from history; 0: all; a Skipped event names the rest
 }
 
-// Client is a user's connection to the server, across any number of sockets. It may be used by any number
-// of goroutines.
+// Client is a user's connection to the server. It reconnects with a new socket whenever one is lost. It is safe for
+// concurrent use.
 type Client struct {
 	// static after New
-	o       Options
-	url     string
-	ctx     context.Context // done when the client has ended
-	cancel  context.CancelFunc
-	lines   context.Context // done when all sockets must be closed
-	hangUp  context.CancelFunc
-	running sync.WaitGroup
+	o            Options
+	url          string
+	ctx          context.Context // done when the client has ended
+	cancel       context.CancelFunc
+	sockets      context.Context // done when all sockets must be closed
+	closeSockets context.CancelFunc
+	running      sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows; nothing is waited for under it
-	err     error      // why the client has ended
-	link    *link
-	gone    chan struct{} // closed when the connection is lost; nil: there is none
-	changed chan struct{} // closed and made anew when gone, or what there is to take, has changed
-	token   string        // the last good one
-	reading bool          // a goroutine reads history
-	ever    bool          // was connected
-	me      User
-	account Account
-	limits  Limits
-	rooms   map[string]*MyRoom
-	states  map[string]State // of packets among what the connect reply brings
-	grabs   map[chan Grab]string
-	feed    feed
+	mu                sync.Mutex // guards the fields below; no goroutine waits while it holds mu
+	err               error      // the reason why the client has ended
+	link              *link
+	gone              chan struct{} // closed when the connection is lost; nil: not connected
+	changed           chan struct{} // closed and replaced when gone has changed or events may be available
+	token             string        // the last token that the server has accepted
+	reading           bool          // a goroutine is reading history
+	wasConnected      bool          // has been connected at least once
+	me                User
+	account           Account
+	commitmentVersion int64 // version of the account that brought NextCommitment
+	limits            Limits
+	rooms             map[string]*MyRoom
+	states            map[string]State // states of the packets among the entries of the connect reply
+	grabs             map[chan Grab]string
+	feed              feed
 }
 
-// New makes a client and begins to connect. An error is about the address or the options; that the server
-// cannot be reached is none: the client goes on trying. It must be closed.
+// New returns a client and starts to connect in the background. The error is about the address or the options. If the
+// server cannot be reached, the client keeps trying. The caller must call Close.
 func New(address string, o Options) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -75,14 +76,14 @@ func New(address string, o Options) (*Client, error) {
 		feed: newFeed(cmp.Or(max(o.Queue, 0), 1024), o.MaxMissed),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.lines, c.hangUp = context.WithCancel(context.Background())
+	c.sockets, c.closeSockets = context.WithCancel(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dial(nil)
 	return c, nil
 }
 
-// Ready waits until the client is connected, or has ended.
+// Ready waits until the client is connected. It returns an error if the client has ended.
 func (c *Client) Ready(ctx context.Context) (Account, error) {
 	if _, _, err := c.whenUp(ctx); err != nil {
 		return Account{}, err
@@ -90,37 +91,36 @@ func (c *Client) Ready(ctx context.Context) (Account, error) {
 	return c.Account(), nil
 }
 
-// Me is who the server says one is; the zero User before the first connect.
+// Me returns the user of the token, as the server knows them. Before the first connection it is the zero User.
 func (c *Client) Me() User {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.me
 }
 
-// Account is one's money as last told.
+// Account returns the latest known state of the user's account.
 func (c *Client) Account() Account {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.account
 }
 
-// Limits are what the server has announced.
+// Limits returns the limits that the server announced when the client connected.
 func (c *Client) Limits() Limits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.limits
 }
 
-// Err is why the client has ended: nil while it lives, a *CloseError when the server does not want it,
-// ErrClosed after Close.
+// Err returns why the client has ended: nil while it runs, a *CloseError if the server has refused it, ErrClosed after
+// Close.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Close ends the client, and with it calls and events. What may be left for a moment are goroutines of the SDK
-// that wait for answers.
+// Close ends the client, its calls and its Events. A few goroutines of the underlying SDK may still run for a moment.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.endLocked(ErrClosed)
@@ -128,12 +128,12 @@ func (c *Client) Close() error {
 	l := c.link
 	c.mu.Unlock()
 	l.sdk.Close()
-	c.hangUp()
+	c.closeSockets()
 	c.running.Wait()
 	return nil
 }
 
-// endLocked ends the client, if it has not ended.
+// endLocked ends the client with the given reason. It does nothing if the client has ended already.
 func (c *Client) endLocked(why error) {
 	if c.err != nil {
 		return
@@ -143,13 +143,13 @@ func (c *Client) endLocked(why error) {
 	c.wakeLocked()
 }
 
-// wakeLocked has everyone look again who waits for something.
+// wakeLocked wakes all goroutines that wait for a change.
 func (c *Client) wakeLocked() {
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
 
-// startLocked runs f on a goroutine for which Close waits.
+// startLocked runs f on a goroutine that Close waits for. It fails if the client has ended.
 func (c *Client) startLocked(f func()) error {
 	if c.err != nil {
 		return c.err

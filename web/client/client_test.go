@@ -10,8 +10,9 @@ import (
 	"hongbao/web/client"
 )
 
-// Both encodings: who is told what, from the first connect to the last leave.
-func TestTalk(t *testing.T) {
+// TestRoomLifecycle checks the events of two users, from the first connection until both have left the room, in both
+// encodings.
+func TestRoomLifecycle(t *testing.T) {
 	for name, change := range map[string]func(*client.Options){"json": func(*client.Options) {}, "protobuf": protobuf} {
 		t.Run(name, func(t *testing.T) {
 			ann, bob := open(t, shared.addr, unique(t, "ann"), change), open(t, shared.addr, unique(t, "bob"), change)
@@ -25,7 +26,7 @@ func TestTalk(t *testing.T) {
 			sent := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k1", Text: "hello <bob> & 你好"}))
 			e := await[client.Entry](t, bob, nil)
 			if text := e.Body.(client.Text); e.Seq != sent.Seq || e.ID != sent.ID || e.Key != "k1" || e.From != ann.Me() || text.Text != "hello <bob> & 你好" || !e.At.Equal(sent.At) {
-				t.Errorf("heard %+v, sent %+v", e, sent)
+				t.Errorf("got %+v, sent %+v", e, sent)
 			}
 			if again := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k1", Text: "hello <bob> & 你好"})); !again.Dup || again.ID != sent.ID {
 				t.Errorf("sent again: %+v", again)
@@ -42,14 +43,14 @@ func TestTalk(t *testing.T) {
 			if _, err := bob.Send(soon(t), client.Message{Room: id, Text: "?"}); !errors.Is(err, client.ErrNotMember) {
 				t.Errorf("sent after leaving: %v", err)
 			}
-			// Back in the room, and what was said meanwhile is no event.
-			say(t, ann, id, 1, 2)
+			// When bob enters the room again, entries sent while bob was out are not events.
+			sendTexts(t, ann, id, 1, 2)
 			must[client.Room](t)(bob.Join(soon(t), id))
 			if entered := await[client.Entered](t, bob, nil); entered.Room.ID != id || entered.Room.LastSeq != sent.Seq+2 {
 				t.Errorf("%+v", entered)
 			}
-			say(t, ann, id, 3, 4)
-			hear(t, bob, id, 3, 4)
+			sendTexts(t, ann, id, 3, 4)
+			wantTexts(t, bob, id, 3, 4)
 		})
 	}
 }
@@ -80,19 +81,20 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Who reads slowly hears everything in order, though little is kept for him.
+// TestSlowReader reads events slowly, with a short queue. All entries must arrive, in order.
 func TestSlowReader(t *testing.T) {
 	ann := open(t, shared.addr, unique(t, "ann"))
 	bob := open(t, shared.addr, unique(t, "bob"), func(o *client.Options) { o.Queue = 10 })
 	id := room(t, ann, bob)
-	say(t, ann, id, 1, 150)
-	hear(t, bob, id, 1, 20)
-	say(t, ann, id, 151, 175)
-	hear(t, bob, id, 21, 175)
+	sendTexts(t, ann, id, 1, 150)
+	wantTexts(t, bob, id, 1, 20)
+	sendTexts(t, ann, id, 151, 175)
+	wantTexts(t, bob, id, 21, 175)
 }
 
-// A context ends a call at once, though nobody answers; Close ends all.
-func TestNobodyThere(t *testing.T) {
+// TestServerDoesNotAnswer has a server that never answers. A call must end when its context ends, and Close must end
+// all calls.
+func TestServerDoesNotAnswer(t *testing.T) {
 	c := open(t, freeAddress(), "ann")
 	ctx, cancel := context.WithCancel(context.Background())
 	calls := make(chan error, 3)
@@ -119,7 +121,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// Close does not wait for a server that takes connections and says nothing.
+// TestCloseWhileDialing has a server that accepts connections and sends nothing. Close must return at once.
 func TestCloseWhileDialing(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -127,7 +129,7 @@ func TestCloseWhileDialing(t *testing.T) {
 	}
 	defer l.Close()
 	c := open(t, l.Addr().String(), "ann")
-	conn, err := l.Accept() // the handshake is on its way
+	conn, err := l.Accept() // the client now waits for the handshake
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,15 +169,15 @@ func TestToken(t *testing.T) {
 	})
 	t.Run("refreshed", func(t *testing.T) {
 		user := unique(t, "ann")
-		asked := make(chan time.Duration, 4)
-		asked <- 0
-		asked <- 3 * time.Second
-		asked <- time.Hour
+		requested := make(chan time.Duration, 4)
+		requested <- 0
+		requested <- 3 * time.Second
+		requested <- time.Hour
 		last := make(chan struct{})
 		c := open(t, shared.addr, user, func(o *client.Options) {
 			o.Token = token(user, "", -time.Second)
 			o.GetToken = func(context.Context) (string, error) {
-				ttl := <-asked
+				ttl := <-requested
 				switch ttl {
 				case 0:
 					return "", errors.New("the host is away for a moment")
@@ -192,7 +194,7 @@ func TestToken(t *testing.T) {
 		select {
 		case <-last:
 		case <-soon(t).Done():
-			t.Fatal("the second token has run out and no third was asked for")
+			t.Fatal("the second token has run out and no third was requested")
 		}
 		if _, err := c.Wallet(soon(t)); err != nil {
 			t.Error(err)

@@ -7,86 +7,86 @@ import (
 	"hongbao/web/wire"
 )
 
-// Entry is one line of a room's sequence.
+// Entry is one element in the numbered log of a room.
 type Entry struct {
 	Room string
 	Seq  int64
 	ID   string
 	At   time.Time
 	From User
-	Kind string // the word of the wire: text, packet, packet_done, member, edit, recall, react, room
-	Key  string // of texts and packets: their sender's
+	Kind string // text, packet, packet_done, member, edit, recall, react or room
+	Key  string // of a text or packet: the key that its sender gave
 	Body Body
 }
 
-// Body is what an entry says: Text, PacketSent, PacketDone, MemberChanged, Edited, Recalled, Reacted,
+// Body is the content of an entry: Text, PacketSent, PacketDone, MemberChanged, Edited, Recalled, Reacted,
 // RoomChanged, or Other.
 type Body interface {
 	body()
 }
 
-// Text is a message. Read from history it is as it reads now; EditedAt and Reactions are known only then.
+// Text is a text message. Read from history it is the current text; only then EditedAt and Reactions are set.
 type Text struct {
 	Text      string
-	Data      json.RawMessage // an object that the host gave a meaning
-	ReplyTo   int64           // a seq of the room; 0: none
+	Data      json.RawMessage // a JSON object that the application defines
+	ReplyTo   int64           // the seq of another entry of the room; 0: none
 	Mentions  []string        // user ids
 	EditedAt  time.Time       // zero: not edited
-	Reactions map[string]int  // how many, by emoji
-	Recalled  bool            // there is no text any more
+	Reactions map[string]int  // number of users by emoji
+	Recalled  bool            // the text was recalled, so it is empty
 }
 
-// PacketSent is a red packet, open to be grabbed.
+// PacketSent is a red packet that was sent to the room and can be grabbed.
 type PacketSent struct {
 	Packet
 
-	State *State // how it stood when the entry was read again, after a reconnect or from history
+	State *State // current state; set only if the entry was read after a reconnect or from history
 }
 
-// PacketDone says that a packet is finished, and reveals its seed.
+// PacketDone says that a packet has ended, and has the seed of its shares.
 type PacketDone struct {
 	Packet string // id
-	Reason string // drained, expired, cancelled
+	Reason string // drained, expired or cancelled
 	State  State
 	Seed   string // hex
 }
 
-// MemberChanged says what became of somebody's being in the room.
+// MemberChanged says that a user has entered or left the room, or that their role or mute has changed.
 type MemberChanged struct {
 	User   string // id
-	Change string // invited, kicked, banned, role, muted, left_private
-	By     string // id
+	Change string // such as invited, kicked, banned, role, muted, left_private
+	By     string // id of the user that made the change
 	Role   string
-	Until  time.Time // of a mute; zero: it was lifted
+	Until  time.Time // end of a mute; zero: the mute was ended
 }
 
-// Edited says that a text reads otherwise now.
+// Edited says that a text was edited.
 type Edited struct {
 	Target   int64
 	Text     string
-	Recalled bool // the text has been recalled since, and this one with it
+	Recalled bool // the text was recalled later, so this has no text
 }
 
-// Recalled says that a text is gone.
+// Recalled says that a text was recalled.
 type Recalled struct {
 	Target int64
 }
 
-// Reacted says that somebody has put an emoji on a text, or taken it away.
+// Reacted says that a user has added an emoji to a text, or removed it.
 type Reacted struct {
 	Target int64
 	Emoji  string
 	On     bool
-	Count  int // how many there are now
+	Count  int // number of users with this emoji on the text now
 }
 
-// RoomChanged says what is new about the room; nil: as it was.
+// RoomChanged holds the new name or announcement of a room; nil: unchanged.
 type RoomChanged struct {
 	Name         *string
 	Announcement *string
 }
 
-// Other is a body that this package does not know.
+// Other is a body of a kind that this package does not know.
 type Other struct {
 	Raw json.RawMessage
 }
@@ -101,7 +101,8 @@ func (Reacted) body()       {}
 func (RoomChanged) body()   {}
 func (Other) body()         {}
 
-// entryOf reads an entry. states are of the packets around it, by id, where the server told them.
+// entryOf converts an entry of package wire. states holds, by packet id, the states that the server has sent with the
+// entry.
 func entryOf(room string, e wire.Entry, states map[string]State) Entry {
 	body := bodyOf(e.Kind, e.Body)
 	if sent, ok := body.(PacketSent); ok {
@@ -113,7 +114,7 @@ func entryOf(room string, e wire.Entry, states map[string]State) Entry {
 	return Entry{Room: room, Seq: e.Seq, ID: e.ID, At: timeOf(e.At), From: e.From, Kind: e.Kind, Key: e.Key, Body: body}
 }
 
-// statesOf orders states by their packets.
+// statesOf returns the states by packet id.
 func statesOf(list []wire.State) map[string]State {
 	states := make(map[string]State, len(list))
 	for _, s := range list {

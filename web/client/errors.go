@@ -12,7 +12,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// What the server may answer, for errors.Is.
+// Errors that the server may answer, for use with errors.Is.
 var (
 	ErrInternal            = &Error{Code: wire.CodeInternal}
 	ErrUnauthorized        = &Error{Code: wire.CodeUnauthorized}
@@ -36,15 +36,15 @@ var (
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 )
 
-// ErrClosed is what calls and events end with after Close.
+// ErrClosed is returned by calls and Events after Close.
 var ErrClosed = errors.New("client closed")
 
-// Error is what the server answered instead of a result. errors.Is compares the code alone.
+// Error is an error that the server has answered. errors.Is compares only the code.
 type Error struct {
 	Code      wire.Code
-	Values    map[string]string // what follows the word of the message: "field": "text"
-	Temporary bool              // asked again it may succeed: the last answer before the context was done
-	Repeated  bool              // an earlier try was not answered, and may have done what was asked
+	Values    map[string]string // the name=value pairs of the message, such as "field": "text"
+	Temporary bool              // repeating the call may succeed; returned only if the context ended before
+	Repeated  bool              // an earlier try was not answered, and may have been executed
 }
 
 func (e *Error) Error() string {
@@ -59,13 +59,13 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// Is tells whether the target is an error of the same code.
+// Is reports whether target is an Error with the same code.
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Code == e.Code
 }
 
-// retryAfter is how long the server asks to wait.
+// retryAfter returns the wait that the server demands before the next try.
 func (e *Error) retryAfter() time.Duration {
 	ms, err := strconv.ParseInt(e.Values["retry_after_ms"], 10, 64)
 	if err != nil || ms < 0 {
@@ -74,7 +74,7 @@ func (e *Error) retryAfter() time.Duration {
 	return time.Duration(min(ms, int64(time.Hour/time.Millisecond))) * time.Millisecond
 }
 
-// newError reads an error of the wire: a word, then pairs.
+// newError decodes an error from the wire, whose message is a word and then pairs.
 func newError(e *centrifuge.Error) *Error {
 	out := &Error{Code: wire.Code(e.Code), Temporary: e.Temporary, Values: map[string]string{}}
 	for pair := range strings.FieldsSeq(e.Message) {
@@ -85,10 +85,10 @@ func newError(e *centrifuge.Error) *Error {
 	return out
 }
 
-// CloseError says that the server does not want this client any more: errors.Is tells whether because of its
-// token (ErrUnauthorized).
+// CloseError says that the server has closed the connection and the client must not reconnect. errors.Is with
+// ErrUnauthorized reports whether the token was the reason.
 type CloseError struct {
-	Code   int // 3500 to 3999, or the code of the error that refused to connect
+	Code   int // a close code from 3500 to 3999, or the code of the error that the connect command got
 	Reason string
 }
 
@@ -96,7 +96,7 @@ func (e *CloseError) Error() string {
 	return fmt.Sprintf("the server has ended the connection: %d %s", e.Code, e.Reason)
 }
 
-// Is tells whether the target is what the close means.
+// Is reports whether target is the error that corresponds to the close code.
 func (e *CloseError) Is(target error) bool {
 	code := wire.Code(e.Code)
 	switch e.Code {
@@ -107,7 +107,7 @@ func (e *CloseError) Is(target error) bool {
 	return ok && other.Code == code
 }
 
-// newCloseError reads why the SDK does not come back; 1 and 2 are its own words.
+// newCloseError converts the SDK's reason for not reconnecting. 1 and 2 are codes of the SDK itself.
 func newCloseError(e centrifuge.DisconnectedEvent) *CloseError {
 	switch e.Code {
 	case 1:

@@ -6,88 +6,91 @@ import (
 	"hongbao/web/wire"
 )
 
-// Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing,
-// Presence, Read, Progress, Wallet, GrabResult, MemberCount, or OtherEvent.
+// Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
+// Progress, Wallet, GrabResult, MemberCount, or OtherEvent.
 type Event interface {
 	event()
 }
 
-// Connected says that the client is connected, with all it has missed on its way.
+// Connected says that the client is connected. Entries that it missed follow as events.
 type Connected struct {
 	Account Account
 	Rooms   []MyRoom
-	Again   bool // not for the first time
+	Again   bool // the client was connected before
 }
 
-// Offline says that the client has lost its connection. It comes back by itself; calls wait meanwhile.
+// Offline says that the client has lost its connection. It reconnects automatically; calls wait until then.
 type Offline struct {
 	Code   int
 	Reason string
 }
 
-// Entered says that one is in a room now; its entries follow. Rooms that one is in from the start come with Connected.
+// Entered says that the user has entered a room; the room's entries follow. Rooms in which the user already is at the
+// first connection are part of Connected instead.
 type Entered struct {
 	Room Room
 }
 
-// Left says that one is out of a room.
+// Left says that the user has left a room or was removed from it.
 type Left struct {
 	Room   string
-	Reason string // left, kicked, banned, deleted; "" when nobody said
+	Reason string // left, kicked, banned or deleted; "" if unknown
 }
 
-// Skipped names entries that do not come: those after one seq up to another. They are more than
-// Options.MaxMissed, or one was put out of the room before they could be read. After is 0 when the server
-// has numbered the room anew, from a backup: what came before may be another thing now.
+// Skipped names entries of a room that are not returned: After < seq <= Through. There were more than
+// Options.MaxMissed, or the user was removed before they could be read. After is 0 when the server has renumbered the
+// room, from a backup: earlier seqs may then name other entries.
 type Skipped struct {
 	Room           string
 	After, Through int64
 }
 
-// Typing says that somebody is typing.
+// Typing says that a user is typing.
 type Typing struct {
 	Room, User string
 }
 
-// Presence says that a member of a small room has come online, or gone.
+// Presence says that a member of a small room has come online or gone offline.
 type Presence struct {
 	Room, User string
 	Online     bool
 }
 
-// Read says how far somebody has read: oneself on another device, or others in small rooms.
+// Read says up to which seq a user has read. It is sent for the user's own other devices, and in small rooms for all
+// members.
 type Read struct {
 	Room, User string
 	Seq        int64
 }
 
-// Progress says how far a packet is.
+// Progress says how many shares of a packet have been claimed.
 type Progress struct {
 	Packet, Room   string
 	Claimed, Count int
-	Latest         []string // user ids, the newest last
+	Latest         []string // ids of the latest claimants, the newest last
 }
 
-// Wallet says what has happened to one's money.
+// Wallet says how the user's balance has changed. Account is the latest known one, which may be newer than the change.
 type Wallet struct {
 	Account Account
-	Change  int64  // signed
-	Kind    string // credit, debit, send, claim, refund
+	Change  int64  // added to the balance; negative for a debit
+	Kind    string // credit, debit, send, claim or refund
 	Packet  string
 }
 
-// GrabResult is the late answer to a grab, of any of one's devices. Grab waits for it by itself.
+// GrabResult is the final result of a grab that was answered "pending", on any of the user's devices. The method Grab
+// waits for it by itself.
 type GrabResult struct {
 	Grab
 }
 
-// MemberCount says how many a room has now.
+// MemberCount says how many members a room has now.
 type MemberCount struct {
 	Room  string
 	Count int
 }
 
-// OtherEvent is one that this package does not know.
+// OtherEvent is an event that this package does not know.
 type OtherEvent struct {
 	Raw json.RawMessage
 }
@@ -107,7 +110,7 @@ func (GrabResult) event()  {}
 func (MemberCount) event() {}
 func (OtherEvent) event()  {}
 
-// eventOf is what a message tells.
+// eventOf converts a message of package wire into an event. raw is kept for an unknown message.
 func eventOf(m wire.Message, raw []byte) Event {
 	switch {
 	case m.Typing != nil:
@@ -120,7 +123,7 @@ func eventOf(m wire.Message, raw []byte) Event {
 		return Progress(*m.PacketProgress)
 	case m.Wallet != nil:
 		w := m.Wallet
-		return Wallet{Account: Account{Balance: w.Balance, NextCommitment: w.NextCommitment}, Change: w.Change, Kind: w.Kind, Packet: w.Packet}
+		return Wallet{Account: Account{Balance: w.Balance, NextCommitment: w.NextCommitment, Version: w.AccountVersion}, Change: w.Change, Kind: w.Kind, Packet: w.Packet}
 	case m.GrabResult != nil:
 		return GrabResult{grabOf(*m.GrabResult)}
 	case m.Members != nil:

@@ -10,24 +10,25 @@ import (
 	"hongbao/web/client"
 )
 
-// serverURL is where a server for these examples listens.
+// serverURL returns the address of the test server, for these examples.
 func serverURL() string { return url(shared.addr) }
 
-// tokenOf is what a host does for its user: it gives him money, and a JWT with his name.
+// tokenOf does what the backend of an application does: it credits money to the user and returns a JWT with the user's
+// name.
 func tokenOf(name string, money int64) string {
 	id := fmt.Sprintf("%s.%d", name, rand.Int64())
 	shared.credit(id, money)
 	return named(id, name, time.Hour)
 }
 
-// check ends an example that goes wrong.
+// check ends an example if err is not nil.
 func check(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// Two people talk. What one says, all in the room hear as an Entry, he himself too.
+// Two users talk. Every member of the room receives each message as an Entry, including the sender.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -55,7 +56,7 @@ func Example() {
 		case client.Entry:
 			text := e.Body.(client.Text)
 			fmt.Println(e.Seq, e.From.Name+":", text.Text)
-			return // leaving the loop loses nothing: the next one goes on
+			return // leaving the loop loses no event: the next loop continues here
 		}
 	}
 	// Output:
@@ -64,7 +65,7 @@ func Example() {
 	// 1 Ann: hello, Bob
 }
 
-// A red packet is sent, grabbed to its last share, and proved fair.
+// A user sends a red packet, others grab it to the last share, and its shares are verified.
 func Example_packet() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -103,7 +104,7 @@ func Example_packet() {
 	// [888] <nil>
 }
 
-// Refusals are values. A room that one may not see is one that is not there.
+// Errors can be compared by value. A room that the user may not see is reported as not found.
 func ExampleError() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -124,29 +125,29 @@ func ExampleError() {
 	// 107 kind
 }
 
-// GetToken is asked when there is no token, and whenever the one there is runs out. Calls wait meanwhile.
+// GetToken is called when there is no token, and whenever the token has expired. Calls wait for it.
 func ExampleOptions() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	c, err := client.New(serverURL(), client.Options{
 		GetToken: func(context.Context) (string, error) {
-			fmt.Println("asked") // ask your own server here; ErrUnauthorized ends the client
+			fmt.Println("token requested") // call your own server here; ErrUnauthorized ends the client
 			return tokenOf("Erin", 500), nil
 		},
 		Name:      "example",
-		MaxMissed: 1000, // of a room, after a long time offline; others are named by Skipped
+		MaxMissed: 1000, // per room, after a long time offline; a Skipped event names the others
 	})
 	check(err)
 	defer c.Close()
 	account, err := c.Ready(ctx)
 	fmt.Println(c.Me().Name, account.Balance, account.Currency.Code, err)
 	// Output:
-	// asked
+	// token requested
 	// Erin 500 CNY <nil>
 }
 
-// A command sent with a key of one's own is done once, whoever repeats it, for ever: also after a crash of
-// one's own program, if it has kept the key.
+// A command with a key is executed once, however often it is repeated. If your program stores the key, that holds even
+// after a crash.
 func ExampleClient_Send() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -164,7 +165,7 @@ func ExampleClient_Send() {
 	// 1 true <nil>
 }
 
-// History reads a room page by page, as it reads now.
+// History reads a room page by page, with the current texts.
 func ExampleClient_History() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -1,25 +1,26 @@
 package client
 
-// maxLoose is how many events that belong to no room wait for a slow reader: the newest.
+// maxLoose is how many events that belong to no room are queued for a slow reader. Older ones are dropped.
 const maxLoose = 1024
 
-// feed is what has happened and was not taken yet. Rooms take turns, one entry each; each is in its own order.
+// feed queues the events that the program has not taken. Rooms take turns with one entry each. The entries of each room
+// stay in order.
 type feed struct {
-	queue     int   // entries that a stay keeps
+	queue     int   // largest number of entries that a stay queues
 	maxMissed int64 // 0: no limit
 
-	stays map[string]*stay // the newest of each room
-	turns []*stay          // whose turn it is; nil: that of the first loose event
-	loose []Event          // as many as there are nils in turns
-	holes []*stay          // those that wait for history, in this order
+	stays   map[string]*stay // by room: the user's newest stay in it
+	turns   []*stay          // the stays in the order of their turns; a nil is the turn of the first loose event
+	loose   []Event          // events that belong to no room; turns has one nil for each
+	missing []*stay          // stays that wait for entries from history, in this order
 }
 
 func newFeed(queue int, maxMissed int64) feed {
 	return feed{queue: queue, maxMissed: maxMissed, stays: map[string]*stay{}}
 }
 
-// tell adds an event that belongs to no room. The oldest makes way.
-func (f *feed) tell(e Event) {
+// addLoose adds an event that belongs to no room. If there are more than maxLoose, the oldest is dropped.
+func (f *feed) addLoose(e Event) {
 	if len(f.loose) == maxLoose {
 		f.loose = f.loose[1:]
 	} else {
@@ -28,30 +29,31 @@ func (f *feed) tell(e Event) {
 	f.loose = append(f.loose, e)
 }
 
-// enter begins a stay where the room is now, unless one is in it already. tell: it is an event.
-func (f *feed) enter(r Room, tell bool) {
+// enter begins a stay that starts after the room's last entry. It does nothing if the user already has a stay there. If
+// announce is true, Entered is queued.
+func (f *feed) enter(r Room, announce bool) {
 	before := f.stays[r.ID]
 	if before != nil && before.left == nil {
-		before.reason = "" // he has come back before he was out
+		before.reason = "" // the user came back before the old stay ended
 		return
 	}
-	if before != nil && before.place == behind { // nobody has heard of that stay: this one goes on with it
+	if before != nil && before.state == stayBehind { // no entry of the old stay was returned: it continues
 		before.left = nil
 		return
 	}
 	s := &stay{room: r.ID, given: r.LastSeq, known: r.LastSeq}
-	if tell {
-		s.told = []Event{Entered{Room: r}}
+	if announce {
+		s.notices = []Event{Entered{Room: r}}
 	}
 	f.stays[r.ID] = s
 	if before != nil {
-		before.then, s.place = s, behind
+		before.then, s.state = s, stayBehind
 		return
 	}
 	f.enqueue(s)
 }
 
-// reach says from where on a room is live.
+// reach says that entries of the room are pushed from this position on.
 func (f *feed) reach(room, epoch string, position int64, recovered bool) {
 	if s := f.staying(room); s != nil {
 		s.reach(epoch, position, recovered)
@@ -59,7 +61,7 @@ func (f *feed) reach(room, epoch string, position int64, recovered bool) {
 	}
 }
 
-// push adds an entry to its room.
+// push adds a pushed entry to its room's stay.
 func (f *feed) push(e Entry) {
 	if s := f.staying(e.Room); s != nil {
 		s.push(e, f.queue)
@@ -67,14 +69,14 @@ func (f *feed) push(e Entry) {
 	}
 }
 
-// willLeave notes why the stay is about to end.
+// willLeave stores why the user's stay in the room is about to end.
 func (f *feed) willLeave(room, reason string) {
 	if s := f.staying(room); s != nil {
 		s.reason = reason
 	}
 }
 
-// leave ends a stay. What is there is given first.
+// leave ends a stay. Its queued entries are still returned, before Left.
 func (f *feed) leave(room string) {
 	if s := f.staying(room); s != nil {
 		s.left = &Left{Room: room, Reason: s.reason}
@@ -82,7 +84,7 @@ func (f *feed) leave(room string) {
 	}
 }
 
-// staying is the stay in a room that one is in.
+// staying returns the stay in a room that the user is in, or nil if there is none.
 func (f *feed) staying(room string) *stay {
 	if s := f.stays[room]; s != nil && s.left == nil {
 		return s
@@ -91,13 +93,13 @@ func (f *feed) staying(room string) *stay {
 }
 
 func (f *feed) enqueue(s *stay) {
-	if s.place == idle {
-		s.place = queued
+	if s.state == stayIdle {
+		s.state = stayQueued
 		f.turns = append(f.turns, s)
 	}
 }
 
-// take gives the next event; nil: there is none now.
+// take returns the next event, or nil if there is none at the moment.
 func (f *feed) take() Event {
 	for len(f.turns) > 0 {
 		s := f.turns[0]
@@ -107,11 +109,11 @@ func (f *feed) take() Event {
 			f.loose = f.loose[1:]
 			return e
 		}
-		s.place = idle
-		switch e, hole := s.next(f.maxMissed); {
-		case hole != nil:
-			s.place = reading
-			f.holes = append(f.holes, s)
+		s.state = stayIdle
+		switch e, missing := s.next(f.maxMissed); {
+		case missing != nil:
+			s.state = stayFetching
+			f.missing = append(f.missing, s)
 		case e != nil:
 			f.goOn(s, e)
 			return e
@@ -120,7 +122,7 @@ func (f *feed) take() Event {
 	return nil
 }
 
-// goOn gives a stay its next turn, or its end.
+// goOn queues a stay for its next turn, or removes it if it has ended. given is the event just returned.
 func (f *feed) goOn(s *stay, given Event) {
 	if _, over := given.(Left); !over {
 		f.enqueue(s)
@@ -130,24 +132,25 @@ func (f *feed) goOn(s *stay, given Event) {
 		delete(f.stays, s.room)
 	}
 	if s.then != nil {
-		s.then.place = idle
+		s.then.state = stayIdle
 		f.enqueue(s.then)
 	}
 }
 
-// nextHole takes the first that waits for history. It must be given to filled.
-func (f *feed) nextHole() (*stay, hole) {
-	if len(f.holes) == 0 {
-		return nil, hole{}
+// nextMissing returns the first stay that waits for history, and the span that it misses. The caller must then call
+// historyRead with both.
+func (f *feed) nextMissing() (*stay, span) {
+	if len(f.missing) == 0 {
+		return nil, span{}
 	}
-	s := f.holes[0]
-	f.holes = f.holes[1:]
+	s := f.missing[0]
+	f.missing = f.missing[1:]
 	return s, s.missing()
 }
 
-// filled says what history had of a hole.
-func (f *feed) filled(s *stay, asked hole, entries []Entry) {
-	s.fill(asked, entries)
-	s.place = idle
+// historyRead adds the entries that were read from history for a span. Those that history does not have become Skipped.
+func (f *feed) historyRead(s *stay, requested span, entries []Entry) {
+	s.fill(requested, entries)
+	s.state = stayIdle
 	f.enqueue(s)
 }

@@ -8,20 +8,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The feed gives every entry of a stay once and in order, or names it as skipped, whatever is pushed, lost,
-// told twice or read from history in between, and however slowly it is taken.
+// TestFeedModel has a random sequence of pushes, losses, repetitions, history reads and takes. The feed must return
+// every entry of a stay once and in order, or name it as skipped.
 func TestFeedModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		maxMissed := rapid.SampledFrom([]int64{0, 0, 5}).Draw(t, "max missed")
 		m := &model{t: t, feed: newFeed(rapid.IntRange(1, 5).Draw(t, "queue"), maxMissed), last: 10, maxMissed: maxMissed}
 		t.Repeat(map[string]func(*rapid.T){
-			"say":     func(*rapid.T) { m.last++; m.push(m.last) },
+			"push":    func(*rapid.T) { m.last++; m.push(m.last) },
 			"lose":    func(*rapid.T) { m.last++ },
 			"repeat":  func(t *rapid.T) { m.push(rapid.Int64Range(1, m.last).Draw(t, "seq")) },
 			"enter":   func(*rapid.T) { m.enter() },
 			"leave":   func(*rapid.T) { m.leave() },
 			"reach":   func(*rapid.T) { m.feed.reach("r", "e", m.last, false) },
-			"tell":    func(*rapid.T) { m.feed.tell(Typing{}) },
+			"loose":   func(*rapid.T) { m.feed.addLoose(Typing{}) },
 			"history": func(t *rapid.T) { m.history(rapid.IntRange(1, 3).Draw(t, "page")) },
 			"take":    func(*rapid.T) { m.take() },
 			"":        func(*rapid.T) { m.check() },
@@ -36,22 +36,22 @@ func TestFeedModel(t *testing.T) {
 			m.history(100)
 		}
 		if m.inside || len(m.feed.stays) > 0 {
-			t.Fatalf("all is over, and not all was told; %+v", m.feed)
+			t.Fatalf("the stay has ended, but not all was returned; %+v", m.feed)
 		}
 	})
 }
 
-// model is one room of a server, and somebody who hears of it.
+// model is one room of a server and one client, as the test tracks them.
 type model struct {
 	t         *rapid.T
 	feed      feed
 	last      int64
 	maxMissed int64
 
-	in      bool  // is in the room
-	inside  bool  // was told so
-	refused bool  // asked for history when out of it
-	heard   int64 // the last entry
+	in      bool  // the user is in the room
+	inside  bool  // the client has been told that the user is in the room
+	refused bool  // a read of history was refused, because the user was out
+	taken   int64 // seq of the last entry that the program took
 }
 
 func (m *model) push(seq int64) { m.feed.push(Entry{Room: "r", Seq: seq}) }
@@ -73,28 +73,28 @@ func (m *model) take() {
 		if m.inside {
 			m.t.Fatalf("entered twice")
 		}
-		m.inside, m.refused, m.heard = true, false, e.Room.LastSeq
+		m.inside, m.refused, m.taken = true, false, e.Room.LastSeq
 	case Left:
 		if !m.inside {
 			m.t.Fatalf("left without having been there")
 		}
 		m.inside = false
 	case Entry:
-		if !m.inside || e.Seq != m.heard+1 {
-			m.t.Fatalf("heard %d after %d, inside: %v", e.Seq, m.heard, m.inside)
+		if !m.inside || e.Seq != m.taken+1 {
+			m.t.Fatalf("got %d after %d, inside: %v", e.Seq, m.taken, m.inside)
 		}
-		m.heard = e.Seq
+		m.taken = e.Seq
 	case Skipped:
-		if !m.inside || e.After != m.heard || e.Through <= e.After || m.maxMissed == 0 && !m.refused {
-			m.t.Fatalf("skipped %+v after %d, inside: %v", e, m.heard, m.inside)
+		if !m.inside || e.After != m.taken || e.Through <= e.After || m.maxMissed == 0 && !m.refused {
+			m.t.Fatalf("skipped %+v after %d, inside: %v", e, m.taken, m.inside)
 		}
-		m.heard = e.Through
+		m.taken = e.Through
 	}
 }
 
-// history answers one question; there is none for who is out.
+// history answers one read of history. If the user is not in the room, the answer is empty.
 func (m *model) history(page int) {
-	s, missing := m.feed.nextHole()
+	s, missing := m.feed.nextMissing()
 	if s == nil {
 		return
 	}
@@ -103,19 +103,19 @@ func (m *model) history(page int) {
 	for seq := missing.after + 1; m.in && seq <= m.last && len(entries) < page; seq++ {
 		entries = append(entries, Entry{Room: "r", Seq: seq})
 	}
-	m.feed.filled(s, missing, entries)
+	m.feed.historyRead(s, missing, entries)
 }
 
-func (m *model) busy() bool { return len(m.feed.turns)+len(m.feed.holes) > 0 }
+func (m *model) busy() bool { return len(m.feed.turns)+len(m.feed.missing) > 0 }
 
-// check looks at what must always hold inside.
+// check verifies the invariants of the feed.
 func (m *model) check() {
 	loose := 0
 	for _, s := range m.feed.turns {
 		if s == nil {
 			loose++
-		} else if s.place != queued || s.then != nil && s.then.then != nil {
-			m.t.Fatalf("has a turn at %d, or too many stays behind it", s.place)
+		} else if s.state != stayQueued || s.then != nil && s.then.then != nil {
+			m.t.Fatalf("has a turn at %d, or too many stays behind it", s.state)
 		}
 	}
 	stays := 0
@@ -130,11 +130,11 @@ func (m *model) check() {
 	}
 }
 
-// The newest loose events are kept, in order.
+// TestLooseEventsAreBounded adds more events without a room than the feed keeps. The newest must be kept, in order.
 func TestLooseEventsAreBounded(t *testing.T) {
 	f := newFeed(1, 0)
 	for i := range maxLoose + 10 {
-		f.tell(MemberCount{Count: i})
+		f.addLoose(MemberCount{Count: i})
 	}
 	for i := range maxLoose {
 		if e := f.take(); e != (MemberCount{Count: i + 10}) {
@@ -146,7 +146,7 @@ func TestLooseEventsAreBounded(t *testing.T) {
 	}
 }
 
-// Rooms take turns: one that has much to say does not keep another waiting.
+// TestRoomsTakeTurns fills one room with entries. The entries of another room must not be delayed.
 func TestRoomsTakeTurns(t *testing.T) {
 	f := newFeed(10, 0)
 	for _, room := range []string{"a", "b"} {
@@ -164,8 +164,9 @@ func TestRoomsTakeTurns(t *testing.T) {
 	}
 }
 
-// Who was about to be put out, and came back before he was, was not put out for that reason later.
-func TestReasonsDoNotStay(t *testing.T) {
+// TestLeaveReasonIsReset has a user come back before the old stay has ended. When the user leaves later, the old reason
+// must not be reported.
+func TestLeaveReasonIsReset(t *testing.T) {
 	f := newFeed(10, 0)
 	f.enter(Room{ID: "r"}, false)
 	f.willLeave("r", "kicked")

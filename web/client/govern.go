@@ -8,39 +8,39 @@ import (
 	"hongbao/web/wire"
 )
 
-// Invite puts users into a room: all of them, or none.
+// Invite adds users to a room. It adds all of them or, on an error, none.
 func (c *Client) Invite(ctx context.Context, room string, users ...string) error {
 	return c.Call(ctx, "invite", wire.InviteRequest{Room: room, Users: users}, new(wire.InviteReply))
 }
 
-// Kick puts a user out of a room.
+// Kick removes a user from a room.
 func (c *Client) Kick(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user}, new(wire.KickReply))
 }
 
-// Ban puts a user out of a room and keeps him out.
+// Ban removes a user from a room. The user cannot come back until Unban.
 func (c *Client) Ban(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user, Ban: true}, new(wire.KickReply))
 }
 
-// Unban lets a user in again. It does not put him in.
+// Unban allows a banned user to come back. It does not add the user to the room.
 func (c *Client) Unban(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "unban", wire.UnbanRequest{Room: room, User: user}, new(wire.UnbanReply))
 }
 
-// SetRole makes a member owner, admin or member. There is one owner: he who makes another one is an admin from
-// then on, so when the first answer is lost, the second is ErrForbidden with Repeated set.
+// SetRole makes a member owner, admin or member. A room has one owner: naming a new owner makes the old one an admin.
+// If the answer to that is lost, the repeated call therefore returns ErrForbidden with Repeated set.
 func (c *Client) SetRole(ctx context.Context, room, user, role string) error {
 	return c.Call(ctx, "set_role", wire.SetRoleRequest{Room: room, User: user, Role: role}, new(wire.SetRoleReply))
 }
 
-// Mute keeps a user from writing for so long, in whole seconds; 0 lets him write again.
+// Mute forbids a user to send to the room for the duration, in whole seconds; 0 ends the mute.
 func (c *Client) Mute(ctx context.Context, room, user string, d time.Duration) error {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	return c.Call(ctx, "mute", wire.MuteRequest{Room: room, User: user, Seconds: seconds}, new(wire.MuteReply))
 }
 
-// RoomUpdate is what is to be otherwise about a room; nil stays. An empty announcement takes it away.
+// RoomUpdate holds the new values of a room; a nil field is unchanged. An empty announcement removes the old one.
 type RoomUpdate struct {
 	Name         *string
 	Announcement *string
@@ -53,12 +53,12 @@ func (c *Client) UpdateRoom(ctx context.Context, room string, u RoomUpdate) (Roo
 	return roomOf(reply.Room), err
 }
 
-// DeleteRoom ends a room for everybody, for ever.
+// DeleteRoom deletes a room permanently.
 func (c *Client) DeleteRoom(ctx context.Context, room string) error {
 	err := c.Call(ctx, "delete_room", wire.DeleteRoomRequest{Room: room}, new(wire.DeleteRoomReply))
 	var refused *Error
 	if errors.As(err, &refused) && refused.Repeated && refused.Code == wire.CodeNotFound {
-		return nil // the try that was not answered did it
+		return nil // an earlier try was not answered, and has deleted the room
 	}
 	return err
 }

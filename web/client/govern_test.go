@@ -51,7 +51,7 @@ func TestGovern(t *testing.T) {
 	}
 	good(bob.Mute(soon(t), r.ID, eveID, 0))
 	good(bob.Kick(soon(t), r.ID, eveID))
-	await(t, eve, func(e client.Entry) bool { // one's last entry says why
+	await(t, eve, func(e client.Entry) bool { // this entry records that the user was removed
 		b, ok := e.Body.(client.MemberChanged)
 		return ok && b.User == eveID && b.Change == "kicked"
 	})
@@ -104,15 +104,15 @@ func TestAmend(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var heard []client.Body
+	var got []client.Body
 	for range 5 {
-		heard = append(heard, await[client.Entry](t, bob, nil).Body)
+		got = append(got, await[client.Entry](t, bob, nil).Body)
 	}
-	if text := heard[1].(client.Text); string(text.Data) != `{"sticker":1}` || text.ReplyTo != first.Seq || !slices.Equal(text.Mentions, []string{bob.Me().ID}) {
+	if text := got[1].(client.Text); string(text.Data) != `{"sticker":1}` || text.ReplyTo != first.Seq || !slices.Equal(text.Mentions, []string{bob.Me().ID}) {
 		t.Errorf("%+v", text)
 	}
-	if heard[2] != (client.Edited{Target: first.Seq, Text: "hello"}) || heard[3] != (client.Reacted{Target: first.Seq, Emoji: "👍", On: true, Count: 1}) || heard[4] != (client.Recalled{Target: second.Seq}) {
-		t.Errorf("%+v", heard[2:])
+	if got[2] != (client.Edited{Target: first.Seq, Text: "hello"}) || got[3] != (client.Reacted{Target: first.Seq, Emoji: "👍", On: true, Count: 1}) || got[4] != (client.Recalled{Target: second.Seq}) {
+		t.Errorf("%+v", got[2:])
 	}
 	page := must[client.Page](t)(bob.Before(soon(t), id, second.Seq+1, 0))
 	if text := page.Entries[0].Body.(client.Text); text.Text != "hello" || text.EditedAt.IsZero() || text.Reactions["👍"] != 1 {
@@ -126,7 +126,7 @@ func TestAmend(t *testing.T) {
 	}
 }
 
-// Who is there, and what he is about to say.
+// TestPresence checks the events for members that come online or go offline, and for typing.
 func TestPresence(t *testing.T) {
 	ann, bob := open(t, shared.addr, unique(t, "ann")), open(t, shared.addr, unique(t, "bob"))
 	id := room(t, ann, bob)
@@ -140,7 +140,7 @@ func TestPresence(t *testing.T) {
 	if e := await[client.Typing](t, ann, nil); e != (client.Typing{Room: id, User: bob.Me().ID}) {
 		t.Errorf("%+v", e)
 	}
-	say(t, ann, id, 1, 1)
+	sendTexts(t, ann, id, 1, 1)
 	must[int64](t)(bob.MarkRead(soon(t), id, 1))
 	if e := await(t, ann, func(e client.Read) bool { return e.User == bob.Me().ID }); e.Seq != 1 || e.Room != id {
 		t.Errorf("%+v", e)

@@ -7,35 +7,37 @@ import (
 	"hongbao/web/wire"
 )
 
-// Outcomes of a grab.
+// The possible outcomes of a grab.
 const (
 	Won     = "won"
-	Already = "already" // won before, or by a try that was not answered: the same share, for ever
+	Already = "already" // the user has won a share before, perhaps by a try that was not answered; it is the same share
 	Empty   = "empty"
-	Expired = "expired" // or cancelled
+	Expired = "expired" // the packet has expired or was cancelled
 	pending = "pending"
 )
 
-// Grab is how a grab ended. Amount, Rank and At come with Won and Already, Balance with Won.
+// Grab is the result of a grab. Amount, Rank and At are set for Won and Already, and Balance only for Won.
 type Grab struct {
-	Packet  string
-	Outcome string
-	Amount  int64
-	Rank    int
-	At      time.Time
-	Balance *int64
-	Claimed int
-	Count   int
+	Packet         string
+	Outcome        string
+	Amount         int64
+	Rank           int
+	At             time.Time
+	Balance        *int64
+	AccountVersion int64 // of Balance; see Account
+	Claimed        int
+	Count          int
 }
 
 func grabOf(r wire.GrabReply) Grab {
 	return Grab{
-		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: timeOf(r.At), Balance: r.Balance,
+		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: timeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
 		Claimed: r.Claimed, Count: r.Count,
 	}
 }
 
-// Grab grabs a share of a packet; passphrase is "" where none is asked. It waits until the outcome is certain.
+// Grab grabs a share of a packet. passphrase is "" for a packet without one. It repeats the command until the outcome
+// is certain or ctx is done.
 func (c *Client) Grab(ctx context.Context, packet, passphrase string) (Grab, error) {
 	result := make(chan Grab, 1)
 	c.mu.Lock()
@@ -61,14 +63,12 @@ func (c *Client) Grab(ctx context.Context, packet, passphrase string) (Grab, err
 		if g.Outcome == "" {
 			continue
 		}
-		if g.Balance != nil {
-			c.note(func(a *Account) { a.Balance = *g.Balance })
-		}
 		return g, nil
 	}
 }
 
-// result waits for a late outcome; none: it is time to ask again.
+// result waits for the pushed outcome of a pending grab. If it returns a zero Grab, the caller must send the grab
+// again.
 func (c *Client) result(ctx context.Context, result <-chan Grab, wait time.Duration) (Grab, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

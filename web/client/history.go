@@ -7,26 +7,27 @@ import (
 	"hongbao/web/wire"
 )
 
-// pageLimit is the most that the server puts on a page.
+// pageLimit is the largest page that the server returns.
 const pageLimit = 100
 
-// Page is a part of a room, ascending. Packets come with their State, texts as they read now.
+// Page is some consecutive entries of a room, in ascending order. Packets have their State, and texts are the current
+// ones.
 type Page struct {
 	Entries []Entry
-	More    bool // there is more in the direction that was asked
+	More    bool // there are more entries in the direction of reading
 }
 
-// Newest reads the end of a room. limit is at most 100; 0: 50.
+// Newest reads the last entries of a room. limit is at most 100; 0 means 50.
 func (c *Client) Newest(ctx context.Context, room string, limit int) (Page, error) {
 	return c.page(ctx, wire.HistoryRequest{Room: room, Limit: limit})
 }
 
-// Before reads what came right before a seq.
+// Before reads the entries directly before a seq.
 func (c *Client) Before(ctx context.Context, room string, seq int64, limit int) (Page, error) {
 	return c.page(ctx, wire.HistoryRequest{Room: room, Before: &seq, Limit: limit})
 }
 
-// After reads what came right after a seq; 0 is the beginning.
+// After reads the entries directly after a seq; 0 is the beginning of the room.
 func (c *Client) After(ctx context.Context, room string, seq int64, limit int) (Page, error) {
 	return c.page(ctx, wire.HistoryRequest{Room: room, After: &seq, Limit: limit})
 }
@@ -43,7 +44,7 @@ func (c *Client) page(ctx context.Context, r wire.HistoryRequest) (Page, error) 
 	}, nil
 }
 
-// History goes through a room from after a seq to its end.
+// History iterates over the entries of a room after a seq, to the end of the room.
 func (c *Client) History(ctx context.Context, room string, after int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for more := true; more; {

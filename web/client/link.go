@@ -12,22 +12,22 @@ import (
 	"hongbao/web/wire"
 )
 
-// Times of the SDK. Its own are too short for a server under load.
+// Timeouts for the underlying SDK. Its default timeouts are too short for a server under load.
 const (
 	answerWithin    = 10 * time.Second
 	handshakeWithin = 10 * time.Second
 	writeWithin     = 5 * time.Second
-	tokenWithin     = 6 * time.Second // the server waits 8 s for the connect command
+	tokenWithin     = 6 * time.Second // the server waits 8 s for the connect command, which needs the token
 )
 
-// link is one SDK client. It lives as long as ours but for one case: see dial.
+// link is one client of the underlying SDK. A Client has one link, which dial replaces in one case.
 type link struct {
 	sdk       *centrifuge.Client
-	connected bool // at least once
+	connected bool // has been connected at least once
 }
 
-// dial begins to connect with a new SDK client in place of an old one. The old one never forgets a channel
-// that was lost while it was offline, and would hide that one is in that room again. With c.mu held.
+// dial replaces the SDK client by a new one and connects it. The old one never forgets a channel that it lost while it
+// was offline, and would hide that the user is in that room again. The caller holds c.mu.
 func (c *Client) dial(old *link) {
 	create := centrifuge.NewJsonClient
 	if c.o.Protobuf {
@@ -41,7 +41,7 @@ func (c *Client) dial(old *link) {
 		config.GetToken = c.newToken
 	}
 	l := &link{sdk: create(c.url, config)}
-	// OnError is never set: the SDK calls it with a lock held which it then asks for again.
+	// OnError must stay unset: the SDK calls it while it holds a lock, and then takes the same lock again.
 	l.sdk.OnConnected(func(e centrifuge.ConnectedEvent) { c.onConnected(l, e) })
 	l.sdk.OnConnecting(func(e centrifuge.ConnectingEvent) { c.onConnecting(l, e) })
 	l.sdk.OnDisconnected(func(e centrifuge.DisconnectedEvent) { c.onDisconnected(l, e) })
@@ -50,15 +50,15 @@ func (c *Client) dial(old *link) {
 	l.sdk.OnPublication(func(e centrifuge.ServerPublicationEvent) { c.onPublication(l, e) })
 	l.sdk.OnMessage(func(e centrifuge.MessageEvent) { c.onMessage(l, e) })
 	c.link = l
-	_ = c.startLocked(func() { // not when the client has ended
+	_ = c.startLocked(func() { // it fails if the client has ended
 		if old != nil {
 			old.sdk.Close()
 		}
-		_ = l.sdk.Connect() // it says what the first try came to, and goes on trying
+		_ = l.sdk.Connect() // it returns the error of the first try, and keeps trying
 	})
 }
 
-// newToken asks the host for a token. The SDK lets a socket wait meanwhile.
+// newToken asks the program for a token (Options.GetToken). The SDK waits for it before it connects.
 func (c *Client) newToken(centrifuge.ConnectionTokenEvent) (string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, tokenWithin)
 	defer cancel()
@@ -76,7 +76,8 @@ func (c *Client) newToken(centrifuge.ConnectionTokenEvent) (string, error) {
 	return token, nil
 }
 
-// connect dials a socket that does not outlive the client: the SDK forgets some of those that it gives up.
+// connect opens a network connection that is closed with the client, because the SDK does not close some connections
+// that it gives up.
 func (c *Client) connect(ctx context.Context, network, addr string) (net.Conn, error) {
 	dial := c.o.Dial
 	if dial == nil {
@@ -84,46 +85,47 @@ func (c *Client) connect(ctx context.Context, network, addr string) (net.Conn, e
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.lines, cancel)()
+	defer context.AfterFunc(c.sockets, cancel)()
 	conn, err := dial(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	return &line{Conn: conn, stop: context.AfterFunc(c.lines, func() { _ = conn.Close() })}, nil
+	return &boundConn{Conn: conn, stop: context.AfterFunc(c.sockets, func() { _ = conn.Close() })}, nil
 }
 
-// line is a connection that ends with the client.
-type line struct {
+// boundConn is a network connection that is closed with the client.
+type boundConn struct {
 	net.Conn
 
 	stop func() bool
 }
 
-func (l *line) Close() error {
+func (l *boundConn) Close() error {
 	l.stop()
 	return l.Conn.Close()
 }
 
-// heeds tells whether what the link says counts. With c.mu held.
-func (c *Client) heeds(l *link) bool { return c.link == l && c.err == nil }
+// isCurrent reports whether events of the link count: it is the client's present link and the client runs. The caller
+// holds c.mu.
+func (c *Client) isCurrent(l *link) bool { return c.link == l && c.err == nil }
 
 func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) || c.gone == nil {
+	if !c.isCurrent(l) || c.gone == nil {
 		return
 	}
 	close(c.gone)
 	c.gone = nil
 	c.o.Log.Info("offline", "code", e.Code, "reason", e.Reason)
-	c.feed.tell(Offline{Code: int(e.Code), Reason: e.Reason})
+	c.feed.addLoose(Offline{Code: int(e.Code), Reason: e.Reason})
 	c.wakeLocked()
 }
 
 func (c *Client) onDisconnected(l *link, e centrifuge.DisconnectedEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) {
+	if !c.isCurrent(l) {
 		return
 	}
 	c.o.Log.Warn("ended by the server", "code", e.Code, "reason", e.Reason)
@@ -133,19 +135,19 @@ func (c *Client) onDisconnected(l *link, e centrifuge.DisconnectedEvent) {
 func (c *Client) onMessage(l *link, e centrifuge.MessageEvent) {
 	var m wire.Message
 	if err := json.Unmarshal(e.Data, &m); err != nil {
-		m = wire.Message{} // given as it came
+		m = wire.Message{} // becomes an OtherEvent with the unchanged data
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) {
+	if !c.isCurrent(l) {
 		return
 	}
-	if m.Left != nil { // the end of its subscription follows
+	if m.Left != nil { // the unsubscribe push of the room follows
 		c.feed.willLeave(m.Left.Room, m.Left.Reason)
 		return
 	}
 	event := eventOf(m, e.Data)
-	c.noteLocked(&event)
-	c.feed.tell(event)
+	c.applyLocked(&event)
+	c.feed.addLoose(event)
 	c.wakeLocked()
 }

@@ -9,17 +9,17 @@ import (
 	"hongbao/web/wire"
 )
 
-// Message is a text on its way. Text or Data is needed.
+// Message is a text to be sent. Text or Data must be set.
 type Message struct {
 	Room     string
-	Key      string // names this message for ever; "": one is drawn
+	Key      string // identifies this message permanently; "": a random key is used
 	Text     string
-	Data     json.RawMessage // an object that the host gives a meaning
-	ReplyTo  int64           // a seq of the room; 0: none
+	Data     json.RawMessage // a JSON object that the application defines
+	ReplyTo  int64           // the seq of another entry of the room; 0: none
 	Mentions []string        // user ids
 }
 
-// Sent says which entry a message has become. Dup: it was there already.
+// Sent identifies the entry of a message. Dup means that the message had been sent before, with the same key.
 type Sent struct {
 	Seq int64
 	ID  string
@@ -27,7 +27,7 @@ type Sent struct {
 	Dup bool
 }
 
-// Send says something in a room, once.
+// Send sends a message to a room. However often it is repeated, the message is sent once.
 func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	var reply wire.SendReply
 	err := c.Call(ctx, "send", wire.SendRequest{
@@ -39,29 +39,31 @@ func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	return Sent{Seq: reply.Seq, ID: reply.ID, At: timeOf(reply.At), Dup: reply.Dup}, nil
 }
 
-// Edit changes one's own text, within two minutes.
+// Edit replaces the user's own text, within two minutes of sending.
 func (c *Client) Edit(ctx context.Context, room string, seq int64, text string) error {
 	return c.Call(ctx, "edit", wire.EditRequest{Room: room, Seq: seq, Text: text}, new(wire.SeqReply))
 }
 
-// Recall takes a text away: one's own within two minutes, as owner or admin any.
+// Recall removes a text: the user's own within two minutes of sending, or any text if the user is owner or admin.
 func (c *Client) Recall(ctx context.Context, room string, seq int64) error {
 	return c.Call(ctx, "recall", wire.RecallRequest{Room: room, Seq: seq}, new(wire.SeqReply))
 }
 
-// React puts an emoji on a text, or takes one's own away.
+// React adds the user's emoji to a text (on) or removes it.
 func (c *Client) React(ctx context.Context, room string, seq int64, emoji string, on bool) error {
 	return c.Call(ctx, "react", wire.ReactRequest{Room: room, Seq: seq, Emoji: emoji, On: on}, new(wire.ReactReply))
 }
 
-// MarkRead says how far one has read, and tells how much is left. It never goes back.
+// MarkRead stores up to which seq the user has read, and returns how many entries are unread. A lower seq than before
+// changes nothing.
 func (c *Client) MarkRead(ctx context.Context, room string, seq int64) (unread int64, err error) {
 	var reply wire.ReadReply
 	err = c.Call(ctx, "read", wire.ReadRequest{Room: room, Seq: seq}, &reply)
 	return reply.Unread, err
 }
 
-// SayTyping tells a room that one is typing. There is no answer: while offline it tells nobody, and is not repeated.
+// SayTyping tells the members of a room that the user is typing. It has no answer. While the client is offline, nothing
+// is sent, now or later.
 func (c *Client) SayTyping(ctx context.Context, room string) error {
 	type typing struct {
 		Typing wire.TypingRoom `json:"typing"`
@@ -76,6 +78,6 @@ func (c *Client) SayTyping(ctx context.Context, room string) error {
 	if !up {
 		return end
 	}
-	_ = sdk.Send(ctx, data) // it was offline after all
+	_ = sdk.Send(ctx, data) // an error means that the client is offline
 	return ctx.Err()
 }

@@ -6,9 +6,9 @@ import (
 	"iter"
 )
 
-// Events gives what happens, from the client's beginning, one loop at a time. It ends with an error when the
-// client has ended or the context is done. Leaving the loop loses nothing: the next one goes on. Any call
-// may be made in the loop.
+// Events iterates over all events since New. Only one loop may run at a time. It ends with an error when the client has
+// ended or ctx is done. Leaving the loop loses no event: the next loop continues. Any method of the client may be
+// called inside the loop.
 func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
@@ -20,7 +20,7 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// Next waits for the next event: one step of Events.
+// Next waits for the next event. It is one step of Events.
 func (c *Client) Next(ctx context.Context) (Event, error) {
 	for {
 		e, changed, err := c.take()
@@ -35,8 +35,8 @@ func (c *Client) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// take gives the next event if there is one; else a channel that says when to look again. What had come before
-// the server ended the client is given first.
+// take returns the next event, or a channel that is closed when there may be one. Events from before the end of the
+// client are still returned.
 func (c *Client) take() (Event, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,17 +47,18 @@ func (c *Client) take() (Event, <-chan struct{}, error) {
 	if e == nil && c.err != nil {
 		return nil, nil, c.err
 	}
-	if len(c.feed.holes) > 0 && !c.reading {
+	if len(c.feed.missing) > 0 && !c.reading {
 		c.reading = c.startLocked(c.readHistory) == nil
 	}
 	return e, c.changed, nil
 }
 
-// readHistory fills holes, a page each, until none waits. Meanwhile other events are given.
+// readHistory reads missing entries, one page for each stay in turn, until no stay misses any. Other events are
+// returned meanwhile.
 func (c *Client) readHistory() {
 	for {
 		c.mu.Lock()
-		s, missing := c.feed.nextHole()
+		s, missing := c.feed.nextMissing()
 		if s == nil {
 			c.reading = false
 			c.mu.Unlock()
@@ -69,11 +70,11 @@ func (c *Client) readHistory() {
 		if c.ctx.Err() != nil {
 			return
 		}
-		if err != nil { // nothing is got by waiting: not a member any more
+		if err != nil { // not retried: for example, the user is not a member any more
 			c.o.Log.Warn("history", "room", s.room, "error", err)
 		}
 		c.mu.Lock()
-		c.feed.filled(s, missing, page.Entries)
+		c.feed.historyRead(s, missing, page.Entries)
 		c.wakeLocked()
 		c.mu.Unlock()
 	}

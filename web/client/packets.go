@@ -9,22 +9,22 @@ import (
 	"hongbao/web/wire"
 )
 
-// NewPacket is a red packet on its way. Amounts are in minor units.
+// NewPacket is a red packet to be sent. Amounts are in minor currency units.
 type NewPacket struct {
 	Room       string
-	Key        string // names this packet for ever; "": one is drawn, and Commitment with it
-	Mode       string // lucky, equal; "": lucky
-	Spread     string // calm, classic, wild; "": classic
+	Key        string // identifies this packet permanently; "": a random key and the known commitment are used
+	Mode       string // lucky or equal; "": lucky
+	Spread     string // calm, classic or wild; "": classic
 	Total      int64
-	Count      int // 0: one for each in To
+	Count      int // 0: the number of users in To
 	Greeting   string
-	To         []string      // only they may grab; nil: everyone in the room
-	Passphrase string        // "": none is asked
-	TTL        time.Duration // whole seconds; 0: the server's
-	Commitment string        // to the seed that the server must use
+	To         []string      // only these users may grab; nil: all members of the room
+	Passphrase string        // "": none is required
+	TTL        time.Duration // whole seconds; 0: the server's default
+	Commitment string        // to the seed that the server must use for the shares
 }
 
-// SentPacket says what has been sent. Dup: it was there already.
+// SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
 type SentPacket struct {
 	Packet  Packet
 	Seq     int64
@@ -33,9 +33,9 @@ type SentPacket struct {
 	Dup     bool
 }
 
-// SendPacket sends a red packet, once. Without a key it asks for the seed that the server had committed to
-// before it could know the key; where another device has used that one up, a new key and the next seed are
-// taken. With a key of one's own, what is given is sent, and a conflict comes back.
+// SendPacket sends a red packet. However often it is repeated, the packet is sent once. Without a key it draws one, and
+// uses the seed to which the server had committed before the key existed. If another device has used that seed, it
+// retries with a new key and the next seed. With a key it sends p unchanged, and returns a conflict as an error.
 func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	if p.Key != "" {
 		return c.sendPacket(ctx, p)
@@ -43,18 +43,18 @@ func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	if _, err := c.Ready(ctx); err != nil {
 		return SentPacket{}, err
 	}
-	for {
-		p.Key, p.Commitment = newKey(), c.Account().NextCommitment
+	for p.Commitment = c.Account().NextCommitment; ; {
+		p.Key = newKey()
 		sent, err := c.sendPacket(ctx, p)
 		var refused *Error
 		if errors.As(err, &refused) && refused.Repeated && errors.Is(err, ErrConflict) {
-			// It may be our own try without an answer that has used the seed. Then it is committed by now.
+			// An earlier try without an answer may have used the seed. Its packet is committed by now.
 			sent, err = c.sendPacket(ctx, p)
 		}
 		if !errors.As(err, &refused) || !errors.Is(err, ErrConflict) || refused.Values["next_commitment"] == "" {
 			return sent, err
 		}
-		c.note(func(a *Account) { a.NextCommitment = refused.Values["next_commitment"] })
+		p.Commitment = refused.Values["next_commitment"]
 	}
 }
 
@@ -74,25 +74,24 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	if err := c.Call(ctx, "send_packet", request, &reply); err != nil {
 		return SentPacket{}, err
 	}
-	c.note(func(a *Account) { a.Balance, a.NextCommitment = reply.Balance, reply.NextCommitment })
 	return SentPacket{Packet: packetOf(reply.Packet), Seq: reply.Seq, At: timeOf(reply.At), Balance: reply.Balance, Dup: reply.Dup}, nil
 }
 
-// PacketInfo is a packet as it stands. Proof is there when it is done.
+// PacketInfo is a packet with its state. Proof is set if the packet has ended.
 type PacketInfo struct {
 	Packet Packet
 	State  State
 	Proof  *Proof
 }
 
-// Packet reads how a packet stands.
+// Packet reads a packet and its current state.
 func (c *Client) Packet(ctx context.Context, packet string) (PacketInfo, error) {
 	var reply wire.PacketReply
 	err := c.Call(ctx, "packet", wire.PacketRequest{Packet: packet, Limit: 1}, &reply)
 	return PacketInfo{Packet: packetOf(reply.Packet), State: stateOf(reply.State), Proof: reply.Proof}, err
 }
 
-// Claim is a share that somebody has. Amount is 0 where one may not see it.
+// Claim is the share that a user has claimed. Amount is 0 if the requesting user may not see it.
 type Claim struct {
 	User   User
 	Rank   int
@@ -100,7 +99,7 @@ type Claim struct {
 	Amount int64
 }
 
-// Claims goes through who has grabbed, in order of rank.
+// Claims iterates over the claims of a packet, ordered by rank.
 func (c *Client) Claims(ctx context.Context, packet string) iter.Seq2[Claim, error] {
 	return func(yield func(Claim, error) bool) {
 		for rank, more := 0, true; more; {
@@ -120,12 +119,9 @@ func (c *Client) Claims(ctx context.Context, packet string) iter.Seq2[Claim, err
 	}
 }
 
-// CancelPacket takes back one's own packet that nobody has grabbed from yet.
+// CancelPacket cancels the user's own packet, if no share of it has been grabbed.
 func (c *Client) CancelPacket(ctx context.Context, packet string) (State, error) {
 	var reply wire.CancelPacketReply
 	err := c.Call(ctx, "cancel_packet", wire.CancelPacketRequest{Packet: packet}, &reply)
-	if err == nil {
-		c.note(func(a *Account) { a.Balance = reply.Balance })
-	}
 	return stateOf(reply.State), err
 }

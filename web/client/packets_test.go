@@ -9,7 +9,7 @@ import (
 	"hongbao/web/client"
 )
 
-// all takes a list to its end.
+// all returns the elements of an iterator.
 func all[T any](t *testing.T, list iter.Seq2[T, error]) (items []T) {
 	t.Helper()
 	for item, err := range list {
@@ -28,11 +28,11 @@ func TestPackets(t *testing.T) {
 	id := room(t, ann, bob)
 
 	sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 1000, Count: 2, Greeting: "恭喜", TTL: time.Hour}))
-	heard := await[client.Entry](t, bob, nil).Body.(client.PacketSent)
-	if heard.ID != sent.Packet.ID || heard.Total != 1000 || heard.Commitment != sent.Packet.Commitment || heard.State != nil ||
-		sent.Balance != 9000 || ann.Account().Balance != 9000 || ann.Account().NextCommitment == heard.Commitment ||
-		heard.Expires.Sub(heard.Created) != time.Hour {
-		t.Errorf("sent %+v, heard %+v, left %+v", sent, heard, ann.Account())
+	got := await[client.Entry](t, bob, nil).Body.(client.PacketSent)
+	if got.ID != sent.Packet.ID || got.Total != 1000 || got.Commitment != sent.Packet.Commitment || got.State != nil ||
+		sent.Balance != 9000 || ann.Account().Balance != 9000 || ann.Account().NextCommitment == got.Commitment ||
+		got.Expires.Sub(got.Created) != time.Hour {
+		t.Errorf("sent %+v, got %+v, left %+v", sent, got, ann.Account())
 	}
 	g := must[client.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
 	if g.Outcome != client.Won || g.Rank != 1 || *g.Balance != g.Amount || bob.Account().Balance != g.Amount {
@@ -62,7 +62,7 @@ func TestPackets(t *testing.T) {
 	if info.State.Status != "drained" || info.Proof == nil || info.Proof.Seed != done.Seed {
 		t.Fatalf("%+v", info)
 	}
-	if err := client.Verify(heard.Packet, *info.Proof); err != nil {
+	if err := client.Verify(got.Packet, *info.Proof); err != nil {
 		t.Error(err)
 	}
 	claims := all(t, bob.Claims(soon(t), sent.Packet.ID))
@@ -78,7 +78,7 @@ func TestPackets(t *testing.T) {
 		"seed":       func(_ *client.Packet, proof *client.Proof) { proof.Seed = "00" },
 		"shares":     func(_ *client.Packet, proof *client.Proof) { proof.Shares = []int64{g.Amount - 1, rest.Amount + 1} },
 	} {
-		packet, proof := heard.Packet, *info.Proof
+		packet, proof := got.Packet, *info.Proof
 		if forge(&packet, &proof); client.Verify(packet, proof) == nil {
 			t.Errorf("with another %s the proof still holds", name)
 		}

@@ -14,10 +14,10 @@ import (
 	"hongbao/web/client"
 )
 
-// These tests kill the server under calls on their way, where the SDK looks at its socket without its lock:
-// their names keep them from the race detector.
+// These tests kill the server while calls are in progress. The underlying SDK then reads its socket without its lock.
+// Therefore the names of these tests exclude them from runs with the race detector.
 
-func line(t *testing.T, s *server) *loopback.Proxy {
+func proxy(t *testing.T, s *server) *loopback.Proxy {
 	t.Helper()
 	p, err := loopback.StartProxy(s.addr)
 	if err != nil {
@@ -27,58 +27,60 @@ func line(t *testing.T, s *server) *loopback.Proxy {
 	return p
 }
 
-// The server is killed and comes back: what was said while one client was away is pushed when it is back.
+// TestCrashRecovers kills and restarts the server. Entries sent while a client was offline must be pushed when the
+// client is back.
 func TestCrashRecovers(t *testing.T) {
 	s := ownServer(t)
-	p := line(t, s)
+	p := proxy(t, s)
 	s.credit("ann", 10)
 	ann, bob := open(t, s.addr, "ann"), open(t, p.Addr(), "bob", protobuf)
 	id := room(t, ann, bob)
-	say(t, ann, id, 1, 3)
-	hear(t, bob, id, 1, 2) // the third waits for its reader meanwhile
+	sendTexts(t, ann, id, 1, 3)
+	wantTexts(t, bob, id, 1, 2) // the third entry waits in the queue
 	s.kill()
 	if off := await[client.Offline](t, ann, nil); off.Code == 0 {
 		t.Errorf("%+v", off)
 	}
-	p.Swallow(true) // bob does not come back yet
+	p.Swallow(true) // bob cannot reconnect yet
 	s.start()
-	say(t, ann, id, 4, 8)
+	sendTexts(t, ann, id, 4, 8)
 	packet := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 1})).Packet
 	must[client.Grab](t)(ann.Grab(soon(t), packet.ID, ""))
 	p.Swallow(false)
 	p.Cut()
-	hear(t, bob, id, 3, 8)
+	wantTexts(t, bob, id, 3, 8)
 	if sent := await[client.Entry](t, bob, nil).Body.(client.PacketSent); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
 		t.Errorf("recovered: %+v", sent)
 	}
 	if done := await[client.Entry](t, bob, nil); done.Kind != "packet_done" {
 		t.Errorf("%+v", done)
 	}
-	say(t, ann, id, 9, 10)
-	hear(t, bob, id, 9, 10)
+	sendTexts(t, ann, id, 9, 10)
+	wantTexts(t, bob, id, 9, 10)
 	if c := bob.Account(); c.NextCommitment == "" || bob.Me().ID != "bob" || bob.Err() != nil {
 		t.Errorf("%+v %+v %v", c, bob.Me(), bob.Err())
 	}
 }
 
-// More was said than a connect reply brings: the rest is read from history, before anything newer.
+// TestCrashTooMuchMissed sends more entries than a connect reply can hold, while a client is offline. The client must
+// read the rest from history before it returns anything newer.
 func TestCrashTooMuchMissed(t *testing.T) {
 	s := ownServer(t)
-	p := line(t, s)
+	p := proxy(t, s)
 	ann := open(t, s.addr, "ann")
 	all, few := open(t, p.Addr(), "all"), open(t, p.Addr(), "few", func(o *client.Options) { o.MaxMissed = 30 })
 	id := room(t, ann, all, few)
-	say(t, ann, id, 1, 1)
-	hear(t, all, id, 1, 1)
-	hear(t, few, id, 1, 1)
+	sendTexts(t, ann, id, 1, 1)
+	wantTexts(t, all, id, 1, 1)
+	wantTexts(t, few, id, 1, 1)
 	p.Swallow(true)
 	p.Cut()
 	var senders sync.WaitGroup
 	extra := make([]*client.Client, 9)
-	for i := range extra { // ten a second is what one may send
+	for i := range extra { // a user may send ten entries a second
 		extra[i] = open(t, s.addr, fmt.Sprint("sender", i))
 		must[client.Room](t)(extra[i].Join(soon(t), id))
-		senders.Go(func() { say(t, extra[i], id, 1, 60) })
+		senders.Go(func() { sendTexts(t, extra[i], id, 1, 60) })
 	}
 	senders.Wait()
 	p.Swallow(false)
@@ -89,7 +91,7 @@ func TestCrashTooMuchMissed(t *testing.T) {
 	}
 	for want := int64(2); want <= last; want++ {
 		if e := await[client.Entry](t, all, nil); e.Seq != want {
-			t.Fatalf("heard %d, not %d", e.Seq, want)
+			t.Fatalf("got %d, not %d", e.Seq, want)
 		}
 	}
 	skipped := await[client.Skipped](t, few, nil)
@@ -98,16 +100,16 @@ func TestCrashTooMuchMissed(t *testing.T) {
 	}
 	for want := skipped.Through + 1; want <= last; want++ {
 		if e := await[client.Entry](t, few, nil); e.Seq != want {
-			t.Fatalf("heard %d, not %d", e.Seq, want)
+			t.Fatalf("got %d, not %d", e.Seq, want)
 		}
 	}
 }
 
-// Everything is sent, each once, though replies are lost and the server is killed again and again; everyone
-// hears all of it in the order of history.
+// TestCrashNothingDoubles sends messages while replies are lost and the server is killed repeatedly. Each message must
+// be sent once. Every client must receive all of them in the order of history.
 func TestCrashNothingDoubles(t *testing.T) {
 	s := ownServer(t)
-	p := line(t, s)
+	p := proxy(t, s)
 	s.credit("ann", 1000)
 	ann := open(t, p.Addr(), "ann", protobuf)
 	bob := open(t, p.Addr(), "bob")
@@ -138,7 +140,7 @@ func TestCrashNothingDoubles(t *testing.T) {
 	lines, packets := 0, 0
 	for rounds.Load() < 10 {
 		lines++
-		say(t, ann, id, lines, lines)
+		sendTexts(t, ann, id, lines, lines)
 		if packets < 5 {
 			packets++
 			sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 100, Count: 1}))
@@ -171,7 +173,7 @@ func TestCrashNothingDoubles(t *testing.T) {
 			}
 		}
 		if e := await[client.Entry](t, bob, nil); e.Seq != want.Seq || e.ID != want.ID {
-			t.Fatalf("heard %+v, history has %+v", e, want)
+			t.Fatalf("got %+v, history has %+v", e, want)
 		}
 	}
 	if texts != lines || sent != packets {
@@ -184,14 +186,15 @@ func TestCrashNothingDoubles(t *testing.T) {
 	}
 }
 
-// A room that was lost while offline, and one that was entered; then the first once more, live.
-func TestCrashMovedWhileOffline(t *testing.T) {
-	p := line(t, shared)
+// TestCrashRoomsChangedWhileOffline has a user leave one room and enter another while offline, and later enter the
+// first again. Entries of the first room must be pushed again.
+func TestCrashRoomsChangedWhileOffline(t *testing.T) {
+	p := proxy(t, shared)
 	user := unique(t, "bob")
-	var asked atomic.Int32
+	var requested atomic.Int32
 	ann, phone := open(t, shared.addr, unique(t, "ann")), open(t, shared.addr, user)
 	bob := open(t, p.Addr(), user, func(o *client.Options) {
-		o.Token, o.GetToken = "", func(context.Context) (string, error) { asked.Add(1); return token(user, "", time.Hour), nil }
+		o.Token, o.GetToken = "", func(context.Context) (string, error) { requested.Add(1); return token(user, "", time.Hour), nil }
 	})
 	lost, found := room(t, ann, bob), room(t, ann)
 	p.Swallow(true)
@@ -201,8 +204,8 @@ func TestCrashMovedWhileOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	must[client.Room](t)(phone.Join(soon(t), found))
-	say(t, ann, lost, 1, 1)
-	say(t, ann, found, 1, 1)
+	sendTexts(t, ann, lost, 1, 1)
+	sendTexts(t, ann, found, 1, 1)
 	p.Swallow(false)
 	p.Cut()
 	if c := await[client.Connected](t, bob, nil); !c.Again || len(c.Rooms) != 1 || c.Rooms[0].ID != found {
@@ -218,16 +221,17 @@ func TestCrashMovedWhileOffline(t *testing.T) {
 	if entered := await[client.Entered](t, bob, nil); entered.Room.ID != lost || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
 		t.Errorf("%+v", entered)
 	}
-	say(t, ann, lost, 2, 2)
-	hear(t, bob, lost, 2, 2)
-	if rooms := bob.Rooms(); len(rooms) != 2 || asked.Load() != 1 {
-		t.Errorf("%+v, %d tokens", rooms, asked.Load())
+	sendTexts(t, ann, lost, 2, 2)
+	wantTexts(t, bob, lost, 2, 2)
+	if rooms := bob.Rooms(); len(rooms) != 2 || requested.Load() != 1 {
+		t.Errorf("%+v, %d tokens", rooms, requested.Load())
 	}
 }
 
-// A call that the line swallows is given up with its context, and done once nevertheless.
+// TestCrashContextDone has a call on a connection that hangs. The call must end with its context, and the command must
+// be executed once nevertheless.
 func TestCrashContextDone(t *testing.T) {
-	p := line(t, shared)
+	p := proxy(t, shared)
 	ann := open(t, p.Addr(), unique(t, "ann"))
 	id := room(t, ann)
 	p.DropReplies(true)
@@ -241,7 +245,7 @@ func TestCrashContextDone(t *testing.T) {
 	if sent := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k", Text: "1"})); !sent.Dup {
 		t.Errorf("%+v", sent)
 	}
-	hear(t, ann, id, 1, 1)
+	wantTexts(t, ann, id, 1, 1)
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -8,41 +8,42 @@ import (
 	"hongbao/web/wire"
 )
 
-// NewRoom is a room to be made.
+// NewRoom is a room to be created.
 type NewRoom struct {
-	Key     string // names this room for ever; "": one is drawn
+	Key     string // identifies this room permanently; "": a random key is used
 	Name    string
-	Kind    string   // public, private; "": public
-	Members []string // user ids, who are put in
+	Kind    string   // public or private; "": public
+	Members []string // ids of the first members besides the user
 }
 
-// CreateRoom makes a room, once. One is its owner.
+// CreateRoom creates a room whose owner is the user. However often it is repeated, the room is created once.
 func (c *Client) CreateRoom(ctx context.Context, r NewRoom) (Room, error) {
 	var reply wire.CreateRoomReply
 	err := c.Call(ctx, "create_room", wire.CreateRoomRequest{Key: cmp.Or(r.Key, newKey()), Name: r.Name, Kind: r.Kind, Members: r.Members}, &reply)
 	return roomOf(reply.Room), err
 }
 
-// Direct is the one room of oneself and another user. It is made, and both are put in, where need be.
+// Direct returns the direct room of the user and another user. It creates the room if there is none, and adds both
+// users if they have left it.
 func (c *Client) Direct(ctx context.Context, user string) (Room, error) {
 	var reply wire.DirectReply
 	err := c.Call(ctx, "direct", wire.DirectRequest{User: user}, &reply)
 	return roomOf(reply.Room), err
 }
 
-// Join enters a public room.
+// Join adds the user to a public room.
 func (c *Client) Join(ctx context.Context, room string) (Room, error) {
 	var reply wire.JoinReply
 	err := c.Call(ctx, "join", wire.JoinRequest{Room: room}, &reply)
 	return roomOf(reply.Room), err
 }
 
-// Leave leaves a room.
+// Leave removes the user from a room.
 func (c *Client) Leave(ctx context.Context, room string) error {
 	return c.Call(ctx, "leave", wire.LeaveRequest{Room: room}, new(wire.LeaveReply))
 }
 
-// FindRooms goes through the public rooms whose names fit; "": all.
+// FindRooms iterates over the public rooms whose names match the query; "" matches all.
 func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[Room, error] {
 	return pages(func(next string) ([]Room, string, error) {
 		var reply wire.FindRoomsReply
@@ -51,7 +52,7 @@ func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[Room, er
 	})
 }
 
-// Members goes through the members of a room.
+// Members iterates over the members of a room.
 func (c *Client) Members(ctx context.Context, room string) iter.Seq2[Member, error] {
 	return pages(func(next string) ([]Member, string, error) {
 		var reply wire.MembersReply
@@ -62,7 +63,7 @@ func (c *Client) Members(ctx context.Context, room string) iter.Seq2[Member, err
 	})
 }
 
-// Online is how many members of a room are online, and in small rooms who.
+// Online returns how many members of a room are online. In small rooms it also returns their ids.
 func (c *Client) Online(ctx context.Context, room string) (count int, users []string, err error) {
 	var reply wire.PresenceReply
 	err = c.Call(ctx, "presence", wire.PresenceRequest{Room: room}, &reply)
@@ -72,7 +73,8 @@ func (c *Client) Online(ctx context.Context, room string) (count int, users []st
 	return reply.Online, users, err
 }
 
-// pages goes through a list that comes in pages; "" names the first and follows the last.
+// pages iterates over a list that the server returns in pages. read gets "" for the first page, and returns "" as next
+// after the last.
 func pages[T any](read func(next string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for next, more := "", true; more; more = next != "" {

@@ -8,7 +8,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// Rooms are those that one is in now, in no order.
+// Rooms returns the rooms that the user is in now, in no particular order.
 func (c *Client) Rooms() []MyRoom {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,13 +19,14 @@ func (c *Client) Rooms() []MyRoom {
 	return list
 }
 
-// onConnected takes the connect reply for the truth about who one is and where. Missed entries follow, room by room.
+// onConnected takes the user and the rooms from the connect reply. The SDK reports missed entries afterwards, room by
+// room.
 func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	var data wire.ConnectData
 	err := json.Unmarshal(e.Data, &data)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) {
+	if !c.isCurrent(l) {
 		return
 	}
 	if err != nil {
@@ -36,27 +37,27 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	for _, r := range data.Rooms {
 		in[r.ID] = &MyRoom{Room: roomOf(r.Room), ReadSeq: r.ReadSeq, Unread: r.Unread}
 	}
-	if l.connected && c.anyGone(in) {
+	if l.connected && c.leftAny(in) {
 		c.dial(l)
 		return
 	}
 	c.me, c.limits, c.states = data.User, data.Limits, statesOf(data.PacketStates)
-	c.account = Account{Balance: data.Balance, Currency: data.Currency, NextCommitment: data.NextCommitment}
-	c.feed.tell(Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) MyRoom { return *in[r.ID] }), Again: c.ever})
+	c.startAccountLocked(data)
+	c.feed.addLoose(Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) MyRoom { return *in[r.ID] }), Again: c.wasConnected})
 	for id := range c.rooms {
 		if in[id] == nil {
 			c.feed.leave(id)
 		}
 	}
 	for _, r := range in {
-		c.feed.enter(r.Room, c.ever)
+		c.feed.enter(r.Room, c.wasConnected)
 	}
-	c.rooms, l.connected, c.ever, c.gone = in, true, true, make(chan struct{})
+	c.rooms, l.connected, c.wasConnected, c.gone = in, true, true, make(chan struct{})
 	c.wakeLocked()
 }
 
-// anyGone tells whether one is not in a room any more that one was in.
-func (c *Client) anyGone(in map[string]*MyRoom) bool {
+// leftAny reports whether the user, while offline, has left a room that the client still has.
+func (c *Client) leftAny(in map[string]*MyRoom) bool {
 	for id := range c.rooms {
 		if in[id] == nil {
 			return true
@@ -65,7 +66,7 @@ func (c *Client) anyGone(in map[string]*MyRoom) bool {
 	return false
 }
 
-// onSubscribed says from where on a room is live: after a connect, or because one has come in.
+// onSubscribed begins a room's pushed entries: after a connect, or when the user has entered the room.
 func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 	id, ok := wire.ChannelRoom(e.Channel)
 	if !ok || e.StreamPosition == nil {
@@ -74,12 +75,12 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 	position := int64(e.StreamPosition.Offset)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) || c.gone == nil {
+	if !c.isCurrent(l) || c.gone == nil {
 		return
 	}
 	if c.rooms[id] == nil {
 		var joined wire.Joined
-		_ = json.Unmarshal(e.Data, &joined) // then there is only the id
+		_ = json.Unmarshal(e.Data, &joined) // on an error only the room's id is known
 		joined.Room.ID, joined.Room.LastSeq = id, position
 		c.rooms[id] = &MyRoom{Room: roomOf(joined.Room), ReadSeq: position}
 		c.feed.enter(c.rooms[id].Room, true)
@@ -92,7 +93,7 @@ func (c *Client) onUnsubscribed(l *link, e centrifuge.ServerUnsubscribedEvent) {
 	id, ok := wire.ChannelRoom(e.Channel)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !ok || !c.heeds(l) {
+	if !ok || !c.isCurrent(l) {
 		return
 	}
 	delete(c.rooms, id)
@@ -107,20 +108,20 @@ func (c *Client) onPublication(l *link, e centrifuge.ServerPublicationEvent) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.heeds(l) {
+	if !c.isCurrent(l) {
 		return
 	}
 	entry := publicationOf(id, int64(e.Offset), e.Data, c.states)
 	if r := c.rooms[id]; r != nil {
 		r.LastSeq = max(r.LastSeq, entry.Seq)
-		r.note(entry.Body, c.me.ID)
+		r.apply(entry.Body, c.me.ID)
 	}
 	c.feed.push(entry)
 	c.wakeLocked()
 }
 
-// note changes what an entry says about the room itself.
-func (r *MyRoom) note(body Body, me string) {
+// apply applies an entry's changes to the room itself: name, announcement and the user's own role.
+func (r *MyRoom) apply(body Body, me string) {
 	switch b := body.(type) {
 	case RoomChanged:
 		if b.Name != nil {
@@ -136,12 +137,12 @@ func (r *MyRoom) note(body Body, me string) {
 	}
 }
 
-// noteLocked keeps what an event says about oneself and one's rooms, and completes it.
-func (c *Client) noteLocked(event *Event) {
+// applyLocked updates the user, account and rooms from an event, and adds to the event what only the client knows.
+func (c *Client) applyLocked(event *Event) {
 	switch e := (*event).(type) {
 	case Wallet:
-		e.Account.Currency = c.account.Currency
-		c.account = e.Account
+		c.updateAccountLocked(accountUpdate{&e.Account.Balance, e.Account.NextCommitment, version(e.Account.Version)})
+		e.Account = c.account
 		*event = e
 	case MemberCount:
 		if r := c.rooms[e.Room]; r != nil {
@@ -152,11 +153,12 @@ func (c *Client) noteLocked(event *Event) {
 			r.ReadSeq = max(r.ReadSeq, e.Seq)
 		}
 	case GrabResult:
+		c.updateAccountLocked(accountUpdate{Balance: e.Balance, Version: version(e.AccountVersion)})
 		for result, packet := range c.grabs {
 			if packet == e.Packet {
 				select {
 				case result <- e.Grab:
-				default: // it has one
+				default: // it has received a result already
 				}
 			}
 		}

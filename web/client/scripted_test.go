@@ -15,34 +15,34 @@ import (
 	"hongbao/web/wire"
 )
 
-// scripted is a server that says what a test wants: what the real one says only when its engines are slow,
-// or when its database comes from a backup.
-type scripted struct {
+// scriptedServer is a server whose answers the test chooses. The real server gives some of these answers only when its
+// stores are slow or its database comes from a backup.
+type scriptedServer struct {
 	*httptest.Server
 
 	t      *testing.T
-	answer func(method string, data json.RawMessage) any // a reply, a wire.Error, or nil: none
+	answer func(method string, data json.RawMessage) any // a reply, a wire.Error, or nil for no answer
 
-	mu      sync.Mutex
-	conn    *websocket.Conn // the newest
-	connect wire.ConnectData
-	epoch   string
-	asked   []string // methods
+	mu       sync.Mutex
+	conn     *websocket.Conn // the newest socket
+	connect  wire.ConnectData
+	epoch    string
+	requests []string // methods called so far
 }
 
-func script(t *testing.T, connect wire.ConnectData, answer func(method string, data json.RawMessage) any) *scripted {
-	s := &scripted{t: t, answer: answer, connect: connect, epoch: "e"}
+func newScriptedServer(t *testing.T, connect wire.ConnectData, answer func(method string, data json.RawMessage) any) *scriptedServer {
+	s := &scriptedServer{t: t, answer: answer, connect: connect, epoch: "e"}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *scripted) client() *client.Client {
+func (s *scriptedServer) client() *client.Client {
 	return open(s.t, strings.TrimPrefix(s.URL, "http://"), "ann")
 }
 
-// serve carries one socket, in order.
-func (s *scripted) serve(w http.ResponseWriter, r *http.Request) {
+// serve handles the commands of one socket, in order.
+func (s *scriptedServer) serve(w http.ResponseWriter, r *http.Request) {
 	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
 		return
@@ -72,31 +72,31 @@ func (s *scripted) serve(w http.ResponseWriter, r *http.Request) {
 				subs[wire.RoomChannel(r.ID)] = map[string]any{"recoverable": true, "positioned": true, "epoch": s.epoch, "offset": r.LastSeq, "was_recovering": was}
 			}
 			s.mu.Unlock()
-			s.say(map[string]any{"id": c.ID, "connect": map[string]any{"client": "c", "data": data, "subs": subs}})
+			s.send(map[string]any{"id": c.ID, "connect": map[string]any{"client": "c", "data": data, "subs": subs}})
 		case c.RPC != nil:
 			s.mu.Lock()
-			s.asked = append(s.asked, c.RPC.Method)
+			s.requests = append(s.requests, c.RPC.Method)
 			s.mu.Unlock()
 			switch reply := s.answer(c.RPC.Method, c.RPC.Data).(type) {
 			case nil:
 			case wire.Error:
-				s.say(map[string]any{"id": c.ID, "error": reply})
+				s.send(map[string]any{"id": c.ID, "error": reply})
 			default:
-				s.say(map[string]any{"id": c.ID, "rpc": map[string]any{"data": reply}})
+				s.send(map[string]any{"id": c.ID, "rpc": map[string]any{"data": reply}})
 			}
 		}
 	}
 }
 
-// becomes is what it is after the next connect.
-func (s *scripted) becomes(connect wire.ConnectData, epoch string) {
+// setConnect sets the reply to the next connect command.
+func (s *scriptedServer) setConnect(connect wire.ConnectData, epoch string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.connect, s.epoch = connect, epoch
 }
 
-// say sends one message on the newest socket.
-func (s *scripted) say(message any) {
+// send sends one message on the newest socket.
+func (s *scriptedServer) send(message any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.conn.WriteJSON(message); err != nil {
@@ -104,32 +104,32 @@ func (s *scripted) say(message any) {
 	}
 }
 
-// push sends a message outside any sequence.
-func (s *scripted) push(data any) {
-	s.say(map[string]any{"push": map[string]any{"message": map[string]any{"data": data}}})
+// push pushes a message that has no seq.
+func (s *scriptedServer) push(data any) {
+	s.send(map[string]any{"push": map[string]any{"message": map[string]any{"data": data}}})
 }
 
-// enter sends an entry.
-func (s *scripted) enter(room string, seq int64, kind string, body any) {
+// entry pushes an entry.
+func (s *scriptedServer) entry(room string, seq int64, kind string, body any) {
 	raw, _ := json.Marshal(body)
-	s.say(map[string]any{"push": map[string]any{"channel": wire.RoomChannel(room), "pub": map[string]any{
+	s.send(map[string]any{"push": map[string]any{"channel": wire.RoomChannel(room), "pub": map[string]any{
 		"offset": seq, "data": wire.Entry{Seq: seq, ID: "id", Kind: kind, Body: raw},
 	}}})
 }
 
-// hangUp ends the newest socket.
-func (s *scripted) hangUp(code int) {
+// closeSocket closes the newest socket.
+func (s *scriptedServer) closeSocket(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, "bye"), time.Now().Add(time.Second))
 	_ = s.conn.Close()
 }
 
-// count is how often a method was asked for.
-func (s *scripted) count(method string) (n int) {
+// count returns how often a method was called.
+func (s *scriptedServer) count(method string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.asked {
+	for _, m := range s.requests {
 		if m == method {
 			n++
 		}
@@ -137,7 +137,7 @@ func (s *scripted) count(method string) (n int) {
 	return n
 }
 
-// inRoom is somebody in one room.
+// inRoom returns the connect data of a user that is in one room.
 func inRoom(lastSeq int64) wire.ConnectData {
 	return wire.ConnectData{User: wire.User{ID: "ann"}, NextCommitment: "c1", Rooms: []wire.MyRoom{{Room: wire.Room{ID: "r", Name: "room", LastSeq: lastSeq}}}}
 }

@@ -26,8 +26,8 @@ import (
 const secret = "a secret of thirty-two bytes, or more"
 
 var (
-	program string  // the built server
-	shared  *server // for tests and examples that leave it running
+	program string  // path of the built server
+	shared  *server // for tests and examples that do not kill it
 )
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
@@ -53,7 +53,8 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// ignoredGoroutines are those of the SDK that wait for answers, some for ever, and what waits for the shared server.
+// ignoredGoroutines are goroutines that may outlive the tests: those of the SDK that wait for answers, some
+// permanently, and those of the shared server.
 var ignoredGoroutines = []goleak.Option{
 	goleak.IgnoreAnyFunction("github.com/centrifugal/centrifuge-go.(*Client).sendAsync.func1"),
 	goleak.IgnoreAnyFunction("github.com/centrifugal/centrifuge-go.(*Client).RPC.func1"),
@@ -62,11 +63,11 @@ var ignoredGoroutines = []goleak.Option{
 	goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
 }
 
-// server is the real program in a process of its own, which can be killed and started again where it was.
+// server is the real server in a process of its own. A test can kill it and start it again with the same data.
 type server struct {
 	dir, addr string
 	cmd       *exec.Cmd
-	log       bytes.Buffer  // read it when exited is closed
+	log       bytes.Buffer  // may be read when exited is closed
 	exited    chan struct{} // closed when the process has ended
 }
 
@@ -76,7 +77,7 @@ func newServer(dir string) *server {
 	return s
 }
 
-// ownServer is one for a test that kills it.
+// ownServer returns a server for one test, which may kill it.
 func ownServer(t *testing.T) *server {
 	t.Helper()
 	s := newServer(t.TempDir())
@@ -84,7 +85,7 @@ func ownServer(t *testing.T) *server {
 	return s
 }
 
-// start runs the program and returns when it serves.
+// start starts the process and returns when it serves requests.
 func (s *server) start() {
 	s.cmd = exec.Command(program, "serve", "--addr", s.addr, "--ops-addr", "127.0.0.1:0", "--data-dir", s.dir, "--drain", "500ms", "--log-format", "json")
 	s.cmd.Env = []string{"HONGBAO_JWT_SECRET=" + secret, "HONGBAO_GUESTS=off", "HONGBAO_LIMITS=off"}
@@ -103,7 +104,7 @@ func (s *server) start() {
 	case <-s.exited:
 		panic("the server did not start:\n" + s.log.String())
 	case <-time.After(30 * time.Second):
-		panic("the server says nothing")
+		panic("the server does not serve")
 	}
 }
 
@@ -118,13 +119,14 @@ func (s *server) follow(lines *bufio.Scanner, served chan struct{}, cmd *exec.Cm
 	close(exited)
 }
 
-// kill ends the process as kill -9 does. It can be started again.
+// kill ends the process like kill -9. start can start it again.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.exited
 }
 
-// freeAddress is one that the server can come back to, outside the range from which the system gives away ports.
+// freeAddress returns an address that a restarted server can use again. It is outside the range from which the system
+// assigns ports.
 func freeAddress() string {
 	for range 100 {
 		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
@@ -136,12 +138,12 @@ func freeAddress() string {
 	panic("no free port")
 }
 
-// token is good for ttl.
+// token returns a token that is valid for ttl.
 func token(user, scope string, ttl time.Duration) string {
 	return sign(jwt.MapClaims{"sub": user, "name": "Name of " + user, "scope": scope}, ttl)
 }
 
-// named is the token of somebody with a name of his own.
+// named returns a token with the given user name.
 func named(user, name string, ttl time.Duration) string {
 	return sign(jwt.MapClaims{"sub": user, "name": name}, ttl)
 }
@@ -155,7 +157,7 @@ func sign(claims jwt.MapClaims, ttl time.Duration) string {
 	return signed
 }
 
-// credit gives a user money, if any.
+// credit adds money to a user's wallet.
 func (s *server) credit(user string, amount int64) {
 	if amount == 0 {
 		return
@@ -170,10 +172,10 @@ func (s *server) credit(user string, amount int64) {
 	_ = response.Body.Close()
 }
 
-// url is where clients connect; addr may be that of a proxy.
+// url returns the URL that clients connect to; addr is the address of the server or of a proxy.
 func url(addr string) string { return "ws://" + addr + "/v1/socket" }
 
-// open makes a client that is closed when the test ends.
+// open returns a client that is closed when the test ends.
 func open(t *testing.T, addr, user string, change ...func(*client.Options)) *client.Client {
 	t.Helper()
 	o := client.Options{Token: token(user, "", time.Hour)}
@@ -190,7 +192,7 @@ func open(t *testing.T, addr, user string, change ...func(*client.Options)) *cli
 
 func protobuf(o *client.Options) { o.Protobuf = true }
 
-// soon is how long anything may take.
+// soon returns a context with the timeout that the tests use for every wait.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -198,7 +200,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// must takes a result without error.
+// must returns a function that returns its first argument and fails the test if its second, the error, is not nil.
 func must[T any](t *testing.T) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
@@ -210,7 +212,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// await takes events until one fits.
+// await takes events until one of type E satisfies fits, and returns it.
 func await[E client.Event](t *testing.T, c *client.Client, fits func(E) bool) E {
 	t.Helper()
 	for event, err := range c.Events(soon(t)) {
@@ -224,12 +226,12 @@ func await[E client.Event](t *testing.T, c *client.Client, fits func(E) bool) E 
 	panic("Events ended without error")
 }
 
-// unique makes a user's id that no other test has.
+// unique returns a user id that no other test uses.
 func unique(t *testing.T, name string) string {
 	return fmt.Sprintf("%s.%s.%d", name, strings.NewReplacer("/", ".", "#", ".").Replace(t.Name()), rand.IntN(1e6))
 }
 
-// room makes a public room with all of these in it.
+// room creates a public room, which the other users join.
 func room(t *testing.T, owner *client.Client, others ...*client.Client) string {
 	t.Helper()
 	r := must[client.Room](t)(owner.CreateRoom(soon(t), client.NewRoom{Name: t.Name()[:min(len(t.Name()), 60)]}))
@@ -241,21 +243,21 @@ func room(t *testing.T, owner *client.Client, others ...*client.Client) string {
 	return r.ID
 }
 
-// say sends numbered texts.
-func say(t *testing.T, c *client.Client, room string, from, to int) {
+// sendTexts sends the texts "from" to "to", which are numbers.
+func sendTexts(t *testing.T, c *client.Client, room string, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
 		must[client.Sent](t)(c.Send(soon(t), client.Message{Room: room, Text: fmt.Sprint(i)}))
 	}
 }
 
-// hear takes entries of a room, which must be the numbered texts.
-func hear(t *testing.T, c *client.Client, room string, from, to int) {
+// wantTexts takes entries of a room, which must be the numbered texts in order.
+func wantTexts(t *testing.T, c *client.Client, room string, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
 		e := await(t, c, func(e client.Entry) bool { return e.Room == room })
 		if text, ok := e.Body.(client.Text); !ok || text.Text != fmt.Sprint(i) {
-			t.Fatalf("heard %d %+v, not the text %d", e.Seq, e.Body, i)
+			t.Fatalf("got %d %+v, not the text %d", e.Seq, e.Body, i)
 		}
 	}
 }

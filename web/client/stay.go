@@ -1,39 +1,40 @@
 package client
 
-// stay is somebody's time in a room, from when he came in until he is out.
+// stay is the time from a user's entering a room until leaving it.
 type stay struct {
-	room   string
-	epoch  string  // of the room's numbers; "": not told yet
-	told   []Event // to be given before any entry
-	given  int64   // the last entry given, or where he came in
-	known  int64   // the last entry that there is
-	ready  []Entry // ascending, after given, at most known; there may be holes before and between
-	reason string  // why he is about to be out
-	left   *Left   // he is out
-	place  place
-	then   *stay // that began before this one was given to its end
+	room    string
+	epoch   string  // epoch of the room's seqs; "": not known yet
+	notices []Event // events to be returned before any entry
+	given   int64   // seq of the last entry returned, or of the last one before the user entered
+	known   int64   // seq of the last entry known to exist
+	ready   []Entry // entries with a seq after given and up to known, ascending; some may be missing
+	reason  string  // why the user is about to leave; "": not known
+	left    *Left   // set when the user has left
+	state   stayState
+	then    *stay // the user's next stay in this room, which began before this one was returned completely
 }
 
-// place is where a stay waits for its turn.
-type place uint8
+// stayState says what happens next to a stay.
+type stayState uint8
 
 const (
-	idle    place = iota // there is nothing to give
-	queued               // among those who have something
-	reading              // for entries from history
-	behind               // for the stay before it to be over
+	stayIdle     stayState = iota // nothing to return
+	stayQueued                    // waits for its turn
+	stayFetching                  // waits for entries from history
+	stayBehind                    // waits for the end of the previous stay in the room
 )
 
-// hole is a part of a room that was not pushed: the entries after one, up to another.
-type hole struct {
+// span is a range of entries that were not pushed: after one seq, up to and including another.
+type span struct {
 	after, through int64
 }
 
-// next takes what comes next; a hole must be filled before there is anything. Both nil: there is nothing now.
-func (s *stay) next(maxMissed int64) (Event, *hole) {
-	if len(s.told) > 0 {
-		e := s.told[0]
-		s.told = s.told[1:]
+// next returns the next event, or the span that must be read from history first. If both are nil, there is nothing to
+// return at the moment.
+func (s *stay) next(maxMissed int64) (Event, *span) {
+	if len(s.notices) > 0 {
+		e := s.notices[0]
+		s.notices = s.notices[1:]
 		return e, nil
 	}
 	missing := s.missing()
@@ -52,22 +53,23 @@ func (s *stay) next(maxMissed int64) (Event, *hole) {
 	return nil, nil
 }
 
-// missing is the hole before what is ready.
-func (s *stay) missing() hole {
+// missing returns the span of entries that are missing before the first one in ready.
+func (s *stay) missing() span {
 	if len(s.ready) > 0 {
-		return hole{s.given, s.ready[0].Seq - 1}
+		return span{s.given, s.ready[0].Seq - 1}
 	}
-	return hole{s.given, s.known}
+	return span{s.given, s.known}
 }
 
-// skip gives up the entries up to a seq.
+// skip gives up the entries up to a seq and returns the Skipped event for them.
 func (s *stay) skip(through int64) Event {
 	e := Skipped{Room: s.room, After: s.given, Through: through}
 	s.given = through
 	return e
 }
 
-// push adds an entry, unless it is there already. More than limit wait in history.
+// push adds an entry, unless the stay has it already. If limit entries are queued, it drops all of them and the new
+// one; they are later read from history.
 func (s *stay) push(e Entry, limit int) {
 	if e.Seq <= s.known {
 		return
@@ -80,11 +82,11 @@ func (s *stay) push(e Entry, limit int) {
 	s.ready = append(s.ready, e)
 }
 
-// fill puts what history has of a hole before what is ready. What it does not have is given up.
-func (s *stay) fill(asked hole, entries []Entry) {
+// fill adds entries from history. Entries of the requested span that history does not have are given up.
+func (s *stay) fill(requested span, entries []Entry) {
 	missing := s.missing()
-	if missing.after != asked.after {
-		return // the room has been numbered anew
+	if missing.after != requested.after {
+		return // the room was renumbered after the request
 	}
 	first, last := 0, len(entries)
 	for first < last && entries[first].Seq <= missing.after {
@@ -96,19 +98,20 @@ func (s *stay) fill(asked hole, entries []Entry) {
 	entries = entries[first:last]
 	switch {
 	case len(entries) == 0:
-		s.told = append(s.told, s.skip(missing.through))
+		s.notices = append(s.notices, s.skip(missing.through))
 	case entries[0].Seq > missing.after+1:
-		s.told = append(s.told, s.skip(entries[0].Seq-1))
+		s.notices = append(s.notices, s.skip(entries[0].Seq-1))
 	}
 	s.ready = append(entries, s.ready...)
 }
 
-// reach says that the room is live from a position on; recovered: what is missing up to there follows by itself.
+// reach says that entries are pushed from this position on. If recovered is true, the missed entries up to there are
+// pushed, too.
 func (s *stay) reach(epoch string, position int64, recovered bool) {
 	switch {
 	case s.epoch != "" && s.epoch != epoch, position < s.known:
 		s.ready, s.given, s.known = nil, position, position
-		s.told = append(s.told, Skipped{Room: s.room, Through: position})
+		s.notices = append(s.notices, Skipped{Room: s.room, Through: position})
 	case !recovered:
 		s.known = position
 	}

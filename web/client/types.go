@@ -6,39 +6,33 @@ import (
 	"hongbao/web/wire"
 )
 
-// Objects that are on the wire as they are here.
+// Types that are the same as those of package wire.
 type (
-	// User is a person.
+	// User is a user as other users see them.
 	User = wire.User
-	// Currency says what one unit of money is: amounts are in units of 10^-Exponent.
+	// Currency describes the unit of money: amounts are in units of 10^-Exponent of the currency.
 	Currency = wire.Currency
-	// Limits are what the server refuses to exceed.
+	// Limits holds the limits that the server enforces.
 	Limits = wire.Limits
-	// Luckiest is the largest share of a finished lucky packet.
+	// Luckiest is the largest share of a finished lucky packet, and its winner.
 	Luckiest = wire.Luckiest
-	// Proof shows that the shares of a packet follow from a seed which was committed to before.
+	// Proof lets a client check that the shares of a packet were computed from a seed to which the server had committed
+	// before.
 	Proof = wire.Proof
-	// Totals of a period: how many packets, how much, and how often one was the luckiest.
+	// Totals sums up the packets of a period: their number, their amount, and how often the user had the largest share.
 	Totals = wire.Totals
 )
 
-// Account is one's money, in minor units.
-type Account struct {
-	Balance        int64
-	Currency       Currency
-	NextCommitment string // to the seed of the next packet one sends
-}
-
-// Room is a room as everyone sees it.
+// Room is a room as every user sees it.
 type Room struct {
 	ID           string
 	Name         string
-	Kind         string // public, private, direct
+	Kind         string // public, private or direct
 	Announcement string
 	Members      int
 	LastSeq      int64
 	Created      time.Time
-	Role         string // one's own, where known: owner, admin, member
+	Role         string // the user's own role, if known: owner, admin or member
 }
 
 func roomOf(r wire.Room) Room {
@@ -48,15 +42,15 @@ func roomOf(r wire.Room) Room {
 	}
 }
 
-// MyRoom is a room that one is in.
+// MyRoom is a room that the user is in.
 type MyRoom struct {
 	Room
 
-	ReadSeq int64 // how far one has read, as of when the client last connected
-	Unread  int64 // the same
+	ReadSeq int64 // up to which seq the user had read at the last connect
+	Unread  int64 // number of unread entries at the last connect
 }
 
-// Member is somebody who is in a room.
+// Member is one member of a room.
 type Member struct {
 	User       User
 	Role       string
@@ -64,18 +58,18 @@ type Member struct {
 	MutedUntil time.Time // zero: not muted
 }
 
-// Packet is what never changes about a packet. Amounts are in minor units.
+// Packet is the part of a packet that never changes. Amounts are in minor currency units.
 type Packet struct {
 	ID         string
 	Room       string
 	From       User
-	Mode       string // lucky, equal
-	Spread     string // calm, classic, wild; "" for equal
+	Mode       string // lucky or equal
+	Spread     string // calm, classic or wild; "" for equal
 	Total      int64
 	Count      int
 	Greeting   string
-	To         []string // user ids; nil: everyone in the room
-	Locked     bool     // a passphrase is asked
+	To         []string // user ids; nil: all members of the room
+	Locked     bool     // a passphrase is required
 	Created    time.Time
 	Expires    time.Time
 	Commitment string
@@ -90,17 +84,17 @@ func packetOf(p wire.Packet) Packet {
 	}
 }
 
-// State is how a packet stands, as one may see it.
+// State is the changing part of a packet, as the user may see it.
 type State struct {
 	Packet   string // id
-	Status   string // open, drained, expired, cancelled
+	Status   string // open, drained, expired or cancelled
 	Claimed  int
 	Mine     *Share
 	Luckiest *Luckiest
 	Refunded int64
 }
 
-// Share is one's own part of a packet.
+// Share is the share of a packet that the user has won.
 type Share struct {
 	Amount int64
 	Rank   int
@@ -115,7 +109,7 @@ func stateOf(s wire.State) State {
 	return out
 }
 
-// timeOf is a time of the wire; what was left out is the zero time.
+// timeOf converts a time in Unix milliseconds; 0 becomes the zero time.
 func timeOf(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -123,7 +117,7 @@ func timeOf(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// mapped converts a list.
+// mapped converts each element of a list.
 func mapped[From, To any](list []From, convert func(From) To) []To {
 	out := make([]To, len(list))
 	for i, item := range list {

@@ -10,7 +10,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// Verify recomputes the shares of a finished packet from its proof. An error says what does not belong together.
+// Verify recomputes the shares of a finished packet from its proof. It returns an error if they differ from those in
+// the proof.
 func Verify(p Packet, proof Proof) error {
 	var seed redpacket.Seed
 	raw, err := hex.DecodeString(proof.Seed)

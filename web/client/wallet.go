@@ -8,27 +8,26 @@ import (
 	"hongbao/web/wire"
 )
 
-// Transfer is one movement of one's money.
+// Transfer is one transfer to or from the user's account.
 type Transfer struct {
 	ID     string
 	At     time.Time
-	Amount int64  // signed
-	Kind   string // credit, debit, send, claim, refund
+	Amount int64  // negative if money left the account
+	Kind   string // credit, debit, send, claim or refund
 	Packet string
 	Note   string
 }
 
-// Wallet asks for one's money as it is now.
+// Wallet reads the user's current account.
 func (c *Client) Wallet(ctx context.Context) (Account, error) {
 	var reply wire.WalletReply
 	if err := c.Call(ctx, "wallet", wire.WalletRequest{Limit: 1}, &reply); err != nil {
 		return Account{}, err
 	}
-	c.note(func(a *Account) { a.Balance, a.NextCommitment = reply.Balance, reply.NextCommitment })
 	return c.Account(), nil
 }
 
-// Transfers goes through the movements of one's money, the newest first.
+// Transfers iterates over the user's transfers, from the newest to the oldest.
 func (c *Client) Transfers(ctx context.Context) iter.Seq2[Transfer, error] {
 	return pages(func(next string) ([]Transfer, string, error) {
 		var reply wire.WalletReply
@@ -39,10 +38,10 @@ func (c *Client) Transfers(ctx context.Context) iter.Seq2[Transfer, error] {
 	})
 }
 
-// Period says which of one's packets are meant: those sent or those received, from one time until before
-// another. Zero times mean no bound.
+// Period selects packets that the user has sent or received in the time from From up to but not including To. A zero
+// time means no bound.
 type Period struct {
-	Sent     bool // else: received
+	Sent     bool // packets sent by the user; false: packets received
 	From, To time.Time
 }
 
@@ -52,7 +51,7 @@ type PacketState struct {
 	State  State
 }
 
-// Packets goes through one's packets, the newest first.
+// Packets iterates over the user's packets, from the newest to the oldest.
 func (c *Client) Packets(ctx context.Context, p Period) iter.Seq2[PacketState, error] {
 	return pages(func(next string) ([]PacketState, string, error) {
 		reply, err := c.packets(ctx, p, next, pageLimit)
@@ -62,7 +61,7 @@ func (c *Client) Packets(ctx context.Context, p Period) iter.Seq2[PacketState, e
 	})
 }
 
-// Totals sums up one's packets.
+// Totals sums up the user's packets of a period.
 func (c *Client) Totals(ctx context.Context, p Period) (Totals, error) {
 	reply, err := c.packets(ctx, p, "", 1)
 	return reply.Totals, err
@@ -77,18 +76,11 @@ func (c *Client) packets(ctx context.Context, p Period, next string, limit int) 
 	return reply, err
 }
 
-// millis is a time on the wire; the zero time is left out.
+// millis converts a time to Unix milliseconds; the zero time becomes nil, which is left out on the wire.
 func millis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
 	ms := t.UnixMilli()
 	return &ms
-}
-
-// note changes what is known of one's money.
-func (c *Client) note(change func(*Account)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	change(&c.account)
 }

@@ -1,33 +1,32 @@
-// Package webtest drives a real browser for tests: Chromium without a window, from the machine's own packages. It owns the
-// browser's process and its tabs; what a page is asked, and what must be on it, is the business of the tests that import it.
-//
-// A browser always starts empty and ends, with its profile, when the test that started it ends. It comes from PATH and from
-// nowhere else: nothing is downloaded here.
 package webtest
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"hongbao/store/enginetest"
 )
 
-// programs are the names that the browser goes by, the smallest first.
+// programs are the names of browsers that the tests can use, the smallest first. TEST_BROWSER in the environment names another one.
 var programs = []string{"chromium-headless-shell", "headless-shell", "chromium", "google-chrome"}
 
-// Install is the command that brings the browser to a Debian machine.
+// Install is a shell command that installs a suitable browser on Debian.
 const Install = "apt-get install -y --no-install-recommends chromium-headless-shell"
 
-// Chromium is a browser that runs.
+// Chromium is a running browser.
 type Chromium struct {
-	context context.Context // of the process; tabs are made from it
+	context context.Context // context of the browser's process; tabs derive from it
 }
 
-// Browser starts one, which runs until the test ends. Subtests may share it, and use their tabs at the same time.
+// Browser starts a browser, which is stopped when the test ends. Subtests may share it and use their tabs concurrently.
 func Browser(tb testing.TB) *Chromium {
 	tb.Helper()
+	enginetest.Need(tb, "a browser")
 	program := find(tb)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program),
@@ -35,7 +34,7 @@ func Browser(tb testing.TB) *Chromium {
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("blink-settings", "primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2"), // a mouse
-	) // the profile is a temporary one, and as root it gets --no-sandbox besides
+	) // the profile is temporary; chromedp adds --no-sandbox for root
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	tb.Cleanup(end)
 	browser, _ := chromedp.NewContext(allocator, chromedp.WithErrorf(tb.Logf))
@@ -52,11 +51,15 @@ func Browser(tb testing.TB) *Chromium {
 
 func find(tb testing.TB) (program string) {
 	tb.Helper()
-	for _, name := range programs {
+	names := programs
+	if name := os.Getenv("TEST_BROWSER"); name != "" {
+		names = []string{name}
+	}
+	for _, name := range names {
 		if program, err := exec.LookPath(name); err == nil {
 			return program
 		}
 	}
-	tb.Fatalf("no browser on PATH, looked for %s: %s", strings.Join(programs, ", "), Install)
+	tb.Fatalf("no browser on PATH, looked for %s: %s", strings.Join(names, ", "), Install)
 	return ""
 }

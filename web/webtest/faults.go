@@ -11,15 +11,15 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// faults are what a page has complained of: errors and warnings in its console, exceptions that nobody has caught, and what its
-// policy has refused.
+// faults collects the faults of a page: errors and warnings in its console, uncaught exceptions, and requests blocked
+// by its Content-Security-Policy.
 type faults struct {
 	mu       sync.Mutex
 	found    []string
 	expected []string
 }
 
-// newFaults fails the test at its end for each fault that was not expected.
+// newFaults returns an empty collection. When the test ends, each fault in it that was not expected fails the test.
 func newFaults(tb testing.TB) *faults {
 	f := &faults{}
 	tb.Cleanup(func() {
@@ -40,7 +40,7 @@ func (f *faults) expect(part string) {
 	f.expected = append(f.expected, part)
 }
 
-// note hears all that the browser tells of the page.
+// note adds the fault that a browser event reports, if any.
 func (f *faults) note(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:

@@ -12,34 +12,34 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// soon is how long people wait before they think that a page is broken, on a machine that has much else to do.
-const soon = 40 * time.Second
+// findTimeout is how long the methods of Visitor wait for the page to show something. It allows for a busy machine.
+const findTimeout = 40 * time.Second
 
-// Sees waits until something is written on the page.
+// Sees waits until each text is visible on the page.
 func (v *Visitor) Sees(texts ...string) {
 	v.tb.Helper()
 	for _, text := range texts {
-		v.until(func() error {
+		v.retry(func() error {
 			if now := v.Text(); !strings.Contains(now, text) {
-				return fmt.Errorf("%q is not to be read in\n%s", text, now)
+				return fmt.Errorf("%q is not visible in\n%s", text, now)
 			}
 			return nil
 		})
 	}
 }
 
-// Misses waits until something is not written on the page, or not any more.
+// Misses waits until the text is not visible on the page.
 func (v *Visitor) Misses(text string) {
 	v.tb.Helper()
-	v.until(func() error {
+	v.retry(func() error {
 		if now := v.Text(); strings.Contains(now, text) {
-			return fmt.Errorf("%q is to be read in\n%s", text, now)
+			return fmt.Errorf("%q is still visible in\n%s", text, now)
 		}
 		return nil
 	})
 }
 
-// Fill puts a text in place of what is in a field.
+// Fill replaces the content of a field.
 func (v *Visitor) Fill(name, text string) {
 	v.tb.Helper()
 	v.Press("textbox", name)
@@ -48,7 +48,7 @@ func (v *Visitor) Fill(name, text string) {
 		v.Key("\b")
 		return
 	}
-	tell(v, input.InsertText, input.InsertTextParams{Text: text})
+	mustCall(v, input.InsertText, input.InsertTextParams{Text: text})
 }
 
 // Key presses keys.
@@ -57,10 +57,10 @@ func (v *Visitor) Key(keys string, modifiers ...chromedp.Modifier) {
 	v.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// Has waits until there is a thing, and gives its whole name.
+// Has waits until an element with this role and name exists, and returns its full name.
 func (v *Visitor) Has(role, name string) (whole string) {
 	v.tb.Helper()
-	v.until(func() error {
+	v.retry(func() error {
 		node, err := v.find(role, name)
 		if err == nil {
 			whole = nameOf(node)
@@ -70,10 +70,10 @@ func (v *Visitor) Has(role, name string) (whole string) {
 	return whole
 }
 
-// Lacks waits until there is no such thing, or none any more.
+// Lacks waits until no element with this role and name exists.
 func (v *Visitor) Lacks(role, name string) {
 	v.tb.Helper()
-	v.until(func() error {
+	v.retry(func() error {
 		if n := v.Count(role, name); n > 0 {
 			return fmt.Errorf("%s %q is still there", role, name)
 		}
@@ -81,7 +81,7 @@ func (v *Visitor) Lacks(role, name string) {
 	})
 }
 
-// Count is how many things there are now whose name has a text in it.
+// Count returns how many elements with this role have a name that contains the text part.
 func (v *Visitor) Count(role, part string) (n int) {
 	v.tb.Helper()
 	nodes, err := v.all(role)
@@ -96,10 +96,10 @@ func (v *Visitor) Count(role, part string) (n int) {
 	return n
 }
 
-// until tries until there is no error.
-func (v *Visitor) until(try func() error) {
+// retry calls try until it returns no error, and fails the test after findTimeout.
+func (v *Visitor) retry(try func() error) {
 	v.tb.Helper()
-	end := time.Now().Add(soon)
+	end := time.Now().Add(findTimeout)
 	for {
 		err := try()
 		if err == nil {
@@ -108,11 +108,12 @@ func (v *Visitor) until(try func() error) {
 		if time.Now().After(end) {
 			v.tb.Fatal(err)
 		}
-		time.Sleep(30 * time.Millisecond) // the page tells nobody what has changed on it
+		time.Sleep(30 * time.Millisecond) // the browser sends no event for a change on the page
 	}
 }
 
-// find gives the thing with a role and a name, or the first whose name has the text in it.
+// find returns the element with this role and name. If there is none, it returns the first whose name contains the
+// text.
 func (v *Visitor) find(role, name string) (*accessibility.Node, error) {
 	nodes, err := v.all(role)
 	if err != nil {
@@ -137,7 +138,7 @@ func (v *Visitor) find(role, name string) (*accessibility.Node, error) {
 	return like, nil
 }
 
-// all gives what has a role, as it is told to those who cannot see.
+// all returns the elements with this role in the accessibility tree.
 func (v *Visitor) all(role string) ([]*accessibility.Node, error) {
 	root, err := call(v, dom.GetDocument, dom.GetDocumentParams{})
 	if err != nil {
@@ -158,7 +159,7 @@ func (v *Visitor) all(role string) ([]*accessibility.Node, error) {
 
 func nameOf(node *accessibility.Node) (name string) {
 	if node.Name != nil {
-		_ = json.Unmarshal(node.Name.Value, &name) // what is no text has no name
+		_ = json.Unmarshal(node.Name.Value, &name) // a name that is not a string counts as empty
 	}
 	return strings.ReplaceAll(name, "\u00a0", " ")
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// frames is long enough for a few of them: what moves is elsewhere then.
-const frames = 40 * time.Millisecond
+// frameTime is long enough for a few frames. An element whose position is different after it is still moving.
+const frameTime = 40 * time.Millisecond
 
-// Press clicks a thing in its middle, once it rests there; before a phone the finger taps it.
+// Press clicks (on a phone: taps) the middle of an element, once the element does not move.
 func (v *Visitor) Press(role, name string) {
 	v.tb.Helper()
-	v.until(func() error {
-		wasX, wasY, err := v.place(role, name)
+	v.retry(func() error {
+		wasX, wasY, err := v.center(role, name)
 		if err != nil {
 			return err
 		}
-		time.Sleep(frames)
-		x, y, err := v.place(role, name)
+		time.Sleep(frameTime)
+		x, y, err := v.center(role, name)
 		switch {
 		case err != nil:
 			return err
 		case x != wasX || y != wasY:
-			return fmt.Errorf("%s %q does not rest", role, name)
+			return fmt.Errorf("%s %q still moves", role, name)
 		}
 		return v.pressAt(x, y)
 	})
@@ -43,10 +43,11 @@ func (v *Visitor) pressAt(x, y float64) error {
 	return err
 }
 
-// tap lifts the finger without waiting until the page has noticed that it is there: on a busy machine it would be a long press.
+// tap touches the page at a point. It does not wait until the page has handled the start of the touch: on a busy
+// machine the tap would become a long press.
 func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		down, cancel := context.WithTimeout(ctx, frames)
+		down, cancel := context.WithTimeout(ctx, frameTime)
 		defer cancel()
 		_, err := cdp.Call(down, t, input.DispatchTouchEvent, input.DispatchTouchEventParams{
 			Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}},
@@ -61,8 +62,9 @@ func tap(x, y float64) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// place gives the middle of a thing that people can press: it is in view, and nothing lies over it.
-func (v *Visitor) place(role, name string) (x, y float64, err error) {
+// center returns the middle of an element. It fails if the element is out of view or covered by another one, so that a
+// user could not press it.
+func (v *Visitor) center(role, name string) (x, y float64, err error) {
 	node, err := v.find(role, name)
 	if err != nil {
 		return 0, 0, err
@@ -73,7 +75,7 @@ func (v *Visitor) place(role, name string) (x, y float64, err error) {
 	}
 	got, err := call(v, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: id})
 	if err != nil || len(got.Quads) == 0 {
-		return 0, 0, fmt.Errorf("%s %q is not to be seen: %w", role, name, err)
+		return 0, 0, fmt.Errorf("%s %q is not visible: %w", role, name, err)
 	}
 	q := got.Quads[0]
 	x, y = (q[0]+q[4])/2, (q[1]+q[5])/2
@@ -82,12 +84,12 @@ func (v *Visitor) place(role, name string) (x, y float64, err error) {
 		return 0, 0, err
 	}
 	if !v.within(at.BackendNodeID, id) {
-		return 0, 0, fmt.Errorf("something lies over %s %q", role, name)
+		return 0, 0, fmt.Errorf("another element covers %s %q", role, name)
 	}
 	return x, y, nil
 }
 
-// within tells whether a node is another one, or in it, or its label.
+// within reports whether node is the node other, inside other, or a label of other.
 func (v *Visitor) within(node, other cdp.BackendNodeID) bool {
 	a, err := call(v, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node})
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// call gives the browser a command of its own protocol.
+// call sends a command of the Chrome DevTools protocol and returns its result.
 func call[P, R any](v *Visitor, command cdp.Command[P, R], params P) (R, error) {
 	return Try(v.Tab, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
-// tell is call for what cannot fail while the page lives.
-func tell[P, R any](v *Visitor, command cdp.Command[P, R], params P) R {
+// mustCall is call for commands that cannot fail while the page is open.
+func mustCall[P, R any](v *Visitor, command cdp.Command[P, R], params P) R {
 	v.tb.Helper()
 	result, err := call(v, command, params)
 	if err != nil {
@@ -25,7 +25,7 @@ func tell[P, R any](v *Visitor, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// callOn calls a function of JavaScript on an object, with another one.
+// callOn calls a JavaScript function with one object as "this" and the other as its argument.
 func callOn[Value any](v *Visitor, this, other runtime.RemoteObjectID, function string) (value Value, err error) {
 	got, err := call(v, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 		FunctionDeclaration: function, ObjectID: this, Arguments: []*runtime.CallArgument{{ObjectID: other}}, ReturnByValue: new(true),

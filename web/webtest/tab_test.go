@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTabs shows who has what in common, and that a tab says what happens in it.
+// TestTabs checks which tabs share storage, and that a tab's listener gets its events.
 func TestTabs(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -18,10 +18,10 @@ func TestTabs(t *testing.T) {
 	t.Cleanup(site.Close)
 	browser := Browser(t)
 
-	said := make(chan string, 10)
+	logged := make(chan string, 10)
 	ann := browser.Tab(t, func(event any) {
 		if e, ok := event.(*runtime.EventConsoleAPICalled); ok {
-			said <- string(e.Args[0].Value)
+			logged <- string(e.Args[0].Value)
 		}
 	})
 	ann.Do(chromedp.Navigate(site.URL))
@@ -29,22 +29,22 @@ func TestTabs(t *testing.T) {
 	if stored != "site" {
 		t.Errorf("the title is %q", stored)
 	}
-	if got := <-said; got != `"here"` {
-		t.Errorf("it said %s", got)
+	if got := <-logged; got != `"here"` {
+		t.Errorf("the listener got %s", got)
 	}
-	bob := browser.Stranger(t)
+	bob := browser.NewUserTab(t)
 	for _, c := range []struct {
-		who  string
+		name string
 		tab  *Tab
 		want string
 	}{
-		{"the same person", browser.Tab(t), "ann"},
-		{"a stranger", bob, "nobody"},
-		{"the stranger again", bob.Another(t), "bob"},
+		{"the same user", browser.Tab(t), "ann"},
+		{"another user", bob, "empty"},
+		{"the other user again", bob.NewTab(t), "bob"},
 	} {
 		c.tab.Do(chromedp.Navigate(site.URL))
-		if got := Ask[string](c.tab, `localStorage.name ?? 'nobody'`); got != c.want {
-			t.Errorf("%s finds %q, want %q", c.who, got, c.want)
+		if got := Ask[string](c.tab, `localStorage.name ?? 'empty'`); got != c.want {
+			t.Errorf("%s finds %q, want %q", c.name, got, c.want)
 		}
 		if c.tab == bob {
 			bob.Do(chromedp.Evaluate[chromedp.Void](`localStorage.name = 'bob'`))

@@ -11,16 +11,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Screen is what a visitor sits before. The zero Screen is that of a laptop, light, in English.
+// Screen describes the device and settings of a visitor. The zero Screen is a laptop with light colours, in English.
 type Screen struct {
-	Phone    bool // 360 by 740, with touch
+	Phone    bool // 360 by 740 pixels, with touch
 	Dark     bool
-	Calm     bool   // reduced motion
-	Language string // "en-US"
+	Calm     bool   // the user prefers reduced motion
+	Language string // such as "en-US", the default
 }
 
-// Visitor is a person before a page. He finds things as people do: by what they are and what they are called, and by what
-// is written. When his test ends, nothing may have gone wrong on the page that he did not expect.
+// Visitor is a user of a page. It finds elements as users do: by role and name, or by visible text. When its test ends,
+// each unexpected fault on the page fails the test.
 type Visitor struct {
 	*Tab
 
@@ -28,79 +28,79 @@ type Visitor struct {
 	screen Screen
 }
 
-// Visit opens a page as a person whom it has never seen.
+// Visit opens a page as a new user.
 func (c *Chromium) Visit(tb testing.TB, url string, screen Screen) *Visitor {
 	tb.Helper()
 	f := newFaults(tb)
-	v := &Visitor{Tab: c.Stranger(tb, f.note), faults: f}
+	v := &Visitor{Tab: c.NewUserTab(tb, f.note), faults: f}
 	v.open(url, screen)
 	return v
 }
 
-// Again opens a page in one more tab of the same person.
+// Again opens a page in another tab, with the same cookies and storage.
 func (v *Visitor) Again(tb testing.TB, url string, screen Screen) *Visitor {
 	tb.Helper()
 	f := newFaults(tb)
-	again := &Visitor{Tab: v.Another(tb, f.note), faults: f}
+	again := &Visitor{Tab: v.NewTab(tb, f.note), faults: f}
 	again.open(url, screen)
 	return again
 }
 
-// Expect names a fault, by a part of its text, that is none: what a killed server leaves in the console, say.
+// Expect allows faults whose text contains part, such as console errors after the server was killed.
 func (v *Visitor) Expect(part string) { v.faults.expect(part) }
 
 func (v *Visitor) open(url string, s Screen) {
 	v.tb.Helper()
-	tell(v, log.Enable, cdp.Empty{})
-	v.Wear(s)
+	mustCall(v, log.Enable, cdp.Empty{})
+	v.SetScreen(s)
 	v.Do(chromedp.Navigate(url))
 }
 
-// Wear changes the screen.
-func (v *Visitor) Wear(s Screen) {
+// SetScreen changes the device and settings of the visitor.
+func (v *Visitor) SetScreen(s Screen) {
 	v.tb.Helper()
 	v.screen = s
-	size := emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 800, DeviceScaleFactor: 1}
+	size := desktop
 	if s.Phone {
 		size = emulation.SetDeviceMetricsOverrideParams{Width: 360, Height: 740, DeviceScaleFactor: 2, Mobile: true}
 	}
-	tell(v, emulation.SetDeviceMetricsOverride, size)
-	tell(v, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: s.Phone})
+	v.resize(size)
+	mustCall(v, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: s.Phone})
 	choose := func(yes bool, one, other string) string {
 		if yes {
 			return one
 		}
 		return other
 	}
-	tell(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+	mustCall(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: choose(s.Dark, "dark", "light")},
 		{Name: "prefers-reduced-motion", Value: choose(s.Calm, "reduce", "no-preference")},
 	}})
-	tell(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
+	mustCall(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 		UserAgent: Ask[string](v.Tab, `navigator.userAgent`), AcceptLanguage: choose(s.Language != "", s.Language, "en-US"),
 	})
 }
 
-// Reload opens the page anew.
+// Reload reloads the page.
 func (v *Visitor) Reload() {
 	v.tb.Helper()
 	v.Do(chromedp.Reload())
 }
 
-// Back is the browser's own button.
+// Back goes back in the browser's history.
 func (v *Visitor) Back() {
 	v.tb.Helper()
 	v.Do(chromedp.Evaluate[chromedp.Void](`history.back()`))
 }
 
-// Beforehand has a script run on each page that is opened from now on, before all that is the page's own.
-func (v *Visitor) Beforehand(script string) {
+// InjectScript runs a script on each page that is opened from now on, before the page's own scripts.
+func (v *Visitor) InjectScript(script string) {
 	v.tb.Helper()
-	tell(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	mustCall(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// Rest waits until nothing moves any more of what comes to rest by itself.
-func (v *Visitor) Rest() {
+// WaitForAnimations waits until all finite animations have ended.
+func (v *Visitor) WaitForAnimations() {
 	v.tb.Helper()
 	Ask[int](v.Tab, `(async () => {
 		const move = () => document.getAnimations().filter((a) => a.playState === 'running' && a.effect.getComputedTiming().iterations < 9);
@@ -109,7 +109,7 @@ func (v *Visitor) Rest() {
 	})()`)
 }
 
-// Text is all that is written on the page, as it is seen.
+// Text returns all visible text of the page.
 func (v *Visitor) Text() string {
 	v.tb.Helper()
 	return strings.ReplaceAll(Ask[string](v.Tab, `document.body?.innerText ?? ''`), "\u00a0", " ")

@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// appender is what is written by hand, because each grab has one made: it takes an eighth of encoding/json's time and
-// makes no garbage. It is what json.Marshal makes of it, but for escapes that JSON does not ask for.
+// appender is a value that encodes itself as JSON. Grabs need this: it takes an eighth of the time of encoding/json and
+// allocates nothing. The result equals that of json.Marshal, except for escapes that JSON does not require.
 type appender interface{ appendJSON(b []byte) []byte }
 
-// shortMessage is room for a reply or a push that an appender writes.
+// shortMessage is the initial buffer size for a reply or a push that an appender writes.
 const shortMessage = 256
 
-// appendJSON appends any value on one line and without the escapes that only HTML asks for. It fails only when an
-// entry's body is no JSON.
+// appendJSON appends the JSON of any value to b, on one line and without the escapes that only HTML needs. It fails
+// only if an entry's body is not JSON.
 func appendJSON(b []byte, v any) ([]byte, error) {
 	if a, ok := v.(appender); ok {
 		return a.appendJSON(b), nil
@@ -28,23 +28,24 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
 }
 
-// MessageJSON is the data of a wallet push.
+// MessageJSON returns the data of a wallet push.
 func (p WalletPush) MessageJSON() []byte {
 	return append(p.appendJSON(append(make([]byte, 0, shortMessage), `{"wallet":`...)), '}')
 }
 
-// MessageJSON is the data of a packet_progress push.
+// MessageJSON returns the data of a packet_progress push.
 func (p ProgressPush) MessageJSON() []byte {
 	return append(p.appendJSON(append(make([]byte, 0, shortMessage), `{"packet_progress":`...)), '}')
 }
 
-// MessageJSON is the data of a grab_result push.
+// MessageJSON returns the data of a grab_result push.
 func (r GrabReply) MessageJSON() []byte {
 	return append(r.appendJSON(append(make([]byte, 0, shortMessage), `{"grab_result":`...)), '}')
 }
 
 func (p WalletPush) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"balance":`...), p.Balance, 10)
+	b = strconv.AppendInt(append(b, `,"account_version":`...), p.AccountVersion, 10)
 	b = strconv.AppendInt(append(b, `,"change":`...), p.Change, 10)
 	b = appendString(append(b, `,"kind":`...), p.Kind)
 	if p.Packet != "" {
@@ -81,12 +82,13 @@ func (r GrabReply) appendJSON(b []byte) []byte {
 	if r.Balance != nil {
 		b = strconv.AppendInt(append(b, `,"balance":`...), *r.Balance, 10)
 	}
+	b = appendNumber(b, `,"account_version":`, r.AccountVersion)
 	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(r.Claimed), 10)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(r.Count), 10)
 	return append(b, '}')
 }
 
-// appendNumber appends a number that is left out when it is 0.
+// appendNumber appends a member with a number, or nothing if the number is 0.
 func appendNumber(b []byte, name string, n int64) []byte {
 	if n == 0 {
 		return b

@@ -2,19 +2,19 @@ package wire
 
 import "encoding/json"
 
-// TextBody is the body of a text entry. What became of it since stands there in a history only; of a recalled text
-// nothing but Recalled does.
+// TextBody is the body of a text entry. EditedAt and Reactions are set only when it is read from history. A recalled
+// text has no field but Recalled.
 type TextBody struct {
 	Text      string          `json:"text,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
 	ReplyTo   int64           `json:"reply_to,omitempty"`
 	Mentions  []string        `json:"mentions,omitempty"`
 	EditedAt  int64           `json:"edited_at,omitempty"`
-	Reactions map[string]int  `json:"reactions,omitempty"` // how many by emoji
+	Reactions map[string]int  `json:"reactions,omitempty"` // number of users by emoji
 	Recalled  bool            `json:"recalled,omitempty"`
 }
 
-// PacketDoneBody is the body of a packet_done entry; its State has no Mine. A packet entry's body is the Packet.
+// PacketDoneBody is the body of a packet_done entry. Its State has no Mine. (The body of a packet entry is a Packet.)
 type PacketDoneBody struct {
 	Packet string `json:"packet"`
 	Reason string `json:"reason" enum:"drained,expired,cancelled"`
@@ -31,7 +31,7 @@ type MemberBody struct {
 	Until  int64  `json:"until,omitempty"`
 }
 
-// EditBody is the body of an edit entry; the text goes when it is recalled.
+// EditBody is the body of an edit entry. Text is missing if the text was recalled later.
 type EditBody struct {
 	Target   int64  `json:"target"`
 	Text     string `json:"text,omitempty"`
@@ -43,7 +43,7 @@ type RecallBody struct {
 	Target int64 `json:"target"`
 }
 
-// ReactBody is the body of a react entry. Count is how many have this emoji on the text now.
+// ReactBody is the body of a react entry. Count is the number of users with this emoji on the text, after this change.
 type ReactBody struct {
 	Target int64  `json:"target"`
 	Emoji  string `json:"emoji"`
@@ -51,7 +51,7 @@ type ReactBody struct {
 	Count  int    `json:"count"`
 }
 
-// RoomBody is the body of a room entry: what is otherwise from now on. An empty announcement is none any more.
+// RoomBody is the body of a room entry and holds the new values. An empty announcement removes the old one.
 type RoomBody struct {
 	Name         *string `json:"name,omitempty"`
 	Announcement *string `json:"announcement,omitempty"`

@@ -1,13 +1,13 @@
 package wire
 
-// Close is a reason to hang up: the code and text of a WebSocket close frame. After a code below 3500
-// clients come back by themselves, after the others they do not.
+// Close is the code and reason of a WebSocket close frame. After a code below 3500 clients reconnect automatically;
+// after any other they do not.
 type Close struct {
 	Code   int
 	Reason string
 }
 
-// The codes of closes.
+// The close codes.
 const (
 	CloseDrain           = 3001
 	CloseServerError     = 3004
@@ -22,7 +22,7 @@ const (
 	ClosePushedOut       = 3504
 )
 
-// CloseFor is the close of a code, with its text.
+// CloseFor returns the close code with its reason.
 func CloseFor(code int) Close { return Close{Code: code, Reason: closeReasons[code]} }
 
 var closeReasons = map[int]string{

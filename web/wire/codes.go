@@ -33,13 +33,13 @@ const (
 	CodeEditWindowOver      Code = 1013
 )
 
-// Codes of the envelope alone: they answer its own commands and never come over HTTP.
+// Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
 const (
 	CodeAlreadySubscribed Code = 105
 	CodeNotAvailable      Code = 108
 )
 
-// codes says of each code its word, its HTTP status, and whether the same request again may succeed.
+// codes holds, for each error code, its word, its HTTP status, and whether repeating the request may succeed.
 var codes = map[Code]struct {
 	word      string
 	status    int
@@ -70,24 +70,24 @@ var codes = map[Code]struct {
 	CodeEditWindowOver:      {"edit_window_over", 409, false},
 }
 
-// Word is the first word of the error's message.
+// Word returns the first word of the error's message.
 func (c Code) Word() string { return codes[c].word }
 
-// Status is the error's HTTP status.
+// Status returns the error's HTTP status.
 func (c Code) Status() int { return codes[c].status }
 
-// Temporary tells whether the same request again may succeed; with a key, or on a grab, it means that
-// the outcome is unknown and that repeating is safe.
+// Temporary reports whether repeating the request may succeed. For a grab, and for a request with a key, it also means
+// that the outcome is unknown and that repeating is safe.
 func (c Code) Temporary() bool { return codes[c].temporary }
 
-// Error is the error of a reply.
+// Error is an error as the client receives it.
 type Error struct {
 	Code      Code   `json:"code"`
-	Message   string `json:"message"` // the word, then " name=value" pairs
+	Message   string `json:"message"` // the code's word, then " name=value" pairs
 	Temporary bool   `json:"temporary"`
 }
 
-// NewError makes the error of a code; pairs are alternating names and values without spaces.
+// NewError returns the error for a code. pairs are alternating names and values, without spaces.
 func NewError(c Code, pairs ...string) Error {
 	var msg strings.Builder
 	msg.WriteString(c.Word())
@@ -99,7 +99,7 @@ func NewError(c Code, pairs ...string) Error {
 
 func (e Error) Error() string { return strconv.Itoa(int(e.Code)) + " " + e.Message }
 
-// ErrorBody is the body of every HTTP answer that is not a success.
+// ErrorBody is the body of every HTTP response with an error status.
 type ErrorBody struct {
 	Error Error `json:"error"`
 }

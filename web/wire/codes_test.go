@@ -3,6 +3,7 @@ package wire_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,9 +12,9 @@ import (
 	"hongbao/web/wire"
 )
 
-// TestCodesAreTheDocuments reads the table of section 8 out of PROTOCOL.md.
-func TestCodesAreTheDocuments(t *testing.T) {
-	text, err := os.ReadFile("PROTOCOL.md")
+// TestCodesMatchTheDocument compares the codes with the table of the protocol page on errors.
+func TestCodesMatchTheDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "protocol", "errors.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,9 @@ func TestCodesAreTheDocuments(t *testing.T) {
 	}
 }
 
-func TestClosesAreTheDocuments(t *testing.T) {
-	text, err := os.ReadFile("PROTOCOL.md")
+// TestClosesMatchTheDocument compares the close codes with the same page.
+func TestClosesMatchTheDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "protocol", "errors.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,18 @@
 package wire
 
-// ConnectData is the data of a connect reply: all that a client needs to draw its first screen.
+// ConnectData is the data of a connect reply: everything that a client needs for its first screen.
 type ConnectData struct {
 	User           User     `json:"user"`
 	Currency       Currency `json:"currency"`
 	Balance        int64    `json:"balance"`
+	AccountVersion int64    `json:"account_version"`
 	NextCommitment string   `json:"next_commitment"`
 	Limits         Limits   `json:"limits"`
 	Rooms          []MyRoom `json:"rooms"`
 	PacketStates   []State  `json:"packet_states"`
 }
 
-// Currency says what one unit of money is: amounts are in units of 10^-Exponent.
+// Currency describes the unit of money: amounts are in units of 10^-Exponent of the currency.
 type Currency struct {
 	Code     string `json:"code"`
 	Exponent int    `json:"exponent"`
@@ -24,7 +25,7 @@ type MyRoom struct {
 	Unread  int64 `json:"unread"`
 }
 
-// Limits are what the server refuses to exceed. Characters are code points.
+// Limits holds the limits that the server enforces. Characters are counted as Unicode code points.
 type Limits struct {
 	FrameBytes        int   `json:"frame_bytes"`
 	CommandsPerFrame  int   `json:"commands_per_frame"`
@@ -54,7 +55,7 @@ const (
 	CommandsPerFrame = 32
 )
 
-// DefaultLimits are the limits of section 9 of the protocol.
+// DefaultLimits returns the limits of web/docs/protocol/limits.md.
 func DefaultLimits() Limits {
 	return Limits{
 		FrameBytes: FrameBytes, CommandsPerFrame: CommandsPerFrame,

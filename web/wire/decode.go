@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxInt is the largest integer on the wire, either way from 0: what every JSON reader can hold exactly.
+// MaxInt is the largest absolute value of an integer on the wire. Every JSON parser can hold it exactly.
 const MaxInt = 1<<53 - 1
 
-// FieldError says what is wrong with a request. The field is the name on the wire, or "data" for all of it.
+// FieldError describes what is invalid in a request. Field is the field's name on the wire, or "data" for the request
+// as a whole.
 type FieldError struct {
 	Field  string
 	Reason string
@@ -19,13 +20,13 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Reason }
 
-// Decode reads the data of a request into a struct pointer, as the struct's tags say:
+// Decode decodes the data of a request into a struct pointer, as the struct's tags say:
 //
-//   - json names the field; with omitempty it is optional, else it must be there, and a string not be empty.
+//   - json names the field. With omitempty it is optional, else it is required, and a string must not be empty.
 //   - min is the least integer allowed.
 //
-// No data and null stand for {}. Unknown fields are ignored, names match exactly, of a repeated name the
-// last one counts. Any error is a *FieldError.
+// No data and null stand for {}. Unknown fields are ignored, names match exactly, and of a repeated name the last one
+// counts. Any error is a *FieldError.
 func Decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return &FieldError{"data", "is not UTF-8"}
@@ -42,13 +43,14 @@ func Decode(data []byte, into any) error {
 			return err
 		}
 	}
-	if holdsNUL(data) { // in a name, or in a field that nobody knows
+	if holdsNUL(data) { // U+0000 is in a name or in an unknown field
 		return &FieldError{"data", "holds U+0000"}
 	}
 	return nil
 }
 
-// split finds the fields in an object; those that are not there are nil. False: it is none.
+// split finds the raw values of an object's fields; the value of a missing field is nil. It returns false if data is
+// not an object.
 func split(data []byte, fields []field, raws []json.RawMessage) bool {
 	if len(data) == 0 || splitPlain(data, fields, raws) {
 		return true
@@ -73,10 +75,10 @@ func splitPlain(data []byte, fields []field, raws []json.RawMessage) bool {
 			}
 		}
 		return ok
-	}) && s.over()
+	}) && s.atEnd()
 }
 
-// decode sets the field, which was not sent when raw is nil.
+// decode sets the field of v. raw is nil if the request does not have the field.
 func (f *field) decode(raw json.RawMessage, v reflect.Value) error {
 	switch {
 	case raw == nil && f.optional:
@@ -95,7 +97,7 @@ func (f *field) decode(raw json.RawMessage, v reflect.Value) error {
 	return nil
 }
 
-// decodeValue sets v, or says why it cannot.
+// decodeValue decodes raw into v. It returns why raw is invalid, or "".
 func decodeValue(raw json.RawMessage, least int64, v reflect.Value) (reason string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -108,7 +110,7 @@ func decodeValue(raw json.RawMessage, least int64, v reflect.Value) (reason stri
 		}
 		v.SetString(text)
 	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(string(raw), 10, 64) // in valid JSON only a whole number's literal parses
+		n, err := strconv.ParseInt(string(raw), 10, 64) // raw is valid JSON, so only the literal of a whole number can be parsed
 		switch {
 		case err != nil:
 			return "is not an integer in range"
@@ -139,12 +141,12 @@ func decodeString(raw json.RawMessage) (text string, ok bool) {
 	case bytes.IndexByte(raw, '\\') < 0:
 		return string(raw[1 : len(raw)-1]), true
 	}
-	var unescaped string // escapes to the heap, and so comes last
+	var unescaped string // declared here because it is allocated on the heap
 	err := json.Unmarshal(raw, &unescaped)
 	return unescaped, err == nil
 }
 
-// decodeObject keeps an object as it is, without the space between its parts.
+// decodeObject checks that raw is an object and stores it without insignificant space.
 func decodeObject(raw json.RawMessage, v reflect.Value) (reason string) {
 	var compact bytes.Buffer
 	if raw[0] != '{' || json.Compact(&compact, raw) != nil {
@@ -154,7 +156,7 @@ func decodeObject(raw json.RawMessage, v reflect.Value) (reason string) {
 	return ""
 }
 
-// decodeStrings reads a list of strings that are not empty.
+// decodeStrings decodes a list of non-empty strings.
 func decodeStrings(raw json.RawMessage, v reflect.Value) (reason string) {
 	var items []json.RawMessage
 	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
@@ -173,7 +175,7 @@ func decodeStrings(raw json.RawMessage, v reflect.Value) (reason string) {
 	return ""
 }
 
-// holdsNUL tells whether any string of a valid JSON document holds U+0000, which can stand there only as an escape.
+// holdsNUL reports whether a string in a valid JSON document contains U+0000, which must be written as an escape there.
 func holdsNUL(doc []byte) bool {
 	escape := []byte(`\u0000`)
 	for bytes.Contains(doc, escape) {
@@ -181,7 +183,7 @@ func holdsNUL(doc []byte) bool {
 		if bytes.HasPrefix(doc[i:], escape) {
 			return true
 		}
-		doc = doc[i+2:] // any other escape, of which `\\` is the one that matters
+		doc = doc[i+2:] // skips any other escape; `\\` must not be taken for the start of one
 	}
 	return false
 }

@@ -106,7 +106,8 @@ func TestDecodeNamesTheField(t *testing.T) {
 	}
 }
 
-// requests are all request types: a field that Decode cannot read would panic here, not in production.
+// requests returns a value of each request type. It panics if Decode does not support a field, so that no request in
+// production does.
 func requests() []any {
 	return []any{
 		new(wire.CreateRoomRequest), new(wire.JoinRequest), new(wire.LeaveRequest), new(wire.FindRoomsRequest),
@@ -119,8 +120,8 @@ func requests() []any {
 	}
 }
 
-// FuzzDecode checks that whatever Decode accepts holds only what it promises, and reads the same when it
-// is written again.
+// FuzzDecode decodes random data. An accepted request must satisfy the rules of Decode, and must be the same after
+// encoding and decoding it again.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"room":"r","key":"k","text":"t","mode":"lucky","total":1000,"count":5,"ttl_s":60,"packet":"p","seq":1}`,

@@ -10,15 +10,15 @@ import (
 
 const roomPrefix = "room:"
 
-// RoomChannel is the channel of a room.
+// RoomChannel returns the channel of a room.
 func RoomChannel(room string) string { return roomPrefix + room }
 
-// ChannelRoom is the room of a channel.
+// ChannelRoom returns the room of a channel.
 func ChannelRoom(channel string) (room string, ok bool) {
 	return strings.CutPrefix(channel, roomPrefix)
 }
 
-// Ping is the liveness message.
+// Ping returns the message that checks whether a connection is alive.
 func Ping(e Encoding) []byte {
 	if e == Protobuf {
 		return []byte{}
@@ -26,7 +26,7 @@ func Ping(e Encoding) []byte {
 	return []byte("{}")
 }
 
-// RPCReply answers an rpc: envelope and data go into one buffer. An error means that the reply cannot be encoded; see Marshal.
+// RPCReply returns the reply to an rpc. It fails if the data cannot be encoded; see Marshal.
 func RPCReply(e Encoding, id uint32, reply any) ([]byte, error) {
 	if e == Protobuf {
 		b, err := appendJSON(make([]byte, prefixRoom, shortMessage), reply)
@@ -46,7 +46,7 @@ func RPCReply(e Encoding, id uint32, reply any) ([]byte, error) {
 	return append(b, "}}"...), nil
 }
 
-// ErrorReply answers any command that failed.
+// ErrorReply returns the reply to a command that has failed.
 func ErrorReply(e Encoding, id uint32, err Error) []byte {
 	if e == Protobuf {
 		return must((&protocol.Reply{Id: id, Error: &protocol.Error{
@@ -61,18 +61,17 @@ func ErrorReply(e Encoding, id uint32, err Error) []byte {
 	return append(b, "}}"...)
 }
 
-// ConnectReply answers connect. The data of the result and of its publications are JSON documents; an
-// error means that one of them is not.
+// ConnectReply returns the reply to a connect command. It fails if data in the result is not JSON.
 func ConnectReply(e Encoding, id uint32, r *protocol.ConnectResult) ([]byte, error) {
 	return encodeReply(e, &protocol.Reply{Id: id, Connect: r})
 }
 
-// RefreshReply answers refresh.
+// RefreshReply returns the reply to a refresh command.
 func RefreshReply(e Encoding, id uint32, r *protocol.RefreshResult) []byte {
 	return must(encodeReply(e, &protocol.Reply{Id: id, Refresh: r}))
 }
 
-// PublicationPush is an entry on its way to a room's members; entry is its EntryJSON.
+// PublicationPush returns the push of an entry to a room's members. entry must be the result of EntryJSON.
 func PublicationPush(e Encoding, channel string, seq int64, entry []byte) []byte {
 	if e == Protobuf {
 		p := after(len(channel), entry)
@@ -90,7 +89,7 @@ func PublicationPush(e Encoding, channel string, seq int64, entry []byte) []byte
 	return append(b, "}}}"...)
 }
 
-// MessagePush is a push outside any sequence; data is the JSON of a Message.
+// MessagePush returns a push without a seq. data is the JSON of a Message.
 func MessagePush(e Encoding, data []byte) []byte {
 	if e == Protobuf {
 		p := after(0, data)
@@ -104,22 +103,22 @@ func MessagePush(e Encoding, data []byte) []byte {
 	return append(append(b, data...), "}}}"...)
 }
 
-// SubscribePush tells a client that it is in a room, from position on.
+// SubscribePush returns the push which tells a client that it is in a room and receives its entries after position.
 func SubscribePush(e Encoding, channel, epoch string, position int64, data Joined) []byte {
 	return must(encodeReply(e, &protocol.Reply{Push: &protocol.Push{Channel: channel, Subscribe: &protocol.Subscribe{
 		Recoverable: true, Positioned: true, Epoch: epoch, Offset: uint64(position), Data: must(Marshal(data)),
 	}}}))
 }
 
-// UnsubscribePush tells a client that it is out of a room.
+// UnsubscribePush returns the push which tells a client that it is not in a room any more.
 func UnsubscribePush(e Encoding, channel, reason string) []byte {
 	return must(encodeReply(e, &protocol.Reply{Push: &protocol.Push{Channel: channel, Unsubscribe: &protocol.Unsubscribe{
 		Code: UnsubscribeCode, Reason: reason,
 	}}}))
 }
 
-// Marshal is json.Marshal on one line and without the escapes that only HTML asks for. It fails only when
-// an entry's body is no JSON.
+// Marshal returns the JSON of a value, on one line and without the escapes that only HTML needs. It fails only if an
+// entry's body is not JSON.
 func Marshal(v any) ([]byte, error) { return appendJSON(nil, v) }
 
 func encodeReply(e Encoding, r *protocol.Reply) ([]byte, error) {
@@ -129,7 +128,7 @@ func encodeReply(e Encoding, r *protocol.Reply) ([]byte, error) {
 	return Marshal(r)
 }
 
-// must is for messages that hold nothing that could fail to be encoded.
+// must returns b and panics on an error. It is for messages whose encoding cannot fail.
 func must(b []byte, err error) []byte {
 	if err != nil {
 		panic("wire: " + err.Error())
@@ -137,13 +136,13 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// appendReply begins a reply.
+// appendReply returns the beginning of a reply in JSON.
 func appendReply(id uint32) []byte {
 	b := append(make([]byte, 0, shortMessage), `{"id":`...)
 	return append(strconv.AppendUint(b, uint64(id), 10), ',')
 }
 
-// appendPush begins a push on a channel.
+// appendPush appends the beginning of a push on a channel, in JSON.
 func appendPush(b []byte, channel string) []byte {
 	return append(appendString(append(b, `{"push":{"channel":`...), channel), ',')
 }

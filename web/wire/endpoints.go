@@ -1,33 +1,33 @@
 package wire
 
-// Endpoint is what is there over HTTP alone.
+// Endpoint is a request that exists over HTTP only.
 type Endpoint struct {
 	Method
 
 	Verb string // GET, POST
 	Path string
-	Open bool // no token is asked for
+	Open bool // no token is required
 }
 
-// Endpoints are those of the host's service, which needs the scope admin, and the one for guests.
+// Endpoints holds the endpoints for the host's backend, which require the scope admin, and the one that creates guests.
 var Endpoints = []Endpoint{
 	{
 		Method: Method{
-			Name: "credit", Does: "Puts money into a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
+			Name: "credit", Does: "Credits a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
 			Errors: []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused},
 		},
 		Verb: "POST", Path: "/v1/admin/credit",
 	},
 	{
 		Method: Method{
-			Name: "debit", Does: "Takes money out of a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
+			Name: "debit", Does: "Debits a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
 			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance},
 		},
 		Verb: "POST", Path: "/v1/admin/debit",
 	},
 	{
 		Method: Method{
-			Name: "disconnect", Does: "Closes a user's sockets and revokes the tokens that he has.", Request: DisconnectRequest{}, Reply: DisconnectReply{},
+			Name: "disconnect", Does: "Closes a user's sockets and revokes the user's tokens.", Request: DisconnectRequest{}, Reply: DisconnectReply{},
 			Errors: []Code{CodeForbidden},
 		},
 		Verb: "POST", Path: "/v1/admin/disconnect",
@@ -37,12 +37,12 @@ var Endpoints = []Endpoint{
 		Verb:   "GET", Path: "/v1/admin/audit",
 	},
 	{
-		Method: Method{Name: "stats", Does: "Tells what this instance has been doing.", Reply: StatsReply{}, Errors: []Code{CodeForbidden}},
+		Method: Method{Name: "stats", Does: "Returns what this instance has done since it started.", Reply: StatsReply{}, Errors: []Code{CodeForbidden}},
 		Verb:   "GET", Path: "/v1/admin/stats",
 	},
 	{
 		Method: Method{
-			Name: "guests", Does: "Makes a guest, where guests are on.", Request: GuestRequest{}, Reply: GuestReply{},
+			Name: "guests", Does: "Creates a guest, if guests are enabled.", Request: GuestRequest{}, Reply: GuestReply{},
 			Errors: []Code{CodeNotFound, CodeTooLong},
 		},
 		Verb: "POST", Path: "/v1/guests", Open: true,

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is one line of a room's sequence.
+// Entry is one element in the numbered log of a room.
 type Entry struct {
 	Seq  int64           `json:"seq"`
 	ID   string          `json:"id"`
@@ -18,8 +18,8 @@ type Entry struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// EntryJSON is what json.Marshal makes of an entry, but for escapes that JSON does not ask for. It is
-// written by hand because every entry passes here on its way to every member; it makes one allocation.
+// EntryJSON encodes an entry. The result equals that of json.Marshal, except for escapes that JSON does not require.
+// It is written by hand, with one allocation, because every entry is encoded here for its members.
 func EntryJSON(e Entry) []byte {
 	body := oneLine(e.Body)
 	b := make([]byte, 0, 128+len(e.ID)+len(e.From.ID)+len(e.From.Name)+len(e.From.Avatar)+len(e.Key)+len(body))
@@ -42,7 +42,7 @@ func EntryJSON(e Entry) []byte {
 	return append(b, '}')
 }
 
-// oneLine takes the newlines out of a JSON document: inside strings they are escaped anyway.
+// oneLine removes the newlines between the parts of a JSON document. Newlines inside strings are escapes and remain.
 func oneLine(doc []byte) []byte {
 	if len(doc) == 0 {
 		return []byte("null")

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// field is what the tags of a request's field say; see Decode.
+// field describes a field of a request type, from its tags; see Decode.
 type field struct {
 	name     string
 	optional bool
-	least    int64 // of integers
+	least    int64 // smallest allowed integer
 }
 
-// maxFields is how many fields a request has at most.
+// maxFields is the largest number of fields of a request.
 const maxFields = 12
 
-var knownFields sync.Map // of []field by reflect.Type
+var knownFields sync.Map // the []field of each request type, by reflect.Type
 
-// fieldsOf are the fields of a request's struct, in order.
+// fieldsOf returns the fields of a request's struct, in order.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := knownFields.Load(t); ok {
 		return known.([]field)

@@ -11,22 +11,23 @@ import (
 	"github.com/centrifugal/protocol"
 )
 
-// Encoding is how a connection wants its messages.
+// Encoding is the encoding of a connection's messages.
 type Encoding uint8
 
 // The two encodings.
 const (
-	JSON     Encoding = iota // one object a line
+	JSON     Encoding = iota // one object per line
 	Protobuf                 // each message after its varint length
 )
 
-// ErrProtocol means that a frame breaks the protocol: the connection is closed with CloseProtocolError.
+// ErrProtocol means that a frame violates the protocol. The connection is then closed with CloseProtocolError.
 var ErrProtocol = errors.New("protocol error")
 
-// DecodeFrame reads the commands of one frame. Each is a pong (see IsPong), a send, or has an id and at
-// least one request; nothing in it refers to the frame's memory. Any error is ErrProtocol. Pongs are not to be changed.
+// DecodeFrame decodes the commands of one frame. Each is a pong (see IsPong), a send, or has an id and at least one
+// request. The commands do not share memory with the frame. Callers must not modify pongs, which are shared. Any error
+// is ErrProtocol.
 func DecodeFrame(e Encoding, frame []byte) ([]*protocol.Command, error) {
-	var one [1]*protocol.Command // on the caller's stack, for this is inlined
+	var one [1]*protocol.Command // on the caller's stack, because this function is inlined
 	return decodeFrame(e, frame, one[:0])
 }
 
@@ -56,10 +57,11 @@ func decodeFrame(e Encoding, frame []byte, cmds []*protocol.Command) ([]*protoco
 	return cmds, nil
 }
 
-// IsPong tells whether the command is the answer to a ping.
+// IsPong reports whether the command is the answer to a ping.
 func IsPong(c *protocol.Command) bool { return c.Id == 0 && !hasRequest(c) }
 
-// nextJSON reads one line. The last one may end in a newline; empty lines are no commands.
+// nextJSON decodes the first line of a frame and returns the rest of the frame. The last line may end in a newline; an
+// empty line is an error.
 func nextJSON(frame []byte) (*protocol.Command, []byte, error) {
 	line, rest, _ := bytes.Cut(frame, []byte("\n"))
 	if cmd := plainCommand(line); cmd != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/centrifugal/protocol"
 )
 
-// pong is every plain pong: each connection sends one every half minute.
+// pong is shared by all pongs in their usual form: each connection sends one every half minute.
 var pong = new(protocol.Command)
 
-// methodNames are the names that commands may have, so that not each command has to bring its own.
+// methodNames holds the names of commands, so that a decoded command needs no copy of its name.
 var methodNames = func() map[string]string {
 	names := map[string]string{}
 	for _, m := range Methods {
@@ -19,7 +19,8 @@ var methodNames = func() map[string]string {
 	return names
 }()
 
-// plainCommand reads a pong, or an rpc as clients write it; nil: encoding/json has to look.
+// plainCommand decodes a pong, or an rpc in the form that clients usually write. For any other line it returns nil, and
+// the caller uses encoding/json.
 func plainCommand(line []byte) *protocol.Command {
 	if string(line) == "{}" {
 		return pong
@@ -45,10 +46,10 @@ func plainCommand(line []byte) *protocol.Command {
 		}
 		return ok
 	})
-	if !ok || !s.over() || id == 0 || method == nil {
+	if !ok || !s.atEnd() || id == 0 || method == nil {
 		return nil
 	}
-	both := new(struct { // in one allocation
+	both := new(struct { // allocates command and request together
 		protocol.Command
 		rpc protocol.RPCRequest
 	})
@@ -57,7 +58,7 @@ func plainCommand(line []byte) *protocol.Command {
 	return &both.Command
 }
 
-// id reads the id of a command.
+// id decodes the id of a command.
 func (s *scanner) id() (id uint64, ok bool) {
 	s.space()
 	from := s.at

@@ -41,7 +41,7 @@ func TestDecodeFrameProtobuf(t *testing.T) {
 	if len(cmds) != 3 || cmds[0].Connect.Token != "t" || !wire.IsPong(cmds[1]) {
 		t.Fatalf("%v", cmds)
 	}
-	clear(frame) // the reader uses its buffer again
+	clear(frame) // the reader reuses its buffer
 	if rpc := cmds[2].Rpc; cmds[2].Id != 2 || rpc.Method != "grab" || string(rpc.Data) != `{"packet":"p"}` {
 		t.Errorf("rpc: %v", cmds[2])
 	}
@@ -105,7 +105,7 @@ func decoded(t *testing.T, e wire.Encoding, frame []byte) []*protocol.Command {
 	return cmds
 }
 
-// binaryFrame is what a client with the Protobuf encoding sends.
+// binaryFrame returns a frame of a client with the Protobuf encoding.
 func binaryFrame(t testing.TB, cmds ...*protocol.Command) []byte {
 	t.Helper()
 	var frame []byte
@@ -119,8 +119,8 @@ func binaryFrame(t testing.TB, cmds ...*protocol.Command) []byte {
 	return frame
 }
 
-// FuzzDecodeFrame checks that a frame is either refused as a whole or gives only commands that a session
-// can use without looking twice.
+// FuzzDecodeFrame checks that a frame is either refused as a whole, or has only commands that a session can use
+// without further checks.
 func FuzzDecodeFrame(f *testing.F) {
 	f.Add(false, []byte(`{"id":1,"connect":{"token":"t","subs":{"room:r":{"recover":true,"epoch":"e","offset":41}}}}`+"\n{}"))
 	f.Add(false, []byte(`{"id":7,"rpc":{"method":"send","data":{"room":"r","key":"k","text":"\u0000"}}}`))

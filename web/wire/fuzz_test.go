@@ -13,7 +13,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// FuzzEntryJSON: an entry, whatever its texts are, is one line of valid JSON that says what json.Marshal says.
+// FuzzEntryJSON checks that any entry is encoded as one line of valid JSON with the same value as from json.Marshal.
 func FuzzEntryJSON(f *testing.F) {
 	for _, e := range []wire.Entry{textEntry(), packetEntry(), doneEntry(), richEntry()} {
 		f.Add(e.Seq, e.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, []byte(e.Body))
@@ -41,7 +41,8 @@ func FuzzEntryJSON(f *testing.F) {
 	})
 }
 
-// FuzzByHand: what is written by hand for each grab is one line of valid JSON that says what json.Marshal says.
+// FuzzByHand compares the hand-written JSON encoders with json.Marshal. They must give one line of valid JSON with the
+// same value.
 func FuzzByHand(f *testing.F) {
 	f.Add("p-1", "won", int64(134), 1, int64(1767225602000), int64(10134), true)
 	f.Add("p-1", "empty", int64(0), 0, int64(0), int64(0), false)
@@ -50,9 +51,9 @@ func FuzzByHand(f *testing.F) {
 		grab := wire.GrabReply{Packet: packet, Outcome: word, Amount: amount, Rank: rank, At: at, Claimed: rank, Count: int(at)}
 		latest := []string{}
 		if has {
-			grab.Balance, latest = &balance, []string{packet, word}
+			grab.Balance, grab.AccountVersion, latest = &balance, at, []string{packet, word}
 		}
-		wallet := wire.WalletPush{Balance: balance, Change: amount, Kind: word, Packet: packet, NextCommitment: word}
+		wallet := wire.WalletPush{Balance: balance, AccountVersion: at, Change: amount, Kind: word, Packet: packet, NextCommitment: word}
 		progress := wire.ProgressPush{Packet: packet, Room: word, Claimed: rank, Count: int(at), Latest: latest}
 		failure := wire.Error{Code: wire.Code(uint32(at) | 1), Message: packet, Temporary: has}
 		reply, err := wire.RPCReply(wire.JSON, uint32(amount), grab)
@@ -83,7 +84,7 @@ func FuzzByHand(f *testing.F) {
 	})
 }
 
-// FuzzPrefixed: what is written by hand in Protobuf is what the envelope's own decoder reads.
+// FuzzPrefixed decodes the hand-written Protobuf with the protocol's own decoder. The values must be the same.
 func FuzzPrefixed(f *testing.F) {
 	f.Add("room:r-1", int64(42), uint32(7), wire.EntryJSON(textEntry()))
 	f.Add("", int64(1), uint32(1<<32-1), bytes.Repeat([]byte("1"), 20_000))
@@ -127,7 +128,7 @@ func encoded(t *testing.T, r *protocol.Reply) []byte {
 	return b
 }
 
-// plain is what encoding/json writes of a value, as it reads it again.
+// plain returns a value after a round trip through encoding/json.
 func plain(v any) (read any) {
 	written, err := json.Marshal(v)
 	if err == nil {
@@ -139,7 +140,7 @@ func plain(v any) (read any) {
 	return read
 }
 
-// FuzzConnectReply: what was missed of a room reaches the SDKs' decoders as it is, in both encodings.
+// FuzzConnectReply decodes connect replies as the SDKs do. The missed entries must be unchanged, in both encodings.
 func FuzzConnectReply(f *testing.F) {
 	f.Add("room:r-1", "ep-1", uint64(43), true, []byte(`{"rooms":[]}`), wire.EntryJSON(textEntry()))
 	f.Add("room:\n\"", "", uint64(1<<63), false, []byte("null"), wire.EntryJSON(doneEntry()))

@@ -53,7 +53,7 @@ func richEntry() wire.Entry {
 	})}
 }
 
-// foldedEntries are texts as a history shows them: one that was edited and has reactions, and one that was recalled.
+// foldedEntries returns texts as history shows them: an edited one with reactions, and a recalled one.
 func foldedEntries() []wire.Entry {
 	edited, recalled := textEntry(), richEntry()
 	edited.Body = must(wire.TextBody{Text: "a > b", EditedAt: 1767225605000, Reactions: map[string]int{"🧧": 2}})
@@ -61,7 +61,7 @@ func foldedEntries() []wire.Entry {
 	return []wire.Entry{edited, recalled}
 }
 
-// changes are the entries that change what came before them, by kind.
+// changes returns, by kind, the entries that change earlier ones.
 func changes() map[string]wire.Entry {
 	name, none := "小厅", ""
 	all := map[string]wire.Entry{}
@@ -93,7 +93,7 @@ func must(v any) []byte {
 	return b
 }
 
-// replies are the replies of the commands, by method.
+// replies returns an example of each command's reply, by method.
 func replies() map[string]any {
 	balance := int64(10134)
 	return map[string]any{
@@ -124,10 +124,10 @@ func replies() map[string]any {
 		"history": wire.HistoryReply{Entries: []wire.Entry{textEntry(), packetEntry()}, PacketStates: []wire.State{open}},
 		"read":    wire.ReadReply{Unread: 1},
 		"send_packet": wire.SendPacketReply{
-			Packet: packet, Seq: 43, At: 1767225601000, Balance: 9000, NextCommitment: next, Dup: true,
+			Packet: packet, Seq: 43, At: 1767225601000, Balance: 9000, AccountVersion: 2, NextCommitment: next, Dup: true,
 		},
 		"grab": wire.GrabReply{
-			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, Claimed: 1, Count: 5,
+			Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, AccountVersion: 3, Claimed: 1, Count: 5,
 		},
 		"grab-pending": wire.GrabReply{Packet: "p-1", Outcome: "pending", Claimed: 1, Count: 5},
 		"grab-empty":   wire.GrabReply{Packet: "p-1", Outcome: "empty", Claimed: 5, Count: 5},
@@ -140,19 +140,19 @@ func replies() map[string]any {
 			Claims: []wire.Claim{{User: bob, Rank: 1, At: 1767225602000}},
 		},
 		"cancel_packet": wire.CancelPacketReply{
-			State: wire.State{Packet: "p-1", Status: "cancelled", Refunded: 1000}, Balance: 10000,
+			State: wire.State{Packet: "p-1", Status: "cancelled", Refunded: 1000}, Balance: 10000, AccountVersion: 4,
 		},
 		"packets": wire.PacketsReply{
 			Packets: []wire.PacketState{{Packet: packet, State: open}}, Totals: wire.Totals{Count: 1, Amount: 134}, Next: "c-2",
 		},
-		"wallet": wire.WalletReply{Balance: 10134, NextCommitment: next, Transfers: []wire.Transfer{
+		"wallet": wire.WalletReply{Balance: 10134, AccountVersion: 5, NextCommitment: next, Transfers: []wire.Transfer{
 			{ID: "t-2", At: 1767225602000, Amount: 134, Kind: "claim", Packet: "p-1"},
 			{ID: "t-1", At: 1767225600000, Amount: -500, Kind: "debit", Note: "coffee"},
 		}},
 	}
 }
 
-// frames are all messages that have a golden file, in one encoding.
+// frames returns, by name, all messages that have a golden file, in one encoding.
 func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 	all := map[string][]byte{
 		"ping":    wire.Ping(e),
@@ -175,7 +175,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 	for name, m := range map[string]wire.Message{
 		"members":         {Members: &wire.MembersPush{Room: "r-1", Count: 2}},
 		"packet_progress": {PacketProgress: &wire.ProgressPush{Packet: "p-1", Room: "r-1", Claimed: 1, Count: 5, Latest: []string{"u-bob"}}},
-		"wallet":          {Wallet: &wire.WalletPush{Balance: 9000, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
+		"wallet":          {Wallet: &wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}},
 		"read":            {Read: &wire.ReadPush{Room: "r-1", User: "u-ann", Seq: 42}},
 		"typing":          {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
 		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
@@ -202,7 +202,7 @@ func connectReply(t *testing.T, e wire.Encoding) []byte {
 	reply, err := wire.ConnectReply(e, 1, &protocol.ConnectResult{
 		Client: "c-1", Session: "s-1", Node: "n-1", Version: "hongbao 1", Expires: true, Ttl: 3600, Ping: 25, Pong: true, Time: 1767225603000,
 		Data: must(wire.ConnectData{
-			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, NextCommitment: next, Limits: wire.DefaultLimits(),
+			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, AccountVersion: 1, NextCommitment: next, Limits: wire.DefaultLimits(),
 			Rooms: []wire.MyRoom{{Room: room, ReadSeq: 41, Unread: 1}}, PacketStates: []wire.State{open},
 		}),
 		Subs: map[string]*protocol.SubscribeResult{"room:r-1": {
@@ -256,9 +256,9 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestFramesSayTheSame reads every frame with the decoders that the client SDKs use: both encodings must
-// hold the same message, on one line in JSON.
-func TestFramesSayTheSame(t *testing.T) {
+// TestBothEncodingsAreEqual decodes every frame with the decoders of the client SDKs: both encodings must hold the same
+// message, on one line in JSON.
+func TestBothEncodingsAreEqual(t *testing.T) {
 	inProtobuf := frames(t, wire.Protobuf)
 	for name, frame := range frames(t, wire.JSON) {
 		if bytes.IndexByte(frame, '\n') >= 0 {
@@ -314,8 +314,8 @@ func TestEntryJSONIsItsMarshal(t *testing.T) {
 func TestPushesAllocateLittle(t *testing.T) {
 	e, balance := textEntry(), int64(10134)
 	entry := wire.EntryJSON(e)
-	grab := &wire.GrabReply{Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, Claimed: 1, Count: 5}
-	wallet := wire.WalletPush{Balance: 9000, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}
+	grab := &wire.GrabReply{Packet: "p-1", Outcome: "won", Amount: 134, Rank: 1, At: 1767225602000, Balance: &balance, AccountVersion: 3, Claimed: 1, Count: 5}
+	wallet := wire.WalletPush{Balance: 9000, AccountVersion: 2, Change: -1000, Kind: "send", Packet: "p-1", NextCommitment: next}
 	for name, c := range map[string]struct {
 		most float64
 		run  func()

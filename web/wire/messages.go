@@ -20,7 +20,7 @@ type SendReply struct {
 	Dup bool   `json:"dup"`
 }
 
-// HistoryRequest is the request of history. 0 is a cursor too, hence the pointers.
+// HistoryRequest is the request of history. The cursors are pointers because 0 is a cursor, too.
 type HistoryRequest struct {
 	Room   string `json:"room"`
 	Before *int64 `json:"before,omitempty" min:"0"`
@@ -59,7 +59,7 @@ type RecallRequest struct {
 	Seq  int64  `json:"seq" min:"1"`
 }
 
-// SeqReply is the reply of edit and recall: the seq of the entry that says so.
+// SeqReply is the reply of edit and recall: the seq of the entry that records it.
 type SeqReply struct {
 	Seq int64 `json:"seq"`
 }
@@ -80,7 +80,7 @@ type TypingSend struct {
 	Typing json.RawMessage `json:"typing"` // TypingRoom
 }
 
-// TypingRoom says where somebody is typing.
+// TypingRoom names the room in which the user is typing.
 type TypingRoom struct {
 	Room string `json:"room"`
 }

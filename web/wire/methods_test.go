@@ -7,8 +7,8 @@ import (
 	"hongbao/web/wire"
 )
 
-// A code that nobody answers with is left over, and one that the envelope alone knows is no command's.
-func TestEveryCodeIsSomebodys(t *testing.T) {
+// TestEveryCodeIsUsed: every code belongs to a command, and no command returns a code of the envelope alone.
+func TestEveryCodeIsUsed(t *testing.T) {
 	used := map[wire.Code]bool{wire.CodeAlreadySubscribed: true, wire.CodeNotAvailable: true}
 	for _, code := range slices.Concat(wire.Always, wire.OverHTTP) {
 		used[code] = true
@@ -23,7 +23,7 @@ func TestEveryCodeIsSomebodys(t *testing.T) {
 	}
 	for _, code := range wire.Codes() {
 		if !used[code] {
-			t.Errorf("nobody answers with %d %s", code, code.Word())
+			t.Errorf("no command answers with %d %s", code, code.Word())
 		}
 	}
 	if len(wire.Codes()) != 23 || len(wire.Closes()) != 11 {

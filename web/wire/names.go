@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kinds are the kinds of entries, each with a zero value of its body's type.
+// Kinds holds the kinds of entries, each with a zero value of its body's type.
 var Kinds = []struct {
 	Kind string
 	Body any
@@ -20,7 +20,7 @@ var Kinds = []struct {
 	{"room", RoomBody{}},
 }
 
-// PushNames are the pushes without a place in a sequence, each with a zero value of its data's type.
+// PushNames holds the pushes without a seq, each with a zero value of its data's type.
 var PushNames = []struct {
 	Name string
 	Data any
@@ -35,10 +35,10 @@ var PushNames = []struct {
 	{"left", LeftPush{}},
 }
 
-// Codes are all codes of errors, ascending.
+// Codes returns all error codes, in ascending order.
 func Codes() []Code { return slices.Sorted(maps.Keys(codes)) }
 
-// Closes are all reasons to hang up, ascending by code.
+// Closes returns all close codes with their reasons, in ascending order.
 func Closes() []Close {
 	var all []Close
 	for _, code := range slices.Sorted(maps.Keys(closeReasons)) {

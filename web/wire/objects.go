@@ -1,13 +1,13 @@
 package wire
 
-// User is a person as others see him.
+// User is a user as others see them.
 type User struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Avatar string `json:"avatar,omitempty"`
 }
 
-// Room is a room as everyone sees it; Role is the asker's, where he is known.
+// Room is a room as every user sees it. Role is that of the requesting user, if known.
 type Room struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
@@ -19,7 +19,7 @@ type Room struct {
 	Role         string `json:"role,omitempty" enum:"owner,admin,member"`
 }
 
-// Packet is what never changes about a packet.
+// Packet is the part of a packet that never changes.
 type Packet struct {
 	ID         string   `json:"id"`
 	Room       string   `json:"room"`
@@ -30,14 +30,14 @@ type Packet struct {
 	Count      int      `json:"count"`
 	Greeting   string   `json:"greeting"`
 	To         []string `json:"to,omitempty"`
-	Locked     bool     `json:"locked"` // a passphrase is asked
+	Locked     bool     `json:"locked"` // a passphrase is required
 	CreatedAt  int64    `json:"created_at"`
 	ExpiresAt  int64    `json:"expires_at"`
 	Commitment string   `json:"commitment"`
 	Key        string   `json:"key"`
 }
 
-// State is how a packet stands, as one user may see it. Refunded is left out when it is 0.
+// State is the state of a packet as one user may see it. Refunded is left out when it is 0.
 type State struct {
 	Packet   string    `json:"packet"`
 	Status   string    `json:"status" enum:"open,drained,expired,cancelled"`
@@ -47,7 +47,7 @@ type State struct {
 	Refunded int64     `json:"refunded,omitempty"`
 }
 
-// Mine is one's own share of a packet.
+// Mine is the user's own share of a packet.
 type Mine struct {
 	Amount int64 `json:"amount"`
 	Rank   int   `json:"rank"`
@@ -61,7 +61,7 @@ type Luckiest struct {
 	Rank   int    `json:"rank"`
 }
 
-// Claim is a share that somebody has; the amount is left out where the asker may not see it.
+// Claim is a share that a user has. The amount is left out if the requesting user may not see it.
 type Claim struct {
 	User   User  `json:"user"`
 	Rank   int   `json:"rank"`
@@ -69,14 +69,14 @@ type Claim struct {
 	Amount int64 `json:"amount,omitempty"`
 }
 
-// Proof shows that the shares follow from a seed which was committed to before.
+// Proof shows that the shares follow from a seed to which the server had committed before.
 type Proof struct {
 	Seed       string  `json:"seed"`
 	Commitment string  `json:"commitment"`
 	Shares     []int64 `json:"shares"`
 }
 
-// Transfer is one movement of the asker's money.
+// Transfer is one transfer to or from the user's account.
 type Transfer struct {
 	ID     string `json:"id"`
 	At     int64  `json:"at"`

@@ -6,7 +6,7 @@ type SendPacketRequest struct {
 	Key        string   `json:"key"`
 	Mode       string   `json:"mode,omitempty" enum:"lucky,equal"`
 	Total      int64    `json:"total"`
-	Count      *int     `json:"count,omitempty"` // may be left out where To says it
+	Count      *int     `json:"count,omitempty"` // may be left out if To is set
 	Spread     string   `json:"spread,omitempty" enum:"calm,classic,wild"`
 	Greeting   string   `json:"greeting,omitempty"`
 	To         []string `json:"to,omitempty"`
@@ -21,6 +21,7 @@ type SendPacketReply struct {
 	Seq            int64  `json:"seq"`
 	At             int64  `json:"at"`
 	Balance        int64  `json:"balance"`
+	AccountVersion int64  `json:"account_version"`
 	NextCommitment string `json:"next_commitment"`
 	Dup            bool   `json:"dup"`
 }
@@ -31,16 +32,18 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank and At come with won and already, Balance with won.
+// GrabReply is the reply of grab. Amount, Rank and At are set for won and already, Balance and AccountVersion for
+// won.
 type GrabReply struct {
-	Packet  string `json:"packet"`
-	Outcome string `json:"outcome" enum:"won,already,empty,expired,pending"`
-	Amount  int64  `json:"amount,omitempty"`
-	Rank    int    `json:"rank,omitempty"`
-	At      int64  `json:"at,omitempty"`
-	Balance *int64 `json:"balance,omitempty"`
-	Claimed int    `json:"claimed"`
-	Count   int    `json:"count"`
+	Packet         string `json:"packet"`
+	Outcome        string `json:"outcome" enum:"won,already,empty,expired,pending"`
+	Amount         int64  `json:"amount,omitempty"`
+	Rank           int    `json:"rank,omitempty"`
+	At             int64  `json:"at,omitempty"`
+	Balance        *int64 `json:"balance,omitempty"`
+	AccountVersion int64  `json:"account_version,omitempty"`
+	Claimed        int    `json:"claimed"`
+	Count          int    `json:"count"`
 }
 
 // PacketRequest is the request of packet.
@@ -50,7 +53,7 @@ type PacketRequest struct {
 	Limit     int    `json:"limit,omitempty" min:"1"`
 }
 
-// PacketReply is the reply of packet. Proof comes when the packet is done.
+// PacketReply is the reply of packet. Proof is set when the packet has ended.
 type PacketReply struct {
 	Packet Packet  `json:"packet"`
 	State  State   `json:"state"`
@@ -66,8 +69,9 @@ type CancelPacketRequest struct {
 
 // CancelPacketReply is the reply of cancel_packet.
 type CancelPacketReply struct {
-	State   State `json:"state"`
-	Balance int64 `json:"balance"`
+	State          State `json:"state"`
+	Balance        int64 `json:"balance"`
+	AccountVersion int64 `json:"account_version"`
 }
 
 // PacketsRequest is the request of packets: those of [From, To).
@@ -92,7 +96,7 @@ type PacketState struct {
 	State  State  `json:"state"`
 }
 
-// Totals of a period: how many packets, how much, and how often the user was the luckiest.
+// Totals of a period: the number of packets, the amount, and how often the user was the luckiest.
 type Totals struct {
 	Count    int   `json:"count"`
 	Amount   int64 `json:"amount"`

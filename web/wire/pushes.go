@@ -1,7 +1,6 @@
 package wire
 
-// Message is the data of a push without a place in a sequence. Exactly one field is set: its name is the
-// push's name.
+// Message is the data of a push without a seq. Exactly one field is set: its name is the push's name.
 type Message struct {
 	Members        *MembersPush  `json:"members,omitempty"`
 	PacketProgress *ProgressPush `json:"packet_progress,omitempty"`
@@ -13,26 +12,26 @@ type Message struct {
 	GrabResult     *GrabReply    `json:"grab_result,omitempty"`
 }
 
-// TypingPush tells a room that somebody is typing.
+// TypingPush says that a member of a room is typing.
 type TypingPush struct {
 	Room string `json:"room"`
 	User string `json:"user"`
 }
 
-// PresencePush tells a small room that one of its members has come online or gone.
+// PresencePush says that a member of a small room has come online or gone offline.
 type PresencePush struct {
 	Room   string `json:"room"`
 	User   string `json:"user"`
 	Online bool   `json:"online"`
 }
 
-// MembersPush tells a room how many it is.
+// MembersPush says how many members a room has.
 type MembersPush struct {
 	Room  string `json:"room"`
 	Count int    `json:"count"`
 }
 
-// ProgressPush tells a room how far a packet is.
+// ProgressPush says how many shares of a packet are claimed.
 type ProgressPush struct {
 	Packet  string   `json:"packet"`
 	Room    string   `json:"room"`
@@ -41,23 +40,24 @@ type ProgressPush struct {
 	Latest  []string `json:"latest"` // user ids, newest last
 }
 
-// WalletPush tells a user what happened to his money.
+// WalletPush says how the user's balance has changed.
 type WalletPush struct {
 	Balance        int64  `json:"balance"`
+	AccountVersion int64  `json:"account_version"`
 	Change         int64  `json:"change"` // signed
 	Kind           string `json:"kind" enum:"credit,debit,send,claim,refund"`
 	Packet         string `json:"packet,omitempty"`
 	NextCommitment string `json:"next_commitment"`
 }
 
-// ReadPush tells how far a user has read.
+// ReadPush says how far a user has read.
 type ReadPush struct {
 	Room string `json:"room"`
 	User string `json:"user"`
 	Seq  int64  `json:"seq"`
 }
 
-// LeftPush tells a user's sockets that he is out of a room; the unsubscribe push of its channel follows.
+// LeftPush says that the user is out of a room. The unsubscribe push of its channel follows.
 type LeftPush struct {
 	Room   string `json:"room"`
 	Reason string `json:"reason" enum:"left,kicked,banned,deleted"`
@@ -68,5 +68,5 @@ type Joined struct {
 	Room Room `json:"room"`
 }
 
-// UnsubscribeCode is the code of every unsubscribe push: the client is not to come back by itself.
+// UnsubscribeCode is the code of every unsubscribe push. It means that the client must not subscribe again by itself.
 const UnsubscribeCode = 2000

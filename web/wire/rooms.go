@@ -114,7 +114,7 @@ type SetRoleRequest struct {
 // SetRoleReply is the reply of set_role.
 type SetRoleReply struct{}
 
-// MuteRequest is the request of mute; 0 lifts it.
+// MuteRequest is the request of mute; 0 ends the mute.
 type MuteRequest struct {
 	Room    string `json:"room"`
 	User    string `json:"user"`
@@ -124,7 +124,8 @@ type MuteRequest struct {
 // MuteReply is the reply of mute.
 type MuteReply struct{}
 
-// UpdateRoomRequest is the request of update_room: what is left out stays; an empty announcement takes it away.
+// UpdateRoomRequest is the request of update_room. A missing field is unchanged; an empty announcement removes the
+// old one.
 type UpdateRoomRequest struct {
 	Room         string  `json:"room"`
 	Name         *string `json:"name,omitempty"`
@@ -149,7 +150,7 @@ type PresenceRequest struct {
 	Room string `json:"room"`
 }
 
-// PresenceReply is the reply of presence. Users, by id, come for small rooms only.
+// PresenceReply is the reply of presence. Users, by id, is set for small rooms only.
 type PresenceReply struct {
 	Online int       `json:"online"`
 	Users  *[]string `json:"users,omitempty"`

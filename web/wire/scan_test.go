@@ -10,7 +10,7 @@ import (
 	"github.com/centrifugal/protocol"
 )
 
-// plainLines are commands as our clients and those of others write them: the scanner has to know them all.
+// plainLines holds commands as clients usually write them. The scanner must accept all of them.
 var plainLines = []string{
 	`{}`,
 	`{"id":1,"rpc":{"method":"grab","data":{"packet":"p-1"}}}`,
@@ -22,7 +22,7 @@ var plainLines = []string{
 	`{"id":5,"rpc":{"method":"wallet","data":null}}`,
 }
 
-// oddLines are those that it has to leave to encoding/json, be they right or wrong.
+// oddLines holds valid and invalid lines that the scanner must leave to encoding/json.
 var oddLines = []string{
 	`{"id":1,"rpc":{"method":"gr\u0061b"}}`, `{"ID":1,"rpc":{"method":"grab"}}`, `{"id":1,"rpc":null}`, `{"id":1,"rpc":{"Method":"grab"}}`,
 	`{"id":1,"rpc":{"method":"send","data":{"text":"a\n"}}}`, `{"id":1,"rpc":{"method":"grab"},"send":{}}`, `{"id":1,"rpc":{}}`,
@@ -45,7 +45,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// FuzzScan: what is plain is what encoding/json makes of it.
+// FuzzScan parses random lines with the scanner and with encoding/json. Whenever the scanner accepts a line, the
+// commands must be equal.
 func FuzzScan(f *testing.F) {
 	for _, line := range append(plainLines, oddLines...) {
 		f.Add([]byte(line))
@@ -61,7 +62,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// sameCommand holds a plain command against what encoding/json reads in its line.
+// sameCommand compares a plain command with what encoding/json decodes from its line.
 func sameCommand(t *testing.T, line []byte) {
 	cmd, want := plainCommand(line), new(protocol.Command)
 	if cmd == nil {
@@ -75,7 +76,7 @@ func sameCommand(t *testing.T, line []byte) {
 	}
 }
 
-// sameMembers splits an object into the members that any request may have.
+// sameMembers compares how both split an object into the members that any request may have.
 func sameMembers(t *testing.T, text []byte) {
 	fields := []field{{name: "room"}, {name: "seq"}, {name: "data"}, {name: "on"}, {name: "users"}}
 	raws := make([]json.RawMessage, len(fields))

@@ -9,6 +9,7 @@ type WalletRequest struct {
 // WalletReply is the reply of wallet.
 type WalletReply struct {
 	Balance        int64      `json:"balance"`
+	AccountVersion int64      `json:"account_version"`
 	NextCommitment string     `json:"next_commitment"`
 	Transfers      []Transfer `json:"transfers"`
 	Next           string     `json:"next,omitempty"`
@@ -22,13 +23,15 @@ type AdjustRequest struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// AdjustReply is the answer to it.
+// AdjustReply is the reply to AdjustRequest.
 type AdjustReply struct {
-	Balance int64 `json:"balance"`
-	Dup     bool  `json:"dup"`
+	Balance        int64 `json:"balance"`
+	AccountVersion int64 `json:"account_version"`
+	Dup            bool  `json:"dup"`
 }
 
-// AuditReply is the state of the books. All is well when Differences is empty; then Funded = InWallets + InPackets.
+// AuditReply is the result of checking the books. When they are right, Differences is empty and Funded = InWallets +
+// InPackets.
 type AuditReply struct {
 	OK          bool         `json:"ok"`
 	Funded      int64        `json:"funded"`
@@ -45,7 +48,7 @@ type AuditReply struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is one thing in the books that is wrong.
+// Difference is one error in the books.
 type Difference struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
@@ -57,7 +60,7 @@ type GuestRequest struct {
 	Name string `json:"name"`
 }
 
-// GuestReply is the answer to it.
+// GuestReply is the reply to GuestRequest.
 type GuestReply struct {
 	Token string `json:"token"`
 	User  User   `json:"user"`
@@ -68,10 +71,10 @@ type DisconnectRequest struct {
 	User string `json:"user"`
 }
 
-// DisconnectReply is the answer to it.
+// DisconnectReply is the reply to DisconnectRequest.
 type DisconnectReply struct{}
 
-// StatsReply is what the instance asked has been doing since it started.
+// StatsReply is what the instance has done since it started.
 type StatsReply struct {
 	Instance    string        `json:"instance"`
 	Version     string        `json:"version"`
@@ -82,14 +85,14 @@ type StatsReply struct {
 	Topics      int           `json:"topics"`
 	QueuedBytes int64         `json:"queued_bytes"`
 	Delivered   int64         `json:"delivered"` // pushes
-	Shed        int64         `json:"shed"`      // pushes that a slow connection did not get
+	Shed        int64         `json:"shed"`      // pushes that were dropped for slow connections
 	GapRepairs  int64         `json:"gap_repairs"`
 	BusDown     bool          `json:"bus_down"`
 	Closes      map[int]int64 `json:"closes"` // by code
 	Grabs       GrabStats     `json:"grabs"`
 }
 
-// GrabStats are how grabs ended.
+// GrabStats counts grabs by outcome.
 type GrabStats struct {
 	Won     int64 `json:"won"`
 	Already int64 `json:"already"`

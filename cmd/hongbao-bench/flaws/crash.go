@@ -10,33 +10,33 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// crashed is what a packet in 5 looks like after the process has died under three who grabbed, another one has gone on,
-// and everybody who might get something has asked.
+// crashed describes a packet of 5 shares after a crash. The process died with three grabs in progress, and another
+// process continued. Then every user that might still get something grabbed again.
 type crashed struct {
-	told     int // by the process that died
-	lost     int // of these, not stored
+	answered int // grabs that the process answered before it died
+	lost     int // answered grabs that are not stored
 	money    int64
-	stranded int64 // in the table, while whoever asks is refused
+	stranded int64 // money left in the table when every further grab is refused
 	paid     int
 }
 
 func (c crashed) String() string {
-	return fmt.Sprintf("of 5 shares 3 were grabbed when the process died, %d of them told; afterwards %d of those told have nothing (%s), "+
-		"%d shares are paid, %s is left that nobody can get", c.told, c.lost, money(c.money), c.paid, money(c.stranded))
+	return fmt.Sprintf("of 5 shares 3 were grabbed when the process died, %d of them answered; afterwards %d of the answered users have nothing (%s), "+
+		"%d shares are paid, %s is left that no user can get", c.answered, c.lost, money(c.money), c.paid, money(c.stranded))
 }
 
 func (c crashed) right() bool { return c.lost == 0 && c.stranded == 0 && c.paid == 5 }
 
-// asks says who of the three asks again: not all do.
-type asks func(user string) bool
+// grabsAgain reports whether a user, one of the three, grabs again after the crash.
+type grabsAgain func(user string) bool
 
-// crash kills the process at the moment when it has decided, and only the database is left to be asked.
-func crash(ctx context.Context, sc *scene, again asks) (crashed, error) {
-	s, err := sc.opened(ctx, packet("crash", 5, 1_000_000, 6*patience))
+// crash kills the process after it has decided the three grabs and before the database has stored them.
+func crash(ctx context.Context, sc *scenario, again grabsAgain) (crashed, error) {
+	s, err := sc.opened(ctx, packet("crash", 5, 1_000_000, 6*timeout))
 	if err != nil {
 		return crashed{}, err
 	}
-	three, t := people(0, 3), newTold()
+	three, t := userNames(0, 3), newAnswers()
 	held := sc.engines.DB.Hold(0)
 	grabs := t.atOnce(ctx, s, "crash", three)
 	if err := decided(ctx, held, len(three), grabs); err != nil {
@@ -47,8 +47,8 @@ func crash(ctx context.Context, sc *scene, again asks) (crashed, error) {
 	return afterwards(ctx, sc, t, again)
 }
 
-// decided returns when each of so many grabs has come to the database; or when all have been answered, and whoever
-// stores it later has come there.
+// decided waits until each of the grabs waits for the database. If the scheme answers before it stores, it waits until
+// all grabs are answered and the storing waits for the database.
 func decided(ctx context.Context, held *schemes.Held, grabs int, all *sync.WaitGroup) error {
 	answered := make(chan struct{})
 	go func() {
@@ -77,23 +77,23 @@ func decided(ctx context.Context, held *schemes.Held, grabs int, all *sync.WaitG
 	return nil
 }
 
-// afterwards another process goes on.
-func afterwards(ctx context.Context, sc *scene, t *told, again asks) (c crashed, err error) {
-	c.told = len(t.amounts)
+// afterwards starts another process, lets users grab again, and returns the state of the packet.
+func afterwards(ctx context.Context, sc *scenario, t *answers, again grabsAgain) (c crashed, err error) {
+	c.answered = len(t.amounts)
 	s, err := sc.another(ctx)
 	if err != nil {
 		return c, err
 	}
-	later := newTold()
-	for _, u := range people(0, 3) {
+	later := newAnswers()
+	for _, u := range userNames(0, 3) {
 		if again(u) {
 			later.grab(ctx, s, "crash", u)
 		}
 	}
-	later.inTurn(ctx, s, "crash", people(10, 20))
-	wait := patience
+	later.inTurn(ctx, s, "crash", userNames(10, 20))
+	wait := timeout
 	if !sc.ours() {
-		wait /= 4 // what is gone does not come; whatever still waits does, within this
+		wait /= 4 // a lost share never appears; a queued one appears within this time
 	}
 	b, err := book(ctx, s, "crash", wait, func(b schemes.Book) bool { return len(b.Paid) == 5 })
 	if err != nil {
@@ -107,50 +107,51 @@ func afterwards(ctx context.Context, sc *scene, t *told, again asks) (c crashed,
 func everyone(string) bool { return true }
 func butOne(u string) bool { return u != "u0" }
 
-func lostQueue(ctx context.Context, st *Stage) (Finding, error) {
+func lostQueue(ctx context.Context, st *Environment) (Finding, error) {
 	return crashFinding(ctx, st, "lua-split", everyone, func(c crashed) bool { return c.lost > 0 })
 }
 
-func threadDies(ctx context.Context, st *Stage) (Finding, error) {
+func threadDies(ctx context.Context, st *Environment) (Finding, error) {
 	return crashFinding(ctx, st, "lua-list", everyone, func(c crashed) bool { return c.lost > 0 })
 }
 
-func crashAfterPop(ctx context.Context, st *Stage) (Finding, error) {
+func crashAfterPop(ctx context.Context, st *Environment) (Finding, error) {
 	return crashFinding(ctx, st, "redis-queue", butOne, func(c crashed) bool { return c.stranded > 0 })
 }
 
-func crashFinding(ctx context.Context, st *Stage, scheme string, again asks, flawed func(c crashed) bool) (Finding, error) {
-	theirs, ours, err := both(ctx, st, scheme, func(ctx context.Context, sc *scene) (crashed, error) { return crash(ctx, sc, again) })
+func crashFinding(ctx context.Context, st *Environment, scheme string, again grabsAgain, flawed func(c crashed) bool) (Finding, error) {
+	theirs, ours, err := both(ctx, st, scheme, func(ctx context.Context, sc *scenario) (crashed, error) { return crash(ctx, sc, again) })
 	return Finding{Reproduced: flawed(theirs), Evidence: theirs.String(), Ours: ours.String(), OursPasses: ours.right()}, err
 }
 
-// gapAfterPop kills theirs between two commands of Redis. Ours has one script there, so it dies after that.
-func gapAfterPop(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "redis-queue-async", func(ctx context.Context, sc *scene) (crashed, error) {
+// gapAfterPop kills the scheme's process between two Redis commands of a grab. The service has one script there, so
+// its process is killed after the script.
+func gapAfterPop(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "redis-queue-async", func(ctx context.Context, sc *scenario) (crashed, error) {
 		if sc.ours() {
 			return crash(ctx, sc, everyone)
 		}
-		s, err := sc.opened(ctx, packet("crash", 5, 1_000_000, 6*patience))
+		s, err := sc.opened(ctx, packet("crash", 5, 1_000_000, 6*timeout))
 		if err != nil {
 			return crashed{}, err
 		}
-		sc.engines.Redis.AddHook(dies{"lpush"})
-		t := newTold()
-		t.inTurn(ctx, s, "crash", people(0, 3))
+		sc.engines.Redis.AddHook(killBefore{"lpush"})
+		t := newAnswers()
+		t.inTurn(ctx, s, "crash", userNames(0, 3))
 		s.Kill()
 		return afterwards(ctx, sc, t, everyone)
 	})
 	return Finding{Reproduced: theirs.stranded > 0, Evidence: theirs.String(), Ours: ours.String(), OursPasses: ours.right()}, err
 }
 
-// dies is a process that does not live to send this command.
-type dies struct{ before string }
+// killBefore is a hook of the Redis client that kills the process instead of sending the named command.
+type killBefore struct{ before string }
 
 // DialHook implements redis.Hook.
-func (dies) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (killBefore) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessHook implements redis.Hook.
-func (d dies) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (d killBefore) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cmd.Name() == d.before {
 			return schemes.ErrKilled
@@ -160,6 +161,6 @@ func (d dies) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 // ProcessPipelineHook implements redis.Hook.
-func (dies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (killBefore) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }

@@ -1,7 +1,8 @@
-// Package flaws shows what is said of the published schemes to be so: each flaw that its author admits, or somebody has
-// found, is a small scenario that reproduces it on the scheme, and then plays the same on ours.
+// Package flaws reproduces the flaws of the published schemes. Each flaw that its author admits, or that was found
+// later, is a small scenario. The scenario runs on the scheme, where it must show the flaw, and then on our service.
 //
-// It must always hold: nothing is staged that could not happen. Processes end as kill -9 ends them, servers are killed,
-// statements come late, people come at once or late; the schemes are those that are measured, and the evidence is what
-// their users were told beside what their tables hold. What cannot be reproduced is said to be so.
+// It must always hold: every event of a scenario can happen in production. Processes end as kill -9 ends them, servers
+// are killed, statements are late, grabs come at the same time or late. The schemes are the same code that is
+// measured. The evidence compares the answers to users with the tables. A flaw that cannot be reproduced is reported
+// as such.
 package flaws

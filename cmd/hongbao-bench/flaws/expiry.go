@@ -8,12 +8,12 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// ended is a packet after its time.
+// ended describes a packet after its deadline.
 type ended struct {
 	schemes.Book
 
 	total int64
-	late  schemes.Verdict // what the last grabber heard
+	late  schemes.Verdict // the answer to a grab after the deadline
 }
 
 func (e ended) String() string {
@@ -24,18 +24,19 @@ func (e ended) right() bool {
 	return e.Left == 0 && e.Refunded == e.total-sum(e.Book) && len(e.Paid) > 0
 }
 
-// grabbed opens a packet in 5 that ends soon, and three get their shares stored.
+// grabbed opens a packet of 5 shares with a short deadline, lets three users grab, and waits until their grabs are
+// stored.
 func grabbed(ctx context.Context, s *schemes.Instance, id string, ttl time.Duration) (p schemes.Packet, deadline time.Time, err error) {
 	p = packet(id, 5, 1_000_000, ttl)
 	if err := s.Open(ctx, p); err != nil {
 		return p, deadline, err
 	}
-	deadline = time.Now().Add(ttl) // as it is known here; in fact it was a moment before
-	newTold().inTurn(ctx, s, id, people(0, 3))
+	deadline = time.Now().Add(ttl) // at most a moment after the real deadline
+	newAnswers().inTurn(ctx, s, id, userNames(0, 3))
 	return p, deadline, nil
 }
 
-// end waits for the packet's time, and then until its rest is refunded or nobody believes in that any more.
+// end waits for the packet's deadline, and then until its rest is refunded, or longer than a refund may take.
 func end(ctx context.Context, s schemes.Scheme, p schemes.Packet, deadline time.Time) (ended, error) {
 	if err := sleep(ctx, time.Until(deadline)); err != nil {
 		return ended{}, err
@@ -44,8 +45,8 @@ func end(ctx context.Context, s schemes.Scheme, p schemes.Packet, deadline time.
 	return ended{Book: b, total: p.Total()}, err
 }
 
-func lostEvent(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) (ended, error) {
+func lostEvent(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) (ended, error) {
 		s, err := sc.start(ctx)
 		if err != nil {
 			return ended{}, err
@@ -54,13 +55,13 @@ func lostEvent(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return ended{}, err
 		}
-		if _, err := book(ctx, s, p.ID, patience, func(b schemes.Book) bool { return len(b.Paid) == 3 }); err != nil {
+		if _, err := book(ctx, s, p.ID, timeout, func(b schemes.Book) bool { return len(b.Paid) == 3 }); err != nil {
 			return ended{}, err
 		}
 		if err := s.Stop(); err != nil {
 			return ended{}, err
 		}
-		if err := sleep(ctx, time.Until(deadline)+300*time.Millisecond); err != nil { // by then Redis has told whoever is there
+		if err := sleep(ctx, time.Until(deadline)+300*time.Millisecond); err != nil { // Redis has sent the event by then
 			return ended{}, err
 		}
 		if s, err = sc.another(ctx); err != nil {
@@ -70,12 +71,12 @@ func lostEvent(ctx context.Context, st *Stage) (Finding, error) {
 	})
 	return Finding{
 		Reproduced: theirs.Refunded == 0 && theirs.Left > 0,
-		Evidence:   "nobody ran when it expired; later " + theirs.String(), Ours: ours.String(), OursPasses: ours.right(),
+		Evidence:   "no process ran when it expired; later " + theirs.String(), Ours: ours.String(), OursPasses: ours.right(),
 	}, err
 }
 
-func lateGrab(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) (ended, error) {
+func lateGrab(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) (ended, error) {
 		s, err := sc.start(ctx)
 		if err != nil {
 			return ended{}, err
@@ -92,7 +93,7 @@ func lateGrab(ctx context.Context, st *Stage) (Finding, error) {
 			if err != nil {
 				return ended{}, err
 			}
-			if a.Verdict != schemes.Got && round < 5 { // this machine was held up in that quarter of a second
+			if a.Verdict != schemes.Got && round < 5 { // try again: this machine was too slow for the short time between two events
 				continue
 			}
 			e, err := end(ctx, s, p, deadline)
@@ -101,7 +102,7 @@ func lateGrab(ctx context.Context, st *Stage) (Finding, error) {
 		}
 	})
 	say := func(e ended) string {
-		return fmt.Sprintf("who came 0.25 s before the end hears %q; ", e.late) + e.String()
+		return fmt.Sprintf("a grab 0.25 s before the deadline is answered %q; ", e.late) + e.String()
 	}
 	return Finding{
 		Reproduced: theirs.late == schemes.Got && theirs.Refunded == 0 && theirs.Left > 0,
@@ -109,8 +110,8 @@ func lateGrab(ctx context.Context, st *Stage) (Finding, error) {
 	}, err
 }
 
-func noExpiry(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lua-list", func(ctx context.Context, sc *scene) (ended, error) {
+func noExpiry(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lua-list", func(ctx context.Context, sc *scenario) (ended, error) {
 		s, err := sc.start(ctx)
 		if err != nil {
 			return ended{}, err
@@ -127,21 +128,21 @@ func noExpiry(ctx context.Context, st *Stage) (Finding, error) {
 		e.late = a.Verdict
 		return e, err
 	})
-	say := func(e ended) string { return e.String() + fmt.Sprintf("; who comes seconds late hears %q", e.late) }
+	say := func(e ended) string { return e.String() + fmt.Sprintf("; a grab seconds late is answered %q", e.late) }
 	return Finding{
 		Reproduced: theirs.late == schemes.Got && theirs.Refunded == 0 && theirs.Left > 0,
 		Evidence:   say(theirs), Ours: say(ours), OursPasses: ours.late == schemes.Unknown && ours.right(),
 	}, err
 }
 
-func postponedExpiry(ctx context.Context, st *Stage) (Finding, error) {
+func postponedExpiry(ctx context.Context, st *Environment) (Finding, error) {
 	const ttl = 2 * time.Second
 	type result struct {
 		ended
 
-		alive time.Duration // the last that got a share came so long after the packet
+		alive time.Duration // from the send of the packet to the last grab that got a share
 	}
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) (r result, err error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) (r result, err error) {
 		p := packet("steady", 30, 50_000_000, ttl)
 		s, err := sc.opened(ctx, p)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// refunds of many packets that end together.
+// refunds describes many packets that expire at the same time.
 type refunds struct {
 	packets, wrong   int
 	should, refunded int64
@@ -18,8 +18,8 @@ func (r refunds) String() string {
 	return fmt.Sprintf("%d packets ended before two processes: %s was to be refunded, %s was; %d refunds are wrong", r.packets, money(r.should), money(r.refunded), r.wrong)
 }
 
-func doubleRefund(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) (r refunds, err error) {
+func doubleRefund(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) (r refunds, err error) {
 		first, err := sc.start(ctx)
 		if err != nil {
 			return r, err
@@ -28,7 +28,7 @@ func doubleRefund(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return r, err
 		}
-		for round := 0; round < 3 && r.wrong == 0; round++ { // two that read at the same moment: it may take some
+		for round := 0; round < 3 && r.wrong == 0; round++ { // the flaw needs two reads at the same moment, which may take some rounds
 			if err := r.play(ctx, round, first, second); err != nil {
 				return r, err
 			}
@@ -52,18 +52,18 @@ func (r *refunds) play(ctx context.Context, round int, first, second *schemes.In
 		if err := first.Open(ctx, p); err != nil {
 			return err
 		}
-		newTold().inTurn(ctx, second, p.ID, people(0, 1))
+		newAnswers().inTurn(ctx, second, p.ID, userNames(0, 1))
 		ids = append(ids, p)
 	}
 	if err := sleep(ctx, ttl); err != nil {
 		return err
 	}
 	for _, p := range ids {
-		if _, err := book(ctx, first, p.ID, patience, func(b schemes.Book) bool { return b.Left == 0 }); err != nil {
+		if _, err := book(ctx, first, p.ID, timeout, func(b schemes.Book) bool { return b.Left == 0 }); err != nil {
 			return err
 		}
 	}
-	if err := sleep(ctx, 300*time.Millisecond); err != nil { // a second refund comes at the same time or hardly later
+	if err := sleep(ctx, 300*time.Millisecond); err != nil { // time for a second refund, which comes at about the same moment
 		return err
 	}
 	for _, p := range ids {
@@ -82,14 +82,15 @@ func (r *refunds) play(ctx context.Context, round int, first, second *schemes.In
 	return nil
 }
 
-// refundOvertakes has a process whose SQL is slow when the packet ends before the other one.
-func refundOvertakes(ctx context.Context, st *Stage) (Finding, error) {
+// refundOvertakes delays the SQL of one process. The packet expires in another process, which refunds it before the
+// grabs of the first are stored.
+func refundOvertakes(ctx context.Context, st *Environment) (Finding, error) {
 	type result struct {
 		ended
 
-		told int64
+		answers int64
 	}
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) (r result, err error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) (r result, err error) {
 		slow, err := sc.start(ctx)
 		if err != nil {
 			return r, err
@@ -102,10 +103,10 @@ func refundOvertakes(ctx context.Context, st *Stage) (Finding, error) {
 		if err := slow.Open(ctx, p); err != nil {
 			return r, err
 		}
-		deadline, t := time.Now().Add(p.TTL), newTold()
+		deadline, t := time.Now().Add(p.TTL), newAnswers()
 		held := sc.engines.DB.Hold(0)
 		defer held.Release()
-		grabs := t.atOnce(ctx, slow, p.ID, people(0, 3))
+		grabs := t.atOnce(ctx, slow, p.ID, userNames(0, 3))
 		if err := decided(ctx, held, 3, grabs); err != nil {
 			return r, err
 		}
@@ -114,12 +115,12 @@ func refundOvertakes(ctx context.Context, st *Stage) (Finding, error) {
 		}
 		held.Release()
 		grabs.Wait()
-		r.Book, err = book(ctx, other, p.ID, patience, func(b schemes.Book) bool { return len(b.Paid) >= 3 })
-		r.total, r.told = p.Total(), t.sum()
+		r.Book, err = book(ctx, other, p.ID, timeout, func(b schemes.Book) bool { return len(b.Paid) >= 3 })
+		r.total, r.answers = p.Total(), t.sum()
 		return r, err
 	})
 	say := func(r result) string {
-		return fmt.Sprintf("told %s; %s; paid and refunded together %s", money(r.told), r.String(), money(sum(r.Book)+r.Refunded))
+		return fmt.Sprintf("answered %s; %s; paid and refunded together %s", money(r.answers), r.String(), money(sum(r.Book)+r.Refunded))
 	}
 	return Finding{
 		Reproduced: sum(theirs.Book)+theirs.Refunded > theirs.total,

@@ -7,26 +7,26 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-// fight is what came of as many people as shares, all at once.
-type fight struct {
-	rounds, people, got, gaveUp, retries int
-	left                                 int64
+// contention describes a packet that as many users as it has shares grab at the same time.
+type contention struct {
+	rounds, users, got, gaveUp, retries int
+	left                                int64
 }
 
-func (f fight) String() string {
-	return fmt.Sprintf("%d packets, %d people for as many shares: %d got one, %d gave up, %d began anew, %s was left",
-		f.rounds, f.people, f.got, f.gaveUp, f.retries, money(f.left))
+func (f contention) String() string {
+	return fmt.Sprintf("%d packets, %d users for as many shares: %d got one, %d gave up, %d retries, %s was left",
+		f.rounds, f.users, f.got, f.gaveUp, f.retries, money(f.left))
 }
 
-func tooFewRetries(ctx context.Context, st *Stage) (Finding, error) {
-	return fightFinding(ctx, st, "optimistic")
+func tooFewRetries(ctx context.Context, st *Environment) (Finding, error) {
+	return contentionFinding(ctx, st, "optimistic")
 }
-func retriesAtTheEnd(ctx context.Context, st *Stage) (Finding, error) {
-	return fightFinding(ctx, st, "prealloc")
+func retriesAtTheEnd(ctx context.Context, st *Environment) (Finding, error) {
+	return contentionFinding(ctx, st, "prealloc")
 }
 
-func fightFinding(ctx context.Context, st *Stage, scheme string) (Finding, error) {
-	theirs, ours, err := both(ctx, st, scheme, func(ctx context.Context, sc *scene) (f fight, err error) {
+func contentionFinding(ctx context.Context, st *Environment, scheme string) (Finding, error) {
+	theirs, ours, err := both(ctx, st, scheme, func(ctx context.Context, sc *scenario) (f contention, err error) {
 		s, err := sc.start(ctx)
 		if err != nil {
 			return f, err
@@ -40,25 +40,25 @@ func fightFinding(ctx context.Context, st *Stage, scheme string) (Finding, error
 	})
 	return Finding{
 		Reproduced: theirs.gaveUp > 0 && theirs.left > 0, Evidence: theirs.String(),
-		Ours: ours.String(), OursPasses: ours.got == ours.people && ours.left == 0 && ours.people > 0,
+		Ours: ours.String(), OursPasses: ours.got == ours.users && ours.left == 0 && ours.users > 0,
 	}, err
 }
 
-func (f *fight) play(ctx context.Context, s schemes.Scheme, id string) error {
+func (f *contention) play(ctx context.Context, s schemes.Scheme, id string) error {
 	const shares = 40
-	if err := s.Open(ctx, packet(id, shares, 1000, 6*patience)); err != nil {
+	if err := s.Open(ctx, packet(id, shares, 1000, 6*timeout)); err != nil {
 		return err
 	}
-	t := newTold()
-	t.atOnce(ctx, s, id, people(0, shares)).Wait()
+	t := newAnswers()
+	t.atOnce(ctx, s, id, userNames(0, shares)).Wait()
 	if t.failure != nil {
 		return t.failure
 	}
 	b, err := s.Stored(ctx, id)
 	f.rounds++
-	f.people += shares
+	f.users += shares
 	f.got += len(t.amounts)
-	f.gaveUp += t.heard[schemes.GaveUp]
+	f.gaveUp += t.verdicts[schemes.GaveUp]
 	f.retries += t.retries
 	f.left += b.Left
 	return err

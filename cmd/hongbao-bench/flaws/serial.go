@@ -10,14 +10,14 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-func leaseOutlived(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lock", func(ctx context.Context, sc *scene) (ended, error) {
+func leaseOutlived(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lock", func(ctx context.Context, sc *scenario) (ended, error) {
 		if !sc.ours() {
-			sc.who.Make = func(e schemes.Engines) (schemes.Scheme, error) {
+			sc.scheme.Make = func(e schemes.Engines) (schemes.Scheme, error) {
 				return schemes.NewLock(e.Redis, e.DB, time.Second/2), nil
 			}
 		}
-		p := packet("lease", 1, 10_000, 6*patience)
+		p := packet("lease", 1, 10_000, 6*timeout)
 		slow, err := sc.opened(ctx, p)
 		if err != nil {
 			return ended{}, err
@@ -26,20 +26,20 @@ func leaseOutlived(ctx context.Context, st *Stage) (Finding, error) {
 		if err != nil {
 			return ended{}, err
 		}
-		reads := 1 // that the lock's holder has done when he is held up
+		reads := 1 // number of reads after which the lock's holder hangs
 		if sc.ours() {
 			reads = 0
 		}
-		held, t := sc.engines.DB.Hold(reads), newTold()
+		held, t := sc.engines.DB.Hold(reads), newAnswers()
 		defer held.Release()
-		first := t.atOnce(ctx, slow, p.ID, people(0, 1))
+		first := t.atOnce(ctx, slow, p.ID, userNames(0, 1))
 		if err := decided(ctx, held, 1, first); err != nil {
 			return ended{}, err
 		}
-		t.inTurn(ctx, other, p.ID, people(1, 2)) // comes in when the lease is over
+		t.inTurn(ctx, other, p.ID, userNames(1, 2)) // begins after the lease of the hanging holder has ended
 		held.Release()
 		first.Wait()
-		b, err := book(ctx, other, p.ID, patience/10, func(b schemes.Book) bool { return len(b.Paid) == 2 })
+		b, err := book(ctx, other, p.ID, timeout/10, func(b schemes.Book) bool { return len(b.Paid) == 2 })
 		return ended{Book: b, total: p.Total()}, err
 	})
 	say := func(e ended) string {
@@ -51,7 +51,7 @@ func leaseOutlived(ctx context.Context, st *Stage) (Finding, error) {
 	}, err
 }
 
-// queueing is how many of ten who grab by another process are answered while one grab hangs before its commit.
+// queueing counts how many of ten grabs in another process are answered while one grab hangs before its commit.
 type queueing struct{ answered int }
 
 func (q queueing) String() string {
@@ -62,17 +62,17 @@ func serialFinding(theirs, ours queueing, err error) (Finding, error) {
 	return Finding{Reproduced: theirs.answered == 0, Evidence: theirs.String(), Ours: ours.String(), OursPasses: ours.answered == 10}, err
 }
 
-// others grab, and give up after a second.
+// others lets ten users grab. Each gives up after a second.
 func others(ctx context.Context, s schemes.Scheme, packet string) queueing {
 	soon, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
-	t := newTold()
-	t.atOnce(soon, s, packet, people(10, 20)).Wait()
-	return queueing{t.heard[schemes.Got]}
+	t := newAnswers()
+	t.atOnce(soon, s, packet, userNames(10, 20)).Wait()
+	return queueing{t.verdicts[schemes.Got]}
 }
 
-func lockSerial(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lock", func(ctx context.Context, sc *scene) (queueing, error) {
+func lockSerial(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lock", func(ctx context.Context, sc *scenario) (queueing, error) {
 		reads := 1
 		if sc.ours() {
 			reads = 0
@@ -82,9 +82,9 @@ func lockSerial(ctx context.Context, st *Stage) (Finding, error) {
 	return serialFinding(theirs, ours, err)
 }
 
-// hanging has one grab hang when it has read what it reads.
-func hanging(ctx context.Context, sc *scene, reads int) (q queueing, err error) {
-	slow, err := sc.opened(ctx, packet("serial", 20, 1000, 6*patience))
+// hanging lets one grab hang after this number of reads, and lets others grab meanwhile.
+func hanging(ctx context.Context, sc *scenario, reads int) (q queueing, err error) {
+	slow, err := sc.opened(ctx, packet("serial", 20, 1000, 6*timeout))
 	if err != nil {
 		return q, err
 	}
@@ -92,9 +92,9 @@ func hanging(ctx context.Context, sc *scene, reads int) (q queueing, err error) 
 	if err != nil {
 		return q, err
 	}
-	held, t := sc.engines.DB.Hold(reads), newTold()
+	held, t := sc.engines.DB.Hold(reads), newAnswers()
 	defer held.Release()
-	first := t.atOnce(ctx, slow, "serial", people(0, 1))
+	first := t.atOnce(ctx, slow, "serial", userNames(0, 1))
 	if err := decided(ctx, held, 1, first); err != nil {
 		return q, err
 	}
@@ -104,16 +104,16 @@ func hanging(ctx context.Context, sc *scene, reads int) (q queueing, err error) 
 	return q, nil
 }
 
-func rowLockSerial(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "pessimistic", func(ctx context.Context, sc *scene) (q queueing, err error) {
+func rowLockSerial(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "pessimistic", func(ctx context.Context, sc *scenario) (q queueing, err error) {
 		if sc.ours() {
 			return hanging(ctx, sc, 0)
 		}
-		s, err := sc.opened(ctx, packet("serial", 20, 1000, 6*patience))
+		s, err := sc.opened(ctx, packet("serial", 20, 1000, 6*timeout))
 		if err != nil {
 			return q, err
 		}
-		err = sc.engines.DB.Transact(ctx, func(tx pgx.Tx) error { // what a grab does at first, and no more
+		err = sc.engines.DB.Transact(ctx, func(tx pgx.Tx) error { // only the first step of a grab
 			if _, err := tx.Exec(ctx, `select from activity where id = 'serial' for update`); err != nil {
 				return err
 			}

@@ -10,20 +10,20 @@ import (
 	"hongbao/cmd/hongbao-bench/schemes"
 )
 
-func jam(ctx context.Context, st *Stage) (Finding, error) {
+func jam(ctx context.Context, st *Environment) (Finding, error) {
 	const shares = 100
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) (*told, error) {
-		t := newTold()
-		s, err := sc.opened(ctx, packet("jam", shares, 2, patience*6))
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) (*answers, error) {
+		t := newAnswers()
+		s, err := sc.opened(ctx, packet("jam", shares, 2, timeout*6))
 		if err == nil {
-			t.inTurn(ctx, s, "jam", people(0, shares))
+			t.inTurn(ctx, s, "jam", userNames(0, shares))
 		}
 		return t, err
 	})
 	if err != nil {
 		return Finding{}, err
 	}
-	say := func(t *told) string {
+	say := func(t *answers) string {
 		return fmt.Sprintf("%d of %d served, %s of 2.00 given, %d errors", len(t.amounts), shares, money(t.sum()), t.failed)
 	}
 	f := Finding{
@@ -45,22 +45,22 @@ func smallest(amounts map[string]int64) int64 {
 	return least
 }
 
-// Of 60 packets the mean share of a place, which has a deviation of 0.65, is known to 0.08: what is beyond 0.6 and 1.4 is
-// no accident.
+// The mean share of a rank over 60 packets has a standard deviation of about 0.08: that of one share is 0.65. So a
+// mean below 0.6 or above 1.4 is not chance.
 const (
 	placePackets = 60
 	places       = 10
 )
 
-func firstGetMost(ctx context.Context, st *Stage) (Finding, error) {
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) ([]float64, error) {
+func firstGetMost(ctx context.Context, st *Environment) (Finding, error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) ([]float64, error) {
 		s, err := sc.start(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var packets []schemes.Packet
 		for n := range placePackets {
-			packets = append(packets, packet(fmt.Sprintf("place-%d", n), places, 1000, patience*6))
+			packets = append(packets, packet(fmt.Sprintf("place-%d", n), places, 1000, timeout*6))
 		}
 		return MeanByPlace(ctx, s, packets)
 	})
@@ -68,7 +68,7 @@ func firstGetMost(ctx context.Context, st *Stage) (Finding, error) {
 		return Finding{}, err
 	}
 	say := func(means []float64) string {
-		return fmt.Sprintf("%d packets of 100.00 in 10, means of the places, 1 being a fair share: %.2f", placePackets, means)
+		return fmt.Sprintf("%d packets of 100.00 in 10, mean share by rank, 1 is fair: %.2f", placePackets, means)
 	}
 	return Finding{
 		Reproduced: theirs[0] >= 2 && theirs[places-1] <= 0.5,
@@ -77,8 +77,8 @@ func firstGetMost(ctx context.Context, st *Stage) (Finding, error) {
 	}, nil
 }
 
-// MeanByPlace has as many people as there are shares grab each packet, one after the other, and gives the mean share of
-// each place; 1 is a fair one. All packets have as many shares.
+// MeanByPlace lets users grab each packet one after the other, as many as it has shares. It returns the mean share of
+// each rank, where 1 is the fair share. All packets must have the same number of shares.
 func MeanByPlace(ctx context.Context, s schemes.Scheme, packets []schemes.Packet) ([]float64, error) {
 	count := len(packets[0].Shares)
 	means := make([]float64, count)
@@ -87,10 +87,10 @@ func MeanByPlace(ctx context.Context, s schemes.Scheme, packets []schemes.Packet
 	var all sync.WaitGroup
 	for _, p := range packets {
 		all.Go(func() {
-			t, users := newTold(), people(0, count)
+			t, users := newAnswers(), userNames(0, count)
 			err := s.Open(ctx, p)
 			if err == nil {
-				t.inTurn(ctx, s, p.ID, users) // one that jams gives those after nothing
+				t.inTurn(ctx, s, p.ID, users) // after a jam, later users get nothing
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -107,10 +107,10 @@ func MeanByPlace(ctx context.Context, s schemes.Scheme, packets []schemes.Packet
 	return means, failed
 }
 
-func repeatedRandom(ctx context.Context, st *Stage) (Finding, error) {
+func repeatedRandom(ctx context.Context, st *Environment) (Finding, error) {
 	const starts, shares = 3, 5
 	var version string
-	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scene) ([]string, error) {
+	theirs, ours, err := both(ctx, st, "lua-split", func(ctx context.Context, sc *scenario) ([]string, error) {
 		info, err := sc.engines.Redis.InfoMap(ctx, "server").Result()
 		if err != nil {
 			return nil, err
@@ -125,12 +125,12 @@ func repeatedRandom(ctx context.Context, st *Stage) (Finding, error) {
 			if err != nil {
 				return nil, err
 			}
-			p := packet(fmt.Sprintf("start-%d", n), shares, 100_000, patience*6)
+			p := packet(fmt.Sprintf("start-%d", n), shares, 100_000, timeout*6)
 			if err := s.Open(ctx, p); err != nil {
 				return nil, err
 			}
 			var split []string
-			for _, u := range people(0, shares) {
+			for _, u := range userNames(0, shares) {
 				a, err := s.Grab(ctx, p.ID, u)
 				if err != nil {
 					return nil, err

@@ -1,6 +1,6 @@
 package load
 
-// sent is the answer to a send.
+// sent is the reply to a send.
 type sent struct {
 	seq int64
 	id  []byte
@@ -25,7 +25,7 @@ func readSent(data []byte) (s sent, ok bool) {
 	return s, c.ok
 }
 
-// grabbed is the answer to a grab.
+// grabbed is the reply to a grab.
 type grabbed struct {
 	outcome string
 	amount  int64
@@ -56,7 +56,7 @@ func readGrabbed(data []byte) (g grabbed, ok bool) {
 	return g, c.ok
 }
 
-// outcome is the word, without making a new one of each.
+// outcome returns an outcome as a string. It allocates nothing for the known ones.
 func outcome(word []byte) string {
 	for _, known := range []string{"won", "empty", "already", "pending", "expired"} {
 		if string(word) == known {

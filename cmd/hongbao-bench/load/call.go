@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// call is a command of a user's. It is said again as it is until it is answered, over as many connections as that takes.
+// call is one command of a user. It is sent again, unchanged, until it is answered, on as many connections as needed.
 type call struct {
-	id     uint32 // over the connection that it was said over last
+	id     uint32 // the command's id on the last connection that carried it
 	method string
 	data   []byte    // JSON
-	due    time.Time // when it was to be said
-	// answered is called once, by the goroutine that reads the socket, with the time when the answer came. The data are
-	// gone afterwards; failed is nil when all is well.
+	due    time.Time // when the schedule wanted it to be sent
+	// answered is called once with the time of the answer, on the goroutine that reads the socket. data are valid
+	// during the call only. failed is nil on success.
 	answered func(now time.Time, data []byte, failed *refusal)
 }
 
@@ -24,5 +24,5 @@ func (c *call) text(b []byte) []byte {
 	return append(b, "}}"...)
 }
 
-// patience is how long a command is repeated before it counts as never answered.
-const patience = 30 * time.Second
+// repeatTimeout is how long a command is repeated before it counts as never answered.
+const repeatTimeout = 30 * time.Second

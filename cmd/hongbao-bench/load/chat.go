@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// chat has people talk in rooms: any of them at any time, by the seed.
+// chat is the scenario in which users send messages in rooms. The seed decides which user sends the next one.
 type chat struct{}
 
-func (chat) prepare(ctx context.Context, c *crew) error { return c.fillRooms(ctx) }
+func (chat) prepare(ctx context.Context, c *group) error { return c.fillRooms(ctx) }
 
-// fillRooms makes rooms of the plan's size and has everybody join one.
-func (c *crew) fillRooms(ctx context.Context) error {
+// fillRooms makes rooms of the plan's size. Every user joins one.
+func (c *group) fillRooms(ctx context.Context) error {
 	rooms := (len(c.users) + c.plan.RoomSize - 1) / c.plan.RoomSize
 	if err := c.makeRooms(ctx, rooms, func(i int) *user { return c.users[i] }); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (c *crew) fillRooms(ctx context.Context) error {
 	return each(ctx, c.users, func(ctx context.Context, i int, u *user) error { return c.join(ctx, u, c.rooms[i%rooms]) })
 }
 
-func (chat) play(ctx context.Context, c *crew) error {
+func (chat) play(ctx context.Context, c *group) error {
 	random := rand.New(rand.NewPCG(c.plan.Seed, 0))
 	n := max(int(c.plan.Rate*c.plan.Duration.Seconds()), closedPicks)
 	speakers := make([]int, n)
@@ -29,47 +29,47 @@ func (chat) play(ctx context.Context, c *crew) error {
 		speakers[i] = random.IntN(len(c.users))
 	}
 	if c.plan.Closed {
-		chase(ctx, len(c.users), c.plan.Duration, func(i int, due time.Time, answered func()) bool {
+		closedLoop(ctx, len(c.users), c.plan.Duration, func(i int, due time.Time, answered func()) bool {
 			u := c.users[i%len(c.users)]
-			if i >= len(c.users) { // after the first word it is by the seed
+			if i >= len(c.users) { // the first message of each user comes first; then the seed chooses
 				u = c.users[speakers[i%n]]
 			}
-			c.speak(u, i, due, answered)
+			c.sendText(u, i, due, answered)
 			return true
 		})
 		return ctx.Err()
 	}
 	newSchedule(time.Now(), c.plan.Rate, c.plan.Duration).follow(ctx, func(i int, due time.Time) {
-		c.speak(c.users[speakers[i]], i, due, func() {})
+		c.sendText(c.users[speakers[i]], i, due, func() {})
 	})
 	return ctx.Err()
 }
 
-// closedPicks is how many picks a closed loop goes round in.
+// closedPicks is the number of choices of a user that a closed loop makes before it repeats them.
 const closedPicks = 1 << 12
 
-// speak has a user say something in his room.
-func (c *crew) speak(u *user, number int, due time.Time, answered func()) {
+// sendText sends a message of a user.
+func (c *group) sendText(u *user, number int, due time.Time, answered func()) {
 	r := u.journals[len(u.journals)-1].room
 	key := c.timedKey(number, due)
-	c.said.Add(1)
+	c.sent.Add(1)
 	c.open.Add(1)
-	u.say(&call{method: "send", data: textOf(r.id, key), due: due, answered: func(now time.Time, data []byte, failed *refusal) {
+	u.send(&call{method: "send", data: textOf(r.id, key), due: due, answered: func(now time.Time, data []byte, failed *refusal) {
 		defer answered()
 		c.open.Add(-1)
 		if failed != nil {
 			c.checks.fault(checkAnswered, "%s: send: %s", u.id, failed.word)
 			return
 		}
-		c.board.sent.note(now.Sub(due))
+		c.runStats.sent.note(now.Sub(due))
 		s, ok := readSent(data)
 		if !ok || s.seq < 1 || !r.acknowledge(s, key) {
-			c.checks.fault(checkAcked, "%s: an answer to a send: %s", u.id, data)
+			c.checks.fault(checkAcked, "%s: unexpected reply to a send: %s", u.id, data)
 		}
 	}})
 }
 
-// textOf is a message of about 200 bytes with all that is around it.
+// textOf returns a send request of about 200 bytes.
 func textOf(room string, key []byte) []byte {
 	return fmt.Appendf(nil, `{"room":%q,"key":%q,"text":%q}`, room, key, saying)
 }

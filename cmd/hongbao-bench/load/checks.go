@@ -5,45 +5,45 @@ import (
 	"sync"
 )
 
-// The checks, as they are named to people.
+// Names of the checks in reports.
 const (
 	checkOrder    = "each journal in order"
 	checkOnce     = "no entry twice in a journal"
 	checkComplete = "each journal complete"
 	checkAgree    = "all journals agree"
-	checkStored   = "journals hold what is stored"
-	checkAcked    = "what was acknowledged is there once"
-	checkShare    = "no share to two, no two shares to one"
-	checkLeft     = "nobody sent away while shares are left"
+	checkStored   = "journals equal the stored entries"
+	checkAcked    = "acknowledged entries are stored once"
+	checkShare    = "one user a share, one share a user"
+	checkLeft     = "no refusal while shares are left"
 	checkSums     = "winners and sums as stored"
 	checkAnswered = "every command answered"
 	checkStayed   = "idle sockets stay"
 	checkBooks    = "the books balance"
 )
 
-// Check is one thing that must hold, and what was seen when it did not.
+// Check is a condition that must hold, with the number of its violations and the first one in words.
 type Check struct {
 	Name   string `json:"name"`
 	Held   bool   `json:"held"`
-	Seen   int64  `json:"seen"`   // how much was looked at
-	Faults int64  `json:"faults"` // how often it did not hold
+	Seen   int64  `json:"seen"`   // items that were checked
+	Faults int64  `json:"faults"` // items that violate the condition
 	Detail string `json:"detail,omitempty"`
 }
 
-// checks are noted by everybody.
+// checks collects the checks of a run.
 type checks struct {
 	mu   sync.Mutex
-	list []*Check // guarded by mu, in the order in which they came
+	list []*Check // guarded by mu; in the order of their first use
 }
 
-// saw notes that so much was looked at.
+// saw counts n checked items of a check.
 func (c *checks) saw(name string, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.named(name).Seen += n
 }
 
-// fault notes that a check did not hold. The first is told in words.
+// fault counts a violation of a check. The words of the first one are kept.
 func (c *checks) fault(name, format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *checks) named(name string) *Check {
 	return one
 }
 
-// all checks as they stand.
+// all returns the checks so far.
 func (c *checks) all() []Check {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// welcome is what matters of a connect reply.
-type welcome struct {
+// connectReply holds the parts of a connect reply that this program needs.
+type connectReply struct {
 	Subs map[string]struct {
 		Recovered    bool              `json:"recovered"`
 		Epoch        string            `json:"epoch"`
@@ -18,11 +18,11 @@ type welcome struct {
 	} `json:"subs"`
 }
 
-// connectPatience is how long a user waits for the answer that he is in.
-const connectPatience = 15 * time.Second
+// connectTimeout is how long a user waits for the connect reply.
+const connectTimeout = 15 * time.Second
 
-// greet says who the user is and what he has heard so far.
-func (u *user) greet(s *socket) error {
+// sendConnect sends the connect command with the user's positions in all rooms.
+func (u *user) sendConnect(s *socket) error {
 	subs := map[string]any{}
 	for _, j := range u.journals {
 		if u.epoch != "" {
@@ -36,18 +36,18 @@ func (u *user) greet(s *socket) error {
 	return s.send(func(b []byte) []byte { return append(b, frame...) })
 }
 
-// welcomed takes the answer, which comes before anything else.
-func (u *user) welcomed(ctx context.Context) error {
-	l := &u.line
+// readConnectReply reads the first message of a connection, which must be the connect reply.
+func (u *user) readConnectReply(ctx context.Context) error {
+	l := &u.message
 	if l.kind == refused {
-		told := l.refusal
-		told.word = slices.Clone(told.word)
-		return &told
+		failure := l.refusal
+		failure.word = slices.Clone(failure.word)
+		return &failure
 	}
 	if l.kind != reply || l.id != 1 {
-		return fmt.Errorf("before the connect reply comes something else: %+v", *l)
+		return fmt.Errorf("the first message is not the connect reply: %+v", *l)
 	}
-	var w welcome
+	var w connectReply
 	if err := json.Unmarshal(l.data, &w); err != nil {
 		return err
 	}
@@ -57,13 +57,14 @@ func (u *user) welcomed(ctx context.Context) error {
 	return u.catchUp(ctx, w)
 }
 
-// catchUp takes what was missed: with the reply, or from the history when that was too much for it.
-func (u *user) catchUp(ctx context.Context, w welcome) error {
+// catchUp reads the entries that the user has missed: from the connect reply or, if they were too many for it, from
+// the history.
+func (u *user) catchUp(ctx context.Context, w connectReply) error {
 	for _, j := range u.journals {
 		sub, in := w.Subs[j.room.channel]
 		switch {
 		case !in:
-			u.crew.checks.fault(checkComplete, "%s is not in %s any more", u.id, j.room.id)
+			u.group.checks.fault(checkComplete, "%s is no longer in %s", u.id, j.room.id)
 			continue
 		case u.epoch == "":
 			j.start(sub.Offset)
@@ -72,12 +73,12 @@ func (u *user) catchUp(ctx context.Context, w welcome) error {
 				var e entry
 				c := newCursor(p)
 				if e.read(&c); !c.ok {
-					return fmt.Errorf("no publication: %s", p)
+					return fmt.Errorf("not a publication: %s", p)
 				}
-				j.hear(&e, u.crew.checks)
+				j.receive(&e, u.group.checks)
 			}
 		default:
-			u.crew.board.failed("not_recovered")
+			u.group.runStats.failed("not_recovered")
 			if err := u.readHistory(ctx, j, sub.Offset); err != nil {
 				return err
 			}
@@ -89,18 +90,18 @@ func (u *user) catchUp(ctx context.Context, w welcome) error {
 	return nil
 }
 
-// readHistory fills the journal up to a place.
+// readHistory reads a room's history into the journal, up to a seq.
 func (u *user) readHistory(ctx context.Context, j *journal, upTo int64) error {
 	for j.last.Load() < upTo {
-		page, err := u.crew.target.history(ctx, u, j.room.id, j.last.Load())
+		page, err := u.group.target.history(ctx, u, j.room.id, j.last.Load())
 		if err != nil {
 			return err
 		}
 		if len(page) == 0 {
-			return fmt.Errorf("the history of %s ends after %d, its last is %d", j.room.id, j.last.Load(), upTo)
+			return fmt.Errorf("the history of %s ends at %d, the last seq is %d", j.room.id, j.last.Load(), upTo)
 		}
 		for i := range page {
-			j.hear(&page[i], u.crew.checks)
+			j.receive(&page[i], u.group.checks)
 		}
 	}
 	return nil

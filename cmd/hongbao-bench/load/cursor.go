@@ -1,7 +1,7 @@
 package load
 
-// cursor goes once over a line of JSON and makes nothing of it: a decoder would cost more than the server. What is no JSON
-// ends it, and ok tells.
+// cursor reads a JSON text once from its start and builds no values: a decoder would cost more CPU time than the
+// server. A text that is not JSON ends the scan and clears ok.
 type cursor struct {
 	b  []byte
 	i  int
@@ -10,7 +10,7 @@ type cursor struct {
 
 func newCursor(b []byte) cursor { return cursor{b: b, ok: true} }
 
-// peek is the next byte that is no space; 0 at the end.
+// peek skips spaces and returns the next byte without moving past it; 0 at the end.
 func (c *cursor) peek() byte {
 	for ; c.i < len(c.b); c.i++ {
 		switch c.b[c.i] {
@@ -22,7 +22,7 @@ func (c *cursor) peek() byte {
 	return 0
 }
 
-// take moves behind the byte, or ends.
+// take moves past the byte want; any other byte ends the scan with ok false.
 func (c *cursor) take(want byte) {
 	if c.peek() != want {
 		c.end()
@@ -36,7 +36,7 @@ func (c *cursor) end() { c.ok, c.i = false, len(c.b) }
 // enter moves into an object.
 func (c *cursor) enter() { c.take('{') }
 
-// field moves to the value of the object's next field. There is none when the object has ended.
+// field moves to the value of the object's next field; more is false after the last one.
 func (c *cursor) field() (name []byte, more bool) {
 	if c.peek() == ',' {
 		c.i++
@@ -50,7 +50,7 @@ func (c *cursor) field() (name []byte, more bool) {
 	return name, c.ok
 }
 
-// text is a string as it stands between its quotes.
+// text returns a string without its quotes, escapes included.
 func (c *cursor) text() []byte {
 	c.take('"')
 	for from := c.i; c.i < len(c.b); c.i++ {
@@ -66,7 +66,7 @@ func (c *cursor) text() []byte {
 	return nil
 }
 
-// number is a whole one; what is not ends the line.
+// number returns an integer. Any other value ends the scan with ok false.
 func (c *cursor) number() (n int64) {
 	negative := c.peek() == '-'
 	if negative {
@@ -85,10 +85,10 @@ func (c *cursor) number() (n int64) {
 	return n
 }
 
-// truth is true or false.
-func (c *cursor) truth() bool { return string(c.raw()) == "true" }
+// boolean returns a boolean.
+func (c *cursor) boolean() bool { return string(c.raw()) == "true" }
 
-// raw is any value as it stands.
+// raw returns any value unchanged.
 func (c *cursor) raw() []byte {
 	first := c.peek()
 	from := c.i
@@ -111,7 +111,7 @@ func (c *cursor) raw() []byte {
 	return c.b[from:c.i]
 }
 
-// nested moves over an object or a list with all that is in it.
+// nested skips an object or a list.
 func (c *cursor) nested() {
 	depth := 0
 	for c.i < len(c.b) {

@@ -1,7 +1,6 @@
-// Package load has users speak to an installation over real sockets, many thousands from one process, and measures what it
-// carries.
+// Package load lets many thousands of users, from one process, use an installation over real sockets, and measures it.
 //
-// It must always hold: a figure comes with what was checked while it was taken (journals complete, in order and without
-// duplicates; what was acknowledged is there once; what was won adds up; the books balance), and who is late pays for
-// it: each request has its time from the schedule, and its latency counts from then, sent or not.
+// It must always hold: a figure comes with checks that were made while it was taken. Journals are complete, in order
+// and without duplicates. Acknowledged entries are stored once. Won shares add up. The books balance. Each request has
+// a due time from the schedule, and its latency counts from then, so a late request counts with its delay.
 package load

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// heard is an entry as it comes.
-func heard(seq int64) *entry {
+// entryAt returns an entry as it arrives.
+func entryAt(seq int64) *entry {
 	return &entry{offset: seq, seq: seq, id: fmt.Appendf(nil, "e-%d", seq), key: fmt.Appendf(nil, "k-%d", seq), at: seq}
 }
 
-// broken are the names of the checks that did not hold.
+// broken returns the names of the checks that failed.
 func broken(c *checks) (names []string) {
 	for _, one := range c.all() {
 		if !one.Held {
@@ -22,11 +22,11 @@ func broken(c *checks) (names []string) {
 	return names
 }
 
-// TestJournals shows each kind of fault a journal can have, and that it is found and named.
+// TestJournals checks that each kind of fault of a journal is found and named.
 func TestJournals(t *testing.T) {
 	for name, c := range map[string]struct {
 		seqs []int64
-		last int64 // of the room
+		last int64 // highest seq of the room
 		want []string
 	}{
 		"all is well":        {[]int64{1, 2, 3, 4}, 4, nil},
@@ -36,13 +36,13 @@ func TestJournals(t *testing.T) {
 		"one comes twice":    {[]int64{1, 2, 2, 3, 4}, 4, []string{checkOnce}},
 		"an old one again":   {[]int64{1, 2, 3, 1, 4}, 4, []string{checkOnce}},
 		"two are swapped":    {[]int64{1, 3, 2, 4}, 4, []string{checkOrder}},
-		"no place at all":    {[]int64{1, 0, 2}, 2, []string{checkOrder}},
+		"no seq":             {[]int64{1, 0, 2}, 2, []string{checkOrder}},
 		"far too high":       {[]int64{1, 1 << 40}, 1, []string{checkOrder}},
 	} {
 		var seen checks
 		j := &journal{room: newRoom("r", "room:r"), user: "u"}
 		for _, seq := range c.seqs {
-			j.hear(heard(seq), &seen)
+			j.receive(entryAt(seq), &seen)
 		}
 		j.finish(c.last, &seen)
 		if got := broken(&seen); !slices.Equal(got, c.want) {
@@ -58,56 +58,56 @@ func TestJournalsDisagree(t *testing.T) {
 		var seen checks
 		r := newRoom("r", "room:r")
 		one, other := &journal{room: r, user: "one"}, &journal{room: r, user: "other"}
-		one.hear(heard(1), &seen)
-		other.hear(heard(1), &seen)
+		one.receive(entryAt(1), &seen)
+		other.receive(entryAt(1), &seen)
 		if got := broken(&seen); got != nil {
-			t.Fatalf("the same: %q", got)
+			t.Fatalf("equal entries: %q", got)
 		}
-		one.hear(heard(2), &seen)
-		e := heard(2)
+		one.receive(entryAt(2), &seen)
+		e := entryAt(2)
 		change(e)
-		other.hear(e, &seen)
+		other.receive(e, &seen)
 		if got := broken(&seen); !slices.Equal(got, []string{checkAgree}) {
 			t.Errorf("another %s: found %q", name, got)
 		}
 	}
 	var seen checks
-	e := heard(1)
+	e := entryAt(1)
 	e.seq = 2
-	(&journal{room: newRoom("r", "room:r")}).hear(e, &seen)
+	(&journal{room: newRoom("r", "room:r")}).receive(e, &seen)
 	if got := broken(&seen); !slices.Equal(got, []string{checkOrder}) {
-		t.Errorf("an entry that is another than its place: %q", got)
+		t.Errorf("an entry with another seq than its offset: %q", got)
 	}
 }
 
-// TestStored shows what can be wrong with what a room has in the end.
+// TestStored checks that each fault of a room's stored entries is found.
 func TestStored(t *testing.T) {
 	for name, c := range map[string]struct {
-		heard, acked, stored []int64 // of stored: which entry is at each place
-		want                 []string
+		entryAt, acked, stored []int64 // stored: by seq, the number of the entry
+		want                   []string
 	}{
 		"all is well":                  {[]int64{1, 2, 3}, []int64{1, 3}, []int64{1, 2, 3}, nil},
-		"acknowledged, not there":      {[]int64{1}, []int64{1, 2}, []int64{1}, []string{checkAcked}},
-		"acknowledged, another there":  {nil, []int64{1, 2}, []int64{1, 5}, []string{checkAcked}},
-		"acknowledged, there twice":    {[]int64{1}, []int64{1}, []int64{1, 1}, []string{checkAcked}},
-		"heard, not stored":            {[]int64{1, 2}, []int64{1}, []int64{1}, []string{checkStored}},
-		"heard, another is stored":     {[]int64{1, 2}, []int64{1}, []int64{1, 7}, []string{checkStored}},
-		"stored, nobody has heard it ": {[]int64{1}, []int64{1}, []int64{1, 2}, nil}, // who should have is found by his journal
+		"acknowledged, not stored":     {[]int64{1}, []int64{1, 2}, []int64{1}, []string{checkAcked}},
+		"acknowledged, another stored": {nil, []int64{1, 2}, []int64{1, 5}, []string{checkAcked}},
+		"acknowledged, stored twice":   {[]int64{1}, []int64{1}, []int64{1, 1}, []string{checkAcked}},
+		"received, not stored":         {[]int64{1, 2}, []int64{1}, []int64{1}, []string{checkStored}},
+		"received, another is stored":  {[]int64{1, 2}, []int64{1}, []int64{1, 7}, []string{checkStored}},
+		"stored, not received":         {[]int64{1}, []int64{1}, []int64{1, 2}, nil}, // found by the journal of a user that missed it
 	} {
 		var seen checks
 		r := newRoom("r", "room:r")
-		for _, seq := range c.heard {
-			r.hear(heard(seq))
+		for _, seq := range c.entryAt {
+			r.receive(entryAt(seq))
 		}
 		for _, seq := range c.acked {
-			e := heard(seq)
+			e := entryAt(seq)
 			if !r.acknowledge(sent{seq: seq, id: e.id, at: e.at}, e.key) {
-				t.Errorf("%s: %d cannot be acknowledged", name, seq)
+				t.Errorf("%s: seq %d: the acknowledgement is refused", name, seq)
 			}
 		}
 		var stored []mark
 		for _, seq := range c.stored {
-			stored = append(stored, heard(seq).mark())
+			stored = append(stored, entryAt(seq).mark())
 		}
 		r.compare(stored, &seen)
 		if got := broken(&seen); !slices.Equal(got, c.want) {
@@ -116,10 +116,10 @@ func TestStored(t *testing.T) {
 	}
 	r := newRoom("r", "room:r")
 	if !r.acknowledge(sent{seq: 1, id: []byte("a")}, []byte("k")) || !r.acknowledge(sent{seq: 1, id: []byte("a")}, []byte("k")) {
-		t.Error("the same twice is the same")
+		t.Error("the acknowledgement of one send twice is refused")
 	}
 	if r.acknowledge(sent{seq: 1, id: []byte("b")}, []byte("k2")) {
-		t.Error("one place for two sends")
+		t.Error("one seq was acknowledged for two sends: no fault")
 	}
 }
 
@@ -127,31 +127,31 @@ func won(amount int64, rank int) grabbed {
 	return grabbed{outcome: "won", amount: amount, rank: rank, claimed: rank, count: 2}
 }
 
-// TestGrabs shows what can be wrong with what grabbers are told.
+// TestGrabs checks that each fault of answers to grabs is found.
 func TestGrabs(t *testing.T) {
-	type told struct {
+	type answers struct {
 		user string
 		grabbed
 	}
 	again := won(30, 1)
 	again.outcome = "already"
 	for name, c := range map[string]struct {
-		told []told
-		want []string
+		answers []answers
+		want    []string
 	}{
-		"all is well":      {[]told{{"a", won(30, 1)}, {"a", again}, {"b", won(70, 2)}, {"c", grabbed{outcome: "empty", claimed: 2}}}, nil},
-		"a share twice":    {[]told{{"a", won(30, 1)}, {"b", won(30, 1)}}, []string{checkShare}},
-		"two for one":      {[]told{{"a", won(30, 1)}, {"a", won(70, 2)}}, []string{checkShare}},
-		"another amount":   {[]told{{"a", again}, {"a", won(31, 1)}}, []string{checkShare}},
-		"no such share":    {[]told{{"a", won(30, 3)}}, []string{checkShare}},
-		"nothing in it":    {[]told{{"a", won(0, 1)}}, []string{checkShare}},
-		"empty too soon":   {[]told{{"a", won(30, 1)}, {"b", grabbed{outcome: "empty", claimed: 1}}}, []string{checkLeft}},
-		"expired too soon": {[]told{{"a", grabbed{outcome: "expired"}}}, []string{checkLeft}},
+		"all is well":      {[]answers{{"a", won(30, 1)}, {"a", again}, {"b", won(70, 2)}, {"c", grabbed{outcome: "empty", claimed: 2}}}, nil},
+		"a share twice":    {[]answers{{"a", won(30, 1)}, {"b", won(30, 1)}}, []string{checkShare}},
+		"two for one":      {[]answers{{"a", won(30, 1)}, {"a", won(70, 2)}}, []string{checkShare}},
+		"another amount":   {[]answers{{"a", again}, {"a", won(31, 1)}}, []string{checkShare}},
+		"no such share":    {[]answers{{"a", won(30, 3)}}, []string{checkShare}},
+		"nothing in it":    {[]answers{{"a", won(0, 1)}}, []string{checkShare}},
+		"empty too soon":   {[]answers{{"a", won(30, 1)}, {"b", grabbed{outcome: "empty", claimed: 1}}}, []string{checkLeft}},
+		"expired too soon": {[]answers{{"a", grabbed{outcome: "expired"}}}, []string{checkLeft}},
 	} {
 		var seen checks
-		p := newPot("p", nil, 100, 2)
-		for _, one := range c.told {
-			p.told(one.user, one.grabbed, &seen)
+		p := newPacketLog("p", nil, 100, 2)
+		for _, one := range c.answers {
+			p.record(one.user, one.grabbed, &seen)
 		}
 		if got := broken(&seen); !slices.Equal(got, c.want) {
 			t.Errorf("%s: found %q, want %q", name, got, c.want)
@@ -159,29 +159,29 @@ func TestGrabs(t *testing.T) {
 	}
 }
 
-// TestSums shows what can be wrong between what was told and what is stored.
+// TestSums checks that each difference between answers and stored claims is found.
 func TestSums(t *testing.T) {
 	a, b := share{30, 1}, share{70, 2}
 	for name, c := range map[string]struct {
-		told, stored     map[string]share
-		drained, unknown bool // unknown: some were never answered
+		answers, stored  map[string]share
+		drained, unknown bool // unknown: some grabs were never answered
 		wrong            bool
 	}{
-		"all is well":                    {told: map[string]share{"a": a, "b": b}, stored: map[string]share{"a": a, "b": b}, drained: true},
-		"not drained yet":                {told: map[string]share{"a": a}, stored: map[string]share{"a": a}},
-		"told, not stored":               {told: map[string]share{"a": a, "b": b}, stored: map[string]share{"a": a}, wrong: true},
-		"stored, never told":             {told: map[string]share{"a": a}, stored: map[string]share{"a": a, "b": b}, drained: true, wrong: true},
-		"stored, the answer got lost":    {told: map[string]share{"a": a}, stored: map[string]share{"a": a, "b": b}, drained: true, unknown: true},
-		"another amount is stored":       {told: map[string]share{"a": a}, stored: map[string]share{"a": {31, 1}}, wrong: true},
-		"drained, a share is nobody's":   {told: map[string]share{"a": a}, stored: map[string]share{"a": a}, drained: true, wrong: true},
-		"drained, the sum is another":    {told: map[string]share{"a": a, "b": {60, 2}}, stored: map[string]share{"a": a, "b": {60, 2}}, drained: true, wrong: true},
-		"more than there was in it":      {told: map[string]share{"a": a, "b": {71, 2}}, stored: map[string]share{"a": a, "b": {71, 2}}, wrong: true},
-		"more shares than there were":    {unknown: true, stored: map[string]share{"a": {1, 1}, "b": {1, 2}, "c": {1, 3}}, wrong: true},
-		"stored of one who was told not": {stored: map[string]share{"a": a}, wrong: true},
+		"all is well":                     {answers: map[string]share{"a": a, "b": b}, stored: map[string]share{"a": a, "b": b}, drained: true},
+		"not drained yet":                 {answers: map[string]share{"a": a}, stored: map[string]share{"a": a}},
+		"answered, not stored":            {answers: map[string]share{"a": a, "b": b}, stored: map[string]share{"a": a}, wrong: true},
+		"stored, never answered":          {answers: map[string]share{"a": a}, stored: map[string]share{"a": a, "b": b}, drained: true, wrong: true},
+		"stored, the answer got lost":     {answers: map[string]share{"a": a}, stored: map[string]share{"a": a, "b": b}, drained: true, unknown: true},
+		"another amount is stored":        {answers: map[string]share{"a": a}, stored: map[string]share{"a": {31, 1}}, wrong: true},
+		"drained, a share without a user": {answers: map[string]share{"a": a}, stored: map[string]share{"a": a}, drained: true, wrong: true},
+		"drained, the sum is another":     {answers: map[string]share{"a": a, "b": {60, 2}}, stored: map[string]share{"a": a, "b": {60, 2}}, drained: true, wrong: true},
+		"more than there was in it":       {answers: map[string]share{"a": a, "b": {71, 2}}, stored: map[string]share{"a": a, "b": {71, 2}}, wrong: true},
+		"more shares than there were":     {unknown: true, stored: map[string]share{"a": {1, 1}, "b": {1, 2}, "c": {1, 3}}, wrong: true},
+		"stored for a refused user":       {stored: map[string]share{"a": a}, wrong: true},
 	} {
 		var seen checks
-		p := newPot("p", nil, 100, 2)
-		for user, s := range c.told {
+		p := newPacketLog("p", nil, 100, 2)
+		for user, s := range c.answers {
 			if fault := p.give(user, s); fault != "" {
 				t.Fatal(fault)
 			}

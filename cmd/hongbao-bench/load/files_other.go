@@ -2,5 +2,5 @@
 
 package load
 
-// openFiles is not known here.
+// openFiles returns false: the limit cannot be read on this system.
 func openFiles() (limit uint64, known bool) { return 0, false }

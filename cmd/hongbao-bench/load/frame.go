@@ -15,14 +15,14 @@ const (
 	opPong  opcode = 0xa
 )
 
-// frame is one of ours, and is used again.
+// frame is the reusable buffer of one outgoing frame.
 type frame []byte
 
-// headRoom is as long as a head can be: two bytes, the length in eight more, and the mask.
+// headRoom is the longest frame head: two bytes, eight of length, four of mask.
 const headRoom = 2 + 8 + 4
 
-// fill makes it the frame of what content appends. Its mask is zero, which leaves the content as it is: masks are there for
-// proxies that do not understand what passes, and here is none.
+// fill replaces the frame by one with the content that content appends. Its mask is zero, which leaves the content
+// unchanged: a mask protects proxies, and there is none here.
 func (f *frame) fill(op opcode, content func(b []byte) []byte) []byte {
 	b := content(append((*f)[:0], make([]byte, headRoom)...))
 	*f = b
@@ -43,22 +43,22 @@ func (f *frame) fill(op opcode, content func(b []byte) []byte) []byte {
 	return b
 }
 
-// framed is a text as a frame, to be sent over and over.
+// framed returns a frame with the text, to be sent repeatedly.
 func framed(text []byte) []byte {
 	return new(frame).fill(opText, func(b []byte) []byte { return append(b, text...) })
 }
 
-// maxFrame is more than a server ever sends at once.
+// maxFrame is more than a server ever sends in one frame.
 const maxFrame = 64 << 20
 
-// readFrame finds the frame that b begins with, of size bytes. Its content is there only when b is not shorter; size 0: not
-// even its head is there.
+// readFrame parses the frame at the start of b. size is its length, 0 if the head is incomplete; content is set only if b
+// holds the whole frame.
 func readFrame(b []byte) (op opcode, content []byte, size int, err error) {
 	if len(b) < 2 {
 		return 0, nil, 0, nil
 	}
 	if b[0]&0xf0 != 0x80 || b[1]&0x80 != 0 {
-		return 0, nil, 0, fmt.Errorf("a frame that no server of ours sends: % x", b[:2])
+		return 0, nil, 0, fmt.Errorf("unexpected frame head: % x", b[:2])
 	}
 	head, n := 2, int(b[1])
 	switch {
@@ -70,7 +70,7 @@ func readFrame(b []byte) (op opcode, content []byte, size int, err error) {
 		return 0, nil, 0, nil
 	}
 	if n > maxFrame {
-		return 0, nil, 0, fmt.Errorf("a frame of %d bytes", n)
+		return 0, nil, 0, fmt.Errorf("frame of %d bytes is too long", n)
 	}
 	if size = head + n; size <= len(b) {
 		content = b[head:size]

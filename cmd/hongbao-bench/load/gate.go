@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// gate keeps users from connecting, to let all of them through at once. It begins open.
+// gate holds users back that want to connect, so that all of them can be let through at the same time. It starts open.
 type gate struct {
 	mu     sync.Mutex
-	shut   chan struct{} // guarded by mu; closed when the gate opens; nil: it never was shut
+	shut   chan struct{} // guarded by mu; closed when the gate opens; nil: the gate was never shut
 	opened time.Time     // guarded by mu
 }
 
@@ -26,7 +26,7 @@ func (g *gate) open() {
 	close(g.shut)
 }
 
-// pass waits while the gate is shut, and tells when it was opened last.
+// pass waits while the gate is shut. It returns the time of the last opening.
 func (g *gate) pass(ctx context.Context) time.Time {
 	g.mu.Lock()
 	shut := g.shut

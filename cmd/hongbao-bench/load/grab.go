@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// grab has everybody grab what was sent into his room, each packet once, some of them with a double click. Hot packets are
-// in one room that all are in; many at the same time are spread over rooms of the plan's size.
+// grab is the scenario in which every user grabs the packets in the user's room. Each user grabs each packet once,
+// some with a double click. If packets are hot, all users are in one room. If many packets are grabbed at the same
+// time, they are spread over rooms of the plan's size.
 type grab struct{}
 
 const (
 	shareOnAverage = 100 // minor units
 	packetTTL      = int64(3600)
-	doubleClicks   = 20 // one of so many grabs comes twice
-	richUsers      = 64 // who send the packets
+	doubleClicks   = 20 // one grab in this many is sent twice
+	richUsers      = 64 // users that send the packets
 )
 
-func (grab) prepare(ctx context.Context, c *crew) error {
+func (grab) prepare(ctx context.Context, c *group) error {
 	if !c.plan.spread() {
 		c.plan.RoomSize = len(c.users)
 	}
@@ -27,10 +28,10 @@ func (grab) prepare(ctx context.Context, c *crew) error {
 	return c.sendPackets(ctx)
 }
 
-// spread tells whether many packets are grabbed at the same time.
+// spread reports whether many packets are grabbed at the same time.
 func (p Plan) spread() bool { return p.Packets > 1 && !p.Closed }
 
-// packets that the plan needs.
+// packets returns how many packets the plan needs.
 func (p Plan) packets() int {
 	if p.Closed || p.Packets > 1 {
 		return p.Packets
@@ -38,10 +39,10 @@ func (p Plan) packets() int {
 	return max(1, (int(p.Rate*p.Duration.Seconds())+p.Users-1)/p.Users)
 }
 
-func (grab) play(ctx context.Context, c *crew) error {
+func (grab) play(ctx context.Context, c *group) error {
 	if c.plan.Closed {
-		chase(ctx, len(c.users), c.plan.Duration, func(i int, due time.Time, answered func()) bool {
-			if i >= len(c.pots)*c.grabbers() {
+		closedLoop(ctx, len(c.users), c.plan.Duration, func(i int, due time.Time, answered func()) bool {
+			if i >= len(c.packetLogs)*c.grabbers() {
 				return false
 			}
 			u, p := c.place(i)
@@ -52,7 +53,7 @@ func (grab) play(ctx context.Context, c *crew) error {
 	}
 	random := rand.New(rand.NewPCG(c.plan.Seed, 1))
 	s := newSchedule(time.Now(), c.plan.Rate, c.plan.Duration)
-	s.n = min(s.n, len(c.pots)*c.grabbers())
+	s.n = min(s.n, len(c.packetLogs)*c.grabbers())
 	twice := make([]bool, s.n)
 	for i := range twice {
 		twice[i] = random.IntN(doubleClicks) == 0
@@ -67,29 +68,29 @@ func (grab) play(ctx context.Context, c *crew) error {
 	return ctx.Err()
 }
 
-// place says which packet the i-th grab is of, and who grabs: one packet after the other, or all at the same time, and each
-// user each packet once.
-func (c *crew) place(i int) (*user, *pot) {
+// place returns the user and the packet of the i-th grab. Packets come one after the other, or all at the same time.
+// Each user grabs each packet once.
+func (c *group) place(i int) (*user, *packetLog) {
 	packet, before := i/c.grabbers(), i%c.grabbers()
 	if c.plan.spread() {
-		packet, before = i%len(c.pots), i/len(c.pots)
+		packet, before = i%len(c.packetLogs), i/len(c.packetLogs)
 	}
-	return c.member(packet, before), c.pots[packet]
+	return c.member(packet, before), c.packetLogs[packet]
 }
 
-// grab has a user grab. When nobody knows the outcome yet he asks again.
-func (c *crew) grab(u *user, p *pot, due time.Time, answered func()) {
-	c.said.Add(1)
+// grab sends a user's grab, and sends it again while the answer is "pending".
+func (c *group) grab(u *user, p *packetLog, due time.Time, answered func()) {
+	c.sent.Add(1)
 	c.open.Add(1)
 	c.ask(u, p, due, false, answered)
 }
 
-// ask has a user grab, after he has heard that it is pending or at first.
-func (c *crew) ask(u *user, p *pot, due time.Time, pending bool, answered func()) {
-	u.say(&call{method: "grab", data: p.request, due: due, answered: func(now time.Time, data []byte, failed *refusal) {
+// ask sends a grab for the first time, or again after "pending".
+func (c *group) ask(u *user, p *packetLog, due time.Time, pending bool, answered func()) {
+	u.send(&call{method: "grab", data: p.request, due: due, answered: func(now time.Time, data []byte, failed *refusal) {
 		g, ok := readGrabbed(data)
-		if failed == nil && ok && g.outcome == "pending" && now.Sub(due) < patience {
-			c.board.failed("pending")
+		if failed == nil && ok && g.outcome == "pending" && now.Sub(due) < repeatTimeout {
+			c.runStats.failed("pending")
 			time.AfterFunc(again, func() { c.ask(u, p, due, true, answered) })
 			return
 		}
@@ -99,16 +100,16 @@ func (c *crew) ask(u *user, p *pot, due time.Time, pending bool, answered func()
 	}})
 }
 
-// outcome notes what a user was told. Who has heard that it is pending is told later that he has it already.
-func (c *crew) outcome(u *user, p *pot, g grabbed, failed *refusal, pending bool, took time.Duration) {
+// outcome records the answer to a grab. After "pending", a winner is answered "already", which counts as won.
+func (c *group) outcome(u *user, p *packetLog, g grabbed, failed *refusal, pending bool, took time.Duration) {
 	switch {
 	case failed != nil:
 		c.checks.fault(checkAnswered, "%s: grab: %s", u.id, failed.word)
 		return
 	case g.outcome == "won", pending && g.outcome == "already":
-		c.board.won.note(took)
+		c.runStats.won.note(took)
 	default:
-		c.board.sorry.note(took)
+		c.runStats.notWon.note(took)
 	}
-	p.told(u.id, g, c.checks)
+	p.record(u.id, g, c.checks)
 }

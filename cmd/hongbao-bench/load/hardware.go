@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Hardware that all of it ran on.
+// Hardware describes the machine of a run.
 type Hardware struct {
 	Cores  int    `json:"cores"`
 	CPU    string `json:"cpu"`
@@ -16,26 +16,26 @@ type Hardware struct {
 	Go     string `json:"go"`
 }
 
-// ThisMachine tells what it is, as far as it says so.
+// ThisMachine returns the known facts about this machine.
 func ThisMachine() Hardware {
 	return Hardware{
 		Cores: runtime.NumCPU(), CPU: cpuModel(), Memory: memory(), System: system(), Go: runtime.Version(),
 	}
 }
 
-// String is for people.
+// String describes the machine in one line.
 func (h Hardware) String() string {
 	return fmt.Sprintf("%d cores of %s, %.0f GiB, %s, %s", h.Cores, h.CPU, float64(h.Memory)/(1<<30), h.System, h.Go)
 }
 
-// named is the value of the first line of a file that begins so; what says nothing is "unknown".
+// named returns the value of the first line of a file that begins with name; "unknown" if there is none.
 func named(file, name, separator string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "unknown"
 	}
-	for line := range strings.Lines(string(text)) {
-		key, value, ok := strings.Cut(line, separator)
+	for message := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(message, separator)
 		if ok && strings.TrimSpace(key) == name {
 			return strings.Trim(strings.TrimSpace(value), `"`)
 		}

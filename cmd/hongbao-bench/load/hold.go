@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Hold has the users of a plan come and do what it says, and stay while something else is looked at.
+// Hold connects the users of a plan, runs the plan, and then keeps the sockets open until during returns.
 func Hold(ctx context.Context, t *Target, p Plan, during func() error) error {
 	s, err := p.scenario()
 	if err != nil {
 		return err
 	}
-	c, err := assemble(t, p)
+	c, err := newGroup(t, p)
 	if err != nil {
 		return err
 	}
-	defer c.dismiss()
+	defer c.endAll()
 	if err := s.prepare(ctx, c); err != nil {
-		return fmt.Errorf("make ready: %w", err)
+		return fmt.Errorf("prepare: %w", err)
 	}
-	if err := c.come(ctx); err != nil {
+	if err := c.connectAll(ctx); err != nil {
 		return err
 	}
 	if err := s.play(ctx, c); err != nil {
@@ -28,7 +28,7 @@ func Hold(ctx context.Context, t *Target, p Plan, during func() error) error {
 	if err := during(); err != nil {
 		return err
 	}
-	if lost := c.board.lost.Load(); lost > 0 {
+	if lost := c.runStats.lost.Load(); lost > 0 {
 		return fmt.Errorf("%d connections were lost", lost)
 	}
 	return nil

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// idle has everybody say one thing and then nothing, each in a room of his own and one that all are in.
+// idle is the scenario in which every user sends one command and then nothing. Each user is in a room of their own,
+// and all are in one common room.
 type idle struct{}
 
-func (idle) prepare(ctx context.Context, c *crew) error {
+func (idle) prepare(ctx context.Context, c *group) error {
 	if err := c.makeRooms(ctx, 1+len(c.users), func(i int) *user { return c.users[max(i-1, 0)] }); err != nil {
 		return err
 	}
@@ -20,28 +21,28 @@ func (idle) prepare(ctx context.Context, c *crew) error {
 	})
 }
 
-func (idle) play(ctx context.Context, c *crew) error {
+func (idle) play(ctx context.Context, c *group) error {
 	for _, u := range c.users {
 		c.look(u)
 	}
-	if err := until(ctx, patience, func() bool { return c.open.Load() == 0 }); err != nil {
+	if err := until(ctx, repeatTimeout, func() bool { return c.open.Load() == 0 }); err != nil {
 		return err
 	}
-	before := c.board.lost.Load()
+	before := c.runStats.lost.Load()
 	pause(ctx, c.plan.Duration)
 	c.checks.saw(checkStayed, int64(len(c.users)))
-	if lost := c.board.lost.Load() - before; lost > 0 {
+	if lost := c.runStats.lost.Load() - before; lost > 0 {
 		c.checks.fault(checkStayed, "%d connections were lost", lost)
 	}
 	return ctx.Err()
 }
 
-// look has a user read the history of his room.
-func (c *crew) look(u *user) {
-	c.said.Add(1)
+// look sends the one command: it reads the history of the user's own room.
+func (c *group) look(u *user) {
+	c.sent.Add(1)
 	c.open.Add(1)
 	data := []byte(`{"room":"` + u.journals[len(u.journals)-1].room.id + `","limit":1}`)
-	u.say(&call{method: "history", data: data, due: time.Now(), answered: func(_ time.Time, _ []byte, failed *refusal) {
+	u.send(&call{method: "history", data: data, due: time.Now(), answered: func(_ time.Time, _ []byte, failed *refusal) {
 		c.open.Add(-1)
 		if failed != nil {
 			c.checks.fault(checkAnswered, "%s: history: %s", u.id, failed.word)

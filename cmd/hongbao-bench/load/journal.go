@@ -2,23 +2,23 @@ package load
 
 import "sync/atomic"
 
-// journal is what one user has heard of one room: each entry must be the one after the one before it.
+// journal records which entries of one room one user has received. Each entry must follow the one before it.
 type journal struct {
 	room *room
 	user string
 	last atomic.Int64 // seq; written by the user's own goroutine only
 
-	skipped map[int64]struct{} // of that goroutine: places that were passed over
+	skipped map[int64]struct{} // seqs that did not arrive in order; used by the same goroutine only
 }
 
-// start says that the user is in the room from here on.
+// start sets the seq after which the user receives the room's entries.
 func (j *journal) start(seq int64) { j.last.Store(seq) }
 
-// hear checks one entry.
-func (j *journal) hear(e *entry, c *checks) {
+// receive records one entry and checks that it is the next one.
+func (j *journal) receive(e *entry, c *checks) {
 	last := j.last.Load()
 	if e.offset < 1 || e.offset > last+maxSkipped || e.offset != e.seq {
-		c.fault(checkOrder, "%s: entry %d, which calls itself %d, comes after %d in %s", j.user, e.offset, e.seq, last, j.room.id)
+		c.fault(checkOrder, "%s: entry at offset %d has seq %d and comes after %d in %s", j.user, e.offset, e.seq, last, j.room.id)
 		return
 	}
 	switch {
@@ -33,14 +33,14 @@ func (j *journal) hear(e *entry, c *checks) {
 		delete(j.skipped, e.offset)
 		c.fault(checkOrder, "%s: entry %d comes after %d in %s", j.user, e.offset, last, j.room.id)
 	default:
-		c.fault(checkOnce, "%s: entry %d of %s for the second time", j.user, e.offset, j.room.id)
+		c.fault(checkOnce, "%s: entry %d of %s arrived twice", j.user, e.offset, j.room.id)
 	}
-	if !j.room.hear(e) {
-		c.fault(checkAgree, "%s: entry %d of %s is another for others", j.user, e.offset, j.room.id)
+	if !j.room.receive(e) {
+		c.fault(checkAgree, "%s: entry %d of %s differs from that of other users", j.user, e.offset, j.room.id)
 	}
 }
 
-// maxSkipped bounds what a wrong offset can make us remember.
+// maxSkipped bounds the gap that is recorded seq by seq: a wrong offset must not use up the memory.
 const maxSkipped = 1 << 20
 
 func (j *journal) skip(seq int64) {
@@ -55,13 +55,13 @@ func (j *journal) missed(seq int64) bool {
 	return missed
 }
 
-// finish is called when the user hears no more: all that the room has must be there.
+// finish checks at the end that the journal has every entry of the room, up to the seq last.
 func (j *journal) finish(last int64, c *checks) {
 	got := j.last.Load()
 	if got < last {
-		c.fault(checkComplete, "%s: has heard %d of the %d entries of %s", j.user, got, last, j.room.id)
+		c.fault(checkComplete, "%s: received %d of the %d entries of %s", j.user, got, last, j.room.id)
 	}
 	for seq := range j.skipped {
-		c.fault(checkComplete, "%s: has never heard entry %d of %s", j.user, seq, j.room.id)
+		c.fault(checkComplete, "%s: never received entry %d of %s", j.user, seq, j.room.id)
 	}
 }

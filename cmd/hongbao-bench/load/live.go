@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// watch tells every second how it goes, and keeps what it has told. It ends when ctx does.
-func (c *crew) watch(ctx context.Context, tell Tell) (told []Moment) {
+// watch logs the group's figures every second, and returns them when ctx ends.
+func (c *group) watch(ctx context.Context, logf Logf) (moments []Moment) {
 	begin := time.Now()
 	last := begin
 	tick := time.NewTicker(time.Second)
@@ -16,25 +16,25 @@ func (c *crew) watch(ctx context.Context, tell Tell) (told []Moment) {
 	for {
 		select {
 		case <-ctx.Done():
-			return told
+			return moments
 		case now := <-tick.C:
 			m := c.moment(now.Sub(begin), now.Sub(last))
 			last = now
-			told = append(told, m)
-			tell("%s", m)
+			moments = append(moments, m)
+			logf("%s", m)
 		}
 	}
 }
 
-func (c *crew) moment(since, lately time.Duration) Moment {
-	_, errors := c.board.failures()
+func (c *group) moment(since, lately time.Duration) Moment {
+	_, errors := c.runStats.failures()
 	return Moment{
-		Second: since.Seconds(), Connected: c.board.connected.Load(), Errors: errors,
-		Series: seen(c.board.series(), lately, (*series).recent),
+		Second: since.Seconds(), Connected: c.runStats.connected.Load(), Errors: errors,
+		Series: seen(c.runStats.series(), lately, (*series).recent),
 	}
 }
 
-// String is the line that people see.
+// String returns the line of the log.
 func (m Moment) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%4.0f s  %d connected  %d errors", m.Second, m.Connected, m.Errors)

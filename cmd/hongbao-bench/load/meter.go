@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Part is what one part of the installation has used in the window.
+// Part says what one part of the installation has used in the measured window.
 type Part struct {
 	Name     string  `json:"name"`
-	Cores    float64 `json:"cores"`    // 1: one processor all the time
-	Micros   float64 `json:"micros"`   // of processor time for one of the load's operations
+	Cores    float64 `json:"cores"`    // 1: one core all the time
+	Micros   float64 `json:"micros"`   // CPU time for one operation of the load
 	Resident int64   `json:"resident"` // bytes at the end; of Postgres without its backends
-	Grown    int64   `json:"grown"`    // bytes, since before the users came
-	byOthers bool    // on this machine, by nobody we know
+	Grown    int64   `json:"grown"`    // bytes more than before the users connected
+	byOthers bool    // true: not the installation, but other processes of this machine
 }
 
-// meter reads what the parts use.
+// meter measures what the parts of the installation use.
 type meter struct {
 	processes []Process
-	resident  []int64 // before the users came
+	resident  []int64 // before the users connected
 
 	began   time.Time
-	worked  []time.Duration // until then
+	worked  []time.Duration // CPU time at the start of the window
 	machine time.Duration
 }
 
@@ -33,7 +33,7 @@ func newMeter(processes []Process) *meter {
 	return m
 }
 
-// begin of the window.
+// begin starts the window.
 func (m *meter) begin() {
 	all := allStats()
 	m.worked = nil
@@ -44,7 +44,7 @@ func (m *meter) begin() {
 	m.began = time.Now()
 }
 
-// end of the window: what was used in it. Nothing is known where there is no /proc.
+// end ends the window and returns what each part has used in it; nil if the system has no /proc.
 func (m *meter) end() (parts []Part) {
 	took := time.Since(m.began).Seconds()
 	all := allStats()
@@ -62,13 +62,13 @@ func (m *meter) end() (parts []Part) {
 	return append(parts, Part{Name: "everything else here", Cores: max(others, 0), byOthers: true})
 }
 
-// nearly is how much of what there is counts as all of it.
+// nearly is the share of a capacity from which it counts as used up.
 const nearly = 0.9
 
-// bottleneck names what holds the rest up.
+// bottleneck names the part that limits all others.
 func bottleneck(parts []Part, cores int) string {
 	if len(parts) == 0 {
-		return "unknown: there is no /proc here"
+		return "unknown: this system has no /proc"
 	}
 	var busy float64
 	most := parts[0]
@@ -80,7 +80,7 @@ func bottleneck(parts []Part, cores int) string {
 	}
 	switch {
 	case most.byOthers && busy >= nearly*float64(cores):
-		return fmt.Sprintf("none of ours: others take %.2f of this machine's %d cores", most.Cores, cores)
+		return fmt.Sprintf("other processes: they take %.2f of this machine's %d cores", most.Cores, cores)
 	case busy >= nearly*float64(cores):
 		return fmt.Sprintf("this machine: its %d cores are busy, %s takes most (%.2f)", cores, most.Name, most.Cores)
 	case isRedis(most.Name) && most.Cores >= nearly:

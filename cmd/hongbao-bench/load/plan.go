@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Plan is one load.
+// Plan describes one load.
 type Plan struct {
 	Scenario string        `json:"scenario"`
 	Users    int           `json:"users"`
 	RoomSize int           `json:"room_size,omitempty"` // chat, storm, and grab with many packets
-	Packets  int           `json:"packets,omitempty"`   // grab: so many at the same time; 1: hot ones, one after the other
+	Packets  int           `json:"packets,omitempty"`   // grab: number of packets at the same time; 1: hot packets, one after the other
 	Shares   int           `json:"shares,omitempty"`    // grab: of each packet
-	Rate     float64       `json:"rate,omitempty"`      // a second, all users together
-	Closed   bool          `json:"closed,omitempty"`    // the next when the last is answered, as fast as that goes; no rate
-	Missed   int           `json:"missed,omitempty"`    // storm: entries of each room while everybody is away
-	Ramp     time.Duration `json:"ramp"`                // in which users come
+	Rate     float64       `json:"rate,omitempty"`      // requests a second of all users together
+	Closed   bool          `json:"closed,omitempty"`    // closed loop: each request is sent when the one before it is answered
+	Missed   int           `json:"missed,omitempty"`    // storm: entries of each room that are sent while all users are disconnected
+	Ramp     time.Duration `json:"ramp"`                // time over which the users' first connects are spread
 	Duration time.Duration `json:"duration"`
 	Seed     uint64        `json:"seed"`
 }
 
-// Scenarios that there are.
+// Scenarios are the names of all scenarios.
 var Scenarios = []string{"grab", "chat", "idle", "storm"}
 
-// Check says what is wrong with a plan.
+// Check returns an error for the first fault of the plan.
 func (p Plan) Check() error {
 	for _, number := range []struct {
 		name   string
@@ -49,13 +49,13 @@ func (p Plan) Check() error {
 	return enoughFiles(p.Users)
 }
 
-// maxShares is what a packet has at most, by default.
+// maxShares is the default limit of a packet's shares.
 const maxShares = 10_000
 
-// spareFiles is what a process has open besides its sockets.
+// spareFiles is the number of open files besides the sockets.
 const spareFiles = 256
 
-// enoughFiles says whether so many sockets can be open, and what to do when not.
+// enoughFiles returns an error if this process may not open that many sockets.
 func enoughFiles(users int) error {
 	limit, known := openFiles()
 	if known && uint64(users)+spareFiles > limit {

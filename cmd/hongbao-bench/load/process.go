@@ -10,39 +10,39 @@ import (
 	"time"
 )
 
-// Process is a part of the installation that runs on this machine. Its children are counted with it.
+// Process is a part of the installation on this machine, with all its child processes.
 type Process struct {
 	Name string
 	PID  int
-	own  bool // this one: its children are others' parts
+	own  bool // true: this process, whose children are counted as other parts
 }
 
-// generator is what we call ourselves.
+// generator returns the part that generates the load: this process.
 func generator() Process { return Process{Name: "generator", PID: os.Getpid(), own: true} }
 
-// tick is the unit of the times in /proc: Linux shows it so whatever its own is.
+// tick is the unit of times in /proc, which Linux shows independent of its own tick.
 const tick = time.Second / 100
 
-// stat is what /proc says of a process.
+// stat is what /proc shows of one process.
 type stat struct {
 	parent   int
-	worked   time.Duration // by itself
-	children time.Duration // by those of its children that have ended
+	worked   time.Duration // CPU time of the process itself
+	children time.Duration // CPU time of its children that have ended
 }
 
-var errNoProc = errors.New("no /proc of that kind")
+var errNoProc = errors.New("unknown format of /proc")
 
 func readStat(pid int) (s stat, err error) {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return s, err
 	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // behind the program's name
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // after the program's name
 	if len(fields) < 15 {
 		return s, errNoProc
 	}
 	var numbers [5]int64
-	for i, field := range []int{1, 11, 12, 13, 14} { // parent; in its own code and in the kernel; the same of its children
+	for i, field := range []int{1, 11, 12, 13, 14} { // parent; own time in user mode and in the kernel; the same of its ended children
 		if numbers[i], err = strconv.ParseInt(fields[field], 10, 64); err != nil {
 			return s, err
 		}
@@ -52,7 +52,7 @@ func readStat(pid int) (s stat, err error) {
 	}, nil
 }
 
-// all processes by id; those that end meanwhile are left out.
+// allStats returns all processes by id; processes that end meanwhile are left out.
 func allStats() map[int]stat {
 	names, _ := filepath.Glob("/proc/[0-9]*") // fails for a malformed pattern only
 	all := map[int]stat{}
@@ -68,7 +68,7 @@ func allStats() map[int]stat {
 	return all
 }
 
-// worked is how long the process and all below it have worked so far.
+// worked returns the CPU time of the process and all its descendants.
 func (p Process) worked(all map[int]stat) time.Duration {
 	if p.own {
 		return all[p.PID].worked
@@ -82,10 +82,10 @@ func (p Process) worked(all map[int]stat) time.Duration {
 	return sum
 }
 
-// Worked is how long the process and all below it have worked so far.
+// Worked returns the CPU time of the process and all its descendants.
 func (p Process) Worked() time.Duration { return p.worked(allStats()) }
 
-// Resident is the memory of the process itself, in bytes; 0: unknown.
+// Resident returns the memory of the process itself in bytes; 0: unknown.
 func (p Process) Resident() int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID), "status"))
 	if err != nil {
@@ -96,8 +96,8 @@ func (p Process) Resident() int64 {
 
 // kilobytes finds a line such as "VmRSS:    123 kB".
 func kilobytes(text, name string) int64 {
-	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(line, name); ok {
+	for message := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(message, name); ok {
 			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64) // 0: unknown
 			return n
 		}
@@ -105,7 +105,8 @@ func kilobytes(text, name string) int64 {
 	return 0
 }
 
-// machine is how long all processors together have worked so far; false: unknown.
+// machine returns the CPU time that all cores have used since the start of the machine. known is false if the system
+// does not tell.
 func machine() (worked time.Duration, known bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

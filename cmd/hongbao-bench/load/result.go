@@ -6,34 +6,34 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Result is what came of a plan.
+// Result is the result of a plan.
 type Result struct {
 	Plan       Plan             `json:"plan"`
-	Seconds    float64          `json:"seconds"` // of the window
+	Seconds    float64          `json:"seconds"` // length of the measured window
 	Series     []Figures        `json:"series"`
 	Errors     map[string]int64 `json:"errors"`
-	Lost       int64            `json:"lost"`   // connections that we have not cut
-	Resent     int64            `json:"resent"` // commands said again
+	Lost       int64            `json:"lost"`   // connections that broke although this program did not close them
+	Resent     int64            `json:"resent"` // commands that were sent more than once
 	Checks     []Check          `json:"checks"`
-	Operation  string           `json:"operation"` // what the parts' time is told for
+	Operation  string           `json:"operation"` // the operation that CPU times refer to
 	Parts      []Part           `json:"parts"`
 	Bottleneck string           `json:"bottleneck"`
 	Timeline   []Moment         `json:"timeline"`
 }
 
-// Figures of one series. Times are milliseconds.
+// Figures are the results of one series. Times are in milliseconds.
 type Figures struct {
 	Name        string    `json:"name"`
 	Count       int64     `json:"count"`
 	PerSecond   float64   `json:"per_second"`
-	Percentiles []float64 `json:"percentiles"` // of Shown
+	Percentiles []float64 `json:"percentiles"` // the percentiles named in Shown, in this order
 	Max         float64   `json:"max"`
 }
 
-// Shown are the percentiles of Figures.
+// Shown are the percentiles that are reported.
 var Shown = []float64{50, 90, 99, 99.9}
 
-// Moment is one line of what was told while it ran.
+// Moment holds the figures of one second of a run, for one line of the log.
 type Moment struct {
 	Second    float64   `json:"second"`
 	Connected int64     `json:"connected"`
@@ -41,7 +41,7 @@ type Moment struct {
 	Series    []Figures `json:"series"`
 }
 
-// OK tells whether everything held that was checked.
+// OK reports whether every check held.
 func (r Result) OK() bool {
 	for _, c := range r.Checks {
 		if !c.Held {
@@ -51,7 +51,7 @@ func (r Result) OK() bool {
 	return true
 }
 
-// Of is the series of a name; an empty one when nothing of it was seen.
+// Of returns the figures of the series with this name, or empty figures if there is none.
 func (r Result) Of(name string) Figures {
 	for _, f := range r.Series {
 		if f.Name == name {
@@ -61,7 +61,7 @@ func (r Result) Of(name string) Figures {
 	return figures(name, newHistogram(), time.Second)
 }
 
-// At is a percentile, one of Shown.
+// At returns the given percentile, which must be one of Shown.
 func (f Figures) At(percentile float64) time.Duration {
 	for i, p := range Shown {
 		if p == percentile {
@@ -71,7 +71,7 @@ func (f Figures) At(percentile float64) time.Duration {
 	return 0
 }
 
-// The names of series that others ask for.
+// Names of series that other packages use.
 const (
 	Won       = "grab won"
 	Delivered = "message delivered"
@@ -88,7 +88,7 @@ func figures(name string, h *hdrhistogram.Histogram, took time.Duration) Figures
 
 func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
 
-// seen are the figures of all series that hold anything.
+// seen returns the figures of all series that are not empty.
 func seen(all []*series, took time.Duration, of func(*series) *hdrhistogram.Histogram) (list []Figures) {
 	for _, s := range all {
 		if h := of(s); h.TotalCount() > 0 {

@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// room is what is known of a room: each of its entries, as the first who heard it did.
+// room records the entries of a room as the first user that received each of them got it.
 type room struct {
 	id      string
 	channel string
 	owner   *user
 
-	mu    sync.Mutex
-	heard []mark         // guarded by mu: by seq, from 1
-	acks  map[int64]mark // guarded by mu: what was acknowledged, by seq
+	mu       sync.Mutex
+	received []mark         // guarded by mu: by seq, from 1
+	acks     map[int64]mark // guarded by mu: acknowledged entries, by seq
 }
 
-// mark is what an entry is known by. The zero mark is an entry that nobody has heard.
+// mark identifies an entry. The zero mark stands for an entry that no user has received.
 type mark struct{ entry, key uint64 }
 
 var marks = maphash.MakeSeed()
 
-// hashed is never 0.
+// hashed returns a hash of the text that is never 0.
 func hashed(text []byte) uint64 { return maphash.Bytes(marks, text) | 1 }
 
 func markOf(id, key []byte, at int64) mark {
@@ -38,22 +38,23 @@ func newRoom(id, channel string) *room {
 	return &room{id: id, channel: channel, acks: map[int64]mark{}}
 }
 
-// hear tells whether the entry is the one that others have heard at this place.
-func (r *room) hear(e *entry) bool {
+// receive records the entry, or reports false if another user has received another entry with this seq.
+func (r *room) receive(e *entry) bool {
 	m := e.mark()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for int64(len(r.heard)) < e.offset {
-		r.heard = append(r.heard, mark{})
+	for int64(len(r.received)) < e.offset {
+		r.received = append(r.received, mark{})
 	}
-	at := &r.heard[e.offset-1]
+	at := &r.received[e.offset-1]
 	if at.entry == 0 {
 		*at = m
 	}
 	return *at == m
 }
 
-// acknowledge notes what the server has promised to keep; false when it has given the place to another before.
+// acknowledge records that the server has acknowledged an entry. It returns false if another entry was acknowledged
+// with the same seq.
 func (r *room) acknowledge(s sent, key []byte) bool {
 	a := markOf(s.id, key, s.at)
 	r.mu.Lock()
@@ -63,18 +64,19 @@ func (r *room) acknowledge(s sent, key []byte) bool {
 	return !taken || before == a
 }
 
-// last is the highest seq that anybody has heard of.
+// last returns the highest seq that was received or acknowledged.
 func (r *room) last() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := int64(len(r.heard))
+	last := int64(len(r.received))
 	for seq := range r.acks {
 		last = max(last, seq)
 	}
 	return last
 }
 
-// compare sees that what was heard and what was acknowledged is what is stored.
+// compare checks that every received and every acknowledged entry is stored as it was seen, and that no more are
+// stored.
 func (r *room) compare(stored []mark, c *checks) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,24 +84,24 @@ func (r *room) compare(stored []mark, c *checks) {
 	c.saw(checkAcked, int64(len(r.acks)))
 	keys := map[uint64]int{}
 	for i, m := range stored {
-		if i < len(r.heard) && r.heard[i].entry != 0 && r.heard[i] != m {
-			c.fault(checkStored, "entry %d of %s was heard as another", i+1, r.id)
+		if i < len(r.received) && r.received[i].entry != 0 && r.received[i] != m {
+			c.fault(checkStored, "entry %d of %s was received as another one", i+1, r.id)
 		}
 		if m.key != 0 {
 			keys[m.key]++
 		}
 	}
-	if len(r.heard) > len(stored) {
-		c.fault(checkStored, "%d entries of %s were heard, %d are stored", len(r.heard), r.id, len(stored))
+	if len(r.received) > len(stored) {
+		c.fault(checkStored, "%d entries of %s were received, %d are stored", len(r.received), r.id, len(stored))
 	}
 	for key, n := range keys {
 		if n > 1 {
-			c.fault(checkAcked, "the key %x is in %s %d times", key, r.id, n)
+			c.fault(checkAcked, "key %x is stored in %s %d times", key, r.id, n)
 		}
 	}
 	for seq, a := range r.acks {
 		if seq > int64(len(stored)) || stored[seq-1] != a {
-			c.fault(checkAcked, "entry %d of %s was acknowledged and is not there", seq, r.id)
+			c.fault(checkAcked, "entry %d of %s was acknowledged and is not stored", seq, r.id)
 		}
 	}
 }

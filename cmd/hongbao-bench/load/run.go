@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Tell tells a person something beside the results.
-type Tell func(format string, args ...any)
+// Logf logs a message for the person that waits for the results.
+type Logf func(format string, args ...any)
 
-// scenario is what users do.
+// scenario is what users do in a load.
 type scenario interface {
-	// prepare makes rooms and what else there must be, and puts the users into them.
-	prepare(ctx context.Context, c *crew) error
-	// play is the load itself. It returns when the last request is said; answers may be on their way.
-	play(ctx context.Context, c *crew) error
+	// prepare creates rooms and other data, and puts the users into the rooms.
+	prepare(ctx context.Context, c *group) error
+	// play sends the requests of the load. It returns when the last one is sent; answers may be outstanding.
+	play(ctx context.Context, c *group) error
 }
 
 func (p Plan) scenario() (scenario, error) {
@@ -30,54 +30,54 @@ func (p Plan) scenario() (scenario, error) {
 	case "storm":
 		return storm{}, nil
 	}
-	return nil, fmt.Errorf("there is no scenario %q", p.Scenario)
+	return nil, fmt.Errorf("unknown scenario %q", p.Scenario)
 }
 
-// Run plays a plan. An error is that it could not be played to its end; what did not hold is in the result.
-func Run(ctx context.Context, t *Target, p Plan, tell Tell) (Result, error) {
+// Run runs a plan. It returns an error if the plan could not be run to its end. Checks that failed are in the result.
+func Run(ctx context.Context, t *Target, p Plan, logf Logf) (Result, error) {
 	s, err := p.scenario()
 	if err != nil {
 		return Result{}, err
 	}
-	c, err := assemble(t, p)
+	c, err := newGroup(t, p)
 	if err != nil {
 		return Result{}, err
 	}
-	defer c.dismiss()
-	tell("%s: %d users are being made ready", p.Scenario, p.Users)
+	defer c.endAll()
+	logf("%s: preparing %d users", p.Scenario, p.Users)
 	if err := s.prepare(ctx, c); err != nil {
-		return Result{}, fmt.Errorf("make ready: %w", err)
+		return Result{}, fmt.Errorf("prepare: %w", err)
 	}
 	m := newMeter(t.Processes)
 	watching, stop := context.WithCancel(ctx)
-	var told []Moment
+	var moments []Moment
 	var watch sync.WaitGroup
-	watch.Go(func() { told = c.watch(watching, tell) })
+	watch.Go(func() { moments = c.watch(watching, logf) })
 	r, err := c.perform(ctx, s, m)
 	stop()
 	watch.Wait()
 	if err != nil {
 		return Result{}, err
 	}
-	c.dismiss() // who checks journals wants nobody to write in them
+	c.endAll() // from here on no user changes a journal
 	if err := c.verify(ctx); err != nil {
 		return Result{}, fmt.Errorf("check: %w", err)
 	}
-	r.Timeline, r.Checks = told, c.checks.all()
+	r.Timeline, r.Checks = moments, c.checks.all()
 	return r, nil
 }
 
-// stillBusy is how long a server has things to do for those who have just come.
+// stillBusy is how long a server works after clients have connected.
 const stillBusy = 1500 * time.Millisecond
 
-// perform has everybody come, measures what is played until all is answered, and waits until all is heard.
-func (c *crew) perform(ctx context.Context, s scenario, m *meter) (Result, error) {
-	if err := c.come(ctx); err != nil {
+// perform connects every user, measures the load until all requests are answered, and waits until every entry is received.
+func (c *group) perform(ctx context.Context, s scenario, m *meter) (Result, error) {
+	if err := c.connectAll(ctx); err != nil {
 		return Result{}, err
 	}
-	came := seen([]*series{c.board.come}, max(c.plan.Ramp, time.Millisecond), (*series).all)
+	came := seen([]*series{c.runStats.connects}, max(c.plan.Ramp, time.Millisecond), (*series).all)
 	pause(ctx, min(c.plan.Ramp/4, stillBusy))
-	c.board.begin()
+	c.runStats.begin()
 	m.begin()
 	began := time.Now()
 	if err := c.target.around(c.plan, func() error { return s.play(ctx, c) }); err != nil {
@@ -91,10 +91,10 @@ func (c *crew) perform(ctx context.Context, s scenario, m *meter) (Result, error
 		parts[i].each(n, took)
 	}
 	r := Result{
-		Plan: c.plan, Seconds: took.Seconds(), Lost: c.board.lost.Load(), Resent: c.board.resent.Load(),
-		Series:    append(came, seen(c.board.series(), took, (*series).all)...),
+		Plan: c.plan, Seconds: took.Seconds(), Lost: c.runStats.lost.Load(), Resent: c.runStats.resent.Load(),
+		Series:    append(came, seen(c.runStats.series(), took, (*series).all)...),
 		Operation: operation, Parts: parts, Bottleneck: bottleneck(parts, runtime.NumCPU()),
 	}
-	r.Errors, _ = c.board.failures()
+	r.Errors, _ = c.runStats.failures()
 	return r, c.rest(ctx)
 }

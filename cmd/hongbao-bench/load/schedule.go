@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// schedule says when each request of a run is due, whatever became of those before it.
+// schedule sets the time at which each request is due. It does not depend on the answers to earlier requests.
 type schedule struct {
 	begin time.Time
 	every time.Duration
@@ -20,12 +20,12 @@ func newSchedule(begin time.Time, rate float64, duration time.Duration) schedule
 
 func (s schedule) due(i int) time.Time { return s.begin.Add(time.Duration(i) * s.every) }
 
-// pacers share the schedule: one who is held up by a full socket holds up a part of it only. What is late then is
-// measured from when it was due.
+// pacers is the number of goroutines that share the schedule, so that a full socket delays only a part of it. The
+// latency of a late request counts from its due time.
 const pacers = 4
 
-// follow calls say for each request when it is due.
-func (s schedule) follow(ctx context.Context, say func(i int, due time.Time)) {
+// follow calls send for each request when it is due.
+func (s schedule) follow(ctx context.Context, send func(i int, due time.Time)) {
 	var all sync.WaitGroup
 	for first := range pacers {
 		all.Go(func() {
@@ -37,16 +37,17 @@ func (s schedule) follow(ctx context.Context, say func(i int, due time.Time)) {
 				if ctx.Err() != nil {
 					return
 				}
-				say(i, due)
+				send(i, due)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// chase is the closed loop: so many at a time, the next when one is answered, for as long as it lasts or there is something
-// to say. say tells whether there was, and calls back when that is answered. It returns when the last is said.
-func chase(ctx context.Context, lanes int, duration time.Duration, say func(i int, due time.Time, answered func()) bool) {
+// closedLoop runs a number of lanes. Each lane calls send again when its last request is answered, until the duration
+// is over or send returns false. send must call answered when its request is answered. closedLoop returns when the
+// last request is sent.
+func closedLoop(ctx context.Context, lanes int, duration time.Duration, send func(i int, due time.Time, answered func()) bool) {
 	begin := time.Now()
 	var next, busy atomic.Int64
 	busy.Store(int64(lanes))
@@ -59,7 +60,7 @@ func chase(ctx context.Context, lanes int, duration time.Duration, say func(i in
 	var step func()
 	step = func() {
 		now := time.Now()
-		if ctx.Err() != nil || now.Sub(begin) >= duration || !say(int(next.Add(1)-1), now, step) {
+		if ctx.Err() != nil || now.Sub(begin) >= duration || !send(int(next.Add(1)-1), now, step) {
 			done()
 		}
 	}
@@ -69,6 +70,6 @@ func chase(ctx context.Context, lanes int, duration time.Duration, say func(i in
 	select {
 	case <-over:
 	case <-ctx.Done():
-	case <-time.After(duration + patience):
+	case <-time.After(duration + repeatTimeout):
 	}
 }

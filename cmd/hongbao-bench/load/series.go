@@ -8,14 +8,14 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Latencies are noted in microseconds, up to two minutes, with three digits.
+// Latencies are recorded in microseconds, up to two minutes, with three digits.
 const (
 	shortest = 1
 	longest  = int64(2 * time.Minute / time.Microsecond)
 	digits   = 3
 )
 
-// series is how long one thing took, time after time. Readers of sockets note at once, so it is in parts.
+// series is the distribution of one latency. It has several parts, because many goroutines record at the same time.
 type series struct {
 	name  string
 	next  atomic.Uint32
@@ -24,8 +24,8 @@ type series struct {
 
 type seriesPart struct {
 	mu     sync.Mutex
-	before *hdrhistogram.Histogram // guarded by mu: since the window began, until the last line
-	lately *hdrhistogram.Histogram // guarded by mu: since then
+	before *hdrhistogram.Histogram // guarded by mu: values of the window up to the last line of the log
+	lately *hdrhistogram.Histogram // guarded by mu: values since that line
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(shortest, longest, digits) }
@@ -38,16 +38,16 @@ func newSeries(name string) *series {
 	return s
 }
 
-// note a time. What took longer than can be told counts as the longest.
+// note records a time. A time over the maximum counts as the maximum.
 func (s *series) note(took time.Duration) {
 	value := min(max(took.Microseconds(), shortest), longest)
 	p := &s.parts[s.next.Add(1)%uint32(len(s.parts))]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.lately.RecordValue(value) // it is within what the histogram holds
+	_ = p.lately.RecordValue(value) // the value is in the histogram's range
 }
 
-// all is a copy of what was noted since the window began.
+// all returns a copy of the values since the window began.
 func (s *series) all() *hdrhistogram.Histogram {
 	sum := newHistogram()
 	for i := range s.parts {
@@ -60,7 +60,7 @@ func (s *series) all() *hdrhistogram.Histogram {
 	return sum
 }
 
-// recent is what was noted since it was asked last.
+// recent returns the values since its last call.
 func (s *series) recent() *hdrhistogram.Histogram {
 	sum := newHistogram()
 	for i := range s.parts {
@@ -74,7 +74,7 @@ func (s *series) recent() *hdrhistogram.Histogram {
 	return sum
 }
 
-// clear forgets everything.
+// clear drops all values.
 func (s *series) clear() {
 	for i := range s.parts {
 		p := &s.parts[i]

@@ -13,27 +13,27 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// socket is one connection. It costs as little as a client can that still reads everything: no goroutine but its reader's,
-// a read and a write for what comes and goes together, and nothing around the bytes themselves.
+// socket is one connection of a client that reads everything at the least possible cost: one goroutine, one read for
+// many messages, one write for many commands.
 type socket struct {
 	conn     net.Conn
-	writable atomic.Int64 // until when a write may take, in Unix seconds
+	writable atomic.Int64 // end of the write deadline, in Unix seconds
 
-	buffer []byte // of the reader's goroutine
-	unread int    // bytes at the front of buffer: a part of a frame
+	buffer []byte // bytes read; used by the reading goroutine only
+	unread int    // bytes at the front of buffer that are a part of a frame
 }
 
 const (
 	dialPatience  = 20 * time.Second
 	writePatience = 10 * time.Second
-	readAhead     = 2 << 10 // bytes; where a frame is longer the buffer grows
+	readAhead     = 2 << 10 // bytes; a longer frame makes the buffer grow
 )
 
-// frames are buffers of what is written.
+// frames holds buffers of outgoing frames.
 var frames = sync.Pool{New: func() any { return new(frame) }}
 
-// dial opens a socket at an instance. The server speaks when it is spoken to, so nothing has come yet that the dialer
-// could have read.
+// dial opens a socket at an instance. The server sends nothing before the first command, so the dialer cannot have read a
+// message.
 func dial(ctx context.Context, url string) (*socket, error) {
 	d := websocket.Dialer{ReadBufferSize: 512, WriteBufferSize: 512, HandshakeTimeout: dialPatience}
 	ws, response, err := d.DialContext(ctx, url, nil)
@@ -41,7 +41,7 @@ func dial(ctx context.Context, url string) (*socket, error) {
 		_ = response.Body.Close()
 	}
 	if err != nil && response != nil && response.StatusCode == http.StatusServiceUnavailable {
-		return nil, errSentAway
+		return nil, errRefused
 	}
 	if err != nil {
 		return nil, fmt.Errorf("dial: %w", err)
@@ -49,20 +49,20 @@ func dial(ctx context.Context, url string) (*socket, error) {
 	return &socket{conn: ws.NetConn(), buffer: make([]byte, readAhead)}, nil
 }
 
-// send writes what text appends, as one frame.
+// send writes the text that text appends as one frame.
 func (s *socket) send(text func(b []byte) []byte) error {
 	f := frames.Get().(*frame)
 	defer frames.Put(f)
 	return s.write(f.fill(opText, text))
 }
 
-// pong answers the ping that every connection of the protocol has from time to time.
+// pong answers a ping of the protocol.
 func (s *socket) pong() error {
 	return s.send(func(b []byte) []byte { return append(b, "{}"...) })
 }
 
-// write writes a whole frame. The deadline is only moved when half of it is over: to move it costs as much as to read an
-// answer.
+// write writes a whole frame. It moves the write deadline only after half of the time has passed: moving it costs as
+// much as reading an answer.
 func (s *socket) write(frame []byte) error {
 	now := time.Now()
 	if now.Add(writePatience/2).Unix() > s.writable.Load() {
@@ -74,8 +74,8 @@ func (s *socket) write(frame []byte) error {
 	return err
 }
 
-// receive waits until something comes, and shows all messages that have come with it, and when that was. What is shown is
-// gone afterwards.
+// receive waits for data, and calls show with each complete message and its time of arrival. A message is valid during
+// the call only.
 func (s *socket) receive(show func(text []byte, now time.Time) error) error {
 	n, err := s.conn.Read(s.buffer[s.unread:])
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *socket) receive(show func(text []byte, now time.Time) error) error {
 	return nil
 }
 
-// take takes a frame of the server's.
+// take handles one frame of the server: it calls show with a text, and answers a ping.
 func (s *socket) take(op opcode, content []byte, show func(text []byte) error) error {
 	switch op {
 	case opText:
@@ -124,8 +124,8 @@ func (s *socket) take(op opcode, content []byte, show func(text []byte) error) e
 	case opClose:
 		return fmt.Errorf("closed by the server: %.100q", content)
 	}
-	return fmt.Errorf("a frame of kind %d", op)
+	return fmt.Errorf("unexpected frame of kind %d", op)
 }
 
-// close gives the connection up without a word, as one that breaks.
+// close closes the connection without a close frame, as a broken connection ends.
 func (s *socket) close() { _ = s.conn.Close() }

@@ -12,8 +12,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// TestSocketAndAServer: what is said comes back, short or long, and a ping is answered.
-func TestSocketAndAServer(t *testing.T) {
+// TestSocketEchoesWithServer checks that texts of all lengths are echoed, and that a ping is answered.
+func TestSocketEchoesWithServer(t *testing.T) {
 	sizes := []int{1, 125, 126, 2048, 1<<16 - 1, 1 << 16, 300_000}
 	ponged := make(chan string, len(sizes))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -22,8 +22,8 @@ func TestSocketAndAServer(t *testing.T) {
 			return
 		}
 		defer ws.Close()
-		ws.SetPongHandler(func(said string) error {
-			ponged <- said
+		ws.SetPongHandler(func(sent string) error {
+			ponged <- sent
 			return nil
 		})
 		for {
@@ -40,36 +40,36 @@ func TestSocketAndAServer(t *testing.T) {
 	}
 	defer s.close()
 	for _, size := range sizes {
-		said, heard := strings.Repeat("x", size), ""
-		if err := s.send(func(b []byte) []byte { return append(b, said...) }); err != nil {
+		sent, received := strings.Repeat("x", size), ""
+		if err := s.send(func(b []byte) []byte { return append(b, sent...) }); err != nil {
 			t.Fatal(err)
 		}
-		for heard == "" && err == nil {
+		for received == "" && err == nil {
 			err = s.receive(func(text []byte, _ time.Time) error {
-				heard += string(text)
+				received += string(text)
 				return nil
 			})
 		}
-		if err != nil || heard != said {
-			t.Fatalf("of %d bytes %d come back: %v", size, len(heard), err)
+		if err != nil || received != sent {
+			t.Fatalf("of %d bytes %d are echoed: %v", size, len(received), err)
 		}
 	}
 	select {
-	case said := <-ponged:
-		if said != "there?" {
-			t.Errorf("a ping is answered by %q", said)
+	case sent := <-ponged:
+		if sent != "there?" {
+			t.Errorf("a ping is answered by %q", sent)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("a ping is not answered")
 	}
 }
 
-// TestSocketReads: frames come in pieces, or many at once, with one message or more in each.
+// TestSocketReads checks frames in pieces and many frames at once, with one or more messages in each.
 func TestSocketReads(t *testing.T) {
-	come := []byte("\x81\x07{}\n{\"a\"\x81\x01x\x8a\x00\x81\x7e\x00\x03y\nz")
+	incoming := []byte("\x81\x07{}\n{\"a\"\x81\x01x\x8a\x00\x81\x7e\x00\x03y\nz")
 	want := []string{"{}", `{"a"`, "x", "y", "z"}
-	for piece := 1; piece <= len(come); piece++ {
-		got, err := received(t, come, piece)
+	for piece := 1; piece <= len(incoming); piece++ {
+		got, err := received(t, incoming, piece)
 		if !slices.Equal(got, want) || err == nil || !strings.Contains(err.Error(), "EOF") {
 			t.Errorf("%d bytes at a time: %q, %v", piece, got, err)
 		}
@@ -84,14 +84,14 @@ func TestSocketReads(t *testing.T) {
 	}
 }
 
-// received is what a socket makes of bytes that come in pieces of a size.
-func received(t *testing.T, come []byte, piece int) (got []string, err error) {
+// received returns the messages that a socket reads from bytes that arrive in pieces.
+func received(t *testing.T, incoming []byte, piece int) (got []string, err error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	go func() {
 		defer theirs.Close()
-		for part := range slices.Chunk(come, piece) {
+		for part := range slices.Chunk(incoming, piece) {
 			if _, err := theirs.Write(part); err != nil {
 				return
 			}

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// storm has all connections break, something said in every room while everybody is away, and everybody come back at
-// once, to read what he has missed.
+// storm is the scenario that breaks all connections. It sends messages in every room while all users are away, and
+// lets all users reconnect at the same time and recover them.
 type storm struct{}
 
-func (storm) prepare(ctx context.Context, c *crew) error { return c.fillRooms(ctx) }
+func (storm) prepare(ctx context.Context, c *group) error { return c.fillRooms(ctx) }
 
-func (storm) play(ctx context.Context, c *crew) error {
+func (storm) play(ctx context.Context, c *group) error {
 	c.gate.close()
 	for _, u := range c.users {
-		u.hangUp()
+		u.disconnect()
 	}
-	if err := until(ctx, comePatience, func() bool { return c.board.connected.Load() == 0 }); err != nil {
+	if err := until(ctx, connectAllTimeout, func() bool { return c.runStats.connected.Load() == 0 }); err != nil {
 		return err
 	}
 	err := each(ctx, c.rooms, func(ctx context.Context, i int, r *room) error {
 		for n := range c.plan.Missed {
-			if err := c.speakOver(ctx, r, i*c.plan.Missed+n); err != nil {
+			if err := c.sendTextOverHTTP(ctx, r, i*c.plan.Missed+n); err != nil {
 				return err
 			}
 		}
@@ -32,11 +32,11 @@ func (storm) play(ctx context.Context, c *crew) error {
 	if err != nil {
 		return err
 	}
-	return c.allIn(ctx)
+	return c.awaitConnected(ctx)
 }
 
-// speakOver says something over HTTP.
-func (c *crew) speakOver(ctx context.Context, r *room, number int) error {
+// sendTextOverHTTP sends a message over HTTP.
+func (c *group) sendTextOverHTTP(ctx context.Context, r *room, number int) error {
 	var answer struct {
 		Seq int64  `json:"seq"`
 		ID  string `json:"id"`
@@ -47,7 +47,7 @@ func (c *crew) speakOver(ctx context.Context, r *room, number int) error {
 		return err
 	}
 	if !r.acknowledge(sent{seq: answer.Seq, id: []byte(answer.ID), at: answer.At}, key) {
-		c.checks.fault(checkAcked, "entry %d of %s is two", answer.Seq, r.id)
+		c.checks.fault(checkAcked, "entry %d of %s was acknowledged for two messages", answer.Seq, r.id)
 	}
 	return nil
 }

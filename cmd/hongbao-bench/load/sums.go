@@ -7,10 +7,10 @@ import (
 	"hongbao/web/wire"
 )
 
-// addUp compares what was told with what is stored.
-func (c *crew) addUp(ctx context.Context) error {
+// addUp compares the answers with the stored claims.
+func (c *group) addUp(ctx context.Context) error {
 	answered := c.open.Load() == 0
-	return each(ctx, c.pots, func(ctx context.Context, _ int, p *pot) error {
+	return each(ctx, c.packetLogs, func(ctx context.Context, _ int, p *packetLog) error {
 		stored := map[string]share{}
 		for rank := 0; ; {
 			var page wire.PacketReply
@@ -19,7 +19,7 @@ func (c *crew) addUp(ctx context.Context) error {
 			}
 			for _, claim := range page.Claims {
 				if _, twice := stored[claim.User.ID]; twice || claim.Rank <= rank {
-					c.checks.fault(checkShare, "packet %s: %s is stored as its winner of share %d after share %d", p.id, claim.User.ID, claim.Rank, rank)
+					c.checks.fault(checkShare, "packet %s: %s is stored with share %d after share %d", p.id, claim.User.ID, claim.Rank, rank)
 				}
 				stored[claim.User.ID], rank = share{claim.Amount, claim.Rank}, claim.Rank
 			}
@@ -28,7 +28,7 @@ func (c *crew) addUp(ctx context.Context) error {
 				return nil
 			}
 			if len(page.Claims) == 0 {
-				return errors.New("an empty page of claims, and more to come")
+				return errors.New("an empty page of claims says that more follow")
 			}
 		}
 	})

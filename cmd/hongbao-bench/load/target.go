@@ -13,23 +13,23 @@ import (
 	"hongbao/web/wire"
 )
 
-// Target is the installation that is put under load.
+// Target is the installation under load.
 type Target struct {
-	URLs      []string // of its instances, http://…
-	Passes    Passes
-	Processes []Process // of which it consists, as far as they run here
-	// Around, when there is one, is called around what is measured, to profile it, say.
+	URLs      []string // of its instances, such as http://localhost:8000
+	Tokens    Tokens
+	Processes []Process // its processes on this machine
+	// Around, if set, runs the measured part by calling play, for example to profile it.
 	Around func(p Plan, play func() error) error
 
 	client *http.Client
 }
 
-// setupCallers is how many requests are made at once to make ready.
+// setupCallers is the number of concurrent requests during preparation.
 const setupCallers = 32
 
-// NewTarget knows how to reach it.
-func NewTarget(urls []string, passes Passes, processes []Process) *Target {
-	t := &Target{Passes: passes, Processes: processes}
+// NewTarget makes a target.
+func NewTarget(urls []string, tokens Tokens, processes []Process) *Target {
+	t := &Target{Tokens: tokens, Processes: processes}
 	for _, url := range urls {
 		t.URLs = append(t.URLs, strings.TrimRight(url, "/"))
 	}
@@ -37,10 +37,10 @@ func NewTarget(urls []string, passes Passes, processes []Process) *Target {
 	return t
 }
 
-// Close gives the connections back.
+// Close closes idle connections.
 func (t *Target) Close() { t.client.CloseIdleConnections() }
 
-// around plays what is measured.
+// around runs the measured part.
 func (t *Target) around(p Plan, play func() error) error {
 	if t.Around == nil {
 		return play()
@@ -48,14 +48,14 @@ func (t *Target) around(p Plan, play func() error) error {
 	return t.Around(p, play)
 }
 
-// url of the instance that is a user's.
+// url returns the address of the instance to which a user connects.
 func (t *Target) url(number int) string { return t.URLs[number%len(t.URLs)] }
 
 func (t *Target) socketURL(number int) string {
 	return "ws" + strings.TrimPrefix(t.url(number), "http") + "/v1/socket"
 }
 
-// do makes a request; what is to be repeated is.
+// do sends a request, and repeats it after a temporary error.
 func (t *Target) do(ctx context.Context, verb, url, token string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *Target) do(ctx context.Context, verb, url, token string, request, answe
 	}
 	for began := time.Now(); ; pause(ctx, again/5) {
 		repeat, err := t.try(ctx, verb, url, token, body, answer)
-		if err == nil || !repeat || ctx.Err() != nil || time.Since(began) > patience {
+		if err == nil || !repeat || ctx.Err() != nil || time.Since(began) > repeatTimeout {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (t *Target) try(ctx context.Context, verb, url, token string, body []byte, 
 	if err != nil {
 		return true, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it is only read
+	defer response.Body.Close() //nolint:errcheck // only read
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return true, err
@@ -95,12 +95,12 @@ func (t *Target) try(ctx context.Context, verb, url, token string, body []byte, 
 	return false, json.Unmarshal(text, answer)
 }
 
-// command is an RPC of a user's over HTTP.
+// command calls an RPC over HTTP for a user.
 func (t *Target) command(ctx context.Context, u *user, method string, request, answer any) error {
 	return t.do(ctx, http.MethodPost, t.url(u.number)+"/v1/commands/"+method, u.token, request, answer)
 }
 
-// history is a page of a room's entries after a place.
+// history returns a page of a room's entries after a seq.
 func (t *Target) history(ctx context.Context, u *user, room string, after int64) ([]entry, error) {
 	var page struct {
 		Entries []json.RawMessage `json:"entries"`
@@ -112,14 +112,14 @@ func (t *Target) history(ctx context.Context, u *user, room string, after int64)
 	for i, text := range page.Entries {
 		c := newCursor(text)
 		if entries[i].body(&c); !c.ok {
-			return nil, fmt.Errorf("no entry: %s", text)
+			return nil, fmt.Errorf("not an entry: %s", text)
 		}
 		entries[i].offset = entries[i].seq
 	}
 	return entries, nil
 }
 
-// last is the highest seq that is stored of a room.
+// last returns the highest stored seq of a room.
 func (t *Target) last(ctx context.Context, r *room) (int64, error) {
 	var page wire.HistoryReply
 	err := t.command(ctx, r.owner, "history", wire.HistoryRequest{Room: r.id, Limit: 1}, &page)
@@ -129,13 +129,13 @@ func (t *Target) last(ctx context.Context, r *room) (int64, error) {
 	return page.Entries[len(page.Entries)-1].Seq, nil
 }
 
-// credit gives a user money.
+// credit puts money into a wallet.
 func (t *Target) credit(ctx context.Context, user string, amount int64, key string) error {
-	return t.do(ctx, http.MethodPost, t.URLs[0]+"/v1/admin/credit", t.Passes.Admin, wire.AdjustRequest{User: user, Amount: amount, Key: key}, nil)
+	return t.do(ctx, http.MethodPost, t.URLs[0]+"/v1/admin/credit", t.Tokens.Admin, wire.AdjustRequest{User: user, Amount: amount, Key: key}, nil)
 }
 
-// audit reads all the books.
+// audit checks all books.
 func (t *Target) audit(ctx context.Context) (a wire.AuditReply, err error) {
-	err = t.do(ctx, http.MethodGet, t.URLs[0]+"/v1/admin/audit", t.Passes.Admin, struct{}{}, &a)
+	err = t.do(ctx, http.MethodGet, t.URLs[0]+"/v1/admin/audit", t.Tokens.Admin, struct{}{}, &a)
 	return a, err
 }

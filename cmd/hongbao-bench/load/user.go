@@ -10,64 +10,65 @@ import (
 	"time"
 )
 
-// user is one person with one socket, which he opens again when it is lost.
+// user is one user with one socket. A lost socket is replaced by a new one.
 type user struct {
-	crew     *crew
+	group    *group
 	number   int
 	id       string
 	token    string
 	journals []*journal
-	epoch    string // of the journals; of his own goroutine
-	line     line   // as he hears it; of his own goroutine
+	epoch    string  // of the journals; used by the user's own goroutine only
+	message  message // the last message; used by the user's own goroutine only
 
 	mu      sync.Mutex
-	socket  *socket // guarded by mu; nil while there is none
-	next    uint32  // guarded by mu: id of a command
-	pending []*call // guarded by mu: said over this socket, in this order
-	waiting []*call // guarded by mu: to be said over the next one
-	cut     bool    // guarded by mu: we have closed it
+	socket  *socket // guarded by mu; nil while disconnected
+	next    uint32  // guarded by mu: id for the next command
+	pending []*call // guarded by mu: calls sent over this socket and not answered, in order
+	waiting []*call // guarded by mu: calls to be sent over the next socket
+	cut     bool    // guarded by mu: this program has closed the socket
 }
 
-var errSentAway = errors.New("sent away before the upgrade")
+var errRefused = errors.New("refused before the upgrade")
 
-// live is the user's goroutine: it comes at the time that is his, and stays until ctx is done.
+// live is the user's goroutine. It connects at its due time and runs until ctx ends.
 func (u *user) live(ctx context.Context, due time.Time) {
-	since, times := due, u.crew.board.come
+	since, times := due, u.group.runStats.connects
 	for attempt := 0; ctx.Err() == nil; {
-		since = latest(since, u.crew.gate.pass(ctx))
+		since = latest(since, u.group.gate.pass(ctx))
 		came, err := u.visit(ctx, func() { times.note(time.Since(since)) })
 		switch {
 		case ctx.Err() != nil:
 		case came:
-			attempt, since, times = 0, time.Now(), u.crew.board.back
+			attempt, since, times = 0, time.Now(), u.group.runStats.reconnects
 		default:
-			u.crew.board.failed(word(err))
+			u.group.runStats.failed(word(err))
 			pause(ctx, backoff(attempt))
 			attempt++
 		}
 	}
 }
 
-// visit is one connection from its beginning to its end. It calls in when the user is in.
+// visit is one connection from its beginning to its end. It calls in after the connect reply. came reports whether
+// that reply came.
 func (u *user) visit(ctx context.Context, in func()) (came bool, err error) {
-	s, err := dial(ctx, u.crew.target.socketURL(u.number))
+	s, err := dial(ctx, u.group.target.socketURL(u.number))
 	if err != nil {
 		return false, err
 	}
 	defer s.close()
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()
-	_ = s.conn.SetReadDeadline(time.Now().Add(connectPatience))
-	err = u.greet(s)
+	_ = s.conn.SetReadDeadline(time.Now().Add(connectTimeout))
+	err = u.sendConnect(s)
 	for err == nil {
 		err = s.receive(func(text []byte, now time.Time) error {
-			if !u.line.read(text) {
-				return fmt.Errorf("no message: %.200q", text)
+			if !u.message.read(text) {
+				return fmt.Errorf("not a message: %.200q", text)
 			}
 			if came {
-				return u.hear(s, now)
+				return u.receive(s, now)
 			}
-			if err := u.welcomed(ctx); err != nil {
+			if err := u.readConnectReply(ctx); err != nil {
 				return err
 			}
 			came = true
@@ -76,7 +77,7 @@ func (u *user) visit(ctx context.Context, in func()) (came bool, err error) {
 		})
 	}
 	if came {
-		u.lose()
+		u.keepUnanswered()
 	}
 	return came, err
 }
@@ -88,7 +89,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// backoff is that of the SDKs: full jitter, from half a second to twenty.
+// backoff returns the pause before a reconnect as the SDKs choose it: at random, up to a bound that grows from half a
+// second to twenty.
 func backoff(attempt int) time.Duration {
 	return rand.N(min(500*time.Millisecond<<min(attempt, 10), 20*time.Second))
 }
@@ -102,21 +104,22 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// open says what waits.
+// open makes the socket the user's connection and sends the waiting commands.
 func (u *user) open(s *socket) error {
-	u.crew.board.connected.Add(1)
+	u.group.runStats.connected.Add(1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.socket, u.cut = s, false
-	said := u.waiting
+	sent := u.waiting
 	u.waiting = nil
-	for _, c := range said {
+	for _, c := range sent {
 		u.write(c)
 	}
 	return s.conn.SetReadDeadline(time.Time{})
 }
 
-// write says a command; u.mu is held. A connection that fails is found out by its reader, and the command said again.
+// write sends a command; the caller holds u.mu. A failed write needs no handling: the reader notices the broken
+// connection, and the command is sent again.
 func (u *user) write(c *call) {
 	u.next++
 	c.id = u.next
@@ -124,22 +127,22 @@ func (u *user) write(c *call) {
 	_ = u.socket.send(c.text)
 }
 
-// lose keeps what was not answered, in the order in which it was said.
-func (u *user) lose() {
-	u.crew.board.connected.Add(-1)
+// keepUnanswered makes the unanswered commands wait for the next socket, in the order in which they were sent.
+func (u *user) keepUnanswered() {
+	u.group.runStats.connected.Add(-1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.socket = nil
-	if !u.cut && !u.crew.over.Load() {
-		u.crew.board.lost.Add(1)
+	if !u.cut && !u.group.over.Load() {
+		u.group.runStats.lost.Add(1)
 	}
-	u.crew.board.resent.Add(int64(len(u.pending)))
+	u.group.runStats.resent.Add(int64(len(u.pending)))
 	u.waiting = append(u.waiting, u.pending...)
 	u.pending = nil
 }
 
-// hangUp breaks the connection, if there is one.
-func (u *user) hangUp() {
+// disconnect closes the connection, if there is one.
+func (u *user) disconnect() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.socket != nil {
@@ -148,8 +151,8 @@ func (u *user) hangUp() {
 	}
 }
 
-// say sends a command, now or when there is a connection.
-func (u *user) say(c *call) {
+// send sends a command, now or on the next connection.
+func (u *user) send(c *call) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.socket == nil {
@@ -159,7 +162,7 @@ func (u *user) say(c *call) {
 	u.write(c)
 }
 
-// taken is the command that was answered, mostly the oldest; nil: there is none.
+// taken removes and returns the call with this id, mostly the oldest one; nil if there is none.
 func (u *user) taken(id uint32) *call {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"hongbao/web/wire"
 )
 
-// settle waits until every command is answered, and what anybody has heard by then is heard by all. Who is too late for
-// that is found by the checks.
-func (c *crew) settle(ctx context.Context) {
-	_ = until(ctx, 2*patience, func() bool { return c.open.Load() == 0 })
+// settle waits until every command is answered, and every user has received each entry that any user has received. If
+// that takes too long it returns, and the checks report the users.
+func (c *group) settle(ctx context.Context) {
+	_ = until(ctx, 2*repeatTimeout, func() bool { return c.open.Load() == 0 })
 	last := map[*room]int64{}
 	for _, r := range c.rooms {
 		last[r] = r.last()
@@ -20,9 +20,9 @@ func (c *crew) settle(ctx context.Context) {
 	c.await(ctx, last)
 }
 
-// rest waits until everybody has heard all that is stored: what comes of a grabbed packet by itself too.
-func (c *crew) rest(ctx context.Context) error {
-	err := each(ctx, c.pots, func(ctx context.Context, _ int, p *pot) error {
+// rest waits until every user has received all stored entries. Some are not sent by users: a drained packet adds one.
+func (c *group) rest(ctx context.Context) error {
+	err := each(ctx, c.packetLogs, func(ctx context.Context, _ int, p *packetLog) error {
 		if !p.drained() {
 			return nil
 		}
@@ -44,9 +44,9 @@ func (c *crew) rest(ctx context.Context) error {
 	return err
 }
 
-// drained waits until the packet is done.
-func (c *crew) drained(ctx context.Context, p *pot) error {
-	for began := time.Now(); time.Since(began) < patience; pause(ctx, again/5) {
+// drained waits until the packet is finished.
+func (c *group) drained(ctx context.Context, p *packetLog) error {
+	for began := time.Now(); time.Since(began) < repeatTimeout; pause(ctx, again/5) {
 		var now wire.PacketReply
 		if err := c.target.command(ctx, p.owner, "packet", wire.PacketRequest{Packet: p.id}, &now); err != nil {
 			return err
@@ -58,10 +58,10 @@ func (c *crew) drained(ctx context.Context, p *pot) error {
 	return fmt.Errorf("packet %s is not drained", p.id)
 }
 
-// await waits until all are there, and have heard so much of each room.
-func (c *crew) await(ctx context.Context, last map[*room]int64) {
-	_ = until(ctx, patience, func() bool {
-		if c.board.connected.Load() != int64(len(c.users)) {
+// await waits until all users are connected and have received the last entry of each room.
+func (c *group) await(ctx context.Context, last map[*room]int64) {
+	_ = until(ctx, repeatTimeout, func() bool {
+		if c.runStats.connected.Load() != int64(len(c.users)) {
 			return false
 		}
 		for _, u := range c.users {
@@ -75,21 +75,21 @@ func (c *crew) await(ctx context.Context, last map[*room]int64) {
 	})
 }
 
-// verify looks at everything once more, when nobody is there any longer.
-func (c *crew) verify(ctx context.Context) error {
+// verify checks everything once more after the users have ended.
+func (c *group) verify(ctx context.Context) error {
 	if n := c.open.Load(); n > 0 {
 		c.checks.fault(checkAnswered, "%d commands were never answered", n)
 	}
-	c.checks.saw(checkAnswered, c.said.Load())
+	c.checks.saw(checkAnswered, c.sent.Load())
 	c.verifyJournals()
 	if err := each(ctx, c.rooms, func(ctx context.Context, _ int, r *room) error { return c.compare(ctx, r) }); err != nil {
 		return err
 	}
-	if len(c.pots) > 0 {
+	if len(c.packetLogs) > 0 {
 		if err := c.addUp(ctx); err != nil {
 			return err
 		}
-		n := int64(len(c.pots))
+		n := int64(len(c.packetLogs))
 		c.checks.saw(checkShare, n)
 		c.checks.saw(checkLeft, n)
 		c.checks.saw(checkSums, n)
@@ -97,7 +97,7 @@ func (c *crew) verify(ctx context.Context) error {
 	return c.balance(ctx)
 }
 
-func (c *crew) verifyJournals() {
+func (c *group) verifyJournals() {
 	var entries int64
 	for _, u := range c.users {
 		for _, j := range u.journals {
@@ -110,8 +110,9 @@ func (c *crew) verifyJournals() {
 	}
 }
 
-// compare reads a room's history: it is what everybody has heard, and what was acknowledged is there once.
-func (c *crew) compare(ctx context.Context, r *room) error {
+// compare reads a room's history from the server. It must equal the entries that users received, and have each
+// acknowledged entry once.
+func (c *group) compare(ctx context.Context, r *room) error {
 	var stored []mark
 	for {
 		page, err := c.target.history(ctx, r.owner, r.id, int64(len(stored)))
@@ -132,9 +133,9 @@ func (c *crew) compare(ctx context.Context, r *room) error {
 	return nil
 }
 
-// balance has the installation read its books.
-func (c *crew) balance(ctx context.Context) error {
-	if c.target.Passes.Admin == "" {
+// balance lets the installation check its books.
+func (c *group) balance(ctx context.Context) error {
+	if c.target.Tokens.Admin == "" {
 		return nil
 	}
 	a, err := c.target.audit(ctx)

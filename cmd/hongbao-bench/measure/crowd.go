@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Crowd is a number of callers who call over and over until the budget is used up, or there is nothing left to do.
+// Crowd is a number of callers that call repeatedly until the budget is used up, or no work is left.
 type Crowd struct {
 	Callers int
 	Budget  time.Duration
 }
 
-// Call has each caller call do, with numbers from 0 that nobody else gets, until it says that there is no more to
-// do. It counts the calls that did something, and ends at the first error.
+// Call lets each caller call do, with unique numbers from 0, until do says that no work is left. It counts the calls that did
+// something, and ends at the first error.
 func (c Crowd) Call(ctx context.Context, do func(ctx context.Context, i int) (more bool, err error)) (Round, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

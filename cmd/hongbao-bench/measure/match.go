@@ -7,40 +7,40 @@ import (
 	"time"
 )
 
-// Match is one comparison.
+// Match compares two sides: ours and a peer.
 type Match struct {
 	Name  string
-	Unit  string // what is counted, in the plural
+	Unit  string // the counted things, in the plural
 	Ours  Side
 	Peer  Side
 	Asked Asked
 }
 
-// Side is one of the two. Ready makes a round ready, which is not counted.
+// Side is one of the two sides of a match. Ready prepares a round, and its time does not count.
 type Side struct {
 	Name  string
 	Ready func(ctx context.Context, round int) (Play, error)
 }
 
-// Play is one round. It checks its own result, and an error is that this is wrong, or could not be had.
+// Play runs one round of a side. It checks its own result, and returns an error if the result is wrong.
 type Play func(ctx context.Context) (Round, error)
 
-// Round is what one round has done, and how long that took.
+// Round is the work of one round, and the time that it took.
 type Round struct {
 	Done int
 	Took time.Duration
 }
 
-// Rate is how many a second.
+// Rate returns the work done in one second.
 func (r Round) Rate() float64 { return float64(r.Done) / r.Took.Seconds() }
 
-// Asked is what the ratio must be, ours to the peer's rate.
+// Asked is the least ratio of our rate to the peer's that is accepted.
 type Asked struct{ AtLeast float64 }
 
-// Around is called around each round of our side, to profile it alone, say.
+// Around is called around each round of our side, for example to profile it.
 type Around func(play func() error) error
 
-// Play plays the match: both sides in each round, and the other one begins in the next.
+// Play runs the rounds of the match. Each round runs both sides, in the other order than the round before.
 func (m Match) Play(ctx context.Context, rounds int, around Around, tell func(format string, args ...any)) (Result, error) {
 	var ours, peer []float64
 	for round := range rounds {
@@ -67,14 +67,14 @@ func (m Match) play(ctx context.Context, s Side, round int, around Around, rates
 	play, err := s.Ready(ctx, round)
 	var r Round
 	if err == nil {
-		runtime.GC() // what was there before is not this round's to clear
+		runtime.GC() // earlier garbage must not burden this round
 		err = around(func() (err error) {
 			r, err = play(ctx)
 			return err
 		})
 	}
 	if err == nil && (r.Done == 0 || r.Took <= 0) {
-		err = fmt.Errorf("%d %s in %v are no figure", r.Done, m.Unit, r.Took)
+		err = fmt.Errorf("%d %s in %v are not a valid figure", r.Done, m.Unit, r.Took)
 	}
 	if err != nil {
 		return fmt.Errorf("%s, %s, round %d: %w", m.Name, s.Name, round+1, err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// played is a side whose round n does done[n] things in a second, and notes its name.
+// played is a side whose round n does done[n] things in a second, and records its name.
 func played(name string, notes *[]string, done ...int) Side {
 	return side(name, func(round int) (Round, error) {
 		*notes = append(*notes, name)
@@ -117,7 +117,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, want := range []string{"hot packet", "20 [10-30]", "4.00", ">= 2", "met", "NOT MET"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+			t.Errorf("the table does not contain %q:\n%s", want, b.String())
 		}
 	}
 }

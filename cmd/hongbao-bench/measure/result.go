@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Result of a match. Figures are a second.
+// Result is the result of a match. Rates are for one second.
 type Result struct {
 	Name    string  `json:"name"`
 	Unit    string  `json:"unit"`
@@ -22,7 +22,7 @@ type Result struct {
 type Figures struct {
 	Name   string    `json:"name"`
 	Median float64   `json:"median"`
-	Rounds []float64 `json:"rounds"` // in the order in which they were played
+	Rounds []float64 `json:"rounds"` // in the order in which they ran
 }
 
 func (m Match) result(ours, peer []float64) Result {
@@ -45,7 +45,7 @@ func median(figures []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
-// Table writes the results for people.
+// Table prints the results.
 func Table(w io.Writer, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "match\tours\tmedian/s\tbeside\tmedian/s\tratio\tasked\t") // a tabwriter keeps its first error for Flush
@@ -60,7 +60,7 @@ func Table(w io.Writer, results []Result) error {
 	return t.Flush()
 }
 
-// cell is the median with the range of the rounds.
+// cell formats the median with the range of the rounds.
 func (f Figures) cell() string {
 	return fmt.Sprintf("%.0f [%.0f-%.0f]", f.Median, slices.Min(f.Rounds), slices.Max(f.Rounds))
 }

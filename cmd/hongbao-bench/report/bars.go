@@ -2,14 +2,14 @@ package report
 
 import "fmt"
 
-// Bars are how much each does: a bar for each, and its ratio to one of them.
+// Bars is a chart with a bar for each amount. It shows the ratio of each to one of them.
 type Bars struct {
-	Unit   string // of the values, as "grabs a second"
-	Beside string // the name of the bar that is 1.00×; none: no ratios
+	Unit   string // of the values, such as "grabs a second"
+	Beside string // name of the bar that is 1.00×; empty: no ratios
 	Bars   []Bar
 }
 
-// Bar is one of them. A value that is no number was not measured.
+// Bar is one bar of a chart. A NaN value was not measured.
 type Bar struct {
 	Name  string
 	Note  string // a few words under the name
@@ -32,7 +32,7 @@ func (b Bars) show(s *section) error {
 	s.Rows = &rows{Kind: "bars", Heads: []string{b.Unit}, Ticks: scale.axis(short), Note: scale.note()}
 	if b.Beside != "" {
 		if !measured(base) || base == 0 {
-			return fmt.Errorf("nothing is known of %q, which the others are to stand beside", b.Beside)
+			return fmt.Errorf("there is no value of %q, which the ratios refer to", b.Beside)
 		}
 		s.Rows.Heads = append(s.Rows.Heads, "to "+b.Beside)
 	}
@@ -42,7 +42,7 @@ func (b Bars) show(s *section) error {
 			r.Cells = append(r.Cells, Ratio(bar.Value/base))
 		}
 		if measured(bar.Value) && bar.Value > 0 {
-			r.Marks = []share{scale.at(bar.Value)}
+			r.Marks = []position{scale.at(bar.Value)}
 		}
 		s.Rows.Rows = append(s.Rows.Rows, r)
 	}

@@ -25,7 +25,7 @@ func luminance(t *testing.T, color string) float64 {
 	return part(16, 0.2126) + part(8, 0.7152) + part(0, 0.0722)
 }
 
-// TestContrast shows that texts are 4.5:1 on what they stand on, and what is drawn 3:1, in light and in dark.
+// TestContrast checks the contrast: 4.5:1 for text and 3:1 for drawings, in light and in dark.
 func TestContrast(t *testing.T) {
 	style, err := os.ReadFile("style.css")
 	if err != nil {

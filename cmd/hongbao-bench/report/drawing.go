@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// The most lines that one can tell apart in one picture.
+// together is the largest number of lines that can be distinguished in one picture.
 const together = 4
 
-// The side of the square that lines are drawn in, whatever the size of the picture on the screen.
+// side is the length, in units of the drawing, of the square in which lines are drawn.
 const side = 1000
 
 // drawing turns lines into pictures.
@@ -19,7 +19,7 @@ type drawing struct {
 	id     string
 }
 
-// picture is lines as the template takes them.
+// picture holds lines in the form of the template.
 type picture struct {
 	Panels []panel
 	Level  *Level
@@ -33,11 +33,11 @@ type panel struct {
 	ID, Title string
 	Ours      bool
 	X, Y      []tick
-	Level     *share // from the top
+	Level     *position // from the top
 	Curves    []curve
 }
 
-// curve is one line: its parts between gaps, and its points when they are few.
+// curve is one line: its parts between gaps, and its points if they are few.
 type curve struct {
 	Name  string
 	Color int // 0 is ours, the first of them
@@ -45,9 +45,9 @@ type curve struct {
 	Dots  []dot
 }
 
-// dot is one point and what is said of it.
+// dot is one point with its label.
 type dot struct {
-	X, Y share
+	X, Y position
 	Says string
 }
 
@@ -114,7 +114,7 @@ func (d *drawing) curve(i, color int) curve {
 		c.Dots = append(c.Dots, dot{X: x, Y: y, Says: says})
 	}
 	end()
-	if len(d.groups) > 2*told {
+	if len(d.groups) > 2*tabulated {
 		c.Dots = nil
 	}
 	return c

@@ -1,6 +1,6 @@
 package report
 
-// The most columns of verdicts that can be read beside each other.
+// fitting is the largest number of columns of verdicts that fit side by side.
 const fitting = 7
 
 // grid is a Matrix as it is shown.
@@ -11,7 +11,7 @@ type grid struct {
 	Seen  Table
 }
 
-// flip makes columns of the rows. Their notes do not fit over columns.
+// flip turns the rows into columns. Their notes do not fit over columns.
 func (g *grid) flip() {
 	heads := make([]string, len(g.Rows))
 	rows := make([]Verdicts, len(g.Heads))

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// How many groups are drawn, and how many are told in a table: more would not be seen, and not be read.
+// The largest numbers of groups in a drawing and in a table: more could not be seen, or would not be read.
 const (
-	drawn = 240
-	told  = 24
+	drawn     = 240
+	tabulated = 24
 )
 
-// group is neighbouring points of all lines.
+// group is a set of neighbouring points of all lines.
 type group struct {
 	from, to float64
-	means    []float64 // one for each line; no number where it has no point
+	means    []float64 // one for each line; NaN where it has no point
 }
 
-// groups are all points in at most so many groups, each of as many X.
+// groups puts all points into at most so many groups, each with the same number of X values.
 func (l Lines) groups(most int) []group {
 	var xs []float64
 	for _, s := range l.Series {
@@ -40,7 +40,7 @@ func (l Lines) groups(most int) []group {
 	return all
 }
 
-// mean of what was measured there.
+// mean of the values between from and to.
 func (s Series) mean(from, to float64) float64 {
 	sum, n := 0.0, 0.0
 	first, _ := slices.BinarySearchFunc(s.Points, from, func(p Point, x float64) int {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Latencies are how long each makes one wait: half of the times, one time in a hundred, one in a thousand.
+// Latencies is a chart of the median, the 99th and the 99.9th percentile of several latencies.
 type Latencies struct {
 	Rows []Latency
 }
 
-// Latency of one. All zero: not measured.
+// Latency is one latency of a chart. If all values are zero, it was not measured.
 type Latency struct {
 	Name           string
 	Note           string // a few words under the name

@@ -2,21 +2,20 @@ package report
 
 import "errors"
 
-// Lines are how something goes on, over places or time. Up to four share one picture; more get one each, all to the
-// same scale.
+// Lines shows values over ranks or time. Up to four share one picture; more get one each, all to the same scale.
 type Lines struct {
 	X, Y   Axis
-	Level  *Level // to hold the lines against
+	Level  *Level // a reference value
 	Series []Series
 }
 
-// Axis is what is told along one side.
+// Axis describes one axis.
 type Axis struct {
 	Name    string
 	Seconds bool // the values are seconds, and shown as durations
 }
 
-// Level is a value that the lines should be near, or stay below.
+// Level is a reference value that the lines should be near, or stay below.
 type Level struct {
 	Name string
 	Y    float64
@@ -29,10 +28,10 @@ type Series struct {
 	Points []Point // in the order of X
 }
 
-// Point of a line. A Y that is no number is a gap.
+// Point of a line. A NaN Y is a gap.
 type Point struct{ X, Y float64 }
 
-// ByPlace are the points of values that are for the places 1, 2, 3 and so on.
+// ByPlace returns points for the values of the ranks 1, 2, 3 and so on.
 func ByPlace(values []float64) []Point {
 	points := make([]Point, len(values))
 	for i, v := range values {
@@ -79,7 +78,7 @@ func (l Lines) table() Table {
 	for _, s := range l.Series {
 		t.Columns = append(t.Columns, Column{Name: s.Name, Number: true})
 	}
-	for _, g := range l.groups(told) {
+	for _, g := range l.groups(tabulated) {
 		cells := []string{g.name(l.X.value())}
 		for _, mean := range g.means {
 			cells = append(cells, l.Y.value()(mean))

@@ -2,15 +2,14 @@ package report
 
 import "fmt"
 
-// Matrix is what was checked, of each: a row for each, a column for each check; the other way round when there are so
-// many checks that they would not fit.
+// Matrix shows checks: a row for each item, a column for each check; transposed when there are too many checks to fit.
 type Matrix struct {
 	Checks []string
 	Rows   []Verdicts
-	Brief  bool // details stand in a table below, so that all verdicts are seen at once
+	Brief  bool // details are in a table below, so that all verdicts are seen at once
 }
 
-// Verdicts of one, in the order of the checks.
+// Verdicts of one item, in the order of the checks.
 type Verdicts struct {
 	Name  string
 	Note  string
@@ -18,7 +17,7 @@ type Verdicts struct {
 	Cells []Cell
 }
 
-// Cell is one verdict, and what was seen.
+// Cell is one verdict with its detail.
 type Cell struct {
 	Verdict Verdict
 	Detail  string
@@ -27,14 +26,14 @@ type Cell struct {
 // Verdict of a check.
 type Verdict int
 
-// What a check can come to. Unchecked is what does not apply, or was not looked at.
+// The verdicts. Unchecked does not apply, or was not checked.
 const (
 	Unchecked Verdict = iota
 	Held
 	Broken
 )
 
-// Of is Held or Broken.
+// Of returns Held or Broken.
 func Of(held bool) Verdict {
 	if held {
 		return Held
@@ -69,9 +68,9 @@ func (m Matrix) show(s *section) error {
 	return nil
 }
 
-// seen are all details, for the table below.
+// seen returns all details, for the table below.
 func (m Matrix) seen() Table {
-	t := Table{Columns: []Column{{Name: "of"}, {Name: "check"}, {Name: "came out"}, {Name: "what was seen"}}}
+	t := Table{Columns: []Column{{Name: "of"}, {Name: "check"}, {Name: "verdict"}, {Name: "detail"}}}
 	for _, r := range m.Rows {
 		for i, c := range r.Cells {
 			if c.Detail != "" {
@@ -82,7 +81,7 @@ func (m Matrix) seen() Table {
 	return t
 }
 
-// Class of the verdict in the page's style.
+// Class returns the verdict's CSS class.
 func (v Verdict) Class() string {
 	switch v {
 	case Held:
@@ -94,7 +93,7 @@ func (v Verdict) Class() string {
 	}
 }
 
-// Sign is what is drawn beside the word: a tick, a cross or a dash.
+// Sign returns the sign beside the word: a tick, a cross or a dash.
 func (v Verdict) Sign() string {
 	switch v {
 	case Held:

@@ -9,8 +9,8 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// TestNothingFromElsewhere shows that the page is all there is, and that it runs nothing.
-func TestNothingFromElsewhere(t *testing.T) {
+// TestPageIsSelfContained checks that the page has no external resources and no scripts.
+func TestPageIsSelfContained(t *testing.T) {
 	page := written(t, comparison())
 	for _, pattern := range []string{
 		`(?i)<(script|link|img|iframe|object|embed|base|form|image|use)\b`, `(?i)\son\w+\s*=`, `(?i)javascript:`, `(?i)@import|url\(`,
@@ -21,11 +21,11 @@ func TestNothingFromElsewhere(t *testing.T) {
 		}
 	}
 	if !strings.Contains(page, `content="default-src 'none'; style-src 'unsafe-inline'"`) {
-		t.Error("the page's policy lets something in")
+		t.Error("the page's policy allows external resources")
 	}
 }
 
-// hostile is text that is none when it is taken for markup.
+// hostile is text that must not become markup.
 const hostile = `</title></style><script>alert(1)</script><b onclick="x" a='y'>&amp; {{.}} ]]>`
 
 func TestHostileNames(t *testing.T) {
@@ -49,17 +49,17 @@ func TestHostileNames(t *testing.T) {
 		},
 	})
 	if strings.Contains(page, "<script") || strings.Contains(page, "<b ") || strings.Contains(page, `onclick="`) || strings.Contains(page, "'y'") {
-		t.Error("a name has become markup")
+		t.Error("a name became markup")
 	}
 	if n := strings.Count(page, "&lt;script&gt;"); n < 35 {
 		t.Errorf("only %d of the names are on the page", n)
 	}
 	if strings.Count(page, "</style>") != 1 || strings.Count(page, "<title>") != 1+strings.Count(page, `<circle class="dot`) {
-		t.Error("a name has closed what it stands in")
+		t.Error("a name closed its element")
 	}
 }
 
-// TestBalanced shows that what is opened is closed, in turn.
+// TestBalanced checks that every element is closed in order.
 func TestBalanced(t *testing.T) {
 	empty := map[string]bool{"meta": true, "br": true, "!doctype": true}
 	page := written(t, comparison())
@@ -67,13 +67,13 @@ func TestBalanced(t *testing.T) {
 	ids := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[m[1]] {
-			t.Errorf("two have the id %s", m[1])
+			t.Errorf("two elements have the id %s", m[1])
 		}
 		ids[m[1]] = true
 	}
 	for _, m := range regexp.MustCompile(`\s(?:aria-labelledby="|href="#)([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if !ids[m[1]] {
-			t.Errorf("nothing has the id %s", m[1])
+			t.Errorf("no element has the id %s", m[1])
 		}
 	}
 	var open []string
@@ -95,7 +95,7 @@ func TestBalanced(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, body := range map[string]report.Body{
-		"stand beside":         report.Bars{Beside: "x", Bars: []report.Bar{{Name: "y", Value: 1}}},
+		"ratios refer to":      report.Bars{Beside: "x", Bars: []report.Bar{{Name: "y", Value: 1}}},
 		"are not in order":     report.Latencies{Rows: []report.Latency{{Name: "r", P50: 2, P99: 1, P999: 3}}},
 		"1 verdicts for 2":     report.Matrix{Checks: []string{"a", "b"}, Rows: []report.Verdicts{{Name: "r", Cells: make([]report.Cell, 1)}}},
 		"a row of 2 for 1":     report.Table{Columns: []report.Column{{}}, Rows: [][]string{{"a", "b"}}},

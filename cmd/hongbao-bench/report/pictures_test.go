@@ -14,7 +14,7 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// pictures are the outermost svg elements of a page.
+// pictures returns the outermost svg elements of a page.
 func pictures(t *testing.T, page string) (all []string) {
 	t.Helper()
 	for rest := page; ; {
@@ -43,7 +43,7 @@ func pictures(t *testing.T, page string) (all []string) {
 	}
 }
 
-// TestPictures shows that they are well formed, that everything in them has a number for its place, and that it is inside.
+// TestPictures checks that pictures are well formed, and that all positions are numbers inside the picture.
 func TestPictures(t *testing.T) {
 	all := pictures(t, written(t, comparison()))
 	if len(all) < 30 {
@@ -89,7 +89,7 @@ func inside(t *testing.T, element xml.StartElement) {
 	}
 }
 
-// TestNoFigures shows that what could not be measured is told, and breaks nothing.
+// TestNoFigures checks that missing figures are shown as such and do not break the page.
 func TestNoFigures(t *testing.T) {
 	nan := math.NaN()
 	page := written(t, report.Report{Title: "t", Sections: []report.Section{
@@ -101,7 +101,7 @@ func TestNoFigures(t *testing.T) {
 		{Title: "words", Says: "nothing to draw"},
 	}})
 	if strings.Contains(page, "NaN") || strings.Contains(page, "Inf") {
-		t.Error("there are numbers that are none")
+		t.Error("the page has NaN or Inf")
 	}
 	for _, picture := range pictures(t, page) {
 		if err := xml.Unmarshal([]byte(picture), new(struct{})); err != nil {

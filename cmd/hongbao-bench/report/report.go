@@ -7,29 +7,29 @@ import (
 	"io"
 )
 
-// Report is what the page says.
+// Report is the content of the page.
 type Report struct {
 	Title, Subtitle string
-	Figures         []Figure // the few that one came for, on top
+	Figures         []Figure // the main ones, at the top
 	Hardware        []Fact
-	Command         string // that measures the same again
+	Command         string // that repeats the measurement
 	Sections        []Section
 }
 
 // Figure is one number, large.
 type Figure struct {
 	Name, Value string
-	Note        string  // what to hold it against
-	Verdict     Verdict // when there is something to be held
+	Note        string  // a reference
+	Verdict     Verdict // if the figure has one
 }
 
-// Fact is a thing and what it is.
+// Fact is a name with its value.
 type Fact struct{ Name, Value string }
 
-// Section is a picture with what there is to say about it.
+// Section is a picture with its explanation.
 type Section struct {
 	Title string
-	Says  string // what one sees, in a sentence or two
+	Says  string // the explanation, in a sentence or two
 	Body  Body
 }
 
@@ -38,7 +38,7 @@ type Body interface {
 	show(s *section) error
 }
 
-// Group is several pictures of one thing.
+// Group is several pictures of one subject.
 type Group []Section
 
 //go:embed page.html charts.html tables.html style.css
@@ -46,7 +46,7 @@ var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "*"))
 
-// section is a Section as the template takes it: one of its bodies is there.
+// section is a Section in the form of the template: one of its bodies is set.
 type section struct {
 	ID, Title, Says string
 
@@ -57,7 +57,7 @@ type section struct {
 	Parts  []section
 }
 
-// Write the page.
+// Write writes the page.
 func Write(w io.Writer, r Report) error {
 	sections, err := show("s", r.Sections)
 	if err != nil {
@@ -69,13 +69,13 @@ func Write(w io.Writer, r Report) error {
 	}{r, sections})
 }
 
-// show gives each section an id that begins so.
+// show gives each section an id with this prefix.
 func show(id string, all []Section) ([]section, error) {
 	shown := make([]section, len(all))
 	for i, s := range all {
 		shown[i] = section{ID: fmt.Sprintf("%s%d", id, i+1), Title: s.Title, Says: s.Says}
 		if s.Body == nil {
-			continue // words alone
+			continue // text only
 		}
 		if err := s.Body.show(&shown[i]); err != nil {
 			return nil, fmt.Errorf("%q: %w", s.Title, err)

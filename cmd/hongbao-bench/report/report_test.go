@@ -10,7 +10,7 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-var update = flag.Bool("update", false, "write the golden pages anew")
+var update = flag.Bool("update", false, "rewrite the golden pages")
 
 func written(t *testing.T, r report.Report) string {
 	t.Helper()
@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s is another page now; look at it, and if it is meant: go test ./cmd/hongbao-bench/report -update", file)
+			t.Errorf("%s differs from the page; if the change is intended, run: go test ./cmd/hongbao-bench/report -update", file)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package report
 
-// rows are a table one column of which is a picture: bars, or the dots of latencies.
+// rows is a table in which one column is a picture: bars, or the dots of latencies.
 type rows struct {
 	Kind  string
 	Heads []string // of the columns with figures
@@ -9,22 +9,22 @@ type rows struct {
 	Note  string
 }
 
-// row of them.
+// row is one row of rows.
 type row struct {
 	Name, Note string
 	Ours       bool
 	Cells      []string
-	Marks      []share // where its values are; none: nothing is drawn
+	Marks      []position // positions of its values; empty: nothing is drawn
 }
 
 // tick of an axis.
 type tick struct {
-	At    share
+	At    position
 	Label string
-	Side  string // which side of the text is there
+	Side  string // alignment of the text
 }
 
-// axis is the ticks of a scale from left to right. Texts at its ends stay inside.
+// axis returns the ticks of a scale from left to right. Texts at its ends stay inside.
 func (s scale) axis(label func(float64) string) []tick {
 	ticks := make([]tick, len(s.ticks))
 	for i, v := range s.ticks {

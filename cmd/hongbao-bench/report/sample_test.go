@@ -7,11 +7,11 @@ import (
 	"hongbao/cmd/hongbao-bench/report"
 )
 
-// comparison is a page with one of each picture, of figures that somebody might have measured.
+// comparison is a page with one picture of each kind, with invented figures.
 func comparison() report.Report {
 	return report.Report{
 		Title:    "Eight ways to grab a red packet",
-		Subtitle: "100,000 shares in 1,000 packets, 20 callers, seed 1. Who is slow had 10 s, and did less.",
+		Subtitle: "100,000 shares in 1,000 packets, 20 callers, seed 1. A slow scheme had 10 s, and did less.",
 		Figures: []report.Figure{
 			{Name: "Ours, committed before the answer", Value: "27,300/s", Note: "0.37× lua-list, which stores nothing"},
 			{Name: "Promises of ours", Value: "5 of 5", Verdict: report.Held},
@@ -24,12 +24,12 @@ func comparison() report.Report {
 		Command: "hongbao-bench compare --callers 20 --packets 1000 --shares 100 --seed 1 --html compare.html",
 		Sections: []report.Section{
 			{Title: "Grabs a second", Says: "Each scheme with the same callers, packets and shares, one after the other.", Body: throughput()},
-			{Title: "What one waits for an answer", Says: "From the call to its answer, retries included.", Body: waits()},
-			{Title: "What was kept", Says: "Observed in this run, not promised: each was audited when all was done.", Body: kept()},
-			{Title: "Who gets how much", Says: "Mean share by the place in which people came.", Body: places()},
-			{Title: "While it went on", Says: "Answers a second.", Body: report.Group{{Title: "ours", Body: rates()}, {Title: "again", Body: rates()}}},
-			{Title: "At once", Body: many()},
-			{Title: "How each works", Body: report.Table{
+			{Title: "Latency of an answer", Says: "From the call to its answer, retries included.", Body: waits()},
+			{Title: "Promises kept", Says: "Observed in this run: each scheme was audited at the end.", Body: kept()},
+			{Title: "Mean share by rank", Says: "Mean share by the order of the grabs.", Body: places()},
+			{Title: "Over time", Says: "Answers a second.", Body: report.Group{{Title: "ours", Body: rates()}, {Title: "again", Body: rates()}}},
+			{Title: "Many checks", Body: many()},
+			{Title: "How each scheme works", Body: report.Table{
 				Columns: []report.Column{{Name: "scheme"}, {Name: "from"}, {Name: "how a grab is decided"}, {Name: "retries", Number: true}},
 				Rows:    [][]string{{"lua-list", "article 2", "one script pops a share cut before", "0"}, {"optimistic", "article 3", "a version on the packet's row", "41,207"}},
 			}},
@@ -56,19 +56,19 @@ func waits() report.Latencies {
 	return report.Latencies{Rows: []report.Latency{
 		{Name: "lua-list", P50: 240 * time.Microsecond, P99: 910 * time.Microsecond, P999: 2300 * time.Microsecond},
 		{Name: "optimistic", Note: "article 3", P50: 41 * time.Millisecond, P99: 612 * time.Millisecond, P999: 1700 * time.Millisecond},
-		{Name: "lock", Note: "did not come to an end"},
+		{Name: "lock", Note: "did not finish"},
 		{Name: "hongbao", Note: "ours", P50: 690 * time.Microsecond, P99: 1900 * time.Microsecond, P999: 6100 * time.Microsecond, Ours: true},
 	}}
 }
 
 func kept() report.Matrix {
 	held, broken := report.Cell{Verdict: report.Held}, report.Broken
-	told := func(detail string) report.Cell { return report.Cell{Verdict: broken, Detail: detail} }
+	tabulated := func(detail string) report.Cell { return report.Cell{Verdict: broken, Detail: detail} }
 	return report.Matrix{
-		Checks: []string{"paid what was funded", "nobody twice", "nothing told but lost", "all shares given", "refund right"},
+		Checks: []string{"paid what was funded", "no user twice", "no answer lost", "all shares given", "refund right"},
 		Rows: []report.Verdicts{
-			{Name: "lua-split", Note: "article 1", Cells: []report.Cell{held, held, told("1,204 told, 0 in the table after a crash"), told("92 of 100 left, all refused"), told("2.13 refunded twice")}},
-			{Name: "lua-list", Note: "article 2", Cells: []report.Cell{held, held, told("one second may be lost"), held, {Detail: "has no expiry"}}},
+			{Name: "lua-split", Note: "article 1", Cells: []report.Cell{held, held, tabulated("1,204 answered, 0 in the table after a crash"), tabulated("92 of 100 left, all refused"), tabulated("2.13 refunded twice")}},
+			{Name: "lua-list", Note: "article 2", Cells: []report.Cell{held, held, tabulated("one second may be lost"), held, {Detail: "has no expiry"}}},
 			{Name: "hongbao", Note: "ours", Ours: true, Cells: []report.Cell{{Verdict: report.Held, Detail: "100,000 of 100,000"}, held, held, held, held}},
 		},
 	}
@@ -79,7 +79,7 @@ func places() report.Lines {
 	fair := func(float64) float64 { return 100 }
 	halves := func(place float64) float64 { return max(1, 5000*math.Pow(0.5, place-1)) }
 	uneven := func(place float64) float64 { return 100 + 8*math.Sin(place) }
-	l := report.Lines{X: report.Axis{Name: "place"}, Y: report.Axis{Name: "mean share in cents"}, Level: &report.Level{Name: "equal parts", Y: 100}}
+	l := report.Lines{X: report.Axis{Name: "rank"}, Y: report.Axis{Name: "mean share in cents"}, Level: &report.Level{Name: "equal parts", Y: 100}}
 	for _, s := range []struct {
 		name string
 		mean func(place float64) float64
@@ -110,10 +110,10 @@ func rates() report.Lines {
 	return l
 }
 
-// many is a matrix of more checks than fit beside each other.
+// many is a matrix with more checks than fit side by side.
 func many() report.Matrix {
 	m := report.Matrix{Checks: []string{"order", "once", "complete", "agreed", "stored", "acknowledged", "books", "sums"}, Brief: true}
-	for _, name := range []string{"chat, 200/s", "grab, hot, flat out"} {
+	for _, name := range []string{"chat, 200/s", "grab, hot, closed loop"} {
 		row := report.Verdicts{Name: name, Cells: make([]report.Cell, len(m.Checks))}
 		for i := range row.Cells[1:] {
 			row.Cells[i+1] = report.Cell{Verdict: report.Of(i != 3), Detail: name + ", check " + m.Checks[i+1]}

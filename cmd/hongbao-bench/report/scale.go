@@ -5,22 +5,23 @@ import (
 	"math"
 )
 
-// From which ratio of the largest to the smallest value the small ones would not be seen on a linear scale.
+// wide is the ratio of the largest to the smallest value from which a scale is logarithmic. On a linear scale, small
+// values could not be seen.
 const wide = 30
 
-// scale puts values between the two ends of a side.
+// scale maps values to positions between the two ends of a side.
 type scale struct {
 	lo, hi float64
 	log    bool
 	ticks  []float64
 }
 
-// share of a side, from its beginning: 0 to 1.
-type share float64
+// position is a position on a side, from its beginning: 0 to 1.
+type position float64
 
-func (s share) String() string { return fmt.Sprintf("%.4g%%", 100*float64(s)) }
+func (s position) String() string { return fmt.Sprintf("%.4g%%", 100*float64(s)) }
 
-// newScale holds all values: from zero on, or logarithmic when they are far apart and all more than nothing.
+// newScale covers all values: from zero, or logarithmic if they are far apart and all positive.
 func newScale(values []float64) scale {
 	least, most := math.Inf(1), 0.0
 	for _, v := range values {
@@ -40,7 +41,7 @@ func newScale(values []float64) scale {
 	return s
 }
 
-// newLogScale starts below the least value, so that there is something to see of it.
+// newLogScale starts below the least value, so that it is visible.
 func newLogScale(least, most float64) scale {
 	s := scale{lo: floor125(least / 1.5), hi: ceil125(most), log: true}
 	for _, grain := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
@@ -57,7 +58,7 @@ func newLogScale(least, most float64) scale {
 	return s
 }
 
-// newSpan is a linear scale that begins and ends where the values do, which are in order.
+// newSpan is a linear scale from the first to the last of sorted values.
 func newSpan(first, last float64) scale {
 	if last <= first {
 		return scale{lo: first - 1, hi: first + 1, ticks: []float64{first}}
@@ -71,19 +72,19 @@ func newSpan(first, last float64) scale {
 	return s
 }
 
-// at is where a value is.
-func (s scale) at(v float64) share {
+// at returns the position of a value.
+func (s scale) at(v float64) position {
 	if s.log {
 		v = max(v, s.lo)
-		return share(math.Log(v/s.lo) / math.Log(s.hi/s.lo))
+		return position(math.Log(v/s.lo) / math.Log(s.hi/s.lo))
 	}
-	return share((v - s.lo) / (s.hi - s.lo))
+	return position((v - s.lo) / (s.hi - s.lo))
 }
 
-// note says what must be known to read the scale.
+// note explains the scale.
 func (s scale) note() string {
 	if s.log {
-		return "Logarithmic scale: the same step is the same ratio."
+		return "Logarithmic scale: equal steps are equal ratios."
 	}
 	return ""
 }
@@ -100,7 +101,7 @@ func (s scale) decades(grain []float64) []float64 {
 	return ticks
 }
 
-// stepFor gives four to eight steps for a length: 1, 2 or 5 times a power of ten.
+// stepFor returns the step for four to eight ticks over a length: 1, 2 or 5 times a power of ten.
 func stepFor(length float64) float64 {
 	ten := math.Pow(10, math.Floor(math.Log10(length)))
 	for _, g := range []float64{5, 2, 1, 0.5, 0.2} {
@@ -119,5 +120,5 @@ func multiples(from, to, step float64) []float64 {
 	return ticks
 }
 
-// measured tells a number from what could not be had.
+// measured reports whether a value is a valid number.
 func measured(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 }

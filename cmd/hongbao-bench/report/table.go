@@ -11,7 +11,7 @@ type Table struct {
 // Column of a table.
 type Column struct {
 	Name   string
-	Number bool // stands to the right
+	Number bool // aligned to the right
 }
 
 func (t Table) show(s *section) error {

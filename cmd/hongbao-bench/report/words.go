@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// none stands for what was not measured.
+// none stands for a value that was not measured.
 const none = "–"
 
-// Amount is a number as people write it: three digits that count, thousands apart.
+// Amount formats a number with three significant digits and separators of thousands.
 func Amount(v float64) string {
 	switch {
 	case !measured(v):
@@ -25,7 +25,7 @@ func Amount(v float64) string {
 	}
 }
 
-// short is a number beside an axis.
+// short formats a number beside an axis.
 func short(v float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -38,10 +38,10 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// Duration is a time as people write it.
+// Duration formats a time for reports.
 func Duration(d time.Duration) string { return duration(d.Seconds()) }
 
-// duration of so many seconds.
+// duration formats a number of seconds.
 func duration(seconds float64) string {
 	switch {
 	case !measured(seconds):
@@ -61,7 +61,7 @@ func duration(seconds float64) string {
 	}
 }
 
-// Ratio is how many times as much it is.
+// Ratio formats a ratio.
 func Ratio(v float64) string {
 	if !measured(v) {
 		return none
@@ -72,7 +72,7 @@ func Ratio(v float64) string {
 	return fmt.Sprintf("%.2f×", v)
 }
 
-// significant is a number with three digits that count, without zeros that say nothing.
+// significant formats a number with three significant digits, without trailing zeros.
 func significant(v float64) string {
 	if v == 0 {
 		return "0"

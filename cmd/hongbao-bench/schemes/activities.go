@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// activities are the tables of article 3 and what its schemes have in common: packets are rows, shares are equal,
-// and everything is done in the request.
+// activities holds the tables of article 3 and the common code of its schemes: packets are rows, shares are equal, and all
+// work is done in the request.
 type activities struct {
 	db *Database
 }
 
-// errHasOne rolls the transaction back: the user has a share of this packet.
+// errHasOne rolls the transaction back: the user already has a share of this packet.
 var errHasOne = errors.New("has a share")
 
 // Open implements Scheme.
@@ -26,7 +26,7 @@ func (s activities) Open(ctx context.Context, p Packet) error {
 	return nil
 }
 
-// Run implements Scheme: there is nothing beside the requests.
+// Run implements Scheme: there is no background work.
 func (activities) Run(context.Context) error { return nil }
 
 // Stored implements Scheme.
@@ -47,13 +47,13 @@ func (s activities) Stored(ctx context.Context, packet string) (b Book, err erro
 	return b, nil
 }
 
-// left of a packet.
+// left is the rest of a packet.
 type left struct {
 	amount, pieces int64
 	version        int
 }
 
-// left reads it outside of any transaction.
+// left reads the rest outside of any transaction.
 func (s activities) left(ctx context.Context, packet string) (l left, err error) {
 	err = s.db.With(ctx, func(c *pgx.Conn) error {
 		l, err = readLeft(ctx, c, packet)
@@ -62,7 +62,7 @@ func (s activities) left(ctx context.Context, packet string) (l left, err error)
 	return l, err
 }
 
-// readLeft locks nothing.
+// readLeft reads without a lock.
 func readLeft(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, packet string) (l left, err error) {
@@ -70,10 +70,10 @@ func readLeft(ctx context.Context, q interface {
 	return l, err
 }
 
-// equalShare is the next share: all differ by at most one, and the last takes what is left.
+// equalShare returns the next share: all differ by at most one, and the last takes the rest.
 func equalShare(amountLeft, piecesLeft int64) int64 { return amountLeft / piecesLeft }
 
-// pay stores the grab and credits the user. errHasOne: he has one already.
+// pay stores the grab and credits the user. It returns errHasOne if the user has a share.
 func (activities) pay(ctx context.Context, tx pgx.Tx, packet, user string, amount int64) error {
 	inserted, err := tx.Exec(ctx, `insert into detail (activity_id, user_id, amount) values ($1, $2, $3) on conflict do nothing`, packet, user, amount)
 	if err != nil {
@@ -87,7 +87,7 @@ func (activities) pay(ctx context.Context, tx pgx.Tx, packet, user string, amoun
 	return err
 }
 
-// lateAnswer is what somebody hears for whom no share is left: he may have one.
+// lateAnswer is the answer when no share is left: the user may have one already.
 func (activities) lateAnswer(ctx context.Context, tx pgx.Tx, packet, user string) (Answer, error) {
 	var has bool
 	err := tx.QueryRow(ctx, `select exists (select from detail where activity_id = $1 and user_id = $2)`, packet, user).Scan(&has)

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Database is a fixed number of connections, made beforehand. Whoever needs one waits for it.
+// Database is a fixed number of connections, opened beforehand. Callers wait for a free one.
 type Database struct {
 	gate
 
@@ -17,7 +17,7 @@ type Database struct {
 	free chan *pgx.Conn
 }
 
-// Connect makes the connections.
+// Connect opens the connections.
 func Connect(ctx context.Context, url string, connections int) (*Database, error) {
 	db := &Database{gate: gate{killed: make(chan struct{})}, url: url, free: make(chan *pgx.Conn, connections)}
 	for range connections {
@@ -30,10 +30,10 @@ func Connect(ctx context.Context, url string, connections int) (*Database, error
 	return db, nil
 }
 
-// URL of the database.
+// URL returns the URL of the database.
 func (db *Database) URL() string { return db.url }
 
-// With lends a connection to use. One that has broken is replaced when it is needed next.
+// With lends a connection to use. A broken connection is replaced at its next use.
 func (db *Database) With(ctx context.Context, use func(c *pgx.Conn) error) error {
 	if err := db.Pass(ctx); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (db *Database) With(ctx context.Context, use func(c *pgx.Conn) error) error
 	return use(c)
 }
 
-// Transact has do done in one transaction, and commits it unless do fails.
+// Transact runs do in one transaction, and commits unless do fails.
 func (db *Database) Transact(ctx context.Context, do func(tx pgx.Tx) error) error {
 	return db.With(ctx, func(c *pgx.Conn) error { return pgx.BeginFunc(ctx, c, do) })
 }
@@ -68,7 +68,7 @@ func (db *Database) Exec(ctx context.Context, statement string, args ...any) err
 	})
 }
 
-// Close closes the connections that nobody uses; all, once everybody has ended.
+// Close closes the idle connections: all of them, once every caller has returned.
 func (db *Database) Close() (failed error) {
 	for {
 		select {
@@ -83,10 +83,10 @@ func (db *Database) Close() (failed error) {
 //go:embed tables.sql
 var tables string
 
-// MakeTables makes the tables of all schemes, empty ones.
+// MakeTables creates the empty tables of all schemes.
 func (db *Database) MakeTables(ctx context.Context) error {
 	if err := db.Exec(ctx, tables); err != nil {
-		return fmt.Errorf("make tables: %w", err)
+		return fmt.Errorf("create tables: %w", err)
 	}
 	return nil
 }

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// ErrKilled is what whoever still asks hears after Kill: nothing of his reaches the database any more.
+// ErrKilled is returned after Kill: no further statement reaches the database.
 var ErrKilled = errors.New("killed")
 
-// gate is the way to a database. It can be shut for a while, to see what a scheme has said and not stored yet, and for
-// ever, as for a process that dies at this very place.
+// gate is passed by every statement to a database. It can be held for a while, to see which answers are given before
+// they are stored. It can be closed for ever, as if the process died at this step.
 type gate struct {
 	killed chan struct{}
 	once   sync.Once
@@ -19,19 +19,19 @@ type gate struct {
 	hold *Held // nil: open
 }
 
-// Held is a gate that lets nobody through.
+// Held is a gate that lets no statement through.
 type Held struct {
 	gate    *gate
-	after   int           // guarded by gate.mu; so many more may pass
-	waiting chan struct{} // one for each who has come to wait
+	after   int           // guarded by gate.mu; number of statements that may still pass
+	waiting chan struct{} // one value for each waiting statement
 	open    chan struct{}
 	once    sync.Once
 }
 
-// Waiting hears of each who has come so far that only the database is left to be asked.
+// Waiting receives a value for each statement that waits at the gate.
 func (h *Held) Waiting() <-chan struct{} { return h.waiting }
 
-// Release lets all through. It can be called twice.
+// Release lets all statements through. It can be called twice.
 func (h *Held) Release() {
 	h.once.Do(func() {
 		h.gate.mu.Lock()
@@ -41,7 +41,7 @@ func (h *Held) Release() {
 	})
 }
 
-// Hold lets so many more statements and transactions begin, and then none until it is released.
+// Hold lets this number of further statements and transactions begin, and then none until Release is called.
 func (g *gate) Hold(after int) *Held {
 	h := &Held{gate: g, after: after, waiting: make(chan struct{}, 10_000), open: make(chan struct{})}
 	g.mu.Lock()
@@ -50,13 +50,13 @@ func (g *gate) Hold(after int) *Held {
 	return h
 }
 
-// Kill ends the way to the database for ever, for those too who wait. What has begun is not torn apart.
+// Kill closes the gate for ever, also for waiting statements. Statements that have begun are completed.
 func (g *gate) Kill() { g.once.Do(func() { close(g.killed) }) }
 
 // Killed is closed by Kill.
 func (g *gate) Killed() <-chan struct{} { return g.killed }
 
-// Pass returns as soon as the gate is open.
+// Pass blocks until the gate is open. It returns ErrKilled after Kill.
 func (g *gate) Pass(ctx context.Context) error {
 	select {
 	case <-g.killed:

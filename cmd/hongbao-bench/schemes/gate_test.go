@@ -10,7 +10,7 @@ func TestGate(t *testing.T) {
 	g := &gate{killed: make(chan struct{})}
 	must(t, g.Pass(t.Context()))
 	held := g.Hold(1)
-	must(t, g.Pass(t.Context())) // the one that may
+	must(t, g.Pass(t.Context())) // the one that may pass
 
 	passed := make(chan error, 2)
 	wait := func(ctx context.Context) { passed <- g.Pass(ctx) }
@@ -18,7 +18,7 @@ func TestGate(t *testing.T) {
 	<-held.Waiting()
 	select {
 	case err := <-passed:
-		t.Fatalf("passes a gate that is shut: %v", err)
+		t.Fatalf("a closed gate let a statement pass: %v", err)
 	default:
 	}
 	impatient, leave := context.WithCancel(t.Context())
@@ -26,7 +26,7 @@ func TestGate(t *testing.T) {
 	<-held.Waiting()
 	leave()
 	if err := <-passed; !errors.Is(err, context.Canceled) {
-		t.Errorf("who does not want to wait any more: %v", err)
+		t.Errorf("a cancelled statement: %v", err)
 	}
 	held.Release()
 	must(t, <-passed)
@@ -38,20 +38,20 @@ func TestGate(t *testing.T) {
 	g.Kill()
 	g.Kill()
 	if err := <-passed; !errors.Is(err, ErrKilled) {
-		t.Errorf("who waited when it was killed: %v", err)
+		t.Errorf("a statement that waited at the kill: %v", err)
 	}
 	if err := g.Pass(t.Context()); !errors.Is(err, ErrKilled) {
 		t.Errorf("after it was killed: %v", err)
 	}
 }
 
-// TestKilledProcess shows what dies with a process, and what does not.
+// TestKilledProcess checks what is lost with a process and what is not.
 func TestKilledProcess(t *testing.T) {
 	e := newEngines(t)
 	n := All()[4] // stores in the request
 	i, err := n.Start(t.Context(), e)
 	must(t, err)
-	p := conducts()[n.Name].packet("killed", 3)
+	p := behaviours()[n.Name].packet("killed", 3)
 	must(t, i.Open(t.Context(), p))
 	if a, err := i.Grab(t.Context(), p.ID, "ann"); err != nil || a.Verdict != Got {
 		t.Fatalf("%+v, %v", a, err)
@@ -59,7 +59,7 @@ func TestKilledProcess(t *testing.T) {
 	i.Kill()
 	must(t, i.Stop()) // it has ended
 	if a, err := i.Grab(t.Context(), p.ID, "bob"); !errors.Is(err, ErrKilled) {
-		t.Errorf("the dead answer: %+v, %v", a, err)
+		t.Errorf("a killed process answered: %+v, %v", a, err)
 	}
 	e.DB, err = Connect(t.Context(), e.DB.URL(), 2)
 	must(t, err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Instance is one process of a scheme: what it does beside its answers is running.
+// Instance is one process of a scheme with its background work running.
 type Instance struct {
 	Scheme
 
@@ -18,7 +18,7 @@ type Instance struct {
 	over  sync.Once
 }
 
-// Start makes the scheme and has it run until Stop or Kill. It returns when those that listen are listening.
+// Start creates the scheme and runs it until Stop or Kill. It returns when its subscriptions are ready.
 func (n Named) Start(ctx context.Context, e Engines) (*Instance, error) {
 	s, err := n.Make(e)
 	if err != nil {
@@ -40,7 +40,7 @@ func (n Named) Start(ctx context.Context, e Engines) (*Instance, error) {
 	}
 }
 
-// Stop ends it in good order, unless it has been ended.
+// Stop ends the instance in good order, unless it has ended.
 func (i *Instance) Stop() (err error) {
 	i.over.Do(func() {
 		i.stop()
@@ -49,12 +49,12 @@ func (i *Instance) Stop() (err error) {
 	return err
 }
 
-// Kill ends it as kill -9 does: what was in its memory is gone, what it had not begun in the database never begins.
+// Kill ends the instance as kill -9 does: its memory is lost, and a database statement that has not begun never begins.
 func (i *Instance) Kill() {
 	i.over.Do(func() {
 		i.db.Kill()
 		i.stop()
-		<-i.ended // with whatever error: nobody is left to hear it
+		<-i.ended // with any error: no caller is left
 		_ = i.close()
 	})
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Lock is article 3's distributed lock: one key a packet, with its owner and a lease, released by a script that checks
-// the owner; inside it plain SQL reads the packet, takes from it and inserts the detail.
+// Lock is article 3's distributed lock. There is one key a packet, with its owner and a lease; a script that checks the owner
+// releases it. The holder reads the packet with plain SQL, takes a share and inserts the detail.
 //
-// Everyone who grabs the packet waits for one holder. And a lease ends while its holder may be slow: then two are inside,
-// have read the same packet, and both take. The text does not say how one waits; here he asks again every few
-// milliseconds, for as long as his caller lets him.
+// Every grab of the packet waits for one holder. A lease may end while its holder is slow: then two holders have read the same
+// packet, and both take. The text does not say how a caller waits; here it retries every few milliseconds until its context
+// ends.
 type Lock struct {
 	activities
 
@@ -30,10 +30,10 @@ var _ Scheme = (*Lock)(nil)
 
 const (
 	lockLease = 5 * time.Second
-	lockEvery = 3 * time.Millisecond // between two tries, on average
+	lockEvery = 3 * time.Millisecond // pause between two tries, on average
 )
 
-// NewLock makes the scheme. A lease ends by itself, whether its holder is done or not.
+// NewLock makes the scheme. A lease ends by itself, whether its holder has finished or not.
 func NewLock(r redis.UniversalClient, db *Database, lease time.Duration) *Lock {
 	return &Lock{activities: activities{db}, redis: r, lease: lease}
 }
@@ -65,7 +65,7 @@ func (s *Lock) Grab(ctx context.Context, packet, user string) (a Answer, err err
 	return a, nil
 }
 
-// acquire tries until it has the lock, and says how often it did.
+// acquire retries until it has the lock, and returns the number of retries.
 func (s *Lock) acquire(ctx context.Context, packet, owner string) (tries int, err error) {
 	for {
 		tries++
@@ -81,7 +81,7 @@ func (s *Lock) acquire(ctx context.Context, packet, owner string) (tries int, er
 	}
 }
 
-// take reads, and then writes what follows from that: nobody else is inside, the lock promises.
+// take reads and then writes what follows from the read. The lock promises that there is no other holder.
 func (s *Lock) take(ctx context.Context, packet, user string) (Answer, error) {
 	left, err := s.left(ctx, packet)
 	switch {

@@ -1,4 +1,4 @@
--- lock: gives the lock back, unless it is somebody else's by now.
+-- lock: releases the lock, unless another owner holds it by now.
 -- KEYS  1 lock
 -- ARGV  1 owner
 

@@ -11,18 +11,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LuaList is article 2: shares are cut before, and wait in a list of Redis; one script pops a share for a user who
-// has none. The claimed shares go to a second list, which one thread writes to the database.
+// LuaList is article 2. Shares are cut beforehand and wait in a Redis list; one script pops a share for a user without one.
+// The claimed shares go to a second list, which one thread writes to the database.
 //
-// Its author says that it "may lose one second if Redis dies", and more is lost: a grab is told before it is stored,
-// and what the thread has popped is nowhere while it writes. There is no expiry. A refusal does not say why.
+// Its author says that it "may lose one second if Redis dies". More is lost: a grab is answered before it is stored, and
+// shares that the thread has popped exist only in its memory while it writes. There is no expiry. A refusal has no reason.
 type LuaList struct {
 	redis redis.UniversalClient
 	db    *Database // nil: Redis alone, as the article measured it
 	ready chan struct{}
 
 	mu      sync.Mutex
-	packets []string // guarded by mu; those opened here
+	packets []string // guarded by mu; opened by this process
 }
 
 var _ Scheme = (*LuaList)(nil)
@@ -37,17 +37,17 @@ var luaList string
 
 var luaListScript = redis.NewScript(luaList)
 
-// luaListShare is what the lists hold.
+// luaListShare is an element of the lists.
 type luaListShare struct {
 	ID    int    `json:"id"`
 	Money int64  `json:"money"`
 	User  string `json:"userId,omitempty"`
 }
 
-// LuaListUnclaimed is the key of a packet's list of shares that are left.
+// LuaListUnclaimed returns the key of the list of a packet's free shares.
 func LuaListUnclaimed(packet string) string { return "{" + packet + "}:unclaimed" }
 
-// LuaListClaimed is the key of a packet's list of shares that somebody has, and that are not stored yet.
+// LuaListClaimed returns the key of the list of a packet's claimed shares that are not stored yet.
 func LuaListClaimed(packet string) string { return "{" + packet + "}:claimed" }
 
 func luaListUsers(packet string) string { return "{" + packet + "}:users" }

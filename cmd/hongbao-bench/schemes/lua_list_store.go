@@ -32,8 +32,8 @@ const (
 	luaListBatch = 500
 )
 
-// Run implements Scheme: the thread that writes claimed shares to the database, also those of packets that were opened
-// before it began.
+// Run implements Scheme: the thread that writes claimed shares to the database, also of packets that were opened before it
+// started.
 func (s *LuaList) Run(ctx context.Context) error {
 	if s.db == nil {
 		close(s.ready)
@@ -62,10 +62,10 @@ func (s *LuaList) Run(ctx context.Context) error {
 	}
 }
 
-// Ready is closed as soon as it knows which packets there are.
+// Ready is closed as soon as the thread knows the packets.
 func (s *LuaList) Ready() <-chan struct{} { return s.ready }
 
-// know the packets that have shares nobody is stored to have.
+// know reads the packets that have shares without a stored user.
 func (s *LuaList) know(ctx context.Context) error {
 	return s.db.With(ctx, func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, `select distinct packet_id from share where user_id is null`)
@@ -84,7 +84,7 @@ func (s *LuaList) know(ctx context.Context) error {
 	})
 }
 
-// store writes what has been claimed of a packet. A crash between pop and update loses the batch.
+// store writes the claimed shares of a packet. A crash between pop and update loses the batch.
 func (s *LuaList) store(ctx context.Context, packet string) error {
 	for {
 		popped, err := s.redis.RPopCount(ctx, LuaListClaimed(packet), luaListBatch).Result()

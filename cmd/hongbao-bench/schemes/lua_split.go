@@ -10,12 +10,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LuaSplit is article 1: one script draws the amount from what is left, between 1 and all but 1, and the last one takes
-// the rest. What was decided waits in a queue of this process until one consumer has written it to three
-// tables. The packet is a key with a TTL, and who hears that it has expired returns the rest.
+// LuaSplit is article 1. One script draws the amount from the rest, between 1 and all but 1; the last grab takes the rest. The
+// decision waits in a queue of this process until one consumer has written it to three tables. The packet is a key with a TTL,
+// and a listener of expiry events returns the rest.
 //
-// It leaves nothing for those who come later, so packets jam: one unit left, several pieces, and every grab is an error.
-// The first get most. A grab is told before it is stored, and what is queued dies with the process.
+// A draw may leave too little for later grabs, so packets jam: one unit left, several pieces, and every grab is an error. The
+// first grabs get most. A grab is answered before it is stored, and the queue dies with the process.
 type LuaSplit struct {
 	redis redis.UniversalClient
 	db    *Database
@@ -23,12 +23,12 @@ type LuaSplit struct {
 
 	mu    sync.Mutex
 	queue []splitEvent  // guarded by mu
-	wake  chan struct{} // there may be something in the queue
+	wake  chan struct{} // signals that the queue may have events
 }
 
 var _ Scheme = (*LuaSplit)(nil)
 
-// splitEvent is what the consumer has to do.
+// splitEvent is a task of the consumer.
 type splitEvent struct {
 	operation    string // GRAB or RETURN
 	user, packet string
@@ -52,17 +52,17 @@ const (
 	splitRecord = "redPacket_record"
 )
 
-// LuaSplitKey is the key whose end is the packet's end.
+// LuaSplitKey returns the key whose expiry is the packet's deadline.
 func LuaSplitKey(packet string) string { return splitPrefix + packet }
 
-// Open implements Scheme. The sender pays in SQL, and then Redis hears of the packet.
+// Open implements Scheme. The sender pays in SQL, and then the packet is put into Redis.
 func (s *LuaSplit) Open(ctx context.Context, p Packet) error {
 	if err := s.send(ctx, p); err != nil {
 		return err
 	}
 	ttl := p.TTL
 	if ttl <= 0 {
-		ttl = 24 * time.Hour // the script takes a key without a TTL for one that is to go at once
+		ttl = 24 * time.Hour // the script deletes a key without a TTL at once
 	}
 	pipe := s.redis.Pipeline()
 	pipe.HSet(ctx, splitNumber, p.ID, len(p.Shares))
@@ -96,11 +96,11 @@ func (s *LuaSplit) enqueue(e splitEvent) {
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
-	default: // it is awake
+	default: // the consumer is awake
 	}
 }
 
-// dequeue gives the oldest event, and whether there is one.
+// dequeue returns the oldest event; ok is false if there is none.
 func (s *LuaSplit) dequeue() (e splitEvent, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

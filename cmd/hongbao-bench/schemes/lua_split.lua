@@ -1,10 +1,10 @@
--- lua-split: article 1's script. Its keys are declared; else it is as published.
+-- lua-split: article 1's script. Its keys are declared; otherwise it is unchanged.
 -- KEYS  1 string, money left, with the packet's TTL
 --       2 hash, packet -> pieces left
 --       3 hash, user and packet -> amount
 -- ARGV  1 user
 --       2 packet
--- reply the amount; 0 all pieces are gone, -1 the user has one, -2 expired or never there
+-- reply the amount; 0 all pieces are gone, -1 the user has one, -2 expired or never opened
 
 if redis.call('EXISTS', KEYS[1]) ~= 1 then
   return -2

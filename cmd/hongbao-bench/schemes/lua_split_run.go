@@ -18,7 +18,7 @@ func (s *LuaSplit) Run(ctx context.Context) error {
 		return fmt.Errorf("ask for events: %w", err)
 	}
 	events := s.redis.PSubscribe(ctx, "__keyevent@*__:expired")
-	defer events.Close() //nolint:errcheck // nothing is written by it
+	defer events.Close() //nolint:errcheck // it only reads
 	if _, err := events.Receive(ctx); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -30,8 +30,8 @@ func (s *LuaSplit) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen has what is left of expired packets returned. An event is a message that nobody keeps: who is not there when
-// it comes never hears of it.
+// listen returns the rest of expired packets. An event is a message that is not stored: a process that does not listen at that
+// moment never gets it.
 func (s *LuaSplit) listen(ctx context.Context, events *redis.PubSub) {
 	for {
 		select {
@@ -45,14 +45,14 @@ func (s *LuaSplit) listen(ctx context.Context, events *redis.PubSub) {
 			if !ours {
 				continue
 			}
-			if sender, err := s.senderOf(ctx, packet); err == nil { // the article logs it
+			if sender, err := s.senderOf(ctx, packet); err == nil { // the article logs the error
 				s.enqueue(splitEvent{operation: "RETURN", user: sender, packet: packet})
 			}
 		}
 	}
 }
 
-// consume writes what is queued, one event after the other. What cannot be written is logged by the article, and gone.
+// consume writes the queued events in order. The article logs a failed event, which is lost.
 func (s *LuaSplit) consume(ctx context.Context) {
 	for ctx.Err() == nil {
 		e, ok := s.dequeue()

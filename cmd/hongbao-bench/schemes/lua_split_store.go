@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// book notes what an account did with a packet. The article's accounts may be overdrawn.
+// book records what an account did with a packet. The article's accounts may be overdrawn.
 func (s *LuaSplit) book(ctx context.Context, tx pgx.Tx, packet, user, operation string, money, change int64) error {
 	if _, err := tx.Exec(ctx, `insert into wallet (user_id, balance) values ($1, $2)
 		on conflict (user_id) do update set balance = wallet.balance + excluded.balance`, user, change); err != nil {
@@ -33,7 +33,7 @@ func (s *LuaSplit) send(ctx context.Context, p Packet) error {
 	return nil
 }
 
-// storeGrab gives the grabber what he was told.
+// storeGrab credits the answered amount to the user.
 func (s *LuaSplit) storeGrab(ctx context.Context, e splitEvent) error {
 	return s.db.Transact(ctx, func(tx pgx.Tx) error {
 		if err := s.book(ctx, tx, e.packet, e.user, e.operation, e.money, e.money); err != nil {
@@ -51,8 +51,8 @@ func (s *LuaSplit) senderOf(ctx context.Context, packet string) (sender string, 
 	return sender, err
 }
 
-// storeReturn gives the sender what the table says is left. It locks nothing: two who read before either has
-// deleted the row both pay.
+// storeReturn credits the rest in the table to the sender. It locks nothing: two that read before either has deleted the row
+// both pay.
 func (s *LuaSplit) storeReturn(ctx context.Context, e splitEvent) error {
 	err := s.db.Transact(ctx, func(tx pgx.Tx) error {
 		var left int64
@@ -74,7 +74,7 @@ func (s *LuaSplit) storeReturn(ctx context.Context, e splitEvent) error {
 		return err
 	}
 	pipe := s.redis.Pipeline()
-	pipe.HDel(ctx, splitRecord, e.user+"-"+e.packet) // the sender's own, if he grabbed; those of others stay for ever
+	pipe.HDel(ctx, splitRecord, e.user+"-"+e.packet) // the sender's own entry, if the sender grabbed; those of other users stay for ever
 	pipe.HDel(ctx, splitNumber, e.packet)
 	_, err = pipe.Exec(ctx)
 	return err

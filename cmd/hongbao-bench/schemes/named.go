@@ -5,28 +5,28 @@ import "github.com/redis/go-redis/v9"
 // Engines are the connections of one process that runs a scheme.
 type Engines struct {
 	Redis    redis.UniversalClient
-	RedisURL string // of the same server, for who connects by himself
+	RedisURL string // of the same server, for schemes that open connections by themselves
 	DB       *Database
 }
 
-// Named is a scheme with what there is to say about it.
+// Named is a scheme with its description.
 type Named struct {
 	Name    string
-	From    string // who has published it
+	From    string // its publication
 	Decides string // how a grab is decided
-	Stores  string // when and by whom it is stored
+	Stores  string // when and by which part it is stored
 	Make    func(e Engines) (Scheme, error)
 }
 
-// named is a Named of a scheme that cannot fail to be made.
+// named returns the Named of a scheme whose constructor cannot fail.
 func named[S Scheme](name, from, decides, stores string, create func(e Engines) S) Named {
 	return Named{Name: name, From: from, Decides: decides, Stores: stores, Make: func(e Engines) (Scheme, error) { return create(e), nil }}
 }
 
-// All are the published schemes.
+// All returns the published schemes.
 func All() []Named {
 	return []Named{
-		named("lua-split", "article 1", "one script draws from what is left", "queue in the process, one consumer",
+		named("lua-split", "article 1", "one script draws from the rest", "queue in the process, one consumer",
 			func(e Engines) *LuaSplit { return NewLuaSplit(e.Redis, e.DB) }),
 		named("lua-list", "article 2", "one script pops a share cut before", "list in Redis, one thread in batches",
 			func(e Engines) *LuaList { return NewLuaList(e.Redis, e.DB) }),

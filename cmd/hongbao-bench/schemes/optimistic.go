@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Optimistic is article 3's version column: read the packet, write it if its version is still the one that was read, and
-// else begin anew, three times at most as in the author's code.
+// Optimistic is article 3's version column: read the packet, and write it if its version is still the one that was read.
+// Otherwise start again, at most three times as in the author's code.
 //
-// Of all who read the same version one wins, and the others have worked for nothing. Who has lost three times gets
+// Of all grabs that read the same version one wins, and the work of the others is wasted. A grab that loses three times gets
 // nothing, although shares are left.
 type Optimistic struct {
 	activities
@@ -19,21 +19,21 @@ type Optimistic struct {
 
 var _ Scheme = (*Optimistic)(nil)
 
-// tries of the schemes that begin anew when somebody else was faster: the author's number.
+// tries of the schemes that retry after a conflict: the author's number.
 const tries = 3
 
 // NewOptimistic makes the scheme.
 func NewOptimistic(db *Database) *Optimistic { return &Optimistic{activities{db}} }
 
-// errConflict rolls the transaction back: somebody else was faster.
-var errConflict = errors.New("somebody else was faster")
+// errConflict rolls the transaction back: another grab was faster.
+var errConflict = errors.New("another grab was faster")
 
 // Grab implements Scheme.
 func (s *Optimistic) Grab(ctx context.Context, packet, user string) (Answer, error) {
 	return again(ctx, s.db, packet, func(tx pgx.Tx) (Answer, error) { return s.take(ctx, tx, packet, user) })
 }
 
-// again has take tried as often as it may be.
+// again calls take as often as it may be tried.
 func again(ctx context.Context, db *Database, packet string, take func(tx pgx.Tx) (Answer, error)) (a Answer, err error) {
 	for retries := range tries {
 		err = db.Transact(ctx, func(tx pgx.Tx) error {
@@ -43,7 +43,7 @@ func again(ctx context.Context, db *Database, packet string, take func(tx pgx.Tx
 		switch {
 		case errors.Is(err, errConflict):
 			continue
-		case errors.Is(err, errHasOne): // what was taken is rolled back
+		case errors.Is(err, errHasOne): // the taken share is rolled back
 			a, err = Answer{Verdict: Already}, nil
 		case err != nil:
 			return Answer{}, fmt.Errorf("grab %s: %w", packet, err)

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pessimistic is article 3's row lock: one transaction a grab locks the packet's row, takes from what is left, and
-// inserts the detail. Nothing is told before it is committed, and nothing is lost; but everyone who grabs the
-// packet waits in one line, and each holds up the line for some round trips and one fsync.
+// Pessimistic is article 3's row lock: one transaction a grab locks the packet's row, takes a share and inserts the detail. A
+// grab is answered after its commit, and nothing is lost. But all grabs of a packet wait in one queue, and each holds the lock
+// for some round trips and one fsync.
 type Pessimistic struct {
 	activities
 }
@@ -27,7 +27,7 @@ func (s *Pessimistic) Grab(ctx context.Context, packet, user string) (a Answer, 
 		return err
 	})
 	switch {
-	case errors.Is(err, errHasOne): // what was taken is rolled back
+	case errors.Is(err, errHasOne): // the taken share is rolled back
 		return Answer{Verdict: Already}, nil
 	case err != nil:
 		return Answer{}, fmt.Errorf("grab %s: %w", packet, err)

@@ -7,13 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pieces are what the schemes of article 3 have in common that allocate the shares beforehand, each a row of its own.
-// The author cuts them equal.
+// pieces is the common code of the schemes of article 3 that allocate the shares beforehand, each as a row. The author cuts
+// them equal.
 type pieces struct {
 	activities
 }
 
-// Open implements Scheme. The packet's row says nothing of what is left: the rows of its shares do.
+// Open implements Scheme. The packet's row does not hold the rest: the rows of its shares do.
 func (s pieces) Open(ctx context.Context, p Packet) error {
 	err := s.db.Transact(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `insert into activity (id, sender, total_amount, amount_left, total_pieces, pieces_left)
@@ -45,11 +45,11 @@ type piece struct {
 	Packet  string `json:"activityId"`
 	ID      int    `json:"id"`
 	Amount  int64  `json:"amount"`
-	User    string `json:"userId,omitempty"` // who has popped it
+	User    string `json:"userId,omitempty"` // the user that has popped it
 	version int
 }
 
-// store gives the piece to its user. errHasOne: he has one already.
+// store gives the piece to its user. It returns errHasOne if the user has a share.
 func (s pieces) store(ctx context.Context, tx pgx.Tx, p piece) error {
 	if _, err := tx.Exec(ctx, `update piece set status = 2, version = version + 1 where activity_id = $1 and id = $2`, p.Packet, p.ID); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s pieces) store(ctx context.Context, tx pgx.Tx, p piece) error {
 	return s.pay(ctx, tx, p.Packet, p.User, p.Amount)
 }
 
-// Stored implements Scheme: in one statement, for others may write meanwhile.
+// Stored implements Scheme. It reads in one statement, because writes may be in progress.
 func (s pieces) Stored(ctx context.Context, packet string) (b Book, err error) {
 	var rows []Paid
 	err = s.db.With(ctx, func(c *pgx.Conn) error {

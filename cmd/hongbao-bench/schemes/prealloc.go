@@ -8,13 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Prealloc is article 3's allocation beforehand: shares are rows with a status and a version, and who grabs takes a
-// random one of those that are available, if its version is still the one that was read; else he begins anew, three
-// times at most.
+// Prealloc is article 3's allocation beforehand. Shares are rows with a status and a version. A grab takes a random available
+// one, if its version is still the one that was read; otherwise it starts again, at most three times.
 //
-// Fewer want the same row than in Optimistic, until few are left: then all want those, and who has lost three
-// times gets nothing. The author reads all available shares and picks one; here an index gives the next one from
-// a random place on, which is kinder, because it costs the same whether a hundred are left or a hundred thousand.
+// Fewer grabs want the same row than in Optimistic, until few are left: then all want those, and a grab that loses three times
+// gets nothing. The author reads all available shares and picks one. Here an index gives the next one from a random position,
+// which favours the scheme: the cost is the same for a hundred shares as for a hundred thousand.
 type Prealloc struct {
 	pieces
 }
@@ -56,7 +55,7 @@ func (s *Prealloc) take(ctx context.Context, tx pgx.Tx, packet, user string) (An
 	return Answer{Verdict: Got, Amount: p.Amount}, s.pay(ctx, tx, packet, user, p.Amount)
 }
 
-// available gives the first available share from this one on, and the first of all when there is none.
+// available returns the first available share from this number on, or the first of all if there is none.
 func (s *Prealloc) available(ctx context.Context, tx pgx.Tx, packet string, from int) (p piece, err error) {
 	for _, from := range []int{from, 0} {
 		err = tx.QueryRow(ctx, `select id, amount, version from piece where activity_id = $1 and status = 1 and id >= $2

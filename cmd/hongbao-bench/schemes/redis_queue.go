@@ -10,17 +10,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisQueue is article 3's queue: shares wait in a list of Redis; who grabs pops one and writes SQL before he is
-// answered. Who may have one is decided in memory, and nothing is told before it is stored.
+// RedisQueue is article 3's queue. Shares wait in a Redis list; a grab pops one and writes SQL before it is answered. The
+// decision is made in memory, and nothing is answered before it is stored.
 //
-// But a crash between the two loses the share: it is in no list, and its row says for ever that it is available. The
-// author calls for "manual compensation". He does not keep anyone from grabbing twice; here a hash in Redis
-// does.
+// But a crash between the two steps loses the share: it is in no list, and its row stays available for ever. The author calls
+// for "manual compensation". The text does not keep a user from grabbing twice; here a hash in Redis does.
 type RedisQueue struct {
 	queue
 }
 
-// queue is what the two schemes with a queue have in common.
+// queue is the common code of the two schemes with a queue.
 type queue struct {
 	pieces
 
@@ -34,7 +33,7 @@ func NewRedisQueue(r redis.UniversalClient, db *Database) *RedisQueue {
 	return &RedisQueue{queue{pieces: pieces{activities{db}}, redis: r}}
 }
 
-// RedisQueueShares is the key of a packet's list of shares that nobody has popped.
+// RedisQueueShares returns the key of a packet's list of shares that are not popped.
 func RedisQueueShares(packet string) string { return "Redpack:redpackQueues:" + packet }
 
 func redisQueueUsers(packet string) string { return "Redpack:users:" + packet }
@@ -58,7 +57,7 @@ func (s *queue) Open(ctx context.Context, p Packet) error {
 	return nil
 }
 
-// pop gives the user a share, or the verdict why he has none. An empty list and none at all are the same.
+// pop gives the user a share, or the verdict of a refusal. An empty list and a missing list are the same.
 func (s *queue) pop(ctx context.Context, packet, user string) (p piece, verdict Verdict, err error) {
 	first, err := s.redis.HSetNX(ctx, redisQueueUsers(packet), user, 1).Result()
 	switch {

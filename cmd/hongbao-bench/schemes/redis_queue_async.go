@@ -12,12 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisQueueAsync is article 3's queue with its results stored later: who grabs pops a share, pushes it to the list of
-// what is to be stored, and is answered. One consumer moves entries to a backup list, writes SQL, and removes them;
-// what a dead consumer has left in the backup list a recovery thread finds and writes, unless SQL has it.
+// RedisQueueAsync is article 3's queue with deferred storing. A grab pops a share, pushes it to the list of results, and is
+// answered. One consumer moves entries to a backup list, writes SQL, and removes them. A recovery thread writes the entries
+// that a dead consumer has left in the backup list, unless SQL has them.
 //
-// A grab is told before it is stored, so it is lost when Redis dies. And a crash between the pop and the push loses the
-// share although Redis lives: it is in no list.
+// A grab is answered before it is stored, so it is lost when Redis dies. A crash between the pop and the push loses the share
+// although Redis lives: it is in no list.
 type RedisQueueAsync struct {
 	queue
 }
@@ -29,7 +29,7 @@ func NewRedisQueueAsync(r redis.UniversalClient, db *Database) *RedisQueueAsync 
 	return &RedisQueueAsync{queue{pieces: pieces{activities{db}}, redis: r}}
 }
 
-// The lists of what is to be stored: of all packets.
+// The lists of results to be stored, of all packets.
 const (
 	persistList = "Redpack:persistQueues:"
 	backupList  = "Redpack:persistBackup:"
@@ -74,13 +74,13 @@ func (s *RedisQueueAsync) Run(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("move: %w", err)
 		default:
-			s.persist(ctx, text) // the author logs what fails, and it waits in the backup list
+			s.persist(ctx, text) // the article logs a failure; the entry stays in the backup list
 		}
 	}
 }
 
-// recoverAll looks through the backup list again and again. What the consumer is writing at this moment is there
-// too; the key of the details sees that it is written once.
+// recoverAll scans the backup list repeatedly. The entry that the consumer is writing is there too; the key of the details
+// makes sure that it is written once.
 func (s *RedisQueueAsync) recoverAll(ctx context.Context) {
 	tick := time.NewTicker(recoverEvery)
 	defer tick.Stop()
@@ -97,7 +97,7 @@ func (s *RedisQueueAsync) recoverAll(ctx context.Context) {
 	}
 }
 
-// persist writes an entry, unless SQL has it, and takes it off the backup list.
+// persist writes an entry, unless SQL has it, and removes it from the backup list.
 func (s *RedisQueueAsync) persist(ctx context.Context, text string) {
 	var p piece
 	if json.Unmarshal([]byte(text), &p) != nil {
@@ -105,6 +105,6 @@ func (s *RedisQueueAsync) persist(ctx context.Context, text string) {
 	}
 	err := s.db.Transact(ctx, func(tx pgx.Tx) error { return s.store(ctx, tx, p) })
 	if err == nil || errors.Is(err, errHasOne) {
-		_ = s.redis.LRem(ctx, backupList, 1, text).Err() // else it is tried again
+		_ = s.redis.LRem(ctx, backupList, 1, text).Err() // after a failure it is tried again
 	}
 }

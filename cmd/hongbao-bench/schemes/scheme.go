@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Scheme is one way of grabbing. All methods may be called by many goroutines at once.
+// Scheme is one way of grabbing. All methods are safe for concurrent use.
 type Scheme interface {
 	// Open makes the packet grabbable.
 	Open(ctx context.Context, p Packet) error
-	// Grab answers as the scheme's code does. An error means that the scheme itself or an engine failed: its user
-	// would see an error page, and whether he has a share is unknown.
+	// Grab answers as the scheme's code does. An error means that the scheme itself or an engine failed: its user would see an
+	// error page, and whether the user has a share is unknown.
 	Grab(ctx context.Context, packet, user string) (Answer, error)
-	// Run does what the scheme does beside its answers (consumers, listeners, recovery) until ctx is done. What
-	// still waits then stays where it is.
+	// Run does the scheme's background work (consumers, listeners, recovery) until ctx ends. Queued work then stays where it
+	// is.
 	Run(ctx context.Context) error
-	// Stored reads what the database, and nothing else, knows of the packet.
+	// Stored reads a packet from the database alone.
 	Stored(ctx context.Context, packet string) (Book, error)
 }
 
 // ErrNotFound means that the scheme's tables have no such packet.
 var ErrNotFound = errors.New("no such packet")
 
-// Packet is what is to be grabbed.
+// Packet is a packet to grab.
 type Packet struct {
 	ID     string
 	Sender string
@@ -31,7 +31,7 @@ type Packet struct {
 	TTL    time.Duration
 }
 
-// Total of the shares.
+// Total returns the sum of the shares.
 func (p Packet) Total() (total int64) {
 	for _, s := range p.Shares {
 		total += s
@@ -39,30 +39,30 @@ func (p Packet) Total() (total int64) {
 	return total
 }
 
-// Verdict is what a grabber hears.
+// Verdict is the answer to a grab.
 type Verdict string
 
 // The verdicts.
 const (
-	Got     Verdict = "got"     // a share, of Answer.Amount
-	Already Verdict = "already" // he has one
+	Got     Verdict = "got"     // a share of Answer.Amount
+	Already Verdict = "already" // the user has a share
 	Gone    Verdict = "gone"    // no share is left
-	Unknown Verdict = "unknown" // expired, or never there
-	Nothing Verdict = "nothing" // no share, and the scheme does not say why
-	GaveUp  Verdict = "gave up" // retried as often as it may; shares may be left
+	Unknown Verdict = "unknown" // expired, or never opened
+	Nothing Verdict = "nothing" // no share, and the scheme gives no reason
+	GaveUp  Verdict = "gave up" // all retries failed; shares may be left
 )
 
-// Answer to a grab.
+// Answer is the answer to a grab.
 type Answer struct {
 	Verdict Verdict
 	Amount  int64
-	Retries int // how often the scheme had to begin anew
+	Retries int // how often the scheme started again
 }
 
 // Book is a packet in the database.
 type Book struct {
 	Paid     []Paid
-	Left     int64 // not paid, and not refunded
+	Left     int64 // neither paid nor refunded
 	Refunded int64
 }
 

@@ -15,25 +15,25 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-// conduct is what the author of a scheme promises of it.
-type conduct struct {
-	// What the article's code answers to one who has a share, to one who comes too late, and for a packet that
+// behaviour is what the author of a scheme says that it does.
+type behaviour struct {
+	// Answers of the article's code: to a user with a share, to a grab when no share is left, and for a packet that
 	// was never opened.
 	already, gone, unknown Verdict
-	cut                    bool // pays the shares it is given; else it cuts the same sum by itself
-	equal                  bool // into equal ones
+	cut                    bool // pays the given shares; otherwise it cuts the same sum by itself
+	equal                  bool // cuts equal shares
 	shares                 int  // of the crowd's packet
 	unit                   int64
 }
 
-func conducts() map[string]conduct {
-	plain := conduct{already: Already, gone: Gone, unknown: Unknown, equal: true, shares: 50, unit: 1}
+func behaviours() map[string]behaviour {
+	plain := behaviour{already: Already, gone: Gone, unknown: Unknown, equal: true, shares: 50, unit: 1}
 	queue := plain
-	queue.unknown = Gone // an empty list and none at all are the same
-	return map[string]conduct{
-		// Few pieces and much money, or it jams.
+	queue.unknown = Gone // an empty list and a missing list are the same
+	return map[string]behaviour{
+		// Few pieces with much money; otherwise it jams.
 		"lua-split": {already: Already, gone: Gone, unknown: Unknown, shares: 8, unit: 2_000_000},
-		// Nil, whatever the reason.
+		// The script returns nil for every reason.
 		"lua-list":    {already: Nothing, gone: Nothing, unknown: Nothing, cut: true, shares: 50, unit: 1},
 		"lock":        plain,
 		"optimistic":  plain,
@@ -43,30 +43,30 @@ func conducts() map[string]conduct {
 	}
 }
 
-// TestConduct shows that each scheme does what its author says it does, when nothing goes wrong.
-func TestConduct(t *testing.T) {
-	all := conducts()
+// TestBehaviour checks that each scheme does what its author promises, when nothing fails.
+func TestBehaviour(t *testing.T) {
+	all := behaviours()
 	for _, n := range All() {
 		c, ok := all[n.Name]
 		if !ok || n.From == "" || n.Decides == "" || n.Stores == "" {
-			t.Errorf("nobody says what %+v promises", n)
+			t.Errorf("no behaviour is listed for %+v", n)
 			continue
 		}
 		delete(all, n.Name)
 		t.Run(n.Name, func(t *testing.T) {
 			t.Run("crowd", func(t *testing.T) { c.crowd(t, n) })
 			t.Run("answers", func(t *testing.T) { c.answers(t, n) })
-			t.Run("packets are apart", func(t *testing.T) { c.apart(t, n) })
-			t.Run("stays when another one goes on", func(t *testing.T) { c.goesOn(t, n) })
+			t.Run("packets are separate", func(t *testing.T) { c.separate(t, n) })
+			t.Run("data survives a takeover", func(t *testing.T) { c.takeover(t, n) })
 		})
 	}
 	if len(all) > 0 {
-		t.Errorf("promised of schemes that are not there: %v", all)
+		t.Errorf("behaviours of unknown schemes: %v", all)
 	}
 }
 
-// crowd has nearly twice as many people grab as there are shares, all at once, and each twice.
-func (c conduct) crowd(t *testing.T, n Named) {
+// crowd lets nearly twice as many users as there are shares grab at once, each twice.
+func (c behaviour) crowd(t *testing.T, n Named) {
 	s := start(t, n, newEngines(t))
 	p := c.packet("crowd", c.shares)
 	must(t, s.Open(t.Context(), p))
@@ -82,11 +82,11 @@ func (c conduct) crowd(t *testing.T, n Named) {
 			switch _, twice := paid[user]; {
 			case err != nil:
 				t.Errorf("%s: %v", user, err)
-			case a.Verdict == GaveUp: // he tries again below
+			case a.Verdict == GaveUp: // the user tries again below
 			case a.Verdict != Got && a.Verdict != c.already && a.Verdict != c.gone:
-				t.Errorf("%s hears %q", user, a.Verdict)
+				t.Errorf("%s got the answer %q", user, a.Verdict)
 			case a.Verdict != Got && a.Amount != 0:
-				t.Errorf("%s hears %q and gets %d", user, a.Verdict, a.Amount)
+				t.Errorf("%s got the answer %q with %d", user, a.Verdict, a.Amount)
 			case a.Verdict == Got && twice:
 				t.Errorf("%s has two shares", user)
 			case a.Verdict == Got:
@@ -95,26 +95,26 @@ func (c conduct) crowd(t *testing.T, n Named) {
 		})
 	}
 	all.Wait()
-	for i := 0; len(paid) < len(p.Shares) && i < people; i++ { // those who gave up, now one after the other
+	for i := 0; len(paid) < len(p.Shares) && i < people; i++ { // the users that gave up, now one after the other
 		user := fmt.Sprintf("u%d", i)
 		if a, err := s.Grab(t.Context(), p.ID, user); err == nil && a.Verdict == Got {
 			paid[user] = a.Amount
 		}
 	}
 	if len(paid) != len(p.Shares) {
-		t.Errorf("%d shares are given, of %d", len(paid), len(p.Shares))
+		t.Errorf("%d shares are paid, want %d", len(paid), len(p.Shares))
 	}
 	c.compare(t, s, p, paid)
 }
 
-// compare waits until the database has what was told, and no more.
-func (c conduct) compare(t *testing.T, s Scheme, p Packet, told map[string]int64) {
+// compare waits until the database has exactly the answered shares.
+func (c behaviour) compare(t *testing.T, s Scheme, p Packet, told map[string]int64) {
 	t.Helper()
 	b := stored(t, s, p.ID, len(told))
 	sum, amounts := b.Left, map[int64]int{}
 	for _, paid := range b.Paid {
 		if told[paid.User] != paid.Amount {
-			t.Errorf("%s was told %d, %d is stored", paid.User, told[paid.User], paid.Amount)
+			t.Errorf("%s got the answer %d, %d is stored", paid.User, told[paid.User], paid.Amount)
 		}
 		sum += paid.Amount
 		amounts[paid.Amount]++
@@ -138,14 +138,14 @@ func (c conduct) compare(t *testing.T, s Scheme, p Packet, told map[string]int64
 		}
 		for amount, n := range amounts {
 			if n > 0 {
-				t.Errorf("%d shares of %d that nobody cut", n, amount)
+				t.Errorf("%d shares of %d were not cut", n, amount)
 			}
 		}
 	}
 }
 
-// answers are those of the article's code.
-func (c conduct) answers(t *testing.T, n Named) {
+// answers checks the answers of the article's code.
+func (c behaviour) answers(t *testing.T, n Named) {
 	s := start(t, n, newEngines(t))
 	p := c.packet("answers", 2)
 	must(t, s.Open(t.Context(), p))
@@ -171,8 +171,8 @@ func (c conduct) answers(t *testing.T, n Named) {
 	}
 }
 
-// apart has the same people grab two packets.
-func (c conduct) apart(t *testing.T, n Named) {
+// separate lets the same users grab two packets.
+func (c behaviour) separate(t *testing.T, n Named) {
 	s := start(t, n, newEngines(t))
 	one, two := c.packet("one", 3), c.packet("two", 3)
 	must(t, s.Open(t.Context(), one))
@@ -193,8 +193,8 @@ func (c conduct) apart(t *testing.T, n Named) {
 	}
 }
 
-// goesOn has one process stop in good order, and another one go on with what it left.
-func (c conduct) goesOn(t *testing.T, n Named) {
+// takeover stops one process in good order, and another one continues with its data.
+func (c behaviour) takeover(t *testing.T, n Named) {
 	e := newEngines(t)
 	first, err := n.Start(t.Context(), e)
 	must(t, err)
@@ -220,8 +220,8 @@ func (c conduct) goesOn(t *testing.T, n Named) {
 	c.compare(t, second, p, told)
 }
 
-// packet of shares that all differ.
-func (c conduct) packet(id string, shares int) Packet {
+// packet returns a packet of shares that all differ.
+func (c behaviour) packet(id string, shares int) Packet {
 	p := Packet{ID: id, Sender: "sender", TTL: time.Hour}
 	for i := range shares {
 		p.Shares = append(p.Shares, int64(100+i)*c.unit)
@@ -237,7 +237,7 @@ func start(t *testing.T, n Named, e Engines) *Instance {
 	return i
 }
 
-// stored is the packet's book as soon as it holds so many grabs.
+// stored returns the packet's book as soon as it has so many grabs.
 func stored(t *testing.T, s Scheme, id string, grabs int) Book {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -251,11 +251,11 @@ func stored(t *testing.T, s Scheme, id string, grabs int) Book {
 			}
 			return b
 		}
-		time.Sleep(5 * time.Millisecond) // a table tells nobody when it changes
+		time.Sleep(5 * time.Millisecond) // a table does not announce changes
 	}
 }
 
-// newEngines are an empty Redis and a database of its own.
+// newEngines returns an empty Redis and a database of its own.
 func newEngines(t *testing.T) Engines {
 	e := Engines{RedisURL: storetest.SharedRedis(t).URL()}
 	o, err := redis.ParseURL(e.RedisURL)

@@ -1,4 +1,4 @@
--- The tables of the published schemes. They are made anew for each run.
+-- The tables of the published schemes. They are created for each run.
 
 drop table if exists wallet, red_packet, record, share, piece, detail, activity;
 
@@ -8,7 +8,7 @@ create table wallet (
     balance bigint not null
 );
 
--- Article 1: the money that is left of a packet. The row goes when the rest is given back.
+-- Article 1: the rest of a packet. The row is deleted when the rest is refunded.
 create table red_packet (
     id      text primary key,
     user_id text not null,
@@ -16,7 +16,7 @@ create table red_packet (
     number  int not null
 );
 
--- Article 1: who sent, grabbed and got back how much.
+-- Article 1: amounts sent, grabbed and returned, by user.
 create table record (
     packet_id text not null,
     user_id   text not null,
@@ -26,7 +26,7 @@ create table record (
 );
 create index on record (packet_id);
 
--- Article 2: the shares of a packet, cut before; user_id is null until the share's grab is stored.
+-- Article 2: the shares of a packet, cut beforehand; user_id is null until the share's grab is stored.
 create table share (
     packet_id text not null,
     id        int not null,
@@ -35,7 +35,7 @@ create table share (
     primary key (packet_id, id)
 );
 
--- Article 3: a packet, and how much of it is left.
+-- Article 3: a packet and its rest.
 create table activity (
     id           text primary key,
     sender       text not null,
@@ -57,7 +57,7 @@ create table piece (
 );
 create index on piece (activity_id, id) where status = 1;
 
--- Article 3: who got what. The article does not keep anyone from grabbing twice; this key does.
+-- Article 3: the grabs. The article does not prevent a second grab of a user; this key does.
 create table detail (
     activity_id text not null,
     user_id     text not null,

@@ -1,13 +1,13 @@
-// Money, times and numbers as people write them.
+// Formats and parses money, times and numbers.
 import { state } from './state.js';
 import { locale, t } from './words.js';
 
 const formats = new Map();
 /** @type {[string, number, number][]} */
 const units = [['second', 1, 60], ['minute', 60, 60], ['hour', 3600, 24]];
-const lastDate = 8.64e15; // that the language knows
+const lastDate = 8.64e15; // the latest date that JavaScript supports
 
-/** A formatter is costly to make: one of each is kept. */
+/** Formatters are expensive to create: one of each is kept. */
 function format(kind, options) {
   const key = locale() + kind.name + JSON.stringify(options);
   if (!formats.has(key)) formats.set(key, new kind(locale(), options));
@@ -17,13 +17,13 @@ function format(kind, options) {
 /** ¥12.34 of 1234. @param {number} minor */
 export function money(minor) { return inCurrency(minor, 'auto'); }
 
-/** What came or went: +¥12.34. @param {number} minor */
+/** A signed change: +¥12.34. @param {number} minor */
 export function signedMoney(minor) { return inCurrency(minor, 'exceptZero'); }
 
 /** @param {number} minor @param {string} signDisplay */
 function inCurrency(minor, signDisplay) {
   const { code, exponent } = state.account.currency;
-  const known = /^[A-Za-z]{3}$/.test(code); // else points, coins of a game
+  const known = /^[A-Za-z]{3}$/.test(code); // an ISO currency; other codes name points, such as the coins of a game
   const text = format(Intl.NumberFormat, {
     ...known && { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' },
     minimumFractionDigits: exponent, maximumFractionDigits: exponent, signDisplay,
@@ -31,19 +31,23 @@ function inCurrency(minor, signDisplay) {
   return known ? text : `${text} ${code}`;
 }
 
-/** A whole number with its point moved, as text: a fraction would not hold the largest. @param {number} minor @param {number} exponent */
+/**
+ * A whole number with its point moved, as text: a floating-point number cannot hold the largest amounts.
+ * @param {number} minor
+ * @param {number} exponent
+ */
 function exact(minor, exponent) {
   const digits = String(Math.abs(minor)).padStart(exponent + 1, '0');
   const cut = digits.length - exponent;
   return `${minor < 0 ? '-' : ''}${digits.slice(0, cut)}${exponent ? `.${digits.slice(cut)}` : ''}`;
 }
 
-/** Minor units of what somebody has typed, without passing through a fraction; null: it is no amount. @param {string} text */
+/** Minor units of a typed amount, without floating-point numbers; null: not an amount. @param {string} text */
 export function parseMoney(text) {
   const { code, exponent } = state.account.currency;
   const plain = text.normalize('NFKC').toUpperCase().replace(code.toUpperCase(), '')
     .replace(/[\p{Sc}\s元块圆]/gu, '').replace('。', '.');
-  const m = /^(\d*|\d{1,3}(?:,\d{3})+)(?:\.(\d*))?$/.exec(plain) ?? /^(\d+),(\d{1,2})$/.exec(plain); // a comma may be the point
+  const m = /^(\d*|\d{1,3}(?:,\d{3})+)(?:\.(\d*))?$/.exec(plain) ?? /^(\d+),(\d{1,2})$/.exec(plain); // a comma may be the decimal point
   if (!m || !/\d/.test(plain) || (m[2] ?? '').length > exponent) return null;
   const minor = Number(m[1].replaceAll(',', '') + (m[2] ?? '').padEnd(exponent, '0'));
   return Number.isSafeInteger(minor) ? minor : null;
@@ -55,7 +59,7 @@ export function number(n) { return format(Intl.NumberFormat, {}).format(n); }
 /** 14:05 @param {number} ms */
 export function clock(ms) { return format(Intl.DateTimeFormat, { hour: 'numeric', minute: '2-digit' }).format(ms); }
 
-/** The whole date, for hovering and for screen readers. @param {number} ms */
+/** The whole date, for tooltips and screen readers. @param {number} ms */
 export function fullTime(ms) {
   return format(Intl.DateTimeFormat, { dateStyle: 'full', timeStyle: 'medium' }).format(Math.min(ms, lastDate));
 }
@@ -76,7 +80,7 @@ export function ago(ms) {
   return format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(unit === 'second' ? -1 : -n, unit === 'second' ? 'minute' : unit);
 }
 
-/** For lists: the time today, the day before that. @param {number} ms */
+/** For lists: the time if it is today, else the day. @param {number} ms */
 export function brief(ms) {
   if (daysAgo(ms) === 0) return clock(ms);
   return format(Intl.DateTimeFormat, { month: 'numeric', day: 'numeric', ...otherYear(ms) }).format(ms);
@@ -88,7 +92,7 @@ export function duration(ms) {
   return format(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: state.lang === 'zh' ? 'long' : 'short' }).format(n);
 }
 
-/** When a mute ends: the time, with the day if it is not today; '': never. @param {number} ms */
+/** The end of a mute: the time, with the day if it is not today; '': never. @param {number} ms */
 export function untilTime(ms) {
   const days = -daysAgo(Math.min(ms, lastDate));
   if (days === 0) return clock(ms);
@@ -99,13 +103,13 @@ export function untilTime(ms) {
 /** @param {number} ms */
 export function startOfDay(ms) { return new Date(ms).setHours(0, 0, 0, 0); }
 
-/** How many midnights lie between; days are not all of one length. @param {number} ms */
+/** The number of midnights in between; days differ in length. @param {number} ms */
 function daysAgo(ms) { return Math.round((startOfDay(Date.now()) - startOfDay(ms)) / 86_400_000); }
 
-/** The year is said when it is not this one. @param {number} ms @returns {Intl.DateTimeFormatOptions} */
+/** The year is shown if it is not the present one. @param {number} ms @returns {Intl.DateTimeFormatOptions} */
 function otherYear(ms) { return new Date(ms).getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' }; }
 
-/** In the largest unit of which there is one at least, when rounded. @param {number} seconds @returns {[number, string]} */
+/** In the largest unit of which there is at least one, after rounding. @param {number} seconds @returns {[number, string]} */
 function inUnits(seconds) {
   for (const [unit, size, limit] of units) {
     const n = Math.round(seconds / size);

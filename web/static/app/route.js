@@ -1,4 +1,5 @@
-// Where one is: a room, and a sheet over it, as the address after '#'. The browser's back button closes a sheet, then the room.
+// The route: a room, and a sheet over it, as the part of the address after '#'. The browser's back button closes a
+// sheet, then the room.
 import { state, change } from './state.js';
 
 /** '#/room/<id>/<sheet>/<id>' and '#/<sheet>/<id>' @param {string} hash */
@@ -10,7 +11,7 @@ export function parse(hash) {
   return { room: room || null, sheet: name ? { name, id } : null };
 }
 
-/** Anybody may have written a link: what cannot be decoded stays as it is. @param {string} part */
+/** A link may come from anywhere: a part that cannot be decoded stays as it is. @param {string} part */
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -34,7 +35,7 @@ export function followAddress() {
   follow();
 }
 
-/** @param {{room?: string|null, sheet?: import('./state.js').Sheet|null}} to what is not given stays; a new room has no sheet */
+/** @param {{room?: string|null, sheet?: import('./state.js').Sheet|null}} to what is missing stays; a new room has no sheet */
 export function go(to, { replace = false } = {}) {
   const next = {
     room: to.room === undefined ? state.route.room : to.room,
@@ -48,7 +49,7 @@ export function go(to, { replace = false } = {}) {
 
 function depth() { return history.state?.depth ?? 0; }
 
-/** Goes back to where one came from, or to what lies under this when one came from nowhere. */
+/** Goes back to the previous place, or to the level below this one when the page was opened here. */
 export function back() {
   if (depth() > 0) history.back();
   else go(state.route.sheet ? { sheet: null } : { room: null }, { replace: true });

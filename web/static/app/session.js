@@ -1,5 +1,5 @@
-// Who one is, and the client that speaks for him. A guest is kept in this browser, so that a reload and a second tab are the
-// same person; any other token stays in memory.
+// The signed-in user, and the user's client. A guest's token is stored in this browser, so that a reload and a second
+// tab have the same user. Any other token stays in memory.
 import { Client, RefusedError } from '../sdk/index.js';
 import { state, change } from './state.js';
 import { forgetTab, keep, kept } from './storage.js';
@@ -12,14 +12,14 @@ const expired = 109;
 const noToken = 3500;
 
 const guest = 'hongbao-guest';
-const hostPatience = 1500; // ms, until the door opens; a token that comes later still opens it
+const hostPatience = 1500; // ms to wait for the host's token before the sign-in screen opens; a later token still signs the user in
 const renewPatience = 8000;
-const soon = 60_000; // ms: who asks again sooner does so because the token is not good
+const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
 
-/** @type {Client} until somebody comes in there is none, and nothing that would use it */
+/** @type {Client} until undefined until a user has signed in; nothing uses it before */
 export let client;
 
-/** Signs in whoever can be without being asked; else the door opens. */
+/** Signs in without user interaction if possible, else opens the sign-in screen. */
 export async function begin() {
   addEventListener('storage', (e) => { if (e.key === guest) otherTab(e.newValue); });
   state.page = await readPage();
@@ -31,7 +31,7 @@ export async function begin() {
   else change(() => { state.door = { status: 'open', error: null }; });
 }
 
-/** What the server says of itself; without it nothing can begin. @returns {Promise<NonNullable<typeof state.page>>} */
+/** The server's description of the page; nothing can begin without it. @returns {Promise<NonNullable<typeof state.page>>} */
 async function readPage() {
   for (let wait = 1000; ; wait = Math.min(wait * 2, 10_000)) {
     try {
@@ -50,7 +50,7 @@ export async function enterAsGuest(name) {
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const made = await makeGuest(name);
-    const token = kept(guest) ?? made; // another tab may have been faster: then that is who one is
+    const token = kept(guest) ?? made; // another tab may have created a guest first: then that guest is the user
     keep(guest, token);
     enter(token, 'guest');
   } catch (error) {
@@ -86,8 +86,8 @@ export function enter(token, by) {
 }
 
 /**
- * Gives the first token, then newer ones. Who asks again soon says that the last one is over; who asks after weeks only because
- * timers count no further is given it once more.
+ * Returns the first token, then newer ones. A request soon after the last one means that the token was refused. A
+ * request after weeks is made only because timers allow no longer time; it gets the same token.
  * @param {string} token @param {By} by
  */
 function tokens(token, by) {
@@ -102,7 +102,7 @@ function tokens(token, by) {
   };
 }
 
-/** A host that is slow is asked again: the link says so to the user. */
+/** A slow host is asked again: the link shows that to the user. */
 async function hostAgain() {
   const token = await askHost('token-over', renewPatience);
   if (token === undefined) throw new DOMException('the host page does not answer', 'TimeoutError');
@@ -112,7 +112,7 @@ async function hostAgain() {
 /** @param {string} token */
 function hostSpoke(token) {
   if (state.door.status === 'open') enter(token, 'host');
-  else if (state.door.status === 'ended') location.reload(); // it will be asked again
+  else if (state.door.status === 'ended') location.reload(); // then the host is asked for a token again
 }
 
 /** Another tab of this browser has signed in, or out. @param {string|null} token */
@@ -125,11 +125,11 @@ function otherTab(token) {
 }
 
 /**
- * The server has ended it. Whoever has not been in yet may try another token; others are told why.
+ * The server has ended the session. A user that was not connected yet may try another token; others see the reason.
  * @param {number|undefined} code @param {By} by
  */
 function ended(code, by) {
-  if (!code) return; // by ourselves
+  if (!code) return; // this page itself has ended the session
   if (code === expired) code = noToken;
   const another = !state.me && (by !== 'guest' || isTokenBad(code));
   if (another && by === 'guest') keep(guest, null);
@@ -139,14 +139,14 @@ function ended(code, by) {
 /** @param {number} code */
 function isTokenBad(code) { return code === noToken || code === 3503; }
 
-/** After the end: begins anew, as the same person where the server may still want him. */
+/** After the end: signs in again, as the same user if the server may accept that. */
 export function comeBack() {
   const { code = 0 } = /** @type {{code?: number}} */ (state.door.error);
   if (state.by === 'guest' && isTokenBad(code)) keep(guest, null);
   location.reload();
 }
 
-/** Forgets who one is in this browser. A guest whom another tab has made is somebody else. */
+/** Forgets the user in this browser. A guest that another tab has created is another user. */
 export function signOut() {
   client.close();
   if (state.by === 'guest') keep(guest, null);

@@ -1,10 +1,10 @@
-// Whether there are sounds and vibration: not unless one has switched them on.
+// Stores whether the page plays sounds and vibrates. Both are off until the user switches them on.
 import { state, change } from './state.js';
 import { keep, kept } from './storage.js';
 
 const name = 'hongbao-sound';
 
-/** Takes up what one has chosen before. */
+/** Restores the user's earlier choice. */
 export function chooseSound() { change(() => { state.sound = kept(name) === 'on'; }); }
 
 /** @param {boolean} on */

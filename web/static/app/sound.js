@@ -1,5 +1,5 @@
-// Sounds and vibration of the opening: made of sine waves here, so that there is no file to load. Off unless one has switched it on,
-// and only ever after a tap.
+// Sounds and vibration of the opening. The sounds are generated from sine waves, so no file is loaded. They are off
+// until the user switches them on, and play only after a tap.
 import { state } from './state.js';
 
 /** @type {AudioContext|null} */
@@ -22,7 +22,7 @@ export function sound(what) {
   for (const [pitch, after, loudness] of melodies[what]) bell(context, pitch, context.currentTime + after, loudness);
 }
 
-/** A small bell: a tone, and a faint one above that dies away sooner. */
+/** A small bell: a tone, and a faint overtone that fades sooner. */
 function bell(ctx, pitch, at, loudness) {
   for (const [factor, part, seconds] of [[1, 1, 0.7], [2.76, 0.25, 0.25]]) {
     const tone = ctx.createOscillator();

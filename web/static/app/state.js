@@ -1,5 +1,5 @@
-// What the page knows. Everything shown is a function of `state`; it changes only inside `change`, which has the page drawn
-// again in the next frame. Data goes one way: events and answers -> model -> state -> views -> actions -> client.
+// The state of the page. All that is shown is a function of `state`. It changes only inside `change`, which draws the
+// page again in the next frame. Data flows one way: events and answers -> model -> state -> views -> actions -> client.
 import { emptyPages } from './model/pages.js';
 
 /**
@@ -9,21 +9,21 @@ import { emptyPages } from './model/pages.js';
  * @typedef {import('../sdk/types.js').State} PacketState
  * @typedef {import('./model/timeline.js').Timeline} Timeline
  *
- * @typedef {object} RoomView           a room that one is in
- * @property {Room} room                as last told
- * @property {number} readSeq           how far one has read
+ * @typedef {object} RoomView           a room that the user is in
+ * @property {Room} room                as last received
+ * @property {number} readSeq           how far the user has read
  * @property {number} unread
- * @property {Line|null} last           the last thing said, for the list; null: not known
+ * @property {Line|null} last           the last message, for the list; null: not known
  * @property {Timeline} timeline
- * @property {Sending[]} outbox         what one has sent and is not in the timeline yet
+ * @property {Sending[]} outbox         sent, but not in the timeline yet
  * @property {Draft} draft
- * @property {Map<string, number>} typing   who, until when (ms)
- * @property {Map<string, number>} readers  how far others have read
+ * @property {Map<string, number>} typing   by user: until when (ms)
+ * @property {Map<string, number>} readers  how far other users have read
  * @property {number|null} online
- * @property {Set<string>|null} [present]  who is, in a room where that is told
- * @property {{seq: number, until: number}} [mute]  one's own, since which entry
+ * @property {Set<string>|null} [present]  online users, in a room that publishes them
+ * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
- * @property {User|null} other           of a direct room
+ * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
  * @typedef {import('../sdk/types.js').Member} Member
@@ -36,8 +36,8 @@ import { emptyPages } from './model/pages.js';
  * @property {string} text
  * @property {number|null} replyTo      seq
  * @property {number|null} editing      seq
- * @property {Record<string, string>} [mentions]  who was picked from the list, by name
- * @property {string} [before]          what was being written before one began to change another line
+ * @property {Record<string, string>} [mentions]  users picked from the list, by name
+ * @property {string} [before]          the draft from before the user began to edit another message
  *
  * @typedef {object} Sending
  * @property {string} key
@@ -46,19 +46,19 @@ import { emptyPages } from './model/pages.js';
  * @property {'sending'|'failed'} status
  * @property {any} request              as given to the client, so that it can be sent again
  * @property {unknown} [error]
- * @property {number} [seq]             where it stands, when the server has said so
+ * @property {number} [seq]             the seq of its entry, once the server has answered
  *
  * @typedef {object} PacketView
  * @property {Packet} packet
  * @property {PacketState} state
- * @property {string[]} latest          who has opened it last
- * @property {number|null} doneAt       when the last share went, where known
+ * @property {string[]} latest          users that claimed last
+ * @property {number|null} doneAt       when the last share was claimed, if known
  * @property {'no'|'asking'|'pending'} grab
- * @property {'won'|'already'|'empty'|'expired'|null} answer   what the last grab came to
- * @property {any} refusal              why the last grab was not answered
- * @property {number[]} wrongTries      when one has given a wrong passphrase
- * @property {'envelope'|'details'|null} stage   what of it is looked at; null: not looked at
- * @property {ClaimList|null} claims    who got what, as far as it was read
+ * @property {'won'|'already'|'empty'|'expired'|null} answer   the result of the last grab
+ * @property {any} refusal              the error of the last grab
+ * @property {number[]} wrongTries      when the user has entered wrong passphrases
+ * @property {'envelope'|'details'|null} stage   which view of it is open; null: none
+ * @property {ClaimList|null} claims    the claims read so far
  *
  * @typedef {object} ClaimList
  * @property {import('../sdk/types.js').Claim[]} all   by rank, from 1 without gaps
@@ -70,9 +70,9 @@ import { emptyPages } from './model/pages.js';
  * @typedef {object} YearView           red packets of a year and direction
  * @property {import('./model/pages.js').Pages<{packet: Packet, state: PacketState}>} pages
  * @property {{count: number, amount: number, luckiest: number}|null} totals
- * @property {boolean} earlier          there are some in the years before
+ * @property {boolean} earlier          there are packets in earlier years
  *
- * @typedef {object} Sheet              what lies over or beside the room
+ * @typedef {object} Sheet              the sheet over or beside the room
  * @property {string} name              a row of views/sheets.js
  * @property {string} [id]
  */
@@ -83,15 +83,15 @@ export const state = {
   sound: false,
   wide: false, // three columns
   /** @type {{guests: boolean, hosts: string[], version: string}|null} */ page: null,
-  /** @type {'guest'|'host'|'token'|null} */ by: null, // how one has come in
+  /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in
   /** @type {{status: 'loading'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
   /** @type {User|null} */ me: null,
-  /** @type {{balance: number, currency: {code: string, exponent: number}, nextCommitment: string}} */
-  account: { balance: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
+  /** @type {import('../sdk/types.js').AccountView} */
+  account: { balance: 0, version: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
   /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
   /** @type {{state: 'connecting'|'connected'|'closed', again: boolean, code?: number, reason?: string}} */
   link: { state: 'connecting', again: false },
-  /** @type {'no'|'connecting'|'again'|'offline'|'well'} */ notice: 'no', // what is told of it
+  /** @type {'no'|'connecting'|'again'|'offline'|'well'} */ notice: 'no', // the state of the connection that is shown
   /** @type {Map<string, RoomView>} */ rooms: new Map(),
   /** @type {Map<string, User>} */ people: new Map(),
   /** @type {Map<string, boolean>} */ online: new Map(),
@@ -101,7 +101,7 @@ export const state = {
   years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
   /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
   /** @type {{id: number, text: string}[]} */ toasts: [],
-  announcement: '', // said by screen readers
+  announcement: '', // text that screen readers read aloud
 };
 
 let draw = () => {};
@@ -110,7 +110,7 @@ let scheduled = false;
 /** @param {() => void} f draws the page; called at most once a frame */
 export function drawWith(f) { draw = f; }
 
-const patience = 1000; // ms without a frame: nobody sees the page, but its title
+const patience = 1000; // ms without a frame after which the page counts as hidden; its title is still updated
 
 /** @param {() => void} [f] changes the state */
 export function change(f) {
@@ -127,14 +127,14 @@ export function change(f) {
   const timer = setTimeout(redraw, patience);
 }
 
-/** Room that is looked at. */
+/** The room that is open. */
 export function currentRoom() {
   return state.route.room === null ? undefined : state.rooms.get(state.route.room);
 }
 
 let toasts = 0;
 
-/** Says something in passing. @param {string} text */
+/** Shows a short note. @param {string} text */
 export function toast(text) {
   const id = ++toasts;
   change(() => { state.toasts = [...state.toasts.slice(-2), { id, text }]; state.announcement = text; });

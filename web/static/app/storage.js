@@ -1,5 +1,5 @@
-// What this browser keeps for the page: short texts by name. Where a browser forbids it, as some do in frames, they last as
-// long as the page does.
+// What this browser stores for the page: short texts by name. If a browser forbids storage, as some do in frames, they
+// last as long as the page.
 
 /** @type {Map<string, string>} */
 const here = new Map();
@@ -24,11 +24,11 @@ export function keep(name, text) {
   }
 }
 
-/** What this tab alone has kept, drafts and the like, goes with the one who has written it. */
+/** Drops what this tab alone has stored, such as drafts, when its user signs out. */
 export function forgetTab() {
   try {
     for (const name of Object.keys(sessionStorage)) if (name.startsWith('hongbao-')) sessionStorage.removeItem(name);
   } catch {
-    // Nothing was kept.
+    // Nothing was stored.
   }
 }

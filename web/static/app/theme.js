@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, unless one has chosen.
+// Applies light or dark colours: those of the system, unless the user has chosen.
 import { state, change } from './state.js';
 import { keep, kept } from './storage.js';
 
@@ -7,7 +7,7 @@ import { keep, kept } from './storage.js';
 const name = 'hongbao-theme';
 export const themes = /** @type {Theme[]} */ (['auto', 'light', 'dark']);
 
-/** Takes up what one has chosen before. */
+/** Restores the user's earlier choice. */
 export function chooseTheme() {
   const was = /** @type {Theme} */ (kept(name));
   show(themes.includes(was) ? was : 'auto');
@@ -27,7 +27,7 @@ function show(theme) {
   colourFrame(theme);
 }
 
-/** The browser's own frame follows: index.html has a colour for each, bound to what the system says. @param {Theme} theme */
+/** The browser's own frame follows: index.html has a colour for each, bound to the system's setting. @param {Theme} theme */
 function colourFrame(theme) {
   for (const meta of document.querySelectorAll('meta[name="theme-color"]')) {
     const of = meta.getAttribute('content') === '#141312' ? 'dark' : 'light';

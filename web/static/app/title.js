@@ -1,9 +1,9 @@
-// The document's title: how much there is to read.
+// The document's title: the number of unread messages.
 import { state } from './state.js';
 
 let shown = '';
 
-/** Called as the page is drawn. */
+/** Called when the page is drawn. */
 export function showTitle() {
   let unread = 0;
   for (const view of state.rooms.values()) unread += view.unread;

@@ -1,4 +1,4 @@
-// What the page says, in the language of the one who reads it. One file per language; words are found by place: t('rooms.none').
+// The texts of the page, in the user's language. One file per language; texts are found by path: t('rooms.none').
 import { state, change, toast } from './state.js';
 import { keep, kept } from './storage.js';
 
@@ -18,25 +18,25 @@ export function t(place, values = {}) {
   return words ?? place;
 }
 
-/** Kinds and words that others name find nothing that every object has. */
+/** A kind or word from outside must not find a property that every object has. */
 function own(of, name) { return of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined; }
 
 const turning = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
 
-/** Names that are written from the right, or pretend to be, keep to themselves within a sentence. @param {any} value @returns {any} */
+/** Isolates names that are written from right to left, or pretend to be, within a sentence. @param {any} value @returns {any} */
 function apart(value) {
   if (Array.isArray(value)) return value.map(apart);
   return typeof value === 'string' && turning.test(value) ? `\u2068${value.replace(/[\u2066-\u2069]/g, '')}\u2069` : value;
 }
 
-/** What an error says to a person. @param {any} error */
+/** The text of an error for people. @param {any} error */
 export function inWords(error) {
   const word = error?.word ?? (error?.name === 'ClosedError' ? 'closed' : 'unknown');
   const { errors } = spoken;
   return own(errors, `${word}_${error?.fields?.field}`) ?? own(errors, word) ?? errors.unknown;
 }
 
-/** The browser's language, unless one has chosen. */
+/** The browser's language, unless the user has chosen. */
 export async function chooseLanguage() {
   const chosen = kept('hongbao-lang');
   const wanted = navigator.languages.find((l) => /^(zh|en)\b/i.test(l)) ?? 'en';
@@ -48,12 +48,12 @@ export async function setLanguage(lang) {
   try {
     await speak(lang);
     keep('hongbao-lang', lang);
-  } catch { // its words could not be had
+  } catch { // its texts could not be loaded
     toast(inWords({ word: 'unavailable' }));
   }
 }
 
-/** Has the words of a language come, and only then speaks it. @param {string} lang */
+/** Loads the texts of a language, and then switches to it. @param {string} lang */
 async function speak(lang) {
   const { default: words } = await files[lang]();
   change(() => {

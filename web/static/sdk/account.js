@@ -1,42 +1,51 @@
-// One's money as last told. Replies and pushes cross: a push says how it stands when it is sent, so a reply
-// to what was asked before a push came says nothing new.
+// The user's account. Replies and pushes may arrive out of order, so each has a version of the account: one with a
+// lower version changes nothing. One without a version, from an older server, counts as newer.
 
-/** @typedef {import('./types.js').Currency} Currency */
+/**
+ * @typedef {import('./types.js').Currency} Currency
+ * @typedef {{balance?: unknown, next_commitment?: unknown, account_version?: unknown}} Told  what a reply or push says of the account
+ */
 
 export class Account {
   balance = 0;
-  nextCommitment = ''; // to the seed of the next packet one sends
+  nextCommitment = ''; // to the seed of the next packet that the user will send
+  version = 0; // of balance: increases with each change
   /** @type {Currency} */
   currency = { code: '', exponent: 0 };
-  #pushes = 0;
+  #commitmentVersion = 0; // of nextCommitment: some replies have only a balance
 
-  /** @param {{balance: number, next_commitment: string, currency: Currency}} data of the connect reply */
+  /**
+   * connected takes the account of a connect reply, whatever was known before: the user may be another one, and a
+   * database that was restored from a backup has lower versions.
+   * @param {Told & {currency: Currency}} data
+   */
   connected(data) {
-    this.#pushes++;
     this.currency = data.currency;
-    this.#take(data);
-  }
-
-  /** @param {{balance?: number, next_commitment?: string}} push */
-  pushed(push) {
-    this.#pushes++;
-    this.#take(push);
+    this.version = 0;
+    this.#commitmentVersion = 0;
+    this.learn(data);
   }
 
   /**
-   * asked gives what takes in the reply to something that is asked now.
-   * @returns {(reply: {balance?: number, next_commitment?: string}) => void}
+   * learn takes the fields that are not older than the known ones.
+   * @param {Told} told
    */
-  asked() {
-    const before = this.#pushes;
-    return (reply) => {
-      if (this.#pushes === before) this.#take(reply);
-    };
+  learn(told) {
+    const given = told?.account_version;
+    const version = typeof given === 'number' ? given : undefined;
+    if (typeof told?.balance === 'number' && (version ?? this.version) >= this.version) {
+      this.balance = told.balance;
+      this.version = version ?? this.version;
+    }
+    if (typeof told?.next_commitment === 'string' && told.next_commitment && (version ?? this.#commitmentVersion) >= this.#commitmentVersion) {
+      this.nextCommitment = told.next_commitment;
+      this.#commitmentVersion = version ?? this.#commitmentVersion;
+    }
   }
 
-  /** @param {{balance?: unknown, next_commitment?: unknown}} told */
-  #take(told) {
-    if (typeof told?.balance === 'number') this.balance = told.balance;
-    if (typeof told?.next_commitment === 'string' && told.next_commitment) this.nextCommitment = told.next_commitment;
+  /** view is the account as it is now. @returns {import('./types.js').AccountView} */
+  view() {
+    const { balance, version, currency, nextCommitment } = this;
+    return { balance, version, currency, nextCommitment };
   }
 }

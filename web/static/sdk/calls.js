@@ -1,4 +1,4 @@
-// Calls: each is repeated, as it was, until it is answered, its caller gives up or the client has ended.
+// Calls: each is repeated unchanged until it is answered, its caller gives up or the client has ended.
 
 import { LostError, RefusedError } from './errors.js';
 import { heed, limits, pause } from './waiting.js';
@@ -11,10 +11,10 @@ import { heed, limits, pause } from './waiting.js';
 
 const rateLimited = 111;
 const tooLong = 1005;
-const envelopeBytes = 256; // around the data of a command, at most
+const envelopeBytes = 256; // upper bound of what is added to the data of a command
 
 export class Calls {
-  frameBytes = 65536; // the server hangs up for ever at more
+  frameBytes = 65536; // the server closes the connection for good if a frame is larger
   #link;
   #account;
 
@@ -75,21 +75,17 @@ export class Calls {
    */
   async #try(method, data, signals) {
     await this.#link.up(signals);
-    const take = this.#account.asked();
     const answer = this.#link.rpc(method, data).then((reply) => {
-      take(reply);
+      this.#account.learn(reply);
       return reply;
     }, (error) => {
-      if (error instanceof LostError) throw error;
-      const refused = new RefusedError(error);
-      take(refused.fields);
-      throw refused;
+      throw error instanceof LostError ? error : new RefusedError(error);
     });
     return heed(answer, [this.#link.life, ...signals]);
   }
 
   /**
-   * #frozen is the request as it will be sent, whatever becomes of the caller's object.
+   * #frozen returns the request as it will be sent, even if the caller changes its object later.
    * @param {any} request
    */
   #frozen(request) {
@@ -101,7 +97,7 @@ export class Calls {
 }
 
 /**
- * backoff is how long to wait after so many tries, in ms, with full jitter.
+ * backoff returns how long to wait after so many tries, in ms, with full jitter.
  * @param {number} tries
  */
 function backoff(tries) {

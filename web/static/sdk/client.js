@@ -1,11 +1,11 @@
-// Client is a user's connection to the server, across any number of sockets: its rooms as unbroken lines of
-// entries, its calls, its money. It must always hold:
+// Client is a user's connection to the server, across any number of sockets: the entries of its rooms, its calls, its
+// account. It must always hold:
 //
-//  - The entries of each room come in order, without gaps and duplicates, from where one came in, across reconnects
-//    and restarts of the server. What a reconnect did not bring is read from history before anything newer is told;
-//    what cannot be had any more, or is too much, is named by 'skipped'.
-//  - A call is repeated as it was until it is answered, its signal aborts or the client has ended. What it makes is
-//    made once: its key is drawn before the first try and does not change.
+//  - The entries of each room come in order, without gaps and duplicates, from where the user entered it, across
+//    reconnects and restarts of the server. Entries that a reconnect did not bring are read from history before
+//    anything newer is published; entries that cannot be read any more, or are too many, are named by 'skipped'.
+//  - A call is repeated unchanged until it is answered, its signal aborts or the client has ended. What it creates is
+//    created once: its key is drawn before the first try and does not change.
 
 import { Account } from './account.js';
 import { Calls } from './calls.js';
@@ -28,9 +28,9 @@ import { Packets } from './packets.js';
  */
 
 const channelPrefix = 'room:';
-const pageLimit = 100; // the most that the server puts on a page
+const pageLimit = 100; // the largest page that the server returns
 
-/** The names of messages, and of our events. */
+/** Our events by the names of the server's messages. */
 /** @type {Record<string, keyof Events>} */
 const messages = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
@@ -45,15 +45,15 @@ export class Client extends Methods {
   account = new Account();
   #listeners = new Listeners();
   /** @type {Map<string, State>} */
-  #states = new Map(); // of packets among what the connect reply brings
-  #ever = false; // was connected
+  #states = new Map(); // states of the packets among the entries of the connect reply
+  #ever = false; // has been connected at least once
   #link;
   #calls;
   #packets;
   #feed;
 
   /**
-   * It begins to connect at once.
+   * The client begins to connect at once.
    * @param {string} address like wss://chat.example.com/v1/socket
    * @param {ClientOptions} options
    */
@@ -84,7 +84,7 @@ export class Client extends Methods {
   }
 
   /**
-   * on listens to an event. It gives what takes the listener off.
+   * on adds a listener of an event. It returns the function that removes it.
    * @template {keyof Events} Name
    * @param {Name} name
    * @param {(event: Events[Name]) => void} listener
@@ -93,13 +93,14 @@ export class Client extends Methods {
     return this.#listeners.on(name, listener);
   }
 
-  /** close ends the client, and with it calls and events. */
+  /** close ends the client, its calls and its events. */
   close() {
     this.#link.end(ClosedError.byCaller());
   }
 
   /**
-   * call sends any command, for those that have no method here. Give what it makes a key.
+   * call sends any command; it is for commands that have no method here. Give a key to a command that creates
+   * something.
    * @override
    * @param {string} method
    * @param {any} [data]
@@ -111,8 +112,8 @@ export class Client extends Methods {
   }
 
   /**
-   * sendPacket sends a red packet, once, cut from the seed that the server had committed to before. With a key of one's
-   * own, what is given is sent as it is.
+   * sendPacket sends a red packet, once, with the seed to which the server had committed before. With a key it sends
+   * the packet as given.
    * @param {import('./types.js').NewPacket} packet
    * @param {import('./types.js').CallOptions} [options]
    */
@@ -121,7 +122,7 @@ export class Client extends Methods {
   }
 
   /**
-   * grab grabs a share of a packet, and waits until the outcome is certain; onPending says that it takes long.
+   * grab grabs a share of a packet, and resolves when the outcome is certain. onPending is called if it takes long.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {import('./types.js').CallOptions & {onPending?: (reply: import('./types.js').GrabReply) => void}} [options]
@@ -131,7 +132,7 @@ export class Client extends Methods {
   }
 
   /**
-   * typing tells a room that one is typing. There is no answer: while offline it tells nobody, and is not repeated.
+   * typing publishes to a room that the user is typing. There is no answer; while offline nothing is sent or repeated.
    * @param {string} room
    */
   async typing(room) {
@@ -139,7 +140,7 @@ export class Client extends Methods {
   }
 
   /**
-   * #connected takes the connect reply for the truth about who one is and where. Missed entries follow, room by room.
+   * #connected takes the user and the rooms from the connect reply. Missed entries follow, room by room.
    * @param {any} data
    */
   #connected(data) {
@@ -152,9 +153,8 @@ export class Client extends Methods {
     const states = data.packet_states ?? [];
     this.#states = byPacket(states);
     this.#listeners.tell('link', { state: 'connected', again });
-    const { balance, currency, nextCommitment } = this.account;
     this.#listeners.tell('ready', {
-      user: this.me, account: { balance, currency, nextCommitment }, limits: this.limits, rooms: data.rooms, states, again,
+      user: this.me, account: this.account.view(), limits: this.limits, rooms: data.rooms, states, again,
     });
     const is = new Set(data.rooms.map((/** @type {{id: string}} */ room) => room.id));
     for (const room of this.#feed.rooms()) {
@@ -164,7 +164,7 @@ export class Client extends Methods {
   }
 
   /**
-   * #subscribed says from where on a room is live: after a connect, or because one has come in.
+   * #subscribed begins the live entries of a room: after a connect, or when the user has entered it.
    * @param {Parameters<import('./link.js').Heard['subscribed']>[0]} sub
    */
   #subscribed({ channel, streamPosition, wasRecovering, recovered, data }) {
@@ -179,23 +179,35 @@ export class Client extends Methods {
 
   /** @param {Record<string, any>} data */
   #message(data) {
-    const { left, wallet, grab_result: result } = data;
-    if (left) { // the end of its subscription follows
+    const { left, grab_result: result } = data;
+    if (left) { // the unsubscribe push of the room follows
       this.#feed.willLeave(left.room, left.reason);
       return;
     }
-    if (wallet) this.account.pushed(wallet);
+    const news = data.wallet ? { ...data, wallet: this.#newest(data.wallet) } : data;
     if (result) {
-      this.account.pushed(result);
+      this.account.learn(result);
       this.#packets.result(result);
     }
     for (const [name, event] of Object.entries(messages)) {
-      if (data[name]) this.#listeners.tell(event, data[name]);
+      if (news[name]) this.#listeners.tell(event, news[name]);
     }
   }
 
   /**
-   * #read reads what history has of a hole.
+   * #newest returns the wallet push with the newest known account, also if the push is older.
+   * @param {import('./types.js').WalletEvent} push
+   * @returns {import('./types.js').WalletEvent}
+   */
+  #newest(push) {
+    this.account.learn(push);
+    const { balance, version, nextCommitment } = this.account;
+    const older = push.account_version !== undefined && push.account_version < version;
+    return older ? { ...push, balance, account_version: version, next_commitment: nextCommitment } : push;
+  }
+
+  /**
+   * #read reads missing entries from history.
    * @param {string} room
    * @param {Hole} hole
    * @returns {Promise<Line[]>}
@@ -206,7 +218,7 @@ export class Client extends Methods {
       const states = byPacket(page.packet_states);
       return page.entries.map((/** @type {Entry} */ entry) => lineOf(entry, states));
     } catch {
-      return []; // nothing is got by waiting: not a member any more, or the client has ended
+      return []; // not retried: for example, the user is not a member any more, or the client has ended
     }
   }
 }
@@ -222,7 +234,7 @@ function byPacket(states) {
 }
 
 /**
- * entryOf reads an entry as it was pushed. What is no entry still has its place in the room.
+ * entryOf decodes an entry as it was pushed. Data that is no entry still keeps its seq in the room.
  * @param {number} seq
  * @param {any} data
  * @returns {Entry}

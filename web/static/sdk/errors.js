@@ -1,8 +1,8 @@
-// What calls are rejected with: the server's refusals, and the end of the client.
+// The errors of calls: refusals of the server, and the end of the client.
 
 const closedByCaller = 0;
 
-/** RefusedError is what the server answered instead of a result. */
+/** RefusedError is an error that the server has answered. */
 export class RefusedError extends Error {
   /** @param {{code: number, message: string, temporary?: boolean}} answer as on the wire: a word, then name=value pairs */
   constructor(answer) {
@@ -12,7 +12,7 @@ export class RefusedError extends Error {
     this.code = answer.code;
     this.word = word ?? '';
     this.temporary = answer.temporary ?? false;
-    /** An earlier try was not answered, and may have done what was asked. */
+    /** An earlier try was not answered, and may have been executed. */
     this.repeated = false;
     /** @type {Record<string, any>} what follows the word: counts as numbers, all else as strings */
     this.fields = Object.fromEntries(pairs.filter((pair) => pair.includes('=')).map(readPair));
@@ -24,11 +24,11 @@ function readPair(pair) {
   const cut = pair.indexOf('=');
   const name = pair.slice(0, cut);
   const value = pair.slice(cut + 1);
-  // By the name, not by the looks: a commitment may happen to be all digits.
+  // The name decides whether a value is a number, because a commitment may consist of digits only.
   return [name, name.endsWith('_ms') && /^\d{1,15}$/.test(value) ? Number(value) : value];
 }
 
-/** ClosedError says that the client has ended: the server does not want it any more, or close was called (code 0). */
+/** ClosedError says that the client has ended: the server has refused it, or close was called (code 0). */
 export class ClosedError extends Error {
   /**
    * @param {number} code 3500 to 3999, the code of the error that refused to connect, or 0
@@ -41,11 +41,11 @@ export class ClosedError extends Error {
     this.reason = reason;
   }
 
-  /** closed is the end that the program itself has asked for. */
+  /** closed is the end that the program itself has requested. */
   static byCaller() {
     return new ClosedError(closedByCaller, 'closed');
   }
 }
 
-/** LostError says that no answer came: what was asked may have been done. Calls repeat themselves; nobody sees it. */
+/** LostError says that no answer came: the command may have been executed. Calls handle it by repeating. */
 export class LostError extends Error {}

@@ -1,5 +1,5 @@
-// What happens in the rooms, each told in its own order. Holes are read from history, a few rooms at a time;
-// other rooms go on meanwhile.
+// The events of the rooms, each room in its own order. Missing entries are read from history, a few rooms at a time,
+// while other rooms continue.
 
 import { Stay } from './stay.js';
 
@@ -12,16 +12,16 @@ import { Stay } from './stay.js';
  * @property {number} queueLimit
  * @property {number} maxMissed
  * @property {(name: any, event: any) => void} tell
- * @property {(room: string, hole: Hole) => Promise<Line[]>} read  a page of history; [] when nothing is got by waiting
+ * @property {(room: string, hole: Hole) => Promise<Line[]>} read  a page of history; [] when a retry is useless
  */
 
 const readers = 4;
 
 export class Feed {
   /** @type {Map<string, Stay>} */
-  #stays = new Map(); // the newest of each room
+  #stays = new Map(); // by room: the user's newest stay in it
   /** @type {Stay[]} */
-  #holes = []; // those that wait for history
+  #holes = []; // stays that wait for entries from history
   #reading = 0;
   #stopped = false;
   #o;
@@ -31,18 +31,18 @@ export class Feed {
     this.#o = options;
   }
 
-  /** stop ends it: nothing more is told. */
+  /** stop ends the feed: nothing more is published. */
   stop() {
     this.#stopped = true;
   }
 
-  /** rooms are those that one is in. */
+  /** rooms returns the rooms that the user is in. */
   rooms() {
     return [...this.#stays.keys()].filter((room) => this.staying(room));
   }
 
   /**
-   * staying is the stay in a room that one is in.
+   * staying returns the stay in a room that the user is in.
    * @param {string} room
    */
   staying(room) {
@@ -51,17 +51,17 @@ export class Feed {
   }
 
   /**
-   * enter begins a stay where the room is now, unless one is in it already.
+   * enter begins a stay at the room's present end, unless there is one already.
    * @param {Room} room
-   * @param {boolean} tell it is an event
+   * @param {boolean} tell whether to publish the event
    */
   enter(room, tell) {
     const before = this.#stays.get(room.id);
     if (before && !before.left) {
-      before.reason = ''; // he has come back before he was out
+      before.reason = ''; // the user came back before the old stay ended
       return;
     }
-    if (before?.behind) { // nobody has heard of that stay: this one goes on with it
+    if (before?.behind) { // no entry of the old stay was published: it continues
       before.left = false;
       before.reason = '';
       return;
@@ -77,7 +77,7 @@ export class Feed {
   }
 
   /**
-   * reach says from where on a room is live.
+   * reach says that the room is live from a position on.
    * @param {string} room
    * @param {string} epoch
    * @param {number} position
@@ -101,7 +101,7 @@ export class Feed {
   }
 
   /**
-   * willLeave notes why the stay is about to end.
+   * willLeave stores the reason why the stay is about to end.
    * @param {string} room
    * @param {string} reason
    */
@@ -111,7 +111,7 @@ export class Feed {
   }
 
   /**
-   * leave ends a stay. What is there is told first.
+   * leave ends a stay. Its queued entries are published first.
    * @param {string} room
    */
   leave(room) {
@@ -121,7 +121,7 @@ export class Feed {
   }
 
   /**
-   * #go tells what there is to tell of a stay.
+   * #go publishes what a stay has queued.
    * @param {Stay|undefined} stay
    */
   #go(stay) {

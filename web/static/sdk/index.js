@@ -1,4 +1,4 @@
-// The SDK for browsers. The vendored centrifuge must be loaded before a Client is made.
+// The SDK for browsers. The vendored centrifuge must be loaded before a Client is created.
 
 export { Client } from './client.js';
 export { ClosedError, RefusedError } from './errors.js';

@@ -1,7 +1,7 @@
-// Keys: the names of things that are to be made once.
+// Creates random keys for commands that create something, so that a repeated command creates it once.
 
 /**
- * newKey draws a key. randomUUID is not there in insecure contexts, getRandomValues is.
+ * newKey draws a key. Insecure contexts have no randomUUID, but getRandomValues.
  * @returns {string} 128 random bits in hex
  */
 export function newKey() {

@@ -1,5 +1,5 @@
-// The link owns the vendored SDK: its times, its words, and which of its tries one is in. It tells what the
-// socket brings, in order, and nothing after the end.
+// The link owns the vendored SDK: its timeouts, its messages, and the state of the connection. It passes on what the
+// socket receives, in order, and nothing after the client has ended.
 
 import { ClosedError, LostError } from './errors.js';
 import { heed } from './waiting.js';
@@ -9,7 +9,7 @@ import { heed } from './waiting.js';
  * @typedef {import('./types.js').LinkState} LinkState
  * @typedef {import('./types.js').ClientOptions} ClientOptions
  *
- * @typedef {object} Heard  what the link tells
+ * @typedef {object} Heard  the handlers of the link
  * @property {(event: LinkEvent) => void} link
  * @property {(data: any) => void} connected
  * @property {(sub: {channel: string, streamPosition?: {offset: number, epoch: string}, wasRecovering: boolean,
@@ -19,25 +19,25 @@ import { heed } from './waiting.js';
  * @property {(message: {data: any}) => void} message
  */
 
-// Times of the SDK, in ms. Its own are too short for a server under load.
+// Timeouts for the vendored SDK, in ms. Its default timeouts are too short for a server under load.
 const answerWithin = 10_000;
 const tokenWithin = 10_000;
 
-// What the SDK says by itself when it gives up, in the codes of the wire.
+// Maps the codes with which the vendored SDK gives up to codes of the wire.
 /** @type {Record<number, number>} */
 const closes = { 1: 3500, 2: 3501, 3: 1009 };
 
 export class Link {
   /** @type {LinkState} */
   state = 'connecting';
-  #again = false; // was connected
+  #again = false; // has been connected at least once
   #foretells = false;
   /** @type {{code?: number, reason?: string}} */
-  #why = {}; // the last connection was lost
+  #why = {}; // why the last connection was lost
   #life = new AbortController(); // aborted when the client has ended, with the ClosedError
   #socket = new AbortController(); // aborted when the connection is lost
   /** @type {Set<() => void>} */
-  #waiting = new Set(); // for a connection
+  #waiting = new Set(); // callers that wait for a connection
   #tell;
   #sdk;
 
@@ -61,7 +61,7 @@ export class Link {
     for (const name of /** @type {const} */ (['subscribed', 'unsubscribed', 'publication', 'message'])) {
       sdk.on(name, (/** @type {any} */ e) => this.state === 'connected' && heard[name](e));
     }
-    queueMicrotask(() => { // whoever made the client may listen first
+    queueMicrotask(() => { // the creator of the client may add listeners first
       if (this.state !== 'closed') sdk.connect();
     });
   }
@@ -72,8 +72,8 @@ export class Link {
   }
 
   /**
-   * #foretell listens to the SDK's draw of when it tries again, which it does not say otherwise. The vendored file is of
-   * one version, so the draw is there; else retryAt would be missing.
+   * #foretell reads when the SDK will try again; the SDK has no other way to tell. The vendored file is of one fixed
+   * version, so the function exists; otherwise retryAt is missing.
    */
   #foretell() {
     const draw = this.#sdk._getReconnectDelay;
@@ -113,12 +113,12 @@ export class Link {
     if (this.state === 'closed') return;
     if (this.state === 'connected') this.#why = { code: e.code, reason: e.reason };
     this.state = 'connecting';
-    if (!this.#again || !this.#foretells) this.#say(this.#why); // else the draw follows at once
+    if (!this.#again || !this.#foretells) this.#say(this.#why); // otherwise another event follows at once
     this.#socket.abort(new LostError('connection lost'));
   }
 
   /**
-   * up waits until there is a connection.
+   * up resolves when there is a connection.
    * @param {AbortSignal[]} signals
    */
   async up(signals) {
@@ -133,7 +133,7 @@ export class Link {
   }
 
   /**
-   * rpc asks once. It is for those who are up; without an answer it fails with a LostError.
+   * rpc sends a command once. It requires a connection; without an answer it fails with a LostError.
    * @param {string} method
    * @param {any} data
    * @returns {Promise<any>}
@@ -141,25 +141,25 @@ export class Link {
   rpc(method, data) {
     const socket = this.#socket.signal;
     return new Promise((resolve, reject) => {
-      // An answer that came right before the loss is still on its way through the SDK's promises.
+      // An answer that arrived just before the loss may still be pending in the SDK's promises.
       const lost = () => setTimeout(reject, 0, socket.reason);
       socket.addEventListener('abort', lost);
       this.#sdk.rpc(method, data).then((/** @type {any} */ answer) => resolve(answer.data), (/** @type {any} */ error) => {
-        reject(error?.code >= 100 ? error : new LostError(String(error?.message ?? error))); // from 100 on it is the server's
+        reject(error?.code >= 100 ? error : new LostError(String(error?.message ?? error))); // codes from 100 are the server's
       }).finally(() => socket.removeEventListener('abort', lost));
     });
   }
 
   /**
-   * send tells the server something, if there is a connection.
+   * send sends a message without an answer, if there is a connection.
    * @param {any} data
    */
   send(data) {
-    if (this.state === 'connected') this.#sdk.send(data).catch(() => undefined); // it was offline after all
+    if (this.state === 'connected') this.#sdk.send(data).catch(() => undefined); // an error means that the client is offline
   }
 
   /**
-   * end is for ever.
+   * end ends the client for good.
    * @param {ClosedError} why
    */
   end(why) {
@@ -172,7 +172,7 @@ export class Link {
 }
 
 /**
- * tokenGetter makes of the host's function what the SDK understands. Only the network's own errors are worth another try.
+ * tokenGetter adapts the program's function to the SDK. Only errors of the network are retried.
  * @param {() => Promise<string|null|undefined>} getToken
  * @param {new (message: string) => Error} UnauthorizedError
  */
@@ -187,7 +187,7 @@ function tokenGetter(getToken, UnauthorizedError) {
       const token = await Promise.race([getToken(), late]);
       if (token) return token;
     } catch (/** @type {any} */ error) {
-      // What fetch throws when nobody could be reached.
+      // fetch throws this error if the server could not be reached.
       if (error instanceof TypeError || error?.name === 'AbortError' || error?.name === 'TimeoutError') throw error;
     } finally {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Who listens to a client. What a listener throws concerns nobody else: it is reported as uncaught.
+// The listeners of a client. An error that a listener throws does not affect the others: it is reported as uncaught.
 
 /** @typedef {import('./types.js').Events} Events */
 
@@ -7,13 +7,13 @@ export class Listeners {
   #by = new Map();
 
   /**
-   * on adds a listener, and gives what takes it off.
+   * on adds a listener, and returns the function that removes it.
    * @template {keyof Events} Name
    * @param {Name} name
    * @param {(event: Events[Name]) => void} listener
    */
   on(name, listener) {
-    const entry = (/** @type {Events[Name]} */ event) => listener(event); // the same function may listen twice
+    const entry = (/** @type {Events[Name]} */ event) => listener(event); // the same function may be added twice
     const all = this.#by.get(name) ?? new Set();
     this.#by.set(name, all.add(entry));
     return () => void all.delete(entry);

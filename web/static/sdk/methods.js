@@ -1,4 +1,4 @@
-// One method for each command: arguments and results are those of the wire. Each takes CallOptions last.
+// One method for each command: arguments and results are those of the wire. The last argument is CallOptions.
 
 import { RefusedError } from './errors.js';
 import { newKey } from './key.js';
@@ -33,7 +33,7 @@ export class Methods {
   }
 
   /**
-   * direct is the one room of oneself and another user.
+   * direct returns the direct room of this user and another one.
    * @param {string} user
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}
@@ -70,7 +70,7 @@ export class Methods {
   }
 
   /**
-   * invite puts users into a room: all of them, or none.
+   * invite adds users to a room: all of them, or none.
    * @param {string} room
    * @param {string[]} users
    * @param {CallOptions} [o]
@@ -102,7 +102,7 @@ export class Methods {
   }
 
   /**
-   * setRole: who makes another one the owner is an admin from then on, so when the first answer is lost, the second is
+   * setRole: an owner that names another one becomes an admin. So when the first answer is lost, the second is
    * `forbidden` with repeated set.
    * @param {string} room
    * @param {string} user
@@ -117,7 +117,7 @@ export class Methods {
   /**
    * @param {string} room
    * @param {string} user
-   * @param {number} seconds 0 lets him write again
+   * @param {number} seconds 0 ends the mute
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').Nothing>}
    */
@@ -126,7 +126,7 @@ export class Methods {
   }
 
   /**
-   * @param {{room: string, name?: string, announcement?: string}} change an empty announcement takes it away
+   * @param {{room: string, name?: string, announcement?: string}} change an empty announcement removes it
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}
    */
@@ -135,7 +135,7 @@ export class Methods {
   }
 
   /**
-   * deleteRoom ends a room for everybody, for ever.
+   * deleteRoom deletes a room for good.
    * @param {string} room
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').Nothing>}
@@ -145,7 +145,7 @@ export class Methods {
       return await this.call('delete_room', { room }, o);
     } catch (error) {
       const done = error instanceof RefusedError && error.repeated && error.code === notFound;
-      if (done) return {}; // the try that was not answered did it
+      if (done) return {}; // an earlier try was not answered, and has deleted the room
       throw error;
     }
   }
@@ -171,7 +171,7 @@ export class Methods {
   // Texts.
 
   /**
-   * send says something in a room, once. text or data is needed.
+   * send sends a message to a room, once. text or data is required.
    * @param {import('./types.js').NewMessage} message
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').SendReply>}
@@ -214,7 +214,7 @@ export class Methods {
   }
 
   /**
-   * history: without cursor the newest; always ascending.
+   * history: without cursor the newest; always in ascending order.
    * @param {{room: string, before?: number, after?: number, limit?: number}} page
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').HistoryReply>}
@@ -224,7 +224,7 @@ export class Methods {
   }
 
   /**
-   * read says how far one has read. It never goes back.
+   * read stores how far the user has read. The position never moves back.
    * @param {string} room
    * @param {number} seq
    * @param {CallOptions} [o]
@@ -246,7 +246,7 @@ export class Methods {
   }
 
   /**
-   * cancelPacket takes back one's own packet that nobody has grabbed from yet.
+   * cancelPacket cancels the user's own packet before the first grab.
    * @param {string} packet
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').CancelPacketReply>}

@@ -1,4 +1,4 @@
-// Red packets: sending one with the seed that was shown before, and grabbing until the outcome is certain.
+// Red packets: sends them with the seed that was committed to before, and grabs until the outcome is certain.
 
 import { RefusedError } from './errors.js';
 import { newKey } from './key.js';
@@ -18,7 +18,7 @@ const conflict = 1008;
 
 export class Packets {
   /** @type {Set<{packet: string, result: (reply: GrabReply) => void}>} */
-  #grabs = new Set(); // that wait for their outcome
+  #grabs = new Set(); // grabs that wait for their outcome
   #link;
   #calls;
   #account;
@@ -35,9 +35,9 @@ export class Packets {
   }
 
   /**
-   * send sends a packet, once. Without a key it asks for the seed that the server had committed to before it could
-   * know the key; where another device has used that one up, a new key and the next seed are taken. With a key of
-   * one's own, what is given is sent, and a conflict comes back.
+   * send sends a packet, once. Without a key it uses the seed to which the server had committed before it could know
+   * the key. If another device has used that seed, it takes a new key and the next seed. With a key it sends the packet
+   * as given, and a conflict is an error.
    * @param {NewPacket} packet
    * @param {CallOptions} [options]
    * @returns {Promise<SendPacketReply>}
@@ -66,13 +66,13 @@ export class Packets {
       return await this.#calls.ask('send_packet', request, options);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== conflict || !error.repeated) throw error;
-      // It may be our own try without an answer that has used the seed. Then it is committed by now.
+      // An earlier try without an answer may have used the seed. Its packet is committed by now.
       return this.#calls.ask('send_packet', request, options);
     }
   }
 
   /**
-   * grab grabs a share and waits until the outcome is certain. Patience is for all of it.
+   * grab grabs a share and resolves when the outcome is certain. patience covers all tries together.
    * @param {string} packet
    * @param {string} [passphrase]
    * @param {CallOptions & {onPending?: (reply: GrabReply) => void}} [options]
@@ -105,7 +105,7 @@ export class Packets {
   }
 
   /**
-   * result is the late answer to a grab, of any of one's devices.
+   * result takes the result of a pending grab, from any of the user's devices.
    * @param {GrabReply} reply
    */
   result(reply) {

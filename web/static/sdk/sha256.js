@@ -1,5 +1,5 @@
-// SHA-256 and HMAC with it (FIPS 180-4, RFC 2104). crypto.subtle has both, but not in insecure contexts, and it takes 5,000
-// promises for one packet: more than a person waits for. Nothing secret passes here; the tests compare with crypto.subtle.
+// SHA-256 and HMAC with it (FIPS 180-4, RFC 2104). crypto.subtle has both, but not in insecure contexts, and it needs
+// 5,000 promises for one packet, which is too slow. No secret is hashed here. The tests compare it with crypto.subtle.
 
 const rounds = Int32Array.of(
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -13,10 +13,10 @@ const rounds = Int32Array.of(
 );
 const start = Int32Array.of(0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19);
 const blockBytes = 64;
-const w = new Int32Array(64); // the schedule of the block at hand
+const w = new Int32Array(64); // the message schedule of the present block
 
 /**
- * sha256 gives the 32 bytes of the digest.
+ * sha256 returns the 32 bytes of the digest.
  * @param {Uint8Array} message
  */
 export function sha256(message) {
@@ -24,7 +24,7 @@ export function sha256(message) {
 }
 
 /**
- * hmac gives the function that seals messages with a key of at most 64 bytes.
+ * hmac returns the function that authenticates messages with a key of at most 64 bytes.
  * @param {Uint8Array} key
  * @returns {(message: Uint8Array) => Uint8Array}
  */
@@ -43,9 +43,9 @@ export function hmac(key) {
 
 /**
  * finish digests the end of a message.
- * @param {Int32Array} from the state after what came before
+ * @param {Int32Array} from the state after the blocks before
  * @param {Uint8Array} rest
- * @param {number} before how many bytes those were
+ * @param {number} before number of bytes before
  */
 function finish(from, rest, before) {
   const padded = new Uint8Array((((rest.length + 8) >> 6) + 1) * blockBytes);
@@ -62,7 +62,7 @@ function finish(from, rest, before) {
 }
 
 /**
- * compress takes one block into the state.
+ * compress adds one block to the state.
  * @param {Int32Array} state
  * @param {DataView} view
  * @param {number} at

@@ -1,11 +1,11 @@
-// How a packet is cut from its seed, as PROTOCOL section 7 fixes it word by word.
+// How the shares of a packet follow from its seed, as web/docs/protocol/proof.md defines it.
 
 import { Words } from './words.js';
 
 /** @typedef {import('./words.js').Cuttable} Cuttable */
 
 /**
- * splitShares gives the shares in the order of the queue.
+ * splitShares returns the shares in the order in which they are claimed.
  * @param {string} seed in hex
  * @param {Cuttable} packet
  * @returns {number[]}
@@ -29,7 +29,7 @@ export function splitShares(seed, packet) {
 }
 
 /**
- * seedOf reads a seed, 32 bytes in hex.
+ * seedOf decodes a seed, 32 bytes in hex.
  * @param {string} hex
  */
 export function seedOf(hex) {
@@ -49,8 +49,8 @@ function cutEqual(words, total, count) {
 }
 
 /**
- * cutDraws draws each share from a range around the mean of what is left, so that every draw leaves at least 1 for each
- * that follows.
+ * cutDraws draws each share from a range around the mean of the rest, so that every draw leaves at least 1 for each
+ * share that follows.
  * @param {Words} words
  * @param {number} total
  * @param {number} count
@@ -58,7 +58,7 @@ function cutEqual(words, total, count) {
  */
 function cutDraws(words, total, count, calm) {
   const shares = [];
-  let left = BigInt(total); // three times as much may be more than a number holds exactly
+  let left = BigInt(total); // three times this value may be too large for an exact number
   for (let k = BigInt(count); k >= 2n; k--) {
     let lo = calm ? atLeast1(left / (2n * k)) : 1n;
     let hi = atLeast1(calm ? (3n * left) / (2n * k) : (2n * left) / k - 1n);
@@ -78,7 +78,7 @@ function atLeast1(n) {
 }
 
 /**
- * cutLine cuts a line at distinct points; the pieces are exchangeable as they are.
+ * cutLine cuts the total at distinct random points. The pieces need no shuffle.
  * @param {Words} words
  * @param {number} total
  * @param {number} count

@@ -1,26 +1,26 @@
-// A stay is somebody's time in a room, from when he came in until he is out. It turns what is pushed, and what
-// history has of the rest, into one unbroken line.
+// A stay is the user's time in a room, from entering it until leaving it. It merges pushed entries, and missing ones
+// from history, into one sequence without gaps.
 
 /**
  * @typedef {import('./types.js').Entry} Entry
  * @typedef {import('./types.js').State} State
- * @typedef {{entry: Entry, state?: State}} Line  an entry, and how its packet stands
- * @typedef {{after: number, through: number}} Hole  the entries after one, up to another, which were not pushed
+ * @typedef {{entry: Entry, state?: State}} Line  an entry, with the state of its packet
+ * @typedef {{after: number, through: number}} Hole  the entries after one seq, up to another, that were not pushed
  * @typedef {{name: 'entry'|'entered'|'left'|'skipped', event: any}} Told
  */
 
 export class Stay {
-  epoch = ''; // of the room's numbers; '': not told yet
+  epoch = ''; // epoch of the room's seqs; '': not known yet
   /** @type {Told[]} */
-  told = []; // to be given before any entry
+  told = []; // events to be published before any entry
   /** @type {Line[]} */
-  ready = []; // ascending, after given, at most known; there may be holes before and between
-  reason = ''; // why he is about to be out
-  left = false; // he is out
-  reading = false; // a hole is being filled
-  behind = false; // the stay before it is not given to its end
+  ready = []; // entries with a seq after given and up to known, ascending; some may be missing
+  reason = ''; // why the user is about to leave; '': not known
+  left = false; // the user has left the room
+  reading = false; // missing entries are being read
+  behind = false; // the user's previous stay in the room has not ended yet
   /** @type {Stay|undefined} */
-  then = undefined; // that began before this one was given to its end
+  then = undefined; // the user's next stay in the room, which began before this one had ended
 
   /**
    * @param {string} room
@@ -28,12 +28,12 @@ export class Stay {
    */
   constructor(room, from) {
     this.room = room;
-    this.given = from; // the last entry given
-    this.known = from; // the last entry that there is
+    this.given = from; // seq of the last entry published
+    this.known = from; // seq of the last entry known to exist
   }
 
   /**
-   * next takes what comes next, if there is anything. A hole must be filled before there is more.
+   * next returns the next event, if there is one. Missing entries must be read before the next entry.
    * @param {number} maxMissed
    * @returns {Told|Hole|undefined}
    */
@@ -52,7 +52,7 @@ export class Stay {
   }
 
   /**
-   * missing is the hole before what is ready.
+   * missing returns the entries that are missing before ready.
    * @returns {Hole}
    */
   missing() {
@@ -62,7 +62,7 @@ export class Stay {
 
   /**
    * @param {number} through
-   * @returns {Told} that the entries up to a seq are given up
+   * @returns {Told} that that the entries up to a seq are given up
    */
   #skip(through) {
     const after = this.given;
@@ -71,7 +71,7 @@ export class Stay {
   }
 
   /**
-   * push adds an entry, unless it is there already. More than limit wait in history.
+   * push adds an entry, unless it is known already. Above limit the entries are dropped and later read from history.
    * @param {Line} line
    * @param {number} limit
    */
@@ -86,13 +86,13 @@ export class Stay {
   }
 
   /**
-   * fill puts what history has of a hole before what is ready. What it does not have is given up.
+   * fill adds entries from history before ready. Entries that history does not have are given up.
    * @param {Hole} asked
    * @param {Line[]} lines
    */
   fill(asked, lines) {
     const missing = this.missing();
-    if (missing.after !== asked.after) return; // the room has been numbered anew
+    if (missing.after !== asked.after) return; // the room was renumbered after the request
     const fitting = lines.filter(({ entry }) => entry.seq > missing.after && entry.seq <= missing.through);
     const first = fitting[0]?.entry.seq ?? missing.through + 1;
     if (first > missing.after + 1) this.told.push(this.#skip(first - 1));
@@ -103,7 +103,7 @@ export class Stay {
    * reach says that the room is live from a position on.
    * @param {string} epoch
    * @param {number} position
-   * @param {boolean} recovered what is missing up to there follows by itself
+   * @param {boolean} recovered the missing entries up to there are pushed
    */
   reach(epoch, position, recovered) {
     if ((this.epoch !== '' && this.epoch !== epoch) || position < this.known) {

@@ -1,11 +1,11 @@
-// The objects of the wire (PROTOCOL sections 4 and 5) and of this SDK, for those who read and for tsc.
-// There is no code here. Money is in minor units, times are Unix milliseconds.
+// The objects of the wire (web/docs/protocol) and of this SDK, for readers and for tsc. The file holds no code.
+// Money is in minor units, times are Unix milliseconds.
 
 /**
  * @typedef {{id: string, name: string, avatar?: string}} User
  * @typedef {'owner'|'admin'|'member'} Role
  *
- * @typedef {object} Room  read_seq and unread come with the rooms one is in, as of the connect that told them
+ * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
  * @property {string} id
  * @property {string} name
  * @property {'public'|'private'|'direct'} kind
@@ -17,7 +17,7 @@
  * @property {number} [read_seq]
  * @property {number} [unread]
  *
- * @typedef {object} Entry  one line of a room's sequence
+ * @typedef {object} Entry  one element of a room's sequence
  * @property {number} seq
  * @property {string} id
  * @property {number} at
@@ -36,7 +36,7 @@
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
  * @typedef {{name?: string, announcement?: string}} RoomBody
  *
- * @typedef {object} Packet  what never changes about a packet
+ * @typedef {object} Packet  the part of a packet that never changes
  * @property {string} id
  * @property {string} room
  * @property {User} from
@@ -52,7 +52,7 @@
  * @property {string} commitment
  * @property {string} key
  *
- * @typedef {object} State  how a packet stands, as one may see it
+ * @typedef {object} State  the state of a packet as the user may see it
  * @property {string} packet
  * @property {'open'|'drained'|'expired'|'cancelled'} status
  * @property {number} claimed
@@ -63,7 +63,7 @@
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
  * @typedef {{code: string, exponent: number}} Currency
- * @typedef {Record<string, number>} Limits  by the names of PROTOCOL section 9
+ * @typedef {Record<string, number>} Limits  by the names of web/docs/protocol/limits.md
  * @typedef {{id: string, at: number, amount: number, kind: 'credit'|'debit'|'send'|'claim'|'refund', packet?: string,
  *   note?: string}} Transfer
  * @typedef {{user: User, role: Role, online: boolean, muted_until?: number}} Member
@@ -80,54 +80,54 @@
  * @typedef {{entries: Entry[], packet_states: State[], more: boolean}} HistoryReply
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply
- * @typedef {{packet: Packet, seq: number, at: number, balance: number, next_commitment: string, dup: boolean}} SendPacketReply
+ * @typedef {{packet: Packet, seq: number, at: number, balance: number, account_version?: number, next_commitment: string, dup: boolean}} SendPacketReply
  * @typedef {{packet: string, outcome: 'won'|'already'|'empty'|'expired'|'pending', amount?: number, rank?: number, at?: number,
- *   balance?: number, claimed: number, count: number}} GrabReply
+ *   balance?: number, account_version?: number, claimed: number, count: number}} GrabReply
  * @typedef {{packet: Packet, state: State, claims: Claim[], more: boolean, proof?: Proof}} PacketReply
- * @typedef {{state: State, balance: number}} CancelPacketReply
+ * @typedef {{state: State, balance: number, account_version?: number}} CancelPacketReply
  * @typedef {{packets: {packet: Packet, state: State}[], totals: {count: number, amount: number, luckiest: number},
  *   next?: string}} PacketsReply
- * @typedef {{balance: number, next_commitment: string, transfers: Transfer[], next?: string}} WalletReply
+ * @typedef {{balance: number, account_version?: number, next_commitment: string, transfers: Transfer[], next?: string}} WalletReply
  * @typedef {Record<string, never>} Nothing
  */
 
 /**
- * What a client tells. Pushes are as on the wire.
+ * The events of a client. Pushes are as on the wire.
  * @typedef {{state: LinkState, again: boolean, code?: number, reason?: string, retryAt?: number}} LinkEvent
  * @typedef {'connecting'|'connected'|'closed'} LinkState
  * @typedef {{user: User, account: AccountView, limits: Limits, rooms: Room[], states: State[], again: boolean}} ReadyEvent
  * @typedef {{room: string, entry: Entry, state?: State}} EntryEvent
  * @typedef {{room: Room}} EnteredEvent
- * @typedef {{room: string, reason: string}} LeftEvent  reason: left, kicked, banned, deleted; '' when nobody said
- * @typedef {{room: string, after: number, through: number}} SkippedEvent  after is 0 when the room was numbered anew
+ * @typedef {{room: string, reason: string}} LeftEvent  reason: left, kicked, banned, deleted; '' if unknown
+ * @typedef {{room: string, after: number, through: number}} SkippedEvent  after is 0 if the room was renumbered
  * @typedef {{room: string, user: string}} TypingEvent
  * @typedef {{room: string, user: string, online: boolean}} PresenceEvent
  * @typedef {{room: string, user: string, seq: number}} ReadEvent
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
- * @typedef {{balance: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
+ * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
  *   grabResult: GrabReply, memberCount: MemberCountEvent}} Events
  *
- * @typedef {{balance: number, currency: Currency, nextCommitment: string}} AccountView
+ * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */
 
 /**
- * How a client is made, and called.
- * @typedef {object} ClientOptions  token or getToken is needed
+ * The options of a client and of a call.
+ * @typedef {object} ClientOptions  token or getToken is required
  * @property {string} [token]  a JWT
- * @property {() => Promise<string|null|undefined>} [getToken]  gives a new one when there is none or it is over; null, or an error
+ * @property {() => Promise<string|null|undefined>} [getToken]  returns a new one when there is none or it has expired; null, or an error
  *   that is not of the network, ends the client
  * @property {any} [Centrifuge]  the class of the vendored SDK; globalThis.Centrifuge
  * @property {string} [name]  of the program, for the server's statistics
  * @property {string} [version]
- * @property {number} [queueLimit]  entries of a room that wait for a hole before them to be filled, 1,024; more are read again
+ * @property {number} [queueLimit]  entries of a room that wait for missing ones before them, 1,024; more are read again
  * @property {number} [maxMissed]  how many missed entries of a room are read from history, 500; 'skipped' names the others
  *
  * @typedef {object} CallOptions
- * @property {AbortSignal} [signal]  ends the call; what was asked may have been done
- * @property {number} [patience]  ms after which it is not asked again and the last answer is the error; Infinity
+ * @property {AbortSignal} [signal]  ends the call; the command may have been executed
+ * @property {number} [patience]  ms after which the call is not repeated and the last answer is the error; Infinity
  *
  * @typedef {{room: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], key?: string}} NewMessage
  * @typedef {{name: string, kind?: 'public'|'private', members?: string[], key?: string}} NewRoom

@@ -1,15 +1,15 @@
-// Recomputing a finished packet from its proof, in the page: nobody has to be trusted for it.
+// Recomputes the shares of a finished packet from its proof, in the browser, so that users need not trust the server.
 
 import { sha256 } from './sha256.js';
 import { seedOf, splitShares } from './split.js';
 
 /**
  * @typedef {object} Verdict
- * @property {boolean} commitment  the seed is the one that was committed to
- * @property {boolean} sum  the shares are as many and as much as the packet was
- * @property {boolean} shares  they follow from the seed, and everyone named got his
+ * @property {boolean} commitment  the seed matches the commitment
+ * @property {boolean} sum  number and sum of the shares match the packet
+ * @property {boolean} shares  the shares follow from the seed, and each known claim has the right amount
  * @property {number[]} expected  the shares that follow from the seed
- * @property {true} [unavailable]  it could not be computed here; of the rest nothing is said then
+ * @property {true} [unavailable]  it could not be computed here; the other fields then mean nothing
  *
  * @param {object} given
  * @param {import('./types.js').Packet} given.packet
@@ -28,7 +28,7 @@ export async function verifyPacket({ packet, proof, claims = [], state }) {
     verdict.commitment = digest === packet.commitment && digest === proof.commitment;
     verdict.expected = splitShares(proof.seed, packet);
   } catch (error) {
-    if (error instanceof RangeError) return verdict; // no seed, or no packet, that could be cut
+    if (error instanceof RangeError) return verdict; // the seed is invalid, or such a packet cannot be split
     throw error;
   }
   const { expected } = verdict;

@@ -1,7 +1,7 @@
-// Waiting that signals can end.
+// Waits that an abort signal can end.
 
 /**
- * heed is what the promise comes to, unless one of the signals aborts before.
+ * heed settles like the promise, or rejects when one of the signals aborts before.
  * @template T
  * @param {Promise<T>} promise
  * @param {AbortSignal[]} signals
@@ -23,7 +23,7 @@ export function heed(promise, signals) {
 }
 
 /**
- * pause waits, unless one of the signals aborts.
+ * pause waits, and rejects when one of the signals aborts before.
  * @param {number} ms
  * @param {AbortSignal[]} signals
  * @returns {Promise<void>}
@@ -38,10 +38,10 @@ export function pause(ms, signals) {
 }
 
 /**
- * limits are the signals that end a call before the client does.
+ * limits returns the signals that can end a call before the client ends.
  * @param {import('./types.js').CallOptions} [options]
  */
 export function limits({ signal, patience = Infinity } = {}) {
-  const late = patience < 2 ** 31 ? AbortSignal.timeout(Math.max(0, patience)) : undefined; // timers count no further
+  const late = patience < 2 ** 31 ? AbortSignal.timeout(Math.max(0, patience)) : undefined; // setTimeout allows no longer time
   return { late, signals: [signal, late].filter((one) => one !== undefined) };
 }

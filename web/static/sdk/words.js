@@ -1,4 +1,4 @@
-// The random words of one packet, as PROTOCOL section 7 fixes them.
+// The random words of one packet, as web/docs/protocol/proof.md defines them.
 
 import { hmac } from './sha256.js';
 
@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
 export class Words {
   /** @type {DataView} */
   #made = new DataView(new ArrayBuffer(0));
-  #next = 0; // byte of it
+  #next = 0; // index of the next byte in the block
   #block = 0;
   #mac;
   #prefix;
@@ -27,7 +27,7 @@ export class Words {
   }
 
   /**
-   * below gives a number in [0, n) without bias: words of the incomplete last stretch of 2^64 are passed over.
+   * below returns a number in [0, n) without bias: words of the incomplete last range of n in 2^64 are skipped.
    * @param {bigint} n
    */
   below(n) {

@@ -117,8 +117,8 @@ async function tellConnect({ connect }) {
     return { id, connect };
   };
   script.hangUp(3001, 'drain');
-  const { user, balance, currency, next_commitment: nextCommitment, limits, rooms, packet_states: states } = connect.data;
-  equal(await ear.next('ready'), { user, account: { balance, currency, nextCommitment }, limits, rooms, states, again: true });
+  const { user, balance, account_version: version, currency, next_commitment: nextCommitment, limits, rooms, packet_states: states } = connect.data;
+  equal(await ear.next('ready'), { user, account: { balance, version, currency, nextCommitment }, limits, rooms, states, again: true });
   equal([client.me, client.limits, client.account.balance], [user, limits, balance]);
   const [text, packet] = connect.subs['room:r-1'].publications;
   equal(await ear.next('entry'), { room: 'r-1', entry: text.data });

@@ -70,34 +70,65 @@ export async function pendingEnds() {
   equal((await refused).word, 'not_found');
 }
 
-/** The newest word on one's money counts: a reply that crossed with a push says nothing new. */
+/** The account of the highest version is kept, whatever comes last. */
 export async function crossing() {
-  const script = new Script(inRoom(0));
+  const script = new Script({ ...inRoom(0), account_version: 4 });
   const client = script.client();
   const ear = new Ear(client);
   await ear.next('ready');
-  equal([client.account.balance, client.account.nextCommitment, client.account.currency.code], [10, 'c1', 'CNY']);
-  const push = (balance, next_commitment) => ({
-    push: { message: { data: { wallet: { balance, change: 1, kind: 'claim', next_commitment } } } },
+  equal(client.account.view(), { balance: 10, version: 4, nextCommitment: 'c1', currency: { code: 'CNY', exponent: 2 } });
+  const is = (...account) => equal([client.account.balance, client.account.version, client.account.nextCommitment], account);
+  const push = (balance, account_version, next_commitment) => ({
+    push: { message: { data: { wallet: { balance, account_version, change: 1, kind: 'claim', next_commitment } } } },
   });
-  const reply = (id, balance, next_commitment) => ({ id, rpc: { data: { balance, next_commitment, transfers: [] } } });
+  const reply = (id, balance, account_version, next_commitment) => ({ id, rpc: { data: { balance, account_version, next_commitment, transfers: [] } } });
 
-  // In one frame, the reply first: what comes after it counts.
+  // In one frame, the reply first: the push is newer.
   script.answer = (method, data, id) => {
-    script.say(reply(id, 20, 'c2'), push(30, 'c3'));
+    script.say(reply(id, 20, 5, 'c5'), push(30, 6, 'c6'));
   };
   await client.wallet();
-  equal([client.account.balance, client.account.nextCommitment], [30, 'c3']);
+  is(30, 6, 'c6');
+  equal((await ear.next('wallet')).balance, 30);
 
   // The push first: the reply is older, though it comes later.
   script.answer = (method, data, id) => {
-    script.say(push(50, 'c5'), reply(id, 40, 'c4'));
+    script.say(push(50, 8, 'c8'), reply(id, 0, 0, 'c0'));
   };
-  equal((await client.wallet()).balance, 40);
-  equal([client.account.balance, client.account.nextCommitment], [50, 'c5']);
+  equal((await client.wallet()).balance, 0);
+  is(50, 8, 'c8');
+  await ear.next('wallet');
 
-  // Nothing crossed: the reply counts.
-  script.answer = () => ({ data: { state: {}, balance: 60 } });
+  // Pushes of two instances: the older one still tells its change, with the account as it is known.
+  script.say(push(40, 7, 'c7'));
+  equal(await ear.next('wallet'), { balance: 50, account_version: 8, change: 1, kind: 'claim', next_commitment: 'c8' });
+  is(50, 8, 'c8');
+
+  // A reply without a commitment: the one of a version in between is still news.
+  script.answer = () => ({ data: { state: {}, balance: 60, account_version: 10 } });
   await client.cancelPacket('p');
-  equal([client.account.balance, client.account.nextCommitment], [60, 'c5']);
+  is(60, 10, 'c8');
+  script.say(push(55, 9, 'c9'));
+  await ear.next('wallet');
+  is(60, 10, 'c9');
+
+  // An older server says no version.
+  script.say(push(70, undefined, 'c11'));
+  equal(await ear.next('wallet'), { balance: 70, change: 1, kind: 'claim', next_commitment: 'c11' });
+  is(70, 10, 'c11');
+  script.answer = () => ({ data: { state: {}, balance: 80 } });
+  await client.cancelPacket('p');
+  is(80, 10, 'c11');
+
+  // After a connect all counts anew.
+  script.greeting = ({ id }) => ({ id, connect: { client: 'c', data: { ...inRoom(0), balance: 3, account_version: 2, next_commitment: 'b2' } } });
+  script.hangUp(3001, 'drain');
+  await ear.next('ready');
+  is(3, 2, 'b2');
+  script.say(push(2, 1, 'b1'));
+  await ear.next('wallet');
+  is(3, 2, 'b2');
+  script.say(push(4, 3, 'b3'));
+  await ear.next('wallet');
+  is(4, 3, 'b3');
 }

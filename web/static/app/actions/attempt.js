@@ -1,9 +1,9 @@
-// What one asks for and does not wait for: why it did not work is said in passing.
+// Runs commands for which the page shows no waiting state. An error is shown as a short note.
 import { toast } from '../state.js';
 import { inWords } from '../words.js';
 
 /**
- * Waits for something that one has asked for, and tells in passing when it did not work.
+ * Waits for a command, and shows an error as a short note.
  * @param {Promise<any>} doing
  * @returns {Promise<any>} undefined: it did not
  */

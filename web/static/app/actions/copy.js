@@ -1,4 +1,4 @@
-// Copying, where the page may; else it stands there to be marked.
+// Copies text to the clipboard if the browser allows it. Otherwise it selects the text, so that the user can copy it.
 import { toast } from '../state.js';
 import { t } from '../words.js';
 
@@ -8,7 +8,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     toast(t('info.copied'));
     return true;
-  } catch { // not a secure address, or not allowed
+  } catch { // the page's address is not secure, or it is not allowed
     toast(t('info.notCopied'));
     return false;
   }

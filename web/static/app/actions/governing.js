@@ -1,4 +1,4 @@
-// Who is in a room, and what may be done about it. What was asked for is seen when the room tells it.
+// The members of a room, and the commands about them. Their effect is shown when the room's entry arrives.
 import { change } from '../state.js';
 import { client } from '../session.js';
 import { addMembers, memberOf, setMembers } from '../model/members.js';
@@ -6,9 +6,9 @@ import { addRoom, dropRoom } from '../model/rooms.js';
 import { load } from './pages.js';
 
 const page = 100;
-const mostPages = 10; // that are read at once
+const mostPages = 10; // pages of members that are read in one go
 
-/** Reads as many members again as were loaded, a page at least. @param {import('../state.js').RoomView} view */
+/** Reads as many members again as were loaded, at least one page. @param {import('../state.js').RoomView} view */
 export async function renewMembers(view) {
   const wanted = Math.min(view.members.items.length, page * mostPages);
   await load(view.members, async () => {
@@ -32,7 +32,11 @@ export async function moreMembers(view) {
   });
 }
 
-/** Reads members until somebody is among them, or there are too many. @param {import('../state.js').RoomView} view @param {string} user */
+/**
+ * Reads members until the user is among them, or there are too many.
+ * @param {import('../state.js').RoomView} view
+ * @param {string} user
+ */
 export async function findMember(view, user) {
   if (!view.members.loaded) await renewMembers(view);
   for (let n = 1; n < mostPages && !view.members.error && !view.members.complete && !memberOf(view, user); n++) await moreMembers(view);
@@ -55,7 +59,7 @@ export async function invite(view, users) {
   try {
     await client.invite(view.room.id, users);
   } catch (/** @type {any} */ error) {
-    if (error.word === 'banned') error.fields.field = 'users'; // one of them is: who is banned oneself is not here
+    if (error.word === 'banned') error.fields.field = 'users'; // one of the invited users is banned; a banned user cannot invite
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Reading a room's timeline, page by page.
+// Reads a room's timeline, page by page.
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { answered, failed, find } from '../model/timeline.js';
@@ -8,10 +8,10 @@ import { tidy } from '../model/outbox.js';
 /** @typedef {import('../state.js').RoomView} RoomView */
 
 const page = 50;
-const most = 100; // that the server puts on a page
-const context = 20; // entries after the one that is looked for
+const most = 100; // the largest page that the server returns
+const context = 20; // entries shown after the target of a jump
 
-/** The newest, with all that is unread if that fits a page. @param {string} room */
+/** The newest page, with all unread entries if they fit. @param {string} room */
 export function loadNewest(room) {
   const view = state.rooms.get(room);
   const limit = Math.min(most, Math.max(page, (view?.unread ?? 0) + context));
@@ -25,14 +25,18 @@ export async function loadOlder(room) {
   await load(view, 'older', { before: view.timeline.first });
 }
 
-/** What comes after the run that one has jumped to. @param {string} room */
+/** The entries after the run to which the user has jumped. @param {string} room */
 export async function loadNewer(room) {
   const view = state.rooms.get(room);
   if (!view?.timeline.newer) return;
   await load(view, 'newer', { after: view.timeline.last });
 }
 
-/** Goes to an entry: the timeline becomes another run if it is not in this one. @param {RoomView} view @param {number} seq */
+/**
+ * Goes to an entry: the timeline becomes another run if the entry is not in this one.
+ * @param {RoomView} view
+ * @param {number} seq
+ */
 export async function jumpTo(view, seq) {
   if (find(view.timeline, seq) < 0) await load(view, 'around', { before: seq + context });
   if (find(view.timeline, seq) >= 0) change(() => { view.goal = seq; });
@@ -59,7 +63,7 @@ async function load(view, what, where) {
   }
 }
 
-/** What begins anew takes the place of what adds to the run. */
+/** A load that replaces the run wins over one that adds to it. */
 function mayBegin(now, what) { return now === 'no' || now !== what && (what === 'newest' || what === 'around'); }
 
 /** @param {RoomView} view @param {any} e */
@@ -78,7 +82,7 @@ function noteLast(view) {
   if (item) view.last = { at: item.at, item };
 }
 
-/** Fetches what is quoted and lies before the run. @param {RoomView} view @param {number} seq */
+/** Reads an entry that is quoted and lies before the run. @param {RoomView} view @param {number} seq */
 export async function loadQuote(view, seq) {
   const { timeline } = view;
   if (timeline.quotes.has(seq)) return;
@@ -90,6 +94,6 @@ export async function loadQuote(view, seq) {
     meet(item.from);
     change(() => timeline.quotes.set(seq, item));
   } catch {
-    timeline.quotes.delete(seq); // it is asked for when it is seen again
+    timeline.quotes.delete(seq); // it is requested again when it becomes visible
   }
 }

@@ -1,30 +1,30 @@
-// What is to be read in the list of rooms and does not come by itself: the last line of a room, and who the other one of a
-// direct room is. Rooms ask when they come into sight; they are served few at a time, and what has come is shown together, so
-// that the list settles at once.
+// Loads data for the list of rooms that the server does not push: the last message of a room, and the other user of a
+// direct room. A room's row requests it when it becomes visible. A few requests run at a time, and their results are
+// shown together, so that rows move only once.
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
-export const lookedAt = 20; // entries
+export const lookedAt = 20; // entries read to find the last message
 const atOnce = 3;
-const aSecond = 10; // requests at most
-const together = 250; // ms that the first to come waits for others
+const aSecond = 10; // largest number of requests per second
+const together = 250; // ms that the first request waits for others
 
 /** @type {Set<string>} */
 const waiting = new Set();
-/** Rooms that have nothing to tell. @type {WeakSet<RoomView>} */
+/** Rooms without anything to show. @type {WeakSet<RoomView>} */
 const refused = new WeakSet();
 /** @type {(() => void)[]} */
 let come = [];
 let running = 0;
-/** When the latest requests were made. @type {number[]} */
+/** The times of the latest requests. @type {number[]} */
 let made = [];
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let timer;
 
-/** Asks for what is not known of a room. @param {string} id @param {boolean} [anew] what is known may be old */
+/** Requests the missing data of a room. @param {string} id @param {boolean} [anew] what is known may be old */
 export function wantLast(id, anew = false) {
   const view = state.rooms.get(id);
   if (!view || (!anew && (refused.has(view) || (view.last && !lacksName(view))))) return;
@@ -32,7 +32,7 @@ export function wantLast(id, anew = false) {
   serve();
 }
 
-/** It is out of sight again. @param {string} id */
+/** The room is not visible any more. @param {string} id */
 export function unwantLast(id) { waiting.delete(id); }
 
 /** @param {RoomView} view */
@@ -54,7 +54,7 @@ function serve() {
   }
 }
 
-/** Notes the requests that a room needs, or comes again when they may be made. @param {RoomView} view */
+/** Takes the requests that a room needs, or tries again when they are allowed. @param {RoomView} view */
 function pay(view) {
   const now = performance.now();
   made = made.filter((at) => now - at < 1000);
@@ -72,7 +72,7 @@ function pay(view) {
 async function ask(view) {
   const member = lacksName(view) ? await otherOf(view) : null;
   const entries = await newestOf(view);
-  const other = member ?? entries.find((e) => e.from.id !== state.me?.id)?.from ?? null; // who has left is no member
+  const other = member ?? entries.find((e) => e.from.id !== state.me?.id)?.from ?? null; // a user that has left is no member
   if (lacksName(view) && !other) refused.add(view);
   settle(view, entries.find((e) => e.kind === 'text' || e.kind === 'packet') ?? null, other);
 }
@@ -83,7 +83,7 @@ async function otherOf(view) {
   return members.map((m) => m.user).find((user) => user.id !== state.me?.id) ?? null;
 }
 
-/** The newest entry may be a reaction or the like: some are looked at, the newest first. @param {RoomView} view */
+/** The newest entry may be a reaction or the like: some are tried, the newest first. @param {RoomView} view */
 async function newestOf(view) {
   if (!view.room.last_seq) return [];
   const { entries } = await client.history({ room: view.room.id, limit: lookedAt });

@@ -1,12 +1,12 @@
-// What goes with looking at a room: who is there, how far one has read, and that one is writing.
+// Requests for the open room: which members are online, how far the user has read, and that the user is typing.
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { setPresent } from '../model/happenings.js';
 import { renewMembers } from './governing.js';
 import { loadNewest } from './history.js';
 
-export const namedUpTo = 200; // members, of whom all are told by name
-const readPace = 1000; // ms between two positions that are told
+export const namedUpTo = 200; // members; rooms with more do not list all by name
+const readPace = 1000; // ms between two commands that store the read position
 const typingPace = 3000;
 
 /** @param {string} room that is opened */
@@ -23,14 +23,17 @@ export async function askPresence(room) {
     const got = await client.presence(room);
     change(() => setPresent(room, got));
   } catch {
-    // Then it is not told how many are there.
+    // On an error, no number of online members is shown.
   }
 }
 
-/** Rooms whose position is to be told. @type {Set<string>} */
+/** Rooms whose position is to be sent. @type {Set<string>} */
 const reading = new Set();
 
-/** Says how far one has read: at once here, and soon to the server, which need not hear of every line. @param {string} room */
+/**
+ * Stores how far the user has read: at once here, and soon on the server, which does not need every message.
+ * @param {string} room
+ */
 export function markRead(room) {
   const view = state.rooms.get(room);
   if (!view?.timeline.loaded || view.timeline.newer || view.readSeq >= view.timeline.last) return;
@@ -46,19 +49,19 @@ async function tellRead(room) {
     const view = state.rooms.get(room);
     if (!view || view.readSeq <= told) break;
     told = view.readSeq;
-    await client.read(room, told).catch(() => {}); // the next position says this one too
+    await client.read(room, told).catch(() => {}); // the next position includes this one
     await new Promise((resolve) => { setTimeout(resolve, readPace); });
   }
   reading.delete(room);
 }
 
-/** Learns how much is unread, where that cannot be counted here. @param {string} room */
+/** Reads the unread count, if it cannot be counted here. @param {string} room */
 export async function learnUnread(room) {
   const view = state.rooms.get(room);
   for (let tries = 0; view && tries < 3; tries++) {
     const { readSeq, room: { last_seq: last } } = view;
     const got = await client.read(room, readSeq).catch(() => null);
-    if (!got || view.readSeq !== readSeq) return; // what one reads meanwhile is counted by that
+    if (!got || view.readSeq !== readSeq) return; // the user has read further since; that request brings a newer count
     if (view.room.last_seq === last) {
       change(() => { view.unread = got.unread; });
       return;
@@ -68,7 +71,7 @@ export async function learnUnread(room) {
 
 let typedAt = 0;
 
-/** Says that one is writing. @param {string} room */
+/** Sends that the user is typing. @param {string} room */
 export function tellTyping(room) {
   if (Date.now() - typedAt < typingPace) return;
   typedAt = Date.now();

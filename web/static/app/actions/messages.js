@@ -1,4 +1,4 @@
-// Saying something in a room, and changing what was said.
+// Sends messages, and edits, recalls or reacts to them.
 import { state, change } from '../state.js';
 import { attempt } from './attempt.js';
 import { client } from '../session.js';
@@ -13,11 +13,11 @@ import { newKey } from '../../sdk/index.js';
  * @typedef {import('../state.js').Sending} Sending
  */
 
-/** Lines of a room go one after the other, so that they come in the order in which they were written. @type {Map<string, Promise<void>>} */
+/** The messages of a room are sent one after the other, so that their order is kept. @type {Map<string, Promise<void>>} */
 const queues = new Map();
 
 /**
- * Says something; it is shown at once and kept until the server has it.
+ * Sends a message; it is shown at once and stored until the server has it.
  * @param {string} room @param {{text: string, reply_to?: number, mentions?: string[]}} message
  */
 export function say(room, message) {
@@ -27,7 +27,7 @@ export function say(room, message) {
   if (view.timeline.newer) loadNewest(room);
 }
 
-/** What was not sent before a reload is sent now. The server knows the key if it had come through. */
+/** Sends messages that were not sent before a reload. The server knows the key if one had arrived. */
 export function sayUnsent() {
   for (const { key, at, request } of keptUnsent()) {
     const view = state.rooms.get(request.room);
@@ -53,7 +53,7 @@ export function deliver(sending) {
 /** @param {Sending} sending */
 async function send(sending) {
   const view = state.rooms.get(sending.request.room);
-  if (!view?.outbox.includes(sending)) return; // it was discarded, or has turned up
+  if (!view?.outbox.includes(sending)) return; // it was discarded, or has arrived
   try {
     const { seq } = await client.send(sending.request);
     forgetUnsent(sending.key);
@@ -70,7 +70,7 @@ export function discard(room, sending) {
   if (view) change(() => drop(view, sending.key));
 }
 
-/** Puts a reaction, or takes it back. @param {RoomView} view @param {number} seq @param {string} emoji @param {boolean} on */
+/** Puts a reaction, or removes it. @param {RoomView} view @param {number} seq @param {string} emoji @param {boolean} on */
 export async function react(view, seq, emoji, on) {
   const done = await attempt(client.react(view.room.id, seq, emoji, on));
   if (done) change(() => mark(view.timeline, seq, emoji, on, view.room.last_seq));

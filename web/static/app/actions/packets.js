@@ -1,4 +1,4 @@
-// Sending, opening and looking into red packets.
+// Sends, opens and reads red packets.
 import { state, change, toast } from '../state.js';
 import { attempt } from './attempt.js';
 import { client } from '../session.js';
@@ -12,12 +12,16 @@ import { t } from '../words.js';
 import { newKey } from '../../sdk/index.js';
 
 const page = 50;
-const lockPatience = 6000; // who has tried too many passphrases is told to wait rather than kept waiting
+const lockPatience = 6000; // ms; for a longer wait after wrong passphrases, the time is shown instead of a spinner
 const conflict = 'conflict';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
 
-/** Sends a packet; it is shown at once, grey until the server has it. @param {string} room @param {object} packet what was filled in */
+/**
+ * Sends a packet; it is shown at once, grey until the server has it.
+ * @param {string} room
+ * @param {object} packet what was filled in
+ */
 export function sendPacket(room, packet) {
   const view = state.rooms.get(room);
   if (!view) return;
@@ -30,9 +34,9 @@ export function sendPacket(room, packet) {
 }
 
 /**
- * Sends it, for the first time or again: with the same key, so that it is never sent twice. Where another device has used up
- * the seed that was shown, this key was refused for good, and a new one is drawn for the next seed: the server must have drawn
- * the seed before it could know the key.
+ * Sends it, for the first time or again: with the same key, so that it is never sent twice. If another device has used
+ * the seed, this key was refused for good, and a new one is drawn for the next seed: the server must have drawn the
+ * seed before it could know the key.
  * @param {import('../state.js').Sending} sending
  */
 export async function deliverPacket(sending) {
@@ -56,7 +60,7 @@ async function deliverOnce(sending) {
       return await client.sendPacket(sending.request);
     } catch (/** @type {any} */ error) {
       if (error.word !== conflict || tries > 4) throw error;
-      if (error.repeated && tries === 0) continue; // perhaps it was our own unanswered try that has used the seed
+      if (error.repeated && tries === 0) continue; // our earlier try without an answer may have used the seed
       const key = newKey();
       change(() => {
         sending.key = key;
@@ -66,7 +70,7 @@ async function deliverOnce(sending) {
   }
 }
 
-/** Opens a packet, or asks again. What comes of it is in the packet's view. @param {string} id @param {string} [passphrase] */
+/** Opens a packet, or tries again. The result is in the packet's view. @param {string} id @param {string} [passphrase] */
 export async function openPacket(id, passphrase) {
   const view = state.packets.get(id);
   if (!view || view.grab !== 'no') return;
@@ -85,7 +89,7 @@ export async function openPacket(id, passphrase) {
   }
 }
 
-/** Learns what one has got of a packet that was opened elsewhere: in another tab, say. @param {string|undefined} id */
+/** Reads the user's share of a packet that was opened elsewhere, for example in another tab. @param {string|undefined} id */
 export async function learnOwn(id) {
   const view = state.packets.get(id ?? '');
   if (!view || view.state.mine || view.grab !== 'no') return;
@@ -93,14 +97,14 @@ export async function learnOwn(id) {
     const got = await client.packet({ packet: view.packet.id, limit: 1 });
     change(() => setPacketState(got.state));
   } catch {
-    // Then one is told when one opens it.
+    // On an error, the state is shown when the user opens the packet.
   }
 }
 
-/** Shows who got what. @param {PacketView} view */
+/** Shows the claims. @param {PacketView} view */
 export function showDetails(view) { change(() => { view.stage = 'details'; }); }
 
-/** Goes back to the envelope that was only looked into. @param {PacketView} view */
+/** Goes back to the envelope if it was not opened. @param {PacketView} view */
 export function showEnvelope(view) { change(() => { view.stage = 'envelope'; }); }
 
 /** @param {string} id */
@@ -110,7 +114,7 @@ export function showPacket(id) {
   openSheet('packet', id);
 }
 
-/** Asks for a packet that nothing is known of yet. @param {string} id @returns {Promise<unknown>} what went wrong */
+/** Reads an unknown packet. @param {string} id @returns {Promise<unknown>} what went wrong */
 export async function findPacket(id) {
   try {
     take(await client.packet({ packet: id, limit: page }), 0);
@@ -120,7 +124,7 @@ export async function findPacket(id) {
   }
 }
 
-/** Reads on who got what; from the start when amounts can be seen now that could not. @param {string} id @param {boolean} [anew] */
+/** Reads more claims; from the start if amounts are visible now that were hidden. @param {string} id @param {boolean} [anew] */
 export async function loadClaims(id, anew = false) {
   const view = state.packets.get(id);
   if (!view || view.claims?.loading) return;
@@ -151,7 +155,7 @@ function take(reply, after, loading = false) {
   });
 }
 
-/** Takes back one's own packet that nobody has opened yet. @param {PacketView} view */
+/** Cancels the user's own packet before the first grab. @param {PacketView} view */
 export async function cancelPacket(view) {
   const done = await attempt(client.cancelPacket(view.packet.id));
   if (done) change(() => { setPacketState(done.state); noteAccount(); });
@@ -159,7 +163,7 @@ export async function cancelPacket(view) {
 
 const asked = new Set();
 
-/** Learns who the luckiest is, of whom one may never have heard. @param {PacketView} view */
+/** Reads the luckiest user, if unknown here. @param {PacketView} view */
 export async function meetLuckiest(view) {
   const { luckiest } = view.state;
   if (!luckiest || state.people.has(luckiest.user) || asked.has(view.packet.id)) return;
@@ -168,6 +172,6 @@ export async function meetLuckiest(view) {
     const { claims } = await client.packet({ packet: view.packet.id, after_rank: luckiest.rank - 1, limit: 1 });
     change(() => claims.forEach((c) => meet(c.user)));
   } catch {
-    // Then the envelope tells it without the name.
+    // On an error, the envelope shows no name.
   }
 }

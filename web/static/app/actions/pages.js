@@ -1,10 +1,10 @@
-// Reading lists page by page into the state.
+// Loads the next page of a list into the state.
 import { change } from '../state.js';
 
 /**
- * Does one load of a list at a time; what goes wrong stands in the list.
+ * Runs one load of a list at a time; an error is stored in the list.
  * @template T
- * @param {import('../model/pages.js').Pages<T>} pages @param {() => Promise<() => void>} ask gives what puts the answer into the state
+ * @param {import('../model/pages.js').Pages<T>} pages @param {() => Promise<() => void>} ask returns the function that puts the answer into the state
  */
 export async function load(pages, ask) {
   if (pages.loading) return;

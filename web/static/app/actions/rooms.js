@@ -1,4 +1,4 @@
-// Coming into rooms: made, joined, found, or of two people.
+// Creates, joins and opens rooms, also direct ones.
 import { state, change } from '../state.js';
 import { go } from '../route.js';
 import { client } from '../session.js';
@@ -7,7 +7,7 @@ import { addRoom } from '../model/rooms.js';
 /** @typedef {import('../state.js').Room} Room */
 
 /**
- * Makes a room and opens it.
+ * Creates a room and opens it.
  * @param {{name: string, kind: 'public'|'private', key: string}} room
  */
 export async function createRoom(room) {
@@ -19,7 +19,7 @@ export async function joinRoom(room) {
   openNew((await client.join(room)).room);
 }
 
-/** Opens the room that one has with somebody. @param {string} user */
+/** Opens the direct room with another user. @param {string} user */
 export async function openDirect(user) {
   const { room } = await client.direct(user);
   openNew(room);
@@ -35,7 +35,7 @@ function openNew(room) {
   openRoom(room.id);
 }
 
-/** @param {string} id in place of the sheet that has led to it, so that the way back is to the list */
+/** @param {string} id it replaces the sheet that led to it, so that the way back is to the list */
 export function openRoom(id) {
   go({ room: id, sheet: null }, { replace: !!state.route.sheet || state.route.room === id });
 }
@@ -43,7 +43,7 @@ export function openRoom(id) {
 /**
  * A page of public rooms.
  * @param {string} query
- * @param {string|undefined} next  where the page before has ended
+ * @param {string|undefined} next  the cursor of the last page
  * @param {AbortSignal} signal
  */
 export function findRooms(query, next, signal) {

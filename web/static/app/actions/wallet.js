@@ -1,4 +1,4 @@
-// One's money: the transfers, and the red packets of a year.
+// The user's money: the transfers, and the red packets of a year.
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { addPage, emptyPages, renewHead } from '../model/pages.js';
@@ -6,9 +6,9 @@ import { packetView, setPacketState } from '../model/packets.js';
 import { load } from './pages.js';
 
 const page = 50;
-const most = 100; // that the server puts on a page
+const most = 100; // the largest page that the server returns
 
-/** The newest transfers, before those that are there. */
+/** Loads the newest transfers before the known ones. */
 export async function renewTransfers() {
   const { wallet } = state;
   await load(wallet, async () => {
@@ -34,15 +34,17 @@ export async function olderTransfers() {
 
 function idOf(transfer) { return transfer.id; }
 
-/** The client has heard with an answer how the account stands. It is the same account: what waits for news of it is not told. */
+/**
+ * Updates the account, which the client has taken from an answer. The object stays the same, so a pending update is not
+ * shown twice.
+ */
 export function noteAccount() {
-  const { balance, nextCommitment } = client.account;
-  Object.assign(state.account, { balance, nextCommitment });
+  Object.assign(state.account, client.account.view());
 }
 
 /**
- * A transfer names its packet by id alone. Whose packets they are is asked for all shares of a page at once; without an
- * answer the list is as good, and says less.
+ * A transfer names its packet by id alone. The packets' senders are requested for all shares of a page at once. Without
+ * an answer the list only shows less.
  */
 async function learnPackets(transfers) {
   const shares = transfers.filter((m) => m.kind === 'claim' && m.packet && !state.packets.has(m.packet));
@@ -52,7 +54,7 @@ async function learnPackets(transfers) {
     const span = { from: Math.min(...times), to: Math.max(...times) + 1 };
     const got = await client.packets({ direction: 'received', ...span, limit: most }, { patience: 5000 });
     got.packets.forEach(notePacket);
-  } catch { /* it is only for the words */ }
+  } catch { /* it is needed for the texts only */ }
 }
 
 /** @param {{packet: any, state: any}} row of packets */
@@ -61,7 +63,7 @@ function notePacket(row) {
   setPacketState(row.state);
 }
 
-/** The red packets of a year and direction, as far as they are read. @returns {import('../state.js').YearView} */
+/** The red packets of a year and direction, as far as read. @returns {import('../state.js').YearView} */
 export function yearView() {
   const { year, direction } = state.years;
   const name = `${direction}/${year}`;
@@ -79,7 +81,7 @@ export function showYear(which) {
   renewYear();
 }
 
-/** The first page and the totals anew. */
+/** Loads the first page and the totals again. */
 export async function renewYear() {
   const view = yearView();
   const { direction } = state.years;
@@ -114,5 +116,5 @@ export async function moreOfYear() {
 
 function packetOf(row) { return row.packet.id; }
 
-/** A year as people where one is have it. @param {number} year */
+/** A year in the user's time zone. @param {number} year */
 function spanOf(year) { return { from: new Date(year, 0, 1).getTime(), to: new Date(year + 1, 0, 1).getTime() }; }

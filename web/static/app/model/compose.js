@@ -1,4 +1,4 @@
-// What somebody fills in to send a packet, and what is wrong with it.
+// The form for a packet, and its errors.
 import { state } from '../state.js';
 import { parseMoney } from '../format.js';
 
@@ -9,18 +9,18 @@ import { parseMoney } from '../format.js';
  * @property {string} greeting
  * @property {'lucky'|'equal'} mode
  * @property {'calm'|'classic'|'wild'} spread
- * @property {boolean} chosen             only for those in to
+ * @property {boolean} chosen             only for the users in to
  * @property {import('../state.js').User[]} to
  * @property {string} passphrase
  * @property {number} ttl                 seconds
  *
- * @typedef {{word: string, value?: number}} Problem   a place among the words, compose.wrong.*, and the number in it
+ * @typedef {{word: string, value?: number}} Problem   a path in the texts, compose.wrong.*, and the number in it
  *
  * @typedef {object} Checked
  * @property {number|null} total
  * @property {number|null} count
  * @property {Partial<Record<'total'|'count'|'greeting'|'to'|'passphrase', Problem>>} problems
- * @property {'total'|'count'|'to'|null} missing   the first field that has to be filled in
+ * @property {'total'|'count'|'to'|null} missing   the first field that must be filled in
  */
 
 /** @param {import('../state.js').RoomView} view @returns {Form} */
@@ -59,7 +59,7 @@ export function packetOf(form, { total, count }, greeting) {
   };
 }
 
-/** How long packets may last here, in seconds. */
+/** The lifetimes that a packet can have, in seconds. */
 export function lifetimes() {
   const { ttl_min_s: min = 5, ttl_max_s: max = 604_800, ttl_default_s: usual = 86_400 } = state.limits ?? {};
   return [...new Set([600, 3600, 86_400, 259_200, usual])].filter((s) => s >= min && s <= max).sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// What the client tells, put into the state. Nothing else listens to the client.
+// Applies the client's events to the state. No other module listens to the client.
 import { state, change, currentRoom, toast } from '../state.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
@@ -16,7 +16,7 @@ import { learnOwn } from '../actions/packets.js';
 import { sayUnsent } from '../actions/messages.js';
 
 const typingLasts = 4000;
-const longest = 2 ** 31 - 1; // ms that timers count
+const longest = 2 ** 31 - 1; // ms; the longest timer
 
 /** @param {import('../../sdk/client.js').Client} client */
 export function listen(client) {
@@ -32,7 +32,7 @@ export function listen(client) {
   on('read', read);
   on('progress', setProgress);
   on('grabResult', setGrabbed);
-  on('wallet', wallet);
+  on('wallet', (e) => wallet(e, client.account.view()));
   on('memberCount', memberCount);
 }
 
@@ -49,11 +49,11 @@ function ready(e) {
   else if (currentRoom()) askPresence(currentRoom().room.id);
 }
 
-/** Notes who somebody is. @param {import('../state.js').User} user */
+/** Stores a user. @param {import('../state.js').User} user */
 export function meet(user) { state.people.set(user.id, user); }
 
 /**
- * Notes who has said something; in a direct room that may be the other one, who has left it.
+ * Records the sender; in a direct room that may be the other user, who has left it.
  * @param {import('../state.js').RoomView} view @param {import('../state.js').User} user
  */
 export function meetIn(view, user) {
@@ -79,7 +79,7 @@ function entry({ room, entry: e, state: packetState }) {
   if (e.kind === 'member') member(view, e);
 }
 
-/** Packets of an entry, live or from history. @param {any} e @param {any} [s] */
+/** Stores the packets of an entry, live or from history. @param {any} e @param {any} [s] */
 export function notePacket(e, s) {
   if (e.kind === 'packet') packetView(e.body);
   if (e.kind === 'packet_done') {
@@ -90,24 +90,24 @@ export function notePacket(e, s) {
   if (s) setPacketState(s);
 }
 
-/** What one has sent oneself has come through. @param {import('../state.js').RoomView} view @param {any} e */
+/** Removes the user's own message from the outbox. @param {import('../state.js').RoomView} view @param {any} e */
 export function noteOwn(view, e) {
   if (!e.key || e.from.id !== state.me.id) return;
   drop(view, e.key);
   forgetUnsent(e.key);
 }
 
-/** Until when one is muted, by the latest entry that says so. @param {import('../state.js').RoomView} view @param {any} e */
+/** The end of the user's own mute, by the latest entry about it. @param {import('../state.js').RoomView} view @param {any} e */
 export function noteMute(view, e) {
   if (e.kind !== 'member' || e.body.user !== state.me.id || e.seq <= (view.mute?.seq ?? 0)) return;
   if (e.body.change === 'muted') view.mute = { seq: e.seq, until: e.body.until ?? 0 };
-  else if (e.body.role === 'owner') view.mute = { seq: e.seq, until: 0 }; // an owner is not muted, and no entry says so
+  else if (e.body.role === 'owner') view.mute = { seq: e.seq, until: 0 }; // an owner is not muted, and no entry records that
   const left = (view.mute?.until ?? 0) - Date.now();
-  if (left > 0 && left < longest) setTimeout(change, left + 50); // then one may write again
+  if (left > 0 && left < longest) setTimeout(change, left + 50); // when the mute ends, the user may send again
 }
 
 function said(view, e) {
-  if (view.last?.item?.seq > e.seq) return; // a newer one was read before what was missed is told
+  if (view.last?.item?.seq > e.seq) return; // a newer entry was loaded before the missed ones arrived
   view.last = { at: e.at, item: e };
   if (view !== currentRoom() || e.from.id === state.me.id) return;
   const { name } = e.from;
@@ -115,7 +115,7 @@ function said(view, e) {
     : t('timeline.said', { name, text: e.body.text || t('timeline.attachment') });
 }
 
-/** The line in the list of rooms follows what becomes of it. */
+/** The row in the list of rooms follows amendments of its last message. */
 function amendLast(view, e) {
   const item = view.last?.item;
   if (item?.seq !== e.body.target) return;
@@ -134,12 +134,12 @@ function count(view, e) {
   if (e.from.id === state.me.id) {
     view.readSeq = e.seq;
     view.unread = 0;
-  } else if (e.seq > view.readSeq) { // else another tab has been faster
+  } else if (e.seq > view.readSeq) { // false: another tab has already stored a later position
     view.unread++;
   }
 }
 
-/** Who comes into a room may have been online before: nobody says so. */
+/** A user that enters a room may have been online before; no event says so. */
 function memberCount({ room, count }) {
   const view = state.rooms.get(room);
   if (!view) return;
@@ -154,7 +154,7 @@ function left({ room, reason }) {
   dropRoom(room);
 }
 
-/** Something is missing: what there is of the timeline is let go, and loaded again if it was looked at. */
+/** Entries are missing: drops the timeline, and loads it again if it is open. */
 function renew(view) {
   if (!view) return;
   const { loaded, loading } = view.timeline;
@@ -182,7 +182,7 @@ function presence({ room, user, online }) {
   view.online = view.present.size;
 }
 
-/** Who is there, as the server says. @param {string} room @param {{online: number, users?: string[]}} got */
+/** The online members, as the server returns them. @param {string} room @param {{online: number, users?: string[]}} got */
 export function setPresent(room, { online, users }) {
   const view = state.rooms.get(room);
   if (!view) return;
@@ -202,8 +202,8 @@ function read({ room, user, seq }) {
   else learnUnread(room);
 }
 
-function wallet(e) {
-  state.account = { ...state.account, balance: e.balance, nextCommitment: e.next_commitment };
+function wallet(e, account) {
+  state.account = account;
   if (e.kind === 'claim') learnOwn(e.packet);
   if (e.kind === 'refund') toast(t('wallet.refunded', { amount: money(e.change) }));
 }

@@ -1,5 +1,5 @@
-// What survives a reload of this tab: drafts, and lines that the server has not acknowledged. Each with its user, so that nobody
-// finds what another has written.
+// Keeps data of this tab across a reload: drafts, and messages that the server has not acknowledged. They are stored by
+// user, so that another user does not see them.
 import { state } from '../state.js';
 
 /**
@@ -26,7 +26,7 @@ function read() {
   try {
     return { drafts: {}, unsent: [], ...JSON.parse(sessionStorage.getItem(place()) ?? '{}') };
   } catch {
-    return { drafts: {}, unsent: [] }; // not ours
+    return { drafts: {}, unsent: [] }; // the stored text is not in our format
   }
 }
 
@@ -36,7 +36,7 @@ function write() {
   try {
     sessionStorage.setItem(place(), JSON.stringify(kept));
   } catch {
-    // Storage is full or forbidden: then a reload loses it.
+    // Storage is full or forbidden. Then a reload loses the data.
   }
 }
 

@@ -1,16 +1,16 @@
-// How the connection stands, as people are told: only what lasts long enough to be read, and that it is well again only to
-// those who had been told otherwise.
+// The state of the connection as the page shows it. Short interruptions are not shown. Recovery is shown only after an
+// interruption was shown.
 import { state, change, currentRoom } from '../state.js';
 
 /** @typedef {typeof state.notice} Notice */
 
-const patience = 400; // ms that a connection may take without a word
-const wellFor = 2000; // ms that one is told that all is well
+const patience = 400; // ms that connecting may take before it is shown
+const wellFor = 2000; // ms for which recovery is shown
 
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let soon;
 
-/** Follows the browser's own idea of the network. */
+/** Follows the browser's online and offline events. */
 export function followNetwork() {
   addEventListener('online', tell);
   addEventListener('offline', tell);
@@ -22,7 +22,7 @@ export function setLink(link) {
   tell();
 }
 
-/** Is the room that one looks at still being caught up? */
+/** Whether the open room is still reading missed entries. */
 export function isBehind() {
   const { timeline, room } = currentRoom() ?? {};
   return !!timeline && (timeline.loading === 'newest' || (timeline.loaded && !timeline.newer && timeline.last < room.last_seq));
@@ -46,7 +46,7 @@ function wanted() {
   return link.state === 'connected' && notice !== 'no' && notice !== 'connecting' ? 'well' : 'no';
 }
 
-/** Is there no connection, so that nothing is answered? @param {Notice} notice */
+/** Whether there is no connection, so that no command is answered. @param {Notice} notice */
 export function isBad(notice) { return notice !== 'no' && notice !== 'well'; }
 
 /** @param {Notice} notice */
@@ -55,7 +55,7 @@ function show(notice) {
   if (notice === 'well') setTimeout(pass, wellFor);
 }
 
-/** All is well no longer than that, unless there is still something to be caught up. */
+/** Hides the recovery after that time, unless entries are still missing. */
 function pass() {
   if (state.notice !== 'well') return;
   if (isBehind()) setTimeout(pass, 250);

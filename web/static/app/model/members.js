@@ -1,5 +1,5 @@
-// Members of a room, as far as they are loaded, and kept right by what happens: the owner, admins, then the others, each in the
-// order they came.
+// The loaded members of a room, kept up to date by events: the owner, admins, then the others, each in order of
+// entering.
 import { state } from '../state.js';
 import { addPage, emptyPages } from './pages.js';
 
@@ -8,7 +8,7 @@ import { addPage, emptyPages } from './pages.js';
 const ranks = { owner: 0, admin: 1, member: 2 };
 
 /**
- * What has been read of a room's members takes the place of what was known before.
+ * Members that were read replace what was known before.
  * @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next
  */
 export function setMembers(view, members, next) {
@@ -17,7 +17,7 @@ export function setMembers(view, members, next) {
   addMembers(view, members, next);
 }
 
-/** The next page of them. @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next */
+/** Adds the next page. @param {import('../state.js').RoomView} view @param {Member[]} members @param {string|undefined} next */
 export function addMembers(view, members, next) {
   for (const m of members) {
     state.people.set(m.user.id, m.user);
@@ -31,7 +31,7 @@ function idOf(member) { return member.user.id; }
 /** @param {import('../state.js').RoomView} view @param {string} user @returns {Member|undefined} undefined: not in it, or not loaded */
 export function memberOf(view, user) { return view.members.items.find((m) => m.user.id === user); }
 
-/** What a member entry changes. @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').MemberBody} body */
+/** Applies a member entry. @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').MemberBody} body */
 export function noteMember(view, { user, change, role, until }) {
   const { members } = view;
   if (!members.loaded) return;
@@ -54,7 +54,7 @@ export function noteMember(view, { user, change, role, until }) {
 
 function known(user) { return state.people.get(user) ?? { id: user, name: user }; }
 
-/** Puts a member where the role belongs, or the one who is there already under the new role. */
+/** Inserts a member at the position of the role, or moves a known member there. */
 function put(members, member) {
   const at = members.items.findIndex((m) => m.user.id === member.user.id);
   const items = members.items.slice();
@@ -63,11 +63,12 @@ function put(members, member) {
   members.items = items.sort((a, b) => ranks[a.role] - ranks[b.role]);
 }
 
-/** Is somebody muted at the moment? @param {Member|undefined} member */
+/** Whether the member is muted now. @param {Member|undefined} member */
 export function isMuted(member) { return (member?.muted_until ?? 0) > Date.now(); }
 
 /**
- * May one put out and mute somebody? The owner all others, admins plain members and who is out; nobody himself.
+ * Whether the user may remove and mute another one. The owner may do so to all others, admins to plain members and to
+ * former members.
  * @param {import('../state.js').RoomView} view @param {string} user
  */
 export function isAbove(view, user) {

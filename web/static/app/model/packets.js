@@ -1,4 +1,4 @@
-// Packets and how they stand, as far as one has heard. A state only goes forward: what is late or older changes nothing.
+// Packets and their states, as far as known. A state that is older than the known one is ignored.
 import { state } from '../state.js';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
@@ -25,7 +25,7 @@ export function setPacketState(s) {
   view.state = {
     ...s,
     claimed: Math.max(s.claimed, before.claimed),
-    mine: s.mine ?? before.mine, // a state that is told to all is without it
+    mine: s.mine ?? before.mine, // a state that is pushed to all members lacks it
     luckiest: s.luckiest ?? before.luckiest,
     refunded: s.refunded ?? before.refunded,
   };
@@ -39,7 +39,7 @@ export function setProgress(p) {
   if (p.claimed > view.state.claimed) view.state = { ...view.state, claimed: p.claimed };
 }
 
-/** What a grab has answered. @param {any} g */
+/** Takes the answer to a grab. @param {any} g */
 export function setGrabbed(g) {
   const view = state.packets.get(g.packet);
   if (!view) return;
@@ -47,7 +47,7 @@ export function setGrabbed(g) {
     view.grab = 'pending';
     return;
   }
-  const ours = view.grab === 'pending' || view.answer === 'won'; // it was granted to the try that was not answered, or is told twice
+  const ours = view.grab === 'pending' || view.answer === 'won'; // an unanswered try has won it, or the answer arrived twice
   view.grab = 'no';
   view.refusal = null;
   view.answer = g.outcome === 'already' && ours ? 'won' : g.outcome;
@@ -58,25 +58,25 @@ export function setGrabbed(g) {
   view.state = s;
 }
 
-/** May one open it, as far as it says whom it is for? @param {import('../state.js').Packet} packet */
+/** Whether the user is a recipient. @param {import('../state.js').Packet} packet */
 export function isForMe(packet) { return !packet.to || packet.to.includes(state.me?.id ?? ''); }
 
-/** What is to be seen of a packet: the envelope to be opened, or who got what. @param {PacketView} view */
+/** The view of a packet: the envelope to be opened, or its claims. @param {PacketView} view */
 export function stageOf(view) {
   if (view.stage) return view.stage;
   return view.state.status === 'open' && !view.state.mine && isForMe(view.packet) ? 'envelope' : 'details';
 }
 
-/** Is the sheet of a packet the envelope? Then it is a dialog on a wide screen too. @param {string|undefined} id */
+/** Whether the sheet of a packet is the envelope. Then it is a dialog on a wide screen, too. @param {string|undefined} id */
 export function isSealed(id) {
   const view = state.packets.get(id ?? '');
   return view !== undefined && stageOf(view) === 'envelope';
 }
 
-const tries = 5; // at a passphrase; one comes back every 12 s
+const tries = 5; // allowed tries at a passphrase; one more every 12 s
 const triesBack = 12_000;
 
-/** How many tries at the passphrase are left, as far as this page has made them. @param {PacketView} view */
+/** The remaining tries at the passphrase, as far as this page has made them. @param {PacketView} view */
 export function triesLeft(view) {
   let left = tries;
   let last = 0;

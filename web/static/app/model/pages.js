@@ -1,15 +1,15 @@
-// A list that is read page by page: what has come of it so far, and where it goes on.
+// A list that is read page by page: the elements so far, and where to continue.
 
 /**
  * @template T
  * @typedef {object} Pages
  * @property {T[]} items
  * @property {string|undefined} next    where the next page begins
- * @property {boolean} loaded           there is a first page, even if it is empty
+ * @property {boolean} loaded           the first page was read, even if it is empty
  * @property {boolean} complete         there are no more pages
  * @property {boolean} loading
  * @property {unknown} error            of the last load
- * @property {number} scroll            where the list stood when it was last seen
+ * @property {number} scroll            the scroll position when the list was last visible
  */
 
 /** @returns {Pages<any>} */
@@ -18,7 +18,7 @@ export function emptyPages() {
 }
 
 /**
- * Adds a page. What has come already is not repeated: a list may have moved on between two pages.
+ * Adds a page without repeating elements: the list may have changed between two pages.
  * @template T
  * @param {Pages<T>} pages @param {T[]} items @param {string|undefined} next @param {(item: T) => string} idOf
  */
@@ -31,7 +31,8 @@ export function addPage(pages, items, next, idOf) {
 }
 
 /**
- * Puts the newest page of a list that grows at its head before what is there; what does not join on to it is let go.
+ * Puts the newest page of a growing list before the known elements. Known elements that do not join on to it are
+ * dropped.
  * @template T
  * @param {Pages<T>} pages @param {T[]} items @param {string|undefined} next @param {(item: T) => string} idOf
  */

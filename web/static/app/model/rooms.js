@@ -1,4 +1,4 @@
-// Rooms that one is in.
+// The rooms that the user is in.
 import { state } from '../state.js';
 import { go } from '../route.js';
 import { emptyPages } from './pages.js';
@@ -14,9 +14,9 @@ function viewOf(room) {
 }
 
 /**
- * What a connect reply says: rooms that are missing there are left.
+ * Takes the rooms of a connect reply: the user has left rooms that are missing there.
  * @param {any[]} rooms
- * @returns {string[]} rooms of which one has read more than the server has heard yet, so that it has counted too many as unread
+ * @returns {string[]} rooms rooms in which the server's read position is behind, so that its unread count is too high
  */
 export function setRooms(rooms) {
   const ahead = [];
@@ -29,7 +29,7 @@ export function setRooms(rooms) {
       continue;
     }
     view.room = { ...view.room, ...r, announcement: r.announcement };
-    const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // beyond it the room has been numbered anew
+    const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // a higher position means that the room was renumbered
     if (!isAhead) view.readSeq = r.read_seq;
     view.unread = isAhead && view.readSeq === r.last_seq ? 0 : r.unread;
     if (isAhead && view.unread) ahead.push(r.id);
@@ -45,7 +45,7 @@ export function addRoom(room) {
   return /** @type {import('../state.js').RoomView} */ (state.rooms.get(room.id));
 }
 
-/** What an answer may not take back: entries are told faster. */
+/** What an answer must not overwrite, because entries are faster. */
 function newest(before, room) {
   return { role: room.role ?? before.role, announcement: room.announcement, last_seq: Math.max(before.last_seq, room.last_seq) };
 }
@@ -56,7 +56,7 @@ export function dropRoom(id) {
   if (state.route.room === id) go({ room: null }, { replace: true });
 }
 
-/** Rooms as they are listed: where something was said last comes first. */
+/** The rooms as they are listed: the latest message first. */
 export function listedRooms() {
   return [...state.rooms.values()].sort((a, b) => lastAt(b) - lastAt(a) || (a.room.id < b.room.id ? 1 : -1));
 }
@@ -64,8 +64,8 @@ export function listedRooms() {
 /** @param {import('../state.js').RoomView} v */
 function lastAt(v) { return v.last?.at ?? v.room.created_at; }
 
-/** May one govern the room? @param {import('../state.js').RoomView} v */
+/** Whether the user may govern the room. @param {import('../state.js').RoomView} v */
 export function governs(v) { return v.room.role === 'owner' || v.room.role === 'admin'; }
 
-/** What a room is called: a direct one by the other person. @param {import('../state.js').RoomView} v */
+/** The name of a room: a direct room is named after the other user. @param {import('../state.js').RoomView} v */
 export function nameOf(v) { return v.room.kind === 'direct' ? v.other?.name ?? '…' : v.room.name; }

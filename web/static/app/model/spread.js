@@ -1,14 +1,14 @@
-// How the shares of a lucky packet will spread: drawn many times over, as the server cuts them (PROTOCOL section 7), but in fractions
-// of the mean share and by cheap chance. Nothing here decides about money.
+// A forecast of the shares of a lucky packet: simulated as the server draws them (web/docs/protocol/proof.md), but in fractions
+// of the mean share and with cheap random numbers. It does not decide about money.
 
-const draws = 16_000; // shares drawn for a picture: a millisecond or two
-const widest = 4; // means; beyond it hardly anything falls
+const draws = 16_000; // simulated shares; they take one or two milliseconds
+const widest = 4; // in mean shares; larger ones are rare
 const bins = 32;
 
 /**
  * @typedef {object} Forecast
- * @property {number} best      what the luckiest gets, in means
- * @property {number[]} curve   how often a share falls where, from 0 to 4 means; the peak is 1
+ * @property {number} best      the largest share, in means
+ * @property {number[]} curve   how often shares fall where, from 0 to 4 means; the peak is 1
  */
 
 /** @type {Map<string, Forecast>} */
@@ -25,7 +25,7 @@ export function forecast(spread, count) {
   return found;
 }
 
-/** What the luckiest may get, about. @param {'calm'|'classic'|'wild'} spread @param {number} total @param {number} count */
+/** The largest likely share, roughly. @param {'calm'|'classic'|'wild'} spread @param {number} total @param {number} count */
 export function luckiest(spread, total, count) {
   const mean = total / count;
   const amount = Math.min(total - count + 1, Math.max(Math.ceil(mean), mean * forecast(spread, count).best));
@@ -52,12 +52,12 @@ function simulate(spread, count) {
   return { best: bests[bests.length >> 1], curve: drawn.map((n) => n / peak) };
 }
 
-/** Each with its neighbours: what chance has left uneven. @param {number[]} curve */
+/** Smooths the curve: each value is averaged with its neighbours. @param {number[]} curve */
 function smooth(curve) {
   return curve.map((n, i) => ((curve[i - 1] ?? n) + 2 * n + (curve[i + 1] ?? n)) / 4);
 }
 
-/** Each share is drawn around the mean of what is left. */
+/** Each share is drawn around the mean of the rest. */
 function turns(count, chance, calm) {
   const shares = [];
   let left = count;
@@ -71,14 +71,14 @@ function turns(count, chance, calm) {
   return shares;
 }
 
-/** A line is cut at random points. */
+/** The total is cut at random points. */
 function line(count, chance) {
   const pieces = Array.from({ length: count }, () => -Math.log(1 - chance()));
   const all = pieces.reduce((sum, piece) => sum + piece, 0);
   return pieces.map((piece) => (piece * count) / all);
 }
 
-/** The same chance each time, so that a picture does not tremble while one types. @param {number} seed */
+/** The same random numbers each time, so that the picture does not change while the user types. @param {number} seed */
 function random(seed) {
   let a = seed + 0x9e3779b9;
   return () => {

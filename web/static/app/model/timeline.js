@@ -1,10 +1,11 @@
-// A room's timeline: an unbroken run of entries, folded as they come, so that history, recovered and live entries look the same.
-// Edits, recalls and reactions change their target; what stays are items to be shown, ascending by seq.
+// A room's timeline: consecutive entries without gaps. Edits, recalls and reactions are applied to the entry they
+// change. So history, recovered entries and pushed entries look the same. The result is the items to show, in ascending
+// order of seq.
 
 /**
  * @typedef {import('../../sdk/types.js').Entry} Entry
  *
- * @typedef {object} Item               never changed, only replaced: who shows it need only compare it with the one before
+ * @typedef {object} Item               never changed, only replaced: a view can compare it with the previous one
  * @property {number} seq
  * @property {string} id
  * @property {number} at
@@ -12,21 +13,21 @@
  * @property {'text'|'packet'|'packet_done'|'member'|'room'} kind
  * @property {string} [key]
  * @property {any} body
- * @property {Set<string>} [mine]       emojis that one has put oneself, as far as it is known
+ * @property {Set<string>} [mine]       the user's own reactions, as far as known
  *
  * @typedef {object} Timeline
  * @property {Item[]} items             changed in place, so that an entry costs the same in a long timeline; a new array is a new run
- * @property {number} first             the lowest seq that has been looked at; items begin there or later
+ * @property {number} first             the lowest seq that was read; items begin there or later
  * @property {number} last              the highest
- * @property {boolean} loaded           there is something here, even if it is empty
- * @property {boolean} complete         nothing is before it
- * @property {boolean} newer            the room goes on after it: one has jumped back
+ * @property {boolean} loaded           something was loaded, even if it is empty
+ * @property {boolean} complete         there is nothing before it
+ * @property {boolean} newer            the room has later entries: the user has jumped back
  * @property {'no'|'newest'|'older'|'newer'|'around'} loading
  * @property {object|null} turn         of the load whose answer counts
  * @property {unknown} error            of the last load
- * @property {Entry[]} meanwhile        what came while a page was asked for: the page may be older or younger than it
- * @property {Map<number, Map<string, {seq: number, on: boolean}>>} mine  one's own reactions, by target; the latest seq counts
- * @property {Map<number, Item|null>} quotes  items before this run that are quoted in it; null: asked for
+ * @property {Entry[]} meanwhile        entries that came while a page was requested: the page may be older or newer
+ * @property {Map<number, Map<string, {seq: number, on: boolean}>>} mine  the user's own reactions, by target; the latest seq counts
+ * @property {Map<number, Item|null>} quotes  items before this run that are quoted in it; null: requested
  */
 
 /** @returns {Timeline} */
@@ -38,15 +39,15 @@ export function emptyTimeline() {
 }
 
 /**
- * Takes the answer to what was asked for.
+ * Takes the answer to a request for a page.
  * @param {Timeline} t @param {Timeline['loading']} what @param {{entries: Entry[], more: boolean}} page @param {string} me
- * @param {number} lastSeq of the room, as far as one has heard
+ * @param {number} lastSeq the last seq of the room, as far as known
  */
 export function answered(t, what, { entries, more }, me, lastSeq) {
   if (what === 'older') prepend(t, entries, more, me);
   else if (what === 'newer') extend(t, entries, me);
   else begin(t, entries, more, me);
-  for (const e of t.meanwhile) amend(t, e, me); // a page may be older than what came while it was waited for
+  for (const e of t.meanwhile) amend(t, e, me); // the page may have been read before these entries arrived
   failed(t, null);
   t.newer = t.last < lastSeq;
 }
@@ -58,7 +59,7 @@ export function failed(t, error) {
   t.meanwhile = [];
 }
 
-/** Starts anew with a page. @param {Timeline} t @param {Entry[]} entries @param {boolean} more before it @param {string} me */
+/** Starts again with a page. @param {Timeline} t @param {Entry[]} entries @param {boolean} more before it @param {string} me */
 function begin(t, entries, more, me) {
   const { meanwhile } = t;
   Object.assign(t, emptyTimeline(), { loaded: true, complete: !more, meanwhile });
@@ -67,7 +68,7 @@ function begin(t, entries, more, me) {
   extend(t, entries, me);
 }
 
-/** Puts an older page before. @param {Timeline} t @param {Entry[]} entries @param {boolean} more @param {string} me */
+/** Puts an older page before the run. @param {Timeline} t @param {Entry[]} entries @param {boolean} more @param {string} me */
 function prepend(t, entries, more, me) {
   for (const e of entries) noteMine(t, e, me);
   t.items.unshift(...entries.filter(isShown).map((e) => itemOf(t, e)));
@@ -75,7 +76,12 @@ function prepend(t, entries, more, me) {
   t.complete = !more || !entries.length;
 }
 
-/** Puts a page after, and what came meanwhile. @param {Timeline} t @param {Entry[]} entries @param {string} me */
+/**
+ * Puts a newer page after the run, and the entries that came meanwhile.
+ * @param {Timeline} t
+ * @param {Entry[]} entries
+ * @param {string} me
+ */
 function extend(t, entries, me) {
   for (const e of entries) {
     noteMine(t, e, me);
@@ -87,12 +93,12 @@ function extend(t, entries, me) {
 /**
  * Takes a live entry, the next one of its room.
  * @param {Timeline} t @param {Entry} e @param {string} me
- * @returns {boolean} false: one before it is missing here, so that the timeline must be loaded anew
+ * @returns {boolean} false: an entry before it is missing, so the timeline must be loaded again
  */
 export function append(t, e, me) {
   if (t.loading !== 'no') t.meanwhile.push(e);
   if (!t.loaded) return true;
-  amend(t, e, me); // what one looks at may be older than this even where the run goes beyond it
+  amend(t, e, me); // the loaded target may lack this change even if later entries are not loaded
   if (e.seq <= t.last) return true;
   if (e.seq !== t.last + 1) return t.newer;
   add(t, e);
@@ -115,7 +121,7 @@ function itemOf(t, e) {
   return item;
 }
 
-/** Does to its target what an entry says; twice is as once. @param {Timeline} t @param {Entry} e @param {string} me */
+/** Applies an entry to its target; applying it twice changes nothing. @param {Timeline} t @param {Entry} e @param {string} me */
 function amend(t, e, me) {
   if (isShown(e)) return;
   noteMine(t, e, me);
@@ -145,7 +151,7 @@ function alter(t, seq, change) {
 }
 
 /**
- * Notes one's own reaction, also to what is not here yet: history says how many there are, and not whose.
+ * Records the user's own reaction, also to an entry that is not loaded: history has only counts.
  * @param {Timeline} t @param {Entry} e @param {string} me
  */
 function noteMine(t, e, me) {

@@ -1,10 +1,11 @@
-// A button for what takes its time or hurts: what hurts is asked once more, and why something did not work stands below.
+// A button for a command that takes time or cannot be undone: the latter is confirmed first, and an error is shown
+// below.
 import { h, Component, createRef } from '../dom.js';
 import { inWords, t } from '../words.js';
 import { Icon } from './icon.js';
 
 /**
- * label, icon; act: does it; question, yes: asked before; word: must be typed before; kind: class of the button.
+ * label, icon; act: runs it; question, yes: confirmation; word: must be typed before; kind: class of the button.
  */
 export class Act extends Component {
   state = { asked: false, busy: false, typed: '', error: null };
@@ -65,7 +66,7 @@ export class Act extends Component {
       h('button', { class: 'button primary grow', type: 'submit', disabled: !ready || busy, 'aria-busy': busy }, yes)));
   }
 
-  /** The key closes the question alone, not what it stands in. */
+  /** The key closes the question alone, not the sheet around it. */
   close(e) {
     e.preventDefault();
     e.stopPropagation();

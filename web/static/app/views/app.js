@@ -1,4 +1,4 @@
-// The whole page: the door, or rooms, room and panel.
+// The whole page: the sign-in screen, or rooms, room and panel.
 import { h, Component, Fragment } from '../dom.js';
 import { state, currentRoom } from '../state.js';
 import { t } from '../words.js';
@@ -22,7 +22,7 @@ class Home extends Component {
   render() {
     const room = currentRoom();
     const dialog = over(room, true);
-    const listAlone = !state.wide && !state.route.room; // then it is what the page is about
+    const listAlone = !state.wide && !state.route.room; // then it is the main content of the page
     return h(Fragment, null,
       h('div', { class: 'shell', 'data-room': state.route.room ? 'yes' : 'no' },
         h('div', { class: 'rooms', role: listAlone ? 'main' : 'complementary', 'aria-label': t('rooms.title') }, h(RoomList, null)),
@@ -38,7 +38,7 @@ function open(room, id) {
   return id ? h(Join, { id, key: id }) : h(NoRoom, null);
 }
 
-/** What lies over the room, or beside it where there is space. */
+/** The sheet over the room, or beside it on a wide screen. */
 function over(room, modal) {
   const { sheet } = state.route;
   const row = sheet && sheetOf(sheet.name);

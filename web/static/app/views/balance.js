@@ -1,4 +1,4 @@
-// What is in the wallet, and the way to it.
+// The balance, with a link to the wallet.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';

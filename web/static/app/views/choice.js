@@ -1,13 +1,13 @@
-// One of a few, beside each other: radio buttons that look like one control.
+// A choice of a few options: radio buttons that look like one control.
 import { h } from '../dom.js';
 import { Icon } from './icon.js';
 
 /**
  * @param {object} props
  * @param {string} props.label
- * @param {string} props.name          of the group, unlike any other on the page
+ * @param {string} props.name          of the group, unique on the page
  * @param {string} props.value
- * @param {{value: string, label: string, icon?: string, lang?: string}[]} props.options  with an icon the label is for screen readers
+ * @param {{value: string, label: string, icon?: string, lang?: string}[]} props.options  with an icon, the label is for screen readers
  * @param {(value: any) => void} props.choose
  * @param {boolean} [props.bare]       the label is for screen readers
  */

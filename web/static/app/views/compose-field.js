@@ -1,4 +1,4 @@
-// A field with its label, a hint, and what is wrong with it as one types.
+// A field with its label, a hint, and its error while the user types.
 import { h } from '../dom.js';
 
 export function Field({ name, label, value, problem, hint, onValue, ...rest }) {

@@ -1,4 +1,4 @@
-// What is folded away when a packet is filled in: how it is cut, for whom, behind which word, for how long.
+// The folded fields of a packet: mode, recipients, passphrase, lifetime.
 import { h, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { duration } from '../format.js';

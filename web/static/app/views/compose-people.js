@@ -1,4 +1,4 @@
-// Choosing for whom a packet is: members of the room, with search; who is chosen stands above as chips.
+// The recipients of a packet: members of the room, with search; chosen users are shown above as chips.
 import { h, Component } from '../dom.js';
 import { change } from '../state.js';
 import { holds } from '../matching.js';
@@ -18,7 +18,7 @@ export class People extends Component {
   componentDidMount() { this.load(); }
 
   componentDidUpdate() {
-    // Who is searched for may stand on a later page.
+    // The searched user may be on a later page.
     if (this.state.query && this.state.next && !this.state.error && this.found().length < enough) this.load();
   }
 

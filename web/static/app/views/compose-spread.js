@@ -1,4 +1,4 @@
-// How the shares will spread, drawn, and what the luckiest may get.
+// A drawing of how the shares will spread, and the largest likely share.
 import { h } from '../dom.js';
 import { t } from '../words.js';
 import { money, number } from '../format.js';

@@ -1,4 +1,4 @@
-// Filling in a red packet. Three fields come first; the rest is folded and has its usual values.
+// The form of a red packet. Three fields come first; the others are folded and have defaults.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -9,7 +9,10 @@ import { closeSheet } from '../route.js';
 import { Field } from './compose-field.js';
 import { More } from './compose-more.js';
 
-/** What was begun is kept when the sheet is closed. @type {WeakMap<import('../state.js').RoomView, import('../model/compose.js').Form>} */
+/**
+ * The form is kept when the sheet is closed.
+ * @type {WeakMap<import('../state.js').RoomView, import('../model/compose.js').Form>}
+ */
 const drafts = new WeakMap();
 
 export class Compose extends Component {
@@ -98,7 +101,7 @@ function left(text, most) {
   return n <= 20 ? t('compose.charsLeft', { count: Math.max(0, n) }) : '';
 }
 
-/** What is folded, in a line. */
+/** A summary of the folded fields. */
 function chosen(form) {
   return [
     form.mode === 'lucky' ? t(`compose.${form.spread}`) : t('compose.equal'),

@@ -1,4 +1,4 @@
-// Above the field: what one answers, or changes.
+// The banner above the message field: the message that the user replies to or edits.
 import { h } from '../dom.js';
 import { t } from '../words.js';
 import { find } from '../model/timeline.js';

@@ -1,4 +1,4 @@
-// A few emojis that people use every day; the others are on the keyboard.
+// A few common emojis; the others are on the keyboard.
 import { h, Component, createRef } from '../dom.js';
 import { t } from '../words.js';
 
@@ -12,7 +12,7 @@ const columns = 8;
 
 const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
 
-/** A grid that one walks through with the arrow keys. */
+/** A grid with arrow-key navigation. */
 export class EmojiPicker extends Component {
   box = createRef();
 

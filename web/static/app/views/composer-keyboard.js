@@ -1,9 +1,9 @@
-// Where the keyboard of a phone lies over the page instead of making it smaller, the page is made smaller by hand, so that one
-// sees what one writes.
+// On some phones the keyboard covers the page instead of making it smaller. There the page is made smaller by hand, so
+// that the text field stays visible.
 
-const keyboard = 120; // px at least
+const keyboard = 120; // px, at least
 
-/** Keeps the page above the keyboard. @returns {() => void} ends it */
+/** Keeps the page above the keyboard. The result ends that. @returns {() => void} ends it */
 export function aboveKeyboard() {
   const seen = window.visualViewport;
   if (!seen) return () => {};

@@ -1,5 +1,5 @@
-// Suggestions after '@': members of the room whose name goes on like that. They are walked through with the arrow keys while the
-// caret stays in the field.
+// Suggestions after '@': members whose name matches. The arrow keys move through them while the caret stays in the
+// field.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { holds } from '../matching.js';
@@ -8,10 +8,10 @@ import { renewMembers } from '../actions/governing.js';
 import { Avatar } from './parts.js';
 
 const most = 6;
-const lookBack = 300; // lines
+const lookBack = 300; // rows
 const after = /(^|[\s,。,!?、:;(（])@([^\s@]{0,32})$/u;
 
-/** Looks at what is written before the caret, for a composer. */
+/** Examines the text before the caret, for a composer. */
 export class Suggesting {
   /** @param {import('./composer.js').Composer} composer */
   constructor(composer) { this.composer = composer; }
@@ -28,7 +28,7 @@ export class Suggesting {
     this.composer.setState({ mention: users.length ? { users, at: 0, from: field.selectionStart - match[2].length - 1 } : null });
   }
 
-  /** Looks again when the members are there; if they could not be had it stays with who has spoken. */
+  /** Searches again when the members are loaded. If that fails, only recent senders are suggested. */
   async learn(view) {
     await renewMembers(view);
     if (view.members.loaded && this.composer.field.current) this.look();
@@ -36,7 +36,7 @@ export class Suggesting {
 
   close() { if (this.open) this.composer.setState({ mention: null }); }
 
-  /** @param {KeyboardEvent} e @returns {boolean} the key was meant for the list */
+  /** @param {KeyboardEvent} e @returns {boolean} the whether the key was for the list */
   key(e) {
     const { open } = this;
     if (!open) return false;
@@ -65,7 +65,7 @@ export class Suggesting {
   }
 }
 
-/** Who has spoken last comes first. @param {import('../state.js').RoomView} view @param {string} begun */
+/** Recent senders come first. @param {import('../state.js').RoomView} view @param {string} begun */
 function matching(view, begun) {
   const users = new Map();
   const spoken = view.timeline.items.slice(-lookBack).reverse().map(({ from }) => state.people.get(from.id) ?? from);

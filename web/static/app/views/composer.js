@@ -1,4 +1,5 @@
-// Where one writes. The draft is kept per room and over a reload of the tab; Enter sends, unless it ends a word of an input method.
+// The message field. The draft is stored per room and survives a reload of the tab. Enter sends, unless it ends a word
+// of an input method.
 import { h, Component, createRef } from '../dom.js';
 import { state, change } from '../state.js';
 import { t } from '../words.js';
@@ -17,7 +18,7 @@ import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 
 const linesShown = 6;
-const almost = 0.9; // of the limit, from where on it is shown how much is left
+const almost = 0.9; // of the limit; above it the remaining characters are shown
 
 export class Composer extends Component {
   state = { emojis: false, mention: null, busy: false };
@@ -49,13 +50,13 @@ export class Composer extends Component {
     this.fit();
   }
 
-  /** What the draft is about: an answer, a change, or neither. */
+  /** The subject of the draft: an answer, an edit, or neither. */
   target() {
     const { replyTo, editing } = this.props.view.draft;
     return `${replyTo}/${editing}`;
   }
 
-  /** As high as the text, up to so many lines. */
+  /** As high as the text, up to a number of rows. */
   fit() {
     const field = this.field.current;
     if (!field || this.fitted === field.value + field.clientWidth) return;
@@ -80,7 +81,7 @@ export class Composer extends Component {
     if (e.target.value.trim()) tellTyping(this.props.view.room.id);
   }
 
-  /** Puts something where the caret is. @param {string} text @param {number} [from] what is replaced begins here */
+  /** Inserts text at the caret. @param {string} text @param {number} [from] what is replaced begins here */
   insert(text, from) {
     const field = this.field.current;
     field.setRangeText(text, from ?? field.selectionStart, field.selectionEnd, 'end');
@@ -89,7 +90,7 @@ export class Composer extends Component {
   }
 
   key(e) {
-    if (e.isComposing || e.keyCode === 229) return; // the input method's own
+    if (e.isComposing || e.keyCode === 229) return; // a key of the input method
     if (this.suggesting.key(e)) return;
     if (e.key === 'Enter' && !e.shiftKey && !e.altKey) {
       e.preventDefault();
@@ -129,11 +130,11 @@ export class Composer extends Component {
       this.setState({ busy: true });
       const done = await attempt(edit(view, draft.editing, text));
       this.setState({ busy: false });
-      if (done && view.draft === draft) this.set({ ...emptyDraft(), text: draft.before ?? '' }); // else one has written on
+      if (done && view.draft === draft) this.set({ ...emptyDraft(), text: draft.before ?? '' }); // otherwise the user has typed on
     }
   }
 
-  /** A change is on its way, and one has not turned to something else. */
+  /** An edit is being saved, and the draft is still the same. */
   get saving() { return this.state.busy && this.props.view.draft.editing !== null; }
 
   closeEmojis = () => {
@@ -141,7 +142,7 @@ export class Composer extends Component {
     this.field.current.focus();
   };
 
-  /** Characters that are left, as the server counts them. */
+  /** The remaining characters, as the server counts them. */
   left() {
     return (state.limits?.text_chars || Infinity) - [...this.props.view.draft.text].length;
   }
@@ -177,7 +178,7 @@ export class Composer extends Component {
   }
 }
 
-/** Sends, or saves a change: that is shown when the server has it. */
+/** Sends, or saves an edit: that is shown when the server has it. */
 function Submit({ editing, busy, disabled }) {
   const label = t(editing ? 'composer.save' : 'composer.send');
   return h('button', { class: 'button primary icon', type: 'submit', 'aria-label': label, 'aria-busy': busy, disabled },

@@ -1,4 +1,4 @@
-// The sheet that begins a chat with one person: somebody one has met, or whoever has an id.
+// The sheet that begins a direct chat: with a known user, or by id.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { holds } from '../matching.js';
@@ -58,7 +58,7 @@ export class Direct extends Component {
   }
 }
 
-/** People one has met whose name or id holds the text. @param {string} text */
+/** Known users whose name or id contains the text. @param {string} text */
 function met(text) {
   return [...state.people.values()]
     .filter((user) => user.id && user.id !== state.me?.id && (holds(user.name, text) || user.id === text))

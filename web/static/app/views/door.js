@@ -1,4 +1,4 @@
-// The first screen: who comes in, and how. And the last one: why the session is over.
+// The first screen: sign-in. And the last one: why the session has ended.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, setLanguage, t } from '../words.js';
@@ -7,7 +7,7 @@ import { comeBack, enter, enterAsGuest } from '../session.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
-const nameChars = 64; // a limit of the server, which tells it only to those who are in
+const nameChars = 64; // a limit of the server, which announces it only to signed-in users
 
 /** @type {{lang: string, label: string}[]} */
 const tongues = [{ lang: 'zh', label: '中文' }, { lang: 'en', label: 'English' }];
@@ -22,7 +22,7 @@ export class Door extends Component {
 
   componentDidUpdate() { this.offer(); }
 
-  /** Puts the cursor into the field as it comes, where that opens no keyboard over the page. */
+  /** Puts the cursor into the field, unless that opens a keyboard over the page. */
   offer() {
     const field = this.input.current;
     if (field && field !== this.offered && matchMedia('(pointer: fine)').matches) field.focus();
@@ -63,7 +63,7 @@ export class Door extends Component {
   }
 }
 
-/** What is wrong with what was typed, in words; '': nothing. @param {string} text @param {boolean} isToken */
+/** The error of what was typed; '': none. @param {string} text @param {boolean} isToken */
 function wrong(text, isToken) {
   if (!text) return t(isToken ? 'door.noToken' : 'door.noName');
   return !isToken && [...text].length > nameChars ? t('door.longName', { max: nameChars }) : '';
@@ -81,7 +81,7 @@ function Field({ place, input, said, busy, onInput }) {
     said && h('p', { class: 'problem', id: 'door-said', role: 'alert' }, said));
 }
 
-/** Where there are no guests: what people do, and what those do who try the server out. */
+/** Without guests: how users sign in, and how to try the server. */
 function TokenWords() {
   return h('div', { class: 'door-words' },
     h('p', null, t('door.tokensOnly')),
@@ -99,7 +99,7 @@ function Waiting({ text }) {
   return h('p', { class: 'row door-waiting muted', role: 'status' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), text);
 }
 
-/** The envelope around it all. */
+/** The envelope around the form. */
 function Frame({ children }) {
   return h('main', { class: 'door' },
     h('div', { class: 'door-card' },
@@ -114,7 +114,7 @@ function Frame({ children }) {
       h('div', { class: 'door-body' }, children)));
 }
 
-/** An old coin, with the hole that it was strung by. */
+/** An old coin with a square hole. */
 function Coin() {
   return h('svg', { class: 'door-coin', viewBox: '0 0 80 80', 'aria-hidden': 'true' },
     h('circle', { class: 'coin-face', cx: 40, cy: 40, r: 38 }),

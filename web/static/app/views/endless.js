@@ -1,17 +1,17 @@
-// The end of a list that is read page by page: more is asked for before one gets there, and where one stood is kept while
-// something else is looked at.
+// The end of a list that is read page by page: more is loaded before the user gets there. The scroll position is kept
+// while another sheet is open.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { Failed, Loading } from './parts.js';
 
 const ahead = '400px';
 
-/** Takes pages, what asks for the first one, and what asks for more. */
+/** Props: the pages, and the functions that load the first page and more. */
 export class Endless extends Component {
   end = createRef();
 
   scroll = 0;
-  note = () => { this.scroll = this.box.scrollTop; }; // a sheet that is being closed says 0
+  note = () => { this.scroll = this.box.scrollTop; }; // a sheet that is being closed reports 0
 
   componentDidMount() {
     this.box = /** @type {any} */ (this.end.current).closest('.sheet-body');
@@ -22,7 +22,7 @@ export class Endless extends Component {
     if (scroll) requestAnimationFrame(() => { this.box.scrollTop = scroll; });
   }
 
-  /** Whoever has loaded something looks again whether the end is still near. */
+  /** After each load, checks whether the end is still near. */
   componentDidUpdate() {
     const { items } = this.props.pages;
     if (this.items === items) return;
@@ -34,7 +34,7 @@ export class Endless extends Component {
   componentWillUnmount() {
     this.watch.disconnect();
     this.box.removeEventListener('scroll', this.note);
-    this.props.pages.scroll = state.route.sheet ? this.scroll : 0; // closed: the next time it begins at the top
+    this.props.pages.scroll = state.route.sheet ? this.scroll : 0; // closed: the next time it starts at the top
   }
 
   more() {

@@ -1,4 +1,4 @@
-// How a packet stands, in few words.
+// The state of a packet in a few words.
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
@@ -19,7 +19,7 @@ export function standing(view) {
   return packet.count === 1 ? shares : `${t(`envelope.${packet.mode}`)} · ${shares}`;
 }
 
-/** "All opened in 12 s", where it is known how long it took. @param {import('../state.js').PacketView} view */
+/** "All opened in 12 s", if it is known how long it took. @param {import('../state.js').PacketView} view */
 export function allOpened({ packet, doneAt }) {
   return doneAt ? t('envelope.allIn', { time: duration(doneAt - packet.created_at) }) : t('envelope.all');
 }
@@ -32,7 +32,7 @@ function luckiest({ luckiest: who }) {
   return name ? t('envelope.luckiest', { name }) : '';
 }
 
-/** For whom it is, when it is not for everybody. @param {{to?: string[]}} packet */
+/** The recipients, if not all members are. @param {{to?: string[]}} packet */
 export function audience({ to }) {
   if (!to?.length) return '';
   if (to.includes(state.me?.id ?? '')) return t('envelope.forYou');

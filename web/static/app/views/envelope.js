@@ -1,4 +1,5 @@
-// The envelope in the timeline: a button that opens it. While it is being sent it is grey; when that has failed it can be tried again.
+// The envelope in the timeline: a button that opens it. It is grey while it is being sent; after a failure it can be
+// sent again.
 import { h, Component, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
@@ -12,7 +13,7 @@ import { Icon } from './icon.js';
 /**
  * @typedef {import('../state.js').RoomView} RoomView
  *
- * @param {{item?: any, sending?: import('../state.js').Sending, view: RoomView}} props  the item of a packet, or what is being sent
+ * @param {{item?: any, sending?: import('../state.js').Sending, view: RoomView}} props  the item of a packet, or the packet being sent
  */
 export function Envelope({ item, sending, view }) {
   return sending ? h(Outgoing, { sending, view }) : h(Received, { packet: item.body });
@@ -62,7 +63,7 @@ function refused(error) {
   return error?.word === 'not_found' && error.fields?.field === 'to' ? t('envelope.toGone') : inWords(error);
 }
 
-/** What is printed on it. */
+/** The text on the envelope. */
 function Face({ greeting, got, standing: words, audience: whom, locked, waiting }) {
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, h(Seal, null)),
@@ -77,7 +78,7 @@ function Face({ greeting, got, standing: words, audience: whom, locked, waiting 
         h('span', { class: 'only-read' }, t('envelope.locked')))));
 }
 
-/** The gold seal: a coin with a square hole, as money was for two thousand years. */
+/** The gold seal: an old coin with a square hole. */
 export function Seal() {
   return h('svg', { viewBox: '0 0 40 40', 'aria-hidden': 'true', focusable: 'false' },
     h('circle', { class: 'seal-gold', cx: 20, cy: 20, r: 19 }),

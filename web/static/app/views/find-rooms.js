@@ -1,4 +1,4 @@
-// The sheet that looks for public rooms as one types. The id of the sheet is what is looked for at first.
+// The sheet that searches public rooms while the user types. The id of the sheet is the initial search.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';

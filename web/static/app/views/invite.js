@@ -1,4 +1,4 @@
-// Inviting into a room: people one has met, or whoever one knows the id of; several at once.
+// Invites users to a room: known users, or users whose id is typed; several at once.
 import { h, Component, createRef } from '../dom.js';
 import { state, toast } from '../state.js';
 import { inWords, t } from '../words.js';
@@ -27,7 +27,7 @@ export class Invite extends Component {
     this.setState({ chosen: chosen.includes(user) ? chosen.filter((u) => u !== user) : [...chosen, user], error: null });
   }
 
-  /** Takes up an id that was typed. */
+  /** Adds an id that was typed. */
   add(user) {
     this.setState({ chosen: [...this.state.chosen.filter((u) => u !== user), user], query: '', error: null });
     this.search.current.focus();
@@ -47,18 +47,18 @@ export class Invite extends Component {
     }
   }
 
-  /** Whom one could invite: met, and not in the room as far as its members are loaded. */
+  /** Users that can be invited: known, and not among the loaded members. */
   outside() {
     return [...state.people.values()].filter((u) => u.id !== state.me?.id && !memberOf(this.props.view, u.id));
   }
 
-  /** Is what was typed the id of somebody whom one has not met? */
+  /** Whether the typed text is the id of an unknown user. */
   isNewId(typed, outside) {
     return id.test(typed) && typed !== state.me?.id && !memberOf(this.props.view, typed) && !outside.some((u) => u.id === typed)
       && !this.state.chosen.includes(typed);
   }
 
-  /** Enter takes up who was looked for; the button invites. */
+  /** Enter adds the user found; the button invites. */
   take(e, shown, isNew) {
     const typed = this.state.query.trim();
     if (e.key !== 'Enter' || !typed) return;
@@ -76,7 +76,7 @@ export class Invite extends Component {
     return h('form', { class: 'invite stack', onSubmit: (e) => this.send(e) },
       h('label', { class: 'field' }, h('span', null, t('invite.who')),
         h('input', {
-          class: 'input', type: 'search', ref: this.search, autoFocus: state.wide, // on a phone the keyboard would hide the people
+          class: 'input', type: 'search', ref: this.search, autoFocus: state.wide, // on a phone the keyboard would hide the list
           autoComplete: 'off', autoCapitalize: 'off', spellcheck: false, value: query,
           onInput: (e) => this.setState({ query: e.target.value }), onKeyDown: (e) => this.take(e, shown, isNew),
         })),

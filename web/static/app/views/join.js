@@ -1,4 +1,4 @@
-// Where a link leads that names a room one is not in.
+// The view for a link to a room that the user is not in.
 import { h, Component } from '../dom.js';
 import { t, inWords } from '../words.js';
 import { state } from '../state.js';

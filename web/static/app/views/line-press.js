@@ -1,10 +1,10 @@
-// A long press on touch, or the other mouse button: both mean "what can be done with this?".
+// A long press on a touch screen, or the secondary mouse button: both open the commands for a message.
 
 const long = 450; // ms
 const still = 10; // px
 
 export class LongPress {
-  x = 0; // where it began
+  x = 0; // start position
   y = 0;
 
   /** @param {() => void} act */
@@ -32,7 +32,7 @@ export class LongPress {
 
   stop() { clearTimeout(this.timer); }
 
-  /** The browser's own menu stays for links and for text that is selected. @param {MouseEvent} e */
+  /** The browser's own menu stays for links and for selected text. @param {MouseEvent} e */
   menu(e) {
     if (/** @type {Element} */ (e.target).closest('a') || String(getSelection())) return;
     e.preventDefault();
@@ -41,7 +41,7 @@ export class LongPress {
     this.done = true;
   }
 
-  /** Lifting the finger after a long press is no tap. @param {MouseEvent} e */
+  /** Lifting the finger after a long press is not a tap. @param {MouseEvent} e */
   click(e) {
     if (!this.done) return;
     this.done = false;

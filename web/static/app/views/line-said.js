@@ -1,4 +1,4 @@
-// What somebody has said: the name, the bubble or the envelope, and below it reactions and how it stands.
+// A message: the name, the bubble or the envelope, and below it reactions and its state.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
@@ -52,7 +52,7 @@ function Bubble(props) {
     h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
 }
 
-/** The time, and how it stands. */
+/** The time, and the state. */
 function When({ item, edited, waiting, failed }) {
   return h('span', { class: 'when' },
     edited && h('span', null, t('timeline.edited')),
@@ -61,7 +61,7 @@ function When({ item, edited, waiting, failed }) {
     failed && h('span', { class: 'mark bad' }, h(Icon, { name: 'warn', size: 14 })));
 }
 
-/** The line that is answered. */
+/** The message that is answered. */
 class Quote extends Component {
   componentDidMount() { this.load(); }
 
@@ -93,7 +93,7 @@ function Reactions({ item, view }) {
   }));
 }
 
-/** A line that did not go through. */
+/** A message that was not sent. */
 function Unsent({ sending, view, error }) {
   return h('div', { class: 'failed' },
     h('p', { class: 'problem', role: 'alert' }, inWords(error)),

@@ -1,13 +1,13 @@
-// Text of people, which is only ever text: parts of it become links or mentions, nothing becomes markup.
+// Text written by users, always inserted as text: parts of it become links or mentions, nothing becomes markup.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 
-// An address ends where the writing that no address has begins, as Chinese that follows without a space.
+// An address ends at a character that no address can start with, such as Chinese that follows without a space.
 const address = /\bhttps?:\/\/[^\s<>"'`\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+/gi;
 const trailing = '.,;:!?)]}*_~…';
 
-/** @param {string} text @param {string[]} names of those who are mentioned @param {string[]} [ids] theirs */
+/** @param {string} text @param {string[]} names of the mentioned users @param {string[]} [ids] theirs */
 export function parts(text, names, ids) {
   const found = [];
   let from = 0;
@@ -22,10 +22,10 @@ export function parts(text, names, ids) {
   return found;
 }
 
-/** Without the sentence's own signs at its end; a bracket that was opened in it stays. @param {string} url */
+/** Without punctuation at its end; a bracket that was opened in the address stays. @param {string} url */
 function trimmed(url) {
   let end = url.length;
-  while (trailing.includes(url[end - 1])) end--; // a pattern would look for the end from every sign on
+  while (trailing.includes(url[end - 1])) end--; // a regular expression would search for the end from each character
   const opened = url[end] === ')' && url.lastIndexOf('(', end) > url.lastIndexOf(')', end - 1);
   return url.slice(0, opened ? end + 1 : end);
 }
@@ -59,7 +59,7 @@ function mentions(text, names, ids = []) {
   return found;
 }
 
-/** An item in one short line, for quotes. @param {import('../model/timeline.js').Item} item */
+/** An item as one short text line, for quotes. @param {import('../model/timeline.js').Item} item */
 export function brief({ kind, body }) {
   if (kind === 'packet') return t('timeline.packet', { greeting: body.greeting });
   if (kind !== 'text') return t('timeline.earlier');

@@ -1,4 +1,4 @@
-// What has happened in a room, in words.
+// The events of a room, as text.
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { untilTime } from '../format.js';
@@ -12,7 +12,7 @@ export function calmWords(item) {
   return t('timeline.unknown');
 }
 
-/** The one who does it: at the beginning of the sentence. */
+/** The acting user, at the beginning of the sentence. */
 function doer(id) { return id === state.me.id ? t('you') : named(id); }
 
 function whom(id) { return id === state.me.id ? t('timeline.you') : named(id); }

@@ -1,5 +1,5 @@
-// One line of a timeline: what somebody has said, or, calm and centred, what has happened. Above it the day and where the new
-// ones begin. It is drawn again only when one of its properties is another.
+// One row of a timeline: a message, or, centred, an event of the room. Above it the day and the mark of new messages.
+// It is drawn again only when one of its properties has changed.
 import { h, Component } from '../dom.js';
 import { t } from '../words.js';
 import { clock } from '../format.js';
@@ -25,14 +25,14 @@ export class Line extends Component {
   }
 }
 
-/** The sender's picture beside the first line of a group. */
+/** The sender's picture beside the first row of a group. */
 function Face({ head, item }) {
   if (!head) return h('span', { class: 'no-face' });
   const open = () => openSheet('person', item.from.id);
   return h('button', { class: 'face', type: 'button', tabIndex: -1, 'aria-hidden': 'true', onClick: open }, h(Avatar, { user: item.from }));
 }
 
-/** What has happened. */
+/** An event of the room. */
 function Calm({ item, words }) {
   const text = h('span', null, words);
   return h('p', { class: 'calm' },

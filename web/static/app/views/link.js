@@ -1,5 +1,5 @@
-// The thin bar that tells how the connection stands, when it does not just work. It lies over what is below it, so that
-// nothing that one reads moves.
+// The thin bar that shows the state of the connection, unless it simply works. It lies over the page, so that no text
+// moves.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';

@@ -1,4 +1,4 @@
-// Who is in a room.
+// The members of a room.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -11,14 +11,14 @@ import { Endless } from './endless.js';
 import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
 
-const fewEnough = 8; // to be seen at a glance
+const fewEnough = 8; // few enough to need no search
 
 export class Members extends Component {
   state = { query: '' };
 
   componentDidMount() { this.renew(); }
 
-  /** Nobody says who has come into a public room, or gone: only how many there are now. */
+  /** In a public room no event says which members come and go: only how many there are. */
   componentDidUpdate() {
     const { members, room } = this.props.view;
     if (members.complete && !members.loading && members.items.length !== room.members && this.count !== room.members) this.renew();

@@ -1,4 +1,4 @@
-// What can be done with a line: react, answer, copy, change, take back.
+// The commands for a message: react, answer, copy, edit, recall.
 import { h, Component } from '../dom.js';
 import { state, change } from '../state.js';
 import { inWords, t } from '../words.js';
@@ -33,7 +33,7 @@ export class MessageSheet extends Component {
     closeSheet();
   }
 
-  /** What was being written comes back when the change is done, or not wanted any more. */
+  /** The earlier draft comes back when the edit is done or given up. */
   edit(item) {
     const { draft } = this.props.view;
     const before = draft.editing === null ? draft.text : draft.before;
@@ -46,7 +46,7 @@ export class MessageSheet extends Component {
 
   componentWillUnmount() { this.gone = true; }
 
-  /** Unless one has closed it before the answer came. */
+  /** Unless the user has closed it before the answer came. */
   close() { if (!this.gone) closeSheet(); }
 
   async recall(item) {

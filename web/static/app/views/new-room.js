@@ -1,4 +1,4 @@
-// The sheet that makes a room.
+// The sheet that creates a room.
 import { h, Component, createRef } from '../dom.js';
 import { newKey } from '../../sdk/index.js';
 import { state } from '../state.js';
@@ -10,7 +10,7 @@ import { Icon } from './icon.js';
 export class NewRoom extends Component {
   state = { name: '', kind: /** @type {'public'|'private'} */ ('public'), isSent: false, isMaking: false, error: null };
 
-  key = newKey(); // of what is in the fields: a second try makes no second room
+  key = newKey(); // of the present fields: a second try creates no second room
 
   input = createRef();
 
@@ -21,7 +21,7 @@ export class NewRoom extends Component {
     this.setState({ ...fields, error: null });
   }
 
-  /** What is wrong with the name, in words; '' when nothing is. */
+  /** The error of the name; '' if there is none. */
   problem() {
     const { name, isSent, error } = this.state;
     const most = state.limits?.name_chars ?? 64;

@@ -1,4 +1,4 @@
-// What stands in the list of somebody who is in no room yet: how to get into one.
+// The empty list of rooms: how to get into one.
 import { h } from '../dom.js';
 import { t } from '../words.js';
 import { openSheet } from '../route.js';

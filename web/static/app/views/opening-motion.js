@@ -1,11 +1,12 @@
-// What moves when an envelope is opened. Only transform and opacity do. Who wants little motion gets the end of it at once.
+// The animations of opening an envelope. They use only transform and opacity. With reduced motion the end state is
+// shown at once.
 
 const turn = 600;
 const counting = 400;
 
 export function calm() { return matchMedia('(prefers-reduced-motion: reduce)').matches; }
 
-/** A coin that turns as long as one waits, and comes to rest on a half turn at the earliest. */
+/** A coin that turns while the user waits, and stops after a half turn at the earliest. */
 export class Turning {
   /** @type {Animation|null} */
   #animation = null;
@@ -17,14 +18,14 @@ export class Turning {
       [{ transform: 'rotateY(0)' }, { transform: 'rotateY(360deg)' }], { duration: turn, iterations: Infinity, fill: 'forwards' });
   }
 
-  /** Comes to rest; on its face if one will go on to see it. @param {boolean} [onFace] */
+  /** Stops the coin; on its face if it stays visible. @param {boolean} [onFace] */
   async rest(onFace = true) {
     const animation = this.#animation;
     if (!animation) return;
     const step = onFace ? turn : turn / 2;
     const steps = Math.max(1, Math.ceil(Number(animation.currentTime ?? 0) / step));
     animation.effect?.updateTiming({ iterations: (steps * step) / turn });
-    await animation.finished.catch(() => {}); // it was cancelled: the next one turns already
+    await animation.finished.catch(() => {}); // cancelled: the next animation is running
     if (onFace) animation.cancel();
     if (this.#animation === animation) this.#animation = null;
   }

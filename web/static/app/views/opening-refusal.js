@@ -1,4 +1,4 @@
-// Why an envelope did not open, with the seconds that one has to wait (these are not said aloud each time).
+// Why an envelope did not open, with the seconds to wait (screen readers do not read each one).
 import { h, Component } from '../dom.js';
 import { refused } from './opening-words.js';
 

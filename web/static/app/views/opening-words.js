@@ -1,4 +1,4 @@
-// What the opening of an envelope has come to, in words.
+// The result of opening an envelope, as text.
 import { t, inWords } from '../words.js';
 import { duration, number } from '../format.js';
 import { triesLeft } from '../model/packets.js';
@@ -23,7 +23,11 @@ export function outcome(view) {
   }
 }
 
-/** Why it was not opened. @param {import('../state.js').PacketView} view @param {number} wait seconds that one still has to wait */
+/**
+ * Why it was not opened.
+ * @param {import('../state.js').PacketView} view
+ * @param {number} wait seconds that one still has to wait
+ */
 export function refused(view, wait) {
   const error = view.refusal;
   if (error.word === 'wrong_passphrase') return t('packet.wrong', { left: triesLeft(view) });

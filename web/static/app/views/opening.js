@@ -1,5 +1,5 @@
-// The opening of an envelope: one taps the coin, it turns until the answer is there, the flap lifts. What has come of it is read
-// from the packet's view, so that an answer that comes by itself is seen too.
+// Opening an envelope: the user taps the coin, it turns until the answer arrives, the flap lifts. The result is read
+// from the packet's view, so that a pushed answer is shown, too.
 import { h, Component, createRef } from '../dom.js';
 import { change, state } from '../state.js';
 import { t } from '../words.js';
@@ -24,9 +24,10 @@ export class Opening extends Component {
   /** @type {{current: any}} */ next = createRef();
   turning = new Turning();
   seen = 'no';
+  tapped = false; // and not answered
 
   componentDidMount() {
-    this.props.view.stage = 'envelope'; // it stays, whatever becomes of the packet meanwhile
+    this.props.view.stage = 'envelope'; // it stays, even if the packet changes meanwhile
     this.seen = this.props.view.grab;
     (this.phrase.current ?? this.coin.current).focus({ preventScroll: true });
   }
@@ -38,7 +39,9 @@ export class Opening extends Component {
 
   componentDidUpdate() {
     const { view } = this.props;
-    if (view.grab === this.seen || this.state.open) return;
+    const answered = this.tapped && view.grab === 'no'; // perhaps before the page was drawn with 'asking'
+    if ((view.grab === this.seen && !answered) || this.state.open) return;
+    if (answered) this.tapped = false;
     const before = this.seen;
     this.seen = view.grab;
     if (view.grab === 'asking') this.turning.start(this.coin.current);
@@ -84,6 +87,7 @@ export class Opening extends Component {
       return;
     }
     sound('tap');
+    this.tapped = true;
     openPacket(view.packet.id, phrase);
   };
 
@@ -118,7 +122,7 @@ export class Opening extends Component {
   }
 }
 
-/** What stands on the coin; where it does not turn it has to say that one waits. */
+/** The text on the coin; with reduced motion it must say that the user waits. */
 function onCoin({ grab }) {
   if (grab === 'pending') return t('packet.deciding');
   return grab === 'asking' && calm() ? '…' : t('packet.open');
@@ -130,7 +134,7 @@ function Paper({ part, path }) {
   return h('svg', { class: `paper ${part}`, viewBox: '0 0 300 420', 'aria-hidden': 'true', focusable: 'false' }, h('path', { d: path }));
 }
 
-/** What stands on the flap: from whom, what he wishes, and what is asked for. */
+/** The text on the flap: sender, greeting, and the passphrase field. */
 function Address({ packet, phrase }) {
   const whom = audience(packet);
   return h('div', { class: 'opening-address' },

@@ -1,4 +1,4 @@
-// One share that was opened: who, how much, how soon, and a bar as long as it is large.
+// One claim: user, amount, time, and a bar in proportion to the amount.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';

@@ -1,4 +1,4 @@
-// How long a packet can still be opened. It counts by itself.
+// The time until a packet's deadline. It updates itself.
 import { h, Component } from '../dom.js';
 import { t } from '../words.js';
 import { duration, fullTime } from '../format.js';

@@ -1,4 +1,4 @@
-// Who got what of a packet, what is left, and until when.
+// The claims of a packet, what is left, and its deadline.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -11,7 +11,7 @@ import { ClaimRow } from './packet-claims.js';
 import { Countdown } from './packet-countdown.js';
 import { Verify } from './verify.js';
 
-const pace = 1000; // how often one reads on while it is being opened
+const pace = 1000; // ms between two reads while the packet is being opened
 
 export class Details extends Component {
   /** @type {{current: any}} */ root = createRef();
@@ -25,7 +25,7 @@ export class Details extends Component {
 
   /** @param {any} _ @param {any} __ @param {boolean} focused */
   componentDidUpdate(_, __, focused) {
-    // The button that was pressed may be gone.
+    // The button that was pressed may not exist any more.
     if (focused && document.activeElement === document.body) this.root.current.focus({ preventScroll: true });
     this.read();
   }
@@ -35,7 +35,7 @@ export class Details extends Component {
     this.props.view.stage = null;
   }
 
-  /** Reads what is not here yet: new shares at the end of the list, amounts that may be seen now, the proof. */
+  /** Reads what is missing: new claims at the end of the list, amounts that are visible now, the proof. */
   read() {
     const { view } = this.props;
     const list = view.claims;
@@ -132,7 +132,7 @@ function isBehind(view) {
   return (!claims.more && claims.all.length < s.claimed) || needsAnew(view);
 }
 
-/** Amounts or the proof were not to be seen when it was read, and are now. */
+/** Amounts or the proof were hidden when it was read, and are visible now. */
 function needsAnew({ claims, state: s }) {
   const done = s.status !== 'open';
   return (done && !claims.proof) || ((done || s.mine) && claims.all.some((c) => c.amount === undefined));

@@ -1,4 +1,4 @@
-// The red packets that one has sent and received, year by year, and what they came to.
+// The red packets that the user has sent and received, year by year, with totals.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -74,7 +74,7 @@ function Row({ row, direction }) {
         h(Icon, { name: 'crown', size: 14 }), t('years.crown'))));
 }
 
-/** How a packet that one has sent has gone. */
+/** The state of a sent packet. */
 function standing(packet, { status, claimed, refunded }) {
   if (refunded) return t(status === 'cancelled' ? 'years.cancelled' : 'years.refunded', { amount: money(refunded) });
   return t('years.opened', { claimed: number(claimed), count: number(packet.count) });

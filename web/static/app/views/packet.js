@@ -1,4 +1,4 @@
-// A packet's sheet: the envelope to be opened, or who got what.
+// A packet's sheet: the envelope to be opened, or the claims.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { stageOf } from '../model/packets.js';

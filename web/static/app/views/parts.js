@@ -6,7 +6,7 @@ import { tint } from './tint.js';
 import { inWords, t } from '../words.js';
 import { Icon } from './icon.js';
 
-/** Somebody's picture, or the first letter of the name. */
+/** A user's picture, or the first letter of the name. */
 export function Avatar({ user, size = '' }) {
   const name = user?.name || user?.id || '?';
   const online = user && user.id !== state.me?.id && state.online.get(user.id);
@@ -17,23 +17,23 @@ export function Avatar({ user, size = '' }) {
     online && h('i', { class: 'online' }));
 }
 
-/** Only pictures of this server are asked for: the policy of the page allows no others. */
+/** Only pictures of this server are loaded: the content security policy allows no others. */
 function safePicture(url) {
   try { return new URL(url, location.href).origin === location.origin; } catch { return false; }
 }
 
-/** A button that is an icon, and says on hover what it does. @param {any} props what a button has, and icon, label, size */
+/** An icon button with a tooltip. @param {any} props what a button has, and icon, label, size */
 export function IconButton({ icon, label, size, ...rest }) {
   return h('button', { class: 'button quiet icon', type: 'button', 'aria-label': label, title: label, ...rest },
     h(Icon, { name: icon, size }));
 }
 
-/** A time with its full date on hover. */
+/** A time with its full date as a tooltip. */
 export function Time({ at, children }) {
   return h('time', { dateTime: new Date(at).toISOString(), title: fullTime(at) }, children);
 }
 
-/** That something could not be had, with what to do. */
+/** A failed load, with a button to try again. */
 export function Failed({ error, again }) {
   return h('div', { class: 'empty', role: 'alert' },
     h('p', null, inWords(error)),

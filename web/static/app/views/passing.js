@@ -1,5 +1,5 @@
-// What is said in passing: short notes, and what only screen readers say. A dialog has its own, for what lies under it is neither
-// seen nor read.
+// Short notes, and texts for screen readers only. A dialog has its own, because the content below it is hidden from
+// both.
 import { h, Fragment } from '../dom.js';
 import { state } from '../state.js';
 

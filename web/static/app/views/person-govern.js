@@ -1,4 +1,4 @@
-// What who governs a room may do about somebody: a role, a mute, out of the room and back.
+// The commands of an owner or admin about a user: role, mute, removal and return.
 import { h, Component, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { isMuted, memberOf } from '../model/members.js';
@@ -31,7 +31,7 @@ function Roles({ view, user, member }) {
     }));
 }
 
-/** A mute outlives leaving, and of who is out nobody can tell whether there is one: both are offered then. */
+/** A mute outlives leaving, and the page cannot know whether a former member is muted: both commands are offered then. */
 class Mutes extends Component {
   state = { open: false };
 
@@ -70,7 +70,7 @@ function Ban({ view, user }) {
   });
 }
 
-/** Whether somebody is banned is not told: both ways are open. */
+/** The page cannot know whether a user is banned: both commands are offered. */
 function OutOfRoom({ view, user }) {
   return h(Fragment, null,
     h(Act, { key: 'invite', icon: 'plus', label: t('person.invite'), act: () => invite(view, [user.id]) }),

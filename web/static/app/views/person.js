@@ -1,4 +1,4 @@
-// Somebody: who it is, a way to talk alone, and what one may do about him or her in the room.
+// A user: name, direct chat, and the commands about the user in the room.
 import { h, Component, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -13,7 +13,7 @@ import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
 
 export class PersonSheet extends Component {
-  /** The role stands in the list of members alone. */
+  /** The role is known from the list of members alone. */
   componentDidMount() {
     const { view, id } = this.props;
     if (view && view.room.kind !== 'direct') findMember(view, id);
@@ -45,7 +45,7 @@ export function PersonHead({ user }) {
     user.id === state.me?.id && h('p', { class: 'muted small' }, t('person.yours')));
 }
 
-/** What somebody is in the room. */
+/** The user's role in the room. */
 function Standing({ view, user }) {
   const member = memberOf(view, user.id);
   if (!view.members.loaded) return null;

@@ -1,4 +1,4 @@
-// Public rooms that match a query, page by page, with a tap to join each.
+// Public rooms that match a query, page by page, with a button to join each.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { number } from '../format.js';
@@ -8,9 +8,9 @@ import { findRooms, joinRoom, openRoom } from '../actions/rooms.js';
 import { Failed } from './parts.js';
 import { RoomSign } from './room-line.js';
 
-const typing = 250; // ms without another letter, then it is looked for
+const typing = 250; // ms without another letter before the search starts
 
-/** Props: query; none: what to say when there are none at all. */
+/** Props: query; none: the text for an empty result. */
 export class PublicRooms extends Component {
   state = { rooms: null, next: undefined, loading: false, error: null, joining: '' };
 
@@ -74,12 +74,12 @@ function PublicRoom({ room, isJoining, join }) {
       : way('find.joinRoom', 'find.join', { class: 'button tinted', disabled: isJoining, onClick: join }));
 }
 
-/** Before anything has come. */
+/** Before the first page has arrived. */
 function Ghosts() {
   return h('div', { class: 'public-rooms', 'aria-busy': 'true' }, [0, 1, 2].map((i) => h('div', { class: 'public-room ghost', key: i })));
 }
 
-/** A room may have moved onto the next page meanwhile. */
+/** A room may have moved to the next page meanwhile. */
 function merged(before, page) {
   const known = new Set(before.map((r) => r.id));
   return [...before, ...page.filter((r) => !known.has(r.id))];

@@ -1,4 +1,4 @@
-// The name and the announcement of a room, to be changed.
+// The form for the name and the announcement of a room.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
@@ -18,7 +18,7 @@ export class EditRoom extends Component {
 
   componentWillUnmount() { this.gone = true; }
 
-  /** What is wrong with a field, in words. */
+  /** The error of a field, as text. */
   wrong(field) {
     const { name, announcement } = this.state;
     if (field === 'name' && !name.trim()) return t('info.nameNeeded');

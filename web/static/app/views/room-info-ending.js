@@ -1,4 +1,4 @@
-// Going out of a room, and the end of one.
+// Leaving and deleting a room.
 import { h } from '../dom.js';
 import { t } from '../words.js';
 import { nameOf } from '../model/rooms.js';
@@ -21,7 +21,7 @@ export function Ending({ view }) {
     }));
 }
 
-/** What comes of one's leaving. */
+/** The consequence of leaving. */
 function leaving(view) {
   const { kind, role, members } = view.room;
   if (kind === 'direct') return t('info.leaveAsk.direct');

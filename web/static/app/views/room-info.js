@@ -1,4 +1,4 @@
-// About a room: what it is, who is in it, and what one may do with it.
+// About a room: its description, its members, and the commands for it.
 import { h, Component, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { number } from '../format.js';

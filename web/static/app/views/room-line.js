@@ -1,4 +1,4 @@
-// What a room's line in the list says.
+// The text of a room's row in the list.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -8,9 +8,9 @@ import { tint } from './tint.js';
 /** @typedef {import('../state.js').RoomView} RoomView */
 
 /**
- * The last thing said, and by whom; what one has begun or not got sent comes before it.
+ * The last message and its sender; a draft or a failed message comes before it.
  * @param {RoomView} view
- * @returns {{mark: string, text: string}} mark: what kind of thing it is, in brackets; '' for a text
+ * @returns {{mark: string, text: string}} mark: the kind of message, in brackets; '' for a text
  */
 export function lineOf(view) {
   const { draft, outbox, last } = view;
@@ -28,16 +28,19 @@ export function lineOf(view) {
   return body.text ? { mark: '', text: who + flat(body.text) } : { mark: t('rooms.data'), text: who };
 }
 
-/** In a direct room there is only one who could have said it. @param {RoomView} view @param {import('../state.js').User} from */
+/** In a direct room the sender of others' messages is known. @param {RoomView} view @param {import('../state.js').User} from */
 function by(view, from) {
   if (from.id === state.me?.id) return t('rooms.by', { name: t('you') });
   return view.room.kind === 'direct' ? '' : t('rooms.by', { name: from.name || from.id });
 }
 
-/** On one line, and no longer than can be seen. @param {string} text */
+/** On one line, and no longer than is visible. @param {string} text */
 function flat(text) { return text.slice(0, 200).replace(/\s+/g, ' '); }
 
-/** A room's sign: its first letter on a tint of its own; square, for people are round. @param {{id: string, name: string}} props */
+/**
+ * A room's icon: its first letter on a tint of its own; square, because user icons are round.
+ * @param {{id: string, name: string}} props
+ */
 export function RoomSign({ id, name }) {
   return h('span', { class: `avatar room-sign tint-${tint(id)}`, 'aria-hidden': 'true' }, [...name.trim()][0]?.toLocaleUpperCase() ?? '#');
 }

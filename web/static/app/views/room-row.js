@@ -1,4 +1,4 @@
-// One room in the list. It is drawn again only when something of it is otherwise, for others change all the time.
+// One room in the list. It is drawn again only when it has changed, because other rooms change all the time.
 import { h, Component, createRef } from '../dom.js';
 import { t } from '../words.js';
 import { go } from '../route.js';

@@ -28,7 +28,7 @@ function standing(view) {
   const typing = [...view.typing].filter(([, until]) => until > Date.now()).map(([user]) => state.people.get(user)?.name ?? '');
   if (typing.length) return t('room.typing', { names: typing.filter(Boolean), count: typing.length });
   if (view.room.kind === 'direct') return state.online.get(view.other?.id) ? t('room.online') : '';
-  const count = Math.max(view.room.members, view.online ?? 0); // how many there are is told a second later than who came
+  const count = Math.max(view.room.members, view.online ?? 0); // the member count is published a second later than the online users
   const members = t('room.members', { count, shown: number(count) });
   return view.online == null ? members : `${members} · ${t('room.onlineCount', { count: view.online, shown: number(view.online) })}`;
 }

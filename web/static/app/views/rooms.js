@@ -1,4 +1,4 @@
-// The list of rooms that one is in: who one is, a field that filters, the rooms, and the ways to more of them.
+// The list of rooms that the user is in: the user, a filter field, the rooms, and buttons to find more.
 import { h, Component, createRef } from '../dom.js';
 import { state, currentRoom } from '../state.js';
 import { brief, number } from '../format.js';
@@ -20,7 +20,7 @@ export class RoomList extends Component {
 
   list = createRef();
 
-  /** Rooms in sight ask for what is to be read of them. */
+  /** Visible rooms request the data for their row. */
   sight = new IntersectionObserver((seen) => {
     for (const { isIntersecting, target } of seen) {
       (isIntersecting ? wantLast : unwantLast)(/** @type {HTMLElement} */ (target).dataset.room ?? '');
@@ -33,7 +33,7 @@ export class RoomList extends Component {
 
   componentWillUnmount() { this.sight.disconnect(); }
 
-  /** Where something new was said is known of at once, for it comes first; and one has to know whose room one is in. */
+  /** Rooms with new messages and direct rooms request their data at once: the first are at the top, and the others need a name. */
   wantMore() {
     const current = currentRoom();
     for (const view of state.rooms.values()) {
@@ -45,7 +45,7 @@ export class RoomList extends Component {
 
   render(_, { query }) {
     const current = currentRoom();
-    if (current && !state.wide && this.drawn) return this.drawn; // it is not seen
+    if (current && !state.wide && this.drawn) return this.drawn; // it is not visible
     const all = listedRooms();
     const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all;
     this.drawn = [
@@ -92,7 +92,7 @@ export class RoomList extends Component {
   }
 }
 
-/** @param {{alone: boolean}} props no room beside it shows the balance */
+/** @param {{alone: boolean}} props with no room beside it, the list shows the balance */
 function Head({ alone }) {
   const { me } = state;
   return h('div', { class: 'bar' },

@@ -1,4 +1,4 @@
-// The sheet with what is one's own on this page: who one is, language, colours, sound, and the way out.
+// The sheet with the user's settings: account, language, colours, sound, sign-out.
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { languages, setLanguage, t } from '../words.js';
@@ -36,7 +36,7 @@ function Me() {
       h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
 }
 
-/** A guest cannot come back once he has signed out: he is asked first. The host's users sign out where they have signed in. */
+/** A guest cannot come back after signing out, so the page asks first. Users of a host sign out there. */
 class Leave extends Component {
   state = { isSure: state.by !== 'guest', asked: false };
 

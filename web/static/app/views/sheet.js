@@ -1,4 +1,4 @@
-// Sheet and Panel: the two frames for what lies over or beside a room. Escape, the button and the browser's back button close them.
+// Sheet and Panel: the two frames over or beside a room. Escape, the button and the browser's back button close them.
 import { h, Component, createRef } from '../dom.js';
 import { closeSheet } from '../route.js';
 import { t } from '../words.js';
@@ -11,7 +11,7 @@ export class Sheet extends Component {
   outside = false;
 
   /**
-   * It is open before what is in it hears that it is there, and moves the focus to where one begins.
+   * It is open before its content is told that it is mounted, and moves the focus to the first element.
    * @param {HTMLDialogElement|null} dialog
    */
   open = (dialog) => {
@@ -25,7 +25,7 @@ export class Sheet extends Component {
     return h('dialog', {
       class: 'sheet', ref: this.open, 'aria-label': title,
       onCancel: (e) => { e.preventDefault(); closeSheet(); },
-      onPointerDown: (e) => { this.outside = e.target === this.dialog; }, // who marks text and lets go outside does not mean it
+      onPointerDown: (e) => { this.outside = e.target === this.dialog; }, // selecting text and releasing outside does not close it
       onClick: (e) => { if (e.target === this.dialog && this.outside) closeSheet(); },
     }, h(Head, { title }), h('div', { class: 'sheet-body' }, children), h(Passing, null));
   }
@@ -35,7 +35,7 @@ export class Panel extends Component {
   /** @type {{current: any}} */ root = createRef();
   /** @type {any} */ opener = null;
 
-  /** The focus goes into it, as into a dialog, and back to what has opened it. */
+  /** The focus moves into it, as into a dialog, and back to the element that opened it. */
   componentDidMount() {
     this.opener = document.activeElement;
     if (!this.root.current.contains(this.opener)) this.root.current.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
-// All sheets by the name that stands in the address. modal: a dialog on a wide screen too (or whether it is one, by the id), else a
-// panel beside the room there. What is in them is loaded behind the page, when that is already in use.
+// All sheets, by their name in the address. modal: a dialog on a wide screen, too (or a function of the id); otherwise
+// a panel beside the room there. A sheet's code is loaded in the background while the page is in use.
 import { change } from '../state.js';
 import { t } from '../words.js';
 import { isSealed } from '../model/packets.js';
@@ -24,20 +24,20 @@ const sheets = {
   },
 };
 
-/** The row of a sheet, if there is one by that name: anybody may have written the address. @param {string} name */
+/** The row of a sheet, if the name exists: the address may come from anywhere. @param {string} name */
 export function sheetOf(name) { return Object.hasOwn(sheets, name) ? sheets[name] : undefined; }
 
 /** @type {Map<string, {view?: any, failed?: unknown}>} */
 const loaded = new Map();
 
-/** What is in a sheet: its view once that is here, or why it is not. @param {string} name */
+/** The content of a sheet: its view once it is loaded, or the error. @param {string} name */
 export function contents(name) {
   if (!loaded.has(name)) loadSheet(name);
   return loaded.get(name);
 }
 
-const tries = 6; // before one is told that it does not come
-const pause = 700; // ms after one
+const tries = 6; // before an error is shown
+const pause = 700; // ms after a failure
 
 /** @param {string} name */
 export async function loadSheet(name) {
@@ -53,7 +53,7 @@ export async function loadSheet(name) {
   change();
 }
 
-/** Loads what is not here yet while there is nothing else to do. */
+/** Loads the missing views while the browser is idle. */
 export function loadSheets() {
   const soon = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ f) => setTimeout(f, 200));
   for (const name of Object.keys(sheets)) soon(() => contents(name));

@@ -1,12 +1,12 @@
-// Heights of a timeline's lines: measured where they have been drawn, estimated elsewhere. Of all lines only those near the
-// window are drawn; this tells which, and how much space the others take.
+// Heights of a timeline's rows: measured where they were drawn, estimated elsewhere. Only rows near the window are
+// drawn; this class says which, and how much space the others take.
 
 /** @typedef {import('../model/timeline.js').Item} Item */
 
 const lettersOfLine = 38;
 const guesses = { packet: 112, packet_done: 37, member: 37, room: 37 };
 
-/** What a line will take, about. @param {Item} item */
+/** The estimated height of a row. @param {Item} item */
 function guess(item) {
   if (item.kind !== 'text') return guesses[item.kind] ?? 37;
   const text = item.body.text ?? '';
@@ -18,12 +18,12 @@ export class Heights {
   /** @type {number[]} */ heights = []; // one for each item
   /** @type {Float64Array} */ tops = new Float64Array(1);
   first = 0; // seq of the first item
-  exact = 0; // so many of the tops are right
+  exact = 0; // number of tops that are valid
 
   /**
-   * Follows a timeline that has grown at either end, or is another one.
+   * Follows a timeline that has grown at either end, or was replaced.
    * @param {import('../model/timeline.js').Timeline} t
-   * @returns {boolean} it is another one
+   * @returns {boolean} it it was replaced
    */
   follow({ items }) {
     const other = items !== this.items;
@@ -50,7 +50,7 @@ export class Heights {
 
   get count() { return this.heights.length; }
 
-  /** Where a line begins; after the last one: where they end. @param {number} index */
+  /** The top of a row; after the last one, the total height. @param {number} index */
   top(index) {
     if (this.tops.length <= this.heights.length) {
       const longer = new Float64Array(2 * this.heights.length + 1);
@@ -64,7 +64,7 @@ export class Heights {
     return this.tops[index];
   }
 
-  /** The line at a height. @param {number} y */
+  /** The row at a height. @param {number} y */
   at(y) {
     let low = 0;
     let high = Math.max(0, this.count - 1);
@@ -77,6 +77,6 @@ export class Heights {
     return low;
   }
 
-  /** The lines between two heights, half open. @param {number} from @param {number} to @returns {[number, number]} */
+  /** The rows between two heights, half open. @param {number} from @param {number} to @returns {[number, number]} */
   between(from, to) { return [this.at(from), Math.min(this.count, this.at(to) + 1)]; }
 }

@@ -1,5 +1,5 @@
-// Which lines stand in a timeline, and what each must know of its neighbours. All that a line shows is in its properties, so that
-// it is drawn again only when one of them is another.
+// The rows of a timeline, and what each needs to know of its neighbours. All that a row shows is in its properties, so
+// that it is drawn again only when one of them has changed.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { day, startOfDay } from '../format.js';
@@ -14,12 +14,12 @@ import { calmWords } from './line-words.js';
  */
 
 const groupGap = 5 * 60_000;
-const lookBack = 200; // items in which one's own last line is looked for
+const lookBack = 200; // items in which the user's own last message is searched
 
 /** @param {Item|undefined} i */
 function isSaid(i) { return i?.kind === 'text' || i?.kind === 'packet'; }
 
-/** Index of the first item of others after a seq, or -1. @param {RoomView} view @param {number|null} seq */
+/** Index of the first item of other users after a seq, or -1. @param {RoomView} view @param {number|null} seq */
 export function firstUnread(view, seq) {
   if (seq === null || seq < view.timeline.first - 1) return -1;
   const { items } = view.timeline;
@@ -41,7 +41,7 @@ export function linesOf(view, from, to, { newAfter, lit }) {
   return lines;
 }
 
-/** What one has sent and is not there yet. @param {RoomView} view */
+/** Sent messages that are not in the timeline yet. @param {RoomView} view */
 export function linesOfOutbox(view) {
   let before = view.timeline.items.at(-1);
   return view.outbox.map((sending) => {
@@ -55,7 +55,7 @@ export function linesOfOutbox(view) {
 /** @type {WeakMap<any, Item>} */
 const pending = new WeakMap();
 
-/** What is being sent, as it will stand there. @param {import('../state.js').Sending} sending @returns {Item} */
+/** A message that is being sent, in the form of an item. @param {import('../state.js').Sending} sending @returns {Item} */
 function itemOf(sending) {
   let item = pending.get(sending.request);
   if (!item) {
@@ -89,7 +89,7 @@ function quoted({ timeline }, seq) {
   return at >= 0 ? timeline.items[at] : timeline.quotes.get(seq) ?? null;
 }
 
-/** Names by which those who are mentioned go, parted by what no name holds. @param {Item} item */
+/** The names of the mentioned users, joined by a character that no name has. @param {Item} item */
 function mentionedNames({ body }) {
   return body.mentions?.map((id) => state.people.get(id)?.name ?? '').join('\0') ?? '';
 }
@@ -100,7 +100,7 @@ function lastOwn(items) {
   return -1;
 }
 
-/** Who has read up to a line. @param {RoomView} view @param {Item} item */
+/** The users that have read up to a row. @param {RoomView} view @param {Item} item */
 function readersOf(view, item) {
   let count = 0;
   for (const [user, seq] of view.readers) if (user !== state.me.id && seq >= item.seq) count++;

@@ -1,4 +1,4 @@
-// What stands around the lines of a timeline: its beginning, the way back down, and what to do in an empty room.
+// The parts around the rows of a timeline: its beginning, the button to the end, and the text of an empty room.
 import { h, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { number } from '../format.js';
@@ -8,7 +8,7 @@ import { nameOf } from '../model/rooms.js';
 import { inWords } from '../words.js';
 import { Icon } from './icon.js';
 
-/** Above the first line: where the room began, or that older lines come. It is as high in every state. */
+/** Above the first row: the beginning of the room, or that older messages are loading. Its height never changes. */
 export function Beginning({ view }) {
   const { timeline } = view;
   const what = timeline.error ? h(Unread, { view, error: timeline.error })
@@ -28,7 +28,7 @@ function Unread({ view, error }) {
     h('button', { class: 'button', type: 'button', onClick: again }, t('again')));
 }
 
-/** The way down, with how many new ones are there. */
+/** The button to the end, with the number of new messages. */
 export function Pill({ away, unread, newer, onClick }) {
   if (!away) return null;
   const label = unread ? t('timeline.new', { count: unread, shown: number(unread) }) : newer ? t('timeline.toNewest') : '';
@@ -36,7 +36,7 @@ export function Pill({ away, unread, newer, onClick }) {
     label && h('span', { class: 'number' }, label), h(Icon, { name: 'down', size: 18 }));
 }
 
-/** Nobody has said anything. */
+/** No message yet. */
 export function NothingYet({ view }) {
   const direct = view.room.kind === 'direct';
   return h('div', { class: 'empty' },

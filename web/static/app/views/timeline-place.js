@@ -1,14 +1,14 @@
-// Where one stands in a timeline, kept by hand: what one reads stays where it is on the screen when lines come, grow or are
-// measured. At the bottom one stays at the bottom.
+// The scroll position in a timeline, kept by hand: visible text stays where it is when rows are added, grow or are
+// measured. At the bottom the view stays at the bottom.
 
 const nearBottom = 32;
 
 export class Place {
   bottom = true;
-  /** The line that is held, and how far below the upper edge. @type {{seq: number, y: number}} */
+  /** The row that is held, and its distance from the upper edge. @type {{seq: number, y: number}} */
   line = { seq: 0, y: 0 };
-  guessed = false; // the line, by estimates: none was drawn there
-  top = 0; // of what is scrolled, as last seen
+  guessed = false; // the row was found by estimates: none was drawn there
+  top = 0; // the last known scroll position
   tall = 600;
 
   /** @param {{current: HTMLElement}} box that scrolls @param {{current: HTMLElement}} list of the lines */
@@ -18,7 +18,7 @@ export class Place {
 
   get box() { return this.refs.box.current; }
 
-  /** Notes where one has gone. @param {import('./timeline-heights.js').Heights} heights */
+  /** Records the present scroll position. @param {import('./timeline-heights.js').Heights} heights */
   note(heights) {
     const { box } = this;
     this.top = box.scrollTop;
@@ -30,8 +30,8 @@ export class Place {
   }
 
   /**
-   * The first line that is seen from its beginning and has one before it, for what comes before changes the very first one;
-   * else any that is seen.
+   * The first row that is visible from its beginning and has one before it, because the very first row changes with
+   * what comes before; else any visible row.
    */
   visibleLine() {
     const upper = this.box.getBoundingClientRect().top;
@@ -47,14 +47,14 @@ export class Place {
     return part;
   }
 
-  /** Nothing is drawn there yet: one has jumped. */
+  /** Nothing is drawn there yet: the user has jumped. */
   estimate(heights) {
     const y = this.top - this.refs.list.current.offsetTop;
     const index = heights.at(y);
     return { seq: heights.items[index]?.seq ?? 0, y: heights.top(index) - y };
   }
 
-  /** Goes back to where one was, after something has changed. */
+  /** Restores the position after a change. */
   keep() {
     const { box } = this;
     this.tall = box.clientHeight;
@@ -71,7 +71,7 @@ export class Place {
     this.top = box.scrollTop;
   }
 
-  /** Holds a line at a height. @param {number} seq @param {number} y */
+  /** Holds a row at a height. @param {number} seq @param {number} y */
   hold(seq, y) {
     this.bottom = false;
     this.line = { seq, y };
@@ -80,7 +80,7 @@ export class Place {
   /** @returns {HTMLElement[]} */
   lines() { return [.../** @type {any} */ (this.refs.list.current.children)].filter(seqOf); }
 
-  /** How much is below what one sees. */
+  /** The distance to the bottom. */
   get below() { return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight; }
 }
 

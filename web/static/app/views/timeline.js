@@ -1,5 +1,5 @@
-// A room's timeline. Of its lines only those near the window are drawn; where one stands is kept by Place. It owns what is drawn,
-// when more is loaded, and that what has been seen counts as read.
+// A room's timeline. Only rows near the window are drawn; Place keeps the scroll position. This view decides what is
+// drawn, when more is loaded, and which messages count as read.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -14,7 +14,7 @@ import { Failed, Loading } from './parts.js';
 
 const drawn = 1400; // px above and below the window
 const needed = 700;
-const ahead = 1600; // px before an end at which more is asked for
+const ahead = 1600; // px before an end at which more is loaded
 const litFor = 1800;
 const countPace = 30_000;
 
@@ -25,7 +25,7 @@ export class TimelineView extends Component {
   place = new Place(this.box, this.list);
   /** @type {[number, number]} */ range = [0, 0];
   /** @type {Set<Element>} */ watched = new Set();
-  newAfter = null; // what comes after this seq was new when one came
+  newAfter = null; // entries after this seq were new when the room was opened
   opened = false;
   lit = 0;
 
@@ -46,7 +46,7 @@ export class TimelineView extends Component {
     clearInterval(this.counting);
   }
 
-  /** Of a large room nobody tells who comes and goes. */
+  /** In a large room no event says which members come and go. */
   count() {
     const { room, present } = this.props.view;
     if (!present && document.visibilityState === 'visible') askPresence(room.id);
@@ -65,7 +65,7 @@ export class TimelineView extends Component {
     this.seen();
   }
 
-  /** Shows for a moment which line was meant. */
+  /** Highlights a row for a moment. */
   arrived(view) {
     if (find(view.timeline, view.goal) >= 0) {
       this.lit = view.goal;
@@ -76,7 +76,7 @@ export class TimelineView extends Component {
     view.goal = null;
   }
 
-  /** Measures the lines that have been drawn now, and forgets those that have gone. */
+  /** Measures the rows that were drawn, and forgets those that were removed. */
   watch() {
     const lines = new Set(this.place.lines());
     for (const line of this.watched) if (!lines.has(line)) this.sizes.unobserve(line);
@@ -111,13 +111,13 @@ export class TimelineView extends Component {
     this.setState({});
   };
 
-  /** Draws what is needed and is not there. */
+  /** Loads what is needed and missing. */
   cover() {
     const [from, to] = this.window(needed);
     if (from < this.range[0] || to > this.range[1]) this.setState({});
   }
 
-  /** Asks for more where one comes near an end. */
+  /** Loads more near an end. */
   reach() {
     const { room, timeline } = this.props.view;
     if (!timeline.loaded || timeline.loading !== 'no' || timeline.error) return;
@@ -129,7 +129,7 @@ export class TimelineView extends Component {
     if (this.place.bottom && this.opened && document.visibilityState === 'visible') markRead(this.props.view.room.id);
   }
 
-  /** The lines around the window. @param {number} margin px @returns {[number, number]} */
+  /** The rows around the window. @param {number} margin px @returns {[number, number]} */
   window(margin) {
     const { heights, place } = this;
     if (!heights.count) return [0, 0];
@@ -152,7 +152,7 @@ export class TimelineView extends Component {
     if (goal >= 0) place.hold(view.goal, place.tall / 3);
   }
 
-  /** Begins with what is new, if it does not fit the window. */
+  /** Starts at the first new entry, if the new ones do not fit the window. */
   open(view) {
     const { heights, place } = this;
     this.newAfter = view.readSeq;
@@ -191,7 +191,7 @@ export class TimelineView extends Component {
   }
 }
 
-/** Nothing is here: it comes, or it could not be had. */
+/** An empty timeline: it is loading, or has failed to load. */
 function NotYet({ view }) {
   const { error } = view.timeline;
   return error ? h(Failed, { error, again: () => loadNewest(view.room.id) }) : h(Loading, null);

@@ -1,4 +1,4 @@
-// Tints tell people and rooms apart: the same id has the same everywhere.
+// Tints distinguish users and rooms: the same id always has the same tint.
 
 const tints = 6; // in tokens.css
 

@@ -1,4 +1,4 @@
-// "Verify": the page computes the shares of a finished packet again from the revealed seed.
+// "Verify": the page computes the shares of a finished packet from the revealed seed.
 import { h, Component, createRef } from '../dom.js';
 import { t } from '../words.js';
 import { verifyPacket } from '../../sdk/index.js';

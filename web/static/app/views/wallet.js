@@ -1,4 +1,4 @@
-// The wallet: what there is, and where it came from and went.
+// The wallet: balance and transfers.
 import { h, Component, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -12,7 +12,7 @@ import { Time } from './parts.js';
 export class Wallet extends Component {
   componentDidMount() { this.renew(); }
 
-  /** Whenever it is told how the account stands there may be new transfers. */
+  /** A change of the account may mean new transfers. */
   componentDidUpdate() {
     if (state.account !== this.account && !state.wallet.loading) this.renew();
   }
@@ -75,18 +75,18 @@ function Transfer({ m }) {
     : h('div', { class: 'panel-row' }, inside);
 }
 
-/** What a transfer was, in words. */
+/** The description of a transfer. */
 function what(m) {
   const from = m.kind === 'claim' && state.packets.get(m.packet)?.packet.from;
   if (from) return from.id === state.me?.id ? t('wallet.claimOwn') : t('wallet.claimFrom', { name: from.name || from.id });
   return t(isWelcome(m) ? 'wallet.welcome' : `wallet.kind.${m.kind}`);
 }
 
-/** What else is known of it. */
+/** More details of it. */
 function more(m) {
   if (m.packet) return state.packets.get(m.packet)?.packet.greeting;
   return isWelcome(m) ? '' : m.note;
 }
 
-/** What guests begin with. */
+/** The initial money of guests. */
 function isWelcome({ kind, note }) { return kind === 'credit' && note === 'welcome'; }

@@ -1,4 +1,4 @@
-// English. The same places as in the other files; a test finds what is missing.
+// English. It has the same paths as the other files; a test finds missing ones.
 export default {
   close: 'Close',
   back: 'Back',

@@ -236,7 +236,7 @@ export default {
     totalExample: '8.88',
     count: '红包个数',
     greeting: '祝福语',
-    usualGreeting: '恭喜发财,大吉大利', // as the server has it, comma and all
+    usualGreeting: '恭喜发财,大吉大利', // as the server has it, including the comma
     more: '更多',
     mode: '怎么分',
     lucky: '拼手气',

@@ -1,0 +1,59 @@
+package browser
+
+// language holds names and texts of users in one language, and words of the page.
+type language struct {
+	me                  string
+	people              []string // five of them
+	room, other         string
+	private, public     string
+	talkLines           []string
+	otherLines          []string
+	finished, open      string // greetings
+	locked, passphrase  string
+	thanks              string
+	total, more, look   string // words of the page, from here on
+	verify, gift, leave string
+	talk, reply         string
+	nameOrID            string
+	signOut, make       string
+	coin, result, kept  string
+	gone, proven        string
+}
+
+var english = language{
+	me: "Clara", people: []string{"Lin Mei", "Tom Baker", "Ana Souza", "Omar Haddad", "Grandma"},
+	room: "Sunday dinner", other: "Badminton Thursdays", private: "Flat 12B", public: "Neighbours",
+	talkLines: []string{
+		"Who brings dessert on Sunday?",
+		"I do! Mango pudding, as promised 🥭",
+		"My train is in at five, so please start without me.",
+		"We wait for you. The soup needs three hours anyway.",
+		"I come at two",
+		"@Clara do you have enough chairs? I can bring four.",
+	},
+	otherLines: []string{"Court 3 from seven, who is in?", "Shall I pick you up on Saturday?", "The plumber comes on Tuesday.", "I am at home, no worry."},
+	finished:   "For the cook", open: "Safe travels, everyone", locked: "What did we eat last year?", passphrase: "dumplings",
+	thanks: "That was quick 😄 thank you!",
+	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "A gift to begin with", leave: "Leave this room",
+	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room",
+	coin: "Open", result: "See who got what", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
+}
+
+var chinese = language{
+	me: "小雨", people: []string{"林梅", "阿杰", "王小明", "李叔", "外婆"},
+	room: "年夜饭", other: "周四羽毛球", private: "合租三人组", public: "同城邻居",
+	talkLines: []string{
+		"今年年夜饭谁带甜品？",
+		"我来！说好的杨枝甘露 🥭",
+		"我的高铁五点才到，你们先吃，别等我。",
+		"等你！汤反正要炖三个小时。",
+		"我两点到",
+		"@小雨 椅子够不够？我可以再带四把。",
+	},
+	otherLines: []string{"七点三号场，谁来？", "周六我去接你？", "周二师傅来修水管。", "我在家，放心。"},
+	finished:   "大厨辛苦了，恭喜发财", open: "一路平安，团团圆圆", locked: "去年我们吃的什么？", passphrase: "饺子",
+	thanks: "手速也太快了 😄 谢谢！",
+	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
+	talk: "发私信", reply: "回复", nameOrID: "名字或 ID", signOut: "退出登录", make: "创建群聊",
+	coin: "开", result: "看看大家的手气", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
+}

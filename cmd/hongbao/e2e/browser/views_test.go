@@ -1,0 +1,47 @@
+package browser
+
+import "fmt"
+
+// view is one screenful of the page with an address of its own.
+type view struct {
+	name, hash string
+	shows      string // text that is visible when the view has loaded
+	role       string // role of the element to press then
+	press      string // name of that element; empty: none is pressed
+}
+
+// views returns the main views.
+func (s *sample) views() []view {
+	room := "#/room/" + s.room
+	in := s.in
+	return []view{
+		{name: "rooms", hash: "#/", shows: in.other},
+		{name: "room", hash: room, shows: in.open},
+		{name: "compose", hash: room + "/compose", shows: in.total},
+		{name: "compose more", hash: room + "/compose", shows: in.total, role: "DisclosureTriangle", press: in.more},
+		{name: "envelope", hash: room + "/packet/" + s.open, shows: in.look},
+		{name: "locked envelope", hash: room + "/packet/" + s.locked, shows: in.look},
+		{name: "packet", hash: room + "/packet/" + s.finished, shows: in.verify},
+		{name: "wallet", hash: room + "/wallet", shows: in.gift},
+		{name: "my packets", hash: room + "/packets", shows: in.finished},
+		{name: "about the room", hash: room + "/info", shows: in.leave},
+		{name: "person", hash: room + "/person/" + s.friends[0].User.ID, shows: in.talk},
+		{name: "message", hash: room + "/message/" + fmt.Sprint(s.seq), shows: in.reply},
+		{name: "invite", hash: room + "/invite", shows: in.nameOrID},
+		{name: "settings", hash: room + "/settings", shows: in.signOut},
+		{name: "new room", hash: "#/new-room", shows: in.make},
+		{name: "find", hash: "#/find", shows: in.public},
+		{name: "direct", hash: "#/direct", shows: "guest:"},
+	}
+}
+
+// goToView opens a view and waits until it is there.
+func (u *browserUser) goToView(v view) {
+	u.fixture.t.Helper()
+	u.goTo(v.hash)
+	u.Sees(v.shows)
+	if v.press != "" {
+		u.Press(v.role, v.press)
+	}
+	u.WaitForAnimations()
+}

@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/store/loopback"
+)
+
+// Cluster is several servers over one Redis and one Postgres, behind a load balancer.
+type Cluster struct {
+	Redis    *loopback.Redis
+	Servers  []*Server
+	Balancer *Balancer
+
+	t         *testing.T
+	binary    string
+	variables []string // of each server
+}
+
+// StartCluster starts one server for each list of variables. A list is added to the variables that all servers share.
+func StartCluster(t *testing.T, binary string, redis *loopback.Redis, database string, each ...[]string) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, binary: binary, Redis: redis, Balancer: StartBalancer(t), variables: []string{
+		"HONGBAO_REDIS_URL=" + redis.URL(), "HONGBAO_DATABASE_URL=" + database,
+		"HONGBAO_JWT_SECRET=one secret for all instances, as it must be", "HONGBAO_GUESTS=local",
+	}}
+	c.Front().binary, c.Front().variables = binary, c.variables // audits need both
+	for _, own := range each {
+		c.Add(own...)
+	}
+	return c
+}
+
+// Three returns the variables of three servers that do not differ.
+func Three() [][]string { return make([][]string, 3) }
+
+// Add starts one more server. Of two variables with one name the last counts.
+func (c *Cluster) Add(own ...string) *Server {
+	c.t.Helper()
+	s := Start(c.t, c.binary, "", "127.0.0.1:0", append(append([]string{}, c.variables...), own...)...)
+	c.Servers = append(c.Servers, s)
+	c.Balancer.Add(s)
+	return s
+}
+
+// Front is the cluster as clients see it: connections go to any of its servers. Audits read its database.
+func (c *Cluster) Front() *Server { return c.Balancer.Front }
+
+// RedisClient returns a client of the test's own, which is closed when the test ends.
+func RedisClient(t *testing.T, r *loopback.Redis) *redis.Client {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: r.Addr()})
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}

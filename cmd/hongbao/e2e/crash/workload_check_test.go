@@ -1,0 +1,143 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"hongbao/cmd/hongbao/e2e"
+	"hongbao/web/wire"
+)
+
+// auditContinuously audits again and again until the test ends: the money must add up at every moment.
+func (w *workload) auditContinuously() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	audits := 0
+	go func() {
+		defer close(ended)
+		for pause(ctx) {
+			report, err := w.server.TryAudit()
+			if err != nil {
+				continue // Postgres is away
+			}
+			audits++
+			for _, d := range report.Differences {
+				w.t.Errorf("an audit during the fault found a difference: %s %s: %s", d.Kind, d.ID, d.What)
+			}
+		}
+	}()
+	w.t.Cleanup(func() {
+		cancel()
+		<-ended
+		if audits < 5 {
+			w.t.Errorf("%d audits ran during the test, want at least 5", audits)
+		}
+	})
+}
+
+// check verifies, after the fault, all guarantees of the server.
+func (w *workload) check() {
+	w.t.Helper()
+	w.restarted = time.Now()
+	w.repeatAll()
+	w.awaitClosed()
+	w.checkClaims()
+	w.checkHistory()
+	for _, c := range append(w.grabbers, w.sender) {
+		c.MustHaveAll()
+	}
+}
+
+// repeatAll sends every request again, as clients do after a lost answer. An acknowledged request must be answered as before.
+func (w *workload) repeatAll() {
+	w.t.Helper()
+	for _, request := range w.requests {
+		reply := e2e.Call[wire.SendPacketReply](w.sender, "send_packet", request)
+		before, answered := w.packets[request.Key]
+		if answered && (!reply.Dup || reply.Packet.ID != before.Packet.ID || reply.Seq != before.Seq) {
+			w.t.Errorf("packet %s was acknowledged with id %s, seq %d; the same request is now answered %+v", request.Key, before.Packet.ID, before.Seq, reply)
+		}
+		w.packets[request.Key] = reply
+	}
+	for key, before := range w.texts {
+		reply := e2e.Call[wire.SendReply](w.sender, "send", wire.SendRequest{Room: w.room, Key: key, Text: key})
+		if !reply.Dup || reply.Seq != before.Seq || reply.ID != before.ID {
+			w.t.Errorf("text %s was acknowledged with %+v; the same request is now answered %+v", key, before, reply)
+		}
+	}
+	for _, g := range w.won {
+		reply := e2e.Call[wire.GrabReply](g.by, "grab", wire.GrabRequest{Packet: g.reply.Packet})
+		if reply.Outcome != "already" || reply.Amount != g.reply.Amount || reply.Rank != g.reply.Rank {
+			w.t.Errorf("a grab of %s was answered %+v; the same grab is now answered %+v, want outcome already, the same amount and rank", g.by.User.Name, g.reply, reply)
+		}
+	}
+}
+
+// awaitClosed waits until every packet is closed, at most 10 s after the last deadline.
+func (w *workload) awaitClosed() {
+	w.t.Helper()
+	var latest int64
+	for _, p := range w.packets {
+		latest = max(latest, p.Packet.ExpiresAt)
+	}
+	e2e.Eventually(w.t, max(0, time.Until(time.UnixMilli(latest)))+10*time.Second, "all packets are closed", func() bool {
+		for _, l := range w.server.Audit().Lines {
+			if l.Status == "open" {
+				return false
+			}
+		}
+		return true
+	})
+	w.server.MustBalance()
+}
+
+// checkClaims compares the acknowledged grabs and cancellations with the packets on the server.
+func (w *workload) checkClaims() {
+	w.t.Helper()
+	stored := map[string]bool{}
+	for key, p := range w.packets {
+		reply := e2e.Call[wire.PacketReply](w.sender, "packet", wire.PacketRequest{Packet: p.Packet.ID})
+		for _, c := range reply.Claims {
+			stored[fmt.Sprint(p.Packet.ID, c.User.ID, c.Rank, c.Amount)] = true
+		}
+		if w.cancelled[p.Packet.ID] && reply.State.Status != "cancelled" {
+			w.t.Errorf("the cancellation of packet %s was acknowledged, but its status is %s", key, reply.State.Status)
+		}
+	}
+	for _, g := range w.won {
+		if !stored[fmt.Sprint(g.reply.Packet, g.by.User.ID, g.reply.Rank, g.reply.Amount)] {
+			w.t.Errorf("a grab of %s was answered %+v, but no such claim is stored", g.by.User.Name, g.reply)
+		}
+	}
+}
+
+// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 5 s after its
+// deadline, or after the restart if that was later.
+func (w *workload) checkHistory() {
+	w.t.Helper()
+	bySeq := map[int64]wire.Entry{}
+	ends := map[string]int64{}
+	for _, e := range e2e.History(w.sender, w.room, 0, e2e.All) {
+		bySeq[e.Seq] = e
+		var done wire.PacketDoneBody
+		if e.Kind == "packet_done" && json.Unmarshal(e.Body, &done) == nil {
+			ends[done.Packet] = e.At
+		}
+	}
+	for key, p := range w.packets {
+		if e := bySeq[p.Seq]; e.Kind != "packet" || e.Key != key {
+			w.t.Errorf("packet %s was acknowledged as entry %d, but that entry is %s %s", key, p.Seq, e.Kind, e.Key)
+		}
+		limit := max(p.Packet.ExpiresAt, w.restarted.UnixMilli()) + 5000
+		if end := ends[p.Packet.ID]; end == 0 || end > limit {
+			w.t.Errorf("packet %s ended at %d ms, want an end by %d ms", key, end, limit)
+		}
+	}
+	for key, m := range w.texts {
+		if e := bySeq[m.Seq]; e.Key != key || e.ID != m.ID {
+			w.t.Errorf("text %s was acknowledged as entry %d, but that entry has key %s", key, m.Seq, e.Key)
+		}
+	}
+}

@@ -1,0 +1,14 @@
+// Package e2e is the harness of the end-to-end tests: it builds the program, starts it as people run it, and drives it with
+// real clients. The tests stand in the folders below, one for each subject:
+//
+//	embedded   one server without other engines: packets and grabs, bytes on the socket that no library would send
+//	crash      servers and engines that are killed in the midst of work, and what must hold afterwards
+//	scaled     three servers over one Redis and one Postgres, while parts of that pause, fail or lose their connection
+//	sdk        every scenario of a client's life, with each SDK that we support, unchanged
+//	browser    the page, in Chromium
+//	load       memory of idle sockets, and thousands of reconnects at once
+//
+// It owns the built binaries, the server processes, and the load balancer and slow links between clients and servers. It must
+// always hold: a server ends with the test that started it; its log is shown when that test fails; a test sees no more of
+// the program than its users do (sockets, HTTP, the operator's pages, the command line and the log).
+package e2e

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"hongbao/web/wire"
+)
+
+// SocketURL returns the WebSocket address that clients dial.
+func (s *Server) SocketURL(protobuf bool) string {
+	u := *s.URL
+	u.Scheme, u.Path = "ws", "/v1/socket"
+	if protobuf {
+		u.RawQuery = "cf_protocol=protobuf"
+	}
+	return u.String()
+}
+
+// Post sends a request to /v1/<path>, with the token as bearer unless it is empty.
+func (s *Server) Post(token, path string, request any) (status int, answer []byte, err error) {
+	r, err := http.NewRequest(http.MethodPost, s.URL.JoinPath("/v1", path).String(), strings.NewReader(JSON(request)))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err = io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}
+
+// Guest signs in a new guest.
+func (s *Server) Guest(name string) (guest wire.GuestReply) {
+	s.t.Helper()
+	_, answer, err := s.Post("", "guests", wire.GuestRequest{Name: name})
+	if err == nil {
+		err = json.Unmarshal(answer, &guest)
+	}
+	if err != nil || guest.Token == "" {
+		s.t.Fatalf("sign in guest %q: answered %s, error %v, want a token", name, answer, err)
+	}
+	return guest
+}
+
+// OpsPage reads a page of the operator's listener.
+func (s *Server) OpsPage(path string) (status int, text string) {
+	s.t.Helper()
+	response, err := http.Get(s.ops + path)
+	NoError(s.t, err)
+	defer func() { _ = response.Body.Close() }()
+	page, err := io.ReadAll(response.Body)
+	NoError(s.t, err)
+	return response.StatusCode, string(page)
+}
+
+// Ready returns the status of /readyz, or 0 if there was no answer.
+func (s *Server) Ready() (status int) {
+	response, err := http.Get(s.ops + "readyz")
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode
+}
+
+// Metric returns the value of a metric without labels.
+func (s *Server) Metric(name string) float64 {
+	s.t.Helper()
+	_, page := s.OpsPage("metrics")
+	for lines := bufio.NewScanner(strings.NewReader(page)); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			value, err := strconv.ParseFloat(text, 64)
+			NoError(s.t, err)
+			return value
+		}
+	}
+	s.t.Fatalf("%smetrics has no metric %s", s.ops, name)
+	return 0
+}
+
+// HasMetric reports whether /metrics has a line, such as `name{label="x"} 1`.
+func (s *Server) HasMetric(line string) bool {
+	s.t.Helper()
+	_, page := s.OpsPage("metrics")
+	return strings.Contains(page, "\n"+line+"\n")
+}

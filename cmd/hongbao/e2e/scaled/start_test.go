@@ -1,0 +1,80 @@
+package scaled
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/storetest"
+	"hongbao/web/wire"
+)
+
+// TestScaledStartsWithoutRedis starts three servers while Redis is down. Clients connect, chat across the servers and send
+// packets; grabs are answered unavailable. When Redis starts, everything works without a restart of the servers.
+func TestScaledStartsWithoutRedis(t *testing.T) {
+	redis := storetest.Redis(t)
+	redis.Kill()
+	cluster := e2e.StartCluster(t, e2e.Build(t, ""), redis, storetest.Database(t), e2e.Three()...)
+	for _, s := range cluster.Servers {
+		s.AwaitLog("Redis cannot be reached", 1)
+		if status, text := s.OpsPage("healthz"); status != http.StatusOK {
+			t.Errorf("/healthz without Redis: %d %s, want 200", status, text)
+		}
+		if status, text := s.OpsPage("readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, redis.Addr()) ||
+			!strings.Contains(text, "grabs answer unavailable") {
+			t.Errorf("/readyz without Redis: %d %s, want 503, the address of Redis and that grabs answer unavailable", status, text)
+		}
+	}
+
+	began := time.Now()
+	// In busy every server has a speaker. In quiet only one server has: there a lost text shows no gap until another
+	// text comes.
+	busy, quiet := newConversation(t, cluster.Servers...), newConversation(t, cluster.Servers...)
+	packet := busy.packet(len(busy.speakers))
+	endBusy, endQuiet := busy.begin(0, 1, 2), quiet.begin(0)
+	for _, client := range busy.speakers {
+		mustBeUnavailable(t, client, packet)
+	}
+	time.Sleep(3 * time.Second)
+
+	e2e.NoError(t, redis.Restart(context.Background()))
+	up := time.Now()
+	for _, client := range busy.speakers {
+		reply := e2e.CallWithin[wire.GrabReply](client, 10*time.Second, "grab", wire.GrabRequest{Packet: packet})
+		if reply.Outcome != "won" || reply.Amount != 100 {
+			t.Errorf("%s: a grab with Redis is answered %+v, want won, 100", client.User.Name, reply)
+		}
+	}
+	t.Logf("all have won %v after Redis is up", time.Since(up).Round(time.Millisecond))
+	for _, client := range busy.speakers {
+		client.Await(busy.room, "packet_done", func(e wire.Entry) bool { return e.Kind == "packet_done" })
+	}
+	t.Logf("all have received packet_done %v after Redis is up", time.Since(up).Round(time.Millisecond))
+	mustTake(t, "packet_done after Redis is up", time.Since(up), 15*time.Second)
+	for _, s := range cluster.Servers {
+		s.AwaitLog("bus is up", 1)
+		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 200", func() bool { return s.Ready() == http.StatusOK })
+	}
+	for _, s := range cluster.Servers {
+		for _, clock := range []string{"Redis at " + redis.Addr(), "Postgres at "} {
+			e2e.Eventually(t, 5*time.Second, "/metrics has the clock difference of "+clock, func() bool {
+				_, text := s.OpsPage("metrics")
+				return strings.Contains(text, `hongbao_clock_difference_seconds{clock="`+clock)
+			})
+		}
+	}
+	calm := time.Now()
+	time.Sleep(2 * time.Second)
+	endBusy()
+	endQuiet()
+	for _, c := range []*conversation{busy, quiet} {
+		c.awaitAll()
+		c.usual = c.mustDeliver("with Redis", period{calm, time.Now()}, time.Second, 2*time.Second)
+		c.mustDeliver("without Redis", period{began, up}, 300*time.Millisecond, 2*time.Second)
+		c.mustDeliver("while Redis starts", period{up, calm}, 300*time.Millisecond, 2*time.Second)
+	}
+	cluster.Front().MustBalance()
+}

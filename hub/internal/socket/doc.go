@@ -1,0 +1,33 @@
+// Package socket owns one WebSocket connection: it reads, queues, writes, pings and closes. It moves bytes, and knows
+// neither topics nor the meaning of a message.
+//
+// The files, in the order in which they handle received bytes: open, pollable, read, handle. In the order for sent bytes:
+// frame, enqueue, queue, deferred, round, flush, write, join. For both: liveness, close. The parts of a Socket:
+//
+//   - reader is its reading side, on a goroutine of its own or on that of a poller (package poll).
+//   - queue holds the frames that wait to be written, within bounds.
+//   - flusher is its writing side, on the goroutine that called Flush or on one of its own.
+//
+// It must always hold:
+//
+//   - Only a flusher writes, and always whole frames. The one exception is gorilla's close frame 1002 when the peer breaks
+//     the protocol: the connection then ends.
+//   - No method of a Socket waits for the client, and nothing is written under a lock.
+//   - A flusher that several connections share (a Round) waits for none of them.
+//   - A poller's goroutine waits for nothing. The goroutine of a reader takes over what may wait,
+//     and messages that are incomplete.
+//   - A queue is bounded in bytes: over the bound first the frames go that may be shed, then the connection (3008). Replies
+//     do not count. The next message is handled only after the client has taken its replies (Behind).
+//   - A deferred frame waits one tick at most, or four while its client expects a reply.
+//   - A message may take 30 seconds to arrive.
+//   - An idle connection costs its structs: no channel, runtime timer or buffer, and no goroutine if it is parked.
+//
+// The goroutines:
+//
+//	goroutine            started by                         ends when                    may block on
+//	reader               Start, a poller, a close           error, close frame, parking  socket read, the rest of Owner.Frame
+//	flusher              an idle queue, an incomplete write the queue is empty           socket write with deadline
+//	round                Deliver to many, pings             each was tried once          nothing
+//
+// The lock order: Socket.mu -> a wheel's lock, Group.mu. No method of Owner is called under a lock.
+package socket

@@ -1,0 +1,132 @@
+package redpacket_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// badImagePool is a Pool whose Close fails for one packet until mended is set. Only Close takes time; all other
+// methods return at once.
+type badImagePool struct {
+	redpacket.Pool
+	bad redpacket.Ref
+
+	mu     sync.Mutex
+	due    []redpacket.Ref            // guarded by mu
+	closes map[string][]time.Duration // guarded by mu; by packet: when each Close came, since begun
+	mended bool                       // guarded by mu
+	begun  time.Time
+}
+
+func (p *badImagePool) Due(context.Context, int) ([]redpacket.Ref, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.due), nil
+}
+
+func (p *badImagePool) setDue(due ...redpacket.Ref) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.due = due
+}
+
+// Close fails for the bad packet. It refuses all other packets as not due, which ends their close without an error.
+func (p *badImagePool) Close(_ context.Context, r redpacket.Ref, _ redpacket.CloseReason) (redpacket.Closing, error) {
+	p.mu.Lock()
+	p.closes[r.ID] = append(p.closes[r.ID], time.Since(p.begun))
+	fails := r == p.bad && !p.mended
+	p.mu.Unlock()
+	time.Sleep(50 * time.Millisecond)
+	if fails {
+		return redpacket.Closing{}, errors.New("bad image")
+	}
+	return redpacket.Closing{Refused: true}, nil
+}
+
+func (p *badImagePool) closesOf(r redpacket.Ref) []time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.closes[r.ID])
+}
+
+func (*badImagePool) Unsettled(_ context.Context, _ time.Duration, from *redpacket.OutboxCursor, _ int) ([]redpacket.Claim, error) {
+	for i := range from {
+		from[i].Done = true
+	}
+	return nil, nil
+}
+
+func (*badImagePool) Recount(context.Context, ...int) error { return nil }
+
+func (*badImagePool) Clocks(context.Context, func() time.Time) ([]redpacket.ClockDifference, error) {
+	return nil, nil
+}
+
+// emptyLedger is a Ledger without packets that is never out of reach.
+type emptyLedger struct{ redpacket.Ledger }
+
+func (emptyLedger) OutOfReach() error { return nil }
+
+func (emptyLedger) Clocks(context.Context, func() time.Time) ([]redpacket.ClockDifference, error) {
+	return nil, nil
+}
+
+func (emptyLedger) Overdue(context.Context, time.Time, redpacket.Overdue, int) ([]redpacket.Overdue, error) {
+	return nil, nil
+}
+
+func (emptyLedger) DeletedRooms(context.Context, string, int) ([]string, string, error) {
+	return nil, "", nil
+}
+
+// TestBadImageDoesNotStopItsPartition lets the Pool fail every close of one packet. After such a failure only one
+// close of the partition may run at a time. Between two tries the bad packet must pause for 2 s. Without that pause it
+// would take the only slot in every sweep.
+func TestBadImageDoesNotStopItsPartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad, good := redpacket.Ref{ID: "bad", Partition: 7}, redpacket.Ref{ID: "good", Partition: 7}
+		pool := &badImagePool{bad: bad, due: []redpacket.Ref{bad}, closes: map[string][]time.Duration{}, begun: time.Now()}
+		s := redpacket.New(emptyLedger{}, pool, nil, nil, redpacket.Options{Log: slog.New(slog.DiscardHandler)})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = s.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+
+		time.Sleep(150 * time.Millisecond) // the first close of the bad packet has failed
+		pool.setDue(bad, good)
+		time.Sleep(time.Second)
+		if n := len(pool.closesOf(good)); n == 0 {
+			t.Error("the good packet was not closed beside the bad one")
+		}
+		pool.setDue(bad)
+		time.Sleep(9 * time.Second)
+		tries := pool.closesOf(bad)
+		if len(tries) < 4 || len(tries) > 5 {
+			t.Errorf("closes of the bad packet at %v, want one about every 2 s", tries)
+		}
+		for i := 1; i < len(tries); i++ {
+			if pause := tries[i] - tries[i-1]; pause < redpacket.CloseLease || pause > redpacket.CloseLease+time.Second {
+				t.Errorf("closes of the bad packet at %v, want pauses of about %v", tries, redpacket.CloseLease)
+			}
+		}
+
+		pool.mu.Lock()
+		pool.mended = true
+		pool.mu.Unlock()
+		time.Sleep(4 * time.Second)
+		before := len(pool.closesOf(bad))
+		time.Sleep(time.Second)
+		if n := len(pool.closesOf(bad)) - before; n < 4 {
+			t.Errorf("%d closes within a second after the image was mended, want one in each sweep", n)
+		}
+	})
+}

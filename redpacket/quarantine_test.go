@@ -1,0 +1,97 @@
+package redpacket_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// refusingLedger is a Ledger that holds any packet as open, and can pay none of its claims.
+type refusingLedger struct {
+	emptyLedger
+	stored atomic.Int64 // claims put into quarantine
+}
+
+func (*refusingLedger) Image(_ context.Context, id string) (redpacket.Image, error) {
+	return redpacket.Image{Ref: redpacket.Ref{ID: id}, Count: 9, Status: redpacket.Open}, nil
+}
+
+func (*refusingLedger) Packet(_ context.Context, id string) (redpacket.Packet, error) {
+	return redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: "room", Count: 9}, nil
+}
+
+func (*refusingLedger) Settle(_ context.Context, claims []redpacket.Claim) []redpacket.Settlement {
+	settled := make([]redpacket.Settlement, len(claims))
+	for i := range settled {
+		settled[i] = redpacket.Settlement{Verdict: redpacket.Unpayable, Why: "the row is refused"}
+	}
+	return settled
+}
+
+func (l *refusingLedger) Quarantine(_ context.Context, claims []redpacket.Claim, _ string) error {
+	l.stored.Add(int64(len(claims)))
+	return nil
+}
+
+// grantingPool is a Pool that grants every user of a packet the same share.
+type grantingPool struct{ redpacket.Pool }
+
+func (grantingPool) Grab(_ context.Context, attempts []redpacket.Attempt) ([]redpacket.Answer, error) {
+	answers := make([]redpacket.Answer, len(attempts))
+	for i := range answers {
+		answers[i] = redpacket.Answer{Decision: redpacket.Yours, Share: 3, Taken: 4}
+	}
+	return answers, nil
+}
+
+// memberRooms is a Rooms in which every user is a member of every room.
+type memberRooms struct{}
+
+func (memberRooms) Standing(context.Context, string, string) (chat.Standing, error) {
+	return chat.Standing{In: true, Ever: true}, nil
+}
+
+// errorCount is a log handler that counts the records of level Error.
+type errorCount struct {
+	slog.Handler
+	n atomic.Int64
+}
+
+func (*errorCount) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c *errorCount) Handle(_ context.Context, r slog.Record) error {
+	if r.Level == slog.LevelError {
+		c.n.Add(1)
+	}
+	return nil
+}
+
+// TestClaimInQuarantineIsCountedOnce repeats grabs whose claims can never be paid. Each grab puts its claim into
+// quarantine again, but the claim must be counted and logged only once.
+func TestClaimInQuarantineIsCountedOnce(t *testing.T) {
+	ledger, logged := &refusingLedger{}, &errorCount{Handler: slog.DiscardHandler}
+	s := redpacket.New(ledger, grantingPool{}, memberRooms{}, nil, redpacket.Options{Log: slog.New(logged)})
+	claims := []redpacket.GrabRequest{{Packet: "p1", User: "ann"}, {Packet: "p1", User: "bob"}, {Packet: "p2", User: "ann"}}
+	const times = 4
+	for range times {
+		for _, c := range claims {
+			if r, err := s.Grab(t.Context(), c); !errors.Is(err, chat.ErrUnavailable) {
+				t.Errorf("%s grabs %s: %+v, %v, want unavailable", c.User, c.Packet, r, err)
+			}
+		}
+	}
+	if got := s.Stats().Quarantined; got != int64(len(claims)) {
+		t.Errorf("%d claims counted, want %d", got, len(claims))
+	}
+	if got := logged.n.Load(); got != int64(len(claims)) {
+		t.Errorf("%d errors logged, want %d", got, len(claims))
+	}
+	if got := ledger.stored.Load(); got != int64(times*len(claims)) {
+		t.Errorf("%d calls of Quarantine, want one for each of %d grabs", got, times*len(claims))
+	}
+}

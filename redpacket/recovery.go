@@ -1,0 +1,153 @@
+package redpacket
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket/crashpoint"
+)
+
+// recovery settles the claims of grabs whose instance has died. It publishes no result of these grabs and grants
+// nothing. A claim leaves the outbox only when it is settled, or when it is put into quarantine. A claim that cannot be
+// settled now stays in the outbox and is paused. Other claims do not wait for it.
+type recovery struct {
+	flow  *flow
+	aside retries[Claim] // paused claims, by claim without At
+	stuck stuckRows      // what could not be settled in the present pass
+}
+
+const (
+	recoverAge  = 5 * time.Second // age from which recovery settles a claim
+	recoverPage = 4_000           // claims that are read from the outbox at a time
+
+	asideCapacity = 50_000
+	asideLeast    = time.Second
+	asideMost     = time.Minute
+)
+
+func newRecovery(f *flow) *recovery {
+	return &recovery{flow: f, aside: retries[Claim]{least: asideLeast, most: asideMost, capacity: asideCapacity}}
+}
+
+// run settles the claims in the outbox once. If the ledger cannot be reached it stops, and pauses no claim for that.
+// It returns an error while any claim is paused for a retry.
+func (r *recovery) run(ctx context.Context) error {
+	r.stuck = stuckRows{}
+	for from := new(OutboxCursor); !from.Done(); {
+		claims, err := r.flow.pool.Unsettled(ctx, recoverAge, from, recoverPage)
+		if err != nil {
+			return err
+		}
+		crashpoint.Here("recover.after-list")
+		if err := r.settlePage(ctx, r.due(claims)); err != nil {
+			return err
+		}
+	}
+	r.aside.expire(r.flow.now())
+	if n := r.aside.count(); n > 0 {
+		return fmt.Errorf("%d claims are set aside, the last for: %w", n, cmp.Or(r.stuck.cause, chat.ErrUnavailable))
+	}
+	return nil
+}
+
+// due returns the claims that are to be settled now. It leaves out paused claims. It also leaves out claims of users
+// and packets of which a claim has failed in this pass: a locked row costs its whole batch seconds.
+func (r *recovery) due(claims []Claim) []Claim {
+	now := r.flow.now()
+	return slices.DeleteFunc(claims, func(c Claim) bool { return r.stuck.has(c) || r.aside.paused(asideKey(c), now) })
+}
+
+// settlePage settles the claims in batches, at the same time if the flow can: a batch that waits for a locked row
+// delays no other.
+func (r *recovery) settlePage(ctx context.Context, claims []Claim) error {
+	var (
+		mu     sync.Mutex
+		failed error
+		tasks  []func()
+	)
+	for batch := range slices.Chunk(claims, settleBatch) {
+		tasks = append(tasks, func() {
+			err := cmp.Or(ctx.Err(), r.settle(ctx, batch))
+			mu.Lock()
+			defer mu.Unlock()
+			failed = cmp.Or(failed, err)
+		})
+	}
+	r.flow.run(tasks)
+	return failed
+}
+
+// settle settles a batch of claims and pauses those that could not be settled. If the ledger is out of reach, it
+// returns an error and pauses none.
+func (r *recovery) settle(ctx context.Context, batch []Claim) error {
+	if err := r.flow.ledger.OutOfReach(); err != nil {
+		return err
+	}
+	tried := make([]Claim, len(batch)) // tidy overwrites the batch
+	for i, c := range batch {
+		tried[i] = asideKey(c)
+	}
+	settled := r.flow.ledger.Settle(ctx, batch)
+	crashpoint.Here("recover.after-settle")
+	left, err := r.flow.tidy(ctx, batch, settled)
+	crashpoint.Here("recover.after-ack")
+	if down := r.flow.ledger.OutOfReach(); err != nil && down != nil {
+		return down
+	}
+	now := r.flow.now()
+	unsettled := map[Claim]bool{}
+	for _, c := range left {
+		unsettled[asideKey(c)] = true
+	}
+	goesOn := map[string]bool{} // packets with a claim in this batch that was settled
+	for _, c := range tried {
+		if unsettled[c] {
+			r.aside.fail(c, now)
+		} else {
+			r.aside.forget(c)
+			goesOn[c.ID] = true
+		}
+	}
+	r.stuck.add(left, goesOn, err)
+	return nil
+}
+
+// stuckRows holds the users and packets of which claims could not be settled in the present pass. It is safe for
+// concurrent use.
+type stuckRows struct {
+	mu      sync.Mutex
+	users   map[string]bool // guarded by mu
+	packets map[string]bool // guarded by mu
+	cause   error           // guarded by mu; reason of the last failure
+}
+
+func (s *stuckRows) has(c Claim) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[c.User] || s.packets[c.ID]
+}
+
+// add records claims that could not be settled. It records their packet only if no other claim of the packet was
+// settled: otherwise the packet's row is not locked.
+func (s *stuckRows) add(claims []Claim, goesOn map[string]bool, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users == nil {
+		s.users, s.packets = map[string]bool{}, map[string]bool{}
+	}
+	for _, c := range claims {
+		s.users[c.User], s.packets[c.ID] = true, !goesOn[c.ID]
+		s.cause = cause
+	}
+}
+
+// asideKey returns the claim in the form in which it is a key of recovery.aside.
+func asideKey(c Claim) Claim {
+	c.At = time.Time{}
+	return c
+}

@@ -1,0 +1,54 @@
+// Package enginetest skips tests that need a program which is not part of Go: Redis, Postgres, PgBouncer or a browser. With
+// ENGINES=off in the environment such a test is skipped, and its name is added to the file that ENGINES_LEFT_OUT names.
+//
+// It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
+// ENGINES=off nothing is skipped, so that a missing program fails the tests and cannot pass unnoticed.
+package enginetest
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// Need skips the test if ENGINES=off is set. program names what the test needs, for the list of skipped tests.
+func Need(tb testing.TB, program string) {
+	tb.Helper()
+	if !Off() {
+		return
+	}
+	if err := leaveOut(tb.Name(), program); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Skipf("needs %s, and ENGINES=off", program)
+}
+
+// Off reports whether ENGINES=off is set: tests that need engines are skipped.
+func Off() bool { return os.Getenv("ENGINES") == "off" }
+
+// leaveOut adds a line to the list of skipped tests.
+func leaveOut(test, program string) error {
+	name := os.Getenv("ENGINES_LEFT_OUT")
+	if name == "" {
+		return nil
+	}
+	list, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the caller of make names it
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(list, "%s %s needs %s\n", packagePath(), test, program); err != nil {
+		return err
+	}
+	return list.Close()
+}
+
+// packagePath returns the import path of the package under test.
+func packagePath() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "?"
+	}
+	return strings.TrimSuffix(info.Path, ".test")
+}

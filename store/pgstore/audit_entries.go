@@ -1,0 +1,108 @@
+package pgstore
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"hongbao/redpacket"
+)
+
+// jsonObject is the body of an entry, decoded from JSON. Bodies are compared here and not in SQL, because Postgres
+// fails on a text that is not JSON and on JSON with U+0000. A body that is not JSON counts as empty.
+type jsonObject map[string]any
+
+func parseObject(body string) jsonObject {
+	var t jsonObject
+	if json.Unmarshal([]byte(body), &t) != nil {
+		return nil
+	}
+	return t
+}
+
+// contains reports whether the object has all wanted values. A wanted nil means that the value must be absent.
+func (t jsonObject) contains(want jsonObject) bool {
+	for name, v := range want {
+		inner, nested := v.(jsonObject)
+		if given, _ := t[name].(map[string]any); nested && !jsonObject(given).contains(inner) || !nested && !reflect.DeepEqual(t[name], v) {
+			return false
+		}
+	}
+	return true
+}
+
+// number converts an integer to float64, the type of a decoded JSON number. All stored amounts and times fit.
+func number[N ~int | ~int64](n N) float64 { return float64(n) }
+
+// storedEntry scans entryFields of an entry, or nulls from an outer join.
+type storedEntry struct {
+	sender, key, body pgtype.Text
+	at                pgtype.Int8
+}
+
+func entryFields(e string) string { return e + `.sender, ` + e + `.key, ` + e + `.body, ` + e + `.at` }
+
+func (e *storedEntry) into() []any { return []any{&e.sender, &e.key, &e.body, &e.at} }
+
+// by reports whether the entry exists and has this sender and this time.
+func (e *storedEntry) by(sender string, at int64) bool {
+	return e.body.Valid && e.sender.String == sender && e.at.Int64 == at
+}
+
+// checkEntries compares the packet with its entry and with its packet_done entry.
+func (a *auditor) checkEntries(p *auditedPacket) {
+	e := &p.entry
+	if !e.by(p.From.ID, p.createdAt) || e.key.String != p.Key || !parseObject(e.body.String).contains(jsonObject{
+		"id": p.ID, "room": p.Room, "from": jsonObject{"id": p.From.ID}, "key": p.Key,
+		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
+		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
+		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(),
+	}) {
+		a.report("packet", p.ID, "it is not what its entry told the room")
+	}
+	if !p.doneEntryMatches() {
+		a.report("packet", p.ID, "it is %s, which is not what the end of it told the room", p.status)
+	}
+}
+
+func (p *auditedPacket) doneEntryMatches() bool {
+	if p.status == redpacket.Open || !p.doneSeq.Valid || !p.closedAt.Valid {
+		return p.status == redpacket.Open && !p.doneSeq.Valid && !p.closedAt.Valid
+	}
+	state := jsonObject{"claimed": number(p.claimed), "refunded": nil}
+	if p.refunded != 0 {
+		state["refunded"] = number(p.refunded)
+	}
+	return p.done.by(p.From.ID, p.closedAt.Int64) && parseObject(p.done.body.String).contains(jsonObject{
+		"packet": p.ID, "reason": string(p.status), "seed": hex.EncodeToString(p.seed), "state": state,
+	})
+}
+
+// checkPacketEntries checks that every packet or packet_done entry belongs to a packet.
+func (a *auditor) checkPacketEntries() error {
+	return a.each(`select e.room_id, e.seq, e.kind, e.body, coalesce(p.ids, '{}')
+		from entries e left join (
+			select room_id, 'packet' as kind, seq, array_agg(id) as ids from packets group by room_id, seq
+			union all
+			select room_id, 'packet_done', done_seq, array_agg(id) from packets group by room_id, done_seq
+		) p using (room_id, kind, seq)
+		where e.kind in ('packet', 'packet_done')`, func(rs pgx.Rows) error {
+		var (
+			room, kind, body string
+			seq              int64
+			ids              []string
+		)
+		if err := rs.Scan(&room, &seq, &kind, &body, &ids); err != nil {
+			return err
+		}
+		name := map[string]string{"packet": "id", "packet_done": "packet"}[kind]
+		if id, _ := parseObject(body)[name].(string); !slices.Contains(ids, id) {
+			a.report("room", room, "entry %d is about no packet", seq)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,252 @@
+package pgstore
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+// hardTexts are texts with special characters. As arguments of a simple Query they must arrive unchanged.
+var hardTexts = []string{
+	"", "'", "''", `\`, `\'`, `"`, "`", "$1", "$$", "--", "/*", ";", "'; drop table users; --", "a\nb\r\tc", "恭喜發財 🧧", "NULL",
+	"{}", "{a,b}", `{"a"}`, ",", " ", "\x01\x7f", "e'\\x00'", "\u2028", "\ufffd",
+}
+
+// TestArgumentsSurviveSimpleQuery sends arguments of all types as part of a simple Query's text, and reads them back.
+func TestArgumentsSurviveSimpleQuery(t *testing.T) {
+	type mode string
+	s := openStore(t, migratedDatabase(t))
+	raw := []byte{0, 1, '\'', '\\', 255}
+	must(t, s.tx(t.Context(), func(w *writer) error {
+		for _, text := range hardTexts {
+			var got, named string
+			if _, err := w.row(`select $1::text, $2::text`, []any{text, mode(text)}, &got, &named); err != nil || got != text || named != text {
+				t.Errorf("%q was read back as %q and %q, %v", text, got, named, err)
+			}
+		}
+		var (
+			texts, none []string
+			amounts     []redpacket.Money
+			number      int64
+			data, empty []byte
+			many        [][]byte
+			null        *string
+			yes         bool
+		)
+		var b pgx.Batch
+		b.Queue(`select $1::text[], $2::text[], $3::bigint[], $4::bigint, $5::bytea`,
+			hardTexts, []string{}, []redpacket.Money{0, -1, math.MaxInt64, math.MinInt64}, redpacket.Money(math.MinInt64), raw).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&texts, &none, &amounts, &number, &data) })
+		b.Queue(`select $1::bytea, $2::bytea[], $3::text, 1 - $4::int = 2 and $5::boolean`, []byte{}, [][]byte{raw, {}}, nil, -1, true).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&empty, &many, &null, &yes) })
+		if err := w.sendBatch(&b); err != nil {
+			return err
+		}
+		for _, test := range []struct{ got, want any }{
+			{texts, hardTexts}, {none, []string{}}, {amounts, []redpacket.Money{0, -1, math.MaxInt64, math.MinInt64}},
+			{number, int64(math.MinInt64)}, {data, raw}, {empty, []byte{}}, {many, [][]byte{raw, {}}}, {null, (*string)(nil)}, {yes, true},
+		} {
+			if !reflect.DeepEqual(test.got, test.want) {
+				t.Errorf("read back %#v, want %#v", test.got, test.want)
+			}
+		}
+		return nil
+	}))
+}
+
+// TestZeroByteIsRefusedBeforeSending passes arguments with a zero byte. Each call must fail with the SQLSTATE that
+// Postgres would return, and the connection must stay usable.
+func TestZeroByteIsRefusedBeforeSending(t *testing.T) {
+	type mode string
+	s := openStore(t, migratedDatabase(t))
+	for _, arg := range []any{"zero\x00", []string{"", "\x00"}, mode("\x00"), new("\x00")} {
+		must(t, s.tx(t.Context(), func(w *writer) error {
+			_, exec := w.exec(`select $1::text`, arg)
+			_, row := w.row(`select $1::text`, []any{arg}, new(string))
+			_, query := w.query(`select $1::text`, arg)
+			var b pgx.Batch
+			b.Queue(`select 1`)
+			b.Queue(`select $1::text`, arg)
+			for _, err := range []error{exec, row, query, w.sendBatch(&b)} {
+				if sqlState(err) != "22021" || !poisonous(err) || rowRefusal(err) == "" {
+					t.Errorf("%T: %v", arg, err)
+				}
+			}
+			return nil
+		}))
+	}
+	for _, pid := range backends(t, s, 1) {
+		await(t, s, `select $1::int in (select pid from pg_stat_activity)`, pid)
+	}
+	err := s.tx(t.Context(), func(w *writer) error { _, err := w.exec(`select $1`, "\xff"); return err })
+	if sqlState(err) != "22021" {
+		t.Errorf("invalid UTF-8: %v", err)
+	}
+}
+
+// TestRaisedLockErrorIsNoLockTimeout raises the SQLSTATE of a lock timeout in a database function. Only a real lock
+// timeout may count as one.
+func TestRaisedLockErrorIsNoLockTimeout(t *testing.T) {
+	url := migratedDatabase(t)
+	s, other := openStore(t, url), openStore(t, url)
+	raised := s.withReader(t.Context(), func(r reader) error {
+		return simple(r.ctx, r.conn, `do $$ begin raise lock_not_available; end $$`)
+	})
+	if sqlState(raised) != "55P03" || lockTimeout(raised) {
+		t.Errorf("%v counts as a lock timeout", raised)
+	}
+	must(t, s.withLongSnapshot(t.Context(), func(r reader) error {
+		must(t, simple(r.ctx, r.conn, `select pg_advisory_lock(7)`))
+		err := other.withReader(t.Context(), func(r reader) error {
+			return simple(r.ctx, r.conn, `begin; set local lock_timeout = 10; select pg_advisory_lock(7)`)
+		})
+		if !lockTimeout(err) || errors.Is(err, errLost) || other.pool.breaker.err() != nil {
+			t.Errorf("%v, %v", err, other.pool.breaker.err())
+		}
+		return simple(r.ctx, r.conn, `select pg_advisory_unlock(7)`)
+	}))
+}
+
+// TestReadOnlyServerIsRefused makes the server read-only. Open, later calls and the probe must all refuse it.
+func TestReadOnlyServerIsRefused(t *testing.T) {
+	t.Parallel()
+	url := migratedDatabase(t)
+	s, other := openStore(t, url), openStore(t, url)
+	admin, err := pgx.Connect(t.Context(), storetest.SharedPostgres(t).URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeConn(admin) })
+	database := pgx.Identifier{s.pool.config.ConnConfig.Database}.Sanitize()
+	readOnly := func(on string) {
+		t.Helper()
+		_, err := admin.Exec(t.Context(), `alter database `+database+` set default_transaction_read_only = `+on)
+		must(t, err)
+	}
+	readOnly("on")
+	if refused, err := Open(t.Context(), url, discardLog); err == nil || !strings.Contains(err.Error(), "takes no writes") {
+		if err == nil {
+			_ = refused.Close()
+		}
+		t.Errorf("Open of a read-only server: %v", err)
+	}
+	must(t, other.withReader(t.Context(), func(r reader) error {
+		_, err := r.row(`select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
+			where datname = current_database() and pid <> pg_backend_pid()`, nil, new(int))
+		return err
+	}))
+	unavailableWithin(t, time.Second, "read", func() error { _, err := s.Room(t.Context(), room); return err })
+	time.Sleep(2 * probeEvery)
+	if err := s.pool.breaker.err(); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("breaker after a probe of a read-only server: %v, want unavailable", err)
+	}
+	readOnly("off")
+	must(t, s.pool.breaker.await(t.Context()))
+	must(t, s.Ready(t.Context()))
+}
+
+// TestUnsafeDurabilityLogsWarning opens a store with Postgres's default settings, which causes no warning. With
+// synchronous_commit off, Open must log a warning.
+func TestUnsafeDurabilityLogsWarning(t *testing.T) {
+	url := migratedDatabase(t)
+	opened := func() string {
+		t.Helper()
+		var log bytes.Buffer
+		s, err := Open(t.Context(), url, slog.New(slog.NewTextHandler(&log, nil)))
+		must(t, err)
+		must(t, s.withReader(t.Context(), func(r reader) error {
+			return simple(r.ctx, r.conn, `do $$ begin execute 'alter database ' || quote_ident(current_database()) || ' set synchronous_commit = off'; end $$`)
+		}))
+		must(t, s.Close())
+		return log.String()
+	}
+	if logged := opened(); strings.Contains(logged, "WARN") {
+		t.Errorf("warning for default settings: %s", logged)
+	}
+	if logged := opened(); !strings.Contains(logged, "synchronous_commit is off") {
+		t.Errorf("no warning about synchronous_commit in: %s", logged)
+	}
+}
+
+// TestKeepalivesOnlyOnDirectConnections checks that keepalives are set on a direct connection, and not through
+// PgBouncer.
+func TestKeepalivesOnlyOnDirectConnections(t *testing.T) {
+	url := migratedDatabase(t)
+	setting := func(s *Store) (value string) {
+		t.Helper()
+		must(t, s.withReader(t.Context(), func(r reader) error {
+			_, err := r.row(`show tcp_user_timeout`, nil, &value)
+			return err
+		}))
+		return value
+	}
+	direct, bounced := openStore(t, url), openStore(t, bouncer(t)(url))
+	if got := setting(direct); got != "2000" {
+		t.Errorf("direct: %s, want 2000", got)
+	}
+	if got := setting(bounced); got != "0" {
+		t.Errorf("through PgBouncer: %s, want 0, because other clients use the session later", got)
+	}
+}
+
+const muchText = `select repeat('x', 1000) from generate_series(1, 50000)`
+
+// TestClientThatDoesNotReadIsDisconnected sends a query and never reads its large result. Postgres must end the
+// session, which would otherwise hold its locks.
+func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
+	t.Parallel()
+	url := migratedDatabase(t)
+	s, other := openStore(t, url), openStore(t, url)
+	pooled, err := s.pool.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pooled.Release()
+	result := pooled.Conn().PgConn().Exec(t.Context(), muchText)
+	began := time.Now()
+	await(t, other, `select count(*) = 0 from pg_stat_activity where pid = $1`, pooled.Conn().PgConn().PID())
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("disconnected after %v, want about 2 s", took)
+	}
+	if err := result.Close(); err == nil {
+		t.Error("the whole result was sent before the disconnect: the test proves nothing")
+	}
+}
+
+// TestSlowAuditStaysConnected pauses between the rows and between the queries of a long snapshot. The session must
+// not end.
+func TestSlowAuditStaysConnected(t *testing.T) {
+	t.Parallel()
+	url := migratedDatabase(t)
+	s := openStore(t, url+"&idle_in_transaction_session_timeout=500")
+	must(t, s.withLongSnapshot(t.Context(), func(r reader) error {
+		rs, err := r.query(muchText)
+		if err != nil {
+			return err
+		}
+		slow := false
+		all, err := collect(rs, func(rs pgx.Rows) (text string, err error) {
+			if !slow {
+				slow = true
+				time.Sleep(5 * time.Second)
+			}
+			return scanText(rs)
+		})
+		if len(all) != 50_000 {
+			t.Errorf("%d rows, want 50000", len(all))
+		}
+		time.Sleep(time.Second)
+		return errors.Join(err, simple(r.ctx, r.conn, `select 1`))
+	}))
+}

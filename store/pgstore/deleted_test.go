@@ -1,0 +1,95 @@
+package pgstore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// TestRoomsDeletedBeforeMigrationAreFound deletes a room under the old schema, without the columns that now mark it.
+// After the migration the room and its open packet must be listed.
+func TestRoomsDeletedBeforeMigrationAreFound(t *testing.T) {
+	url := migratedDatabase(t)
+	s := openStore(t, url)
+	l := fundedRoom(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	_, err := s.Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: "owner"}, At: time.Now()})
+	must(t, err)
+	must(t, s.withReader(t.Context(), func(r reader) error { // restores the schema before the migration
+		return r.sendBatch(batchOf(`drop index rooms_deleted`, `drop index packets_room`, `alter table rooms drop column packets_closed`,
+			`delete from schema_migrations where name like '%deleted_rooms%'`))
+	}))
+	again := openStore(t, url)
+	rooms, _, err := again.DeletedRooms(t.Context(), "", 10)
+	if err != nil || !slices.Equal(rooms, []string{room}) {
+		t.Errorf("deleted rooms %v, %v", rooms, err)
+	}
+	open, err := again.OpenInDeleted(t.Context(), room, "", 10)
+	if err != nil || !slices.Equal(open, []redpacket.Ref{p.Ref}) {
+		t.Errorf("open packets %v, %v", open, err)
+	}
+}
+
+// TestDeletedRoomsUseIndexes checks the plans of the queries: they must not scan all packets or all deleted rooms.
+func TestDeletedRoomsUseIndexes(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
+	for name, of := range map[string]struct {
+		query   string
+		args    []any
+		indexes []string
+	}{
+		"rooms":   {deletedRooms, []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
+		"packets": {openInDeleted, []any{"room", "", 10}, []string{"packets_room"}},
+	} {
+		var plan []string
+		must(t, s.tx(t.Context(), func(w *writer) (err error) { // disables table scans, which Postgres prefers for small tables
+			if _, err := w.exec(`set local enable_seqscan = off`); err != nil {
+				return err
+			}
+			if _, err := w.exec(`set local enable_sort = off`); err != nil {
+				return err
+			}
+			plan, err = rows(w, scanText, `explain `+of.query, of.args...)
+			return err
+		}))
+		text := strings.Join(plan, "\n")
+		for _, index := range of.indexes {
+			if !strings.Contains(text, index) {
+				t.Errorf("%s: index %s not used:\n%s", name, index, text)
+			}
+		}
+		if strings.Contains(text, "Seq Scan") || strings.Contains(text, "Sort") {
+			t.Errorf("%s: sequential scan or sort in the plan:\n%s", name, text)
+		}
+	}
+}
+
+// TestLockedDeletedRoomIsMarkedLater locks one of several deleted rooms. The other rooms are marked at once, and the
+// locked one later.
+func TestLockedDeletedRoomIsMarkedLater(t *testing.T) {
+	all := instances(t, 2)
+	s := all[0]
+	must(t, s.tx(t.Context(), func(w *writer) error {
+		_, err := w.exec(`insert into rooms (id, name, kind, created_at, deleted_at) select 'r' || n, '', 'public', 0, 1 from generate_series(1, 3) n`)
+		return err
+	}))
+	marked := func(want int) {
+		t.Helper()
+		if rooms, _, err := all[1].DeletedRooms(t.Context(), "", 10); err != nil || len(rooms) > 0 {
+			t.Errorf("%v, %v", rooms, err)
+		}
+		await(t, all[1], `select count(*) = $1 from rooms where packets_closed`, want)
+	}
+	must(t, holdTx(t, s, func(w *writer) error {
+		if _, err := w.exec(`select from rooms where id = 'r2' for update`); err != nil {
+			return err
+		}
+		marked(2)
+		return nil
+	}))
+	marked(3)
+}

@@ -1,0 +1,311 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"hongbao/chat"
+)
+
+// rowJob is a job that needs two rows.
+type rowJob struct {
+	rows [2]string
+	n    int // position among the jobs that need the same rows
+}
+
+// rowStore simulates a database of rows that can be locked, in the time of a synctest bubble.
+type rowStore struct {
+	mu     sync.Mutex
+	locked map[string]time.Time // by row: when its lock ends; guarded by mu
+	bad    map[string]error     // by row: the error of writing it; guarded by mu
+	done   []rowJob             // guarded by mu
+}
+
+var errLockTimeout = &pgconn.PgError{Code: "55P03", Routine: "ProcessInterrupts", Message: "canceling statement due to lock timeout"}
+
+// run behaves like a transaction: it takes time, waits for locked rows or skips them, and rolls back as a whole.
+func (s *rowStore) run(_ context.Context, jobs []rowJob, skip bool) (locked []string, err error) {
+	time.Sleep(2 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	locked = make([]string, len(jobs))
+	for i, j := range jobs {
+		for _, row := range j.rows {
+			wait := time.Until(s.locked[row])
+			switch {
+			case s.bad[row] != nil:
+				return nil, s.bad[row]
+			case wait <= 0 || locked[i] != "":
+			case skip:
+				locked[i] = row
+			default:
+				s.mu.Unlock()
+				time.Sleep(min(wait, 200*time.Millisecond))
+				s.mu.Lock()
+				if wait > 200*time.Millisecond {
+					return nil, errLockTimeout
+				}
+			}
+		}
+	}
+	for i, j := range jobs {
+		if locked[i] == "" {
+			s.done = append(s.done, j)
+		}
+	}
+	return locked, nil
+}
+
+func (s *rowStore) lock(row string, for_ time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked[row] = time.Now().Add(for_)
+}
+
+func newRowCommitter() (*rowStore, *committer[rowJob]) {
+	s := &rowStore{locked: map[string]time.Time{}, bad: map[string]error{}}
+	return s, newCommitter(work[rowJob]{
+		run: s.run, keys: func(j rowJob) [2]string { return j.rows }, wrote: func(rowJob) bool { return true },
+	}, make(chan struct{}, 4), discardLog)
+}
+
+// TestLanesAnswerEachJobOnce locks random rows for random times. Each job is answered once. Jobs of free rows are
+// answered within a second, and jobs of the same rows in order.
+func TestLanesAnswerEachJobOnce(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			s, c := newRowCommitter()
+			for n := range 10 {
+				s.lock(fmt.Sprint("room-", n), time.Duration(random.IntN(6000))*time.Millisecond)
+			}
+			for n := range 10 {
+				s.lock(fmt.Sprint("user-", n), time.Duration(random.IntN(6000))*time.Millisecond)
+			}
+			var wg sync.WaitGroup
+			for user := range 40 {
+				pace := time.Duration(random.IntN(50)) * time.Millisecond
+				room := random.IntN(40)
+				wg.Go(func() {
+					for n := range 50 {
+						time.Sleep(pace)
+						j := rowJob{[2]string{fmt.Sprint("room-", room), fmt.Sprint("user-", user)}, n}
+						began := time.Now()
+						err := c.do(t.Context(), j)
+						took := time.Since(began)
+						if err != nil && !errors.Is(err, chat.ErrUnavailable) {
+							t.Errorf("seed %d: %v", seed, err)
+						}
+						if free := user >= 10 && room >= 10; free && (err != nil || took > time.Second) || took > patience {
+							t.Errorf("seed %d: %+v took %v, %v", seed, j, took, err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			c.close()
+			last := map[[2]string]int{}
+			for _, j := range s.done {
+				if n, ok := last[j.rows]; ok && n >= j.n {
+					t.Errorf("seed %d: %+v was done after job %d", seed, j, n)
+				}
+				last[j.rows] = j.n
+			}
+			if len(c.lanes.open) > 0 {
+				t.Errorf("seed %d: open lanes after close: %v", seed, c.lanes.open)
+			}
+		})
+	}
+}
+
+// TestLaneKeepsTheOrder queues jobs while their row is locked. Once it is free they are done in that order.
+func TestLaneKeepsTheOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		s.lock("room", 2*time.Second)
+		var wg sync.WaitGroup
+		for n := range 20 {
+			wg.Go(func() {
+				if err := c.do(t.Context(), rowJob{[2]string{"room", fmt.Sprint("user-", n)}, n}); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(50 * time.Millisecond)
+		}
+		wg.Wait()
+		c.close()
+		if !slices.IsSortedFunc(s.done, func(a, b rowJob) int { return a.n - b.n }) || len(s.done) != 20 {
+			t.Errorf("done: %v", s.done)
+		}
+	})
+}
+
+// TestLanesAreBounded adds more lanes, and more jobs to one lane, than allowed. Jobs beyond a bound are refused at
+// once.
+func TestLanesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		var wg sync.WaitGroup
+		refusedAtOnce := func(jobs int, job func(n int) rowJob) (refused int) {
+			var mu sync.Mutex
+			for n := range jobs {
+				wg.Go(func() {
+					began := time.Now()
+					if err := c.do(t.Context(), job(n)); errors.Is(err, chat.ErrUnavailable) && time.Since(began) < 2*time.Second {
+						mu.Lock()
+						refused++
+						mu.Unlock()
+					}
+				})
+			}
+			time.Sleep(2 * time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			return refused
+		}
+		s.lock("room", time.Hour)
+		if n := refusedAtOnce(maxInLane+20, func(n int) rowJob { return rowJob{[2]string{"room", "user"}, n} }); n != 20 {
+			t.Errorf("%d of %d were refused, want 20", n, maxInLane+20)
+		}
+		for n := range maxLanes + 9 {
+			s.lock(fmt.Sprint("user-", n), time.Hour)
+		}
+		if n := refusedAtOnce(maxLanes+9, func(n int) rowJob { return rowJob{[2]string{"free", fmt.Sprint("user-", n)}, n} }); n != 10 {
+			t.Errorf("%d of %d were refused, want 10: one lane is open already", n, maxLanes+9)
+		}
+		if err := c.do(t.Context(), rowJob{[2]string{"free", "somebody"}, 0}); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		c.close()
+	})
+}
+
+// TestCloseEndsLanes closes a committer while jobs wait in lanes. They are answered soon after.
+func TestCloseEndsLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		s.lock("room", time.Hour)
+		result := make(chan error, 1)
+		go func() { result <- c.do(t.Context(), rowJob{[2]string{"room", "user"}, 0}) }()
+		time.Sleep(time.Second)
+		began := time.Now()
+		c.close()
+		if err := <-result; !errors.Is(err, chat.ErrUnavailable) || time.Since(began) > time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// TestPoisonNeedsOtherCommits makes a row fail repeatedly. The error is a poisonedError only if other jobs are
+// committed meanwhile.
+func TestPoisonNeedsOtherCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		defer c.close()
+		broken := &pgconn.PgError{Code: "XX001", Message: "invalid page"}
+		job := func(user string) error { return c.do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+		s.bad["room"] = broken
+		for range 3 {
+			if err := job("user"); err == nil || rowRefusal(err) != "" {
+				t.Errorf("no row can be written: %v", err)
+			}
+		}
+		delete(s.bad, "room")
+		s.bad["user"] = broken
+		if err := errors.Join(job("another"), job("third")); err != nil {
+			t.Error(err)
+		}
+		if err := job("user"); rowRefusal(err) == "" {
+			t.Errorf("other rows can be written: %v, want a poisoned row", err)
+		}
+		delete(s.bad, "user")
+		if err := job("user"); err != nil {
+			t.Error(err)
+		}
+		s.bad["user"] = broken
+		if err := job("user"); err == nil || rowRefusal(err) != "" {
+			t.Errorf("no commit since the failure: %v", err)
+		}
+	})
+}
+
+// TestOldFailuresDoNotPoison makes all jobs fail in two outages. A row fails alone in both. Jobs committed between
+// the outages must not make its error a poisonedError.
+func TestOldFailuresDoNotPoison(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		defer c.close()
+		job := func(user string) error { return c.do(t.Context(), rowJob{[2]string{"room", user}, 0}) }
+		for outage := range 2 {
+			s.bad["room"] = &pgconn.PgError{Code: "58030", Message: "could not write"}
+			if err := job("user"); err == nil || rowRefusal(err) != "" {
+				t.Errorf("outage %d: %v, want an error of the database", outage, err)
+			}
+			delete(s.bad, "room")
+			if err := job("other"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(failureAge)
+		}
+	})
+}
+
+// TestContendedGroupsAreHalved makes every batch of more than two jobs fail by contention. All jobs are done in
+// smaller ones.
+func TestContendedGroupsAreHalved(t *testing.T) {
+	c := newCommitter(work[int]{
+		run: func(_ context.Context, jobs []int, _ bool) ([]string, error) {
+			if len(jobs) > 2 {
+				return nil, errContended
+			}
+			return nil, nil
+		},
+		keys:  func(int) [2]string { return [2]string{"room", "user"} },
+		wrote: func(int) bool { return true },
+	}, make(chan struct{}, 1), discardLog)
+	defer c.close()
+	if err := errors.Join(c.doAll(t.Context(), make([]int, 100))...); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestManyLockedRowsDelayNoOther locks one row briefly and 200 rows for long. The job of the first row succeeds soon,
+// and the others fail when their time in lanes ends.
+func TestManyLockedRowsDelayNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := newRowCommitter()
+		var wg sync.WaitGroup
+		call := func(user string, most time.Duration, wantErr bool) {
+			wg.Go(func() {
+				began := time.Now()
+				err := c.do(t.Context(), rowJob{[2]string{"room", user}, 0})
+				if took := time.Since(began); took > most || (err != nil) != wantErr {
+					t.Errorf("%s: %v after %v, want %v at most", user, err, took, most)
+				}
+			})
+		}
+		for n := range 200 {
+			s.lock(fmt.Sprint("stuck-", n), time.Minute)
+			call(fmt.Sprint("stuck-", n), patience+time.Second, true)
+		}
+		time.Sleep(time.Second)
+		s.lock("short", 300*time.Millisecond)
+		call("short", 2600*time.Millisecond, false) // a slot is free once the first jobs of the other rows give up, after at most 2.57 s
+		wg.Wait()
+		began := time.Now()
+		c.close()
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("closing took %v", took)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package pgstore
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A row's key is one of these prefixes and the row's id. A user's row and the same user's wallet share one key.
+const (
+	packetRow = "packet "
+	walletRow = "wallet "
+	roomRow   = "room "
+	memberRow = "member "
+)
+
+// freeLocks is a message that locks rows without waiting, and finds the rows that other transactions have locked.
+type freeLocks struct {
+	message
+	sets []rowSet
+}
+
+// rowSet holds the wanted rows of one kind: those that exist, and those of them that this transaction has locked.
+type rowSet struct {
+	kind             string
+	existing, locked map[string]bool
+}
+
+// want adds rows to lock. The query selects their ids as its only column, and mode is the lock clause.
+func (f *freeLocks) want(kind, query, mode string, args ...any) {
+	set := rowSet{kind, map[string]bool{}, map[string]bool{}}
+	f.sets = append(f.sets, set)
+	f.run(scanInto(set.locked), "", query+mode+` skip locked`, args...)
+	f.run(scanInto(set.existing), "", query, args...)
+}
+
+func scanInto(ids map[string]bool) func(pgx.Rows) error {
+	return func(rs pgx.Rows) error {
+		defer rs.Close()
+		for rs.Next() {
+			var id string
+			if err := rs.Scan(&id); err != nil {
+				return err
+			}
+			ids[id] = true
+		}
+		return rs.Err()
+	}
+}
+
+// begin begins a transaction that locks the wanted rows which are free. It returns the keys of the rows that other
+// transactions have locked.
+func (f *freeLocks) begin(w *writer) (locked map[string]bool, err error) {
+	switch err := f.send(w.reader); {
+	case lockTimeout(err): // the statements skip locked rows, so a whole table must be locked
+		return nil, unavailable("lock rows", errors.New("a table is locked: "+err.Error()))
+	case err != nil:
+		return nil, err
+	}
+	locked = map[string]bool{}
+	for _, set := range f.sets {
+		for id := range set.existing {
+			if !set.locked[id] {
+				locked[set.kind+id] = true
+			}
+		}
+	}
+	return locked, nil
+}
+
+// newFreeLocks returns a freeLocks that wants no rows yet. Its transaction waits for nothing but a unique key that
+// another transaction is inserting.
+func newFreeLocks() *freeLocks {
+	f := &freeLocks{}
+	f.add(begin)
+	f.add(boundKeys)
+	f.add(boundIdle)
+	return f
+}
+
+// lockedKeys returns, for each job, the first of its keys that is locked, or "".
+func lockedKeys[J any](jobs []J, keys func(J) [2]string, locked map[string]bool) []string {
+	found := make([]string, len(jobs))
+	for i, j := range jobs {
+		for _, key := range keys(j) {
+			if locked[key] {
+				found[i] = key
+				break
+			}
+		}
+	}
+	return found
+}
+
+// unlocked returns the jobs without a locked key.
+func unlocked[J any](jobs []J, locked []string) (free []J) {
+	for i, j := range jobs {
+		if locked[i] == "" {
+			free = append(free, j)
+		}
+	}
+	return free
+}

@@ -1,0 +1,86 @@
+package pgstore
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TestMessageCarriesAnyText sends texts with special characters to prepared and unprepared statements. They arrive
+// unchanged, and a zero byte is refused.
+func TestMessageCarriesAnyText(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t))
+	carriesAnyText(t, s, []string{"", "'", `"`, `\`, `\\'`, "a,b", "{}", "NULL", "$1", "$", "é\n\t;--/*", strings.Repeat("x'\"", 5000)})
+	err := s.withReader(t.Context(), func(r reader) error {
+		var m message
+		m.run(nil, "", echo, []string{"a\x00b"}, []int64{}, [][]byte{})
+		return m.send(r)
+	})
+	if sqlState(err) != "22021" || !poisonous(err) {
+		t.Errorf("a zero byte: %v", err)
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	s := openStore(f, migratedDatabase(f))
+	for _, text := range []string{"", "'", `\`, `"\'`, "$9"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if utf8.ValidString(text) && !strings.Contains(text, "\x00") {
+			carriesAnyText(t, s, []string{text, "", text + text})
+		}
+	})
+}
+
+const echo = `select i.s, i.n, i.b from unnest($1::text[], $2::bigint[], $3::bytea[]) with ordinality i (s, n, b, place) order by place`
+
+func carriesAnyText(t *testing.T, s *Store, texts []string) {
+	t.Helper()
+	numbers := make([]int64, len(texts))
+	blobs := make([][]byte, len(texts))
+	for i, text := range texts {
+		numbers[i], blobs[i] = math.MinInt64+int64(i), []byte(text)
+	}
+	for _, prepared := range []bool{false, true} {
+		var gotTexts []string
+		var gotNumbers []int64
+		var gotBlobs [][]byte
+		must(t, s.withReader(t.Context(), func(r reader) error {
+			name := ""
+			if prepared {
+				names, err := r.prepareAll(echo)
+				if err != nil {
+					return err
+				}
+				name = names[0]
+			}
+			var m message
+			m.add("begin")
+			m.run(func(rs pgx.Rows) error {
+				defer rs.Close()
+				for rs.Next() {
+					var text string
+					var number int64
+					var blob []byte
+					if err := rs.Scan(&text, &number, &blob); err != nil {
+						return err
+					}
+					gotTexts, gotNumbers, gotBlobs = append(gotTexts, text), append(gotNumbers, number), append(gotBlobs, blob)
+				}
+				return rs.Err()
+			}, name, echo, texts, numbers, blobs)
+			m.add("commit")
+			return m.send(r)
+		}))
+		if !slices.Equal(gotTexts, texts) || !slices.Equal(gotNumbers, numbers) || !slices.EqualFunc(gotBlobs, blobs, bytes.Equal) {
+			t.Errorf("prepared %v: read back %q, %v, %q", prepared, gotTexts, gotNumbers, gotBlobs)
+		}
+	}
+}

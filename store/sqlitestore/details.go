@@ -1,0 +1,47 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// Details implements redpacket.Ledger.
+func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
+	err = s.view(ctx, func(r reader) error {
+		d, err = readDetails(r, q)
+		return err
+	})
+	if err != nil {
+		return redpacket.DetailsPage{}, outcome("read details", err)
+	}
+	return d, nil
+}
+
+// readDetails runs several statements, so r must read from one snapshot. Seed and shares of an open packet are
+// secret, so they are not read.
+func readDetails(r reader, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
+	var state storedState
+	found, err := r.row(`select `+packetColumns+`, `+stateColumns+` from packets p`+stateJoins+`where p.id = ?`,
+		[]any{q.User, q.Packet}, append(packetInto(&d.Packet), state.into()...)...)
+	if err != nil {
+		return redpacket.DetailsPage{}, err
+	}
+	if !found {
+		return redpacket.DetailsPage{}, chat.ErrNotFound
+	}
+	d.Packet, d.State = tidy(d.Packet), state.value()
+	if d.State.Status != redpacket.Open {
+		if _, err := r.row(`select seed, shares from packets where id = ?`, []any{q.Packet},
+			storedSeed{&d.Seed, new(bool)}, storedJSON{&d.Shares}); err != nil {
+			return redpacket.DetailsPage{}, err
+		}
+	}
+	d.Claims, err = rows(r, scanPaid, `select `+paidColumns("c", "u")+` from claims c left join users u on u.id = c.user_id
+		where c.packet_id = ? and c.share_no >= ? order by c.share_no limit ?`, q.Packet, q.AfterRank, q.Limit+1)
+	if len(d.Claims) > q.Limit {
+		d.Claims, d.More = d.Claims[:q.Limit], true
+	}
+	return d, err
+}

@@ -1,0 +1,12 @@
+package sqlitestore
+
+import (
+	"testing"
+
+	"hongbao/store/storetest"
+)
+
+func BenchmarkDetails(b *testing.B) {
+	s := openLedger(b, b.TempDir())
+	storetest.BenchmarkDetails(b, s, hotPackets(b, s, 1, 10_000)[0])
+}

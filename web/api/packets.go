@@ -1,0 +1,93 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"hongbao/redpacket"
+	"hongbao/web/convert"
+	"hongbao/web/wire"
+)
+
+func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketRequest) (wire.SendPacketReply, error) {
+	sent, err := a.packets.Send(ctx, c.User, redpacket.SendRequest{
+		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
+		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
+		TTL: ttl(r.TTLS), Commitment: r.Commitment,
+	})
+	return wire.SendPacketReply{
+		Packet: convert.Packet(sent.Packet), Seq: sent.Entry.Seq, At: convert.Millis(sent.Entry.At),
+		Balance: int64(sent.Account.Balance), AccountVersion: sent.Account.Version, NextCommitment: sent.Account.NextCommitment, Dup: sent.Dup,
+	}, err
+}
+
+// count returns the number of shares that a request asks for. A missing count becomes 0, for which the service uses the
+// number of recipients. An explicit 0 becomes -1, which the service refuses.
+func count(asked *int) int {
+	switch {
+	case asked == nil:
+		return 0
+	case *asked == 0:
+		return -1
+	}
+	return *asked
+}
+
+// ttl returns the lifetime that a request asks for. A missing lifetime becomes 0, for which the service uses its
+// default. An explicit 0 becomes negative, and a number beyond the range of a Duration becomes the longest one; the
+// service refuses both.
+func ttl(seconds *int64) time.Duration {
+	switch {
+	case seconds == nil:
+		return 0
+	case *seconds <= 0:
+		return -1
+	}
+	return time.Duration(min(*seconds, math.MaxInt64/int64(time.Second))) * time.Second
+}
+
+func (a *Commands) packet(ctx context.Context, c Caller, r *wire.PacketRequest) (wire.PacketReply, error) {
+	d, err := a.packets.Details(ctx, c.User.ID, r.Packet, r.AfterRank, pageSize(r.Limit))
+	if err != nil {
+		return wire.PacketReply{}, err
+	}
+	return wire.PacketReply{
+		Packet: convert.Packet(d.Packet), State: convert.State(d.State), Claims: convert.Claims(d, c.User.ID), More: d.More,
+		Proof: convert.Proof(d.Proof),
+	}, nil
+}
+
+func (a *Commands) cancelPacket(ctx context.Context, c Caller, r *wire.CancelPacketRequest) (wire.CancelPacketReply, error) {
+	state, account, err := a.packets.Cancel(ctx, c.User.ID, r.Packet)
+	return wire.CancelPacketReply{State: convert.State(state), Balance: int64(account.Balance), AccountVersion: account.Version}, err
+}
+
+func (a *Commands) listPackets(ctx context.Context, c Caller, r *wire.PacketsRequest) (wire.PacketsReply, error) {
+	page, err := a.packets.Packets(ctx, redpacket.PacketsQuery{
+		User: c.User.ID, Direction: redpacket.Direction(r.Direction),
+		From: fromMillis(r.From), To: fromMillis(r.To), Next: r.Next, Limit: pageSize(r.Limit),
+	})
+	return wire.PacketsReply{
+		Packets: convert.List(page.Packets, convert.PacketState),
+		Totals:  wire.Totals{Count: page.Totals.Count, Amount: int64(page.Totals.Amount), Luckiest: page.Totals.Luckiest},
+		Next:    page.Next,
+	}, err
+}
+
+// Sizes of a page of packets, claims or transfers.
+const (
+	pageDefault = 50 // used if the request gives no limit
+	pageMax     = 100
+)
+
+func pageSize(asked int) int { return min(cmp.Or(asked, pageDefault), pageMax) }
+
+// fromMillis returns the time of an optional field in Unix milliseconds. A missing field is the zero time.
+func fromMillis(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*ms)
+}

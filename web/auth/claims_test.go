@@ -1,0 +1,82 @@
+package auth
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"hongbao/chat"
+)
+
+// signRaw returns a token whose payload is exactly the given JSON. So a test can repeat claims and choose their order.
+func signRaw(t *testing.T, claims string) string {
+	t.Helper()
+	b64 := base64.RawURLEncoding.EncodeToString
+	text := b64([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + b64([]byte(claims))
+	signature, err := jwt.SigningMethodHS256.Sign(text, testSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + b64(signature)
+}
+
+// TestClaimNamesMatchExactly verifies tokens with claims whose names differ from known ones in case only. Such a claim
+// must not be read as the known one, because a host may let its users choose unknown claims.
+func TestClaimNamesMatchExactly(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	v := newTestVerifier(t, JWT{Secret: testSecret, Issuer: "host", Audience: "chat"}, testGuestKey, func() time.Time { return now })
+	past, soon, later := now.Unix()-1, now.Unix()+60, now.Unix()+3600
+	ann := Identity{User: chat.User{ID: "ann", Name: "ann"}}
+	admin, named := ann, Identity{User: chat.User{ID: "ann", Name: "Ann", Avatar: "https://a/b.png"}}
+	admin.Admin = true
+	issued, all := ann, named
+	issued.Issued = now.Add(-time.Second)
+	all.Admin, all.Issued = true, issued.Issued
+
+	// Each case adds claims after valid iss, aud, sub and exp. If a claim is repeated, the last value counts.
+	for name, c := range map[string]struct {
+		claims string
+		want   Identity
+		err    error
+	}{
+		"all":          {claims: fmt.Sprintf(`"name":"Ann","avatar":"https://a/b.png","scope":"read admin","iat":%d,"nbf":%[1]d,"jti":"1"`, past), want: all},
+		"unknown":      {claims: `"room":"hall"`, want: ann},
+		"scope twice":  {claims: `"scope":"read","scope":"admin"`, want: admin},
+		"no scope now": {claims: `"scope":"admin","scope":"read"`, want: ann},
+		"escaped":      {claims: `"\u0073cope":"admin"`, want: admin},
+		"exp twice":    {claims: fmt.Sprintf(`"exp":%d`, past), err: ErrExpired},
+
+		"SCOPE":               {claims: `"SCOPE":"admin"`, want: ann},
+		"Scope after scope":   {claims: `"scope":"read","Scope":"admin"`, want: ann},
+		"Scope, then scope":   {claims: `"Scope":"read","scope":"admin"`, want: admin},
+		"long s":              {claims: `"ſcope":"admin"`, want: ann},
+		"long s, escaped":     {claims: `"\u017fcope":"admin"`, want: ann},
+		"Scope is a list":     {claims: `"Scope":["admin"]`, want: ann},
+		"exp past, Exp later": {claims: fmt.Sprintf(`"exp":%d,"Exp":%d`, past, later), err: ErrExpired},
+		"Exp instead":         {claims: fmt.Sprintf(`"exp":null,"Exp":%d`, later), err: ErrInvalid},
+		"Exp in the past":     {claims: fmt.Sprintf(`"Exp":%d`, past), want: ann},
+		"SUB":                 {claims: `"SUB":"bob"`, want: ann},
+		"long s in sub":       {claims: `"ſub":"bob"`, want: ann},
+		"SUB instead":         {claims: `"sub":null,"SUB":"bob"`, err: ErrInvalid},
+		"Iat":                 {claims: fmt.Sprintf(`"iat":%d,"Iat":%d`, past, later), want: issued},
+		"Nbf":                 {claims: fmt.Sprintf(`"nbf":%d,"Nbf":%d`, later, past), err: ErrInvalid},
+		"wrong iss, Iss":      {claims: `"iss":"x","Iss":"host"`, err: ErrInvalid},
+		"wrong aud, Aud":      {claims: `"aud":"mail","Aud":"chat"`, err: ErrInvalid},
+		"Name and Avatar":     {claims: `"name":"Ann","avatar":"https://a/b.png","Name":"Bob","Avatar":"https://b/c.png"`, want: named},
+
+		"scope is a list": {claims: `"scope":["admin"]`, err: ErrInvalid},
+		"exp is a word":   {claims: `"exp":"soon"`, err: ErrInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			good := fmt.Sprintf(`"iss":"host","aud":"chat","sub":"ann","exp":%d`, soon)
+			got, err := v.Verify(t.Context(), signRaw(t, "{"+good+","+c.claims+"}"))
+			if c.err == nil {
+				c.want.Expires = now.Add(time.Minute)
+			}
+			checkIdentity(t, got, err, c.want, c.err)
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"hongbao/chat"
+)
+
+var (
+	// ErrInvalid is returned for a token that is refused for any reason other than its expiry alone.
+	ErrInvalid = errors.New("token invalid")
+	// ErrExpired is returned for a token that has expired and is otherwise valid.
+	ErrExpired = errors.New("token expired")
+)
+
+// JWT configures which tokens of the host are accepted. Exactly one of Secret, PublicKey and JWKS may be set; tokens
+// must be signed with that key. The zero value accepts no token.
+type JWT struct {
+	Secret    []byte // HS256, at least 32 bytes
+	PublicKey []byte // PEM: RSA for RS256, P-256 for ES256, Ed25519 for EdDSA
+	JWKS      string // URL of a JSON Web Key Set with such public keys
+	Issuer    string // required value of iss; empty: not checked
+	Audience  string // required value of aud; empty: not checked
+}
+
+// Check returns an error that names the invalid setting, or nil.
+func (j JWT) Check() error {
+	_, err := j.hostIssuer(time.Now, slog.New(slog.DiscardHandler))
+	return err
+}
+
+// issuer is the host or this server: its keys, and the checks of its claims.
+type issuer struct {
+	keys      keySource
+	validator *jwt.Validator
+	guests    bool // every subject must be a guest; false: none may be
+}
+
+// Verifier verifies the tokens of the host's users and of guests. It is safe for concurrent use.
+type Verifier struct {
+	parser *jwt.Parser
+	host   *issuer // nil: not configured
+	guests *issuer // nil: guests are disabled
+}
+
+// NewVerifier returns a Verifier for tokens of the host and for guests' tokens. Guests' tokens are signed with
+// guestKey; an empty guestKey disables guests.
+func NewVerifier(host JWT, guestKey []byte, now func() time.Time, log *slog.Logger) (*Verifier, error) {
+	// The parser checks only the signature. The issuer's validator checks the claims afterwards.
+	v := &Verifier{parser: jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())}
+	var err error
+	if v.host, err = host.hostIssuer(now, log); err != nil {
+		return nil, fmt.Errorf("JWT %w", err)
+	}
+	if v.guests, err = (JWT{Secret: guestKey, Issuer: guestIssuer}).newIssuer(now, log); err != nil {
+		return nil, fmt.Errorf("guest %w", err)
+	}
+	if v.guests != nil {
+		v.guests.guests = true
+	}
+	return v, nil
+}
+
+// Run refreshes the host's keys until ctx ends, if they are fetched from a URL. Otherwise it returns at once.
+func (v *Verifier) Run(ctx context.Context) {
+	if v.host == nil {
+		return
+	}
+	if keys, ok := v.host.keys.(*remoteKeys); ok {
+		keys.run(ctx)
+	}
+}
+
+// hostIssuer returns the issuer for the host's tokens. The host must not use the issuer name of guest tokens.
+func (j JWT) hostIssuer(now func() time.Time, log *slog.Logger) (*issuer, error) {
+	if j.Issuer == guestIssuer {
+		return nil, fmt.Errorf("issuer: %q is reserved for the server's guest tokens, set another", guestIssuer)
+	}
+	return j.newIssuer(now, log)
+}
+
+// newIssuer returns the issuer for these settings, or nil if no key is configured.
+func (j JWT) newIssuer(now func() time.Time, log *slog.Logger) (*issuer, error) {
+	keys, err := j.keys(now, log)
+	if keys == nil {
+		return nil, err
+	}
+	checks := []jwt.ParserOption{jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)}
+	if j.Issuer != "" {
+		checks = append(checks, jwt.WithIssuer(j.Issuer))
+	}
+	if j.Audience != "" {
+		checks = append(checks, jwt.WithAudience(j.Audience))
+	}
+	return &issuer{keys: keys, validator: jwt.NewValidator(checks...)}, nil
+}
+
+// Verify returns the identity that the token proves. It returns ErrExpired if expiry is the token's only fault,
+// chat.ErrUnavailable if the keys cannot be fetched now, and ErrInvalid otherwise. If the token's key is unknown, it
+// may wait for a fetch of keys, until ctx ends.
+func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
+	if len(token) == 0 || len(token) > maxTokenBytes {
+		return Identity{}, fmt.Errorf("%w: it has %d bytes", ErrInvalid, len(token))
+	}
+	var c tokenClaims
+	var by *issuer
+	_, err := v.parser.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {
+		if by = v.host; c.Issuer == guestIssuer { // not verified yet: it only selects which key to verify with
+			by = v.guests
+		}
+		if by == nil {
+			return nil, errors.New("no key is configured for this issuer")
+		}
+		return keyOf(ctx, by.keys, t)
+	})
+	switch {
+	case errors.Is(err, chat.ErrUnavailable):
+		return Identity{}, err
+	case err != nil:
+		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := checkSubject(c.Subject, by.guests); err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := by.validator.Validate(&c); err != nil {
+		if onlyExpired(err) {
+			return Identity{}, ErrExpired
+		}
+		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return c.identity(), nil
+}
+
+// onlyExpired reports whether expiry is the token's only fault.
+func onlyExpired(err error) bool {
+	others := []error{
+		jwt.ErrTokenInvalidIssuer, jwt.ErrTokenInvalidAudience, jwt.ErrTokenNotValidYet, jwt.ErrTokenRequiredClaimMissing,
+	}
+	return errors.Is(err, jwt.ErrTokenExpired) &&
+		!slices.ContainsFunc(others, func(other error) bool { return errors.Is(err, other) })
+}

@@ -1,0 +1,76 @@
+package client
+
+import (
+	"encoding/json"
+
+	"hongbao/web/wire"
+)
+
+// Account is the user's money, in minor units.
+type Account struct {
+	Balance        int64
+	Currency       Currency
+	NextCommitment string // to the seed of the next packet that the user will send
+	Version        int64  // of Balance: increases with each change; 0 before the first change, or if the server is too old to send it
+}
+
+// accountUpdate holds the account fields of a reply or a push. A missing field is nil or empty.
+type accountUpdate struct {
+	Balance        *int64 `json:"balance"`
+	NextCommitment string `json:"next_commitment"`
+	Version        *int64 `json:"account_version"`
+}
+
+// startAccountLocked replaces the account by the one in a connect reply, whatever its version is. The user may be
+// another one, and after a restore from a backup versions are lower.
+func (c *Client) startAccountLocked(data wire.ConnectData) {
+	c.account = Account{Balance: data.Balance, Currency: data.Currency, NextCommitment: data.NextCommitment, Version: data.AccountVersion}
+	c.commitmentVersion = data.AccountVersion
+}
+
+// updateAccountLocked applies those fields of an update that are not older than the known ones, because replies and
+// pushes may arrive out of order. The commitment has a version of its own, because some replies have only a balance. A
+// field without a version, from an older server, counts as newer.
+func (c *Client) updateAccountLocked(u accountUpdate) {
+	newer := func(known *int64) bool {
+		if u.Version == nil {
+			return true
+		}
+		if *u.Version < *known {
+			return false
+		}
+		*known = *u.Version
+		return true
+	}
+	if u.Balance != nil && newer(&c.account.Version) {
+		c.account.Balance = *u.Balance
+	}
+	if u.NextCommitment != "" && newer(&c.commitmentVersion) {
+		c.account.NextCommitment = u.NextCommitment
+	}
+}
+
+// updateAccount applies the account fields in the reply to a command, if the command has any.
+func (c *Client) updateAccount(method string, reply []byte) {
+	switch method {
+	case "wallet", "send_packet", "grab", "cancel_packet":
+	default:
+		return
+	}
+	var u accountUpdate
+	if json.Unmarshal(reply, &u) != nil {
+		return // the caller of the command gets the error
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.updateAccountLocked(u)
+}
+
+// version converts a version from the wire. 0 means that the server sent none and becomes nil: a change always has a
+// version of at least 1.
+func version(v int64) *int64 {
+	if v == 0 {
+		return nil
+	}
+	return &v
+}

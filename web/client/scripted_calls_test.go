@@ -1,0 +1,247 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"hongbao/web/client"
+	"hongbao/web/wire"
+)
+
+// TestPendingGrabIsPushed answers a grab with "pending" and then pushes its result. The call must return the result.
+func TestPendingGrabIsPushed(t *testing.T) {
+	var s *scriptedServer
+	s = newScriptedServer(t, wire.ConnectData{}, func(string, json.RawMessage) any {
+		s.push(wire.Message{GrabResult: &wire.GrabReply{Packet: "other", Outcome: "empty"}})
+		s.push(wire.Message{GrabResult: &wire.GrabReply{Packet: "p", Outcome: "won", Amount: 7, Balance: new(int64)}})
+		return wire.GrabReply{Packet: "p", Outcome: "pending"}
+	})
+	c := s.client()
+	if g := must[client.Grab](t)(c.Grab(soon(t), "p", "")); g.Outcome != client.Won || g.Amount != 7 {
+		t.Errorf("%+v", g)
+	}
+	if g := await(t, c, func(e client.GrabResult) bool { return e.Packet == "p" }); g.Amount != 7 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestPendingGrabIsRepeated answers a grab with "pending" and pushes nothing. The client must send the grab again.
+func TestPendingGrabIsRepeated(t *testing.T) {
+	var s *scriptedServer
+	s = newScriptedServer(t, wire.ConnectData{}, func(string, json.RawMessage) any {
+		if s.count("grab") == 1 {
+			return wire.GrabReply{Packet: "p", Outcome: "pending"}
+		}
+		return wire.GrabReply{Packet: "p", Outcome: "already", Amount: 7}
+	})
+	if g := must[client.Grab](t)(s.client().Grab(soon(t), "p", "")); g.Outcome != client.Already {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestTemporary answers a call with temporary errors. The client must repeat it unchanged, and not before the time that
+// the server names.
+func TestTemporary(t *testing.T) {
+	keys := make(chan string, 10)
+	s := newScriptedServer(t, wire.ConnectData{}, func(_ string, data json.RawMessage) any {
+		var r wire.SendRequest
+		_ = json.Unmarshal(data, &r)
+		keys <- r.Key
+		switch len(keys) {
+		case 1:
+			return wire.NewError(wire.CodeRateLimited, "retry_after_ms", "700")
+		case 2:
+			return wire.NewError(wire.CodeUnavailable)
+		}
+		return wire.SendReply{Seq: 1}
+	})
+	c := s.client()
+	begun := time.Now()
+	must[client.Sent](t)(c.Send(soon(t), client.Message{Room: "r", Text: "hello"}))
+	if took := time.Since(begun); took < 700*time.Millisecond {
+		t.Errorf("repeated after %v", took)
+	}
+	if a, b, c := <-keys, <-keys, <-keys; a == "" || b != a || c != a {
+		t.Errorf("the keys were %q %q %q", a, b, c)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_, err := c.Send(ctx, client.Message{Room: "r", Text: "hello"})
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrRateLimited) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestConflict answers that another device has used the seed. The client must retry with a new key and the server's
+// next commitment.
+func TestConflict(t *testing.T) {
+	requested := make(chan wire.SendPacketRequest, 10)
+	s := newScriptedServer(t, inRoom(0), func(_ string, data json.RawMessage) any {
+		var r wire.SendPacketRequest
+		_ = json.Unmarshal(data, &r)
+		requested <- r
+		if r.Commitment != "c2" {
+			return wire.NewError(wire.CodeConflict, "next_commitment", "c2")
+		}
+		return wire.SendPacketReply{NextCommitment: "c3", Balance: 5}
+	})
+	c := s.client()
+	must[client.SentPacket](t)(c.SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
+	if a, b := <-requested, <-requested; a.Commitment != "c1" || a.Key == "" || a.Key == b.Key {
+		t.Errorf("requested %+v, then %+v", a, b)
+	}
+	if a := c.Account(); a.NextCommitment != "c3" || a.Balance != 5 {
+		t.Errorf("%+v", a)
+	}
+	if _, err := c.SendPacket(soon(t), client.NewPacket{Key: "mine", Commitment: "c1"}); !errors.Is(err, client.ErrConflict) || len(requested) != 1 {
+		t.Errorf("%v, requested %d times", err, len(requested))
+	}
+}
+
+// TestConflictWithOwnTry answers a repeated try that the seed is used, because the client's first try has used it. The
+// client must find its packet and not send it again.
+func TestConflictWithOwnTry(t *testing.T) {
+	requested := make(chan wire.SendPacketRequest, 10)
+	s := newScriptedServer(t, inRoom(0), func(_ string, data json.RawMessage) any {
+		var r wire.SendPacketRequest
+		_ = json.Unmarshal(data, &r)
+		requested <- r
+		switch len(requested) {
+		case 1:
+			return wire.NewError(wire.CodeUnavailable) // the packet is committed all the same
+		case 2:
+			return wire.NewError(wire.CodeConflict, "next_commitment", "c2")
+		}
+		return wire.SendPacketReply{NextCommitment: "c2", Dup: true}
+	})
+	sent := must[client.SentPacket](t)(s.client().SendPacket(soon(t), client.NewPacket{Room: "r", Total: 10, Count: 2}))
+	if !sent.Dup || len(requested) != 3 {
+		t.Fatalf("%+v, requested %d times", sent, len(requested))
+	}
+	if a, b, c := <-requested, <-requested, <-requested; a.Key == "" || b.Key != a.Key || c.Key != a.Key {
+		t.Errorf("the keys were %q %q %q", a.Key, b.Key, c.Key)
+	}
+}
+
+// TestDeletedTwice loses the answer to a deletion. The repeated call then gets "not found", which must count as
+// success.
+func TestDeletedTwice(t *testing.T) {
+	var s *scriptedServer
+	s = newScriptedServer(t, inRoom(0), func(string, json.RawMessage) any {
+		if s.count("delete_room") == 1 {
+			return wire.NewError(wire.CodeInternal)
+		}
+		return wire.NewError(wire.CodeNotFound)
+	})
+	c := s.client()
+	if err := c.DeleteRoom(soon(t), "r"); err != nil {
+		t.Error(err)
+	}
+	if err := c.DeleteRoom(soon(t), "r"); !errors.Is(err, client.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestUnknown sends kinds and events of a newer server. The client must return them unchanged.
+func TestUnknown(t *testing.T) {
+	s := newScriptedServer(t, inRoom(4), nil)
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	s.push(map[string]any{"applause": map[string]any{"room": "r"}})
+	if e := await[client.OtherEvent](t, c, nil); string(e.Raw) != `{"applause":{"room":"r"}}` {
+		t.Errorf("%s", e.Raw)
+	}
+	s.entry("r", 5, "poll", map[string]any{"question": "?"})
+	s.entry("r", 6, "text", "no object")
+	s.entry("r", 7, "room", map[string]any{"announcement": "new rules"})
+	if e := await[client.Entry](t, c, nil); e.Seq != 5 || e.Kind != "poll" || fmt.Sprintf("%s", e.Body.(client.Other).Raw) != `{"question":"?"}` {
+		t.Errorf("%+v", e)
+	}
+	if e := await[client.Entry](t, c, nil); e.Seq != 6 || e.Kind != "text" {
+		t.Errorf("%+v", e)
+	}
+	if e := await[client.Entry](t, c, nil); e.Seq != 7 || *e.Body.(client.RoomChanged).Announcement != "new rules" || c.Rooms()[0].Announcement != "new rules" {
+		t.Errorf("%+v %+v", e, c.Rooms())
+	}
+}
+
+// TestCrashRenumbered restarts the server from a backup, with another epoch and fewer entries. The client must continue
+// with the new numbers.
+func TestCrashRenumbered(t *testing.T) {
+	s := newScriptedServer(t, inRoom(10), nil)
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	s.entry("r", 11, "text", wire.TextBody{Text: "11"})
+	wantTexts(t, c, "r", 11, 11)
+	s.setConnect(inRoom(5), "f")
+	s.closeSocket(3001)
+	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", Through: 5}) {
+		t.Errorf("%+v", e)
+	}
+	s.entry("r", 6, "text", wire.TextBody{Text: "6"})
+	wantTexts(t, c, "r", 6, 6)
+}
+
+// TestMissingEntries loses a push whose entry history does not have either. The client must name the entry as skipped.
+func TestMissingEntries(t *testing.T) {
+	s := newScriptedServer(t, inRoom(10), func(_ string, data json.RawMessage) any {
+		var r wire.HistoryRequest
+		_ = json.Unmarshal(data, &r)
+		if *r.After != 10 && *r.After != 13 {
+			t.Errorf("history was read after %d", *r.After)
+		}
+		if *r.After == 13 {
+			return wire.NewError(wire.CodeNotMember)
+		}
+		return wire.HistoryReply{Entries: []wire.Entry{
+			{Seq: 12, Kind: "text", Body: json.RawMessage(`{"text":"12","edited_at":5,"reactions":{"👍":2}}`)},
+			{Seq: 13, Kind: "text", Body: json.RawMessage(`{"text":"of later"}`)},
+		}}
+	})
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	s.entry("r", 13, "text", wire.TextBody{Text: "13"})
+	s.entry("r", 16, "text", wire.TextBody{Text: "16"})
+	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", After: 10, Through: 11}) {
+		t.Errorf("%+v", e)
+	}
+	e := await[client.Entry](t, c, nil)
+	if text := e.Body.(client.Text); e.Seq != 12 || text.Reactions["👍"] != 2 || text.EditedAt.UnixMilli() != 5 {
+		t.Errorf("%+v", e)
+	}
+	wantTexts(t, c, "r", 13, 13)
+	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", After: 13, Through: 15}) {
+		t.Errorf("%+v", e)
+	}
+	wantTexts(t, c, "r", 16, 16)
+}
+
+// TestEndedByTheServer ends the client by a close. Earlier events must be returned first. Then Events and calls must
+// return the reason.
+func TestEndedByTheServer(t *testing.T) {
+	requested := make(chan string, 1)
+	s := newScriptedServer(t, inRoom(10), func(method string, _ json.RawMessage) any { requested <- method; return nil })
+	c := s.client()
+	await[client.Connected](t, c, nil)
+	waiting := make(chan error, 1)
+	go func() { _, err := c.Wallet(soon(t)); waiting <- err }()
+	select {
+	case <-requested:
+	case err := <-waiting:
+		t.Fatalf("the wallet was not requested: %v", err)
+	}
+	s.entry("r", 11, "text", wire.TextBody{Text: "11"})
+	s.closeSocket(wire.CloseRevoked)
+	var closed *client.CloseError
+	if err := <-waiting; !errors.As(err, &closed) || closed.Code != wire.CloseRevoked || !errors.Is(err, client.ErrUnauthorized) {
+		t.Errorf("%v", err)
+	}
+	wantTexts(t, c, "r", 11, 11)
+	if _, err := c.Next(soon(t)); !errors.As(err, &closed) || !errors.As(c.Err(), &closed) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,231 @@
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hongbao/web/wire"
+)
+
+// TestEveryCommandHasASection checks the section of each command in the protocol pages. It must name exactly the
+// fields, errors and rate limit of the code, and show the golden reply.
+func TestEveryCommandHasASection(t *testing.T) {
+	sections := commandSections(t)
+	golden := goldenFrames(t)
+	for _, m := range wire.Methods {
+		section := sections[m.Name]
+		if section == "" {
+			t.Errorf("no page has a section `%s`", m.Name)
+			continue
+		}
+		same(t, m.Name+": fields of the request", requestFields(section), fieldNames(reflect.TypeOf(m.Request)))
+		same(t, m.Name+": fields of the reply", names(paragraph(section, "Reply:")), fieldNames(reflect.TypeOf(m.Reply)))
+		same(t, m.Name+": errors", names(paragraph(section, "Errors:")), words(m.Errors))
+		rate := names(paragraph(section, "Rate:"))
+		if m.Rate == "" && len(rate) > 0 || m.Rate != "" && !slices.Equal(rate, []string{m.Rate}) {
+			t.Errorf("%s: rate %q, want %q", m.Name, rate, m.Rate)
+		}
+		if !slices.Contains(examples(section), golden["reply-"+m.Name+".json"]) {
+			t.Errorf("%s: the section does not show the golden frame reply-%s.json", m.Name, m.Name)
+		}
+	}
+}
+
+// TestExamplesAreReal checks that each JSON example in the pages is a golden frame, or a request that the server
+// accepts.
+func TestExamplesAreReal(t *testing.T) {
+	golden := slices.Collect(maps.Values(goldenFrames(t)))
+	httpError, err := json.Marshal(wire.ErrorBody{Error: wire.NewError(wire.CodeMuted)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join("protocol", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := 0
+	for _, page := range found {
+		for _, example := range examples(readText(t, page)) {
+			if slices.Contains(golden, example) || example == string(httpError) {
+				continue
+			}
+			requests++
+			if err := checkRequest(example); err != nil {
+				t.Errorf("%s: %v: %s", page, err, example)
+			}
+		}
+	}
+	if requests < len(wire.Methods) {
+		t.Errorf("%d requests are shown, want one of each of the %d commands at least", requests, len(wire.Methods))
+	}
+}
+
+// checkRequest decodes a frame of a client as the server does. It also fails on field names that the server would
+// ignore.
+func checkRequest(frame string) error {
+	var command struct {
+		ID  uint32 `json:"id"`
+		RPC *struct {
+			Method string          `json:"method"`
+			Data   json.RawMessage `json:"data"`
+		} `json:"rpc"`
+		Connect *struct {
+			Token   string `json:"token"`
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Subs    map[string]struct {
+				Recover bool   `json:"recover"`
+				Epoch   string `json:"epoch"`
+				Offset  uint64 `json:"offset"`
+			} `json:"subs"`
+		} `json:"connect"`
+		Refresh *struct {
+			Token string `json:"token"`
+		} `json:"refresh"`
+		Send *struct {
+			Data json.RawMessage `json:"data"`
+		} `json:"send"`
+	}
+	if err := decodeStrictly([]byte(frame), &command); err != nil {
+		return err
+	}
+	switch {
+	case command.RPC != nil:
+		for _, m := range wire.Methods {
+			if m.Name == command.RPC.Method {
+				return decodeAsServer(command.RPC.Data, m.Request)
+			}
+		}
+		return fmt.Errorf("there is no command %q", command.RPC.Method)
+	case command.Send != nil:
+		var typing wire.TypingSend
+		if err := decodeStrictly(command.Send.Data, &typing); err != nil {
+			return err
+		}
+		return decodeAsServer(typing.Typing, wire.TypingRoom{})
+	case command.Connect == nil && command.Refresh == nil:
+		return fmt.Errorf("it is neither a golden frame nor a request")
+	}
+	return nil
+}
+
+func decodeAsServer(data []byte, request any) error {
+	into := reflect.New(reflect.TypeOf(request)).Interface()
+	if err := wire.Decode(data, into); err != nil {
+		return err
+	}
+	return decodeStrictly(data, into)
+}
+
+func decodeStrictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// goldenFrames returns the golden JSON frames by file name.
+func goldenFrames(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "wire", "testdata", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := map[string]string{}
+	for _, file := range files {
+		frames[filepath.Base(file)] = strings.TrimSpace(readText(t, file))
+	}
+	if len(frames) < 40 {
+		t.Fatalf("found only %d golden frames", len(frames))
+	}
+	return frames
+}
+
+// examples returns the JSON blocks of a page, without insignificant space.
+func examples(text string) (all []string) {
+	for _, m := range regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, []byte(m[1])); err != nil {
+			compact.WriteString(m[1])
+		}
+		all = append(all, compact.String())
+	}
+	return all
+}
+
+// commandSections returns, by command, the sections of the pages on commands.
+func commandSections(t *testing.T) map[string]string {
+	t.Helper()
+	sections := map[string]string{}
+	for _, page := range []string{"rooms.md", "messages.md", "packets.md", "wallet.md"} {
+		parts := strings.Split(readText(t, filepath.Join("protocol", page)), "\n## ")
+		for _, part := range parts[1:] {
+			heading, _, _ := strings.Cut(part, "\n")
+			sections[strings.Trim(heading, "`")] = part
+		}
+	}
+	return sections
+}
+
+// requestFields returns the fields in the table of a section whose header begins with "request".
+func requestFields(section string) (fields []string) {
+	_, table, _ := strings.Cut(section, "| request |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			fields = append(fields, names(cells[1])...)
+		}
+	}
+	return fields
+}
+
+// paragraph returns the line of a section that begins with the label.
+func paragraph(section, label string) string {
+	for line := range strings.Lines(section) {
+		if rest, ok := strings.CutPrefix(line, label); ok {
+			rest, _, _ = strings.Cut(rest, ". ") // the text after the first sentence describes the fields of an item
+			return rest
+		}
+	}
+	return ""
+}
+
+// names returns the words that are in code font, without the mark for optional fields.
+func names(text string) (all []string) {
+	for _, m := range regexp.MustCompile("`([a-z_]+)\\??`").FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+func fieldNames(kind reflect.Type) (all []string) {
+	for field := range kind.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	return all
+}
+
+func words(codes []wire.Code) (all []string) {
+	for _, code := range codes {
+		all = append(all, code.Word())
+	}
+	return all
+}
+
+// same compares two sets of names and reports the differences.
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: the page has %q, the server %q", what, got, want)
+	}
+}

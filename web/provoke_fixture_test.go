@@ -1,0 +1,154 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/web/api"
+	"hongbao/web/wire"
+)
+
+// errorFixture is a server with rooms and packets in which every error can be caused. The caller is ann. Each room is named
+// after ann's relation to it. Bob owns all rooms but one.
+type errorFixture struct {
+	*testServer
+
+	t       *testing.T
+	e       wire.Encoding
+	faults  *faults
+	clients map[string]*rawClient // by user, all connected
+	last    uint32                // id of the last command
+
+	rooms map[string]string
+
+	said, heard, taken, crowded int64  // seqs of texts in the rooms plain and mine: by ann, by bob, a recalled one, one with 50 emojis
+	open, others, locked        string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
+	whole, mine                 string // packets by ann in the room plain: one without a grab, one with a grab
+	left, banned                string // packets in the rooms left and banned
+}
+
+const maxUserRooms = 12 // largest number of rooms for a user
+
+func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *errorFixture {
+	t.Helper()
+	engines := newTestEngines(t)
+	s := &errorFixture{t: t, e: e, faults: engines.faulty(), clients: map[string]*rawClient{}, rooms: map[string]string{"none": "none"}}
+	engines.rooms.Limits = chat.Limits{Rooms: maxUserRooms, EditWindow: time.Nanosecond}
+	s.testServer = engines.open(t, append([]func(*Options){func(o *Options) {
+		o.Alone, o.Guests = true, Guests{Key: testGuestKey}
+	}}, change...)...)
+	ann, bob, full := s.signIn(t, "ann", 10_000), s.signIn(t, "bob", 10_000), s.signIn(t, "full", 0)
+	for i := range maxUserRooms {
+		s.room(t, full, fmt.Sprint("full ", i))
+	}
+	for name, kind := range map[string]string{
+		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "private": "private", "expelled": "private",
+	} {
+		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann"}}
+		if name == "outside" || name == "private" {
+			request.Members = nil
+		}
+		s.rooms[name] = call[wire.CreateRoomReply](t, s.testServer, bob, "create_room", request).Room.ID
+	}
+	s.rooms["mine"] = s.room(t, ann, "mine").ID
+	s.rooms["direct"] = call[wire.DirectReply](t, s.testServer, ann, "direct", wire.DirectRequest{User: "bob"}).Room.ID
+	s.speak(ann, bob)
+	s.sendPackets(ann, bob)
+	for _, room := range []string{"left", "expelled"} {
+		call[wire.LeaveReply](t, s.testServer, ann, "leave", wire.LeaveRequest{Room: s.rooms[room]})
+	}
+	call[wire.MuteReply](t, s.testServer, bob, "mute", wire.MuteRequest{Room: s.rooms["muted"], User: "ann", Seconds: 3600})
+	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["banned"], User: "ann", Ban: true})
+	return s
+}
+
+func (s *errorFixture) speak(ann, bob api.Caller) {
+	s.said = s.say(s.t, ann, s.rooms["plain"], "ann's").Seq
+	s.heard = s.say(s.t, bob, s.rooms["plain"], "bob's").Seq
+	s.taken = s.say(s.t, ann, s.rooms["mine"], "taken back").Seq
+	call[wire.SeqReply](s.t, s.testServer, ann, "recall", wire.RecallRequest{Room: s.rooms["mine"], Seq: s.taken})
+	s.crowded = s.say(s.t, bob, s.rooms["plain"], "crowded").Seq
+	for i := range 50 {
+		request := wire.ReactRequest{Room: s.rooms["plain"], Seq: s.crowded, Emoji: fmt.Sprint(i), On: true}
+		call[wire.ReactReply](s.t, s.testServer, bob, "react", request)
+	}
+}
+
+func (s *errorFixture) sendPackets(ann, bob api.Caller) {
+	send := func(by api.Caller, room, key string, change func(r *wire.SendPacketRequest)) string {
+		r := wire.SendPacketRequest{Room: s.rooms[room], Key: key, Total: 10, Count: new(1)}
+		change(&r)
+		return call[wire.SendPacketReply](s.t, s.testServer, by, "send_packet", r).Packet.ID
+	}
+	as := func(*wire.SendPacketRequest) {}
+	s.open, s.whole, s.mine = send(bob, "plain", "open", as), send(ann, "plain", "whole", as), send(ann, "plain", "mine", func(r *wire.SendPacketRequest) { r.Count = new(2) })
+	s.left, s.banned = send(bob, "left", "left", as), send(bob, "banned", "banned", as)
+	s.others = send(bob, "plain", "others", func(r *wire.SendPacketRequest) { r.To = []string{"bob"} })
+	s.locked = send(bob, "plain", "locked", func(r *wire.SendPacketRequest) { r.Passphrase = "sesame" })
+	call[wire.GrabReply](s.t, s.testServer, bob, "grab", wire.GrabRequest{Packet: s.mine})
+}
+
+// ask runs a command over the user's socket and returns its error. The zero Error means success.
+func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.RawMessage) wire.Error {
+	t.Helper()
+	c := s.clients[user]
+	if c == nil {
+		c, _ = connected(t, addr, s.e, user)
+		s.clients[user] = c
+	}
+	s.last++
+	c.send(fmt.Sprintf(`{"id":%d,"rpc":{"method":%q,"data":%s}}`, s.last+1, method, data))
+	r := c.reply(s.last + 1)
+	if r.Error == nil {
+		return wire.Error{}
+	}
+	return wire.Error{Code: wire.Code(r.Error.Code), Message: r.Error.Message, Temporary: r.Error.Temporary}
+}
+
+// request returns a request for the method that would succeed if the room and the packet allowed it.
+func (s *errorFixture) request(method, room, packet string) object {
+	return map[string]object{
+		"create_room":   {"key": "new", "name": "new"},
+		"direct":        {"user": "bob"},
+		"join":          {"room": room},
+		"leave":         {"room": room},
+		"find_rooms":    {},
+		"invite":        {"room": room, "users": []string{"bob"}},
+		"kick":          {"room": room, "user": "bob"},
+		"unban":         {"room": room, "user": "bob"},
+		"set_role":      {"room": room, "user": "bob", "role": "member"},
+		"mute":          {"room": room, "user": "bob", "seconds": 1},
+		"update_room":   {"room": room, "name": "new"},
+		"delete_room":   {"room": room},
+		"members":       {"room": room},
+		"send":          {"room": room, "key": "new", "text": "x"},
+		"edit":          {"room": room, "seq": 1, "text": "x"},
+		"recall":        {"room": room, "seq": 1},
+		"react":         {"room": room, "seq": 1, "emoji": "x", "on": true},
+		"history":       {"room": room},
+		"read":          {"room": room, "seq": 1},
+		"presence":      {"room": room},
+		"send_packet":   {"room": room, "key": "new", "total": 10, "count": 1},
+		"grab":          {"packet": packet},
+		"packet":        {"packet": packet},
+		"cancel_packet": {"packet": packet},
+		"packets":       {"direction": "sent"},
+		"wallet":        {},
+	}[method]
+}
+
+// changed returns a copy of an object with some fields replaced. fields are names and values.
+func changed(o object, fields ...any) object {
+	o = maps.Clone(o)
+	for i := 0; i+1 < len(fields); i += 2 {
+		o[fields[i].(string)] = fields[i+1]
+	}
+	return o
+}
+
+func long(n int) string { return strings.Repeat("包", n) }

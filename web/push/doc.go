@@ -1,0 +1,20 @@
+// Package push turns what the services have committed into messages of the hub: pushes for clients, and signals and notices for the
+// server's own instances. It is the only package that knows how these look as bytes, in both directions.
+//
+// It owns:
+//
+//   - Publisher, which the services publish to.
+//   - Encoder, Ping and Revise, which the hub calls to put messages on the wire, and Repair, which reads lost entries from the store.
+//   - The names of the hub's topics, and the forms of signals and notices (Signal, Notice).
+//
+// It must always hold:
+//
+//   - An entry has the same bytes whether it was just committed or read again from the store.
+//   - The progress of a packet that reaches a client never goes back, and never comes behind the packet's packet_done entry.
+//   - An entry that ends a membership is the last message of the room for that user (hub.Message.Final).
+//   - Messages without a seq, packet_done and react entries are deferred: they may wait a tick, to leave with the next reply.
+//   - Two things here wait for the store: Repair, and a Publisher that signals a change of a user's rooms. It looks up the user's
+//     standing first, for a second at most. Meanwhile such signals wait for users of the same of its 64 locks.
+//
+// The package starts no goroutine. Encoder is safe for concurrent use: the hub calls it under the locks of topics.
+package push

@@ -1,0 +1,51 @@
+// Command generate writes openapi.json and asyncapi.json into the current directory. The documents are derived from the
+// tables of package wire (methods, endpoints, kinds, pushes, codes) and from the fields and tags of its types.
+//
+// go generate runs it in package spec, which embeds and serves the files.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// object is a JSON object of a document.
+type object = map[string]any
+
+// documents returns the generated files by name.
+func documents() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, content := range map[string]object{"openapi.json": openAPI(), "asyncapi.json": asyncAPI()} {
+		var out bytes.Buffer
+		encoder := json.NewEncoder(&out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(content); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", name, err)
+		}
+		files[name] = out.Bytes()
+	}
+	return files, nil
+}
+
+func main() {
+	if err := write(); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func write() error {
+	files, err := documents()
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"hongbao/web/wire"
+)
+
+// schemas holds the JSON Schemas of the types of package wire, by name. Both documents refer to them.
+type schemas map[string]object
+
+// of returns the schema of the value's type, in the form in which package wire reads and writes it. For a struct it
+// adds the schema to the map and returns a reference.
+func (all schemas) of(v any) object { return all.ofType(reflect.TypeOf(v)) }
+
+func (all schemas) ofType(t reflect.Type) object {
+	switch {
+	case t == reflect.TypeFor[wire.Code]():
+		all["Code"] = codeSchema()
+		return ref("schemas", "Code")
+	case t == reflect.TypeFor[json.RawMessage]():
+		return object{"type": "object"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return all.ofType(t.Elem())
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer", "minimum": -wire.MaxInt, "maximum": wire.MaxInt}
+	case reflect.Slice:
+		return object{"type": "array", "items": all.ofType(t.Elem())}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": all.ofType(t.Elem())}
+	case reflect.Struct:
+		if _, ok := all[t.Name()]; !ok {
+			all[t.Name()] = all.ofStruct(t)
+		}
+		return ref("schemas", t.Name())
+	}
+	panic("generate: no schema for type " + t.String())
+}
+
+func (all schemas) ofStruct(t reflect.Type) object {
+	properties, required := object{}, []string(nil)
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous { // VisibleFields lists its fields as well
+			continue
+		}
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		property := all.ofType(f.Type)
+		constrain(property, f.Tag, strings.HasSuffix(t.Name(), "Request"), option == "omitempty")
+		properties[name] = property
+		if option == "" {
+			required = append(required, name)
+		}
+	}
+	schema := record(properties, required...)
+	switch t {
+	case reflect.TypeFor[wire.Entry]():
+		schema["oneOf"] = all.kinds()
+	case reflect.TypeFor[wire.Message]():
+		schema["minProperties"], schema["maxProperties"] = 1, 1
+	}
+	return schema
+}
+
+// constrain adds to a property the constraints in the field's tags. In a request, "" is allowed only if the string is
+// optional.
+func constrain(property object, tag reflect.StructTag, request, optional bool) {
+	if least, ok := tag.Lookup("min"); ok {
+		n, err := strconv.Atoi(least)
+		if err != nil {
+			panic("generate: min tag is not a number: " + least)
+		}
+		property["minimum"] = n
+	}
+	values, ok := tag.Lookup("enum")
+	switch {
+	case ok && request && optional:
+		property["enum"] = strings.Split(values+",", ",")
+	case ok:
+		property["enum"] = strings.Split(values, ",")
+	case request && !optional && property["type"] == "string":
+		property["minLength"] = 1
+	case request && property["type"] == "array":
+		property["items"] = object{"type": "string", "minLength": 1}
+	}
+}
+
+// kinds returns, for each kind of entry, the schema of an entry of that kind with its body.
+func (all schemas) kinds() (kinds []object) {
+	for _, k := range wire.Kinds {
+		kinds = append(kinds, record(object{"kind": object{"const": k.Kind}, "body": all.of(k.Body)}))
+	}
+	return kinds
+}
+
+// codeSchema returns the schema of error codes, with the word of each.
+func codeSchema() object {
+	var codes []object
+	for _, c := range wire.Codes() {
+		words := c.Word()
+		if c.Temporary() {
+			words += " (temporary: the same request again may succeed)"
+		}
+		codes = append(codes, object{"const": c, "title": c.Word(), "description": words})
+	}
+	return object{"type": "integer", "oneOf": codes}
+}
+
+// closeCodes returns the close codes that the server sends, with their reasons.
+func closeCodes() (closes []object) {
+	for _, c := range wire.Closes() {
+		closes = append(closes, object{"code": c.Code, "reason": c.Reason, "reconnect": c.Code < 3500})
+	}
+	return closes
+}
+
+// info returns the head of both documents. Package spec adds the version when it serves them.
+func info(description string) object {
+	return object{"title": "hongbao", "version": "", "description": description}
+}
+
+func ref(section, name string) object { return object{"$ref": "#/components/" + section + "/" + name} }
+
+// record returns the schema of an object with these properties. required names those that must be present.
+func record(properties object, required ...string) object {
+	schema := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
