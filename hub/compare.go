@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"hongbao/hub/internal/work"
 )
 
 const (
@@ -28,7 +30,7 @@ type comparer struct {
 	lastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 	log      *slog.Logger
 
-	queue workQueue[*topic]
+	queue work.Queue[*topic]
 	all   atomic.Bool  // the next comparison is of every topic
 	often atomic.Int64 // compareDownEvery applies until this time, in Unix nanoseconds
 }
@@ -36,7 +38,7 @@ type comparer struct {
 // compareAll requests a comparison of every topic. It does not wait for it.
 func (c *comparer) compareAll() {
 	c.all.Store(true)
-	c.queue.ring()
+	c.queue.Ring()
 }
 
 // busUp requests a comparison of every topic, and more of them for compareUpFor.
@@ -61,8 +63,8 @@ func (c *comparer) run(ctx context.Context) {
 			if c.topics.env.busDown.Load() || time.Now().UnixNano() < c.often.Load() {
 				c.compareAll()
 			}
-		case <-c.queue.wake:
-			topics := c.queue.take(comparePage)
+		case <-c.queue.Wake:
+			topics := c.queue.Take(comparePage)
 			if c.all.Swap(false) {
 				topics = c.topics.all()
 			}

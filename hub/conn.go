@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -110,11 +111,7 @@ func (s *connections) count() int {
 func (s *connections) list() []*Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	conns := make([]*Conn, 0, len(s.all))
-	for c := range s.all {
-		conns = append(conns, c)
-	}
-	return conns
+	return slices.Collect(maps.Keys(s.all))
 }
 
 // resume accepts connections again after stop.

@@ -4,13 +4,14 @@
 // A message goes this way: Hub.Publish -> registry -> topic -> Subscriber (Conn) -> socket, and to the bus. On another
 // instance it goes from the bus to receiver -> registry -> topic. The layers, each of which uses only those below it:
 //
-//	hub, receiver, run, drain, stats   the hub and its public face
+//	hub, receiver, run, stats          the hub and its public face
 //	conn                               a connection: its handler, its subscriptions, its socket
 //	repairer, comparer, resumer        what is read from the store: gaps, silent losses, missed messages
 //	registry                           the topics by name
 //	topic                              order, gap, backlog and subscriptions of one topic
 //	internal/socket                    one WebSocket: read, handle, queue, flush, write, close
-//	internal/poll, wheel, envelope     waiting for many sockets; timers; payloads of the bus
+//	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers
+//	internal/envelope                  payloads of the bus
 //
 // It must always hold:
 //
@@ -41,7 +42,7 @@
 // The lock order; a lock may be held while taking one to its right:
 //
 //	topic.mu -> Conn.mu
-//	topic.mu -> the locks of socket and wheel, workQueue.mu
+//	topic.mu -> the locks of socket, wheel and work
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
 //	connections.mu -> nothing
 //	No lock is held while calling Fetch, LastSeqs, Decode, a Handler or Peers. Encode, Revise and announce are called

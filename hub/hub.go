@@ -13,6 +13,7 @@ import (
 	"hongbao/hub/internal/poll"
 	"hongbao/hub/internal/socket"
 	"hongbao/hub/internal/wheel"
+	"hongbao/hub/internal/work"
 )
 
 // noticeTopic carries the notices on the bus. No topic of a connection may have this name.
@@ -79,10 +80,10 @@ func New(o Options) *Hub {
 	}
 	h := &Hub{o: o, wheels: wheel.New(), poller: newPoller()}
 	h.env.encode, h.env.revise, h.env.wheels, h.env.counts = o.Encode, o.Revise, h.wheels, &h.counts
-	h.env.needsRepair, h.env.needsCompare = h.repairer.queue.add, h.comparer.queue.add
+	h.env.needsRepair, h.env.needsCompare = h.repairer.queue.Add, h.comparer.queue.Add
 	h.topics.init(&h.env, o.Bus)
-	h.repairer = repairer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log, queue: newWorkQueue[*topic]()}
-	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, log: o.Log, queue: newWorkQueue[*topic]()}
+	h.repairer = repairer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log, queue: work.NewQueue[*topic]()}
+	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, log: o.Log, queue: work.NewQueue[*topic]()}
 	h.resumer = resumer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log}
 	h.conns.topics, h.conns.counts, h.conns.all = &h.topics, &h.counts, map[*Conn]struct{}{}
 	h.conns.sockets = socket.NewGroup(socket.Options{

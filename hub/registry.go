@@ -2,6 +2,8 @@ package hub
 
 import (
 	"hash/maphash"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -115,9 +117,7 @@ func (r *registry) all() []*topic {
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.mu.RLock()
-		for _, t := range s.topics {
-			topics = append(topics, t)
-		}
+		topics = slices.AppendSeq(topics, maps.Values(s.topics))
 		s.mu.RUnlock()
 	}
 	return topics

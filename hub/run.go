@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -50,5 +51,46 @@ func (h *Hub) runClock(ctx context.Context) {
 		}
 		h.wheels.Advance()
 		h.conns.sockets.Tick()
+	}
+}
+
+const (
+	// drainInterval is how often Drain looks for connections whose time to be closed has come.
+	drainInterval = 50 * time.Millisecond
+	// drainPatience is how long a connection with commands in progress may stay open after its time to be closed.
+	drainPatience = 10 * time.Second
+)
+
+// Drain closes every connection with the code and reason. Each connection is closed at a random time within the window,
+// once it has no command in progress (Handler.Idle). Connections that attach during the drain get a time in the rest of
+// the window. Drain returns when all have ended or ctx is done.
+func (h *Hub) Drain(ctx context.Context, window time.Duration, code int, reason string) error {
+	ticker := time.NewTicker(drainInterval)
+	defer ticker.Stop()
+	end := time.Now().Add(window)
+	dueAt := map[*Conn]time.Time{} // when each connection is to be closed; the zero time: it is closed already
+	for {
+		now := time.Now()
+		conns := h.conns.list()
+		if len(conns) == 0 {
+			return nil
+		}
+		for _, c := range conns {
+			due, known := dueAt[c]
+			if !known {
+				due = now.Add(rand.N(max(end.Sub(now), 1)))
+				dueAt[c] = due
+			}
+			if due.IsZero() || now.Before(due) || !c.handler.Idle() && now.Before(due.Add(drainPatience)) {
+				continue
+			}
+			c.Close(code, reason)
+			dueAt[c] = time.Time{}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
 	}
 }

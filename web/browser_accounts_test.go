@@ -17,6 +17,7 @@ import (
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -110,7 +111,7 @@ func TestBrowserWalletPushesOfTwoInstancesCross(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w, ok := event.(client.Wallet); ok && w.Change == 10 {
+			if w, ok := event.(model.Wallet); ok && w.Change == 10 {
 				break
 			}
 		}

@@ -93,7 +93,7 @@ func (t *tally) money(packets []schemes.Packet, b books) Check {
 	return c
 }
 
-// twice checks that no user has two shares of one packet, neither by the answers nor by the books.
+// twice checks that no user got two shares of one packet: neither in the answers to the grabs nor in the stored claims.
 func (t *tally) twice(b books) Check {
 	seen, twice := map[attempt]bool{}, 0
 	for i, h := range t.responses {

@@ -21,7 +21,7 @@ func newTestTally(t *testing.T, all ...response) (*tally, []schemes.Packet) {
 	c := &tally{workload: w, responses: all, played: measure.Round{Done: len(all), Took: time.Second}}
 	for i := range all {
 		all[i].at = time.Now()
-		c.attempts = append(c.attempts, attempt{i % 2, i / 2}) // packets 0 and 1 by user 0, then by user 1 ...
+		c.attempts = append(c.attempts, attempt{i % 2, i / 2}) // user 0 grabs packets 0 and 1, then user 1 grabs both ...
 	}
 	return c, packets
 }

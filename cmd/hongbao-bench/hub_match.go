@@ -63,8 +63,8 @@ func (a *socketGroup) publish(payload []byte) error {
 	return nil
 }
 
-// broadcast sends messages until the time budget is used up. At most inFlight messages are on their way: it sends the
-// next one when every client has received the others.
+// broadcast sends messages until the time budget is used up. Before it sends message n, it waits until every client has
+// received message n-inFlight.
 func (a *socketGroup) broadcast(ctx context.Context, inFlight int, budget time.Duration, send func(payload []byte) error) (measure.Round, error) {
 	payload, err := a.start(countRequest{Size: broadcastPayload})
 	if err != nil {

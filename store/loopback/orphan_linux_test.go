@@ -104,3 +104,24 @@ func gone(addr string) error {
 	}
 	return errors.Join(errors.New("it accepts"), c.Close())
 }
+
+// TestStartGivenUpLeavesNothing gives up starting a Postgres at several moments. When StartPostgres has returned, no process may be left
+// that could still write files: neither initdb nor what it runs in a shell.
+func TestStartGivenUpLeavesNothing(t *testing.T) {
+	enginetest.Need(t, "Postgres")
+	for after := 20 * time.Millisecond; after <= 400*time.Millisecond; after += 20 * time.Millisecond {
+		dir := filepath.Join(t.TempDir(), "postgres")
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		p, err := StartPostgres(ctx, dir)
+		cancel()
+		if err == nil {
+			p.Stop()
+		}
+		names, _ := filepath.Glob("/proc/[0-9]*/environ") // initdb gives Postgres its folder in PGDATA
+		for _, name := range names {
+			if environ, err := os.ReadFile(name); err == nil && strings.Contains(string(environ), dir) {
+				t.Errorf("given up after %v: a process is left: %s: %q", after, name, environ)
+			}
+		}
+	}
+}

@@ -14,8 +14,8 @@ import (
 // statements.
 type PgBouncer struct{ *daemon }
 
-// StartPgBouncer starts a PgBouncer in the folder, in front of a Postgres. That Postgres may be restarted while it
-// runs.
+// StartPgBouncer starts a PgBouncer in the folder, in front of a Postgres. While the PgBouncer runs, the Postgres may be
+// restarted.
 func StartPgBouncer(ctx context.Context, dir string, before *Postgres) (*PgBouncer, error) {
 	bouncer, err := program("pgbouncer")
 	if err != nil {

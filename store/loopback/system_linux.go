@@ -25,8 +25,8 @@ func pause(p *os.Process) {
 
 func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 
-// killChildren kills the children of the process, and returns when they hold no resources. Otherwise Postgres could
-// not start again, because it refuses to while shared memory is attached.
+// killChildren kills the children of the process, and theirs, and returns when they hold no resources. Otherwise Postgres could not start
+// again, because it refuses to while shared memory is attached; and what initdb runs in a shell would go on writing files.
 func killChildren(pid int) {
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -34,9 +34,14 @@ func killChildren(pid int) {
 	}
 	var pids []int
 	for field := range strings.FieldsSeq(string(list)) {
-		if child, err := strconv.Atoi(field); err == nil && syscall.Kill(child, syscall.SIGKILL) == nil {
-			pids = append(pids, child)
+		child, err := strconv.Atoi(field)
+		if err != nil || syscall.Kill(child, syscall.SIGSTOP) != nil {
+			continue
 		}
+		await(child, "TtZX") // from here on it starts no other process
+		killChildren(child)
+		_ = syscall.Kill(child, syscall.SIGKILL)
+		pids = append(pids, child)
 	}
 	for _, child := range pids {
 		await(child, "ZX")

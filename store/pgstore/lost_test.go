@@ -107,8 +107,8 @@ func TestAppendWhoseCommitWasLost(t *testing.T) {
 }
 
 // TestLostAppendMeetsALockedRow loses the reply to an append's commit, and locks the sender's row before the second
-// run. So the job moves to a lane, where another transaction finds the entry. That must be recognised as the job's
-// own: no dup.
+// run. The job then waits in a lane (a queue for one locked row), and a later transaction finds the entry stored. It
+// must be recognised as the job's own entry, and not be reported as a duplicate.
 func TestLostAppendMeetsALockedRow(t *testing.T) {
 	t.Parallel()
 	b := newFaultyStore(t)

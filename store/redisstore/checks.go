@@ -203,8 +203,8 @@ func (c *nodeChecks) round(ctx context.Context) (failures []error) {
 	return failures
 }
 
-// unchecked returns the nodes not yet found fit that are masters, or to which a script call was refused since the
-// last round.
+// unchecked returns the nodes to check now: those not found fit for grabs yet that are masters, or that refused a script
+// call since the last round because they were not checked.
 func (c *nodeChecks) unchecked(masters map[*nodeCheck]bool) (list []*nodeCheck) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -64,7 +64,7 @@ func TestPoolPausedServer(t *testing.T) {
 	c.await(500)
 	r.Pause()
 	var wg sync.WaitGroup
-	for n := range 200 { // 200 acks, one every 20 ms, while the server is silent
+	for n := range 200 { // while the server is silent, one claim is acknowledged every 20 ms
 		wg.Go(func() {
 			<-time.After(time.Duration(n) * 20 * time.Millisecond)
 			from := time.Now()

@@ -3,16 +3,9 @@ package client
 import (
 	"encoding/json"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
-
-// Account is the user's money, in minor units.
-type Account struct {
-	Balance        int64
-	Currency       Currency
-	NextCommitment string // to the seed of the next packet that the user will send
-	Version        int64  // of Balance: increases with each change; 0 before the first change, or if the server is too old to send it
-}
 
 // accountUpdate holds the account fields of a reply or a push. A missing field is nil or empty.
 type accountUpdate struct {
@@ -24,7 +17,7 @@ type accountUpdate struct {
 // startAccountLocked replaces the account by the one in a connect reply, whatever its version is. The user may be
 // another one, and after a restore from a backup versions are lower.
 func (c *Client) startAccountLocked(data wire.ConnectData) {
-	c.account = Account{Balance: data.Balance, Currency: data.Currency, NextCommitment: data.NextCommitment, Version: data.AccountVersion}
+	c.account = model.Account{Balance: data.Balance, Currency: data.Currency, NextCommitment: data.NextCommitment, Version: data.AccountVersion}
 	c.commitmentVersion = data.AccountVersion
 }
 

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
 // accountAfter pushes an unrelated event and waits for it, so that the client has processed all earlier pushes. It
 // returns the client's account then.
-func (s *scriptedServer) accountAfter(c *client.Client) client.Account {
+func (s *scriptedServer) accountAfter(c *client.Client) model.Account {
 	s.t.Helper()
 	s.push(map[string]any{"applause": map[string]any{}})
-	await(s.t, c, func(client.OtherEvent) bool { return true })
+	await(s.t, c, func(model.OtherEvent) bool { return true })
 	return c.Account()
 }
 
@@ -27,10 +28,10 @@ func TestAccountKeepsHighestVersion(t *testing.T) {
 	s := newScriptedServer(t, wire.ConnectData{User: wire.User{ID: "ann"}, Balance: 100, AccountVersion: 4, NextCommitment: "c4"},
 		func(string, json.RawMessage) any { return <-replies })
 	c := s.client()
-	must[client.Account](t)(c.Ready(soon(t)))
+	must[model.Account](t)(c.Ready(soon(t)))
 	wants := func(when string, balance, version int64, commitment string) {
 		t.Helper()
-		want := client.Account{Balance: balance, Version: version, NextCommitment: commitment}
+		want := model.Account{Balance: balance, Version: version, NextCommitment: commitment}
 		if got := s.accountAfter(c); got != want {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
@@ -73,7 +74,7 @@ func TestAccountKeepsHighestVersion(t *testing.T) {
 
 	s.setConnect(wire.ConnectData{User: wire.User{ID: "bob"}, Balance: 5, AccountVersion: 1, NextCommitment: "b1"}, "e")
 	s.closeSocket(wire.CloseDrain)
-	await(t, c, func(e client.Connected) bool { return e.Again })
+	await(t, c, func(e model.Connected) bool { return e.Again })
 	wants("another user", 5, 1, "b1")
 	s.wallet(6, 2, "b2")
 	wants("a push of theirs", 6, 2, "b2")
@@ -84,13 +85,13 @@ func TestAccountKeepsHighestVersion(t *testing.T) {
 func TestWalletEventHasTheNewestAccount(t *testing.T) {
 	s := newScriptedServer(t, wire.ConnectData{User: wire.User{ID: "ann"}}, func(string, json.RawMessage) any { return nil })
 	c := s.client()
-	must[client.Account](t)(c.Ready(soon(t)))
+	must[model.Account](t)(c.Ready(soon(t)))
 	push := func(balance, change, version int64) {
 		s.push(wire.Message{Wallet: &wire.WalletPush{Balance: balance, Change: change, AccountVersion: version, Kind: "claim", NextCommitment: "c"}})
 	}
 	push(15, 5, 2)
 	push(10, 10, 1)
-	if w := await(t, c, func(w client.Wallet) bool { return w.Change == 10 }); w.Account.Balance != 15 || w.Account.Version != 2 {
+	if w := await(t, c, func(w model.Wallet) bool { return w.Change == 10 }); w.Account.Balance != 15 || w.Account.Version != 2 {
 		t.Errorf("%+v", w)
 	}
 }

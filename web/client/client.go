@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"hongbao/web/client/model"
 )
 
 // Options configures a Client. Token or GetToken is required.
@@ -47,13 +49,13 @@ type Client struct {
 	token             string        // the last token that the server has accepted
 	reading           bool          // a goroutine is reading history
 	wasConnected      bool          // has been connected at least once
-	me                User
-	account           Account
+	me                model.User
+	account           model.Account
 	commitmentVersion int64 // version of the account that brought NextCommitment
-	limits            Limits
-	rooms             map[string]*MyRoom
-	states            map[string]State // states of the packets among the entries of the connect reply
-	grabs             map[chan Grab]string
+	limits            model.Limits
+	rooms             map[string]*model.MyRoom
+	states            map[string]model.State // states of the packets among the entries of the connect reply
+	grabs             map[chan model.Grab]string
 	feed              feed
 }
 
@@ -72,7 +74,7 @@ func New(address string, o Options) (*Client, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	c := &Client{
 		o: o, url: address, token: o.Token, changed: make(chan struct{}),
-		rooms: map[string]*MyRoom{}, grabs: map[chan Grab]string{},
+		rooms: map[string]*model.MyRoom{}, grabs: map[chan model.Grab]string{},
 		feed: newFeed(cmp.Or(max(o.Queue, 0), 1024), o.MaxMissed),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -84,29 +86,29 @@ func New(address string, o Options) (*Client, error) {
 }
 
 // Ready waits until the client is connected. It returns an error if the client has ended.
-func (c *Client) Ready(ctx context.Context) (Account, error) {
+func (c *Client) Ready(ctx context.Context) (model.Account, error) {
 	if _, _, err := c.whenUp(ctx); err != nil {
-		return Account{}, err
+		return model.Account{}, err
 	}
 	return c.Account(), nil
 }
 
 // Me returns the user of the token, as the server knows them. Before the first connection it is the zero User.
-func (c *Client) Me() User {
+func (c *Client) Me() model.User {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.me
 }
 
 // Account returns the latest known state of the user's account.
-func (c *Client) Account() Account {
+func (c *Client) Account() model.Account {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.account
 }
 
 // Limits returns the limits that the server announced when the client connected.
-func (c *Client) Limits() Limits {
+func (c *Client) Limits() model.Limits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.limits

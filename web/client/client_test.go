@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 )
 
 // TestRoomLifecycle checks the events of two users, from the first connection until both have left the room, in both
@@ -16,7 +17,7 @@ func TestRoomLifecycle(t *testing.T) {
 	for name, change := range map[string]func(*client.Options){"json": func(*client.Options) {}, "protobuf": protobuf} {
 		t.Run(name, func(t *testing.T) {
 			ann, bob := open(t, shared.addr, unique(t, "ann"), change), open(t, shared.addr, unique(t, "bob"), change)
-			if c := await[client.Connected](t, ann, nil); c.Again || len(c.Rooms) > 0 || c.Account.Currency.Code != "CNY" {
+			if c := await[model.Connected](t, ann, nil); c.Again || len(c.Rooms) > 0 || c.Account.Currency.Code != "CNY" {
 				t.Errorf("connected: %+v", c)
 			}
 			id := room(t, ann, bob)
@@ -24,8 +25,8 @@ func TestRoomLifecycle(t *testing.T) {
 				t.Errorf("bob is in %+v", rooms)
 			}
 			sent := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k1", Text: "hello <bob> & 你好"}))
-			e := await[client.Entry](t, bob, nil)
-			if text := e.Body.(client.Text); e.Seq != sent.Seq || e.ID != sent.ID || e.Key != "k1" || e.From != ann.Me() || text.Text != "hello <bob> & 你好" || !e.At.Equal(sent.At) {
+			e := await[model.Entry](t, bob, nil)
+			if text := e.Body.(model.Text); e.Seq != sent.Seq || e.ID != sent.ID || e.Key != "k1" || e.From != ann.Me() || text.Text != "hello <bob> & 你好" || !e.At.Equal(sent.At) {
 				t.Errorf("got %+v, sent %+v", e, sent)
 			}
 			if again := must[client.Sent](t)(ann.Send(soon(t), client.Message{Room: id, Key: "k1", Text: "hello <bob> & 你好"})); !again.Dup || again.ID != sent.ID {
@@ -37,7 +38,7 @@ func TestRoomLifecycle(t *testing.T) {
 			if err := bob.Leave(soon(t), id); err != nil {
 				t.Error(err)
 			}
-			if left := await[client.Left](t, bob, nil); left != (client.Left{Room: id, Reason: "left"}) || len(bob.Rooms()) > 0 {
+			if left := await[model.Left](t, bob, nil); left != (model.Left{Room: id, Reason: "left"}) || len(bob.Rooms()) > 0 {
 				t.Errorf("%+v, still in %+v", left, bob.Rooms())
 			}
 			if _, err := bob.Send(soon(t), client.Message{Room: id, Text: "?"}); !errors.Is(err, client.ErrNotMember) {
@@ -45,8 +46,8 @@ func TestRoomLifecycle(t *testing.T) {
 			}
 			// When bob enters the room again, entries sent while bob was out are not events.
 			sendTexts(t, ann, id, 1, 2)
-			must[client.Room](t)(bob.Join(soon(t), id))
-			if entered := await[client.Entered](t, bob, nil); entered.Room.ID != id || entered.Room.LastSeq != sent.Seq+2 {
+			must[model.Room](t)(bob.Join(soon(t), id))
+			if entered := await[model.Entered](t, bob, nil); entered.Room.ID != id || entered.Room.LastSeq != sent.Seq+2 {
 				t.Errorf("%+v", entered)
 			}
 			sendTexts(t, ann, id, 3, 4)
@@ -190,7 +191,7 @@ func TestToken(t *testing.T) {
 		if _, err := c.Ready(soon(t)); err != nil {
 			t.Fatal(err)
 		}
-		await[client.Connected](t, c, nil)
+		await[model.Connected](t, c, nil)
 		select {
 		case <-last:
 		case <-soon(t).Done():

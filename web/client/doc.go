@@ -1,6 +1,6 @@
 // Package client is the SDK for Go programs: typed calls, and the events of the user's rooms as Go values. It is a
 // layer over centrifuge-go, which owns the socket: dialing, pings, backoff, both encodings. This package owns what
-// programs would otherwise write themselves: the payloads as types, calls that are repeated until they are answered,
+// programs would otherwise write themselves: the payloads as types (package model), calls that are repeated until they are answered,
 // and the entries of each room without gaps.
 //
 //	c, err := client.New("ws://127.0.0.1:8080/v1/socket", client.Options{Token: token})

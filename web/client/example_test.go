@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 )
 
 // serverURL returns the address of the test server, for these examples.
@@ -49,12 +50,12 @@ func Example() {
 	for event, err := range bob.Events(ctx) {
 		check(err)
 		switch e := event.(type) {
-		case client.Connected:
+		case model.Connected:
 			fmt.Println("connected, in", len(e.Rooms), "rooms")
-		case client.Entered:
+		case model.Entered:
 			fmt.Println("entered", e.Room.Name)
-		case client.Entry:
-			text := e.Body.(client.Text)
+		case model.Entry:
+			text := e.Body.(model.Text)
 			fmt.Println(e.Seq, e.From.Name+":", text.Text)
 			return // leaving the loop loses no event: the next loop continues here
 		}
@@ -85,11 +86,11 @@ func Example_packet() {
 
 	for event, err := range carol.Events(ctx) {
 		check(err)
-		entry, ok := event.(client.Entry)
+		entry, ok := event.(model.Entry)
 		if !ok {
 			continue
 		}
-		if done, ok := entry.Body.(client.PacketDone); ok {
+		if done, ok := entry.Body.(model.PacketDone); ok {
 			fmt.Println(done.Reason)
 			break
 		}
@@ -181,7 +182,7 @@ func ExampleClient_History() {
 	check(c.Edit(ctx, room.ID, 2, "two"))
 	for entry, err := range c.History(ctx, room.ID, 0) {
 		check(err)
-		if text, ok := entry.Body.(client.Text); ok {
+		if text, ok := entry.Body.(model.Text); ok {
 			fmt.Println(entry.Seq, text.Text, !text.EditedAt.IsZero())
 		}
 	}

@@ -1,5 +1,7 @@
 package client
 
+import "hongbao/web/client/model"
+
 // maxLoose is how many events that belong to no room are queued for a slow reader. Older ones are dropped.
 const maxLoose = 1024
 
@@ -11,7 +13,7 @@ type feed struct {
 
 	stays   map[string]*stay // by room: the user's newest stay in it
 	turns   []*stay          // the stays in the order of their turns; a nil is the turn of the first loose event
-	loose   []Event          // events that belong to no room; turns has one nil for each
+	loose   []model.Event    // events that belong to no room; turns has one nil for each
 	missing []*stay          // stays that wait for entries from history, in this order
 }
 
@@ -20,7 +22,7 @@ func newFeed(queue int, maxMissed int64) feed {
 }
 
 // addLoose adds an event that belongs to no room. If there are more than maxLoose, the oldest is dropped.
-func (f *feed) addLoose(e Event) {
+func (f *feed) addLoose(e model.Event) {
 	if len(f.loose) == maxLoose {
 		f.loose = f.loose[1:]
 	} else {
@@ -31,7 +33,7 @@ func (f *feed) addLoose(e Event) {
 
 // enter begins a stay that starts after the room's last entry. It does nothing if the user already has a stay there. If
 // announce is true, Entered is queued.
-func (f *feed) enter(r Room, announce bool) {
+func (f *feed) enter(r model.Room, announce bool) {
 	before := f.stays[r.ID]
 	if before != nil && before.left == nil {
 		before.reason = "" // the user came back before the old stay ended
@@ -43,7 +45,7 @@ func (f *feed) enter(r Room, announce bool) {
 	}
 	s := &stay{room: r.ID, given: r.LastSeq, known: r.LastSeq}
 	if announce {
-		s.notices = []Event{Entered{Room: r}}
+		s.notices = []model.Event{model.Entered{Room: r}}
 	}
 	f.stays[r.ID] = s
 	if before != nil {
@@ -62,7 +64,7 @@ func (f *feed) reach(room, epoch string, position int64, recovered bool) {
 }
 
 // push adds a pushed entry to its room's stay.
-func (f *feed) push(e Entry) {
+func (f *feed) push(e model.Entry) {
 	if s := f.staying(e.Room); s != nil {
 		s.push(e, f.queue)
 		f.enqueue(s)
@@ -79,7 +81,7 @@ func (f *feed) willLeave(room, reason string) {
 // leave ends a stay. Its queued entries are still returned, before Left.
 func (f *feed) leave(room string) {
 	if s := f.staying(room); s != nil {
-		s.left = &Left{Room: room, Reason: s.reason}
+		s.left = &model.Left{Room: room, Reason: s.reason}
 		f.enqueue(s)
 	}
 }
@@ -100,7 +102,7 @@ func (f *feed) enqueue(s *stay) {
 }
 
 // take returns the next event, or nil if there is none at the moment.
-func (f *feed) take() Event {
+func (f *feed) take() model.Event {
 	for len(f.turns) > 0 {
 		s := f.turns[0]
 		f.turns = f.turns[1:]
@@ -123,8 +125,8 @@ func (f *feed) take() Event {
 }
 
 // goOn queues a stay for its next turn, or removes it if it has ended. given is the event just returned.
-func (f *feed) goOn(s *stay, given Event) {
-	if _, over := given.(Left); !over {
+func (f *feed) goOn(s *stay, given model.Event) {
+	if _, over := given.(model.Left); !over {
 		f.enqueue(s)
 		return
 	}
@@ -149,7 +151,7 @@ func (f *feed) nextMissing() (*stay, span) {
 }
 
 // historyRead adds the entries that were read from history for a span. Those that history does not have become Skipped.
-func (f *feed) historyRead(s *stay, requested span, entries []Entry) {
+func (f *feed) historyRead(s *stay, requested span, entries []model.Entry) {
 	s.fill(requested, entries)
 	s.state = stayIdle
 	f.enqueue(s)

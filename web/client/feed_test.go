@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"hongbao/web/client/model"
 )
 
 // TestFeedModel has a random sequence of pushes, losses, repetitions, history reads and takes. The feed must return
@@ -13,7 +15,7 @@ import (
 func TestFeedModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		maxMissed := rapid.SampledFrom([]int64{0, 0, 5}).Draw(t, "max missed")
-		m := &model{t: t, feed: newFeed(rapid.IntRange(1, 5).Draw(t, "queue"), maxMissed), last: 10, maxMissed: maxMissed}
+		m := &feedModel{t: t, feed: newFeed(rapid.IntRange(1, 5).Draw(t, "queue"), maxMissed), last: 10, maxMissed: maxMissed}
 		t.Repeat(map[string]func(*rapid.T){
 			"push":    func(*rapid.T) { m.last++; m.push(m.last) },
 			"lose":    func(*rapid.T) { m.last++ },
@@ -21,7 +23,7 @@ func TestFeedModel(t *testing.T) {
 			"enter":   func(*rapid.T) { m.enter() },
 			"leave":   func(*rapid.T) { m.leave() },
 			"reach":   func(*rapid.T) { m.feed.reach("r", "e", m.last, false) },
-			"loose":   func(*rapid.T) { m.feed.addLoose(Typing{}) },
+			"loose":   func(*rapid.T) { m.feed.addLoose(model.Typing{}) },
 			"history": func(t *rapid.T) { m.history(rapid.IntRange(1, 3).Draw(t, "page")) },
 			"take":    func(*rapid.T) { m.take() },
 			"":        func(*rapid.T) { m.check() },
@@ -41,8 +43,8 @@ func TestFeedModel(t *testing.T) {
 	})
 }
 
-// model is one room of a server and one client, as the test tracks them.
-type model struct {
+// feedModel is one room of a server and one client, as the test tracks them.
+type feedModel struct {
 	t         *rapid.T
 	feed      feed
 	last      int64
@@ -54,37 +56,37 @@ type model struct {
 	taken   int64 // seq of the last entry that the program took
 }
 
-func (m *model) push(seq int64) { m.feed.push(Entry{Room: "r", Seq: seq}) }
+func (m *feedModel) push(seq int64) { m.feed.push(model.Entry{Room: "r", Seq: seq}) }
 
-func (m *model) enter() {
-	m.feed.enter(Room{ID: "r", LastSeq: m.last}, true)
+func (m *feedModel) enter() {
+	m.feed.enter(model.Room{ID: "r", LastSeq: m.last}, true)
 	m.feed.reach("r", "e", m.last, false)
 	m.in = true
 }
 
-func (m *model) leave() {
+func (m *feedModel) leave() {
 	m.feed.leave("r")
 	m.in = false
 }
 
-func (m *model) take() {
+func (m *feedModel) take() {
 	switch e := m.feed.take().(type) {
-	case Entered:
+	case model.Entered:
 		if m.inside {
 			m.t.Fatalf("entered twice")
 		}
 		m.inside, m.refused, m.taken = true, false, e.Room.LastSeq
-	case Left:
+	case model.Left:
 		if !m.inside {
 			m.t.Fatalf("left without having been there")
 		}
 		m.inside = false
-	case Entry:
+	case model.Entry:
 		if !m.inside || e.Seq != m.taken+1 {
 			m.t.Fatalf("got %d after %d, inside: %v", e.Seq, m.taken, m.inside)
 		}
 		m.taken = e.Seq
-	case Skipped:
+	case model.Skipped:
 		if !m.inside || e.After != m.taken || e.Through <= e.After || m.maxMissed == 0 && !m.refused {
 			m.t.Fatalf("skipped %+v after %d, inside: %v", e, m.taken, m.inside)
 		}
@@ -93,23 +95,23 @@ func (m *model) take() {
 }
 
 // history answers one read of history. If the user is not in the room, the answer is empty.
-func (m *model) history(page int) {
+func (m *feedModel) history(page int) {
 	s, missing := m.feed.nextMissing()
 	if s == nil {
 		return
 	}
 	m.refused = m.refused || !m.in
-	var entries []Entry
+	var entries []model.Entry
 	for seq := missing.after + 1; m.in && seq <= m.last && len(entries) < page; seq++ {
-		entries = append(entries, Entry{Room: "r", Seq: seq})
+		entries = append(entries, model.Entry{Room: "r", Seq: seq})
 	}
 	m.feed.historyRead(s, missing, entries)
 }
 
-func (m *model) busy() bool { return len(m.feed.turns)+len(m.feed.missing) > 0 }
+func (m *feedModel) busy() bool { return len(m.feed.turns)+len(m.feed.missing) > 0 }
 
 // check verifies the invariants of the feed.
-func (m *model) check() {
+func (m *feedModel) check() {
 	loose := 0
 	for _, s := range m.feed.turns {
 		if s == nil {
@@ -134,10 +136,10 @@ func (m *model) check() {
 func TestLooseEventsAreBounded(t *testing.T) {
 	f := newFeed(1, 0)
 	for i := range maxLoose + 10 {
-		f.addLoose(MemberCount{Count: i})
+		f.addLoose(model.MemberCount{Count: i})
 	}
 	for i := range maxLoose {
-		if e := f.take(); e != (MemberCount{Count: i + 10}) {
+		if e := f.take(); e != (model.MemberCount{Count: i + 10}) {
 			t.Fatalf("the %dth is %+v", i, e)
 		}
 	}
@@ -150,14 +152,14 @@ func TestLooseEventsAreBounded(t *testing.T) {
 func TestRoomsTakeTurns(t *testing.T) {
 	f := newFeed(10, 0)
 	for _, room := range []string{"a", "b"} {
-		f.enter(Room{ID: room}, false)
+		f.enter(model.Room{ID: room}, false)
 		for seq := range int64(3) {
-			f.push(Entry{Room: room, Seq: seq + 1})
+			f.push(model.Entry{Room: room, Seq: seq + 1})
 		}
 	}
 	var order []string
 	for e := f.take(); e != nil; e = f.take() {
-		order = append(order, fmt.Sprint(e.(Entry).Room, e.(Entry).Seq))
+		order = append(order, fmt.Sprint(e.(model.Entry).Room, e.(model.Entry).Seq))
 	}
 	if !slices.Equal(order, []string{"a1", "b1", "a2", "b2", "a3", "b3"}) {
 		t.Error(order)
@@ -168,11 +170,11 @@ func TestRoomsTakeTurns(t *testing.T) {
 // must not be reported.
 func TestLeaveReasonIsReset(t *testing.T) {
 	f := newFeed(10, 0)
-	f.enter(Room{ID: "r"}, false)
+	f.enter(model.Room{ID: "r"}, false)
 	f.willLeave("r", "kicked")
-	f.enter(Room{ID: "r"}, false)
+	f.enter(model.Room{ID: "r"}, false)
 	f.leave("r")
-	if e := f.take(); e != (Left{Room: "r"}) {
+	if e := f.take(); e != (model.Left{Room: "r"}) {
 		t.Errorf("%+v", e)
 	}
 }

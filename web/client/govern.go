@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -47,10 +48,10 @@ type RoomUpdate struct {
 }
 
 // UpdateRoom changes a room's name or announcement.
-func (c *Client) UpdateRoom(ctx context.Context, room string, u RoomUpdate) (Room, error) {
+func (c *Client) UpdateRoom(ctx context.Context, room string, u RoomUpdate) (model.Room, error) {
 	var reply wire.UpdateRoomReply
 	err := c.Call(ctx, "update_room", wire.UpdateRoomRequest{Room: room, Name: u.Name, Announcement: u.Announcement}, &reply)
-	return roomOf(reply.Room), err
+	return model.RoomOf(reply.Room), err
 }
 
 // DeleteRoom deletes a room permanently.

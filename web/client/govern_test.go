@@ -8,30 +8,31 @@ import (
 	"time"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 )
 
 func TestGovern(t *testing.T) {
 	annID, bobID, eveID := unique(t, "ann"), unique(t, "bob"), unique(t, "eve")
 	ann, bob, eve := open(t, shared.addr, annID), open(t, shared.addr, bobID), open(t, shared.addr, eveID)
 	for _, c := range []*client.Client{bob, eve} {
-		must[client.Account](t)(c.Ready(soon(t)))
+		must[model.Account](t)(c.Ready(soon(t)))
 	}
-	r := must[client.Room](t)(ann.CreateRoom(soon(t), client.NewRoom{Name: "council", Kind: "private"}))
+	r := must[model.Room](t)(ann.CreateRoom(soon(t), client.NewRoom{Name: "council", Kind: "private"}))
 	good := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	member := func(user, change string) client.MemberChanged {
+	member := func(user, change string) model.MemberChanged {
 		t.Helper()
-		return await(t, bob, func(e client.Entry) bool {
-			b, ok := e.Body.(client.MemberChanged)
+		return await(t, bob, func(e model.Entry) bool {
+			b, ok := e.Body.(model.MemberChanged)
 			return ok && b.User == user && b.Change == change
-		}).Body.(client.MemberChanged)
+		}).Body.(model.MemberChanged)
 	}
 	good(ann.Invite(soon(t), r.ID, bobID, eveID))
-	if e := await[client.Entered](t, bob, nil); e.Room.ID != r.ID || e.Room.Kind != "private" {
+	if e := await[model.Entered](t, bob, nil); e.Room.ID != r.ID || e.Room.Kind != "private" {
 		t.Errorf("%+v", e)
 	}
 	member(eveID, "invited")
@@ -51,11 +52,11 @@ func TestGovern(t *testing.T) {
 	}
 	good(bob.Mute(soon(t), r.ID, eveID, 0))
 	good(bob.Kick(soon(t), r.ID, eveID))
-	await(t, eve, func(e client.Entry) bool { // this entry records that the user was removed
-		b, ok := e.Body.(client.MemberChanged)
+	await(t, eve, func(e model.Entry) bool { // this entry records that the user was removed
+		b, ok := e.Body.(model.MemberChanged)
 		return ok && b.User == eveID && b.Change == "kicked"
 	})
-	if left := await[client.Left](t, eve, nil); left.Reason != "kicked" {
+	if left := await[model.Left](t, eve, nil); left.Reason != "kicked" {
 		t.Errorf("%+v", left)
 	}
 	good(bob.Ban(soon(t), r.ID, eveID))
@@ -64,26 +65,26 @@ func TestGovern(t *testing.T) {
 	}
 	good(bob.Unban(soon(t), r.ID, eveID))
 	name, announcement := "high council", "be kind"
-	if now := must[client.Room](t)(bob.UpdateRoom(soon(t), r.ID, client.RoomUpdate{Name: &name, Announcement: &announcement})); now.Name != name {
+	if now := must[model.Room](t)(bob.UpdateRoom(soon(t), r.ID, client.RoomUpdate{Name: &name, Announcement: &announcement})); now.Name != name {
 		t.Errorf("%+v", now)
 	}
-	changed := await(t, ann, func(e client.Entry) bool { return e.Kind == "room" }).Body.(client.RoomChanged)
+	changed := await(t, ann, func(e model.Entry) bool { return e.Kind == "room" }).Body.(model.RoomChanged)
 	if *changed.Name != name || *changed.Announcement != announcement || ann.Rooms()[0].Name != name {
 		t.Errorf("%+v %+v", changed, ann.Rooms())
 	}
 	good(ann.DeleteRoom(soon(t), r.ID))
-	if left := await[client.Left](t, bob, nil); left.Reason != "deleted" {
+	if left := await[model.Left](t, bob, nil); left.Reason != "deleted" {
 		t.Errorf("%+v", left)
 	}
 	if err := ann.DeleteRoom(soon(t), r.ID); !errors.Is(err, client.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 
-	direct := must[client.Room](t)(ann.Direct(soon(t), bobID))
-	if again := must[client.Room](t)(bob.Direct(soon(t), annID)); again.ID != direct.ID || again.Kind != "direct" {
+	direct := must[model.Room](t)(ann.Direct(soon(t), bobID))
+	if again := must[model.Room](t)(bob.Direct(soon(t), annID)); again.ID != direct.ID || again.Kind != "direct" {
 		t.Errorf("%+v, then %+v", direct, again)
 	}
-	if e := await[client.Entered](t, bob, nil); e.Room.ID != direct.ID {
+	if e := await[model.Entered](t, bob, nil); e.Room.ID != direct.ID {
 		t.Errorf("%+v", e)
 	}
 }
@@ -104,21 +105,21 @@ func TestAmend(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var got []client.Body
+	var got []model.Body
 	for range 5 {
-		got = append(got, await[client.Entry](t, bob, nil).Body)
+		got = append(got, await[model.Entry](t, bob, nil).Body)
 	}
-	if text := got[1].(client.Text); string(text.Data) != `{"sticker":1}` || text.ReplyTo != first.Seq || !slices.Equal(text.Mentions, []string{bob.Me().ID}) {
+	if text := got[1].(model.Text); string(text.Data) != `{"sticker":1}` || text.ReplyTo != first.Seq || !slices.Equal(text.Mentions, []string{bob.Me().ID}) {
 		t.Errorf("%+v", text)
 	}
-	if got[2] != (client.Edited{Target: first.Seq, Text: "hello"}) || got[3] != (client.Reacted{Target: first.Seq, Emoji: "👍", On: true, Count: 1}) || got[4] != (client.Recalled{Target: second.Seq}) {
+	if got[2] != (model.Edited{Target: first.Seq, Text: "hello"}) || got[3] != (model.Reacted{Target: first.Seq, Emoji: "👍", On: true, Count: 1}) || got[4] != (model.Recalled{Target: second.Seq}) {
 		t.Errorf("%+v", got[2:])
 	}
 	page := must[client.Page](t)(bob.Before(soon(t), id, second.Seq+1, 0))
-	if text := page.Entries[0].Body.(client.Text); text.Text != "hello" || text.EditedAt.IsZero() || text.Reactions["👍"] != 1 {
+	if text := page.Entries[0].Body.(model.Text); text.Text != "hello" || text.EditedAt.IsZero() || text.Reactions["👍"] != 1 {
 		t.Errorf("%+v", text)
 	}
-	if text := page.Entries[1].Body.(client.Text); !text.Recalled || text.Data != nil {
+	if text := page.Entries[1].Body.(model.Text); !text.Recalled || text.Data != nil {
 		t.Errorf("%+v", text)
 	}
 	if err := bob.Edit(soon(t), id, first.Seq, "mine"); !errors.Is(err, client.ErrForbidden) {
@@ -137,16 +138,16 @@ func TestPresence(t *testing.T) {
 	if err := bob.SayTyping(soon(t), id); err != nil {
 		t.Error(err)
 	}
-	if e := await[client.Typing](t, ann, nil); e != (client.Typing{Room: id, User: bob.Me().ID}) {
+	if e := await[model.Typing](t, ann, nil); e != (model.Typing{Room: id, User: bob.Me().ID}) {
 		t.Errorf("%+v", e)
 	}
 	sendTexts(t, ann, id, 1, 1)
 	must[int64](t)(bob.MarkRead(soon(t), id, 1))
-	if e := await(t, ann, func(e client.Read) bool { return e.User == bob.Me().ID }); e.Seq != 1 || e.Room != id {
+	if e := await(t, ann, func(e model.Read) bool { return e.User == bob.Me().ID }); e.Seq != 1 || e.Room != id {
 		t.Errorf("%+v", e)
 	}
 	_ = bob.Close()
-	if e := await(t, ann, func(e client.Presence) bool { return !e.Online }); e.User != bob.Me().ID || e.Room != id {
+	if e := await(t, ann, func(e model.Presence) bool { return !e.Online }); e.User != bob.Me().ID || e.Room != id {
 		t.Errorf("%+v", e)
 	}
 	found := false

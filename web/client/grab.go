@@ -4,42 +4,17 @@ import (
 	"context"
 	"time"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
-// The possible outcomes of a grab.
-const (
-	Won     = "won"
-	Already = "already" // the user has won a share before, perhaps by a try that was not answered; it is the same share
-	Empty   = "empty"
-	Expired = "expired" // the packet has expired or was cancelled
-	pending = "pending"
-)
-
-// Grab is the result of a grab. Amount, Rank and At are set for Won and Already, and Balance only for Won.
-type Grab struct {
-	Packet         string
-	Outcome        string
-	Amount         int64
-	Rank           int
-	At             time.Time
-	Balance        *int64
-	AccountVersion int64 // of Balance; see Account
-	Claimed        int
-	Count          int
-}
-
-func grabOf(r wire.GrabReply) Grab {
-	return Grab{
-		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: timeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
-		Claimed: r.Claimed, Count: r.Count,
-	}
-}
+// pending is an outcome that Grab never returns: it waits for the result.
+const pending = "pending"
 
 // Grab grabs a share of a packet. passphrase is "" for a packet without one. It repeats the command until the outcome
 // is certain or ctx is done.
-func (c *Client) Grab(ctx context.Context, packet, passphrase string) (Grab, error) {
-	result := make(chan Grab, 1)
+func (c *Client) Grab(ctx context.Context, packet, passphrase string) (model.Grab, error) {
+	result := make(chan model.Grab, 1)
 	c.mu.Lock()
 	c.grabs[result] = packet
 	c.mu.Unlock()
@@ -51,13 +26,13 @@ func (c *Client) Grab(ctx context.Context, packet, passphrase string) (Grab, err
 	for wait := time.Second; ; wait = min(2*wait, 10*time.Second) {
 		var reply wire.GrabReply
 		if err := c.Call(ctx, "grab", wire.GrabRequest{Packet: packet, Passphrase: passphrase}, &reply); err != nil {
-			return Grab{}, err
+			return model.Grab{}, err
 		}
-		g := grabOf(reply)
+		g := model.GrabOf(reply)
 		if g.Outcome == pending {
 			var err error
 			if g, err = c.result(ctx, result, wait); err != nil {
-				return Grab{}, err
+				return model.Grab{}, err
 			}
 		}
 		if g.Outcome == "" {
@@ -69,17 +44,17 @@ func (c *Client) Grab(ctx context.Context, packet, passphrase string) (Grab, err
 
 // result waits for the pushed outcome of a pending grab. If it returns a zero Grab, the caller must send the grab
 // again.
-func (c *Client) result(ctx context.Context, result <-chan Grab, wait time.Duration) (Grab, error) {
+func (c *Client) result(ctx context.Context, result <-chan model.Grab, wait time.Duration) (model.Grab, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case g := <-result:
 		return g, nil
 	case <-timer.C:
-		return Grab{}, nil
+		return model.Grab{}, nil
 	case <-ctx.Done():
-		return Grab{}, ctx.Err()
+		return model.Grab{}, ctx.Err()
 	case <-c.ctx.Done():
-		return Grab{}, c.Err()
+		return model.Grab{}, c.Err()
 	}
 }

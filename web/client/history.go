@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -13,7 +14,7 @@ const pageLimit = 100
 // Page is some consecutive entries of a room, in ascending order. Packets have their State, and texts are the current
 // ones.
 type Page struct {
-	Entries []Entry
+	Entries []model.Entry
 	More    bool // there are more entries in the direction of reading
 }
 
@@ -37,20 +38,20 @@ func (c *Client) page(ctx context.Context, r wire.HistoryRequest) (Page, error) 
 	if err := c.Call(ctx, "history", r, &reply); err != nil {
 		return Page{}, err
 	}
-	states := statesOf(reply.PacketStates)
+	states := model.StatesOf(reply.PacketStates)
 	return Page{
-		Entries: mapped(reply.Entries, func(e wire.Entry) Entry { return entryOf(r.Room, e, states) }),
+		Entries: mapped(reply.Entries, func(e wire.Entry) model.Entry { return model.EntryOf(r.Room, e, states) }),
 		More:    reply.More,
 	}, nil
 }
 
 // History iterates over the entries of a room after a seq, to the end of the room.
-func (c *Client) History(ctx context.Context, room string, after int64) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func (c *Client) History(ctx context.Context, room string, after int64) iter.Seq2[model.Entry, error] {
+	return func(yield func(model.Entry, error) bool) {
 		for more := true; more; {
 			page, err := c.After(ctx, room, after, pageLimit)
 			if err != nil {
-				yield(Entry{}, err)
+				yield(model.Entry{}, err)
 				return
 			}
 			for _, e := range page.Entries {
@@ -62,4 +63,13 @@ func (c *Client) History(ctx context.Context, room string, after int64) iter.Seq
 			more = page.More
 		}
 	}
+}
+
+// mapped converts each element of a list.
+func mapped[From, To any](list []From, convert func(From) To) []To {
+	out := make([]To, len(list))
+	for i, item := range list {
+		out[i] = convert(item)
+	}
+	return out
 }

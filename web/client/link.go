@@ -9,6 +9,7 @@ import (
 
 	"github.com/centrifugal/centrifuge-go"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -118,7 +119,7 @@ func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {
 	close(c.gone)
 	c.gone = nil
 	c.o.Log.Info("offline", "code", e.Code, "reason", e.Reason)
-	c.feed.addLoose(Offline{Code: int(e.Code), Reason: e.Reason})
+	c.feed.addLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
 	c.wakeLocked()
 }
 
@@ -146,7 +147,7 @@ func (c *Client) onMessage(l *link, e centrifuge.MessageEvent) {
 		c.feed.willLeave(m.Left.Room, m.Left.Reason)
 		return
 	}
-	event := eventOf(m, e.Data)
+	event := model.EventOf(m, e.Data)
 	c.applyLocked(&event)
 	c.feed.addLoose(event)
 	c.wakeLocked()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -36,7 +37,7 @@ func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	return Sent{Seq: reply.Seq, ID: reply.ID, At: timeOf(reply.At), Dup: reply.Dup}, nil
+	return Sent{Seq: reply.Seq, ID: reply.ID, At: model.TimeOf(reply.At), Dup: reply.Dup}, nil
 }
 
 // Edit replaces the user's own text, within two minutes of sending.

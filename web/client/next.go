@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"iter"
+
+	"hongbao/web/client/model"
 )
 
 // Events iterates over all events since New. Only one loop may run at a time. It ends with an error when the client has
 // ended or ctx is done. Leaving the loop loses no event: the next loop continues. Any method of the client may be
 // called inside the loop.
-func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (c *Client) Events(ctx context.Context) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
 		for {
 			e, err := c.Next(ctx)
 			if !yield(e, err) || err != nil {
@@ -21,7 +23,7 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 // Next waits for the next event. It is one step of Events.
-func (c *Client) Next(ctx context.Context) (Event, error) {
+func (c *Client) Next(ctx context.Context) (model.Event, error) {
 	for {
 		e, changed, err := c.take()
 		if e != nil || err != nil {
@@ -37,7 +39,7 @@ func (c *Client) Next(ctx context.Context) (Event, error) {
 
 // take returns the next event, or a channel that is closed when there may be one. Events from before the end of the
 // client are still returned.
-func (c *Client) take() (Event, <-chan struct{}, error) {
+func (c *Client) take() (model.Event, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if errors.Is(c.err, ErrClosed) {

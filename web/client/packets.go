@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -26,7 +27,7 @@ type NewPacket struct {
 
 // SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
 type SentPacket struct {
-	Packet  Packet
+	Packet  model.Packet
 	Seq     int64
 	At      time.Time
 	Balance int64
@@ -74,26 +75,26 @@ func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 	if err := c.Call(ctx, "send_packet", request, &reply); err != nil {
 		return SentPacket{}, err
 	}
-	return SentPacket{Packet: packetOf(reply.Packet), Seq: reply.Seq, At: timeOf(reply.At), Balance: reply.Balance, Dup: reply.Dup}, nil
+	return SentPacket{Packet: model.PacketOf(reply.Packet), Seq: reply.Seq, At: model.TimeOf(reply.At), Balance: reply.Balance, Dup: reply.Dup}, nil
 }
 
 // PacketInfo is a packet with its state. Proof is set if the packet has ended.
 type PacketInfo struct {
-	Packet Packet
-	State  State
-	Proof  *Proof
+	Packet model.Packet
+	State  model.State
+	Proof  *model.Proof
 }
 
 // Packet reads a packet and its current state.
 func (c *Client) Packet(ctx context.Context, packet string) (PacketInfo, error) {
 	var reply wire.PacketReply
 	err := c.Call(ctx, "packet", wire.PacketRequest{Packet: packet, Limit: 1}, &reply)
-	return PacketInfo{Packet: packetOf(reply.Packet), State: stateOf(reply.State), Proof: reply.Proof}, err
+	return PacketInfo{Packet: model.PacketOf(reply.Packet), State: model.StateOf(reply.State), Proof: reply.Proof}, err
 }
 
 // Claim is the share that a user has claimed. Amount is 0 if the requesting user may not see it.
 type Claim struct {
-	User   User
+	User   model.User
 	Rank   int
 	At     time.Time
 	Amount int64
@@ -110,7 +111,7 @@ func (c *Client) Claims(ctx context.Context, packet string) iter.Seq2[Claim, err
 			}
 			for _, w := range reply.Claims {
 				rank = w.Rank
-				if !yield(Claim{User: w.User, Rank: w.Rank, At: timeOf(w.At), Amount: w.Amount}, nil) {
+				if !yield(Claim{User: w.User, Rank: w.Rank, At: model.TimeOf(w.At), Amount: w.Amount}, nil) {
 					return
 				}
 			}
@@ -120,8 +121,8 @@ func (c *Client) Claims(ctx context.Context, packet string) iter.Seq2[Claim, err
 }
 
 // CancelPacket cancels the user's own packet, if no share of it has been grabbed.
-func (c *Client) CancelPacket(ctx context.Context, packet string) (State, error) {
+func (c *Client) CancelPacket(ctx context.Context, packet string) (model.State, error) {
 	var reply wire.CancelPacketReply
 	err := c.Call(ctx, "cancel_packet", wire.CancelPacketRequest{Packet: packet}, &reply)
-	return stateOf(reply.State), err
+	return model.StateOf(reply.State), err
 }

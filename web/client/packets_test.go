@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 )
 
 // all returns the elements of an iterator.
@@ -28,21 +29,21 @@ func TestPackets(t *testing.T) {
 	id := room(t, ann, bob)
 
 	sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 1000, Count: 2, Greeting: "恭喜", TTL: time.Hour}))
-	got := await[client.Entry](t, bob, nil).Body.(client.PacketSent)
+	got := await[model.Entry](t, bob, nil).Body.(model.PacketSent)
 	if got.ID != sent.Packet.ID || got.Total != 1000 || got.Commitment != sent.Packet.Commitment || got.State != nil ||
 		sent.Balance != 9000 || ann.Account().Balance != 9000 || ann.Account().NextCommitment == got.Commitment ||
 		got.Expires.Sub(got.Created) != time.Hour {
 		t.Errorf("sent %+v, got %+v, left %+v", sent, got, ann.Account())
 	}
-	g := must[client.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
-	if g.Outcome != client.Won || g.Rank != 1 || *g.Balance != g.Amount || bob.Account().Balance != g.Amount {
+	g := must[model.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
+	if g.Outcome != model.Won || g.Rank != 1 || *g.Balance != g.Amount || bob.Account().Balance != g.Amount {
 		t.Errorf("%+v, then %+v", g, bob.Account())
 	}
-	wallet := await(t, bob, func(w client.Wallet) bool { return w.Kind == "claim" })
+	wallet := await(t, bob, func(w model.Wallet) bool { return w.Kind == "claim" })
 	if wallet.Change != g.Amount || wallet.Account.Currency.Code != "CNY" || wallet.Packet != sent.Packet.ID {
 		t.Errorf("%+v", wallet)
 	}
-	if again := must[client.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, "")); again.Outcome != client.Already || again.Amount != g.Amount {
+	if again := must[model.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, "")); again.Outcome != model.Already || again.Amount != g.Amount {
 		t.Errorf("again: %+v", again)
 	}
 	if _, err := ann.CancelPacket(soon(t), sent.Packet.ID); !errors.Is(err, client.ErrPacketFinished) {
@@ -50,11 +51,11 @@ func TestPackets(t *testing.T) {
 	}
 	if page := must[client.Page](t)(bob.Newest(soon(t), id, 10)); len(page.Entries) != 1 || page.More {
 		t.Errorf("%+v", page)
-	} else if state := page.Entries[0].Body.(client.PacketSent).State; state == nil || state.Claimed != 1 || state.Mine.Amount != g.Amount {
+	} else if state := page.Entries[0].Body.(model.PacketSent).State; state == nil || state.Claimed != 1 || state.Mine.Amount != g.Amount {
 		t.Errorf("read again: %+v", state)
 	}
-	rest := must[client.Grab](t)(ann.Grab(soon(t), sent.Packet.ID, ""))
-	done := await(t, bob, func(e client.Entry) bool { return e.Kind == "packet_done" }).Body.(client.PacketDone)
+	rest := must[model.Grab](t)(ann.Grab(soon(t), sent.Packet.ID, ""))
+	done := await(t, bob, func(e model.Entry) bool { return e.Kind == "packet_done" }).Body.(model.PacketDone)
 	if done.Reason != "drained" || done.State.Claimed != 2 || done.State.Luckiest == nil || g.Amount+rest.Amount != 1000 {
 		t.Errorf("%+v", done)
 	}
@@ -69,14 +70,14 @@ func TestPackets(t *testing.T) {
 	if len(claims) != 2 || claims[0].Amount != g.Amount || claims[1].User.ID != annID {
 		t.Errorf("%+v", claims)
 	}
-	for name, forge := range map[string]func(*client.Packet, *client.Proof){
-		"key":        func(p *client.Packet, _ *client.Proof) { p.Key += "x" },
-		"total":      func(p *client.Packet, _ *client.Proof) { p.Total++ },
-		"count":      func(p *client.Packet, _ *client.Proof) { p.Count = 1 << 40 },
-		"spread":     func(p *client.Packet, _ *client.Proof) { p.Spread = "odd" },
-		"commitment": func(p *client.Packet, _ *client.Proof) { p.Commitment = ann.Account().NextCommitment },
-		"seed":       func(_ *client.Packet, proof *client.Proof) { proof.Seed = "00" },
-		"shares":     func(_ *client.Packet, proof *client.Proof) { proof.Shares = []int64{g.Amount - 1, rest.Amount + 1} },
+	for name, forge := range map[string]func(*model.Packet, *model.Proof){
+		"key":        func(p *model.Packet, _ *model.Proof) { p.Key += "x" },
+		"total":      func(p *model.Packet, _ *model.Proof) { p.Total++ },
+		"count":      func(p *model.Packet, _ *model.Proof) { p.Count = 1 << 40 },
+		"spread":     func(p *model.Packet, _ *model.Proof) { p.Spread = "odd" },
+		"commitment": func(p *model.Packet, _ *model.Proof) { p.Commitment = ann.Account().NextCommitment },
+		"seed":       func(_ *model.Packet, proof *model.Proof) { proof.Seed = "00" },
+		"shares":     func(_ *model.Packet, proof *model.Proof) { proof.Shares = []int64{g.Amount - 1, rest.Amount + 1} },
 	} {
 		packet, proof := got.Packet, *info.Proof
 		if forge(&packet, &proof); client.Verify(packet, proof) == nil {
@@ -85,7 +86,7 @@ func TestPackets(t *testing.T) {
 	}
 
 	two := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Mode: "equal", Total: 10, Count: 3}))
-	if state := must[client.State](t)(ann.CancelPacket(soon(t), two.Packet.ID)); state.Status != "cancelled" || ann.Account().Balance != 9000+rest.Amount {
+	if state := must[model.State](t)(ann.CancelPacket(soon(t), two.Packet.ID)); state.Status != "cancelled" || ann.Account().Balance != 9000+rest.Amount {
 		t.Errorf("%+v, %+v", state, ann.Account())
 	}
 	if mine := all(t, ann.Packets(soon(t), client.Period{Sent: true, From: sent.Packet.Created})); len(mine) != 2 || mine[1].Packet.ID != sent.Packet.ID {
@@ -94,13 +95,13 @@ func TestPackets(t *testing.T) {
 	if got := all(t, bob.Packets(soon(t), client.Period{To: sent.Packet.Created.Add(time.Hour)})); len(got) != 1 || got[0].State.Mine.Amount != g.Amount {
 		t.Errorf("%+v", got)
 	}
-	if totals := must[client.Totals](t)(bob.Totals(soon(t), client.Period{})); totals.Count != 1 || totals.Amount != g.Amount {
+	if totals := must[model.Totals](t)(bob.Totals(soon(t), client.Period{})); totals.Count != 1 || totals.Amount != g.Amount {
 		t.Errorf("%+v", totals)
 	}
 	if moved := all(t, bob.Transfers(soon(t))); len(moved) != 1 || moved[0].Kind != "claim" || moved[0].Amount != g.Amount || moved[0].At.IsZero() {
 		t.Errorf("%+v", moved)
 	}
-	if a := must[client.Account](t)(bob.Wallet(soon(t))); a.Balance != g.Amount || a.Currency.Code != "CNY" {
+	if a := must[model.Account](t)(bob.Wallet(soon(t))); a.Balance != g.Amount || a.Currency.Code != "CNY" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -120,7 +121,7 @@ func TestGuardedPacket(t *testing.T) {
 	if _, err := bob.Grab(soon(t), locked.Packet.ID, "sesame"); !errors.Is(err, client.ErrWrongPassphrase) {
 		t.Errorf("%v", err)
 	}
-	if g := must[client.Grab](t)(bob.Grab(soon(t), locked.Packet.ID, "芝麻开门")); g.Amount != 10 {
+	if g := must[model.Grab](t)(bob.Grab(soon(t), locked.Packet.ID, "芝麻开门")); g.Amount != 10 {
 		t.Errorf("%+v", g)
 	}
 }

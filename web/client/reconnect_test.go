@@ -12,6 +12,7 @@ import (
 
 	"hongbao/store/loopback"
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 )
 
 // These tests kill the server while calls are in progress. The underlying SDK then reads its socket without its lock.
@@ -38,21 +39,21 @@ func TestCrashRecovers(t *testing.T) {
 	sendTexts(t, ann, id, 1, 3)
 	wantTexts(t, bob, id, 1, 2) // the third entry waits in the queue
 	s.kill()
-	if off := await[client.Offline](t, ann, nil); off.Code == 0 {
+	if off := await[model.Offline](t, ann, nil); off.Code == 0 {
 		t.Errorf("%+v", off)
 	}
 	p.Swallow(true) // bob cannot reconnect yet
 	s.start()
 	sendTexts(t, ann, id, 4, 8)
 	packet := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 1})).Packet
-	must[client.Grab](t)(ann.Grab(soon(t), packet.ID, ""))
+	must[model.Grab](t)(ann.Grab(soon(t), packet.ID, ""))
 	p.Swallow(false)
 	p.Cut()
 	wantTexts(t, bob, id, 3, 8)
-	if sent := await[client.Entry](t, bob, nil).Body.(client.PacketSent); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
+	if sent := await[model.Entry](t, bob, nil).Body.(model.PacketSent); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
 		t.Errorf("recovered: %+v", sent)
 	}
-	if done := await[client.Entry](t, bob, nil); done.Kind != "packet_done" {
+	if done := await[model.Entry](t, bob, nil); done.Kind != "packet_done" {
 		t.Errorf("%+v", done)
 	}
 	sendTexts(t, ann, id, 9, 10)
@@ -79,7 +80,7 @@ func TestCrashTooMuchMissed(t *testing.T) {
 	extra := make([]*client.Client, 9)
 	for i := range extra { // a user may send ten entries a second
 		extra[i] = open(t, s.addr, fmt.Sprint("sender", i))
-		must[client.Room](t)(extra[i].Join(soon(t), id))
+		must[model.Room](t)(extra[i].Join(soon(t), id))
 		senders.Go(func() { sendTexts(t, extra[i], id, 1, 60) })
 	}
 	senders.Wait()
@@ -90,16 +91,16 @@ func TestCrashTooMuchMissed(t *testing.T) {
 		t.Fatalf("the last is %d", last)
 	}
 	for want := int64(2); want <= last; want++ {
-		if e := await[client.Entry](t, all, nil); e.Seq != want {
+		if e := await[model.Entry](t, all, nil); e.Seq != want {
 			t.Fatalf("got %d, not %d", e.Seq, want)
 		}
 	}
-	skipped := await[client.Skipped](t, few, nil)
+	skipped := await[model.Skipped](t, few, nil)
 	if skipped.Room != id || skipped.After != 1 || skipped.Through < 500 || skipped.Through > 512 {
 		t.Errorf("%+v", skipped)
 	}
 	for want := skipped.Through + 1; want <= last; want++ {
-		if e := await[client.Entry](t, few, nil); e.Seq != want {
+		if e := await[model.Entry](t, few, nil); e.Seq != want {
 			t.Fatalf("got %d, not %d", e.Seq, want)
 		}
 	}
@@ -144,8 +145,8 @@ func TestCrashNothingDoubles(t *testing.T) {
 		if packets < 5 {
 			packets++
 			sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 100, Count: 1}))
-			g := must[client.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
-			if g.Amount != 100 || g.Outcome != client.Won && g.Outcome != client.Already {
+			g := must[model.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
+			if g.Amount != 100 || g.Outcome != model.Won && g.Outcome != model.Already {
 				t.Errorf("%+v", g)
 			}
 		}
@@ -153,7 +154,7 @@ func TestCrashNothingDoubles(t *testing.T) {
 	stop()
 	trouble.Wait()
 
-	var history []client.Entry
+	var history []model.Entry
 	for e, err := range bob.History(soon(t), id, 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -163,16 +164,16 @@ func TestCrashNothingDoubles(t *testing.T) {
 	texts, sent := 0, 0
 	for _, want := range history {
 		switch b := want.Body.(type) {
-		case client.Text:
+		case model.Text:
 			if texts++; b.Text != fmt.Sprint(texts) {
 				t.Errorf("text %d is %q", texts, b.Text)
 			}
-		case client.PacketSent:
+		case model.PacketSent:
 			if sent++; b.State == nil {
 				t.Error("a packet of history has no state")
 			}
 		}
-		if e := await[client.Entry](t, bob, nil); e.Seq != want.Seq || e.ID != want.ID {
+		if e := await[model.Entry](t, bob, nil); e.Seq != want.Seq || e.ID != want.ID {
 			t.Fatalf("got %+v, history has %+v", e, want)
 		}
 	}
@@ -180,7 +181,7 @@ func TestCrashNothingDoubles(t *testing.T) {
 		t.Errorf("%d texts and %d packets", texts, sent)
 	}
 	for c, balance := range map[*client.Client]int64{ann: 1000 - 100*int64(packets), bob: 100 * int64(packets)} {
-		if a := must[client.Account](t)(c.Wallet(soon(t))); a.Balance != balance {
+		if a := must[model.Account](t)(c.Wallet(soon(t))); a.Balance != balance {
 			t.Errorf("%s has %d", c.Me().ID, a.Balance)
 		}
 	}
@@ -199,26 +200,26 @@ func TestCrashRoomsChangedWhileOffline(t *testing.T) {
 	lost, found := room(t, ann, bob), room(t, ann)
 	p.Swallow(true)
 	p.Cut()
-	await[client.Offline](t, bob, nil)
+	await[model.Offline](t, bob, nil)
 	if err := phone.Leave(soon(t), lost); err != nil {
 		t.Fatal(err)
 	}
-	must[client.Room](t)(phone.Join(soon(t), found))
+	must[model.Room](t)(phone.Join(soon(t), found))
 	sendTexts(t, ann, lost, 1, 1)
 	sendTexts(t, ann, found, 1, 1)
 	p.Swallow(false)
 	p.Cut()
-	if c := await[client.Connected](t, bob, nil); !c.Again || len(c.Rooms) != 1 || c.Rooms[0].ID != found {
+	if c := await[model.Connected](t, bob, nil); !c.Again || len(c.Rooms) != 1 || c.Rooms[0].ID != found {
 		t.Errorf("%+v", c)
 	}
-	if left := await[client.Left](t, bob, nil); left.Room != lost {
+	if left := await[model.Left](t, bob, nil); left.Room != lost {
 		t.Errorf("%+v", left)
 	}
-	if entered := await[client.Entered](t, bob, nil); entered.Room.ID != found || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
+	if entered := await[model.Entered](t, bob, nil); entered.Room.ID != found || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
 		t.Errorf("%+v", entered)
 	}
-	must[client.Room](t)(phone.Join(soon(t), lost))
-	if entered := await[client.Entered](t, bob, nil); entered.Room.ID != lost || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
+	must[model.Room](t)(phone.Join(soon(t), lost))
+	if entered := await[model.Entered](t, bob, nil); entered.Room.ID != lost || entered.Room.Name == "" || entered.Room.LastSeq != 1 {
 		t.Errorf("%+v", entered)
 	}
 	sendTexts(t, ann, lost, 2, 2)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -17,25 +18,25 @@ type NewRoom struct {
 }
 
 // CreateRoom creates a room whose owner is the user. However often it is repeated, the room is created once.
-func (c *Client) CreateRoom(ctx context.Context, r NewRoom) (Room, error) {
+func (c *Client) CreateRoom(ctx context.Context, r NewRoom) (model.Room, error) {
 	var reply wire.CreateRoomReply
 	err := c.Call(ctx, "create_room", wire.CreateRoomRequest{Key: cmp.Or(r.Key, newKey()), Name: r.Name, Kind: r.Kind, Members: r.Members}, &reply)
-	return roomOf(reply.Room), err
+	return model.RoomOf(reply.Room), err
 }
 
 // Direct returns the direct room of the user and another user. It creates the room if there is none, and adds both
 // users if they have left it.
-func (c *Client) Direct(ctx context.Context, user string) (Room, error) {
+func (c *Client) Direct(ctx context.Context, user string) (model.Room, error) {
 	var reply wire.DirectReply
 	err := c.Call(ctx, "direct", wire.DirectRequest{User: user}, &reply)
-	return roomOf(reply.Room), err
+	return model.RoomOf(reply.Room), err
 }
 
 // Join adds the user to a public room.
-func (c *Client) Join(ctx context.Context, room string) (Room, error) {
+func (c *Client) Join(ctx context.Context, room string) (model.Room, error) {
 	var reply wire.JoinReply
 	err := c.Call(ctx, "join", wire.JoinRequest{Room: room}, &reply)
-	return roomOf(reply.Room), err
+	return model.RoomOf(reply.Room), err
 }
 
 // Leave removes the user from a room.
@@ -44,21 +45,21 @@ func (c *Client) Leave(ctx context.Context, room string) error {
 }
 
 // FindRooms iterates over the public rooms whose names match the query; "" matches all.
-func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[Room, error] {
-	return pages(func(next string) ([]Room, string, error) {
+func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[model.Room, error] {
+	return pages(func(next string) ([]model.Room, string, error) {
 		var reply wire.FindRoomsReply
 		err := c.Call(ctx, "find_rooms", wire.FindRoomsRequest{Query: query, Next: next, Limit: pageLimit}, &reply)
-		return mapped(reply.Rooms, roomOf), reply.Next, err
+		return mapped(reply.Rooms, model.RoomOf), reply.Next, err
 	})
 }
 
 // Members iterates over the members of a room.
-func (c *Client) Members(ctx context.Context, room string) iter.Seq2[Member, error] {
-	return pages(func(next string) ([]Member, string, error) {
+func (c *Client) Members(ctx context.Context, room string) iter.Seq2[model.Member, error] {
+	return pages(func(next string) ([]model.Member, string, error) {
 		var reply wire.MembersReply
 		err := c.Call(ctx, "members", wire.MembersRequest{Room: room, Next: next, Limit: pageLimit}, &reply)
-		return mapped(reply.Members, func(m wire.Member) Member {
-			return Member{User: m.User, Role: m.Role, Online: m.Online, MutedUntil: timeOf(m.MutedUntil)}
+		return mapped(reply.Members, func(m wire.Member) model.Member {
+			return model.Member{User: m.User, Role: m.Role, Online: m.Online, MutedUntil: model.TimeOf(m.MutedUntil)}
 		}), reply.Next, err
 	})
 }

@@ -5,14 +5,15 @@ import (
 
 	"github.com/centrifugal/centrifuge-go"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
 // Rooms returns the rooms that the user is in now, in no particular order.
-func (c *Client) Rooms() []MyRoom {
+func (c *Client) Rooms() []model.MyRoom {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]MyRoom, 0, len(c.rooms))
+	list := make([]model.MyRoom, 0, len(c.rooms))
 	for _, r := range c.rooms {
 		list = append(list, *r)
 	}
@@ -33,17 +34,17 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 		c.endLocked(&CloseError{Code: wire.CloseProtocolError, Reason: "the server is of another kind: " + err.Error()})
 		return
 	}
-	in := make(map[string]*MyRoom, len(data.Rooms))
+	in := make(map[string]*model.MyRoom, len(data.Rooms))
 	for _, r := range data.Rooms {
-		in[r.ID] = &MyRoom{Room: roomOf(r.Room), ReadSeq: r.ReadSeq, Unread: r.Unread}
+		in[r.ID] = &model.MyRoom{Room: model.RoomOf(r.Room), ReadSeq: r.ReadSeq, Unread: r.Unread}
 	}
 	if l.connected && c.leftAny(in) {
 		c.dial(l)
 		return
 	}
-	c.me, c.limits, c.states = data.User, data.Limits, statesOf(data.PacketStates)
+	c.me, c.limits, c.states = data.User, data.Limits, model.StatesOf(data.PacketStates)
 	c.startAccountLocked(data)
-	c.feed.addLoose(Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) MyRoom { return *in[r.ID] }), Again: c.wasConnected})
+	c.feed.addLoose(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
 	for id := range c.rooms {
 		if in[id] == nil {
 			c.feed.leave(id)
@@ -57,7 +58,7 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 }
 
 // leftAny reports whether the user, while offline, has left a room that the client still has.
-func (c *Client) leftAny(in map[string]*MyRoom) bool {
+func (c *Client) leftAny(in map[string]*model.MyRoom) bool {
 	for id := range c.rooms {
 		if in[id] == nil {
 			return true
@@ -82,7 +83,7 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 		var joined wire.Joined
 		_ = json.Unmarshal(e.Data, &joined) // on an error only the room's id is known
 		joined.Room.ID, joined.Room.LastSeq = id, position
-		c.rooms[id] = &MyRoom{Room: roomOf(joined.Room), ReadSeq: position}
+		c.rooms[id] = &model.MyRoom{Room: model.RoomOf(joined.Room), ReadSeq: position}
 		c.feed.enter(c.rooms[id].Room, true)
 	}
 	c.feed.reach(id, e.StreamPosition.Epoch, position, e.WasRecovering && e.Recovered)
@@ -111,26 +112,26 @@ func (c *Client) onPublication(l *link, e centrifuge.ServerPublicationEvent) {
 	if !c.isCurrent(l) {
 		return
 	}
-	entry := publicationOf(id, int64(e.Offset), e.Data, c.states)
+	entry := model.PublicationOf(id, int64(e.Offset), e.Data, c.states)
 	if r := c.rooms[id]; r != nil {
 		r.LastSeq = max(r.LastSeq, entry.Seq)
-		r.apply(entry.Body, c.me.ID)
+		applyToRoom(r, entry.Body, c.me.ID)
 	}
 	c.feed.push(entry)
 	c.wakeLocked()
 }
 
-// apply applies an entry's changes to the room itself: name, announcement and the user's own role.
-func (r *MyRoom) apply(body Body, me string) {
+// applyToRoom applies an entry's changes to the room itself: name, announcement and the user's own role.
+func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 	switch b := body.(type) {
-	case RoomChanged:
+	case model.RoomChanged:
 		if b.Name != nil {
 			r.Name = *b.Name
 		}
 		if b.Announcement != nil {
 			r.Announcement = *b.Announcement
 		}
-	case MemberChanged:
+	case model.MemberChanged:
 		if b.Change == "role" && b.User == me {
 			r.Role = b.Role
 		}
@@ -138,21 +139,21 @@ func (r *MyRoom) apply(body Body, me string) {
 }
 
 // applyLocked updates the user, account and rooms from an event, and adds to the event what only the client knows.
-func (c *Client) applyLocked(event *Event) {
+func (c *Client) applyLocked(event *model.Event) {
 	switch e := (*event).(type) {
-	case Wallet:
+	case model.Wallet:
 		c.updateAccountLocked(accountUpdate{&e.Account.Balance, e.Account.NextCommitment, version(e.Account.Version)})
 		e.Account = c.account
 		*event = e
-	case MemberCount:
+	case model.MemberCount:
 		if r := c.rooms[e.Room]; r != nil {
 			r.Members = e.Count
 		}
-	case Read:
+	case model.Read:
 		if r := c.rooms[e.Room]; r != nil && e.User == c.me.ID {
 			r.ReadSeq = max(r.ReadSeq, e.Seq)
 		}
-	case GrabResult:
+	case model.GrabResult:
 		c.updateAccountLocked(accountUpdate{Balance: e.Balance, Version: version(e.AccountVersion)})
 		for result, packet := range c.grabs {
 			if packet == e.Packet {

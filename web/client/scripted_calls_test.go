@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -21,10 +22,10 @@ func TestPendingGrabIsPushed(t *testing.T) {
 		return wire.GrabReply{Packet: "p", Outcome: "pending"}
 	})
 	c := s.client()
-	if g := must[client.Grab](t)(c.Grab(soon(t), "p", "")); g.Outcome != client.Won || g.Amount != 7 {
+	if g := must[model.Grab](t)(c.Grab(soon(t), "p", "")); g.Outcome != model.Won || g.Amount != 7 {
 		t.Errorf("%+v", g)
 	}
-	if g := await(t, c, func(e client.GrabResult) bool { return e.Packet == "p" }); g.Amount != 7 {
+	if g := await(t, c, func(e model.GrabResult) bool { return e.Packet == "p" }); g.Amount != 7 {
 		t.Errorf("%+v", g)
 	}
 }
@@ -38,7 +39,7 @@ func TestPendingGrabIsRepeated(t *testing.T) {
 		}
 		return wire.GrabReply{Packet: "p", Outcome: "already", Amount: 7}
 	})
-	if g := must[client.Grab](t)(s.client().Grab(soon(t), "p", "")); g.Outcome != client.Already {
+	if g := must[model.Grab](t)(s.client().Grab(soon(t), "p", "")); g.Outcome != model.Already {
 		t.Errorf("%+v", g)
 	}
 }
@@ -150,21 +151,21 @@ func TestDeletedTwice(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	s := newScriptedServer(t, inRoom(4), nil)
 	c := s.client()
-	await[client.Connected](t, c, nil)
+	await[model.Connected](t, c, nil)
 	s.push(map[string]any{"applause": map[string]any{"room": "r"}})
-	if e := await[client.OtherEvent](t, c, nil); string(e.Raw) != `{"applause":{"room":"r"}}` {
+	if e := await[model.OtherEvent](t, c, nil); string(e.Raw) != `{"applause":{"room":"r"}}` {
 		t.Errorf("%s", e.Raw)
 	}
 	s.entry("r", 5, "poll", map[string]any{"question": "?"})
 	s.entry("r", 6, "text", "no object")
 	s.entry("r", 7, "room", map[string]any{"announcement": "new rules"})
-	if e := await[client.Entry](t, c, nil); e.Seq != 5 || e.Kind != "poll" || fmt.Sprintf("%s", e.Body.(client.Other).Raw) != `{"question":"?"}` {
+	if e := await[model.Entry](t, c, nil); e.Seq != 5 || e.Kind != "poll" || fmt.Sprintf("%s", e.Body.(model.Other).Raw) != `{"question":"?"}` {
 		t.Errorf("%+v", e)
 	}
-	if e := await[client.Entry](t, c, nil); e.Seq != 6 || e.Kind != "text" {
+	if e := await[model.Entry](t, c, nil); e.Seq != 6 || e.Kind != "text" {
 		t.Errorf("%+v", e)
 	}
-	if e := await[client.Entry](t, c, nil); e.Seq != 7 || *e.Body.(client.RoomChanged).Announcement != "new rules" || c.Rooms()[0].Announcement != "new rules" {
+	if e := await[model.Entry](t, c, nil); e.Seq != 7 || *e.Body.(model.RoomChanged).Announcement != "new rules" || c.Rooms()[0].Announcement != "new rules" {
 		t.Errorf("%+v %+v", e, c.Rooms())
 	}
 }
@@ -174,12 +175,12 @@ func TestUnknown(t *testing.T) {
 func TestCrashRenumbered(t *testing.T) {
 	s := newScriptedServer(t, inRoom(10), nil)
 	c := s.client()
-	await[client.Connected](t, c, nil)
+	await[model.Connected](t, c, nil)
 	s.entry("r", 11, "text", wire.TextBody{Text: "11"})
 	wantTexts(t, c, "r", 11, 11)
 	s.setConnect(inRoom(5), "f")
 	s.closeSocket(3001)
-	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", Through: 5}) {
+	if e := await[model.Skipped](t, c, nil); e != (model.Skipped{Room: "r", Through: 5}) {
 		t.Errorf("%+v", e)
 	}
 	s.entry("r", 6, "text", wire.TextBody{Text: "6"})
@@ -203,18 +204,18 @@ func TestMissingEntries(t *testing.T) {
 		}}
 	})
 	c := s.client()
-	await[client.Connected](t, c, nil)
+	await[model.Connected](t, c, nil)
 	s.entry("r", 13, "text", wire.TextBody{Text: "13"})
 	s.entry("r", 16, "text", wire.TextBody{Text: "16"})
-	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", After: 10, Through: 11}) {
+	if e := await[model.Skipped](t, c, nil); e != (model.Skipped{Room: "r", After: 10, Through: 11}) {
 		t.Errorf("%+v", e)
 	}
-	e := await[client.Entry](t, c, nil)
-	if text := e.Body.(client.Text); e.Seq != 12 || text.Reactions["👍"] != 2 || text.EditedAt.UnixMilli() != 5 {
+	e := await[model.Entry](t, c, nil)
+	if text := e.Body.(model.Text); e.Seq != 12 || text.Reactions["👍"] != 2 || text.EditedAt.UnixMilli() != 5 {
 		t.Errorf("%+v", e)
 	}
 	wantTexts(t, c, "r", 13, 13)
-	if e := await[client.Skipped](t, c, nil); e != (client.Skipped{Room: "r", After: 13, Through: 15}) {
+	if e := await[model.Skipped](t, c, nil); e != (model.Skipped{Room: "r", After: 13, Through: 15}) {
 		t.Errorf("%+v", e)
 	}
 	wantTexts(t, c, "r", 16, 16)
@@ -226,7 +227,7 @@ func TestEndedByTheServer(t *testing.T) {
 	requested := make(chan string, 1)
 	s := newScriptedServer(t, inRoom(10), func(method string, _ json.RawMessage) any { requested <- method; return nil })
 	c := s.client()
-	await[client.Connected](t, c, nil)
+	await[model.Connected](t, c, nil)
 	waiting := make(chan error, 1)
 	go func() { _, err := c.Wallet(soon(t)); waiting <- err }()
 	select {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hongbao/web/client"
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -213,7 +214,7 @@ func must[T any](t *testing.T) func(T, error) T {
 }
 
 // await takes events until one of type E satisfies fits, and returns it.
-func await[E client.Event](t *testing.T, c *client.Client, fits func(E) bool) E {
+func await[E model.Event](t *testing.T, c *client.Client, fits func(E) bool) E {
 	t.Helper()
 	for event, err := range c.Events(soon(t)) {
 		if err != nil {
@@ -234,12 +235,12 @@ func unique(t *testing.T, name string) string {
 // room creates a public room, which the other users join.
 func room(t *testing.T, owner *client.Client, others ...*client.Client) string {
 	t.Helper()
-	r := must[client.Room](t)(owner.CreateRoom(soon(t), client.NewRoom{Name: t.Name()[:min(len(t.Name()), 60)]}))
+	r := must[model.Room](t)(owner.CreateRoom(soon(t), client.NewRoom{Name: t.Name()[:min(len(t.Name()), 60)]}))
 	for _, c := range others {
-		must[client.Room](t)(c.Join(soon(t), r.ID))
-		await(t, c, func(e client.Entered) bool { return e.Room.ID == r.ID })
+		must[model.Room](t)(c.Join(soon(t), r.ID))
+		await(t, c, func(e model.Entered) bool { return e.Room.ID == r.ID })
 	}
-	await(t, owner, func(e client.Entered) bool { return e.Room.ID == r.ID })
+	await(t, owner, func(e model.Entered) bool { return e.Room.ID == r.ID })
 	return r.ID
 }
 
@@ -255,8 +256,8 @@ func sendTexts(t *testing.T, c *client.Client, room string, from, to int) {
 func wantTexts(t *testing.T, c *client.Client, room string, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
-		e := await(t, c, func(e client.Entry) bool { return e.Room == room })
-		if text, ok := e.Body.(client.Text); !ok || text.Text != fmt.Sprint(i) {
+		e := await(t, c, func(e model.Entry) bool { return e.Room == room })
+		if text, ok := e.Body.(model.Text); !ok || text.Text != fmt.Sprint(i) {
 			t.Fatalf("got %d %+v, not the text %d", e.Seq, e.Body, i)
 		}
 	}

@@ -1,15 +1,17 @@
 package client
 
+import "hongbao/web/client/model"
+
 // stay is the time from a user's entering a room until leaving it.
 type stay struct {
 	room    string
-	epoch   string  // epoch of the room's seqs; "": not known yet
-	notices []Event // events to be returned before any entry
-	given   int64   // seq of the last entry returned, or of the last one before the user entered
-	known   int64   // seq of the last entry known to exist
-	ready   []Entry // entries with a seq after given and up to known, ascending; some may be missing
-	reason  string  // why the user is about to leave; "": not known
-	left    *Left   // set when the user has left
+	epoch   string        // epoch of the room's seqs; "": not known yet
+	notices []model.Event // events to be returned before any entry
+	given   int64         // seq of the last entry returned, or of the last one before the user entered
+	known   int64         // seq of the last entry known to exist
+	ready   []model.Entry // entries with a seq after given and up to known, ascending; some may be missing
+	reason  string        // why the user is about to leave; "": not known
+	left    *model.Left   // set when the user has left
 	state   stayState
 	then    *stay // the user's next stay in this room, which began before this one was returned completely
 }
@@ -31,7 +33,7 @@ type span struct {
 
 // next returns the next event, or the span that must be read from history first. If both are nil, there is nothing to
 // return at the moment.
-func (s *stay) next(maxMissed int64) (Event, *span) {
+func (s *stay) next(maxMissed int64) (model.Event, *span) {
 	if len(s.notices) > 0 {
 		e := s.notices[0]
 		s.notices = s.notices[1:]
@@ -62,15 +64,15 @@ func (s *stay) missing() span {
 }
 
 // skip gives up the entries up to a seq and returns the Skipped event for them.
-func (s *stay) skip(through int64) Event {
-	e := Skipped{Room: s.room, After: s.given, Through: through}
+func (s *stay) skip(through int64) model.Event {
+	e := model.Skipped{Room: s.room, After: s.given, Through: through}
 	s.given = through
 	return e
 }
 
 // push adds an entry, unless the stay has it already. If limit entries are queued, it drops all of them and the new
 // one; they are later read from history.
-func (s *stay) push(e Entry, limit int) {
+func (s *stay) push(e model.Entry, limit int) {
 	if e.Seq <= s.known {
 		return
 	}
@@ -83,7 +85,7 @@ func (s *stay) push(e Entry, limit int) {
 }
 
 // fill adds entries from history. Entries of the requested span that history does not have are given up.
-func (s *stay) fill(requested span, entries []Entry) {
+func (s *stay) fill(requested span, entries []model.Entry) {
 	missing := s.missing()
 	if missing.after != requested.after {
 		return // the room was renumbered after the request
@@ -111,7 +113,7 @@ func (s *stay) reach(epoch string, position int64, recovered bool) {
 	switch {
 	case s.epoch != "" && s.epoch != epoch, position < s.known:
 		s.ready, s.given, s.known = nil, position, position
-		s.notices = append(s.notices, Skipped{Room: s.room, Through: position})
+		s.notices = append(s.notices, model.Skipped{Room: s.room, Through: position})
 	case !recovered:
 		s.known = position
 	}

@@ -8,11 +8,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+
+	"hongbao/web/client/model"
 )
 
 // Verify recomputes the shares of a finished packet from its proof. It returns an error if they differ from those in
 // the proof.
-func Verify(p Packet, proof Proof) error {
+func Verify(p model.Packet, proof model.Proof) error {
 	var seed redpacket.Seed
 	raw, err := hex.DecodeString(proof.Seed)
 	if err != nil || len(raw) != len(seed) {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -19,10 +20,10 @@ type Transfer struct {
 }
 
 // Wallet reads the user's current account.
-func (c *Client) Wallet(ctx context.Context) (Account, error) {
+func (c *Client) Wallet(ctx context.Context) (model.Account, error) {
 	var reply wire.WalletReply
 	if err := c.Call(ctx, "wallet", wire.WalletRequest{Limit: 1}, &reply); err != nil {
-		return Account{}, err
+		return model.Account{}, err
 	}
 	return c.Account(), nil
 }
@@ -33,7 +34,7 @@ func (c *Client) Transfers(ctx context.Context) iter.Seq2[Transfer, error] {
 		var reply wire.WalletReply
 		err := c.Call(ctx, "wallet", wire.WalletRequest{Next: next, Limit: pageLimit}, &reply)
 		return mapped(reply.Transfers, func(t wire.Transfer) Transfer {
-			return Transfer{ID: t.ID, At: timeOf(t.At), Amount: t.Amount, Kind: t.Kind, Packet: t.Packet, Note: t.Note}
+			return Transfer{ID: t.ID, At: model.TimeOf(t.At), Amount: t.Amount, Kind: t.Kind, Packet: t.Packet, Note: t.Note}
 		}), reply.Next, err
 	})
 }
@@ -47,8 +48,8 @@ type Period struct {
 
 // PacketState is a packet with its state.
 type PacketState struct {
-	Packet Packet
-	State  State
+	Packet model.Packet
+	State  model.State
 }
 
 // Packets iterates over the user's packets, from the newest to the oldest.
@@ -56,13 +57,13 @@ func (c *Client) Packets(ctx context.Context, p Period) iter.Seq2[PacketState, e
 	return pages(func(next string) ([]PacketState, string, error) {
 		reply, err := c.packets(ctx, p, next, pageLimit)
 		return mapped(reply.Packets, func(s wire.PacketState) PacketState {
-			return PacketState{Packet: packetOf(s.Packet), State: stateOf(s.State)}
+			return PacketState{Packet: model.PacketOf(s.Packet), State: model.StateOf(s.State)}
 		}), reply.Next, err
 	})
 }
 
 // Totals sums up the user's packets of a period.
-func (c *Client) Totals(ctx context.Context, p Period) (Totals, error) {
+func (c *Client) Totals(ctx context.Context, p Period) (model.Totals, error) {
 	reply, err := c.packets(ctx, p, "", 1)
 	return reply.Totals, err
 }

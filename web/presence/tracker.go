@@ -21,8 +21,8 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Tracker records the sockets of this instance in the presence directory, one change after the other, and announces
-// users. It is safe for concurrent use.
+// Tracker records the sockets of this instance in the presence directory, one change after the other. It announces to
+// their rooms the users that come online or go offline. It is safe for concurrent use.
 type Tracker struct {
 	// static
 	o         Options

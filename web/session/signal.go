@@ -34,8 +34,8 @@ func (q *signalQueue) add(phase phase, sigs ...push.Signal) (apply bool) {
 // full reports whether signals that are added are dropped.
 func (q *signalQueue) full() bool { return len(q.list) >= maxSignals }
 
-// Signal implements hub.Handler. A signal of another instance makes what is remembered here old. Signal never waits for the store,
-// neither on the goroutine of a publisher nor on that of the bus.
+// Signal implements hub.Handler. If another instance sent the signal, this instance's cache may be outdated, so the parts that the signal
+// concerns are forgotten. Signal never waits for the store, neither on the goroutine of a publisher nor on that of the bus.
 func (s *Session) Signal(_ string, data []byte) {
 	sig, err := push.ParseSignal(data)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"unicode/utf8"
+
+	"hongbao/web/wire/internal/scan"
 )
 
 // MaxInt is the largest absolute value of an integer on the wire. Every JSON parser can hold it exactly.
@@ -66,16 +68,16 @@ func split(data []byte, fields []field, raws []json.RawMessage) bool {
 }
 
 func splitPlain(data []byte, fields []field, raws []json.RawMessage) bool {
-	s := scanner{text: data}
-	return s.object(func(name []byte) bool {
-		raw, ok := s.value(0)
+	s := scan.New(data)
+	return s.Object(func(name []byte) bool {
+		raw, ok := s.Value()
 		for i := range fields {
 			if fields[i].name == string(name) {
 				raws[i] = raw
 			}
 		}
 		return ok
-	}) && s.atEnd()
+	}) && s.AtEnd()
 }
 
 // decode sets the field of v. raw is nil if the request does not have the field.

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/centrifugal/protocol"
+
+	"hongbao/web/wire/internal/scan"
 )
 
 // pong is shared by all pongs in their usual form: each connection sends one every half minute.
@@ -27,26 +29,26 @@ func plainCommand(line []byte) *protocol.Command {
 	}
 	var id uint64
 	var method, data []byte
-	s := scanner{text: line}
+	s := scan.New(line)
 	rpc := func(name []byte) (ok bool) {
 		switch string(name) {
 		case "method":
-			method, ok = s.quoted()
+			method, ok = s.Quoted()
 		case "data":
-			data, ok = s.value(0)
+			data, ok = s.Value()
 		}
 		return ok
 	}
-	ok := s.object(func(name []byte) (ok bool) {
+	ok := s.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "id":
-			id, ok = s.id()
+			id, ok = commandID(&s)
 		case "rpc":
-			ok = s.object(rpc)
+			ok = s.Object(rpc)
 		}
 		return ok
 	})
-	if !ok || !s.atEnd() || id == 0 || method == nil {
+	if !ok || !s.AtEnd() || id == 0 || method == nil {
 		return nil
 	}
 	both := new(struct { // allocates command and request together
@@ -58,19 +60,15 @@ func plainCommand(line []byte) *protocol.Command {
 	return &both.Command
 }
 
-// id decodes the id of a command.
-func (s *scanner) id() (id uint64, ok bool) {
-	s.space()
-	from := s.at
-	if !s.integer() {
-		return 0, false
-	}
-	for _, c := range s.text[from:s.at] {
-		if id = id*10 + uint64(c-'0'); c == '-' || id > math.MaxUint32 {
+// commandID decodes the id of a command.
+func commandID(s *scan.Scanner) (id uint64, ok bool) {
+	digits, ok := s.Value()
+	for _, c := range digits {
+		if id = id*10 + uint64(c-'0'); c < '0' || c > '9' || id > math.MaxUint32 {
 			return 0, false
 		}
 	}
-	return id, true
+	return id, ok
 }
 
 func methodName(method []byte) string {

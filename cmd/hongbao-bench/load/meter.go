@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Part says what one part of the installation has used in the measured window.
+// Part says how much CPU time and memory one program, such as Redis or an instance, has used in the measured window.
 type Part struct {
 	Name     string  `json:"name"`
 	Cores    float64 `json:"cores"`    // 1: one core all the time

@@ -13,27 +13,32 @@ import (
 	"hongbao/web/wire"
 )
 
-// fillRoom sends entries of several lengths, as the bearer of a token.
+// fillRoom sends entries of several lengths, as the bearer of a token. Many are on their way at once, so their order is random; the one
+// with the highest number comes last.
 func (f *fixture) fillRoom(token, room string) {
 	f.t.Helper()
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}, Timeout: time.Minute}
+	send := func(n int64) error {
+		text := fmt.Sprintf("Entry %d. %s", n, strings.Repeat("This and that. ", int(n*7%23)))
+		return f.send(&client, token, wire.SendRequest{Room: room, Key: fmt.Sprint("entry-", n), Text: text})
+	}
 	var next atomic.Int64
 	var all errgroup.Group
 	for range 32 {
 		all.Go(func() error {
-			for {
-				n := next.Add(1)
-				if n > fastEntries {
-					return nil
-				}
-				text := fmt.Sprintf("Entry %d. %s", n, strings.Repeat("This and that. ", int(n*7%23)))
-				if err := f.send(&client, token, wire.SendRequest{Room: room, Key: fmt.Sprint("entry-", n), Text: text}); err != nil {
+			for n := next.Add(1); n < fastEntries; n = next.Add(1) {
+				if err := send(n); err != nil {
 					return err
 				}
 			}
+			return nil
 		})
 	}
-	if err := all.Wait(); err != nil {
+	err := all.Wait()
+	if err == nil {
+		err = send(fastEntries)
+	}
+	if err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/centrifugal/protocol"
 )
 
-// plainLines holds commands as clients usually write them. The scanner must accept all of them.
+// plainLines holds commands as clients usually write them. plainCommand must accept all of them.
 var plainLines = []string{
 	`{}`,
 	`{"id":1,"rpc":{"method":"grab","data":{"packet":"p-1"}}}`,
@@ -22,7 +22,7 @@ var plainLines = []string{
 	`{"id":5,"rpc":{"method":"wallet","data":null}}`,
 }
 
-// oddLines holds valid and invalid lines that the scanner must leave to encoding/json.
+// oddLines holds valid and invalid lines that plainCommand must leave to encoding/json.
 var oddLines = []string{
 	`{"id":1,"rpc":{"method":"gr\u0061b"}}`, `{"ID":1,"rpc":{"method":"grab"}}`, `{"id":1,"rpc":null}`, `{"id":1,"rpc":{"Method":"grab"}}`,
 	`{"id":1,"rpc":{"method":"send","data":{"text":"a\n"}}}`, `{"id":1,"rpc":{"method":"grab"},"send":{}}`, `{"id":1,"rpc":{}}`,

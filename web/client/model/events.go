@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ type Left struct {
 }
 
 // Skipped names entries of a room that are not returned: After < seq <= Through. There were more than
-// Options.MaxMissed, or the user was removed before they could be read. After is 0 when the server has renumbered the
+// client.Options.MaxMissed, or the user was removed before they could be read. After is 0 when the server has renumbered the
 // room, from a backup: earlier seqs may then name other entries.
 type Skipped struct {
 	Room           string
@@ -110,8 +110,8 @@ func (GrabResult) event()  {}
 func (MemberCount) event() {}
 func (OtherEvent) event()  {}
 
-// eventOf converts a message of package wire into an event. raw is kept for an unknown message.
-func eventOf(m wire.Message, raw []byte) Event {
+// EventOf converts a message of package wire into an event. raw is kept for an unknown message.
+func EventOf(m wire.Message, raw []byte) Event {
 	switch {
 	case m.Typing != nil:
 		return Typing(*m.Typing)
@@ -125,7 +125,7 @@ func eventOf(m wire.Message, raw []byte) Event {
 		w := m.Wallet
 		return Wallet{Account: Account{Balance: w.Balance, NextCommitment: w.NextCommitment, Version: w.AccountVersion}, Change: w.Change, Kind: w.Kind, Packet: w.Packet}
 	case m.GrabResult != nil:
-		return GrabResult{grabOf(*m.GrabResult)}
+		return GrabResult{GrabOf(*m.GrabResult)}
 	case m.Members != nil:
 		return MemberCount(*m.Members)
 	}

@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"encoding/json"
@@ -19,23 +19,23 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 		err := json.Unmarshal(raw, &b)
 		return Text{
 			Text: b.Text, Data: b.Data, ReplyTo: b.ReplyTo, Mentions: b.Mentions,
-			EditedAt: timeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled,
+			EditedAt: TimeOf(b.EditedAt), Reactions: b.Reactions, Recalled: b.Recalled,
 		}, err
 	},
 	"packet": func(raw json.RawMessage) (Body, error) {
 		var b wire.Packet
 		err := json.Unmarshal(raw, &b)
-		return PacketSent{Packet: packetOf(b)}, err
+		return PacketSent{Packet: PacketOf(b)}, err
 	},
 	"packet_done": func(raw json.RawMessage) (Body, error) {
 		var b wire.PacketDoneBody
 		err := json.Unmarshal(raw, &b)
-		return PacketDone{Packet: b.Packet, Reason: b.Reason, State: stateOf(b.State), Seed: b.Seed}, err
+		return PacketDone{Packet: b.Packet, Reason: b.Reason, State: StateOf(b.State), Seed: b.Seed}, err
 	},
 	"member": func(raw json.RawMessage) (Body, error) {
 		var b wire.MemberBody
 		err := json.Unmarshal(raw, &b)
-		return MemberChanged{User: b.User, Change: b.Change, By: b.By, Role: b.Role, Until: timeOf(b.Until)}, err
+		return MemberChanged{User: b.User, Change: b.Change, By: b.By, Role: b.Role, Until: TimeOf(b.Until)}, err
 	},
 	"edit": func(raw json.RawMessage) (Body, error) {
 		var b struct {
@@ -83,12 +83,12 @@ func bodyOf(kind string, raw json.RawMessage) Body {
 	return Other{Raw: raw}
 }
 
-// publicationOf decodes a pushed entry. If the data is not an entry, the result still has the seq.
-func publicationOf(room string, seq int64, data []byte, states map[string]State) Entry {
+// PublicationOf decodes a pushed entry. If the data is not an entry, the result still has the seq.
+func PublicationOf(room string, seq int64, data []byte, states map[string]State) Entry {
 	var e wire.Entry
 	if err := json.Unmarshal(data, &e); err != nil {
 		return Entry{Room: room, Seq: seq, Body: Other{Raw: data}}
 	}
 	e.Seq = seq
-	return entryOf(room, e, states)
+	return EntryOf(room, e, states)
 }

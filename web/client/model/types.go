@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"time"
@@ -35,10 +35,10 @@ type Room struct {
 	Role         string // the user's own role, if known: owner, admin or member
 }
 
-func roomOf(r wire.Room) Room {
+func RoomOf(r wire.Room) Room {
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
-		LastSeq: r.LastSeq, Created: timeOf(r.CreatedAt), Role: r.Role,
+		LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
 	}
 }
 
@@ -76,10 +76,10 @@ type Packet struct {
 	Key        string
 }
 
-func packetOf(p wire.Packet) Packet {
+func PacketOf(p wire.Packet) Packet {
 	return Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
-		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: timeOf(p.CreatedAt), Expires: timeOf(p.ExpiresAt),
+		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
 		Commitment: p.Commitment, Key: p.Key,
 	}
 }
@@ -101,27 +101,18 @@ type Share struct {
 	At     time.Time
 }
 
-func stateOf(s wire.State) State {
+func StateOf(s wire.State) State {
 	out := State{Packet: s.Packet, Status: s.Status, Claimed: s.Claimed, Luckiest: s.Luckiest, Refunded: s.Refunded}
 	if s.Mine != nil {
-		out.Mine = &Share{Amount: s.Mine.Amount, Rank: s.Mine.Rank, At: timeOf(s.Mine.At)}
+		out.Mine = &Share{Amount: s.Mine.Amount, Rank: s.Mine.Rank, At: TimeOf(s.Mine.At)}
 	}
 	return out
 }
 
-// timeOf converts a time in Unix milliseconds; 0 becomes the zero time.
-func timeOf(ms int64) time.Time {
+// TimeOf converts a time in Unix milliseconds; 0 becomes the zero time.
+func TimeOf(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)
-}
-
-// mapped converts each element of a list.
-func mapped[From, To any](list []From, convert func(From) To) []To {
-	out := make([]To, len(list))
-	for i, item := range list {
-		out[i] = convert(item)
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"encoding/json"
@@ -101,9 +101,9 @@ func (Reacted) body()       {}
 func (RoomChanged) body()   {}
 func (Other) body()         {}
 
-// entryOf converts an entry of package wire. states holds, by packet id, the states that the server has sent with the
+// EntryOf converts an entry of package wire. states holds, by packet id, the states that the server has sent with the
 // entry.
-func entryOf(room string, e wire.Entry, states map[string]State) Entry {
+func EntryOf(room string, e wire.Entry, states map[string]State) Entry {
 	body := bodyOf(e.Kind, e.Body)
 	if sent, ok := body.(PacketSent); ok {
 		if state, ok := states[sent.ID]; ok {
@@ -111,14 +111,14 @@ func entryOf(room string, e wire.Entry, states map[string]State) Entry {
 			body = sent
 		}
 	}
-	return Entry{Room: room, Seq: e.Seq, ID: e.ID, At: timeOf(e.At), From: e.From, Kind: e.Kind, Key: e.Key, Body: body}
+	return Entry{Room: room, Seq: e.Seq, ID: e.ID, At: TimeOf(e.At), From: e.From, Kind: e.Kind, Key: e.Key, Body: body}
 }
 
-// statesOf returns the states by packet id.
-func statesOf(list []wire.State) map[string]State {
+// StatesOf returns the states by packet id.
+func StatesOf(list []wire.State) map[string]State {
 	states := make(map[string]State, len(list))
 	for _, s := range list {
-		states[s.Packet] = stateOf(s)
+		states[s.Packet] = StateOf(s)
 	}
 	return states
 }

@@ -1,0 +1,35 @@
+package model
+
+import (
+	"time"
+
+	"hongbao/web/wire"
+)
+
+// The possible outcomes of a grab.
+const (
+	Won     = "won"
+	Already = "already" // the user has won a share before, perhaps by a try that was not answered; it is the same share
+	Empty   = "empty"
+	Expired = "expired" // the packet has expired or was cancelled
+)
+
+// Grab is the result of a grab. Amount, Rank and At are set for Won and Already, and Balance only for Won.
+type Grab struct {
+	Packet         string
+	Outcome        string
+	Amount         int64
+	Rank           int
+	At             time.Time
+	Balance        *int64
+	AccountVersion int64 // of Balance; see Account
+	Claimed        int
+	Count          int
+}
+
+func GrabOf(r wire.GrabReply) Grab {
+	return Grab{
+		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,
+		Claimed: r.Claimed, Count: r.Count,
+	}
+}
