@@ -27,6 +27,7 @@ type Grab struct {
 	Count          int
 }
 
+// GrabOf reads the result of a grab.
 func GrabOf(r wire.GrabReply) Grab {
 	return Grab{
 		Packet: r.Packet, Outcome: r.Outcome, Amount: r.Amount, Rank: r.Rank, At: TimeOf(r.At), Balance: r.Balance, AccountVersion: r.AccountVersion,

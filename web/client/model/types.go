@@ -35,6 +35,7 @@ type Room struct {
 	Role         string // the user's own role, if known: owner, admin or member
 }
 
+// RoomOf reads a room.
 func RoomOf(r wire.Room) Room {
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
@@ -76,6 +77,7 @@ type Packet struct {
 	Key        string
 }
 
+// PacketOf reads the part of a packet that never changes.
 func PacketOf(p wire.Packet) Packet {
 	return Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
@@ -101,6 +103,7 @@ type Share struct {
 	At     time.Time
 }
 
+// StateOf reads the changing part of a packet.
 func StateOf(s wire.State) State {
 	out := State{Packet: s.Packet, Status: s.Status, Claimed: s.Claimed, Luckiest: s.Luckiest, Refunded: s.Refunded}
 	if s.Mine != nil {
