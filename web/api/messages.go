@@ -59,3 +59,28 @@ func packetOf(e chat.Entry) (string, error) {
 	}
 	return body.ID, nil
 }
+
+func (a *Commands) edit(ctx context.Context, c Caller, r *wire.EditRequest) (wire.SeqReply, error) {
+	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, r.Text)
+	return wire.SeqReply{Seq: seq}, err
+}
+
+func (a *Commands) recall(ctx context.Context, c Caller, r *wire.RecallRequest) (wire.SeqReply, error) {
+	seq, err := a.chat.Recall(ctx, c.User, r.Room, r.Seq)
+	return wire.SeqReply{Seq: seq}, err
+}
+
+func (a *Commands) react(ctx context.Context, c Caller, r *wire.ReactRequest) (wire.ReactReply, error) {
+	return wire.ReactReply{}, a.chat.React(ctx, c.User, r.Room, r.Seq, r.Emoji, r.On)
+}
+
+// Typing handles the message of a client that its user is typing in a room. It has no reply, and invalid data is
+// ignored.
+func (a *Commands) Typing(ctx context.Context, c Caller, data []byte) {
+	var sent wire.TypingSend
+	var in wire.TypingRoom
+	if wire.Decode(data, &sent) != nil || wire.Decode(sent.Typing, &in) != nil {
+		return
+	}
+	a.chat.Typing(ctx, c.User, in.Room)
+}

@@ -1,7 +1,13 @@
 package session
 
 import (
+	"cmp"
+	"context"
+	"time"
+
+	"hongbao/chat"
 	"hongbao/web/push"
+	"hongbao/web/wire"
 )
 
 // maxSignals bounds the signals of a session that are not applied. Beyond it they are dropped, and the user's sessions are compared with
@@ -66,4 +72,124 @@ func (m *Manager) forget(sig push.Signal, user string) {
 	default:
 		m.c.Chat.Forget(sig.Room, user)
 	}
+}
+
+// standingTime bounds how long a session waits to learn the user's standing to a room.
+const standingTime = time.Second
+
+// applySignals applies the queued signals, one after the other.
+func (s *Session) applySignals() {
+	for sig, ok := s.nextSignal(); ok; sig, ok = s.nextSignal() {
+		s.apply(sig)
+	}
+}
+
+// applyCached applies the queued signals up to the first one whose standing is not cached. A goroutine goes on from there, because the
+// goroutines of publishers and of the bus must not wait for the store.
+func (s *Session) applyCached() {
+	for sig, ok := s.nextSignal(); ok; sig, ok = s.nextSignal() {
+		standing, cached := s.m.c.Chat.CachedStanding(sig.Room, s.userID())
+		if sig.Close == nil && !cached {
+			go func() {
+				s.apply(sig)
+				s.applySignals()
+			}()
+			return
+		}
+		s.carryOut(sig, standing, cached)
+	}
+}
+
+func (s *Session) userID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.user.ID
+}
+
+// nextSignal takes the next signal from the queue. When there is none, no goroutine applies signals any more, and a session whose
+// connect command called this is open.
+func (s *Session) nextSignal() (sig push.Signal, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.signals.list) == 0 {
+		s.signals, s.phase = signalQueue{}, open
+		return push.Signal{}, false
+	}
+	sig = s.signals.list[0]
+	s.signals.list = s.signals.list[1:]
+	return sig, true
+}
+
+// apply does what a signal says if that is still true. It waits for the store if the user's standing is not cached.
+func (s *Session) apply(sig push.Signal) {
+	if sig.Close != nil {
+		s.carryOut(sig, chat.Standing{}, false)
+		return
+	}
+	standing, known := s.m.standing(sig.Room, s.userID())
+	s.carryOut(sig, standing, known)
+}
+
+// carryOut does what a signal says unless the user's standing, if it is known, contradicts it. Signals of two concurrent changes may
+// arrive in the wrong order. Each change is committed before its signal is sent, and signals are carried out one after the other, so
+// the last one sees the standing after both. For that the standing must be read no earlier than just before.
+func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) {
+	s.mu.Lock()
+	client, epoch := s.client, s.epoch
+	s.mu.Unlock()
+	switch {
+	case sig.Close != nil:
+		if sig.Close.Socket == "" || sig.Close.Socket == client {
+			s.close(sig.Close.Code)
+		}
+	case known && standing.In != (sig.Entered != nil):
+	case sig.Entered == nil:
+		s.leaveRoom(sig.Room, cmp.Or(sig.Reason, reasonOf(standing)), sig.Through)
+	default:
+		s.enterRoom(sig.Room, epoch, *sig.Entered)
+	}
+}
+
+// enterRoom subscribes the connection to a room. The subscribe push is sent before the room's first entry.
+func (s *Session) enterRoom(room, epoch string, in push.Entered) {
+	if s.conn.Ended(push.RoomTopic(room)) { // the user has left and returned, and the signal for leaving was lost
+		s.leaveRoom(room, push.ReasonLeft, 0)
+	}
+	e := s.encoding()
+	s.conn.Subscribe(push.RoomTopic(room), in.Seen, func(position int64) []byte {
+		in.Data.Room.LastSeq = position
+		return wire.SubscribePush(e, wire.RoomChannel(room), epoch, position, in.Data)
+	})
+}
+
+// leaveRoom unsubscribes the connection from a room after entry through, and then sends the pushes left and
+// unsubscribe.
+func (s *Session) leaveRoom(room, reason string, through int64) {
+	e := s.encoding()
+	s.conn.Unsubscribe(push.RoomTopic(room), through,
+		wire.MessagePush(e, push.Left(room, reason)),
+		wire.UnsubscribePush(e, wire.RoomChannel(room), reason))
+}
+
+// standing returns the user's standing to the room now. If it cannot be read the caller believes the signal, and the user is
+// rechecked later. It waits for the store, so no session may be locked.
+func (m *Manager) standing(room, user string) (st chat.Standing, known bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), standingTime)
+	defer cancel()
+	st, err := m.c.Chat.Standing(ctx, room, user)
+	if err != nil {
+		m.rechecks.add(user)
+	}
+	return st, err == nil
+}
+
+// reasonOf returns as much of the reason for being out of a room as a standing holds.
+func reasonOf(st chat.Standing) string {
+	switch {
+	case st.RoomDeleted:
+		return push.ReasonDeleted
+	case st.Banned:
+		return push.ReasonBanned
+	}
+	return push.ReasonLeft
 }

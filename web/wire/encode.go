@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -145,4 +147,142 @@ func appendReply(id uint32) []byte {
 // appendPush appends the beginning of a push on a channel, in JSON.
 func appendPush(b []byte, channel string) []byte {
 	return append(appendString(append(b, `{"push":{"channel":`...), channel), ',')
+}
+
+// appender is a value that encodes itself as JSON. Grabs need this: it takes an eighth of the time of encoding/json and
+// allocates nothing. The result equals that of json.Marshal, except for escapes that JSON does not require.
+type appender interface{ appendJSON(b []byte) []byte }
+
+// shortMessage is the initial buffer size for a reply or a push that an appender writes.
+const shortMessage = 256
+
+// appendJSON appends the JSON of any value to b, on one line and without the escapes that only HTML needs. It fails
+// only if an entry's body is not JSON.
+func appendJSON(b []byte, v any) ([]byte, error) {
+	if a, ok := v.(appender); ok {
+		return a.appendJSON(b), nil
+	}
+	buffer := bytes.NewBuffer(b)
+	enc := json.NewEncoder(buffer)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
+}
+
+// MessageJSON returns the data of a wallet push.
+func (p WalletPush) MessageJSON() []byte {
+	return append(p.appendJSON(append(make([]byte, 0, shortMessage), `{"wallet":`...)), '}')
+}
+
+// MessageJSON returns the data of a packet_progress push.
+func (p ProgressPush) MessageJSON() []byte {
+	return append(p.appendJSON(append(make([]byte, 0, shortMessage), `{"packet_progress":`...)), '}')
+}
+
+// MessageJSON returns the data of a grab_result push.
+func (r GrabReply) MessageJSON() []byte {
+	return append(r.appendJSON(append(make([]byte, 0, shortMessage), `{"grab_result":`...)), '}')
+}
+
+func (p WalletPush) appendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"balance":`...), p.Balance, 10)
+	b = strconv.AppendInt(append(b, `,"account_version":`...), p.AccountVersion, 10)
+	b = strconv.AppendInt(append(b, `,"change":`...), p.Change, 10)
+	b = appendString(append(b, `,"kind":`...), p.Kind)
+	if p.Packet != "" {
+		b = appendString(append(b, `,"packet":`...), p.Packet)
+	}
+	return append(appendString(append(b, `,"next_commitment":`...), p.NextCommitment), '}')
+}
+
+func (p ProgressPush) appendJSON(b []byte) []byte {
+	b = appendString(append(b, `{"packet":`...), p.Packet)
+	b = appendString(append(b, `,"room":`...), p.Room)
+	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(p.Claimed), 10)
+	b = strconv.AppendInt(append(b, `,"count":`...), int64(p.Count), 10)
+	b = append(b, `,"latest":`...)
+	if p.Latest == nil {
+		return append(b, "null}"...)
+	}
+	b = append(b, '[')
+	for i, user := range p.Latest {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, user)
+	}
+	return append(b, "]}"...)
+}
+
+func (r GrabReply) appendJSON(b []byte) []byte {
+	b = appendString(append(b, `{"packet":`...), r.Packet)
+	b = appendString(append(b, `,"outcome":`...), r.Outcome)
+	b = appendNumber(b, `,"amount":`, r.Amount)
+	b = appendNumber(b, `,"rank":`, int64(r.Rank))
+	b = appendNumber(b, `,"at":`, r.At)
+	if r.Balance != nil {
+		b = strconv.AppendInt(append(b, `,"balance":`...), *r.Balance, 10)
+	}
+	b = appendNumber(b, `,"account_version":`, r.AccountVersion)
+	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(r.Claimed), 10)
+	b = strconv.AppendInt(append(b, `,"count":`...), int64(r.Count), 10)
+	return append(b, '}')
+}
+
+// appendNumber appends a member with a number, or nothing if the number is 0.
+func appendNumber(b []byte, name string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, name...), n, 10)
+}
+
+// The fields of the Protobuf envelope that replies and pushes use; see client.proto of the protocol's module.
+const (
+	replyID, replyPush, replyRPC             = 1, 4, 13
+	pushChannel, pushPub, pushMessage        = 2, 4, 8
+	pubData, pubOffset, rpcData, messageData = 4, 6, 1, 1
+)
+
+// prefixRoom is the space reserved before the data of a reply or push, for everything but a channel's name.
+const prefixRoom = 32
+
+// prefixed is a Protobuf message that is written backwards, beginning with its data. A field's length is thus known
+// when it is written, and the data is never moved. The protocol module's encoder would make four allocations per
+// message.
+type prefixed struct {
+	b  []byte
+	at int // index of the message's first byte in b
+}
+
+// prefix writes the tag and length of a field whose value is the message so far.
+func (p *prefixed) prefix(field byte) {
+	p.before(uint64(len(p.b)-p.at), field<<3|2)
+}
+
+// text writes a field whose value is a string.
+func (p *prefixed) text(field byte, value string) {
+	p.at -= len(value)
+	copy(p.b[p.at:], value)
+	p.before(uint64(len(value)), field<<3|2)
+}
+
+// before writes a tag, followed by a number, in front of the message so far.
+func (p *prefixed) before(n uint64, tag byte) {
+	var number [binary.MaxVarintLen64]byte
+	size := binary.PutUvarint(number[:], n)
+	p.at -= size
+	copy(p.b[p.at:], number[:size])
+	p.at--
+	p.b[p.at] = tag
+}
+
+func (p *prefixed) message() []byte { return p.b[p.at:] }
+
+// after begins a message with its data, and reserves space for the name of a channel of room bytes.
+func after(room int, data []byte) *prefixed {
+	room += prefixRoom
+	return &prefixed{b: append(make([]byte, room, room+len(data)+prefixRoom), data...), at: room}
 }

@@ -1,8 +1,8 @@
 // Package socket owns one WebSocket connection: it reads, queues, writes, pings and closes. It moves bytes, and knows
 // neither topics nor the meaning of a message.
 //
-// The files, in the order in which they handle received bytes: open, pollable, read, handle. In the order for sent bytes:
-// frame, enqueue, queue, deferred, round, flush, write, join. For both: liveness, close. The parts of a Socket:
+// The files, in the order in which they handle received bytes: open, read, handle. In the order for sent bytes: frame,
+// queue, write. For both: liveness, close. The parts of a Socket:
 //
 //   - reader is its reading side, on a goroutine of its own or on that of a poller (package poll).
 //   - queue holds the frames that wait to be written, within bounds.

@@ -2,6 +2,7 @@ package socket
 
 import (
 	"encoding/binary"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -134,4 +135,98 @@ func uvarintLen(n int) int {
 		size++
 	}
 	return size
+}
+
+const (
+	// keepFrames is the capacity of the largest batch that is returned to its pool.
+	keepFrames = 512
+	// keepBuffer is the capacity of the largest buffer that is returned to its pool.
+	keepBuffer = 2 * maxJoined
+	// freshBuffer is the initial size of a read buffer. A read buffer grows up to Options.FrameBytes.
+	freshBuffer = 4 << 10
+)
+
+// A connection takes buffers from these pools only while it reads or writes, so that an idle connection has none.
+var (
+	batches      = sync.Pool{New: func() any { return new(batch) }}
+	readBuffers  = sync.Pool{New: func() any { return newBuffer(freshBuffer) }}
+	writeBuffers = sync.Pool{New: func() any { return newBuffer(0) }}
+)
+
+// batch is a list of frames that are written together.
+type batch struct{ frames []Frame }
+
+// recycle empties the batch and returns it to its pool.
+func (b *batch) recycle() {
+	if cap(b.frames) > keepFrames {
+		return
+	}
+	clear(b.frames)
+	b.frames = b.frames[:0]
+	batches.Put(b)
+}
+
+func newBuffer(size int) *[]byte {
+	b := make([]byte, 0, size)
+	return &b
+}
+
+// recycleBuffer returns a buffer to its pool, unless the buffer is larger than keepBuffer.
+func recycleBuffer(p *sync.Pool, b *[]byte) {
+	if cap(*b) <= keepBuffer {
+		p.Put(b)
+	}
+}
+
+// maxJoined is the maximum size of a frame that is made of several messages. A longer message keeps a frame of its own.
+const maxJoined = 64 << 10
+
+// join builds the bytes for the next Write from the first n frames. Consecutive messages are merged into one frame;
+// control frames stay unchanged. It appends to b, except for a single long frame, which it returns without copying.
+func join(b []byte, e Encoding, frames []Frame) (out []byte, n int) {
+	if len(frames[0].Bytes) >= maxJoined {
+		return frames[0].Bytes, 1
+	}
+	for n < len(frames) && len(b) < maxJoined {
+		if isControl(frames[n].Bytes) {
+			b = append(b, frames[n].Bytes...)
+			n++
+			continue
+		}
+		if len(frames[n].Bytes) >= maxJoined {
+			break
+		}
+		end, size := fitting(frames, n)
+		b = appendJoined(b, e, frames[n:end], size)
+		n = end
+	}
+	return b, n
+}
+
+// fitting returns the end index of the messages, beginning at start, that fit into one frame. size is the sum of their
+// bodies.
+func fitting(frames []Frame, start int) (end, size int) {
+	for end = start; end < len(frames); end++ {
+		frame := frames[end].Bytes
+		if isControl(frame) || end > start && size+len(frame) > maxJoined {
+			break
+		}
+		size += len(bodyOf(frame))
+	}
+	return end, size
+}
+
+// appendJoined appends to b one frame with the messages of all given frames. size is the sum of their bodies.
+func appendJoined(b []byte, e Encoding, frames []Frame, size int) []byte {
+	if e == JSON {
+		size += len(frames) - 1
+	}
+	b = appendHeader(b, e.opcode(), size)
+	for i, f := range frames {
+		if e == JSON && i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, bodyOf(f.Bytes)...)
+	}
+	return b
 }

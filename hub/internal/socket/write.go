@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -113,4 +114,151 @@ func (f flusher) dequeued(frames []Frame) {
 		f.wakeBehindLocked()
 		f.mu.Unlock()
 	}
+}
+
+// Flush writes the queued frames, as far as the socket accepts them without blocking. A new goroutine writes the rest.
+// Call it exactly once for each call of Deliver or Reply that returned true.
+func (s *Socket) Flush() {
+	f := flusher{s}
+	if s.raw == nil {
+		go s.flush()
+		return
+	}
+	b := f.take()
+	if b == nil {
+		return
+	}
+	t := tries.Get().(*try)
+	t.send(s, b)
+	switch {
+	case t.sent == len(t.out):
+		f.dequeued(b.frames)
+		f.written(b, true)
+		f.settle()
+	case t.sent == 0:
+		go f.resume(b, nil)
+	default:
+		go f.resume(b, slices.Clone(t.out[t.sent:]))
+	}
+	t.recycle()
+}
+
+// run writes batches until the queue is empty. It blocks while the client does not read.
+func (f flusher) run() {
+	for b := f.take(); b != nil; b = f.take() {
+		f.written(b, f.writeAll(b.frames))
+	}
+}
+
+// resume writes the rest of a batch that a non-blocking write has begun; if rest is nil, all of it. It then does the
+// same as run.
+func (f flusher) resume(b *batch, rest []byte) {
+	if rest != nil {
+		f.written(b, f.write(rest, b.frames))
+	} else {
+		f.written(b, f.writeAll(b.frames))
+	}
+	f.run()
+}
+
+// take returns all frames that are ready. If there are none, it returns nil and ends the flusher. If the reader has
+// ended before, it also closes the connection.
+func (f flusher) take() *batch {
+	f.mu.Lock()
+	b := f.queue.take()
+	f.flushing = b != nil
+	last := b == nil && f.left
+	f.mu.Unlock()
+	if last {
+		f.finish()
+	}
+	return b
+}
+
+// settle ends the flusher. If frames were queued in the meantime, it starts another one.
+func (f flusher) settle() {
+	f.mu.Lock()
+	more := f.queue.ready != nil
+	f.flushing = more
+	last := !more && f.left
+	f.mu.Unlock()
+	switch {
+	case more:
+		go f.flush()
+	case last:
+		f.finish()
+	}
+}
+
+// written finishes a batch. ok means that all of it was written.
+func (f flusher) written(b *batch, ok bool) {
+	closed := b.frames[len(b.frames)-1].Bytes[0] == opClose
+	b.recycle()
+	switch {
+	case !ok:
+		f.Abort()
+	case closed:
+		f.ws.NetConn().SetReadDeadline(time.Now().Add(closeTimeout)) // for the peer's close frame
+	}
+}
+
+// roundSize is the largest number of connections in a Round. A broadcast to more connections uses several goroutines,
+// and so several cores.
+const roundSize = 64
+
+var rounds sync.Pool // pool of *Round
+
+// Flusher is a connection with queued data to write.
+type Flusher interface {
+	// Flush writes the queued data, as far as that is possible without blocking.
+	Flush()
+}
+
+// Round is a list of connections that one goroutine flushes in turn, so that each needs no goroutine of its own. It
+// blocks on none of them.
+type Round struct {
+	run     func() // r.flush as a value: starting it allocates nothing; static
+	members [roundSize]Flusher
+	n       int
+}
+
+// newRound takes an empty round from the pool.
+func newRound() *Round {
+	if r, ok := rounds.Get().(*Round); ok {
+		return r
+	}
+	r := &Round{}
+	r.run = r.flush
+	return r
+}
+
+// Join adds a connection to the round and returns the round to use for the next connection: a full round is started and
+// replaced. r may be nil, which is an empty round.
+func (r *Round) Join(c Flusher) *Round {
+	if r == nil {
+		r = newRound()
+	}
+	r.members[r.n] = c
+	r.n++
+	if r.n < roundSize {
+		return r
+	}
+	go r.run()
+	return nil
+}
+
+// Start flushes the connections of the round on a new goroutine. The caller must not use the round afterwards.
+func (r *Round) Start() {
+	if r != nil {
+		go r.run()
+	}
+}
+
+func (r *Round) flush() {
+	for i, c := range r.members[:r.n] {
+		r.members[i] = nil
+		c.Flush()
+	}
+	r.n = 0
+	rounds.Put(r)
 }
