@@ -2,9 +2,15 @@ package redpacket
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 
 	"hongbao/chat"
 )
@@ -245,4 +251,123 @@ func (s *Service) lookup(ctx context.Context, packet string) (*known, error) {
 		return nil, err
 	}
 	return s.memory.put(p), nil
+}
+
+// PendingGrab lets the caller of a grab answer "pending" while the grab still runs, once a share is granted and waits
+// for its commit. The zero value is ready for one grab. It is safe for concurrent use.
+//
+// The client of a grab receives the outcome in exactly one way. If the caller has not called Take with success, it
+// sends what the grab returns. After a successful Take the outcome is published as a GrabDecided.
+type PendingGrab struct {
+	mu       sync.Mutex // guards the fields below
+	packet   *Packet
+	claimed  int // shares of the packet that are granted, including the one of this grab; 0: this grab has none yet
+	taken    bool
+	finished bool
+}
+
+// begin sets the packet of the grab. On a nil PendingGrab it does nothing.
+func (g *PendingGrab) begin(p *Packet) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.packet = p
+}
+
+// granted records that the Pool has granted a share to this grab. Only the first call counts.
+func (g *PendingGrab) granted(claimed int) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.claimed == 0 {
+		g.claimed = claimed
+	}
+}
+
+// Take calls answer with the result "pending" if a share is granted and the grab has not finished. The answer must go to the client, and
+// nothing of what the grab returns. The grab does not finish before answer returns, so its GrabDecided comes behind. Otherwise
+// Take reports false and may be called again later.
+func (g *PendingGrab) Take(answer func(Result)) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.claimed == 0 || g.taken || g.finished {
+		return false
+	}
+	g.taken = true
+	answer(Result{Packet: g.packet.ID, Outcome: OutcomePending, Claimed: g.claimed, Count: g.packet.Count})
+	return true
+}
+
+// finish ends the time in which Take can succeed, and reports whether Take has succeeded.
+func (g *PendingGrab) finish() (taken bool) {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.finished = true
+	return g.taken
+}
+
+// normal returns the form in which a passphrase is stored and compared: Unicode NFKC, without spaces at either end.
+func normal(passphrase string) string { return strings.TrimSpace(norm.NFKC.String(passphrase)) }
+
+// same compares two texts. The time that it takes depends on neither text, nor on their lengths.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// passphraseGuard limits how often a user may guess the passphrase of a packet.
+type passphraseGuard struct {
+	limiter  chat.Limiter // nil: no passphrase is accepted
+	unlocked recentSet    // packets with users that have given the right passphrase: their later tries cost no token
+}
+
+// errNoGuessLimiter refuses a passphrase because there is no limiter for guesses. A passphrase that can be guessed
+// without limit protects nothing.
+var errNoGuessLimiter = fmt.Errorf("%w: tries at passphrases are not counted", chat.ErrUnavailable)
+
+// guessRate limits each user at each packet: five guesses at first, then one every 12 seconds.
+var guessRate = chat.Rate{PerSecond: 1.0 / 12, Burst: 5}
+
+// checkNew refuses a new packet's passphrase if there is no limiter for guesses.
+func (g *passphraseGuard) checkNew(passphrase string) error {
+	if passphrase != "" && g.limiter == nil {
+		return errNoGuessLimiter
+	}
+	return nil
+}
+
+// check returns an error unless the passphrase is right. Every try costs a token before it is compared, even if the
+// passphrase is right. Otherwise a user without tokens could still guess.
+func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase string) error {
+	switch {
+	case p.Passphrase == "":
+		return nil
+	case g.limiter == nil:
+		return errNoGuessLimiter
+	}
+	guesser := p.ID + ":" + user
+	known := g.unlocked.has(guesser)
+	if !known {
+		wait, err := g.limiter.Take(ctx, "passphrase:"+guesser, guessRate)
+		switch {
+		case err != nil:
+			return err
+		case wait > 0:
+			return &chat.RateError{After: wait}
+		}
+	}
+	if !same(normal(passphrase), p.Passphrase) {
+		return ErrWrongPassphrase
+	}
+	if !known {
+		g.unlocked.add(guesser)
+	}
+	return nil
 }

@@ -2,6 +2,10 @@ package redisstore
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // Redis names scripts by SHA-1
+	_ "embed"
+	"encoding/hex"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -80,3 +84,54 @@ func exec(ctx context.Context, to runner, calls []*call) {
 	}
 	_, _ = pipe.Exec(ctx) // Exec returns the first error; each call has its own
 }
+
+//go:embed pool_grab.lua
+var grabLua string
+
+//go:embed pool_load.lua
+var loadLua string
+
+//go:embed pool_close.lua
+var closeLua string
+
+//go:embed pool_ack.lua
+var ackLua string
+
+//go:embed pool_due.lua
+var dueLua string
+
+//go:embed pool_unsettled.lua
+var unsettledLua string
+
+//go:embed pool_recount.lua
+var recountLua string
+
+// script is a Lua script and its SHA-1, which is its name in Redis.
+type script struct{ text, sha string }
+
+func newScript(text string) *script {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // see above
+	return &script{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// poolScripts are the Pool's scripts.
+type poolScripts struct{ grab, load, close, ack, due, unsettled, recount *script }
+
+func newPoolScripts() poolScripts {
+	return poolScripts{
+		grab: newScript(grabLua), load: newScript(loadLua), close: newScript(closeLua),
+		ack: newScript(ackLua), due: newScript(dueLua), unsettled: newScript(unsettledLua), recount: newScript(recountLua),
+	}
+}
+
+// until returns a context whose Deadline is t, but which is never done. The Redis driver sets the deadline on its
+// connection, so no timer is needed. A timer would cost a single caller more than the rest of the batcher.
+func until(t time.Time) context.Context { return deadline{context.Background(), t} }
+
+type deadline struct {
+	context.Context //nolint:containedctx // this type is a context
+	at              time.Time
+}
+
+// Deadline implements context.Context.
+func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
