@@ -175,7 +175,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	tasks.Wait()
 	s.background.stop()
-	return s.logHeads(context.WithoutCancel(ctx)) // after the last write of this service
+	s.recordTask("heads", &s.counts.heads, s.logHeads(context.WithoutCancel(ctx))) // after the last write of this service
+	return nil
 }
 
 // every calls f at once and then at each tick, until ctx is done.
