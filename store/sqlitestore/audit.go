@@ -12,11 +12,15 @@ import (
 
 // Audit implements redpacket.Ledger. It reads one snapshot row by row while the server runs, so its memory does not
 // grow with the tables. After maxDifferences it reports no further differences.
-func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
+func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error) {
+	return s.read.audit(ctx, q)
+}
+
+func (p *pool) audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
 	if q == nil {
 		q = &redpacket.AuditQuery{}
 	}
-	err = s.view(ctx, func(r reader) error {
+	err = p.view(ctx, func(r reader) error {
 		a, err = audit(r, *q)
 		return err
 	})

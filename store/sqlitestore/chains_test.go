@@ -8,8 +8,9 @@ import (
 	"hongbao/store/storetest"
 )
 
-func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
-	dir := t.TempDir()
+func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest { return chainsUnderTestIn(t.TempDir()) }
+
+func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 	return storetest.ChainsUnderTest{
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, dir) },
 		Exec: func(t *testing.T, statement string) {
