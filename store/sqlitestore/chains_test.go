@@ -12,6 +12,7 @@ func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest { return chainsUnde
 
 func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 	return storetest.ChainsUnderTest{
+		Name: filepath.Join(dir, FileName),
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, dir) },
 		Exec: func(t *testing.T, statement string) {
 			t.Helper()
@@ -32,3 +33,5 @@ func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 func TestChainRows(t *testing.T) { storetest.TestChainRows(t, `x''`, chainsUnderTest) }
 
 func TestTailLost(t *testing.T) { storetest.TestTailLost(t, errTailLost, chainsUnderTest) }
+
+func TestOtherProgram(t *testing.T) { storetest.TestOtherProgram(t, chainsUnderTest) }
