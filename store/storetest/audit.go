@@ -20,6 +20,8 @@ type AuditUnderTest struct {
 	// transaction finds, with the heads as anchors. changed is false if the statement changed no row, or a unique key refused it. The schema's
 	// checks are off, because a person with access to the database could drop them, too.
 	Tamper func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
+	// Forge does the same as Tamper, and computes every hash again before the audit (Relink).
+	Forge func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
 	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
