@@ -51,4 +51,6 @@ func (s *Service) Adjust(ctx context.Context, user string, amount Money, key, no
 }
 
 // Audit checks all books and returns every difference.
-func (s *Service) Audit(ctx context.Context) (Audit, error) { return s.ledger.Audit(ctx, nil) }
+func (s *Service) Audit(ctx context.Context) (Audit, error) {
+	return s.ledger.Audit(ctx, &AuditQuery{Now: s.o.Now()})
+}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"hongbao/redpacket"
 	"hongbao/store"
@@ -82,7 +83,7 @@ type auditedPacket struct {
 // meanwhile.
 func (p *program) audit(ctx context.Context, books store.Auditor, anchors []redpacket.Head, brief, asJSON bool) error {
 	var lines []auditedPacket
-	result, err := books.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Show: func(l redpacket.AuditLine) {
+	result, err := books.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Now: time.Now(), Show: func(l redpacket.AuditLine) {
 		if !brief {
 			lines = append(lines, auditedPacket(l))
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -61,6 +62,7 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 		}
 	})
 	t.Run("anchors", func(t *testing.T) { u.anchors(t, saved) })
+	t.Run("overdue", func(t *testing.T) { u.overdue(t) })
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
 	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
 }
@@ -120,6 +122,19 @@ func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
 	}
 	if found, _ := u.Tamper(t, `update users set name = 'Other' where id = 'u1'`, slices.Concat(saved[0], saved[1])...); len(found) > 0 {
 		t.Errorf("untouched chains: %v", found)
+	}
+}
+
+// overdue audits at times around the deadline of the two packets that are open.
+func (u AuditUnderTest) overdue(t *testing.T) {
+	deadline := lived.Add(time.Hour)
+	for now, want := range map[time.Time]int{
+		{}: 0, deadline: 0, deadline.Add(redpacket.MaxOverdue): 0, deadline.Add(redpacket.MaxOverdue + time.Millisecond): 2, deadline.AddDate(1, 0, 0): 2,
+	} {
+		a, err := u.Ledger.Audit(t.Context(), &redpacket.AuditQuery{Now: now})
+		if err != nil || len(a.Differences) != want {
+			t.Errorf("at %v: %+v, %v, want %d overdue packets", now, a.Differences, err, want)
+		}
 	}
 }
 
