@@ -52,6 +52,9 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
 		t.Fatalf("the untouched books: %+v, %v", a, err)
 	}
+	if got := u.Texts(`select actor || ' ' || request_id || ' ' || reason from transfers where key = 'adjust-1'`); !slices.Equal(got, []string{"ops request-adjust-1 test"}) {
+		t.Errorf("the credit has the actor, request and reason %q", got)
+	}
 	t.Run("columns", func(t *testing.T) { u.columns(t) })
 	t.Run("rows removed", func(t *testing.T) { u.removed(t) })
 	t.Run("by hand", func(t *testing.T) {
