@@ -7,12 +7,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 	"hongbao/store/storetest"
 )
 
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
+		return startTampering(t, openStore(t, migratedDatabase(t)))
+	})
+}
+
+// TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
+func TestTamperings(t *testing.T) {
+	t.Parallel()
+	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest {
 		return startTampering(t, openStore(t, migratedDatabase(t)))
 	})
 }
@@ -27,12 +36,17 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closeConn(conn) })
-	if err := simple(t.Context(), conn, dropChecks); err != nil {
+	if err := simple(t.Context(), conn, dropChecks+`; set session_replication_role = replica`); err != nil { // without triggers
 		t.Fatal(err)
 	}
 	return storetest.AuditUnderTest{
 		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
-		Tamper: func(t *testing.T, statement string) ([]redpacket.Difference, bool) { return tamper(t, conn, statement) },
+		Tamper: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
+			return tamper(t, conn, statement, heads, false)
+		},
+		Forge: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
+			return tamper(t, conn, statement, heads, true)
+		},
 		Texts: func(query string) []string {
 			rs, err := conn.Query(t.Context(), query)
 			if err != nil {
@@ -66,7 +80,7 @@ var auditWords = storetest.AuditWords{
 	OtherSeed:  `regexp_replace(body, '"seed":"\w+"', '"seed":"other"')`,
 }
 
-func tamper(t *testing.T, conn *pgx.Conn, statement string) (found []redpacket.Difference, changed bool) {
+func tamper(t *testing.T, conn *pgx.Conn, statement string, heads []redpacket.Head, relink bool) (found []redpacket.Difference, changed bool) {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -83,7 +97,12 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string) (found []redpacket.D
 	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
 		return nil, false
 	}
-	a, err := audit(reader{t.Context(), conn}, func(redpacket.AuditLine) {})
+	if q := (reader{t.Context(), conn}); relink {
+		must(simple(t.Context(), conn, storetest.Relink(t, bytea, stream(q, "links", linkRows, scanLink),
+			stream(q, "entries", entryRows, scanRow[chain.StoredEntry]), stream(q, "packets", packetRows, scanRow[chain.StoredPacket]),
+			stream(q, "claims", claimRows, scanRow[chain.StoredClaim]), stream(q, "transfers", transferRows, scanRow[chain.StoredTransfer]))))
+	}
+	a, err := audit(reader{t.Context(), conn}, redpacket.AuditQuery{Heads: heads})
 	must(err)
 	return a.Differences, true
 }

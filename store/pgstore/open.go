@@ -20,6 +20,7 @@ type Store struct {
 	standings *committer[*standingJob] // reads only
 	cuts      shareCache
 	seeded    seeded
+	chains    chains
 	sendLocks keyLocks      // by sender
 	roomLocks keyLocks      // by room; taken to change a room or to amend an entry in it
 	singles   chan struct{} // semaphore: bounds how many single transactions run at once

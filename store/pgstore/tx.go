@@ -54,7 +54,7 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 			err = fn(w)
 		}
 		if err == nil {
-			committing, err = true, commit(w.ctx, w.conn)
+			committing, err = true, w.commit()
 		}
 		if lockTimeout(err) {
 			err = fmt.Errorf("%w: %w", errBlocked, err)
@@ -76,7 +76,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, errPatience)
 	defer cancel()
-	w := writer{lockWait: lockWait}
+	w := writer{lockWait: lockWait, chains: &s.chains}
 	var last error // the reason for the next run
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		done, err := s.admitBlockedRun(ctx, &w, last)
@@ -194,7 +194,13 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	if err != nil && conn.PgConn().TxStatus() != 'I' {
 		_ = rollback(ctx, conn) // if that fails too, Release closes the connection
 	}
-	return committing, s.noteConnError(ctx, conn, err)
+	missing := prevMissing(err)
+	err = s.noteConnError(ctx, conn, err)
+	w.releaseChain(err)
+	if missing {
+		err = w.explainMissing(err)
+	}
+	return committing, err
 }
 
 // commit commits the transaction. It fails if Postgres rolled back instead, because a statement had failed and fn has

@@ -6,18 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"hongbao/redpacket"
 )
 
 // Audit implements redpacket.Ledger. It reads one snapshot row by row while the server runs, so its memory does not
 // grow with the tables. After maxDifferences it reports no further differences.
-func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
-	if show == nil {
-		show = func(redpacket.AuditLine) {}
+func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error) {
+	return s.read.audit(ctx, q)
+}
+
+func (p *pool) audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
+	if q == nil {
+		q = &redpacket.AuditQuery{}
 	}
-	err = s.view(ctx, func(r reader) error {
-		a, err = audit(r, show)
+	err = p.view(ctx, func(r reader) error {
+		a, err = audit(r, *q)
 		return err
 	})
 	if err != nil {
@@ -27,9 +32,9 @@ func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a re
 }
 
 // audit runs many statements. All must see the same data, so q must read from one snapshot.
-func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
-	a := auditor{querier: q, show: show}
-	for _, part := range []func() error{a.sums, a.packets, a.checks, a.reactions} {
+func audit(q querier, asked redpacket.AuditQuery) (redpacket.Audit, error) {
+	a := auditor{querier: q, asked: asked}
+	for _, part := range []func() error{a.sums, a.packets, a.checks, a.overdue, a.reactions, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -43,7 +48,7 @@ const maxDifferences = 1000
 type auditor struct {
 	querier
 	found redpacket.Audit
-	show  func(redpacket.AuditLine)
+	asked redpacket.AuditQuery
 }
 
 func (a *auditor) report(kind, id, format string, args ...any) {
@@ -93,7 +98,7 @@ type check struct {
 }
 
 func (a *auditor) checks() error {
-	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks) {
+	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks, chainChecks) {
 		if err := a.check(c); err != nil {
 			return err
 		}
@@ -110,6 +115,25 @@ func (a *auditor) check(c check) error {
 		a.report(c.kind, id, "%s", what)
 		return nil
 	})
+}
+
+// overdue reports packets that should have been closed long ago.
+func (a *auditor) overdue() error {
+	if a.asked.Now.IsZero() {
+		return nil
+	}
+	limit := a.asked.Now.Add(-redpacket.MaxOverdue).UnixMilli()
+	return a.each(`select id, expires_at from packets where status = 'open' and expires_at < ?`, func(rs *sql.Rows) error {
+		var (
+			id      string
+			expires time.Time
+		)
+		if err := rs.Scan(&id, storedTime{&expires}); err != nil {
+			return err
+		}
+		a.report("packet", id, "it is open, and was to end at %s", expires.Format(time.RFC3339))
+		return nil
+	}, limit)
 }
 
 // each streams the rows of a query.

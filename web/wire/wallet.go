@@ -20,7 +20,10 @@ type AdjustRequest struct {
 	User   string `json:"user"`
 	Amount int64  `json:"amount" min:"1"`
 	Key    string `json:"key"`
-	Note   string `json:"note,omitempty"`
+	Note   string `json:"note,omitempty"` // the user sees it
+
+	RequestID string `json:"request_id,omitempty"` // names the order in the host's own system
+	Reason    string `json:"reason,omitempty"`     // for auditors
 }
 
 // AdjustReply is the reply to AdjustRequest.
@@ -53,6 +56,12 @@ type Difference struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
 	What string `json:"what"`
+}
+
+// HeadsReply holds the heads of the hash chains. Each is the text chain/link/hash: the number of the chain, the id of its
+// newest link, and the hash of that link in hex.
+type HeadsReply struct {
+	Heads []string `json:"heads"`
 }
 
 // GuestRequest is the body of POST /v1/guests.
