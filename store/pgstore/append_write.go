@@ -37,6 +37,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
+		w.mark = markOf(j.entry)
 	}
 	return w.write(&entries, counters)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hongbao/lineage"
 )
 
 // Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.
@@ -20,10 +22,11 @@ type Store struct {
 	standings *committer[*standingJob] // reads only
 	cuts      shareCache
 	seeded    seeded
-	sendLocks keyLocks      // by sender
-	roomLocks keyLocks      // by room; taken to change a room or to amend an entry in it
-	singles   chan struct{} // semaphore: bounds how many single transactions run at once
-	blocked   chan struct{} // semaphore: bounds the runs after a lock timeout
+	recent    lineage.Recent // newest commits
+	sendLocks keyLocks       // by sender
+	roomLocks keyLocks       // by room; taken to change a room or to amend an entry in it
+	singles   chan struct{}  // semaphore: bounds how many single transactions run at once
+	blocked   chan struct{}  // semaphore: bounds the runs after a lock timeout
 	log       *slog.Logger
 
 	closing sync.Once

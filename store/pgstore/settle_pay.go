@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hongbao/lineage"
 	"hongbao/redpacket"
 )
 
@@ -79,6 +80,9 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	}
 	s.seeded.add(b.users)
 	b.answerPaid()
+	if last := b.pay[len(b.pay)-1]; last.paid {
+		w.mark = lineage.Mark{Kind: lineage.Claim, Where: last.ID, No: int64(last.Share), ID: last.User}
+	}
 	return nil
 }
 

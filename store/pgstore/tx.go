@@ -190,7 +190,11 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer s.pool.suspectIfSlow()()
 	conn := pooled.Conn()
 	w.reader = reader{ctx, conn}
+	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
+	if err == nil && w.mark.Kind != "" {
+		s.recent.Add(epoch, w.mark)
+	}
 	if err != nil && conn.PgConn().TxStatus() != 'I' {
 		_ = rollback(ctx, conn) // if that fails too, Release closes the connection
 	}

@@ -14,6 +14,8 @@ import (
 
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"hongbao/lineage"
 )
 
 // Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.
@@ -22,6 +24,8 @@ type Store struct {
 	write *sql.DB // one connection, used only by the committer
 	jobs  chan *job
 	log   *slog.Logger
+
+	recent lineage.Recent // stays empty
 
 	closing chan struct{}
 	done    chan struct{}
