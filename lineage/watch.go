@@ -70,6 +70,7 @@ func (w *Watch) Start(ctx context.Context) error {
 	for {
 		err := w.check(ctx)
 		if !errors.Is(err, errNotesUnknown) {
+			w.save(ctx)
 			return err
 		}
 		select {

@@ -43,7 +43,7 @@ func (r *room) say(n int) {
 	for range n {
 		r.said++
 		c := r.clients[r.said%len(r.clients)]
-		e2e.Call[wire.SendReply](c, "send", wire.SendRequest{Room: r.id, Key: fmt.Sprint("text ", r.said), Text: fmt.Sprint("text ", r.said)})
+		e2e.Call[wire.SendReply](c, "send", wire.SendRequest{Room: r.id, Key: fmt.Sprint("text-", r.said), Text: fmt.Sprint("text ", r.said)})
 	}
 }
 
