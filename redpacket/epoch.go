@@ -9,19 +9,12 @@ import (
 // revealed its seed. Then the packet is open again, and its shares are known. So the packets that were open when the
 // epoch began are ended early: the grants that the Pool knows are paid, and the rest is refunded.
 
-// Forget drops everything that the service remembers from SQL. Call it when the database has lost commits.
+// Forget drops everything that the service remembers from SQL. Call it when the database has lost commits. It drops
+// everything once more when the calls have ended that were reading at this moment.
 func (s *Service) Forget() {
 	s.forget()
-	s.background.start(func() { // once more, when the calls have ended that may have read before
-		for until := time.Now().Add(detachedTimeout); time.Now().Before(until) && !s.background.stopping(); {
-			time.Sleep(forgetStep)
-		}
-		s.forget()
-	})
+	time.AfterFunc(detachedTimeout, s.forget)
 }
-
-// forgetStep bounds how long Forget delays the end of the service.
-const forgetStep = 100 * time.Millisecond
 
 func (s *Service) forget() {
 	s.memory.clear()

@@ -174,7 +174,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/lineage", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
 				"golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
