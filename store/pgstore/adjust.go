@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
-	"hongbao/lineage"
 	"hongbao/redpacket"
 )
 
@@ -68,7 +67,6 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 		m.debit, m.credit = m.credit, m.debit
 		m.amount, m.kind = -a.Amount, redpacket.TransferDebit
 	}
-	w.mark = lineage.Mark{Kind: lineage.Transfer, Where: m.user, No: m.at.UnixMilli(), ID: m.id}
 	var (
 		b        pgx.Batch
 		recorded int64

@@ -37,7 +37,6 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
-		w.mark = markOf(j.entry)
 	}
 	return w.write(&entries, counters)
 }

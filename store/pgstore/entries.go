@@ -4,7 +4,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
-	"hongbao/lineage"
 )
 
 const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
@@ -33,12 +32,7 @@ func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
 		b.Queue(`update members set read_seq = $1 where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}
 	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
-	w.mark = markOf(e)
 	return e, w.sendBatch(b)
-}
-
-func markOf(e chat.Entry) lineage.Mark {
-	return lineage.Mark{Kind: lineage.Entry, Where: e.Room, No: e.Seq, ID: e.ID}
 }
 
 // readEntry reads an entry that must exist, because a request or a packet refers to it.

@@ -11,7 +11,7 @@ import (
 
 // queueNotes assigns the next seqs of the room to the notes and makes the batch insert them. All notes must have the
 // same sender and time. target is the seq of the entry that they refer to, or 0.
-func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, target int64) {
+func queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, target int64) {
 	if len(notes) == 0 {
 		return
 	}
@@ -24,7 +24,6 @@ func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, t
 		seqs, ids, kinds, bodies = append(seqs, n.Seq), append(ids, n.ID), append(kinds, string(n.Kind)), append(bodies, string(n.Body))
 	}
 	first := notes[0]
-	w.mark = markOf(first)
 	b.Queue(`insert into entries (`+entryColumns+`, content_no, target)
 		select r.id, l.seq, l.id, $2, $3, $4, $5, l.kind, '', l.body, r.content_no, $6
 		from unnest($7::bigint[], $8::text[], $9::text[], $10::text[]) as l (seq, id, kind, body), rooms r where r.id = $1`,

@@ -11,8 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"hongbao/lineage"
 )
 
 // querier reads from Postgres. A writer also sees the changes of its own transaction; a reader sees only committed
@@ -71,8 +69,6 @@ type writer struct {
 	maybeCommitted bool
 	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
 	lockWait time.Duration
-	// mark names one of the rows that this run has written. Its zero value: none that a mark can name.
-	mark lineage.Mark
 }
 
 func (w *writer) exec(query string, args ...any) (affected int64, err error) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hongbao/lineage"
 	"hongbao/redpacket"
 )
 
@@ -80,9 +79,6 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 	}
 	s.seeded.add(b.users)
 	b.answerPaid()
-	if last := b.pay[len(b.pay)-1]; last.paid {
-		w.mark = lineage.Mark{Kind: lineage.Claim, Where: last.ID, No: int64(last.Share), ID: last.User}
-	}
 	return nil
 }
 
