@@ -12,23 +12,12 @@ type State struct {
 	Epoch    string
 }
 
-// Mark names one committed row that never changes and is never deleted.
+// Mark names the link that a transaction has added to a hash chain. A link never changes and is never deleted, and no
+// later link has its id, which contains its time.
 type Mark struct {
-	Kind  Kind   `json:"kind"`
-	Where string `json:"where"` // the room, the packet or the user of the row
-	No    int64  `json:"no"`    // its seq, its share or its time
-	ID    string `json:"id"`    // its id, or the user of a claim
+	Chain int64 `json:"chain"`
+	Link  int64 `json:"link"`
 }
-
-// Kind says in which table a Mark is.
-type Kind string
-
-// The kinds of marks.
-const (
-	Entry    Kind = "entry"    // room, seq, id
-	Claim    Kind = "claim"    // packet, share, user
-	Transfer Kind = "transfer" // user, at in Unix milliseconds, id
-)
 
 // Store is the SQL database. Its methods work while the store refuses all other calls.
 type Store interface {
@@ -37,9 +26,13 @@ type Store interface {
 	State(ctx context.Context) (State, error)
 	// Serve makes the store answer calls on a server of this identity only.
 	Serve(identity string)
-	// Recent returns the newest commits of this process. Each transaction that appends entries or moves money adds a mark.
+	// Recent returns the newest commits of this process. Each transaction that adds a link to a hash chain adds a mark. So
+	// does every one that appends entries, sends a packet, pays a claim, credits or debits.
 	Recent() *Recent
-	// Missing returns how many of the marked rows the database does not have.
+	// OnLoss sets a function that the store calls when a transaction finds that the newest link of its chain is gone. The
+	// function must not block.
+	OnLoss(lost func(reason string))
+	// Missing returns how many of the marked links the database does not have.
 	Missing(ctx context.Context, marks []Mark) (int, error)
 	// Accept stores the identity of the server, unless the state has changed since it was read. It returns the state as it
 	// is now.

@@ -51,7 +51,11 @@ type Watch struct {
 }
 
 // New returns a watch. Call Start before the store serves, and then Run.
-func New(o Options) *Watch { return &Watch{o: o, wake: make(chan struct{}, 1)} }
+func New(o Options) *Watch {
+	w := &Watch{o: o, wake: make(chan struct{}, 1)}
+	o.Store.OnLoss(w.Lost)
+	return w
+}
 
 // Lost says that the database lacks something that it has committed. A new epoch begins. Lost does not block.
 func (w *Watch) Lost(reason string) {

@@ -73,13 +73,14 @@ func (d *database) moveTo(identity string, rows int) {
 	d.state.Identity, d.rows = identity, d.rows[:rows]
 }
 
+func (s *storeOf) OnLoss(func(string))   {}
 func (s *storeOf) Serve(identity string) { s.served = identity }
 func (s *storeOf) Recent() *Recent       { return &s.recent }
 func (s *storeOf) ForgetCached()         { s.cached = false }
 
 // commit writes a row.
 func (s *storeOf) commit(no int64) {
-	m := Mark{Kind: Entry, Where: "room", No: no}
+	m := Mark{Chain: 1, Link: no}
 	s.mu.Lock()
 	s.rows = append(s.rows, m)
 	s.mu.Unlock()
@@ -266,7 +267,7 @@ func TestEpochs(t *testing.T) {
 			before := one.store.recent.Begin()
 			s.db.moveTo("second", 0)
 			time.Sleep(3 * time.Second)
-			one.store.recent.Add(before, Mark{Kind: Entry, No: 1}) // its transaction had begun on the first server
+			one.store.recent.Add(before, Mark{Chain: 1, Link: 1}) // its transaction had begun on the first server
 			s.db.moveTo("third", 0)
 			time.Sleep(3 * time.Second)
 			s.mustBe(one, "epoch 1 true", "epoch 1 false")
@@ -282,9 +283,9 @@ func TestEpochs(t *testing.T) {
 func TestRecentKeepsTheNewest(t *testing.T) {
 	var r Recent
 	for i := range 3 * keptMarks {
-		r.Add(r.Begin(), Mark{No: int64(i)})
+		r.Add(r.Begin(), Mark{Link: int64(i)})
 	}
-	if got := r.List(); len(got) != keptMarks || got[0].No != 2*keptMarks || got[keptMarks-1].No != 3*keptMarks-1 {
-		t.Errorf("kept %d commits, from %d on; want the newest %d", len(got), got[0].No, keptMarks)
+	if got := r.List(); len(got) != keptMarks || got[0].Link != 2*keptMarks || got[keptMarks-1].Link != 3*keptMarks-1 {
+		t.Errorf("kept %d commits, from %d on; want the newest %d", len(got), got[0].Link, keptMarks)
 	}
 }

@@ -79,9 +79,19 @@ type Ledger interface {
 	// from those of all other commands. It creates an unknown user. It returns ErrInsufficientBalance or
 	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
-	// Audit checks all books in one consistent snapshot and returns every difference. If show is not nil, Audit calls
-	// it with each packet, in the order of ids. Everything that was committed before Audit began is in the snapshot.
-	Audit(ctx context.Context, show func(AuditLine)) (Audit, error)
+	// Audit checks all books in one consistent snapshot and returns every difference. Everything that was committed
+	// before Audit began is in the snapshot. A nil query asks for nothing special.
+	Audit(ctx context.Context, q *AuditQuery) (Audit, error)
+	// Heads returns the newest link of each hash chain, by chain. Kept elsewhere, they are anchors: a later audit can
+	// prove that nothing has changed that was stored before.
+	Heads(ctx context.Context) ([]Head, error)
+}
+
+// Head is the newest link of a hash chain. Its hash stands for all rows of the chain.
+type Head struct {
+	Chain int64
+	Link  int64
+	Hash  [32]byte
 }
 
 // Account is a user's balance and the commitment of the next packet that the user sends. All fields are read at the
@@ -272,6 +282,10 @@ type Adjustment struct {
 	Hash   []byte
 	Note   string
 	At     time.Time
+
+	Actor     string // who ordered it
+	RequestID string
+	Reason    string
 }
 
 // Audit is the result of checking the books. If the books are right, Funded = InWallets + InPackets, and Differences
@@ -289,6 +303,13 @@ type Audit struct {
 	Entries     int64
 	Quarantined int
 	Differences []Difference
+}
+
+// AuditQuery says what an audit does besides checking the books. The zero value asks for nothing.
+type AuditQuery struct {
+	Show func(AuditLine) // called with each packet, in the order of ids
+	// Heads are heads that were copied earlier. Each must still be in its chain.
+	Heads []Head
 }
 
 // AuditLine describes one packet, for one line of the audit's output.

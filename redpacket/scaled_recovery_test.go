@@ -117,7 +117,7 @@ const (
 type recovering struct {
 	*testService
 	pool   redpacket.Pool
-	audit  func(context.Context, func(redpacket.AuditLine)) (redpacket.Audit, error)
+	audit  func(context.Context, *redpacket.AuditQuery) (redpacket.Audit, error)
 	claims func() int // returns the number of claims in SQL
 	begun  time.Time
 }

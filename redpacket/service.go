@@ -72,6 +72,7 @@ type Service struct {
 	deleted      deletedRooms
 	counts       counts
 	clocks       clocks
+	heads        headWatch
 }
 
 // counts holds what happened in this process, for Stats.
@@ -82,7 +83,7 @@ type counts struct {
 
 	endedEarly atomic.Int64
 
-	sweep, close, backstop, deleted, recover, recount, fromBefore taskFailures
+	sweep, close, backstop, deleted, recover, recount, heads, fromBefore taskFailures
 }
 
 // New returns a service over a ledger and a pool.
@@ -172,11 +173,15 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.closeDeletedRooms(ctx) }) })
 	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.endFromBefore(ctx) }) })
+	tasks.Go(func() {
+		every(ctx, headsEvery, func() { s.recordTask("heads", &s.counts.heads, s.logHeads(ctx)) })
+	})
 	for _, engine := range s.clockEngines() {
 		tasks.Go(func() { s.watchClocks(ctx, engine) })
 	}
 	tasks.Wait()
 	s.background.stop()
+	s.recordTask("heads", &s.counts.heads, s.logHeads(context.WithoutCancel(ctx))) // after the last write of this service
 	return nil
 }
 

@@ -57,6 +57,8 @@ type sqlEngine interface {
 	// draw.
 	Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error)
 	RecountCirculation(ctx context.Context) error
+	// ChainRows adds the rows without a link to a hash chain, and returns their number.
+	ChainRows(ctx context.Context) (int, error)
 	io.Closer
 }
 
@@ -168,6 +170,10 @@ func (b *Books) Setting(ctx context.Context, name string, draw func() []byte) ([
 // RecountCirculation counts the money in circulation again. It must be called after the last instance of an older
 // version has stopped, because that version makes credits without counting them.
 func (b *Books) RecountCirculation(ctx context.Context) error { return b.sql.RecountCirculation(ctx) }
+
+// ChainRows adds the rows that an older version has written to a hash chain, and returns their number. Like
+// RecountCirculation, it must be called after the last instance of that version has stopped.
+func (b *Books) ChainRows(ctx context.Context) (int, error) { return b.sql.ChainRows(ctx) }
 
 // Ready returns nil if the SQL database can be reached.
 func (b *Books) Ready(ctx context.Context) error {

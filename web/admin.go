@@ -18,6 +18,7 @@ var adminCommands = map[string]adminCommand{
 	"credit":     admin((*Server).credit),
 	"debit":      admin((*Server).debit),
 	"audit":      admin((*Server).audit),
+	"heads":      admin((*Server).heads),
 	"disconnect": admin((*Server).disconnect),
 	"stats":      admin((*Server).stats),
 }
@@ -61,6 +62,11 @@ func (s *Server) adjust(ctx context.Context, r *wire.AdjustRequest, sign int64) 
 func (s *Server) audit(ctx context.Context, _ *struct{}) (wire.AuditReply, error) {
 	a, err := s.packets.Audit(ctx)
 	return convert.Audit(a), err
+}
+
+func (s *Server) heads(ctx context.Context, _ *struct{}) (wire.HeadsReply, error) {
+	heads, err := s.packets.Heads(ctx)
+	return convert.Heads(heads), err
 }
 
 // disconnect revokes the user's tokens and then closes the user's sockets, in this order: a client cannot reconnect

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/binary"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -117,6 +118,13 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 	clock := prometheus.NewDesc("hongbao_clock_difference_seconds", "How far a clock of Redis or Postgres is ahead of this instance's.", []string{"clock"}, nil)
 	for _, d := range c.packets.Clocks() {
 		out <- prometheus.MustNewConstMetric(clock, prometheus.GaugeValue, d.Ahead.Seconds(), d.Clock)
+	}
+	link := prometheus.NewDesc("hongbao_chain_head_seconds", "Time in the id of the newest link of a hash chain.", []string{"chain"}, nil)
+	hash := prometheus.NewDesc("hongbao_chain_head_hash", "First 48 bits of the hash of that link, as a number.", []string{"chain"}, nil)
+	for _, h := range c.packets.KnownHeads() {
+		number, first := strconv.FormatInt(h.Chain, 10), append([]byte{0, 0}, h.Hash[:6]...)
+		out <- prometheus.MustNewConstMetric(link, prometheus.GaugeValue, float64(h.Link>>20)/1000, number)
+		out <- prometheus.MustNewConstMetric(hash, prometheus.GaugeValue, float64(binary.BigEndian.Uint64(first)), number)
 	}
 	closes := prometheus.NewDesc("hongbao_closes_total", "Sockets closed by us, by code.", []string{"code"}, nil)
 	for code, n := range h.Closes {

@@ -139,9 +139,16 @@ func (s faultyLedger) Adjust(ctx context.Context, a redpacket.Adjustment) (_ red
 	return s.Ledger.Adjust(ctx, a)
 }
 
-func (s faultyLedger) Audit(ctx context.Context, show func(redpacket.AuditLine)) (_ redpacket.Audit, err error) {
+func (s faultyLedger) Audit(ctx context.Context, q *redpacket.AuditQuery) (_ redpacket.Audit, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Ledger.Audit(ctx, show)
+	return s.Ledger.Audit(ctx, q)
+}
+
+func (s faultyLedger) Heads(ctx context.Context) (_ []redpacket.Head, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.Heads(ctx)
 }

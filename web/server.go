@@ -141,6 +141,7 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
 		r.Get("/admin/audit", s.serveAdmin("audit"))
+		r.Get("/admin/heads", s.serveAdmin("heads"))
 		r.Get("/admin/stats", s.serveAdmin("stats"))
 		r.Get("/openapi.json", serveDocument(spec.OpenAPI(s.o.Version)))
 		r.Get("/asyncapi.json", serveDocument(spec.AsyncAPI(s.o.Version)))

@@ -59,6 +59,11 @@ func rules() map[string]rule {
 			},
 			why: "it picks engines for the domain's contracts, and does not know their callers",
 		},
+		"hongbao/store/chain": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket"},
+			mayNot: []string{"database/sql"},
+			why:    "a hash is the same whichever database the row is read from",
+		},
 		"hongbao/store/cursor": {
 			may: []string{"hongbao/chat"},
 			why: "a cursor means the same whichever database the list is read from",
@@ -80,15 +85,15 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/lineage", "hongbao/redpacket/crashpoint", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/lineage", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/lineage", "hongbao/redpacket/crashpoint", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/lineage", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/lineage", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/lineage", "hongbao/store/chain", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {

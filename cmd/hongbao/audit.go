@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 
@@ -17,10 +20,40 @@ func auditCommand() command {
 	return command{name: "audit", summary: "compare all books; exits 1 if anything differs", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
 		brief := fs.Bool("brief", false, "leave out the lines of the packets")
 		asJSON := fs.Bool("json", false, "print JSON, amounts in minor units")
+		saved := fs.String("heads", "", "file with heads of hash chains that were saved before: the answer of GET /v1/admin/heads, or lines of the log")
 		return func(ctx context.Context, p *program) error {
-			return p.withBooks(ctx, func(books *store.Books) error { return p.audit(ctx, books, *brief, *asJSON) })
+			anchors, err := readHeads(*saved)
+			if err != nil {
+				return err
+			}
+			return p.withBooks(ctx, func(books *store.Books) error { return p.audit(ctx, books, anchors, *brief, *asJSON) })
 		}
 	}}
+}
+
+// headInText finds heads in any text.
+var headInText = regexp.MustCompile(`\b\d+/\d+/[0-9a-f]{64}\b`)
+
+// readHeads reads saved heads from a file. With no name, there are none.
+func readHeads(name string) (heads []redpacket.Head, err error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range headInText.FindAllString(string(text), -1) {
+		h, err := redpacket.ParseHead(found)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, h)
+	}
+	if len(heads) == 0 {
+		return nil, fmt.Errorf("%s has no heads: want chain/link/hash", name)
+	}
+	return heads, nil
 }
 
 // audited is the JSON report of an audit.
@@ -42,13 +75,13 @@ type auditedPacket struct {
 
 // audit prints the result of checking all books in one consistent snapshot. A server may run on the same database
 // meanwhile.
-func (p *program) audit(ctx context.Context, books *store.Books, brief, asJSON bool) error {
+func (p *program) audit(ctx context.Context, books *store.Books, anchors []redpacket.Head, brief, asJSON bool) error {
 	var lines []auditedPacket
-	result, err := books.Ledger.Audit(ctx, func(l redpacket.AuditLine) {
+	result, err := books.Ledger.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Show: func(l redpacket.AuditLine) {
 		if !brief {
 			lines = append(lines, auditedPacket(l))
 		}
-	})
+	}})
 	if err != nil {
 		return err
 	}

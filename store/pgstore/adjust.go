@@ -62,6 +62,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	m := transfer{
 		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
 		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
+		actor: a.Actor, requestID: a.RequestID, reason: a.Reason,
 	}
 	if a.Amount < 0 {
 		m.debit, m.credit = m.credit, m.debit
@@ -71,7 +72,11 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 		b        pgx.Batch
 		recorded int64
 		all      map[string]redpacket.Account
+		err      error
 	)
+	if m.link, err = w.chained(m.leaf()); err != nil {
+		return redpacket.Account{}, err
+	}
 	queueTransfer(&b, m).Exec(affected(&recorded))
 	queueSeeds(&b, []string{a.User})
 	if err := w.sendBatch(&b); err != nil {

@@ -46,7 +46,9 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 	}
 	notes := []chat.Entry{{ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: to.Body}}
 	var b pgx.Batch
-	queueNotes(&b, &room, notes, a.Target)
+	if err := w.queueNotes(&b, &room, notes, a.Target); err != nil {
+		return chat.Amended{}, err
+	}
 	queueUpdateRoom(&b, room, a.At)
 	if err := queueAmendment(&b, a, to); err != nil {
 		return chat.Amended{}, err

@@ -48,7 +48,7 @@ func (s *Store) appendAll(ctx context.Context, jobs []*appendJob, skipLocked boo
 		if err := w.appendFree(free); err != nil {
 			return false, err
 		}
-		return true, commit(w.ctx, w.conn)
+		return true, w.commit()
 	})
 	return locked, err
 }

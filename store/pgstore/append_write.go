@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/chain"
 )
 
 // appendAccepted assigns the next seqs of the rooms to the drafts, in the order of the jobs. It writes them with one
@@ -77,7 +78,8 @@ func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 // newEntries holds the columns of the entries to insert, and of the rows that change with them.
 type newEntries struct {
 	rooms, ids, senders, names, avatars, kinds, keys, bodies []string
-	hashes                                                   [][]byte
+	hashes, nameSeals, textSeals                             [][]byte
+	leaves                                                   []chain.Hash
 	seqs, ats, contentNos                                    []int64
 	read                                                     map[roomUser]int64
 }
@@ -86,7 +88,9 @@ func (l *newEntries) add(e chat.Entry, hash []byte, contentNo int64) {
 	l.rooms, l.ids, l.senders = append(l.rooms, e.Room), append(l.ids, e.ID), append(l.senders, e.From.ID)
 	l.names, l.avatars = append(l.names, e.From.Name), append(l.avatars, e.From.Avatar)
 	l.kinds, l.keys, l.bodies = append(l.kinds, string(e.Kind)), append(l.keys, e.Key), append(l.bodies, string(e.Body))
-	l.hashes = append(l.hashes, hash)
+	s := chain.NewSeals()
+	l.hashes, l.nameSeals, l.textSeals = append(l.hashes, hash), append(l.nameSeals, s.Name), append(l.textSeals, s.Text)
+	l.leaves = append(l.leaves, chain.EntryLeaf(e, hash, 0, s))
 	l.seqs, l.ats, l.contentNos = append(l.seqs, e.Seq), append(l.ats, e.At.UnixMilli()), append(l.contentNos, contentNo)
 	if e.Kind.Content() {
 		if l.read == nil {
@@ -102,6 +106,10 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	if len(l.rooms) == 0 {
 		return nil
 	}
+	link, err := w.chained(l.leaves...)
+	if err != nil {
+		return err
+	}
 	inserted := int64(0)
 	b := &pgx.Batch{}
 	b.Queue(boundKeys) // the rooms are locked
@@ -115,10 +123,12 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 			}
 			return rs.Err()
 		})
-	b.Queue(`insert into entries (`+entryColumns+`, content_no)
-		select `+entryColumns+`, content_no from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
-			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[]) as l (`+entryColumns+`, content_no)`,
-		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos)
+	b.Queue(`insert into entries (`+entryColumns+`, content_no, name_seal, text_seal, link)
+		select `+entryColumns+`, content_no, name_seal, text_seal, $14 from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+			$7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
+			$12::bytea[], $13::bytea[]) as l (`+entryColumns+`, content_no, name_seal, text_seal)`,
+		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,
+		l.nameSeals, l.textSeals, link)
 	l.queueRead(b)
 	queueCounters(b, counters)
 	switch err := w.sendBatch(b); {

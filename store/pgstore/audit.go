@@ -12,12 +12,12 @@ import (
 
 // Audit implements redpacket.Ledger. It reads one snapshot row by row while the servers keep running, so its memory
 // does not grow with the tables. After maxDifferences it reports no further differences.
-func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a redpacket.Audit, err error) {
-	if show == nil {
-		show = func(redpacket.AuditLine) {}
+func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
+	if q == nil {
+		q = &redpacket.AuditQuery{}
 	}
 	err = s.withLongSnapshot(ctx, func(r reader) error {
-		a, err = audit(r, show)
+		a, err = audit(r, *q)
 		return err
 	})
 	if err != nil {
@@ -27,9 +27,9 @@ func (s *Store) Audit(ctx context.Context, show func(redpacket.AuditLine)) (a re
 }
 
 // audit runs many statements. All must see the same data, so q must read from one snapshot.
-func audit(q querier, show func(redpacket.AuditLine)) (redpacket.Audit, error) {
-	a := auditor{querier: q, show: show}
-	for _, part := range []func() error{a.sums, a.packets, a.checkPacketEntries, a.checks, a.reactions} {
+func audit(q querier, asked redpacket.AuditQuery) (redpacket.Audit, error) {
+	a := auditor{querier: q, asked: asked}
+	for _, part := range []func() error{a.sums, a.packets, a.checkPacketEntries, a.checks, a.reactions, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -43,7 +43,7 @@ const maxDifferences = 1000
 type auditor struct {
 	querier
 	found redpacket.Audit
-	show  func(redpacket.AuditLine)
+	asked redpacket.AuditQuery
 }
 
 func (a *auditor) report(kind, id, format string, args ...any) {
@@ -92,7 +92,7 @@ type check struct {
 }
 
 func (a *auditor) checks() error {
-	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks) {
+	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks, chainChecks) {
 		if err := a.check(c); err != nil {
 			return err
 		}

@@ -93,10 +93,12 @@ func (a *auditor) packet(p *auditedPacket) {
 		claims = append(claims, c)
 	}
 	a.checkEnd(p, claims, sum, marked)
-	a.show(redpacket.AuditLine{
-		Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
-		Claims: len(claims), Claimed: sum, Refunded: p.refunded,
-	})
+	if a.asked.Show != nil {
+		a.asked.Show(redpacket.AuditLine{
+			Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
+			Claims: len(claims), Claimed: sum, Refunded: p.refunded,
+		})
+	}
 }
 
 // recut returns the shares that the seed gives. It reports a difference if the stored shares are others.

@@ -41,7 +41,9 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 	for i, e := range r.Entries {
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
 	}
-	queueNotes(&b, &made.Room, made.Entries, 0)
+	if err := w.queueNotes(&b, &made.Room, made.Entries, 0); err != nil {
+		return chat.Changed{}, err
+	}
 	queueUpdateRoom(&b, made.Room, c.At)
 	return made, w.sendBatch(&b)
 }

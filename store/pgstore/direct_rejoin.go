@@ -36,7 +36,7 @@ func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (ma
 		}
 		e, err := w.appendEntry(chat.Entry{
 			Room: room, ID: p.EntryIDs[i], At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
-		})
+		}, nil)
 		if err != nil {
 			return chat.Paired{}, err
 		}

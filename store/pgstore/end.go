@@ -90,7 +90,7 @@ func (w *writer) appendDone(b redpacket.Book, c redpacket.Close) (chat.Entry, er
 	}
 	return w.appendEntry(chat.Entry{
 		Room: b.Packet.Room, ID: c.EntryID, At: c.At, From: b.Packet.From, Kind: chat.KindPacketDone, Body: body,
-	})
+	}, nil)
 }
 
 func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) error {

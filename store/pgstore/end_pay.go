@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 )
 
 // payOut pays the missing grants and the refund, and returns the accounts after that. The packet's row must be
@@ -18,7 +19,9 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 	}
 	var batch pgx.Batch
 	queueSeeds(&batch, users)
-	e.queueMissing(&batch, b.Shares)
+	if err := e.queueMissing(w, &batch, b.Shares); err != nil {
+		return nil, err
+	}
 	e.queueCredits(&batch, *b)
 	if b.Refunded > 0 {
 		from := b.Packet.From.ID
@@ -58,21 +61,28 @@ func (e *endCall) queueCredits(batch *pgx.Batch, b redpacket.Book) {
 }
 
 // queueMissing makes the batch insert the claims and the transfers of the missing grants.
-func (e *endCall) queueMissing(batch *pgx.Batch, cut []redpacket.Money) {
+func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Money) error {
 	n := len(e.missing)
 	if n == 0 {
-		return
+		return nil
 	}
 	shares, users, amounts, transfers := make([]int32, n), make([]string, n), make([]redpacket.Money, n), make([]string, n)
+	leaves := make([]chain.Hash, n)
 	for i, g := range e.missing {
 		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transferIDs[g]
+		leaves[i] = chain.ClaimLeaf(redpacket.Claim{Ref: e.Ref, Share: g.Share, User: g.User, At: e.At}, amounts[i], transfers[i])
 	}
-	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at, transfer)
-		select $1, i.share_no, i.user_id, i.amount, $2, i.id
+	link, err := w.chained(leaves...)
+	if err != nil {
+		return err
+	}
+	batch.Queue(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link)
+		select $1, i.share_no, i.user_id, i.amount, $2, i.id, $7
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
-		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
+		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers, link)
 	batch.Queue(`insert into transfers (id, at, debit, credit, amount, kind, user_id, packet_id, share_no)
 		select i.id, $2::bigint, 'packet:' || $1::text, 'user:' || i.user_id, i.amount, 'claim', i.user_id, $1::text, i.share_no
 		from unnest($3::int[], $4::text[], $5::bigint[], $6::text[]) i (share_no, user_id, amount, id)`,
 		e.ID, e.At.UnixMilli(), shares, users, amounts, transfers)
+	return nil
 }

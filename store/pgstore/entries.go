@@ -4,14 +4,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/chain"
 )
 
 const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
-// appendEntry assigns the next seq of the room to the entry and inserts it. It locks the room. If the entry is
+// appendEntry assigns the next seq of the room to the entry and inserts it. hash is that of the request that made the
+// entry, or nil if none did. appendEntry locks the room. If the entry is
 // content, it also advances the sender's own read_seq, so that a user's own entries never count as unread. The
 // sender's row must be locked already.
-func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
+func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
@@ -25,9 +27,16 @@ func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) {
 	if !found {
 		return chat.Entry{}, chat.ErrNotFound
 	}
+	seals := chain.NewSeals()
+	link, err := w.chained(chain.EntryLeaf(e, hash, 0, seals))
+	if err != nil {
+		return chat.Entry{}, err
+	}
 	b := &pgx.Batch{}
-	b.Queue(`insert into entries (`+entryColumns+`, content_no) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo)
+	b.Queue(`insert into entries (`+entryColumns+`, content_no, link, name_seal, text_seal)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo,
+		link, seals.Name, seals.Text)
 	if content == 1 {
 		b.Queue(`update members set read_seq = $1 where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}

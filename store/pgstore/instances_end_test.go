@@ -81,10 +81,15 @@ func TestEndWaitsForSettle(t *testing.T) {
 		}
 		var m message
 		b := newClaimBatch([]*settleJob{j}, cut)
-		b.queue(&m, payClaims, make([]string, 3), b.users)
+		added, err := w.takeLink()
+		if err != nil {
+			return err
+		}
+		b.queue(&m, payClaims, make([]string, 3), b.users, added)
 		if err := m.send(w.reader); err != nil {
 			return err
 		}
+		added.added = true
 		b.answerPaid()
 		wg.Go(func() {
 			defer ended.Store(true)

@@ -140,7 +140,7 @@ func (w *writer) appendLeaveEntries(l chat.Leaving, kind chat.RoomKind, heir str
 		}
 		e, err := w.appendEntry(chat.Entry{
 			Room: l.Room, ID: l.EntryIDs[i], At: l.At, From: l.User, Kind: chat.KindMember, Body: body,
-		})
+		}, nil)
 		if err != nil {
 			return nil, err
 		}

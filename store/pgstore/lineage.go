@@ -74,26 +74,36 @@ func (s *Store) Serve(identity string) { s.pool.serve(identity) }
 // Recent implements lineage.Store.
 func (s *Store) Recent() *lineage.Recent { return &s.recent }
 
-// ForgetCached implements lineage.Store. The cached shares of packets never change.
-func (s *Store) ForgetCached() { s.seeded.forget() }
+// ForgetCached implements lineage.Store. New chains are opened, because the tails of the present ones may be lost. The
+// cached shares of packets never change.
+func (s *Store) ForgetCached() {
+	s.seeded.forget()
+	s.chains.forget()
+}
 
-// missingMarks counts the given rows that do not exist. Each is looked up by a primary key.
-const missingMarks = `
-select count(*) from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) m (kind, place, no, id)
-where not case m.kind
-	when 'entry' then exists (select from entries e where e.room_id = m.place and e.seq = m.no and e.id = m.id)
-	when 'claim' then exists (select from claims c where c.packet_id = m.place and c.share_no = m.no and c.user_id = m.id)
-	when 'transfer' then exists (select from transfers t where t.user_id = m.place and t.at = m.no and t.id = m.id)
-	else true end`
+// OnLoss implements lineage.Store.
+func (s *Store) OnLoss(lost func(reason string)) { s.onLoss.Store(&lost) }
+
+// noteLoss calls the function of OnLoss if the error says that the tail of the link's chain is lost. A chain that was
+// given up is expected to have lost it.
+func (s *Store) noteLoss(l *link, err error) {
+	if lost := s.onLoss.Load(); lost != nil && errors.Is(err, errTailLost) && l.chain.era == s.chains.present() {
+		(*lost)(err.Error())
+	}
+}
+
+// missingLinks counts the given links that do not exist.
+const missingLinks = `select count(*) from unnest($1::bigint[], $2::bigint[]) m (chain, link)
+	where not exists (select from links l where l.chain = m.chain::integer and l.id = m.link)`
 
 // Missing implements lineage.Store.
 func (s *Store) Missing(ctx context.Context, marks []lineage.Mark) (n int, err error) {
-	kinds, places, nos, ids := make([]string, len(marks)), make([]string, len(marks)), make([]int64, len(marks)), make([]string, len(marks))
+	numbers, links := make([]int64, len(marks)), make([]int64, len(marks))
 	for i, m := range marks {
-		kinds[i], places[i], nos[i], ids[i] = string(m.Kind), m.Where, m.No, m.ID
+		numbers[i], links[i] = m.Chain, m.Link
 	}
 	err = s.withOwnConn(ctx, lineageTimeout, func(r reader) error {
-		return r.conn.QueryRow(r.ctx, missingMarks, kinds, places, nos, ids).Scan(&n)
+		return r.conn.QueryRow(r.ctx, missingLinks, numbers, links).Scan(&n)
 	})
 	return n, outcome("look for the newest commits", err)
 }

@@ -126,8 +126,10 @@ func TestMigrateMoneyOfPreviousVersion(t *testing.T) {
 	if err != nil || acc.Balance != 700 || acc.Version != 1 || account() != acc {
 		t.Errorf("after a debit: %+v, %v", acc, err)
 	}
-	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 {
-		t.Errorf("audit: %+v, %v", a, err)
+	chained, err := s.ChainRows(t.Context())
+	must(t, err)
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 || chained != 3 {
+		t.Errorf("%d rows chained; audit: %+v, %v", chained, a, err)
 	}
 }
 
@@ -177,7 +179,8 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	url := migratedDatabase(t)
 	s := openStore(t, url)
 	err := s.withReader(t.Context(), func(r reader) error {
-		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers, circulation`))
+		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers, circulation, chains, links`,
+			`drop function seal_erased_body`))
 	})
 	if err != nil {
 		t.Fatal(err)

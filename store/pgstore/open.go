@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,11 +23,13 @@ type Store struct {
 	standings *committer[*standingJob] // reads only
 	cuts      shareCache
 	seeded    seeded
+	chains    chains
 	recent    lineage.Recent // newest commits
-	sendLocks keyLocks       // by sender
-	roomLocks keyLocks       // by room; taken to change a room or to amend an entry in it
-	singles   chan struct{}  // semaphore: bounds how many single transactions run at once
-	blocked   chan struct{}  // semaphore: bounds the runs after a lock timeout
+	onLoss    atomic.Pointer[func(reason string)]
+	sendLocks keyLocks      // by sender
+	roomLocks keyLocks      // by room; taken to change a room or to amend an entry in it
+	singles   chan struct{} // semaphore: bounds how many single transactions run at once
+	blocked   chan struct{} // semaphore: bounds the runs after a lock timeout
 	log       *slog.Logger
 
 	closing sync.Once

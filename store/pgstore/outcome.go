@@ -103,7 +103,7 @@ func contended(err error) bool { return lockTimeout(err) || errors.Is(err, errCo
 
 // poisonous reports whether one row of the batch may have caused the error, and not the state of Postgres.
 func poisonous(err error) bool {
-	if errors.Is(err, errLost) || isRefusal(err) || retryable(err) || contended(err) {
+	if errors.Is(err, errLost) || errors.Is(err, errTailLost) || isRefusal(err) || retryable(err) || contended(err) {
 		return false
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

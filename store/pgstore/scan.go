@@ -17,6 +17,17 @@ func scanText(rs pgx.Rows) (text string, err error) {
 	return text, err
 }
 
+func scanHead(rs pgx.Rows) (h redpacket.Head, err error) {
+	var hash []byte
+	if err := rs.Scan(&h.Chain, &h.Link, &hash); err != nil {
+		return h, err
+	}
+	if copy(h.Hash[:], hash) != len(hash) {
+		return h, fmt.Errorf("link %d has a hash of %d bytes", h.Link, len(hash))
+	}
+	return h, nil
+}
+
 // storedTime scans a column of Unix milliseconds into a time.Time.
 type storedTime struct{ into *time.Time }
 

@@ -9,6 +9,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/store/chain"
 )
 
 // Send implements redpacket.Ledger.
@@ -71,7 +72,7 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 	}
 	sent.Entry, err = w.appendEntry(chat.Entry{
 		Room: p.Room, ID: o.EntryID, At: p.CreatedAt, From: p.From, Kind: chat.KindPacket, Key: p.Key, Body: body,
-	})
+	}, o.Hash)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
@@ -106,12 +107,18 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 
 // insertPacket stores a sealed packet as open, and what its idempotency key was used for.
 func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money, seq int64) error {
-	_, err := w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
-		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 'open')`,
+	seals := chain.NewSeals()
+	link, err := w.chained(chain.PacketLeaf(p, seed, shares, seq, seals))
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
+		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status,
+		link, name_seal, text_seal)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 'open', $21, $22, $23)`,
 		p.ID, p.Partition, p.Room, p.From.ID, p.From.Name, p.From.Avatar, p.Mode, p.Spread,
 		p.Total, p.Count, p.Greeting, append([]string{}, p.To...), p.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
-		p.Commitment, p.Key, shares, seed[:], seq)
+		p.Commitment, p.Key, shares, seed[:], seq, link, seals.Name, seals.Text)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,9 @@ type writer struct {
 	maybeCommitted bool
 	// lockWait bounds each wait of its statements for a lock, if tx started the transaction.
 	lockWait time.Duration
+
+	chains *chains
+	link   *link // what this run adds to a chain; nil while it has inserted no chained row
 }
 
 func (w *writer) exec(query string, args ...any) (affected int64, err error) {

@@ -1,11 +1,12 @@
 package pgstore
 
 import (
-	"strings"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 )
 
 // payClaims locks the open packets and inserts the claims whose share and user are both free. Wallets and transfers
@@ -18,17 +19,36 @@ import (
 // The statement leaves the planner of Postgres no choice, because its statistics of these tables are poor. Each
 // packet is looked up in the given order. The "is true" prevents a join. The status is not tested, because the
 // planner might then scan the whole index of open packets for each.
-const payClaims = `
+//
+// It adds a link with the leaves of the inserted claims, if there are any. $9 holds the link's chain, id, previous link and
+// time.
+var payClaims = payClaimsWith(`on conflict do nothing`, `
+	select count(*) as n, sha256(string_agg(i.leaf, ''::bytea order by i.leaf)) as digest
+	from paid join unnest($6::text[], $8::bytea[]) i (transfer, leaf) on i.transfer = paid.transfer having count(*) > 0`)
+
+// payNewClaims is payClaims without the check, before each insert, whether share and user are free. The check is a
+// sixth of the cost and rarely finds anything. The digest of the leaves is computed in advance, and $9 also holds their
+// number. If a claim is not inserted, the statement fails and notAllNew is true of its error.
+var payNewClaims = payClaimsWith("", `
+	select case when count(*) = ($9::bigint[])[5] then count(*) end as n, ($8::bytea[])[1] as digest from paid`)
+
+func payClaimsWith(onConflict, leaves string) string {
+	return `
 with held as materialized (
 	select p.id from unnest($7::text[]) i (id)
 	cross join lateral (select id from packets where id = i.id and closed_at is null for share) p
 ), paid as (
-	insert into claims (packet_id, share_no, user_id, amount, at, transfer)
-	select packet_id, share_no, user_id, amount, at, transfer
+	insert into claims (packet_id, share_no, user_id, amount, at, transfer, link)
+	select packet_id, share_no, user_id, amount, at, transfer, ($9::bigint[])[2]
 	from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
 		with ordinality i (packet_id, share_no, user_id, amount, at, transfer, n)
 	where (packet_id in (select id from held)) is true order by n
-	on conflict do nothing returning packet_id, share_no, user_id, amount, at, transfer
+	` + onConflict + ` returning packet_id, share_no, user_id, amount, at, transfer
+), linked as (
+	insert into links (chain, id, prev, at, leaves, hash)
+	select l[1], l[2], l[3], l[4], n, sha256(` + bytea(chain.Prefix()) + ` || ` + fmt.Sprintf(prevHash, "l[1]", "l[3]") + `
+		|| int8send(l[2]) || int8send(l[3]) || int8send(l[4]) || int8send(n) || digest)
+	from (` + leaves + `) leaves cross join (select $9::bigint[] as l offset 0) link
 ), credited as (
 	insert into wallets (user_id, balance, version)
 	select user_id, sum(amount)::bigint, 1 from paid group by user_id order by user_id
@@ -40,12 +60,10 @@ with held as materialized (
 )
 select (select count(*) from paid), user_id, balance, version,
 	(select case when users.sends = credited.sends then next_seed end from users where id = user_id) from credited`
+}
 
-// payNewClaims is payClaims without the check, before each insert, whether share and user are free. The check is a
-// sixth of the cost and rarely finds anything. If one is not free, the statement fails with alreadyThere.
-var payNewClaims = strings.Replace(payClaims, "on conflict do nothing", "", 1)
-
-const alreadyThere = "23505"
+// notAllNew reports whether payNewClaims failed because a share or user has a claim already, or a packet is not open.
+func notAllNew(err error) bool { return sqlState(err) == "23505" || nullInLink(err, "leaves") }
 
 // holdPackets locks the packets as payClaims does. It is run first if rows must be written before the claims.
 const holdPackets = `select p.id from unnest($1::text[]) i (id)
@@ -60,12 +78,15 @@ func (s *Store) payBatch(w *writer, b *claimBatch) error {
 		}
 		return nil
 	}
+	if _, err := w.takeLink(); err != nil {
+		return err
+	}
 	pay := payClaims
 	if b.allNew && !w.maybeCommitted && !b.begun {
 		pay = payNewClaims
 	}
 	err := s.payBy(w, b, pay)
-	if pay == payNewClaims && sqlState(err) == alreadyThere {
+	if pay == payNewClaims && notAllNew(err) {
 		if err = rollback(w.ctx, w.conn); err == nil {
 			err = s.payBy(w, b, payClaims)
 		}
@@ -95,22 +116,25 @@ func (s *Store) payBy(w *writer, b *claimBatch, pay string) error {
 		m.add(begin)
 		m.add(boundGroup)
 	}
-	b.queue(&m, pay, names, s.seeded.unknown(b.users))
+	b.queue(&m, pay, names, s.seeded.unknown(b.users), w.link)
 	m.add("commit")
-	return m.send(w.reader)
+	w.link.sent = true
+	err := m.send(w.reader)
+	w.link.added = err == nil && b.paid > 0
+	return err
 }
 
 // claimBytes is the approximate size of a claim in a message, all columns together.
-const claimBytes = 200
+const claimBytes = 270
 
 // queue adds the statements that pay the batch to the message. names are the names of pay, holdPackets and firstSeeds
 // on this connection. unseeded are the users that may have no seed.
-func (b *claimBatch) queue(m *message, pay string, names, unseeded []string) {
+func (b *claimBatch) queue(m *message, pay string, names, unseeded []string, l *link) {
 	if len(unseeded) > 0 {
 		m.run(nil, names[1], holdPackets, b.packets)
 		m.run(nil, names[2], firstSeeds, unseeded, newSeeds(len(unseeded)))
 	}
-	m.run(b.scan, names[0], pay, b.args()...)
+	m.run(b.scan, names[0], pay, b.args(l, pay == payNewClaims)...)
 }
 
 func (b *claimBatch) scan(rs pgx.Rows) error {
@@ -148,14 +172,25 @@ func paidNow(c redpacket.Claim, amount redpacket.Money, acc redpacket.Account) r
 	}
 }
 
-// args returns the arguments of payClaims.
-func (b *claimBatch) args() []any {
+// args returns the arguments of payClaims, or those of payNewClaims if allNew is set.
+func (b *claimBatch) args(l *link, allNew bool) []any {
 	n := len(b.pay)
 	packets, shares, users := make([]string, n), make([]int64, n), make([]string, n)
 	amounts, ats, transfers := make([]int64, n), make([]int64, n), make([]string, n)
+	hashes := make([]chain.Hash, n)
 	for i, r := range b.pay {
 		packets[i], shares[i], users[i] = r.ID, int64(r.Share), r.User
 		amounts[i], ats[i], transfers[i] = int64(r.amount), r.At.UnixMilli(), r.transfer
+		hashes[i] = chain.ClaimLeaf(r.Claim, r.amount, r.transfer)
 	}
-	return []any{packets, shares, users, amounts, ats, transfers, b.packets}
+	leaves := make([][]byte, 0, n)
+	if allNew {
+		digest := chain.Digest(hashes)
+		leaves = append(leaves, digest[:])
+	} else {
+		for i := range hashes {
+			leaves = append(leaves, hashes[i][:])
+		}
+	}
+	return []any{packets, shares, users, amounts, ats, transfers, b.packets, leaves, []int64{l.chain.number, l.id, l.chain.last, l.at, int64(n)}}
 }

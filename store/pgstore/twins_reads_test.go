@@ -111,7 +111,7 @@ func (h *history) audit() {
 		lines []redpacket.AuditLine
 	}
 	a := both(h, "audit", func(ctx context.Context, e engine) (a audited, err error) {
-		a.Audit, err = e.Audit(ctx, func(l redpacket.AuditLine) { a.lines = append(a.lines, l) })
+		a.Audit, err = e.Audit(ctx, &redpacket.AuditQuery{Show: func(l redpacket.AuditLine) { a.lines = append(a.lines, l) }})
 		return a, err
 	})
 	for _, d := range a.Differences {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"hongbao/lineage"
 )
 
 // begin begins a transaction that takes locks. The other statements bound its waits.
@@ -54,7 +56,7 @@ func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 			err = fn(w)
 		}
 		if err == nil {
-			committing, err = true, commit(w.ctx, w.conn)
+			committing, err = true, w.commit()
 		}
 		if lockTimeout(err) {
 			err = fmt.Errorf("%w: %w", errBlocked, err)
@@ -76,7 +78,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, errPatience)
 	defer cancel()
-	w := writer{lockWait: lockWait}
+	w := writer{lockWait: lockWait, chains: &s.chains}
 	var last error // the reason for the next run
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		done, err := s.admitBlockedRun(ctx, &w, last)
@@ -192,13 +194,20 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	w.reader = reader{ctx, conn}
 	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
-	if err == nil && w.mark.Kind != "" {
-		s.recent.Add(epoch, w.mark)
+	if l := w.link; l != nil && l.added {
+		s.recent.Add(epoch, lineage.Mark{Chain: l.chain.number, Link: l.id})
 	}
 	if err != nil && conn.PgConn().TxStatus() != 'I' {
 		_ = rollback(ctx, conn) // if that fails too, Release closes the connection
 	}
-	return committing, s.noteConnError(ctx, conn, err)
+	missing := prevMissing(err)
+	err = s.noteConnError(ctx, conn, err)
+	w.releaseChain(err)
+	if missing {
+		err = w.explainMissing(err)
+		s.noteLoss(w.link, err)
+	}
+	return committing, err
 }
 
 // commit commits the transaction. It fails if Postgres rolled back instead, because a statement had failed and fn has

@@ -24,7 +24,7 @@ func testNotes(t *testing.T, url string) {
 	}
 	began := time.UnixMilli(1_800_000_000_000)
 	for i := range mostNotes + 5 {
-		marks := []lineage.Mark{{Kind: lineage.Entry, Where: "room", No: int64(i), ID: "entry"}}
+		marks := []lineage.Mark{{Chain: 7, Link: int64(i)}}
 		for _, epoch := range []string{"before", "now"} {
 			if err := n.Save(t.Context(), fmt.Sprint("instance ", i), lineage.Note{At: began.Add(time.Duration(i) * time.Second), Epoch: epoch, Marks: marks}); err != nil {
 				t.Fatal(err)
@@ -40,11 +40,11 @@ func testNotes(t *testing.T, url string) {
 	}
 	slices.SortFunc(all, func(a, b lineage.Note) int { return a.At.Compare(b.At) })
 	newest := all[len(all)-1]
-	if newest.Epoch != "now" || len(newest.Marks) != 1 || newest.Marks[0] != (lineage.Mark{Kind: lineage.Entry, Where: "room", No: mostNotes + 4, ID: "entry"}) ||
+	if newest.Epoch != "now" || len(newest.Marks) != 1 || newest.Marks[0] != (lineage.Mark{Chain: 7, Link: mostNotes + 4}) ||
 		!newest.At.Equal(began.Add((mostNotes+4)*time.Second)) {
 		t.Errorf("the newest note is %+v", newest)
 	}
-	if oldest := all[0].Marks[0].No; oldest < 5 {
+	if oldest := all[0].Marks[0].Link; oldest < 5 {
 		t.Errorf("note %d is kept, and newer ones were dropped", oldest)
 	}
 }

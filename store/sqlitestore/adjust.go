@@ -45,6 +45,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) error {
 	m := transfer{
 		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
 		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
+		actor: a.Actor, requestID: a.RequestID, reason: a.Reason,
 	}
 	switch {
 	case a.Amount == 0:
@@ -61,6 +62,10 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) error {
 		if err := w.debit(a.User, m.amount); err != nil {
 			return err
 		}
+	}
+	var err error
+	if m.link, err = w.chained(m.leaf()); err != nil {
+		return err
 	}
 	if err := w.record(m); err != nil {
 		return err

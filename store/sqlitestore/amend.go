@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"hongbao/chat"
+	"hongbao/store/chain"
 )
 
 // Amend implements chat.Store.
@@ -37,7 +38,7 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	if err != nil || !will.Changed {
 		return chat.Amended{Seq: will.Seq}, err
 	}
-	e, err := w.appendAbout(a.Target, chat.Entry{Room: a.Room, ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: will.Body})
+	e, err := w.insertEntry(chat.Entry{Room: a.Room, ID: a.ID, At: a.At, From: a.By, Kind: a.Kind, Body: will.Body}, nil, a.Target)
 	if err != nil {
 		return chat.Amended{}, err
 	}
@@ -92,14 +93,43 @@ func (w *writer) fold(a chat.Amendment, will chat.AmendmentRuling) error {
 
 // empty removes the content of a text from the database: its body, the bodies of its edits, and its reactions.
 func (w *writer) empty(room string, seq int64) error {
-	if _, err := w.exec(`update entries set body = ? where room_id = ? and seq = ?`, string(chat.EmptyText), room, seq); err != nil {
+	if err := w.erase(`room_id = ? and seq = ?`, string(chat.EmptyText), room, seq); err != nil {
 		return err
 	}
-	if _, err := w.exec(`update entries set body = ? where room_id = ? and target = ? and kind = 'edit'`,
-		string(chat.EmptyEdit(seq)), room, seq); err != nil {
+	if err := w.erase(`room_id = ? and target = ? and kind = 'edit'`, string(chat.EmptyEdit(seq)), room, seq); err != nil {
 		return err
 	}
 	_, err := w.exec(`delete from reactions where room_id = ? and seq = ?`, room, seq)
 	w.emptied = true
 	return err
+}
+
+// erase replaces the bodies of entries. The seal of each becomes the hash that stands for the old body.
+func (w *writer) erase(where, body, room string, seq int64) error {
+	erased, err := rows(w, scanErased, `select seq, text_seal, body from entries where `+where, room, seq)
+	if err != nil {
+		return err
+	}
+	for _, e := range erased {
+		if _, err := w.exec(`update entries set body = ?, text_seal = ? where room_id = ? and seq = ?`, body, e.seal, room, e.seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// erasedEntry is an entry whose body is about to be erased, with its new seal.
+type erasedEntry struct {
+	seq  int64
+	seal []byte
+}
+
+func scanErased(rs *sql.Rows) (e erasedEntry, err error) {
+	var body string
+	if err := rs.Scan(&e.seq, &e.seal, &body); err != nil || len(e.seal) == 0 { // an entry of an older version has no seal
+		return e, err
+	}
+	hash := chain.Sealed(e.seal, body)
+	e.seal = hash[:]
+	return e, nil
 }

@@ -67,10 +67,12 @@ func (a *auditor) packet(p auditedPacket) error {
 		return err
 	}
 	a.finalState(p, claims, sum, marked)
-	a.show(redpacket.AuditLine{
-		Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
-		Claims: len(claims), Claimed: sum, Refunded: p.refunded,
-	})
+	if a.asked.Show != nil {
+		a.asked.Show(redpacket.AuditLine{
+			Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
+			Claims: len(claims), Claimed: sum, Refunded: p.refunded,
+		})
+	}
 	return nil
 }
 

@@ -63,7 +63,9 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	}
 	return storetest.AuditUnderTest{
 		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
-		Tamper: func(t *testing.T, statement string) ([]redpacket.Difference, bool) { return tamper(t, w, statement) },
+		Tamper: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
+			return tamper(t, w, statement, heads)
+		},
 		Texts: func(query string) []string {
 			all, err := rows(w, func(rs *sql.Rows) (text string, err error) { return text, rs.Scan(&text) }, query)
 			if err != nil {
@@ -86,7 +88,7 @@ var auditWords = storetest.AuditWords{
 	NoBody: "'no JSON'", OtherTotal: "json_set(body, '$.total', 5)", OtherSeed: "json_set(body, '$.seed', 'other')",
 }
 
-func tamper(t *testing.T, w *writer, statement string) (found []redpacket.Difference, changed bool) {
+func tamper(t *testing.T, w *writer, statement string, heads []redpacket.Head) (found []redpacket.Difference, changed bool) {
 	t.Helper()
 	must := func(statement string) {
 		if _, err := w.conn.ExecContext(t.Context(), statement); err != nil {
@@ -105,7 +107,7 @@ func tamper(t *testing.T, w *writer, statement string) (found []redpacket.Differ
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return nil, false
 	}
-	a, err := audit(w, func(redpacket.AuditLine) {})
+	a, err := audit(w, redpacket.AuditQuery{Heads: heads})
 	if err != nil {
 		t.Fatalf("after %s: %v", statement, err)
 	}

@@ -26,7 +26,8 @@ type writer struct {
 	cache shareCache
 	log   *slog.Logger
 
-	emptied  bool // a text has been recalled
+	chain    *ownChain // nil until a row is chained
+	emptied  bool      // a text has been recalled
 	swept    time.Time
 	sweepDue *time.Timer
 }
@@ -109,6 +110,7 @@ func (s *Store) commitLoop() {
 		batch = s.fillBatch(batch)
 		if err := s.commit(w, batch); err != nil {
 			s.log.Error("commit failed", "jobs", len(batch), "err", err)
+			s.noteLoss(err)
 			w.reset()
 			for _, j := range batch {
 				j.err = unavailable("commit", err)
@@ -149,8 +151,14 @@ func (s *Store) commit(w *writer, batch []*job) error {
 			return err
 		}
 	}
-	_, err := w.exec("commit")
-	return err
+	if err := w.addLink(); err != nil {
+		return err
+	}
+	if _, err := w.exec("commit"); err != nil {
+		return err
+	}
+	w.nextLink()
+	return nil
 }
 
 func (s *Store) connect(w *writer) (err error) {
@@ -165,7 +173,9 @@ func (w *writer) savepoint(j *job) error {
 	if _, err := w.exec("savepoint job"); err != nil {
 		return err
 	}
+	mark := w.mark()
 	if j.err = w.guarded(j.run); j.err != nil {
+		w.dropAfter(mark)
 		if _, err := w.exec("rollback to job"); err != nil {
 			return err
 		}
@@ -192,6 +202,7 @@ func (w *writer) reset() {
 	}
 	clear(w.stmts)
 	w.cache.forget()
+	w.chain = nil // the last transaction may have been committed or not
 	if w.conn != nil {
 		// ErrBadConn keeps the connection out of the pool, so that SQLite itself closes it and rolls back.
 		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })

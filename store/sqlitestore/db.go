@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
@@ -26,6 +27,7 @@ type Store struct {
 	log   *slog.Logger
 
 	recent lineage.Recent // stays empty
+	onLoss atomic.Pointer[func(reason string)]
 
 	closing chan struct{}
 	done    chan struct{}

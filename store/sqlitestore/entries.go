@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"hongbao/chat"
+	"hongbao/store/chain"
 )
 
 const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
@@ -37,9 +38,9 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	if err := st.MaySend(d.At); err != nil {
 		return chat.Entry{}, false, err
 	}
-	e, err = w.appendEntry(chat.Entry{
+	e, err = w.insertEntry(chat.Entry{
 		Room: d.Room, ID: d.ID, At: d.At, From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
-	})
+	}, d.Hash, 0)
 	if err != nil {
 		return chat.Entry{}, false, err
 	}
@@ -49,12 +50,12 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	return e, false, w.putRequest(d.From.ID, d.Key, d.Hash, d.Room, e.Seq, "")
 }
 
-// appendEntry appends an entry that refers to no other entry.
-func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.appendAbout(0, e) }
+// appendEntry appends an entry that no request with a key made, and that refers to no other entry.
+func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.insertEntry(e, nil, 0) }
 
-// appendAbout assigns the room's next seq to the entry and inserts it. target is the seq of the entry that it refers
-// to. If the entry is content, it also advances the sender's read_seq, so that own entries never count as unread.
-func (w *writer) appendAbout(target int64, e chat.Entry) (chat.Entry, error) {
+// insertEntry assigns the room's next seq to the entry and inserts it. hash is that of the request that made the entry,
+// or nil if none did. target is the seq of the entry that it refers to, or 0. If the entry is content, it also advances the sender's read_seq, so that own entries never count as unread.
+func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
@@ -68,9 +69,15 @@ func (w *writer) appendAbout(target int64, e chat.Entry) (chat.Entry, error) {
 	if !found {
 		return chat.Entry{}, chat.ErrNotFound
 	}
-	if _, err := w.exec(`insert into entries (`+entryColumns+`, content_no, target) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	seals := chain.NewSeals()
+	link, err := w.chained(chain.EntryLeaf(e, hash, target, seals))
+	if err != nil {
+		return chat.Entry{}, err
+	}
+	if _, err := w.exec(`insert into entries (`+entryColumns+`, content_no, target, link, name_seal, text_seal)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body),
-		contentNo, target); err != nil {
+		contentNo, target, link, seals.Name, seals.Text); err != nil {
 		return chat.Entry{}, err
 	}
 	if content == 1 {

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 
 	"hongbao/lineage"
 	"hongbao/redpacket"
@@ -34,6 +35,16 @@ func (s *Store) Recent() *lineage.Recent { return &s.recent }
 
 // ForgetCached implements lineage.Store. The cached shares of packets never change.
 func (s *Store) ForgetCached() {}
+
+// OnLoss implements lineage.Store.
+func (s *Store) OnLoss(lost func(reason string)) { s.onLoss.Store(&lost) }
+
+// noteLoss calls the function of OnLoss if the error says that the tail of the chain is lost.
+func (s *Store) noteLoss(err error) {
+	if lost := s.onLoss.Load(); lost != nil && errors.Is(err, errTailLost) {
+		(*lost)(err.Error())
+	}
+}
 
 // Missing implements lineage.Store.
 func (s *Store) Missing(context.Context, []lineage.Mark) (int, error) { return 0, nil }

@@ -134,8 +134,12 @@ func TestMigrateMoneyOfTheVersionBefore(t *testing.T) {
 	if err != nil || acc.Balance != 700 || acc.Version != 1 || account() != acc {
 		t.Errorf("after a debit: %+v, %v", acc, err)
 	}
-	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 {
-		t.Errorf("the books: %+v, %v", a, err)
+	chained, err := s.ChainRows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 || a.Funded != 700 || chained != 3 {
+		t.Errorf("%d rows chained; the books: %+v, %v", chained, a, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 )
 
 // packetColumns are the columns of packets p that never change and are public.
@@ -33,12 +34,18 @@ func (w *writer) insertPacket(p redpacket.Packet, seed redpacket.Seed, shares []
 	if err != nil {
 		return err
 	}
+	seals := chain.NewSeals()
+	link, err := w.chained(chain.PacketLeaf(p, seed, shares, seq, seals))
+	if err != nil {
+		return err
+	}
 	_, err = w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
-		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
+		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status,
+		link, name_seal, text_seal)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)`,
 		p.ID, p.Partition, p.Room, p.From.ID, p.From.Name, p.From.Avatar, p.Mode, p.Spread,
 		p.Total, p.Count, p.Greeting, string(recipients), p.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
-		p.Commitment, p.Key, string(cut), seed[:], seq)
+		p.Commitment, p.Key, string(cut), seed[:], seq, link, seals.Name, seals.Text)
 	return err
 }
 

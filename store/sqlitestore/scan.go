@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 )
 
 // storedTime scans a column of Unix milliseconds into a time.Time.
@@ -47,6 +48,17 @@ func (s storedSeed) Scan(v any) error {
 		return fmt.Errorf("a seed is stored as %d bytes of %T", len(text), v)
 	}
 	*s.drawn = copy(s.into[:], text) > 0
+	return nil
+}
+
+// storedHash scans a SHA-256.
+type storedHash struct{ into *chain.Hash }
+
+// Scan implements sql.Scanner.
+func (s storedHash) Scan(v any) error {
+	if hash, ok := v.([]byte); !ok || copy(s.into[:], hash) != len(hash) || len(hash) != len(s.into) {
+		return fmt.Errorf("a hash is stored as %d bytes of %T", len(hash), v)
+	}
 	return nil
 }
 

@@ -71,9 +71,9 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 		return redpacket.Sent{}, err
 	}
 	sent.Packet = p
-	sent.Entry, err = w.appendEntry(chat.Entry{
+	sent.Entry, err = w.insertEntry(chat.Entry{
 		Room: p.Room, ID: o.EntryID, At: p.CreatedAt, From: p.From, Kind: chat.KindPacket, Key: p.Key, Body: body,
-	})
+	}, o.Hash, 0)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}

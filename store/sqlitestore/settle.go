@@ -11,6 +11,7 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/store/chain"
 )
 
 // Settle implements redpacket.Ledger. Each claim is a job with its own savepoint: if SQLite refuses its row, the
@@ -89,13 +90,18 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 		return false, nil
 	}
 	amount := shares[g.Share]
-	id := chat.NewID(at)
-	res, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer) values (?, ?, ?, ?, ?, ?)
-		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), id)
+	id, mark := chat.NewID(at), w.mark()
+	link, err := w.chained(chain.ClaimLeaf(redpacket.Claim{Ref: redpacket.Ref{ID: packet}, Share: g.Share, User: g.User, At: at}, amount, id))
+	if err != nil {
+		return false, err
+	}
+	res, err := w.exec(`insert into claims (packet_id, share_no, user_id, amount, at, transfer, link) values (?, ?, ?, ?, ?, ?, ?)
+		on conflict do nothing`, packet, g.Share, g.User, amount, at.UnixMilli(), id, link)
 	if err != nil {
 		return false, err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		w.dropAfter(mark)
 		return false, err
 	}
 	if err := w.credit(g.User, amount); err != nil {

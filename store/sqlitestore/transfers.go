@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 	"hongbao/store/cursor"
 )
 
@@ -22,6 +23,9 @@ type transfer struct {
 	key           any    // idempotency key of an adjustment, with hash and note
 	hash          []byte
 	note          string
+	// of an adjustment
+	actor, requestID, reason string
+	link                     int64 // 0 for the others, which are derived from packets and claims
 }
 
 // outside is the party that money of adjustments comes from and goes to.
@@ -33,10 +37,22 @@ func packetParty(id string) string { return "packet:" + id }
 // record inserts the transfer. The caller must change the wallet.
 func (w *writer) record(m transfer) error {
 	_, err := w.exec(`insert into transfers
-		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.id, m.at.UnixMilli(), m.debit, m.credit, m.amount, m.kind, m.user, m.packet, m.share, m.key, m.hash, m.note)
+		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
+		actor, request_id, reason, link)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.id, m.at.UnixMilli(), m.debit, m.credit, m.amount, m.kind, m.user, m.packet, m.share, m.key, m.hash, m.note,
+		m.actor, m.requestID, m.reason, m.link)
 	return err
+}
+
+// leaf returns the leaf of a credit or debit.
+func (m transfer) leaf() chain.Hash {
+	key, _ := m.key.(string)
+	return chain.Transfer{
+		ID: m.id, At: m.at.UnixMilli(), Debit: m.debit, Credit: m.credit, Amount: int64(m.amount), Kind: string(m.kind), User: m.user,
+		Key: key, Request: m.hash, Note: m.note,
+		Actor: m.actor, RequestID: m.requestID, Reason: m.reason,
+	}.Leaf()
 }
 
 // Transfers implements redpacket.Ledger.

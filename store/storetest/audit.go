@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,9 +17,9 @@ type AuditUnderTest struct {
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
 	// Tamper runs a statement in a transaction that is never committed. It returns what an audit inside that
-	// transaction finds. changed is false if the statement changed no row, or a unique key refused it. The schema's
+	// transaction finds, with the heads as anchors. changed is false if the statement changed no row, or a unique key refused it. The schema's
 	// checks are off, because a person with access to the database could drop them, too.
-	Tamper func(t *testing.T, statement string) (found []redpacket.Difference, changed bool)
+	Tamper func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
 	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
@@ -43,6 +45,7 @@ type AuditWords struct {
 func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	u := open(t)
 	Live(t, u.Ledger, u.Rooms)
+	saved := u.appendLast(t)
 	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
 		t.Fatalf("the untouched books: %+v, %v", a, err)
 	}
@@ -55,6 +58,7 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 			}
 		}
 	})
+	t.Run("anchors", func(t *testing.T) { u.anchors(t, saved) })
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
 	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
 }
@@ -76,6 +80,44 @@ func (u AuditUnderTest) fullWallet(t *testing.T) {
 	}
 	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
 		t.Errorf("the books: %+v, %v", a.Differences, err)
+	}
+}
+
+// appendLast appends the newest row of all, a text in room-2. It returns the heads before and after it.
+func (u AuditUnderTest) appendLast(t *testing.T) [2][]redpacket.Head {
+	t.Helper()
+	heads := func() []redpacket.Head {
+		all, err := u.Ledger.Heads(t.Context())
+		if err != nil || len(all) == 0 {
+			t.Fatalf("heads: %v, %v", all, err)
+		}
+		return all
+	}
+	before := heads()
+	l := &Life{TB: t, Ledger: u.Ledger, Rooms: u.Rooms, At: lived}
+	_, _, err := u.Rooms.Append(t.Context(), chat.Draft{ID: "last", Room: "room-2", From: chat.User{ID: "u2"}, Kind: chat.KindText,
+		Key: "last", Hash: []byte("last"), Body: json.RawMessage(`{"text":"last"}`), At: lived})
+	l.Must(err)
+	return [2][]redpacket.Head{before, heads()}
+}
+
+// anchors removes the newest text with its link and everything that counts it. Only heads that were saved after the text
+// show that. Heads that were saved before must not.
+func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
+	const removed = `delete from requests where key = 'last'; delete from links where id = (select link from entries where id = 'last');
+		delete from entries where id = 'last'; update rooms set last_seq = last_seq - 1, content_no = content_no - 1 where id = 'room-2'`
+	for i, want := range []int{0, 0, 1} {
+		var heads []redpacket.Head
+		if i > 0 {
+			heads = saved[i-1]
+		}
+		found, changed := u.Tamper(t, removed, heads...)
+		if !changed || len(found) != want {
+			t.Errorf("with %d saved heads: found %v, want %d differences", len(heads), found, want)
+		}
+	}
+	if found, _ := u.Tamper(t, `update users set name = 'Other' where id = 'u1'`, slices.Concat(saved[0], saved[1])...); len(found) > 0 {
+		t.Errorf("untouched chains: %v", found)
 	}
 }
 
@@ -138,6 +180,11 @@ func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 		"packets":   `select 'id = ''' || id || '''' from packets`,
 		"claims":    `select 'packet_id = ''' || packet_id || ''' and share_no = ' || share_no from claims`,
 		"transfers": `select 'id = ''' || id || '''' from transfers`,
+		"entries": `select 'room_id = ''' || room_id || ''' and seq = ' || seq from entries where room_id = 'room-2'
+			or seq in (select min(seq) from entries where room_id = 'room-1' group by kind, body like '%recalled%')`,
+		"requests": `select 'user_id = ''' || user_id || ''' and key = ''' || key || '''' from requests where seq <> 0`,
+		"links":    `select 'id = ' || id from links where id in (select max(id) from links group by leaves union select min(id) from links)`,
+		"chains":   `select 'id = ' || id from chains`,
 	}[table])
 	if len(all) == 0 {
 		t.Fatalf("there are no %s", table)
@@ -153,7 +200,7 @@ func (u AuditUnderTest) whileWriting(t *testing.T) {
 	audits.Go(func() {
 		for {
 			var lines strings.Builder
-			a, err := u.Ledger.Audit(t.Context(), func(l redpacket.AuditLine) { fmt.Fprintln(&lines, l) })
+			a, err := u.Ledger.Audit(t.Context(), &redpacket.AuditQuery{Show: func(l redpacket.AuditLine) { fmt.Fprintln(&lines, l) }})
 			if err != nil || len(a.Differences) > 0 || strings.Count(lines.String(), "\n") != a.Packets {
 				t.Errorf("audit: %+v, %v, of\n%s", a, err, &lines)
 			}

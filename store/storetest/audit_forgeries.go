@@ -2,10 +2,11 @@ package storetest
 
 import "strings"
 
-// moneyColumns lists wrong values for the columns of the money tables. Left out are names, notes, ids without
-// references, and keys of adjustments, which only the caller knows. Each column is set in each row to each value that
+// moneyColumns lists wrong values for the columns of the tables that an audit checks. Left out are the ids of transfers to
+// and from packets, except those of claims: nothing refers to them. Each column is set in each row to each value that
 // differs.
 func moneyColumns(w AuditWords) map[string]map[string][]string {
+	links := []string{"0", "1", "link + 1", "(select max(id) from links)"}
 	return map[string]map[string][]string{
 		"wallets": {"user_id": {"'somebody'"}, "balance": {"balance + 1", "balance - 1", "9223372036854775807"}},
 		"packets": {
@@ -17,18 +18,36 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"seq": {"seq + 1"}, "status": {"'open'", "'drained'", "'expired'", "'cancelled'"},
 			"created_at": {"created_at + 1"}, "expires_at": {"expires_at + 1"}, "closed_at": {"closed_at + 1", "null", "5"},
 			"refunded": {"refunded + 1", "refunded - 1"}, "claimed": {"claimed + 1"}, "done_seq": {"done_seq + 1", "null", "1"},
+			"partition": {"partition + 1"}, "sender_name": {"'Other'"}, "sender_avatar": {"'other.png'"},
+			"link": links, "name_seal": {w.Bytes(16), w.Bytes(32)}, "text_seal": {w.Bytes(16), w.Bytes(32)},
 		},
 		"claims": {
 			"packet_id": {"'another'", "'cancelled'"}, "share_no": {"99", "-1", "3"},
 			"user_id": {"'somebody'", "'u9'"}, "amount": {"amount + 1", "amount - 1", "9223372036854775807"},
-			"at": {"at + 1"}, "transfer": {"'another'"}, "luckiest": {w.OtherMarked},
+			"at": {"at + 1"}, "transfer": {"'another'"}, "luckiest": {w.OtherMarked}, "link": links,
 		},
 		"transfers": {
 			"debit": {"'outside'", "'user:u9'", "'packet:another'"}, "credit": {"'outside'", "'user:u9'", "'packet:another'"},
 			"amount": {"amount + 1", "amount - 1", "9223372036854775807"}, "user_id": {"'u9'", "'somebody'"},
 			"kind":      {"'credit'", "'debit'", "'send'", "'claim'", "'refund'"},
 			"packet_id": {"'another'", "null", "(select max(id) from packets)"}, "share_no": {"null", "99", "0"},
+			"key": {"'another'"}, "hash": {w.Bytes(1)}, "note": {"'other words'"}, "actor": {"'somebody'"}, "request_id": {"'another'"},
+			"reason": {"'other words'"}, "link": links,
 		},
+		"entries": {
+			"room_id": {"'nowhere'"}, "seq": {"seq + 1000"}, "id": {"'another'"}, "at": {"at + 1"}, "sender": {"'u9'"},
+			"sender_name": {"'Other'"}, "sender_avatar": {"'other.png'"}, "kind": {"'text'", "'member'"}, "key": {"'another'", "''"},
+			"body": {"'{}'", "body || ' '"}, "content_no": {"content_no + 1"}, "target": {"target + 1"}, "link": links,
+			"name_seal": {w.Bytes(16), w.Bytes(32)}, "text_seal": {w.Bytes(16), w.Bytes(32)},
+		},
+		"requests": {
+			"user_id": {"'u9'"}, "key": {"'another'"}, "hash": {w.Bytes(1)}, "room_id": {"'nowhere'"}, "seq": {"seq + 1", "0"},
+		},
+		"links": {
+			"chain": {"chain + 1000"}, "id": {"id + 1", "1"}, "prev": {"prev + 1"}, "at": {"at + 1"}, "leaves": {"leaves + 1"},
+			"hash": {w.Bytes(32), w.Bytes(31)},
+		},
+		"chains": {}, // only removed
 	}
 }
 
@@ -79,6 +98,24 @@ func forgeries(w AuditWords) []string {
 		`insert into reactions (room_id, seq, emoji, user_id) select room_id, target, '👍', 'u2' from entries where kind = 'recall'`,
 		`insert into reactions (room_id, seq, emoji, user_id) values ('nowhere', 1, '👍', 'u1')`,
 		`update entries set fold = '' where fold like '%reactions%'`, `update entries set fold = '{}' where fold like '%reactions%'`,
+		// A win is moved to another user, in all tables of money.
+		`insert into wallets (user_id, balance) select 'u9', amount from claims where packet_id = 'open' and share_no = 0;
+			update wallets set balance = balance - (select amount from claims where packet_id = 'open' and share_no = 0) where user_id = 'u0';
+			update transfers set user_id = 'u9', credit = 'user:u9' where packet_id = 'open' and share_no = 0 and kind = 'claim';
+			update claims set user_id = 'u9' where packet_id = 'open' and share_no = 0`,
+		// A credit is added, with the money for it.
+		`update circulation set amount = amount + 5; update wallets set balance = balance + 5 where user_id = 'u1';
+			insert into transfers (id, at, debit, credit, amount, kind, user_id, key, hash)
+			values ('x', 1, 'outside', 'user:u1', 5, 'credit', 'u1', 'x', ` + w.Bytes(1) + `)`,
+		// The newest text is removed with everything that counts it, but not its link.
+		`update rooms set last_seq = last_seq - 1, content_no = content_no - 1 where id = 'room-2';
+			delete from requests where key = 'last'; delete from entries where id = 'last'`,
+		`update entries set body = replace(body, '"user"', '"usor"') where kind = 'packet_done' and body like '%luckiest%'`,
+		`update entries set body = '{"recalled":true}' where id = 'last'`,
+		`update entries set body = '{"recalled":true}', text_seal = ` + w.Bytes(32) + ` where id = 'last'`,
+		`update entries set body = '{"text":"hello"}' where body = '{"recalled":true}'`,
+		`delete from links`, `delete from links where leaves = 0`, `delete from chains`,
+
 		`update entries set fold = replace(fold, ':2', ':3')`, `update entries set fold = 'no JSON' where fold <> ''`,
 	}
 }

@@ -93,13 +93,11 @@ func epochLedgerTests() []ledgerTest {
 			if len(marks) == 0 {
 				return // an engine without other servers has nothing to compare
 			}
-			kinds := map[lineage.Kind]bool{}
-			for i := range marks {
-				kinds[marks[i].Kind] = true
-				marks[i].ID += " of another"
+			if len(marks) < 3 {
+				b.Errorf("%d marks, want one for the packet, one for the claim and one for the credit at least: %+v", len(marks), marks)
 			}
-			if len(kinds) != 3 {
-				b.Errorf("marks of %d kinds, want entries, claims and transfers: %+v", len(kinds), marks)
+			for i := range marks {
+				marks[i].Link++
 			}
 			if n, err = engine.Missing(b.ctx, marks); err != nil || n != len(marks) {
 				b.Errorf("%d of %d are missing, %v; want all", n, len(marks), err)

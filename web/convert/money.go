@@ -84,3 +84,8 @@ func Audit(a redpacket.Audit) wire.AuditReply {
 		Differences: List(a.Differences, func(d redpacket.Difference) wire.Difference { return wire.Difference(d) }),
 	}
 }
+
+// Heads converts the heads of the hash chains.
+func Heads(heads []redpacket.Head) wire.HeadsReply {
+	return wire.HeadsReply{Heads: List(heads, redpacket.Head.String)}
+}

@@ -37,6 +37,12 @@ var Endpoints = []Endpoint{
 		Verb:   "GET", Path: "/v1/admin/audit",
 	},
 	{
+		Method: Method{
+			Name: "heads", Does: "Returns the newest link of each hash chain, to be kept elsewhere.", Reply: HeadsReply{}, Errors: []Code{CodeForbidden},
+		},
+		Verb: "GET", Path: "/v1/admin/heads",
+	},
+	{
 		Method: Method{Name: "stats", Does: "Returns what this instance has done since it started.", Reply: StatsReply{}, Errors: []Code{CodeForbidden}},
 		Verb:   "GET", Path: "/v1/admin/stats",
 	},

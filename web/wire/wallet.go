@@ -55,6 +55,12 @@ type Difference struct {
 	What string `json:"what"`
 }
 
+// HeadsReply holds the heads of the hash chains. Each is the text chain/link/hash: the number of the chain, the id of its
+// newest link, and the hash of that link in hex.
+type HeadsReply struct {
+	Heads []string `json:"heads"`
+}
+
 // GuestRequest is the body of POST /v1/guests.
 type GuestRequest struct {
 	Name string `json:"name"`

@@ -1,0 +1,143 @@
+package chain
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Stored is a chained row as a database has it. No value in it is trusted.
+type Stored interface {
+	// Into returns the destinations to scan the columns that the type names.
+	Into() []any
+	Row() StoredRow
+	// Draw draws the seals that the row does not have yet, and returns them. A row of claims or transfers has none.
+	Draw() []any
+	// Key returns the primary key of the row.
+	Key() []any
+}
+
+// Seals are the two seal columns of a row.
+type Seals struct{ Name, Text []byte }
+
+// NewSeals returns the seals of a row that is about to be inserted.
+func NewSeals() Seals { return Seals{Name: newSalt(), Text: newSalt()} }
+
+// Draw implements Stored.
+func (s *Seals) Draw() []any {
+	if len(s.Name) == 0 {
+		s.Name = newSalt()
+	}
+	if len(s.Text) == 0 {
+		s.Text = newSalt()
+	}
+	return []any{s.Name, s.Text}
+}
+
+// StoredEntry holds these columns: link, room_id, seq, id, at, sender, kind, key, hash of the request, target,
+// name_seal, sender_name, sender_avatar, text_seal, body.
+type StoredEntry struct {
+	Entry
+	Seals
+	link               int64
+	name, avatar, body string
+}
+
+// Into implements Stored.
+func (e *StoredEntry) Into() []any {
+	return []any{
+		&e.link, &e.Room, &e.Seq, &e.ID, &e.At, &e.Sender, &e.Kind, &e.Entry.Key, &e.Request, &e.Target,
+		&e.Seals.Name, &e.name, &e.avatar, &e.Seals.Text, &e.body,
+	}
+}
+
+// Row implements Stored.
+func (e *StoredEntry) Row() StoredRow {
+	e.Entry.Name, e.Entry.Text = Sealed(e.Seals.Name, e.name, e.avatar), Sealed(e.Seals.Text, e.body)
+	return StoredRow{Link: e.link, Leaf: e.Leaf(), ID: fmt.Sprintf("%s/%d", e.Room, e.Seq)}
+}
+
+// Key implements Stored.
+func (e *StoredEntry) Key() []any { return []any{e.Room, e.Seq} }
+
+// StoredPacket holds these columns: link, id, partition, room_id, sender, mode, spread, total, count, shares and
+// recipients (both as JSON), seed, commitment, key, seq, created_at, expires_at, name_seal, sender_name, sender_avatar,
+// text_seal, greeting, passphrase.
+type StoredPacket struct {
+	Packet
+	Seals
+	link                               int64
+	shares, recipients                 string
+	name, avatar, greeting, passphrase string
+}
+
+// Into implements Stored.
+func (p *StoredPacket) Into() []any {
+	return []any{
+		&p.link, &p.ID, &p.Partition, &p.Room, &p.Sender, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.shares,
+		&p.recipients, &p.Seed, &p.Commitment, &p.Packet.Key, &p.Seq, &p.CreatedAt, &p.ExpiresAt,
+		&p.Seals.Name, &p.name, &p.avatar, &p.Seals.Text, &p.greeting, &p.passphrase,
+	}
+}
+
+// Row implements Stored. The leaf of a packet with a forged list is that of an empty list.
+func (p *StoredPacket) Row() StoredRow {
+	if json.Unmarshal([]byte(p.shares), &p.Shares) != nil {
+		p.Shares = nil
+	}
+	if json.Unmarshal([]byte(p.recipients), &p.Recipients) != nil {
+		p.Recipients = nil
+	}
+	p.Packet.Name, p.Packet.Text = Sealed(p.Seals.Name, p.name, p.avatar), Sealed(p.Seals.Text, p.greeting, p.passphrase)
+	return StoredRow{Link: p.link, Leaf: p.Leaf(), ID: p.ID}
+}
+
+// Key implements Stored.
+func (p *StoredPacket) Key() []any { return []any{p.ID} }
+
+// StoredClaim holds these columns: link, packet_id, share_no, user_id, amount, at, transfer.
+type StoredClaim struct {
+	Claim
+	link int64
+}
+
+// Into implements Stored.
+func (c *StoredClaim) Into() []any {
+	return []any{&c.link, &c.Packet, &c.Share, &c.User, &c.Amount, &c.At, &c.Transfer}
+}
+
+// Row implements Stored.
+func (c *StoredClaim) Row() StoredRow {
+	return StoredRow{Link: c.link, Leaf: c.Leaf(), ID: fmt.Sprintf("%s/%d", c.Packet, c.Share)}
+}
+
+// Draw implements Stored.
+func (c *StoredClaim) Draw() []any { return nil }
+
+// Key implements Stored.
+func (c *StoredClaim) Key() []any { return []any{c.Packet, c.Share} }
+
+// StoredTransfer holds these columns: link, id, at, debit, credit, amount, kind, user_id, key, hash, note, actor,
+// request_id, reason.
+type StoredTransfer struct {
+	Transfer
+	link int64
+}
+
+// Into implements Stored.
+func (t *StoredTransfer) Into() []any {
+	return []any{
+		&t.link, &t.ID, &t.At, &t.Debit, &t.Credit, &t.Amount, &t.Kind, &t.User, &t.Transfer.Key, &t.Request, &t.Note,
+		&t.Actor, &t.RequestID, &t.Reason,
+	}
+}
+
+// Row implements Stored.
+func (t *StoredTransfer) Row() StoredRow {
+	return StoredRow{Link: t.link, Leaf: t.Leaf(), ID: t.ID}
+}
+
+// Draw implements Stored.
+func (t *StoredTransfer) Draw() []any { return nil }
+
+// Key implements Stored.
+func (t *StoredTransfer) Key() []any { return []any{t.User, t.At, t.ID} }

@@ -1,0 +1,208 @@
+package pgstore
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"hongbao/redpacket"
+	"hongbao/store/chain"
+)
+
+// chains holds the hash chains that this store writes. Each transaction that adds chained rows takes a chain, adds one
+// link to it and gives it back. So the links of a chain are serial, and transactions do not wait for each other.
+type chains struct {
+	mu   sync.Mutex
+	free []*ownChain // guarded by mu; used as a stack, so that few chains are in use
+	era  int         // guarded by mu; counts the calls of forget
+}
+
+// ownChain is a chain that no other store writes. At most one transaction uses it at a time.
+type ownChain struct {
+	number int64
+	last   int64 // id of the newest link
+	era    int   // that of chains in which it was opened
+}
+
+// link is the link that a transaction is about to add. Its rows are inserted with its id.
+type link struct {
+	chain  *ownChain
+	id, at int64
+	leaves []chain.Hash
+
+	opened bool // this transaction opened the chain, so a rollback undoes that
+	sent   bool // the commit was sent; until committed is set, the outcome may be unknown
+	added  bool // the link is committed
+}
+
+// errTailLost means that Postgres does not have the newest link of a chain, which it had confirmed. It was restored from
+// a backup, or a failover lost its latest commits.
+var errTailLost = errors.New("Postgres lost commits that it had confirmed")
+
+// takeLink returns the link of this transaction. The first call takes a free chain, or opens one.
+func (w *writer) takeLink() (*link, error) {
+	if w.link != nil {
+		return w.link, nil
+	}
+	l := &link{at: time.Now().UnixMilli(), chain: w.chains.take()}
+	if l.chain == nil {
+		l.opened = w.conn.PgConn().TxStatus() != 'I'
+		l.chain = &ownChain{era: w.chains.present()}
+		if _, err := w.row(openChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last); err != nil {
+			return nil, fmt.Errorf("open chain: %w", err)
+		}
+	}
+	l.id = chain.LinkID(l.chain.number, l.chain.last, l.at)
+	w.link = l
+	return l, nil
+}
+
+// chained adds the leaves of rows that this transaction inserts. It returns the id of their link.
+func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
+	l, err := w.takeLink()
+	if err != nil {
+		return 0, err
+	}
+	l.leaves = append(l.leaves, leaves...)
+	return l.id, nil
+}
+
+// openChain adds a chain with its first link, which has no rows. The id of the link contains the number of the chain,
+// which Postgres draws.
+var openChain = `
+with c as (insert into chains (instance, at) values ($1, $2) returning id)
+insert into links (chain, id, prev, at, leaves, hash)
+select c.id, l.id, 0, l.at, 0, sha256(` + bytea(chain.Prefix()) + ` || ` + bytea(make([]byte, len(chain.Hash{}))) + `
+	|| int8send(l.id) || int8send(0) || int8send(l.at) || int8send(0) || ` + bytea(digestOfNone[:]) + `)
+from c cross join lateral (select $2::bigint * 1048576 + c.id as id, $2::bigint as at) l
+returning chain, id`
+
+var digestOfNone = chain.Digest(nil)
+
+// bytea returns a literal.
+func bytea(b []byte) string { return `'\x` + hex.EncodeToString(b) + `'::bytea` }
+
+// prevHash is the hash of a chain's newest link. It is null if that is not the link that this store added last.
+const prevHash = `(select hash from (select id, hash from links where chain = %s order by id desc limit 1) newest where id = %s)`
+
+// insertLink returns the statement that inserts the link. Postgres computes the hash from the link before as it is
+// stored. If that is missing, the hash is null and the statement fails.
+func (l *link) insertLink() string {
+	next := chain.Link{ID: l.id, Prev: l.chain.last, At: l.at, Leaves: int64(len(l.leaves)), Digest: chain.Digest(l.leaves)}
+	prev := fmt.Sprintf(prevHash, fmt.Sprint(l.chain.number), fmt.Sprint(next.Prev))
+	return fmt.Sprintf(`insert into links (chain, id, prev, at, leaves, hash) values (%d, %d, %d, %d, %d, sha256(%s || %s || %s))`,
+		l.chain.number, next.ID, next.Prev, next.At, next.Leaves, bytea(chain.Prefix()), prev, bytea(next.Suffix()))
+}
+
+// commit adds the link, if the transaction has chained rows, and commits, in one round trip.
+func (w *writer) commit() error {
+	l := w.link
+	if l == nil || len(l.leaves) == 0 {
+		return commit(w.ctx, w.conn)
+	}
+	l.sent = true
+	tag, err := w.conn.Exec(w.ctx, l.insertLink()+"; commit")
+	if err == nil {
+		err = committed(tag)
+	}
+	if err == nil {
+		l.added = true
+	}
+	return err
+}
+
+// releaseChain gives the chain back after a run of the transaction, which has returned err. A chain is never used
+// again if it is unknown whether the link was added, or if Postgres has another newest link than expected.
+func (w *writer) releaseChain(err error) {
+	l := w.link
+	switch {
+	case l == nil:
+	case l.added:
+		l.chain.last = l.id
+		w.chains.put(l.chain)
+	case l.opened || prevMissing(err) || l.sent && (errors.Is(err, errLost) || sqlState(err) == ""):
+	default:
+		w.chains.put(l.chain)
+	}
+}
+
+// forget gives up all chains. One that a transaction uses is given up when the transaction ends.
+func (c *chains) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.free = nil
+	c.era++
+}
+
+// present returns the era in which a chain that is opened now can be used.
+func (c *chains) present() (era int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.era
+}
+
+func (c *chains) take() *ownChain {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := len(c.free) - 1
+	if last < 0 {
+		return nil
+	}
+	taken := c.free[last]
+	c.free = c.free[:last]
+	return taken
+}
+
+func (c *chains) put(free *ownChain) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if free.era == c.era {
+		c.free = append(c.free, free)
+	}
+}
+
+// prevMissing reports whether Postgres could not compute the hash of a link, because the link before it is not the
+// newest of its chain.
+func prevMissing(err error) bool { return nullInLink(err, "hash") }
+
+func nullInLink(err error, column string) bool {
+	var failed *pgconn.PgError
+	return errors.As(err, &failed) && failed.Code == "23502" && failed.TableName == "links" && failed.ColumnName == column
+}
+
+// explainMissing returns what an error means for which prevMissing is true. If Postgres has the link before, a commit
+// with an unknown outcome has added one more: then the transaction is run again, with another chain. The transaction
+// must be rolled back.
+func (w *writer) explainMissing(err error) error {
+	found, readErr := w.row(`select 1 from links where chain = $1 and id = $2`, []any{w.link.chain.number, w.link.chain.last}, new(int))
+	switch {
+	case readErr != nil:
+		return readErr
+	case found:
+		return fmt.Errorf("%w: chain %d has a link that this store does not know", errRetry, w.link.chain.number)
+	}
+	return fmt.Errorf("%w: link %d of chain %d is missing: %s", errTailLost, w.link.chain.last, w.link.chain.number, err.Error())
+}
+
+// hostname names this instance in the table of chains. Its only use is for people who read the table.
+func hostname() string {
+	name, _ := os.Hostname()
+	return strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "")
+}
+
+// Heads implements redpacket.Ledger.
+func (s *Store) Heads(ctx context.Context) (heads []redpacket.Head, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		heads, err = rows(r, scanHead, `select c.id, l.id, l.hash from chains c
+			cross join lateral (select id, hash from links where chain = c.id order by id desc limit 1) l order by c.id`)
+		return err
+	})
+	return heads, outcome("read heads", err)
+}

@@ -1,0 +1,132 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"hongbao/redpacket"
+	"hongbao/store/chain"
+)
+
+// ownChain is the hash chain of the committer. Each transaction with chained rows adds one link to it.
+type ownChain struct {
+	number int64
+	last   int64 // id of the newest link; 0: the chain is not stored yet
+	opened int64 // id of the first link, which has no rows
+
+	at     int64        // time of the open transaction
+	id     int64        // id of the link that the open transaction will add; 0: none yet
+	leaves []chain.Hash // of the rows that the open transaction has inserted
+}
+
+// errTailLost means that the file does not have the newest link of the chain, which this process has committed. The file
+// was replaced by an older one.
+var errTailLost = errors.New("the database lost commits that it had confirmed")
+
+// chained adds the leaf of a row that this transaction inserts. It returns the id of the row's link.
+func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
+	if w.chain == nil { // the number is free until the commit, because no other process can write meanwhile
+		w.chain = &ownChain{}
+		if _, err := w.row(`select coalesce(max(id), 0) + 1 from chains`, nil, &w.chain.number); err != nil {
+			w.chain = nil
+			return 0, err
+		}
+	}
+	c := w.chain
+	if c.id == 0 {
+		c.at = time.Now().UnixMilli()
+		before := c.last
+		if before == 0 {
+			c.opened = chain.LinkID(c.number, 0, c.at)
+			before = c.opened
+		}
+		c.id = chain.LinkID(c.number, before, c.at)
+	}
+	c.leaves = append(c.leaves, leaf)
+	return c.id, nil
+}
+
+// addLink adds the link of the open transaction, if there are rows for it. If the transaction fails after that, the caller
+// must forget the chain.
+func (w *writer) addLink() error {
+	c := w.chain
+	if c == nil || len(c.leaves) == 0 {
+		return nil
+	}
+	if c.last == 0 {
+		host, _ := os.Hostname()
+		if _, err := w.exec(`insert into chains (id, instance, at) values (?, ?, ?)`, c.number, host, c.at); err != nil {
+			return err
+		}
+		if err := w.insertLink(chain.Link{ID: c.opened, At: c.at, Digest: chain.Digest(nil)}, chain.Hash{}); err != nil {
+			return err
+		}
+		c.last = c.opened
+	}
+	prev, err := w.newestHash()
+	if err != nil {
+		return err
+	}
+	err = w.insertLink(chain.Link{ID: c.id, Prev: c.last, At: c.at, Leaves: int64(len(c.leaves)), Digest: chain.Digest(c.leaves)}, prev)
+	c.last = c.id
+	return err
+}
+
+func (w *writer) insertLink(l chain.Link, prev chain.Hash) error {
+	hash := l.Hash(prev)
+	_, err := w.exec(`insert into links (chain, id, prev, at, leaves, hash) values (?, ?, ?, ?, ?, ?)`,
+		l.Chain(), l.ID, l.Prev, l.At, l.Leaves, hash[:])
+	return err
+}
+
+// newestHash reads the hash of the chain's newest link, as it is stored. It fails with errTailLost if that is not the link
+// that this process has added last.
+func (w *writer) newestHash() (chain.Hash, error) {
+	var head redpacket.Head
+	_, err := w.row(`select chain, id, hash from links where chain = ? order by id desc limit 1`, []any{w.chain.number},
+		&head.Chain, &head.Link, storedHash{&head.Hash})
+	if err == nil && head.Link != w.chain.last {
+		err = fmt.Errorf("%w: link %d of chain %d is missing", errTailLost, w.chain.last, w.chain.number)
+	}
+	return head.Hash, err
+}
+
+// mark and dropAfter let a job's rollback drop the leaves of its rows.
+func (w *writer) mark() int {
+	if w.chain == nil {
+		return 0
+	}
+	return len(w.chain.leaves)
+}
+
+func (w *writer) dropAfter(mark int) {
+	if w.chain != nil {
+		w.chain.leaves = w.chain.leaves[:mark]
+	}
+}
+
+// nextLink ends the work on a link, after the commit that contains it, or of a transaction without chained rows.
+func (w *writer) nextLink() {
+	if w.chain != nil {
+		w.chain.id, w.chain.leaves = 0, w.chain.leaves[:0]
+		if w.chain.last == 0 {
+			w.chain = nil // not stored, so another process may take its number
+		}
+	}
+}
+
+// Heads implements redpacket.Ledger.
+func (s *Store) Heads(ctx context.Context) ([]redpacket.Head, error) {
+	heads, err := rows(reader{ctx, s.read}, scanHead, `select l.chain, l.id, l.hash from chains c
+		join links l on l.chain = c.id and l.id = (select max(id) from links where chain = c.id) order by c.id`)
+	return heads, outcome("read heads", err)
+}
+
+func scanHead(rs *sql.Rows) (h redpacket.Head, err error) {
+	err = rs.Scan(&h.Chain, &h.Link, storedHash{&h.Hash})
+	return h, err
+}

@@ -1,0 +1,103 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// ChainsUnderTest is a database with a function that changes it by SQL.
+type ChainsUnderTest struct {
+	Open func(t *testing.T) ChainedStore // opens the database; the test opens it several times
+	Exec func(t *testing.T, statement string)
+}
+
+// ChainedStore is an engine in SQL.
+type ChainedStore interface {
+	chat.Store
+	redpacket.Ledger
+	ChainRows(ctx context.Context) (int, error)
+}
+
+// forgetChains makes the database one that a version without chains has written.
+var forgetChains = []string{
+	`update entries set link = 0, name_seal = EMPTY, text_seal = EMPTY`, `update packets set link = 0, name_seal = EMPTY, text_seal = EMPTY`,
+	`update claims set link = 0`, `update transfers set link = 0`, `delete from links`, `delete from chains`,
+}
+
+// TestChainRows adds the rows of a version without chains to a chain. empty is the SQL for no bytes. Before, the audit must
+// report them. After that, the audit must find no difference, and find each change again.
+func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnderTest) {
+	u := open(t)
+	s := u.Open(t)
+	Live(t, s, s)
+	for _, statement := range forgetChains {
+		u.Exec(t, strings.ReplaceAll(statement, "EMPTY", empty))
+	}
+	const many = 2500 // more than ChainRows handles in one step
+	u.Exec(t, fmt.Sprintf(`insert into entries (room_id, seq, id, at, sender, sender_name, kind, body, content_no)
+		with recursive n (i) as (select 1 union all select i + 1 from n where i < %d)
+		select 'room-2', last_seq + i, 'old-' || i, 5, 'u1', 'Name', 'text', '{"text":"old"}', content_no + i from n, rooms where id = 'room-2'`, many))
+	u.Exec(t, fmt.Sprintf(`update rooms set last_seq = last_seq + %d, content_no = content_no + %[1]d where id = 'room-2'`, many))
+
+	s = u.Open(t) // a new process: the old one knows a chain that is not there any more
+	a, err := s.Audit(t.Context(), nil)
+	if err != nil || len(a.Differences) != 4 || !strings.Contains(fmt.Sprint(a.Differences), "run hongbao migrate") {
+		t.Fatalf("before: %+v, %v, want one difference for each of four tables", a.Differences, err)
+	}
+	n, err := s.ChainRows(t.Context())
+	if err != nil || n != int(a.Entries)+a.Packets+a.Claims+3 { // and three credits and debits
+		t.Errorf("%d rows, %v; the audit counted %+v", n, err, a)
+	}
+	heads, err := s.Heads(t.Context())
+	if err != nil || len(heads) != 1 {
+		t.Errorf("heads: %v, %v", heads, err)
+	}
+	if a, err = s.Audit(t.Context(), &redpacket.AuditQuery{Heads: heads}); err != nil || len(a.Differences) > 0 {
+		t.Errorf("after: %+v, %v", a.Differences, err)
+	}
+	if n, err := s.ChainRows(t.Context()); n != 0 || err != nil {
+		t.Errorf("again: %d rows, %v", n, err)
+	}
+	u.Exec(t, `update entries set body = '{"text":"new"}' where id = 'old-2500'`)
+	if a, err = s.Audit(t.Context(), nil); err != nil || len(a.Differences) == 0 {
+		t.Errorf("after a change: %+v, %v", a.Differences, err)
+	}
+}
+
+// TestTailLost removes the newest entries from the database under a running store, as a restored backup or a failover does.
+// The next write that continues the chain must fail as lost says. Later writes use another chain.
+func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderTest) {
+	u := open(t)
+	s := u.Open(t)
+	Live(t, s, s)
+	text := func(id string) error {
+		_, _, err := s.Append(t.Context(), chat.Draft{ID: id, Room: "room-2", From: chat.User{ID: "u2"}, Kind: chat.KindText,
+			Key: id, Hash: []byte(id), Body: json.RawMessage(`{"text":"hello"}`), At: lived})
+		return err
+	}
+	for i := range 3 {
+		if err := text(fmt.Sprint("lost-", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.Exec(t, `delete from links where id in (select link from entries where id like 'lost-%')`)
+	u.Exec(t, `delete from requests where key like 'lost-%'`)
+	u.Exec(t, `delete from entries where id like 'lost-%'`)
+	u.Exec(t, `update rooms set last_seq = last_seq - 3, content_no = content_no - 3 where id = 'room-2'`)
+	if err := text("after"); !errors.Is(err, chat.ErrUnavailable) || !errors.Is(err, lost) {
+		t.Errorf("the first write: %v, want %v", err, lost)
+	}
+	if err := text("after"); err != nil {
+		t.Errorf("the second write: %v", err)
+	}
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
+		t.Errorf("audit: %+v, %v", a.Differences, err)
+	}
+}
