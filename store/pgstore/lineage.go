@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +14,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// The methods of lineage.Store use connections of their own: they decide whether the pool may be used at all.
+// The methods of lineage.Store use a connection of their own: they decide whether the pool may be used at all.
 
 const (
 	// lineageTimeout bounds what lineage.Store reads and Accept writes.
@@ -176,16 +177,46 @@ func (s *Store) inLineage(ctx context.Context, limit time.Duration, fn func(r re
 	})
 }
 
+// ownConn is a connection that is not one of the pool. It is kept for the next use.
+type ownConn struct {
+	mu   sync.Mutex
+	conn *pgx.Conn // guarded by mu; nil: none
+}
+
+// use runs fn with the connection, and opens it first if there is none. After an error it is closed.
+func (o *ownConn) use(ctx context.Context, config *pgx.ConnConfig, fn func(r reader) error) (err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.conn == nil {
+		if o.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+			o.conn = nil
+			return err
+		}
+	}
+	if err = fn(reader{ctx, o.conn}); err != nil {
+		o.closeLocked()
+	}
+	return err
+}
+
+func (o *ownConn) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closeLocked()
+}
+
+func (o *ownConn) closeLocked() {
+	if o.conn != nil {
+		closeConn(o.conn)
+		o.conn = nil
+	}
+}
+
 // withOwnConn runs fn with a connection that is not one of the pool.
 func (s *Store) withOwnConn(ctx context.Context, limit time.Duration, fn func(r reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, s.pool.config.ConnConfig)
-	if err != nil {
-		return err
-	}
-	defer closeConn(conn)
-	return fn(reader{ctx, conn})
+	return s.own.use(ctx, s.pool.config.ConnConfig, fn)
 }
 
 // openFromBefore lists the open packets that were sent up to a time.

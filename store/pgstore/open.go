@@ -24,6 +24,7 @@ type Store struct {
 	cuts      shareCache
 	seeded    seeded
 	chains    chains
+	own       ownConn        // for lineage.Store
 	recent    lineage.Recent // newest commits
 	onLoss    atomic.Pointer[func(reason string)]
 	sendLocks keyLocks      // by sender
@@ -112,6 +113,7 @@ func (s *Store) Close() error {
 		s.entries.close()
 		s.claims.close()
 		s.standings.close()
+		s.own.close()
 		s.pool.close()
 	})
 	return nil

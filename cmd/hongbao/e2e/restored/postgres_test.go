@@ -64,6 +64,15 @@ func TestStandbyThatLackedCommits(t *testing.T) {
 	r.mustAgree()
 	awaitQuarantine(t, f.cluster.Front())
 	mustHaveEpochs(t, f.cluster, 1)
+	for metric, want := range map[string]float64{"hongbao_claims_settled_at_close_total": 1, "hongbao_claims_quarantined_total": 1} {
+		sum := 0.0
+		for _, s := range f.cluster.Servers {
+			sum += s.Metric(metric)
+		}
+		if sum != want {
+			t.Errorf("%s is %v over all servers, want %v", metric, sum, want)
+		}
+	}
 	f.cluster.Front().MustBalance()
 }
 
@@ -113,6 +122,28 @@ func TestStandbyWhileNothingWasNoted(t *testing.T) {
 	r.mustRefund(lost.open, lost.first)
 	r.mustAgree()
 	f.cluster.Front().MustBalance()
+}
+
+// TestTailCutUnderServers deletes the newest entries of a room by hand, so that the same server answers without them. The first
+// text after that finds that the newest link of its chain is gone.
+func TestTailCutUnderServers(t *testing.T) {
+	postgres := storetest.Postgres(t)
+	database, err := postgres.NewDatabase(t.Context())
+	e2e.NoError(t, err)
+	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), database, nil, nil)
+	r := openRoom(t, cluster.Servers...)
+	r.say(6)
+	r.last()
+	run(t, nil, postgresProgram(t, "psql"), database, "-v", "ON_ERROR_STOP=1", "-1",
+		"-c", "delete from links where id >= (select min(link) from entries where seq > 3)",
+		"-c", "delete from entries where seq > 3", "-c", "delete from requests where seq > 3",
+		"-c", "update rooms set last_seq = 3, content_no = 3", "-c", "update members set read_seq = least(read_seq, 3)")
+	r.say(1)
+	r.awaitRenumbering()
+	r.say(5)
+	r.mustAgree()
+	mustHaveEpochs(t, cluster, 1)
+	cluster.Front().MustBalance()
 }
 
 // failover is servers over a primary and its standby.
