@@ -22,7 +22,11 @@ func (s *store) lose(topic string, behind int) {
 // mustBeReset fails the test unless the connection of the client was closed because the store has lost messages.
 func mustBeReset(t *testing.T, c *client) {
 	t.Helper()
-	<-c.done
+	select {
+	case <-c.done:
+	case <-time.After(time.Minute): // in the time of the bubble
+		t.Fatal("the connection was not closed")
+	}
 	if !websocket.IsCloseError(c.err, hub.CloseStateInvalidated) {
 		t.Errorf("reading ended with %v, want close %d", c.err, hub.CloseStateInvalidated)
 	}

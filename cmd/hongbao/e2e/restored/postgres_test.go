@@ -139,6 +139,7 @@ func TestTailCutUnderServers(t *testing.T) {
 		"-c", "delete from entries where seq > 3", "-c", "delete from requests where seq > 3",
 		"-c", "update rooms set last_seq = 3, content_no = 3", "-c", "update members set read_seq = least(read_seq, 3)")
 	r.say(1)
+	e2e.Eventually(t, 5*time.Second, "a new epoch begins at once", func() bool { return cluster.Servers[0].Metric("hongbao_epoch_changes_total") == 1 })
 	r.awaitRenumbering()
 	r.say(5)
 	r.mustAgree()
