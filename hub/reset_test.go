@@ -44,6 +44,8 @@ func TestStoreThatLostMessages(t *testing.T) {
 		c, session := connect(t, h, hub.JSON)
 		other, otherSession := connect(t, h, hub.JSON)
 		session.conn.Subscribe("room", 0, nil)
+		_, slow := dial(t, h, hub.JSON) // does not read, so its connection ends later than the others
+		slow.conn.Subscribe("room", 0, nil)
 		otherSession.conn.Subscribe("elsewhere", 0, nil)
 		for i := range 4 {
 			h.Publish("room", s.commit("room", fmt.Sprint("m", i+1)))

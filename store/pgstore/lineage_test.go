@@ -104,3 +104,44 @@ func TestIdentityOfARestrictedPostgres(t *testing.T) {
 		t.Errorf("accepted %+v, %v", now, err)
 	}
 }
+
+// TestOnLoss deletes the newest link of a chain. The next transaction must tell so once, and the one after ForgetCached must
+// succeed with a new chain.
+func TestOnLoss(t *testing.T) {
+	s := storeWithRoom(t)
+	var told []string
+	s.OnLoss(func(reason string) { told = append(told, reason) })
+	if _, _, err := s.Append(t.Context(), textDraft(1)); err != nil {
+		t.Fatal(err)
+	}
+	err := s.withReader(t.Context(), func(r reader) error {
+		return simple(r.ctx, r.conn, `delete from links where id = (select max(id) from links)`)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Append(t.Context(), textDraft(2)); !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("append after the loss: %v, want unavailable", err)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], errTailLost.Error()) {
+		t.Errorf("told %q, want the loss once", told)
+	}
+	s.ForgetCached()
+	if _, _, err := s.Append(t.Context(), textDraft(3)); err != nil || len(told) != 1 {
+		t.Errorf("append in a new chain: %v, told %q", err, told)
+	}
+}
+
+// TestChainGivenUpDuringATransaction gives all chains up while a transaction uses one. It must not be used again, and its
+// loss is no news.
+func TestChainGivenUpDuringATransaction(t *testing.T) {
+	s := storeWithRoom(t)
+	s.OnLoss(func(reason string) { t.Errorf("told %q", reason) })
+	used := &ownChain{number: 1, last: 1, era: s.chains.present()}
+	s.ForgetCached()
+	s.chains.put(used)
+	s.noteLoss(&link{chain: used}, errTailLost)
+	if got := s.chains.take(); got != nil {
+		t.Errorf("chain %d is used again", got.number)
+	}
+}
