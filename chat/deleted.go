@@ -12,8 +12,8 @@ import (
 const deletedShards = 256
 
 // deletedSet holds the rooms that were deleted most recently, at least about as many as it was made for. With it,
-// deleting a room needs no search through a hundred thousand cached standings. A deleted room never comes back, so an
-// element of the set stays right for ever.
+// deleting a room needs no search through a hundred thousand cached standings. A deleted room never comes back within an
+// epoch, so an element of the set stays right until clear.
 type deletedSet struct {
 	// static after newDeletedSet
 	seed     maphash.Seed
@@ -67,4 +67,13 @@ func (d *deletedSet) add(room string) (forgot bool) {
 	next.young[strings.Clone(room)] = struct{}{}
 	shard.Store(&next)
 	return forgot
+}
+
+// clear removes all rooms.
+func (d *deletedSet) clear() {
+	d.adding.Lock()
+	defer d.adding.Unlock()
+	for i := range d.shards {
+		d.shards[i].Store(nil)
+	}
 }

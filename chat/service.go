@@ -29,6 +29,7 @@ type Service struct {
 	presence Presence // nil: all users count as offline
 
 	epoch        atomic.Pointer[string]
+	epochs       atomic.Int64 // counts the changes of epoch
 	users        *cache[account]
 	standings    *cache[Standing]
 	deleted      *deletedSet
@@ -61,6 +62,20 @@ func (s *Service) Stop() { s.memberCounts.stop() }
 
 // Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.limits }
+
+// Renew drops everything that the service remembers from the store, and makes it go on in an epoch. Call it when the
+// database has lost commits, or may have lost some.
+func (s *Service) Renew(epoch string) {
+	if before := s.epoch.Swap(&epoch); before != nil && *before != epoch {
+		s.epochs.Add(1)
+	}
+	s.deleted.clear()
+	s.standings.clear()
+	s.users.clear()
+}
+
+// Epochs returns how often the epoch has changed in this process.
+func (s *Service) Epochs() int64 { return s.epochs.Load() }
 
 // Epoch returns the database's epoch, which names the numbering of entries. Seqs of another epoch mean nothing in it.
 func (s *Service) Epoch(ctx context.Context) (string, error) {

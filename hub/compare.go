@@ -28,6 +28,7 @@ type comparer struct {
 	// static
 	topics   *registry
 	lastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
+	wentBack func(topic string, had, has int64) // may be nil
 	log      *slog.Logger
 
 	queue work.Queue[*topic]
@@ -93,32 +94,73 @@ func (c *comparer) compare(ctx context.Context, topics []*topic) {
 	}
 }
 
-// comparePart reads the last seqs of one page of topics from the store. It marks each topic that is behind the store as
-// having a gap.
+// comparePart compares one page of topics with the store. It marks each topic that is behind the store as having a gap.
+// If the store is behind a topic, it has lost messages that this hub has delivered. That is believed when a second
+// comparison shows it, too.
 func (c *comparer) comparePart(ctx context.Context, topics []*topic) error {
-	names := make([]string, 0, len(topics))
-	for _, t := range topics {
+	ahead, err := c.compareOnce(ctx, topics)
+	if err == nil && len(ahead) > 0 {
+		ahead, err = c.compareOnce(ctx, topicsOf(ahead))
+	}
+	if err != nil {
+		return err
+	}
+	for _, a := range ahead {
+		c.log.Error("the store has lost messages that were delivered: connections closed", "topic", a.topic.name, "delivered", a.had, "stored", a.has)
+		a.topic.reset()
+		if c.wentBack != nil {
+			c.wentBack(a.topic.name, a.had, a.has)
+		}
+	}
+	return nil
+}
+
+// aheadTopic is a topic that has delivered messages which the store does not have.
+type aheadTopic struct {
+	topic    *topic
+	had, has int64 // last seq of the topic, and of the store
+}
+
+func topicsOf(ahead []aheadTopic) []*topic {
+	topics := make([]*topic, len(ahead))
+	for i, a := range ahead {
+		topics[i] = a.topic
+	}
+	return topics
+}
+
+// compareOnce reads the last seqs of the topics from the store. Each topic that is behind the store gets a gap. It
+// returns the topics that are ahead of the store. What a topic delivers during the read does not count: it may be
+// committed after the read.
+func (c *comparer) compareOnce(ctx context.Context, topics []*topic) (ahead []aheadTopic, err error) {
+	names, delivered := make([]string, 0, len(topics)), make([]int64, len(topics))
+	for i, t := range topics {
 		t.mu.Lock()
-		if t.last != unsequenced && !t.dead.Load() {
+		if delivered[i] = t.last; t.last != unsequenced && !t.dead.Load() {
 			names = append(names, t.name)
 		}
 		t.mu.Unlock()
 	}
 	if len(names) == 0 {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	lasts, err := c.lastSeqs(ctx, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, t := range topics {
+	for i, t := range topics {
+		last := lasts[t.name]
 		t.mu.Lock()
-		if last := lasts[t.name]; last > t.last && t.last != unsequenced && !t.dead.Load() {
+		switch {
+		case delivered[i] == unsequenced || t.dead.Load():
+		case last < delivered[i]:
+			ahead = append(ahead, aheadTopic{t, delivered[i], last})
+		case last > t.last:
 			t.exists(last)
 		}
 		t.mu.Unlock()
 	}
-	return nil
+	return ahead, nil
 }

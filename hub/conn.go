@@ -13,10 +13,13 @@ import (
 
 // Close codes that the hub chooses itself.
 const (
-	CloseSlow     = socket.CloseSlow     // the client did not read its messages fast enough
-	CloseNoPong   = socket.CloseNoPong   // the client did not answer a ping
-	CloseProtocol = socket.CloseProtocol // the client sent a text message that is not UTF-8
+	CloseSlow             = socket.CloseSlow     // the client did not read its messages fast enough
+	CloseNoPong           = socket.CloseNoPong   // the client did not answer a ping
+	CloseProtocol         = socket.CloseProtocol // the client sent a text message that is not UTF-8
+	CloseStateInvalidated = 3014                 // the store has lost messages, so the positions of clients mean nothing any more
 )
+
+const reasonStateInvalidated = "state invalidated"
 
 // Handler handles the messages of one client. Its methods run on goroutines that serve many connections, so they must
 // not block: not on the network, a store or another client. Work that may block runs on a goroutine of its own.

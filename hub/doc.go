@@ -22,6 +22,8 @@
 //     message's topic, whether by publish, repair or resume.
 //   - While the bus may lose messages, and after it has lost some, the hub reads the store. A loss that no later message
 //     reveals is found by comparing the last seqs.
+//   - If the store has lost messages that were delivered, the connections of their topic are closed (3014), and the topic's
+//     position is forgotten.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
 //   - Handlers never block: Handler.Frame returns the work that has to wait, and Conn has no method that blocks.
 //   - Nothing grows without bound. Queues and backlogs are bounded in bytes, messages behind a gap in number. Replies are

@@ -137,6 +137,9 @@ func (r *repairer) repair(ctx context.Context, t *topic) (more bool) {
 	}
 
 	t.mu.Lock()
+	if t.dead.Load() { // the topic was reset meanwhile
+		fetched = nil
+	}
 	var ready []heldSignal
 	for _, m := range fetched[t.name] {
 		ready = append(ready, t.accept(m)...)

@@ -41,6 +41,10 @@ type Options struct {
 	// know.
 	LastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 
+	// WentBack is called when the store has lost messages that the hub has delivered: had is the last seq of the topic, has
+	// that of the store. The topic's connections are closed (3014) by then. WentBack must not block, and may be nil.
+	WentBack func(topic string, had, has int64)
+
 	Bus        Bus           // nil: this is the only instance
 	Log        *slog.Logger  // nil: nothing is logged
 	QueueBytes int           // default 1 MiB; over it, pushes without Seq are dropped; if still over it, the connection is closed (3008)
@@ -83,7 +87,7 @@ func New(o Options) *Hub {
 	h.env.needsRepair, h.env.needsCompare = h.repairer.queue.Add, h.comparer.queue.Add
 	h.topics.init(&h.env, o.Bus)
 	h.repairer = repairer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log, queue: work.NewQueue[*topic]()}
-	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, log: o.Log, queue: work.NewQueue[*topic]()}
+	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, wentBack: o.WentBack, log: o.Log, queue: work.NewQueue[*topic]()}
 	h.resumer = resumer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log}
 	h.conns.topics, h.conns.counts, h.conns.all = &h.topics, &h.counts, map[*Conn]struct{}{}
 	h.conns.sockets = socket.NewGroup(socket.Options{

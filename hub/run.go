@@ -54,6 +54,19 @@ func (h *Hub) runClock(ctx context.Context) {
 	}
 }
 
+// Reset closes all connections (3014) and forgets the positions of all topics. It is for a store that has lost messages.
+func (h *Hub) Reset() {
+	for _, t := range h.topics.all() {
+		t.reset()
+	}
+	for _, c := range h.conns.list() {
+		c.Close(CloseStateInvalidated, reasonStateInvalidated)
+	}
+}
+
+// Compare requests a comparison of every topic with the store. It does not wait for it.
+func (h *Hub) Compare() { h.comparer.compareAll() }
+
 const (
 	// drainInterval is how often Drain looks for connections whose time to be closed has come.
 	drainInterval = 50 * time.Millisecond

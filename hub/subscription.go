@@ -2,8 +2,8 @@ package hub
 
 import "hongbao/hub/internal/socket"
 
-// Subscriber receives the messages of topics; it is a Conn. The topic's lock is held during all calls except Flush and
-// signal. No method may block.
+// Subscriber receives the messages of topics; it is a Conn. The topic's lock is held during all calls except Flush,
+// Close and signal. No method may block.
 type Subscriber interface {
 	socket.Flusher
 	// Encoding returns the encoding in which the subscriber receives messages.
@@ -16,6 +16,8 @@ type Subscriber interface {
 	subscribedTo(topic string) bool
 	// unsubscribed tells the subscriber that the topic has ended a subscription.
 	unsubscribed(s *subscription)
+	// Close closes the connection.
+	Close(code int, reason string)
 }
 
 // subscription is one subscriber of one topic. The topic's lock guards it.

@@ -50,7 +50,7 @@ type topic struct {
 	env  *environment
 	name string
 
-	dead atomic.Bool // set, under mu, when the last subscription ends; never reset
+	dead atomic.Bool // set, under mu, when the last subscription ends or the topic is reset; never cleared
 
 	mu            sync.Mutex // guards the fields below
 	subscriptions []*subscription
@@ -294,7 +294,23 @@ func (t *topic) dropBacklog() {
 	}
 }
 
-// die marks a topic without subscriptions as dead and stops its timer.
+// reset closes the connections of all subscribers, whose positions mean nothing any more. The topic is dead at once, so
+// clients that connect again get a new one.
+func (t *topic) reset() {
+	t.mu.Lock()
+	t.die()
+	subscribers := make([]Subscriber, len(t.subscriptions))
+	for i, s := range t.subscriptions {
+		subscribers[i] = s.to
+	}
+	t.mu.Unlock()
+	for _, s := range subscribers {
+		s.Close(CloseStateInvalidated, reasonStateInvalidated)
+	}
+}
+
+// die marks a topic as dead, which has no subscriptions or whose subscribers are about to be closed. It stops the
+// topic's timer.
 func (t *topic) die() {
 	t.dead.Store(true)
 	t.gap = nil

@@ -89,6 +89,10 @@ func (emptyLedger) DeletedRooms(context.Context, string, int) ([]string, string,
 	return nil, "", nil
 }
 
+func (emptyLedger) OpenFromBefore(context.Context, string, int) ([]redpacket.Ref, error) {
+	return nil, nil
+}
+
 // TestBadImageDoesNotStopItsPartition lets the Pool fail every close of one packet. After such a failure only one
 // close of the partition may run at a time. Between two tries the bad packet must pause for 2 s. Without that pause it
 // would take the only slot in every sweep.

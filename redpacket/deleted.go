@@ -15,7 +15,7 @@ import (
 
 const (
 	roomsPerPass = 200 // deleted rooms that one pass of closeDeletedRooms examines
-	closesOfRoom = 8   // packets of one deleted room that are closed at the same time
+	closesOfRoom = 8   // packets of one list, such as those of a deleted room, that are closed at the same time
 )
 
 // RoomDeleted starts to close the open packets of a room whose deletion was committed by this instance. It does not
@@ -54,8 +54,8 @@ func (s *Service) closeDeletedRooms(ctx context.Context) {
 	s.recordTask("deleted rooms", &s.counts.deleted, err)
 }
 
-// closeAll closes the given packets of a deleted room and blocks until each close has ended. A packet whose close
-// fails is left to the next pass. closeAll returns false if the service is stopping: other instances close the rest.
+// closeAll closes the given packets early and blocks until each close has ended. A packet whose close fails is left to
+// the next pass. closeAll returns false if the service is stopping: other instances close the rest.
 func (s *Service) closeAll(packets []Ref) bool {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -68,19 +68,26 @@ func (s *Service) closeAll(packets []Ref) bool {
 		all.Go(func() {
 			defer func() { <-slots }()
 			if s.mayClose(p) {
-				s.closeNow(p, CloseRoomDeleted)
+				s.closeNow(p, CloseEarly)
 			}
 		})
 	}
 	return true
 }
 
-// closeRoom lists the open packets of a deleted room page by page, and calls closeAll with each page. It continues if
-// packets of a page could not be closed. It ends early when closeAll returns false.
+// closeRoom closes the open packets of a deleted room.
 func (f *flow) closeRoom(ctx context.Context, room string, closeAll func([]Ref) bool) error {
+	return eachPage(ctx, closeAll, func(ctx context.Context, after string) ([]Ref, error) {
+		return f.ledger.OpenInDeleted(ctx, room, after, pageOfWork)
+	})
+}
+
+// eachPage lists packets page by page, and calls closeAll with each page. It continues if packets of a page could not be
+// closed. It ends early when closeAll returns false.
+func eachPage(ctx context.Context, closeAll func([]Ref) bool, list func(ctx context.Context, after string) ([]Ref, error)) error {
 	after := ""
 	for {
-		page, err := f.openInDeleted(ctx, room, after)
+		page, err := listPage(ctx, after, list)
 		if err != nil {
 			return err
 		}
@@ -91,10 +98,10 @@ func (f *flow) closeRoom(ctx context.Context, room string, closeAll func([]Ref) 
 	}
 }
 
-func (f *flow) openInDeleted(ctx context.Context, room, after string) ([]Ref, error) {
+func listPage(ctx context.Context, after string, list func(ctx context.Context, after string) ([]Ref, error)) ([]Ref, error) {
 	ctx, cancel := context.WithTimeout(ctx, detachedTimeout)
 	defer cancel()
-	return f.ledger.OpenInDeleted(ctx, room, after, pageOfWork)
+	return list(ctx, after)
 }
 
 // deletedRooms holds the deleted rooms whose packets this instance is closing now.

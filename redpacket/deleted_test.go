@@ -102,7 +102,7 @@ func TestDeletedRoomIsClosedByAnotherInstance(t *testing.T) {
 	for when, crash := range map[string]func(h *testService, p redpacket.Packet) error{
 		"after the deletion's commit": func(*testService, redpacket.Packet) error { return nil },
 		"after the close script": func(h *testService, p redpacket.Packet) error {
-			_, err := h.pool.Close(t.Context(), p.Ref, redpacket.CloseRoomDeleted)
+			_, err := h.pool.Close(t.Context(), p.Ref, redpacket.CloseEarly)
 			return err
 		},
 		"after the end in SQL": func(h *testService, p redpacket.Packet) error {

@@ -71,6 +71,8 @@
 //   - Nothing is granted while the ledger is known to be out of reach. Otherwise grants pile up that cannot be settled.
 //   - A close leaves a due date behind, and the backstop asks SQL for overdue packets. Otherwise a packet is never closed
 //     if the instance that was closing it died, or if the packet was never loaded into the Pool.
+//   - Packets that were open when an epoch of the database began are ended early (epoch.go). Otherwise a packet whose end
+//     the database has lost stays open although its seed is known.
 //   - Each instance asks SQL for deleted rooms with open packets. Otherwise nobody closes these packets before their
 //     deadlines if the instance that deleted the room dies, or runs a version that does not close them.
 //

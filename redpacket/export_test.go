@@ -19,6 +19,7 @@ func (s *Service) Pass(ctx context.Context) {
 	s.recordTask("recovery", &s.counts.recover, s.recovery.run(ctx))
 	s.recordTask("backstop", &s.counts.backstop, s.flow.backstop(ctx, func(p Ref) { s.closeSoon(p) }))
 	s.closeDeletedRooms(ctx)
+	s.endFromBefore(ctx)
 	s.sweep(ctx)
 	s.Idle()
 }

@@ -27,6 +27,8 @@ type flow struct {
 	parallel func(tasks []func())    // runs tasks at the same time and waits for all; nil: one after the other
 	full     [Partitions]atomic.Bool // partitions that have answered Busy since the last recount; the next recount includes them
 	counted  int                     // the last partition whose turn it was in recount
+
+	settledAtClose atomic.Int64 // claims that SQL lacked when their packet was closed, and that were paid then
 }
 
 // observer is told the results of engine calls. flow calls a method for every commit that it learns of, even if
@@ -235,10 +237,7 @@ func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error
 	grants, err := f.settleLacking(ctx, p, closing.Grants)
 	switch {
 	case errors.Is(err, chat.ErrNotFound):
-		// SQL has lost the packet, because a standby lagged behind or a backup was older. The sender's wallet then
-		// holds the money again. No close will ever succeed, so the image in the Pool is retired. If SQL gets the
-		// packet back, the backstop closes it.
-		return Closed{}, errors.Join(err, f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason}))
+		return Closed{}, errors.Join(err, f.retireLost(ctx, p, closing))
 	case err != nil:
 		return Closed{}, err
 	}
@@ -257,6 +256,26 @@ func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error
 	crashpoint.Here("close.after-load")
 	f.observer.closed(closed)
 	return closed, nil
+}
+
+// retireLost retires the Pool's image of a packet that SQL has lost, because a standby lagged behind or a backup was
+// older. The sender's wallet then holds the money again, so the grants can never be paid: they go into quarantine. No
+// close will ever succeed. If SQL gets the packet back, the backstop closes it.
+func (f *flow) retireLost(ctx context.Context, p Ref, closing Closing) error {
+	var claims []Claim
+	for _, g := range closing.Grants {
+		claims = append(claims, Claim{Ref: p, Share: g.Share, User: g.User, At: f.now()})
+	}
+	if len(claims) > 0 {
+		const why = "the database has lost the packet; its sender has the money again"
+		if err := f.ledger.Quarantine(ctx, claims, why); err != nil {
+			return err
+		}
+		for _, c := range claims {
+			f.observer.quarantined(c, why)
+		}
+	}
+	return f.pool.Load(ctx, Image{Ref: p, Status: closing.Reason})
 }
 
 func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing, error) {
@@ -305,6 +324,7 @@ func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Gran
 		for i, s := range settled {
 			switch c := batch[i]; s.Verdict {
 			case PaidNow:
+				f.settledAtClose.Add(1)
 				f.observer.paid(c, s)
 			case Unpayable:
 				if err := f.ledger.Quarantine(ctx, []Claim{c}, s.Why); err != nil {

@@ -65,6 +65,11 @@ type Ledger interface {
 	// none if the room is not deleted.
 	OpenInDeleted(ctx context.Context, room, after string, limit int) ([]Ref, error)
 
+	// OpenFromBefore lists, by id, the open packets that were sent before the epoch of the database began, starting with the
+	// packet that follows after. These packets are ended early: their seeds may have been revealed by commits that the
+	// database has lost.
+	OpenFromBefore(ctx context.Context, after string, limit int) ([]Ref, error)
+
 	// Packets lists the packets that a user sent or received, newest first, with totals over the whole period.
 	Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error)
 	// Transfers lists a user's transfers, newest first. next is the cursor of a page, and more that of the following

@@ -113,6 +113,17 @@ func (sh *memoryShard) forget(newest *known, budget int) {
 	}
 }
 
+// clear drops all packets.
+func (m *memory) clear() {
+	for i := range m.shards {
+		sh := &m.shards[i]
+		sh.mu.Lock()
+		clear(sh.known)
+		sh.used = 0
+		sh.mu.Unlock()
+	}
+}
+
 func (m *memory) bytes() (n int) {
 	for i := range m.shards {
 		sh := &m.shards[i]

@@ -26,7 +26,7 @@ type Pool interface {
 	// Close marks the packet closed, makes it due again after CloseLease, and returns every grant ever given. CloseDue
 	// is refused while the packet is open, has free shares, and its deadline has not come. The caller then relied on
 	// data that the Pool has lost since. The packet is then made due at its deadline. CloseCancel is refused if a user
-	// has a share, or if the packet is closed or due. CloseRoomDeleted is never refused.
+	// has a share, or if the packet is closed or due. CloseEarly is never refused.
 	Close(ctx context.Context, p Ref, why CloseReason) (Closing, error)
 	// Ack removes claims from the outbox: they are settled or in quarantine. An outbox entry is removed with its last
 	// claim.
@@ -104,9 +104,9 @@ type CloseReason uint8
 // The reasons to close. Their numbers are arguments of the close script. They must not change: instances of other
 // versions use them too.
 const (
-	CloseDue         CloseReason = iota // its shares are gone or its deadline has come
-	CloseCancel                         // its sender cancels it before the first grab
-	CloseRoomDeleted                    // its room has been deleted: it ends although shares are free and the deadline has not come
+	CloseDue    CloseReason = iota // its shares are gone or its deadline has come
+	CloseCancel                    // its sender cancels it before the first grab
+	CloseEarly                     // it ends although shares are free and the deadline has not come: its room is deleted, or it is from before the epoch
 )
 
 // CloseLease is the time after which another instance repeats a close that has not ended.

@@ -81,7 +81,9 @@ type counts struct {
 	pending, failed              atomic.Int64
 	swept, quarantined           atomic.Int64
 
-	sweep, close, backstop, deleted, recover, recount, heads taskFailures
+	endedEarly atomic.Int64
+
+	sweep, close, backstop, deleted, recover, recount, heads, fromBefore taskFailures
 }
 
 // New returns a service over a ledger and a pool.
@@ -133,6 +135,8 @@ type Stats struct {
 	Pending                                                                int64 // grabs that were first answered "pending"
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
+	SettledAtClose                                                         int64 // claims that SQL lacked when their packet was closed, and that were paid then
+	EndedEarly                                                             int64 // packets that were to be ended early, because the database had lost commits
 	SetAside                                                               int   // claims that recovery has paused now
 	Remembered                                                             int   // bytes of cached packets now
 }
@@ -144,7 +148,8 @@ func (s *Service) Stats() Stats {
 		Won: c.won.Load(), Already: c.already.Load(), Empty: c.empty.Load(), Expired: c.expired.Load(), Failed: c.failed.Load(),
 		Pending: c.pending.Load(),
 		Swept:   c.swept.Load(), SweepFailures: c.sweep.failures.Load(), CloseFailures: c.close.failures.Load(),
-		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load(), RecoverFailures: c.recover.failures.Load(),
+		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load(), RecoverFailures: c.recover.failures.Load(),
+		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
 		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
 		Remembered: s.memory.bytes(),
 	}
@@ -167,6 +172,7 @@ func (s *Service) Run(ctx context.Context) error {
 		})
 	})
 	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.closeDeletedRooms(ctx) }) })
+	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.endFromBefore(ctx) }) })
 	tasks.Go(func() {
 		every(ctx, headsEvery, func() { s.recordTask("heads", &s.counts.heads, s.logHeads(ctx)) })
 	})

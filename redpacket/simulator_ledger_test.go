@@ -311,6 +311,9 @@ func (l *simLedger) DeletedRooms(context.Context, string, int) (rooms []string, 
 	return rooms, "", err
 }
 
+// OpenFromBefore implements Ledger. The simulated database never begins another epoch.
+func (l *simLedger) OpenFromBefore(context.Context, string, int) ([]Ref, error) { return nil, nil }
+
 // OpenInDeleted implements Ledger.
 func (l *simLedger) OpenInDeleted(context.Context, string, string, int) (open []Ref, err error) {
 	err = l.w.call(simSQL, func() {

@@ -188,7 +188,7 @@ func (s *simPool) Close(_ context.Context, p Ref, why CloseReason) (c Closing, e
 
 func (s *simPool) close(m *simMaster, p Ref, why CloseReason) Closing {
 	cancel := why == CloseCancel
-	forced := why == CloseRoomDeleted && s.w.mutant&simDeletedWaits == 0
+	forced := why == CloseEarly && s.w.mutant&simDeletedWaits == 0
 	im := m.image(p.ID)
 	if im == nil && s.w.mutant&simMissingIsEmpty != 0 {
 		return Closing{Reason: Expired}

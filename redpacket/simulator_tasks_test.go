@@ -55,7 +55,7 @@ func (w *simWorld) deleteRoom(p *simProcess) {
 func (w *simWorld) closeRoom(room string) {
 	_ = w.flow.closeRoom(context.Background(), room, func(packets []Ref) bool {
 		for _, ref := range packets {
-			_, _ = w.flow.close(context.Background(), ref, CloseRoomDeleted)
+			_, _ = w.flow.close(context.Background(), ref, CloseEarly)
 		}
 		return true
 	})

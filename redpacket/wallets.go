@@ -48,3 +48,13 @@ func (w *wallets) publish(user string, e WalletChanged) {
 	}
 	w.pub.ToUser(user, e)
 }
+
+// clear forgets the last pushes: the next account of each user is published as it is, even if its version is lower.
+func (w *wallets) clear() {
+	for i := range w.lastPushes {
+		last := &w.lastPushes[i]
+		last.mu.Lock()
+		last.user, last.account, last.at = "", Account{}, time.Time{}
+		last.mu.Unlock()
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/lineage"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
 	"hongbao/store/pgstore"
@@ -40,8 +41,9 @@ func (c Config) Scaled() bool { return c.DatabaseURL != "" }
 
 // Books holds the engines in SQL, which hold the truth about rooms and money.
 type Books struct {
-	Chat   chat.Store
-	Ledger redpacket.Ledger
+	Chat    chat.Store
+	Ledger  redpacket.Ledger
+	Lineage lineage.Store
 
 	sql sqlEngine
 }
@@ -50,6 +52,7 @@ type Books struct {
 type sqlEngine interface {
 	chat.Store
 	redpacket.Ledger
+	lineage.Store
 	// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
 	// draw.
 	Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error)
@@ -65,9 +68,10 @@ type Engines struct {
 	Pool     redpacket.Pool
 	Bus      hub.Bus // nil if there are no other instances
 	Presence chat.Presence
-	Limiter  chat.Limiter // over all instances
-	Local    chat.Limiter // of this instance alone
-	Name     string       // one line for the log
+	Limiter  chat.Limiter  // over all instances
+	Local    chat.Limiter  // of this instance alone
+	Notes    lineage.Notes // of all instances; nil if there are no other instances
+	Name     string        // one line for the log
 
 	ready func(context.Context) error // reports whether the engines other than Books can be reached
 	other io.Closer
@@ -117,6 +121,7 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 		Bus:      redis.Bus(),
 		Presence: redis.Presence(),
 		Limiter:  redis.Limiter(),
+		Notes:    redis.Notes(),
 		Local:    memstore.NewLimiter(memstore.LimiterOptions{}),
 		Name:     "scaled: Postgres, " + redis.Name(),
 		ready:    redis.Ready,
@@ -131,13 +136,13 @@ func MakeBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) 
 		if err != nil {
 			return nil, err
 		}
-		return &Books{Chat: sql, Ledger: sql, sql: sql}, nil
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, sql: sql}, nil
 	}
 	sql, err := sqlitestore.Open(ctx, c.DataDir, log)
 	if err != nil {
 		return nil, err
 	}
-	return &Books{Chat: sql, Ledger: sql, sql: sql}, nil
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, sql: sql}, nil
 }
 
 // OpenBooks opens only the engines in SQL, even while a server runs. If the folder has no database, it fails with

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/web/api"
@@ -35,7 +36,7 @@ func newMetrics(s *Server) *metrics {
 	for _, method := range api.Methods() {
 		m.answered[method] = new(atomic.Pointer[prometheus.Observer])
 	}
-	m.registry.MustRegister(m.commands, counts{s.hub, s.packets, s.connects},
+	m.registry.MustRegister(m.commands, counts{s.hub, s.chat, s.packets, s.connects},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -61,6 +62,7 @@ func (m *metrics) command(method string, code wire.Code, took time.Duration) {
 // scrape.
 type counts struct {
 	hub      *hub.Hub
+	chat     *chat.Service
 	packets  *redpacket.Service
 	connects *connectLimiter
 }
@@ -106,6 +108,9 @@ func (c counts) Collect(out chan<- prometheus.Metric) {
 		{"hongbao_recover_failures_total", "Rounds of the recovery of claims that failed.", prometheus.CounterValue, float64(p.RecoverFailures)},
 		{"hongbao_claims_quarantined_total", "Claims that can never be paid and were put aside for a person to look at: any is worth an alarm.", prometheus.CounterValue, float64(p.Quarantined)},
 		{"hongbao_claims_set_aside", "Claims in the outbox that could not be settled, and are tried again.", prometheus.GaugeValue, float64(p.SetAside)},
+		{"hongbao_epoch_changes_total", "New epochs of the database: it had lost commits, or was restored.", prometheus.CounterValue, float64(c.chat.Epochs())},
+		{"hongbao_packets_ended_early_total", "Packets to be ended early because the database had lost commits.", prometheus.CounterValue, float64(p.EndedEarly)},
+		{"hongbao_claims_settled_at_close_total", "Claims that SQL lacked when their packet was closed, and that were paid then.", prometheus.CounterValue, float64(p.SettledAtClose)},
 		{"hongbao_packets_remembered_bytes", "Memory used for packets.", prometheus.GaugeValue, float64(p.Remembered)},
 	} {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, nil, nil), f.kind, f.value)

@@ -76,6 +76,12 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 		}
 		c.mustClose(wire.CloseTooManyCommands)
 	},
+	wire.CloseStateInvalidated: func(t *testing.T, e wire.Encoding) {
+		s := newTestServer(t)
+		c, _ := connected(t, s.listen(t), e, "ann")
+		s.hub.Reset()
+		c.mustClose(wire.CloseStateInvalidated)
+	},
 	wire.CloseInvalidToken: func(t *testing.T, e wire.Encoding) {
 		c := dial(t, newTestServer(t).listen(t), e)
 		c.send(`{"id":1,"connect":{"token":"nonsense"}}`)

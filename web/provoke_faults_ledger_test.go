@@ -111,6 +111,13 @@ func (s faultyLedger) OpenInDeleted(ctx context.Context, room, after string, lim
 	return s.Ledger.OpenInDeleted(ctx, room, after, limit)
 }
 
+func (s faultyLedger) OpenFromBefore(ctx context.Context, after string, limit int) (_ []redpacket.Ref, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.OpenFromBefore(ctx, after, limit)
+}
+
 func (s faultyLedger) Packets(ctx context.Context, q redpacket.PacketsQuery) (_ redpacket.PacketsPage, err error) {
 	if err = s.fault(); err != nil {
 		return

@@ -22,9 +22,9 @@ import (
 type config struct {
 	Addr           string        `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
 	OpsAddr        string        `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics /debug/pprof"`
-	DataDir        string        `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL"`
+	DataDir        string        `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL"`
 	RedisURL       string        `flag:"redis-url" file:"true" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
-	DatabaseURL    string        `flag:"database-url" file:"true" for:"serve migrate audit credit" help:"postgres://…; instead of the embedded database"`
+	DatabaseURL    string        `flag:"database-url" file:"true" for:"serve migrate audit credit restored" help:"postgres://…; instead of the embedded database"`
 	JWTSecret      string        `flag:"jwt-secret" file:"true" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
 	JWTPublicKey   keyFile       `flag:"jwt-public-key" for:"serve" help:"file with the public key of your tokens, instead of a secret: PEM of RSA (RS256), P-256 (ES256) or Ed25519 (EdDSA)"`
 	JWTJWKSURL     string        `flag:"jwt-jwks-url" for:"serve" help:"https://… of the public keys of your tokens (a JSON Web Key Set), instead of a secret; changes there are followed"`
@@ -39,8 +39,8 @@ type config struct {
 	MaxPacketTotal int64         `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
 	MaxPacketCount int64         `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
 	Drain          time.Duration `flag:"drain" default:"20s" for:"serve" help:"how long closing the sockets is spread over when the server stops"`
-	LogLevel       slog.Level    `flag:"log-level" default:"INFO" for:"serve migrate audit credit" help:"DEBUG, INFO, WARN or ERROR"`
-	LogFormat      logFormat     `flag:"log-format" default:"text" for:"serve migrate audit credit" help:"text or json"`
+	LogLevel       slog.Level    `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored" help:"DEBUG, INFO, WARN or ERROR"`
+	LogFormat      logFormat     `flag:"log-format" default:"text" for:"serve migrate audit credit restored" help:"text or json"`
 }
 
 // setting is one field of a config, ready to be set from text.

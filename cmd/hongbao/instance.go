@@ -9,6 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/lineage"
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/web"
@@ -18,6 +19,7 @@ import (
 
 // instance is the wired parts of one server.
 type instance struct {
+	watch   *lineage.Watch
 	hub     *hub.Hub
 	rooms   *chat.Service
 	packets *redpacket.Service
@@ -30,11 +32,14 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
+	made := &instance{}
 	repair := push.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
-		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise, Bus: engines.Bus, Log: log,
+		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
+		WentBack: made.wentBack, Bus: engines.Bus, Log: log,
 	})
 	pub := push.NewPublisher(h)
+	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
 	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Presence: engines.Presence})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
@@ -61,7 +66,25 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	return &instance{hub: h, rooms: rooms, packets: packets, server: server}, nil
+	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, server
+	return made, made.watch.Start(ctx)
+}
+
+// changed drops everything that the instance remembers from SQL. If the epoch is another one, it closes all sockets, so
+// that clients load the history again.
+func (i *instance) changed(epoch string, renewed bool) {
+	i.rooms.Renew(epoch)
+	i.packets.Forget()
+	if renewed {
+		i.hub.Reset()
+	} else {
+		i.hub.Compare()
+	}
+}
+
+// wentBack is called when SQL lacks entries that were delivered to sockets of this instance.
+func (i *instance) wentBack(topic string, had, has int64) {
+	i.watch.Lost(fmt.Sprintf("entry %d of %s was delivered, and the last one stored is %d", had, topic, has))
 }
 
 // shared returns the limiter that all instances use together. It returns nil if there can be only one instance.

@@ -30,6 +30,7 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	services, stopServices := context.WithCancel(failed)
 	publishing, stopPublishing := context.WithCancel(failed)
+	group.Go(func() error { return i.watch.Run(publishing) })
 	group.Go(func() error { return i.hub.Run(publishing) })
 	group.Go(func() error { return i.server.Run(publishing) })
 	group.Go(func() error {

@@ -21,12 +21,14 @@ import (
 type chains struct {
 	mu   sync.Mutex
 	free []*ownChain // guarded by mu; used as a stack, so that few chains are in use
+	era  int         // guarded by mu; counts the calls of forget
 }
 
 // ownChain is a chain that no other store writes. At most one transaction uses it at a time.
 type ownChain struct {
 	number int64
 	last   int64 // id of the newest link
+	era    int   // that of chains in which it was opened
 }
 
 // link is the link that a transaction is about to add. Its rows are inserted with its id.
@@ -52,7 +54,7 @@ func (w *writer) takeLink() (*link, error) {
 	l := &link{at: time.Now().UnixMilli(), chain: w.chains.take()}
 	if l.chain == nil {
 		l.opened = w.conn.PgConn().TxStatus() != 'I'
-		l.chain = &ownChain{}
+		l.chain = &ownChain{era: w.chains.present()}
 		if _, err := w.row(openChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last); err != nil {
 			return nil, fmt.Errorf("open chain: %w", err)
 		}
@@ -131,6 +133,21 @@ func (w *writer) releaseChain(err error) {
 	}
 }
 
+// forget gives up all chains. One that a transaction uses is given up when the transaction ends.
+func (c *chains) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.free = nil
+	c.era++
+}
+
+// present returns the era in which a chain that is opened now can be used.
+func (c *chains) present() (era int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.era
+}
+
 func (c *chains) take() *ownChain {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +163,9 @@ func (c *chains) take() *ownChain {
 func (c *chains) put(free *ownChain) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.free = append(c.free, free)
+	if free.era == c.era {
+		c.free = append(c.free, free)
+	}
 }
 
 // prevMissing reports whether Postgres could not compute the hash of a link, because the link before it is not the

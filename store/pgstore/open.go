@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hongbao/lineage"
 )
 
 // Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.
@@ -21,6 +24,9 @@ type Store struct {
 	cuts      shareCache
 	seeded    seeded
 	chains    chains
+	own       ownConn        // for lineage.Store
+	recent    lineage.Recent // newest commits
+	onLoss    atomic.Pointer[func(reason string)]
 	sendLocks keyLocks      // by sender
 	roomLocks keyLocks      // by room; taken to change a room or to amend an entry in it
 	singles   chan struct{} // semaphore: bounds how many single transactions run at once
@@ -107,6 +113,7 @@ func (s *Store) Close() error {
 		s.entries.close()
 		s.claims.close()
 		s.standings.close()
+		s.own.close()
 		s.pool.close()
 	})
 	return nil

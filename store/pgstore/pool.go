@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +18,9 @@ type pool struct {
 	all     *pgxpool.Pool
 	config  *pgxpool.Config
 	breaker *breaker
+	serving atomic.Pointer[string] // identity of the servers that calls may use; nil: any
+
+	identifiesByStart atomic.Bool // Postgres refuses the query readServer
 }
 
 // closeTimeout bounds the orderly close of a connection.
@@ -25,12 +29,17 @@ const closeTimeout = time.Second
 var errPoolClosed = errors.New("store is closed")
 
 func newPool(config *pgxpool.Config, log *slog.Logger) (*pool, error) {
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return prepareConn(ctx, conn, log) }
-	all, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
+	p := &pool{config: config}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := prepareConn(ctx, conn, log); err != nil {
+			return err
+		}
+		return p.admitServer(ctx, conn)
+	}
+	var err error
+	if p.all, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
 		return nil, fmt.Errorf("create connection pool: %w", err)
 	}
-	p := &pool{all: all, config: config}
 	p.breaker = newBreaker(p.probe, log)
 	return p, nil
 }
@@ -80,7 +89,7 @@ func tooManyConnections(err error) bool {
 // dropConns closes all connections of the pool. It is called when a probe has failed: then all may be lost.
 func (p *pool) dropConns() { p.all.Reset() }
 
-// probe checks that a new connection can be made and that the server takes writes. Its connection does not count
+// probe checks that a new connection can be made, that the server takes writes, and that calls may use it. Its connection does not count
 // against the size of the pool, and only one probe runs at a time. A Postgres that has too many connections is in
 // reach, too.
 func (p *pool) probe(ctx context.Context) error {
@@ -92,6 +101,9 @@ func (p *pool) probe(ctx context.Context) error {
 		return err
 	}
 	defer closeConn(conn)
+	if err := p.admitServer(ctx, conn); err != nil {
+		return err
+	}
 	return conn.Ping(ctx)
 }
 

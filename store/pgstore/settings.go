@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 )
 
-// Epoch implements chat.Store. The first call on a database draws a random epoch, which then never changes.
+// Epoch implements chat.Store. The first call on a database draws a random epoch. Renew replaces it.
 func (s *Store) Epoch(ctx context.Context) (string, error) {
-	value, err := s.setting(ctx, "epoch", func() []byte { return []byte(rand.Text()) })
+	value, err := s.setting(ctx, settingEpoch, func() []byte { return []byte(rand.Text()) })
 	return string(value), outcome("read epoch", err)
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"hongbao/lineage"
 )
 
 // begin begins a transaction that takes locks. The other statements bound its waits.
@@ -190,7 +192,11 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer s.pool.suspectIfSlow()()
 	conn := pooled.Conn()
 	w.reader = reader{ctx, conn}
+	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
+	if l := w.link; l != nil && l.added {
+		s.recent.Add(epoch, lineage.Mark{Chain: l.chain.number, Link: l.id})
+	}
 	if err != nil && conn.PgConn().TxStatus() != 'I' {
 		_ = rollback(ctx, conn) // if that fails too, Release closes the connection
 	}
@@ -199,6 +205,7 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	w.releaseChain(err)
 	if missing {
 		err = w.explainMissing(err)
+		s.noteLoss(w.link, err)
 	}
 	return committing, err
 }

@@ -226,7 +226,7 @@ func (d *dual) end(p *dualPacket) {
 }
 
 func (d *dual) close(p *dualPacket) {
-	why := []redpacket.CloseReason{redpacket.CloseDue, redpacket.CloseDue, redpacket.CloseCancel, redpacket.CloseRoomDeleted}[d.rng.IntN(4)]
+	why := []redpacket.CloseReason{redpacket.CloseDue, redpacket.CloseDue, redpacket.CloseCancel, redpacket.CloseEarly}[d.rng.IntN(4)]
 	d.step("close %s, why %d", p.image.ID, why)
 	lua, err := d.lua.Close(context.Background(), p.image.Ref, why)
 	mem, err2 := d.mem.Close(context.Background(), p.image.Ref, why)

@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/lineage"
 	"hongbao/redpacket"
 )
 
@@ -75,6 +76,9 @@ func (s *Store) Presence() chat.Presence { return s.presence }
 
 // Limiter returns the rate limits over all instances.
 func (s *Store) Limiter() chat.Limiter { return s.limiter }
+
+// Notes returns the notes of all instances.
+func (s *Store) Notes() lineage.Notes { return notes{s.rest} }
 
 // Name names the Redis in one phrase, without secrets.
 func (s *Store) Name() string { return s.name }

@@ -110,6 +110,7 @@ func (s *Store) commitLoop() {
 		batch = s.fillBatch(batch)
 		if err := s.commit(w, batch); err != nil {
 			s.log.Error("commit failed", "jobs", len(batch), "err", err)
+			s.noteLoss(err)
 			w.reset()
 			for _, j := range batch {
 				j.err = unavailable("commit", err)

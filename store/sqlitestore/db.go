@@ -10,10 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"hongbao/lineage"
 )
 
 // Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.
@@ -22,6 +25,9 @@ type Store struct {
 	write *sql.DB // one connection, used only by the committer
 	jobs  chan *job
 	log   *slog.Logger
+
+	recent lineage.Recent // stays empty
+	onLoss atomic.Pointer[func(reason string)]
 
 	closing chan struct{}
 	done    chan struct{}

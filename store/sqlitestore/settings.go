@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 )
 
-// Epoch implements chat.Store. The first call on a file draws a random epoch, which then never changes.
+// Epoch implements chat.Store. The first call on a file draws a random epoch. Renew replaces it.
 func (s *Store) Epoch(ctx context.Context) (epoch string, err error) {
 	err = s.do(ctx, func(w *writer) error {
-		value, err := w.setting("epoch", []byte(rand.Text()))
+		value, err := w.setting(settingEpoch, []byte(rand.Text()))
 		epoch = string(value)
 		return err
 	})

@@ -119,13 +119,13 @@ func closeDeleted(b *poolBench) {
 	b.grab(grabbed, "a", "b")
 	b.grab(drained, "a")
 	b.close(cancelled, redpacket.CloseCancel)
-	b.wantClosing("missing", b.close(b.packet(1), redpacket.CloseRoomDeleted), redpacket.Closing{Missing: true})
+	b.wantClosing("missing", b.close(b.packet(1), redpacket.CloseEarly), redpacket.Closing{Missing: true})
 	ab := []redpacket.Grant{{User: "a", Share: 0}, {User: "b", Share: 1}}
 	for _, when := range []string{"first", "again"} {
-		b.wantClosing(when+" untouched", b.close(untouched, redpacket.CloseRoomDeleted), redpacket.Closing{Reason: redpacket.Expired})
-		b.wantClosing(when+" grabbed", b.close(grabbed, redpacket.CloseRoomDeleted), redpacket.Closing{Reason: redpacket.Expired, Grants: ab})
-		b.wantClosing(when+" drained", b.close(drained, redpacket.CloseRoomDeleted), redpacket.Closing{Reason: redpacket.Drained, Grants: ab[:1]})
-		b.wantClosing(when+" cancelled", b.close(cancelled, redpacket.CloseRoomDeleted), redpacket.Closing{Reason: redpacket.Cancelled})
+		b.wantClosing(when+" untouched", b.close(untouched, redpacket.CloseEarly), redpacket.Closing{Reason: redpacket.Expired})
+		b.wantClosing(when+" grabbed", b.close(grabbed, redpacket.CloseEarly), redpacket.Closing{Reason: redpacket.Expired, Grants: ab})
+		b.wantClosing(when+" drained", b.close(drained, redpacket.CloseEarly), redpacket.Closing{Reason: redpacket.Drained, Grants: ab[:1]})
+		b.wantClosing(when+" cancelled", b.close(cancelled, redpacket.CloseEarly), redpacket.Closing{Reason: redpacket.Cancelled})
 	}
 	b.wantHolders("winners hear of their share", grabbed, "a", "b", "")
 	b.want("a grab after", b.ask(grabbed, "c", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.IsClosed, Reason: redpacket.Expired, Taken: 2})
@@ -135,7 +135,7 @@ func closeDeleted(b *poolBench) {
 	b.wantDue("closing")
 	expired := b.short(1)
 	b.pass(soon)
-	b.wantClosing("at its deadline", b.close(expired, redpacket.CloseRoomDeleted), redpacket.Closing{Reason: redpacket.Expired})
+	b.wantClosing("at its deadline", b.close(expired, redpacket.CloseEarly), redpacket.Closing{Reason: redpacket.Expired})
 	b.retire(grabbed)
 	b.pass(redpacket.CloseLease)
 	if got := b.due(10); len(got) != 4 || slices.Contains(got, grabbed.Ref) {

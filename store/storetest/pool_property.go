@@ -60,7 +60,7 @@ func drawHistory(rt *rapid.T, i redpacket.Image) []redpacket.Image {
 }
 
 func drawCloseReason(rt *rapid.T) redpacket.CloseReason {
-	return rapid.SampledFrom([]redpacket.CloseReason{redpacket.CloseDue, redpacket.CloseCancel, redpacket.CloseRoomDeleted}).Draw(rt, "why")
+	return rapid.SampledFrom([]redpacket.CloseReason{redpacket.CloseDue, redpacket.CloseCancel, redpacket.CloseEarly}).Draw(rt, "why")
 }
 
 // loadsCommute loads the same images of two equal packets in different orders, some of them repeatedly. Both packets

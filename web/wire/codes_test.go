@@ -40,7 +40,7 @@ func TestClosesMatchTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, code := range []int{
-		wire.CloseDrain, wire.CloseServerError, wire.CloseTokenExpired, wire.CloseTooSlow, wire.CloseNoPong, wire.CloseTooManyCommands,
+		wire.CloseDrain, wire.CloseServerError, wire.CloseTokenExpired, wire.CloseTooSlow, wire.CloseNoPong, wire.CloseTooManyCommands, wire.CloseStateInvalidated,
 		wire.CloseInvalidToken, wire.CloseProtocolError, wire.CloseNoConnect, wire.CloseRevoked, wire.ClosePushedOut,
 	} {
 		c := wire.CloseFor(code)

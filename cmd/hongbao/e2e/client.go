@@ -23,13 +23,16 @@ type Client struct {
 	mu        sync.Mutex // guards all below
 	heard     map[string][]wire.Entry
 	last      map[string]uint64 // offset by channel
+	epochs    map[string]string // epoch by channel
 	connected int
 	recovered int      // subscriptions that missed nothing across a reconnect
 	gaps      []gap    // entries that were too many to recover; Journal reads them from history
 	balance   int64    // of the highest version since the last connect
 	version   int64    // of balance
 	disorder  []string // violations of the order
-	closes    []uint32 // codes with which connections ended
+
+	renumberings int      // rooms that were loaded anew, because the server had lost entries
+	closes       []uint32 // codes with which connections ended
 }
 
 // gap is the part of a channel after one offset, up to and including another.
@@ -54,7 +57,7 @@ func ConnectWithTimeout(t *testing.T, s *Server, guest wire.GuestReply, protobuf
 	}
 	c := &Client{
 		Client: dial(s.SocketURL(protobuf), centrifuge.Config{Token: guest.Token, ReadTimeout: timeout, HandshakeTimeout: 10 * time.Second}),
-		t:      t, User: guest.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{},
+		t:      t, User: guest.User, heard: map[string][]wire.Entry{}, last: map[string]uint64{}, epochs: map[string]string{},
 	}
 	c.OnConnected(func(e centrifuge.ConnectedEvent) {
 		var data wire.ConnectData
@@ -88,7 +91,11 @@ func (c *Client) record(change func()) {
 
 func (c *Client) subscribed(e centrifuge.ServerSubscribedEvent) {
 	c.record(func() {
+		epoch := c.epochs[e.Channel]
+		c.epochs[e.Channel] = e.StreamPosition.Epoch
 		switch {
+		case epoch != "" && epoch != e.StreamPosition.Epoch, e.StreamPosition.Offset < c.last[e.Channel]:
+			c.renumbered(e.Channel, e.StreamPosition.Offset)
 		case e.WasRecovering && e.Recovered:
 			c.recovered++
 		case e.WasRecovering:
@@ -98,6 +105,23 @@ func (c *Client) subscribed(e centrifuge.ServerSubscribedEvent) {
 			c.last[e.Channel] = e.StreamPosition.Offset
 		}
 	})
+}
+
+// renumbered forgets the entries of a room: the server has lost some. Journal reads all of them from history.
+func (c *Client) renumbered(channel string, offset uint64) {
+	delete(c.heard, channel)
+	c.gaps = slices.DeleteFunc(c.gaps, func(g gap) bool { return g.channel == channel })
+	c.gaps = append(c.gaps, gap{channel, 0, offset})
+	c.last[channel] = offset
+	c.renumberings++
+}
+
+// Renumberings returns how often the client had to load a room anew, because the epoch had changed or its position was
+// beyond the end.
+func (c *Client) Renumberings() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.renumberings
 }
 
 func (c *Client) published(e centrifuge.ServerPublicationEvent) {

@@ -1,0 +1,248 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/lineage"
+	"hongbao/redpacket"
+)
+
+// The methods of lineage.Store use a connection of their own: they decide whether the pool may be used at all.
+
+const (
+	// lineageTimeout bounds what lineage.Store reads and Accept writes.
+	lineageTimeout = 5 * time.Second
+	// renewTimeout bounds the beginning of an epoch, which writes a row for each user.
+	renewTimeout = 10 * time.Minute
+	// lineageLock is the number of an advisory lock that only Accept and Renew take, until their transactions end.
+	lineageLock = 0x6c696e65616765
+)
+
+// The names of the settings that are written together with the epoch.
+const (
+	settingEpoch    = "epoch"
+	settingIdentity = "identity"
+	// settingOpenBefore holds the time, in Unix milliseconds, at which the last packet was sent that was open when the epoch
+	// began. It is absent when all of these packets are closed.
+	settingOpenBefore = "open_before"
+)
+
+// State implements lineage.Store.
+func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
+	err = s.withOwnConn(ctx, lineageTimeout, func(r reader) error {
+		st, err = s.readState(r)
+		return err
+	})
+	if err != nil {
+		return lineage.State{}, outcome("read state of the database", err)
+	}
+	s.pool.noteIdentity(st.Identity)
+	switch {
+	case st.Epoch != "":
+	case s.pool.serving.Load() != nil:
+		return lineage.State{}, unavailable("read state of the database", errNoEpoch)
+	default: // a new database: the first reader draws the epoch
+		st.Epoch, err = s.Epoch(ctx)
+	}
+	return st, err
+}
+
+// errNoEpoch means that a database in use has lost its epoch. Nothing is written then: it would be in the way of a
+// backup that is just being restored.
+var errNoEpoch = errors.New("the database has no epoch: is a backup being restored?")
+
+func (s *Store) readState(r reader) (st lineage.State, err error) {
+	if st.Identity, err = s.pool.readIdentity(r.ctx, r.conn); err != nil {
+		return lineage.State{}, err
+	}
+	var epoch, stored []byte
+	err = r.conn.QueryRow(r.ctx, `select (select value from settings where name = $1), (select value from settings where name = $2)`,
+		settingEpoch, settingIdentity).Scan(&epoch, &stored)
+	st.Epoch, st.Stored = string(epoch), string(stored)
+	return st, err
+}
+
+// Serve implements lineage.Store.
+func (s *Store) Serve(identity string) { s.pool.serve(identity) }
+
+// Recent implements lineage.Store.
+func (s *Store) Recent() *lineage.Recent { return &s.recent }
+
+// ForgetCached implements lineage.Store. New chains are opened, because the tails of the present ones may be lost. The
+// cached shares of packets never change.
+func (s *Store) ForgetCached() {
+	s.seeded.forget()
+	s.chains.forget()
+}
+
+// OnLoss implements lineage.Store.
+func (s *Store) OnLoss(lost func(reason string)) { s.onLoss.Store(&lost) }
+
+// noteLoss calls the function of OnLoss if the error says that the tail of the link's chain is lost. A chain that was
+// given up is expected to have lost it.
+func (s *Store) noteLoss(l *link, err error) {
+	if lost := s.onLoss.Load(); lost != nil && errors.Is(err, errTailLost) && l.chain.era == s.chains.present() {
+		(*lost)(err.Error())
+	}
+}
+
+// missingLinks counts the given links that do not exist.
+const missingLinks = `select count(*) from unnest($1::bigint[], $2::bigint[]) m (chain, link)
+	where not exists (select from links l where l.chain = m.chain::integer and l.id = m.link)`
+
+// Missing implements lineage.Store.
+func (s *Store) Missing(ctx context.Context, marks []lineage.Mark) (n int, err error) {
+	numbers, links := make([]int64, len(marks)), make([]int64, len(marks))
+	for i, m := range marks {
+		numbers[i], links[i] = m.Chain, m.Link
+	}
+	err = s.withOwnConn(ctx, lineageTimeout, func(r reader) error {
+		return r.conn.QueryRow(r.ctx, missingLinks, numbers, links).Scan(&n)
+	})
+	return n, outcome("look for the newest commits", err)
+}
+
+// Accept implements lineage.Store.
+func (s *Store) Accept(ctx context.Context, read lineage.State) (now lineage.State, err error) {
+	err = s.inLineage(ctx, lineageTimeout, func(r reader) error {
+		if now, err = s.readState(r); err != nil || now != read || now.Stored == now.Identity {
+			return err
+		}
+		now.Stored = now.Identity
+		return putSetting(r, settingIdentity, now.Identity)
+	})
+	return now, outcome("store the server's identity", err)
+}
+
+// forgetSeeds locks the table of users against all writers and senders, and forgets the seeds of packets that were not
+// sent yet. A user that needs a seed draws a new one.
+const forgetSeeds = `lock table users in exclusive mode; update users set next_seed = null where next_seed is not null`
+
+// Renew implements lineage.Store. No packet can be sent while it runs: a send locks the row of its sender first.
+func (s *Store) Renew(ctx context.Context, read lineage.State) (now lineage.State, renewed *lineage.Renewed, err error) {
+	err = s.inLineage(ctx, renewTimeout, func(r reader) error {
+		renewed = nil
+		if now, err = s.readState(r); err != nil || now.Epoch != read.Epoch || now.Identity != read.Identity {
+			return err
+		}
+		begun := lineage.Renewed{Epoch: rand.Text()}
+		results, err := r.conn.PgConn().Exec(r.ctx, forgetSeeds).ReadAll()
+		if err != nil {
+			return err
+		}
+		begun.Seeds = results[len(results)-1].CommandTag.RowsAffected()
+		var newest int64
+		err = r.conn.QueryRow(r.ctx, `select count(*), coalesce(max(created_at), 0) from packets where status = 'open'`).Scan(&begun.Packets, &newest)
+		if err == nil && begun.Packets > 0 {
+			err = putSetting(r, settingOpenBefore, strconv.FormatInt(newest, 10))
+		}
+		if err == nil {
+			err = putSetting(r, settingIdentity, now.Identity)
+		}
+		if err == nil {
+			err = putSetting(r, settingEpoch, begun.Epoch)
+		}
+		now.Epoch, now.Stored, renewed = begun.Epoch, now.Identity, &begun
+		return err
+	})
+	if err != nil {
+		return lineage.State{}, nil, outcome("begin an epoch", err)
+	}
+	return now, renewed, nil
+}
+
+func putSetting(r reader, name, value string) error {
+	_, err := r.conn.Exec(r.ctx, `insert into settings (name, value) values ($1, $2)
+		on conflict (name) do update set value = excluded.value`, name, []byte(value))
+	return err
+}
+
+// inLineage runs fn in a transaction that no other transaction of Accept or Renew overlaps.
+func (s *Store) inLineage(ctx context.Context, limit time.Duration, fn func(r reader) error) error {
+	return s.withOwnConn(ctx, limit, func(r reader) error {
+		if err := simple(r.ctx, r.conn, begin+"; select pg_advisory_xact_lock("+strconv.Itoa(lineageLock)+")"); err != nil {
+			return err
+		}
+		if err := fn(r); err != nil {
+			return err // the connection is closed, which rolls back
+		}
+		return commit(r.ctx, r.conn)
+	})
+}
+
+// ownConn is a connection that is not one of the pool. It is kept for the next use.
+type ownConn struct {
+	mu   sync.Mutex
+	conn *pgx.Conn // guarded by mu; nil: none
+}
+
+// use runs fn with the connection, and opens it first if there is none. After an error it is closed.
+func (o *ownConn) use(ctx context.Context, config *pgx.ConnConfig, fn func(r reader) error) (err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.conn == nil {
+		if o.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+			o.conn = nil
+			return err
+		}
+	}
+	if err = fn(reader{ctx, o.conn}); err != nil {
+		o.closeLocked()
+	}
+	return err
+}
+
+func (o *ownConn) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closeLocked()
+}
+
+func (o *ownConn) closeLocked() {
+	if o.conn != nil {
+		closeConn(o.conn)
+		o.conn = nil
+	}
+}
+
+// withOwnConn runs fn with a connection that is not one of the pool.
+func (s *Store) withOwnConn(ctx context.Context, limit time.Duration, fn func(r reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return s.own.use(ctx, s.pool.config.ConnConfig, fn)
+}
+
+// openFromBefore lists the open packets that were sent up to a time.
+const openFromBefore = `select p.id, p.partition from packets p
+	where p.status = 'open' and p.created_at <= $1 and p.id > $2 order by p.id limit $3`
+
+// OpenFromBefore implements redpacket.Ledger.
+func (s *Store) OpenFromBefore(ctx context.Context, after string, limit int) (open []redpacket.Ref, err error) {
+	var value []byte
+	err = s.withReader(ctx, func(r reader) error {
+		found, err := r.row(`select value from settings where name = $1`, []any{settingOpenBefore}, &value)
+		if err != nil || !found {
+			open = nil
+			return err
+		}
+		newest, err := strconv.ParseInt(string(value), 10, 64)
+		if err == nil {
+			open, err = rows(r, scanRef, openFromBefore, newest, after, limit)
+		}
+		return err
+	})
+	if err == nil && value != nil && after == "" && len(open) == 0 {
+		err = s.tx(ctx, func(w *writer) error {
+			_, err := w.exec(`delete from settings where name = $1 and value = $2`, settingOpenBefore, value)
+			return err
+		})
+	}
+	return open, outcome("list open packets from before the epoch", err)
+}

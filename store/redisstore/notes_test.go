@@ -1,0 +1,50 @@
+package redisstore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"hongbao/lineage"
+	"hongbao/store/storetest"
+)
+
+func TestNotes(t *testing.T)        { testNotes(t, storetest.Redis(t).URL()) }
+func TestNotesCluster(t *testing.T) { testNotes(t, storetest.RedisCluster(t).URL()) }
+
+// testNotes saves more notes than are kept. Each instance has one, the oldest are dropped, and none that is damaged hides
+// others.
+func testNotes(t *testing.T, url string) {
+	client := dial(t, url)
+	forgetKeys(t, client, notesKey)
+	n := notes{client}
+	if all, err := n.Load(t.Context()); err != nil || len(all) != 0 {
+		t.Fatalf("at first there are %d notes, %v; want none", len(all), err)
+	}
+	began := time.UnixMilli(1_800_000_000_000)
+	for i := range mostNotes + 5 {
+		marks := []lineage.Mark{{Chain: 7, Link: int64(i)}}
+		for _, epoch := range []string{"before", "now"} {
+			if err := n.Save(t.Context(), fmt.Sprint("instance ", i), lineage.Note{At: began.Add(time.Duration(i) * time.Second), Epoch: epoch, Marks: marks}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := client.HSet(t.Context(), notesKey, "damaged", "{").Err(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := n.Load(t.Context())
+	if err != nil || len(all) < keptNotes || len(all) > mostNotes {
+		t.Fatalf("%d notes, %v; want %d to %d", len(all), err, keptNotes, mostNotes)
+	}
+	slices.SortFunc(all, func(a, b lineage.Note) int { return a.At.Compare(b.At) })
+	newest := all[len(all)-1]
+	if newest.Epoch != "now" || len(newest.Marks) != 1 || newest.Marks[0] != (lineage.Mark{Chain: 7, Link: mostNotes + 4}) ||
+		!newest.At.Equal(began.Add((mostNotes+4)*time.Second)) {
+		t.Errorf("the newest note is %+v", newest)
+	}
+	if oldest := all[0].Marks[0].Link; oldest < 5 {
+		t.Errorf("note %d is kept, and newer ones were dropped", oldest)
+	}
+}

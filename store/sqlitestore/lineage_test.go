@@ -1,0 +1,37 @@
+package sqlitestore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"hongbao/redpacket"
+)
+
+// TestOnLoss deletes the newest link of the chain. The next transaction must tell so, and the one after it must succeed with a
+// new chain.
+func TestOnLoss(t *testing.T) {
+	s := openLedger(t, t.TempDir())
+	var told []string
+	s.OnLoss(func(reason string) { told = append(told, reason) })
+	credit := func(key string) error {
+		_, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: key, User: "ann", Amount: 5, Key: key, Hash: []byte(key), At: time.UnixMilli(1)})
+		return err
+	}
+	if err := credit("one"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.do(context.Background(), func(w *writer) error {
+		_, err := w.exec(`delete from links where id = (select max(id) from links)`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := credit("two"); err == nil || len(told) != 1 {
+		t.Errorf("credit after the loss: %v, told %q; want an error, and to be told once", err, told)
+	}
+	if err := credit("three"); err != nil || len(told) != 1 {
+		t.Errorf("credit in a new chain: %v, told %q", err, told)
+	}
+}
