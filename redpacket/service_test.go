@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"sync"
 	"testing"
@@ -108,6 +109,50 @@ func TestBackstopClosesWhatNobodyLoaded(t *testing.T) {
 		t.Errorf("boss has %d", got)
 	}
 	h.mustBalance(t)
+}
+
+// forgetfulPool is a Pool whose due index lists nothing.
+type forgetfulPool struct{ redpacket.Pool }
+
+func (forgetfulPool) Due(context.Context, int) ([]redpacket.Ref, error) { return nil, nil }
+
+// TestBackstopClosesWithoutDueIndex sends a packet whose due date the Pool loses. The backstop itself must close it: to
+// join it would not be enough.
+func TestBackstopClosesWithoutDueIndex(t *testing.T) {
+	h := newTestService(t, "boss")
+	h.credit(t, "boss", 300)
+	h.packets = redpacket.New(h.store, forgetfulPool{h.pool}, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3, TTL: time.Minute})
+	h.clock.advance(time.Minute)
+	h.packets.Pass(t.Context())
+	if got := h.balance(t, "boss"); got != 0 {
+		t.Errorf("closed by the backstop at the deadline, before the sweep has had its time: boss has %d", got)
+	}
+	h.clock.advance(4 * time.Second)
+	h.packets.Pass(t.Context())
+	if got := h.balance(t, "boss"); got != 300 {
+		t.Errorf("not closed by the backstop: boss has %d", got)
+	}
+	h.mustBalance(t)
+}
+
+// TestDuplicateWithAnotherShareRepairsThePool lets the Pool grant a share to a user that has another one in SQL. The user
+// must get the share of SQL as the answer, and the Pool must have the wrong one free again.
+func TestDuplicateWithAnotherShareRepairsThePool(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
+	h.credit(t, "boss", 300)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
+	settled := h.store.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "bob", At: h.clock.now()}})
+	if settled[0].Verdict != redpacket.PaidNow {
+		t.Fatalf("%+v", settled)
+	}
+	if r := h.grab(t, "bob", p); r.Outcome != redpacket.OutcomeAlready || r.Rank != 2 {
+		t.Errorf("bob: %+v", r)
+	}
+	answers, err := h.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: p.Ref, User: "ann"}})
+	if err != nil || answers[0].Decision != redpacket.Granted || answers[0].Share != 0 {
+		t.Errorf("the Pool has not learned bob's share: %+v, %v", answers, err)
+	}
 }
 
 // TestSQLHasLostThePacket removes a packet from SQL, as a standby that lagged behind or an old backup does. The
