@@ -5,7 +5,6 @@ package sqlitestore
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"unsafe"
@@ -65,6 +64,7 @@ func watchDisk(t *testing.T) *watchedDisk {
 	vfs := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})))
 	*at[sqlite3.Tsqlite3_vfs](vfs) = *at[sqlite3.Tsqlite3_vfs](original)
 	at[sqlite3.Tsqlite3_vfs](vfs).FxOpen = cPointer(openWatched)
+	at[sqlite3.Tsqlite3_vfs](vfs).FxDelete = cPointer(deleteWatched)
 	name, err := libc.CString("watched")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func openWatched(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr)
 		return code
 	}
 	path := libc.GoString(name)
-	if !strings.HasPrefix(path, d.dir) {
+	if filepath.Dir(path) != d.dir {
 		return code
 	}
 	of := at[sqlite3.Tsqlite3_file](file)
@@ -113,6 +113,20 @@ func openWatched(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr)
 	d.mu.Unlock()
 	at[sqlite3.Tsqlite3_io_methods](methods).FxSync = cPointer(syncWatched)
 	of.FpMethods = methods
+	return code
+}
+
+// deleteWatched is the VFS's xDelete. A deletion counts as synced: a file system with a journal writes it to the disk before
+// the sync that follows.
+func deleteWatched(tls *libc.TLS, _, name uintptr, syncFolder int32) int32 {
+	d := watched
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	xDelete := at[sqlite3.Tsqlite3_vfs](d.original).FxDelete
+	code := goFunc[func(*libc.TLS, uintptr, uintptr, int32) int32](xDelete)(tls, d.original, name, syncFolder)
+	if path := libc.GoString(name); code == sqlite3.SQLITE_OK && filepath.Dir(path) == d.dir {
+		delete(d.synced, filepath.Base(path))
+	}
 	return code
 }
 
