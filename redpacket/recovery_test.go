@@ -18,7 +18,8 @@ import (
 // poisonLedger is a Ledger that cannot settle the claims of some users. It counts the tries for each of these users.
 type poisonLedger struct {
 	redpacket.Ledger
-	down atomic.Bool
+	down  atomic.Bool
+	drops atomic.Bool // the next Settle brings the ledger down
 
 	mu    sync.Mutex
 	tries map[string]int // guarded by mu; tries by user
@@ -33,6 +34,9 @@ func (l *poisonLedger) OutOfReach() error {
 
 func (l *poisonLedger) Settle(ctx context.Context, claims []redpacket.Claim) []redpacket.Settlement {
 	settled := redpacket.AllUnsettled(len(claims), fmt.Errorf("poisoned: %w", chat.ErrUnavailable))
+	if l.drops.Swap(false) {
+		l.down.Store(true)
+	}
 	if l.down.Load() {
 		return settled
 	}
@@ -117,11 +121,11 @@ func TestClaimsThatCannotBeSettledAreSetAside(t *testing.T) {
 	h.mustBalance(t)
 }
 
-// TestNoClaimIsSetAsideForAnOutage runs recovery while the ledger is out of reach. No claim may be paused for that:
-// all must be settled as soon as the ledger works again.
+// TestNoClaimIsSetAsideForAnOutage runs recovery while the ledger is out of reach. The outage begins while claims are
+// being settled. No claim may be paused for that: all must be settled as soon as the ledger works again.
 func TestNoClaimIsSetAsideForAnOutage(t *testing.T) {
 	h, ledger := newServiceWithOrphans(t)
-	ledger.down.Store(true)
+	ledger.drops.Store(true)
 	for range 10 {
 		h.packets.Pass(t.Context())
 		h.clock.advance(time.Second)

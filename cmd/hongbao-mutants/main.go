@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -54,12 +55,17 @@ func run(ctx context.Context, args []string, out, help io.Writer) (survived int,
 			chosen = append(chosen, m)
 		}
 	}
+	var failed error
 	for _, m := range chosen {
 		v, err := r.try(ctx, m)
-		if err != nil {
-			return 0, err
-		}
-		if !v.killed() {
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case err != nil:
+			failed = errors.Join(failed, err)
+			_, _ = fmt.Fprintln(out, "NOT TRIED", err)
+			continue
+		case !v.killed():
 			survivors = append(survivors, m)
 		}
 		_, _ = fmt.Fprintf(out, "%s %5.1f s  %-40s  %s\n", v.word(), v.took.Seconds(), v.place, v.by)
@@ -68,7 +74,7 @@ func run(ctx context.Context, args []string, out, help io.Writer) (survived int,
 	for _, m := range survivors {
 		_, _ = fmt.Fprintf(out, "\nsurvived: %s\n  - %s\n  + %s\n  harm: %s\n  tests: %s\n", m.file, indented(m.old), indented(m.new), m.harm, m.tests)
 	}
-	return len(survivors), nil
+	return len(survivors), failed
 }
 
 // indented puts the lines of a text that follow the first below it.

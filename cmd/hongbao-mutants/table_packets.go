@@ -37,7 +37,7 @@ var packetMutants = []mutant{
 		file:  "redpacket/grab.go",
 		old:   `s.flow.grab(context.WithoutCancel(ctx), a, deny, pending)`,
 		new:   `s.flow.grab(ctx, a, deny, pending)`,
-		tests: "-run=Grab|Pending ./redpacket",
+		tests: "-run=HangsUp ./redpacket",
 		harm:  "a grab whose client hangs up after the grant is settled only seconds later, by recovery",
 	},
 	{
@@ -109,6 +109,13 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/flow.go",
+		old:   `slices.Chunk(lacking, settleBatch) {`,
+		new:   `slices.Chunk(lacking[:0], settleBatch) {`,
+		tests: "-run=UnpayableClaim ./redpacket",
+		harm:  "one claim that SQL refuses keeps its packet open for ever",
+	},
+	{
+		file:  "redpacket/flow.go",
 		old:   `				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share} })`,
 		new:   ``,
 		tests: "-run=UnpayableClaim|Simulator$ ./redpacket",
@@ -135,7 +142,7 @@ var packetMutants = []mutant{
 		file:  "redpacket/recovery.go",
 		old:   `= true, !goesOn[c.ID]`,
 		new:   `= true, true`,
-		tests: "-run=Recovery|SetAside ./redpacket",
+		tests: "-run=StuckRows ./redpacket",
 		harm:  "one locked wallet delays all other claims of its packet to the next pass",
 	},
 	{
@@ -148,7 +155,7 @@ var packetMutants = []mutant{
 	{
 		file:  "redpacket/send.go",
 		old:   `if !used {`,
-		new:   `if true {`,
+		new:   `if !used || bad != nil {`,
 		tests: "-run=KeyOfAPacket|Recipients|Clocks ./redpacket",
 		harm:  "a repeated request is refused although its packet was sent: the client sends the money once more",
 	},

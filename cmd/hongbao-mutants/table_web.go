@@ -20,7 +20,7 @@ var hubMutants = []mutant{
 		file:  "hub/topic.go",
 		old:   `m.Seq > max(s.after, s.renewed) &&`,
 		new:   `m.Seq > s.after &&`,
-		tests: "-run=Final|Subscri ./hub",
+		tests: "-run=Resubscribe|Final ./hub",
 		harm:  "a user that has returned to a room is thrown out by the late message of its leaving",
 	},
 	{
@@ -45,12 +45,11 @@ var hubMutants = []mutant{
 		harm:  "a client that reconnects lacks the newest entry",
 	},
 	{
-		file: "hub/backlog.go",
-		old: `		b.first++
-		b.complete = true`,
-		new:   `		b.first++`,
+		file:  "hub/backlog.go",
+		old:   `if b.fill != nil {`,
+		new:   `if false {`,
 		tests: "-run=Recent|Backlog ./hub",
-		harm:  "the store is read again and again for entries that do not fit into the backlog",
+		harm:  "a client that reconnects receives a text that was recalled a moment ago",
 	},
 	{
 		file:  "hub/subscription.go",
