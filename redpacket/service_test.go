@@ -56,6 +56,28 @@ func TestNinePeopleFiveShares(t *testing.T) {
 	h.mustBalance(t)
 }
 
+// TestRepeatedSendPublishesNothing repeats a send. The answer must be the first one's, and neither entry nor wallet may be
+// published again.
+func TestRepeatedSendPublishesNothing(t *testing.T) {
+	h := newTestService(t, "boss")
+	h.credit(t, "boss", 300)
+	request := redpacket.SendRequest{Room: h.room, Key: "same", Total: 300, Count: 3}
+	var published [2]int
+	for n := range published {
+		sent, err := h.packets.Send(t.Context(), person("boss"), request)
+		if err != nil || sent.Dup != (n == 1) || sent.Account.Balance != 0 {
+			t.Errorf("send %d: %+v, %v", n, sent, err)
+		}
+		h.packets.Idle()
+		h.published.mu.Lock()
+		published[n] = len(h.published.entries) + len(h.published.events)
+		h.published.mu.Unlock()
+	}
+	if published[1] != published[0] || published[0] == 0 {
+		t.Errorf("%d published after the first send, %d after the second", published[0], published[1])
+	}
+}
+
 func TestExpiryGivesBackTheRest(t *testing.T) {
 	h := newTestService(t, "boss", "a", "b", "c")
 	h.credit(t, "boss", 1000)

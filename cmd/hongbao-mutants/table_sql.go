@@ -136,7 +136,7 @@ var postgresMutants = []mutant{
 	{
 		file:  "store/pgstore/settle_rest.go",
 		old:   `ok && n > r.n {`,
-		new:   `false && n > r.n {`,
+		new:   `ok && n < 0 {`,
 		tests: "-run=SameClaimTwice|^TestLedger$|Twins ./store/pgstore",
 		harm:  "of two claims of one user in a batch, the earlier one is answered as a duplicate of the later one",
 	},
@@ -159,7 +159,9 @@ var postgresMutants = []mutant{
 		old: `	case inserted < int64(len(l.rooms)):
 		return errRetry
 	}`,
-		new:   `	}`,
+		new: `	case inserted < 0:
+		return errRetry
+	}`,
 		tests: "-run=InstancesAppend|RepeatedKeys ./store/pgstore",
 		harm:  "a text that is sent twice at once through two instances appears twice",
 	},
@@ -190,7 +192,7 @@ var postgresMutants = []mutant{
 	{
 		file:  "store/pgstore/tx.go",
 		old:   `w.maybeCommitted = w.maybeCommitted || committing && lost`,
-		new:   `w.maybeCommitted = false`,
+		new:   `w.maybeCommitted = committing && lost && false`,
 		tests: "-run=WhoseCommitWasLost ./store/pgstore",
 		harm:  "what was committed and lost on the way is answered as a repetition, and never published",
 	},
