@@ -69,13 +69,37 @@ func TestRepeatedSendPublishesNothing(t *testing.T) {
 			t.Errorf("send %d: %+v, %v", n, sent, err)
 		}
 		h.packets.Idle()
-		h.published.mu.Lock()
-		published[n] = len(h.published.entries) + len(h.published.events)
-		h.published.mu.Unlock()
+		published[n] = h.published.count()
 	}
 	if published[1] != published[0] || published[0] == 0 {
 		t.Errorf("%d published after the first send, %d after the second", published[0], published[1])
 	}
+}
+
+// TestEndIsPublishedOnce closes a packet that has ended: the Pool has lost the end and lists the packet again. Nothing may
+// be published again.
+func TestEndIsPublishedOnce(t *testing.T) {
+	h := newTestService(t, "boss", "ann")
+	h.credit(t, "boss", 300)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3, TTL: time.Minute})
+	h.grab(t, "ann", p)
+	h.clock.advance(time.Minute)
+	h.packets.Pass(t.Context())
+	h.published.waitFor(t, "packet_done", packetDone(p))
+	before := h.published.count()
+	h.pool.Forget()
+	if err := h.pool.Load(t.Context(), redpacket.Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: redpacket.Open}); err != nil {
+		t.Fatal(err)
+	}
+	swept := h.packets.Stats().Swept
+	h.packets.Pass(t.Context())
+	if h.packets.Stats().Swept == swept {
+		t.Error("the packet was not closed again: the test shows nothing")
+	}
+	if after := h.published.count(); after != before {
+		t.Errorf("%d published at the end, %d after the second close", before, after)
+	}
+	h.mustBalance(t)
 }
 
 func TestExpiryGivesBackTheRest(t *testing.T) {

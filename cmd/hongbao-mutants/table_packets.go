@@ -197,7 +197,7 @@ var packetMutants = []mutant{
 	}
 `,
 		new:   ``,
-		tests: "-run=Cancel|Closed|Nine|Instances|Model ./redpacket",
+		tests: "-run=EndIsPublishedOnce ./redpacket",
 		harm:  "an instance that finds a packet ended by another one publishes its end once more",
 	},
 	{

@@ -123,7 +123,7 @@ var postgresMutants = []mutant{
 		file:  "store/pgstore/settle_pay.go",
 		old:   `where id = i.id and closed_at is null for share) p` + "\n)",
 		new:   `where id = i.id for share) p` + "\n)",
-		tests: "-run=NewClaimsOfAPacketThatHasEnded|^TestLedger$ ./store/pgstore",
+		tests: "-run=NewClaimsOfAPacketThatHasEnded|SettleWaitsForEnd ./store/pgstore",
 		harm:  "a share is paid after its refund",
 	},
 	{
