@@ -34,6 +34,10 @@ engines: ## Redis, Postgres, PgBouncer and a browser for tests: root gets them i
 sim: ## the protocol simulator with 200,000 schedules, and its figures
 	$(GO) test -count=1 -timeout 60m -v -run Simulat ./redpacket
 
+.PHONY: mutants
+mutants: engines ## small faults in the code, one at a time: which does no test notice? MUTANTS="--only hub" tries some
+	nice $(GO) run ./cmd/hongbao-mutants $(MUTANTS)
+
 .PHONY: soak
 soak: engines ## crash points, faults, restarts and crowds ten times over, at other moments each time; an hour
 	$(GO) test -count=10 -p 1 -timeout 120m -run 'CrashPoints|Faults|Restarts|Crowd' ./cmd/hongbao/e2e/crash ./cmd/hongbao/e2e/scaled

@@ -147,6 +147,30 @@ func TestCrossedPublishesNeedNoFetch(t *testing.T) {
 	})
 }
 
+// TestRepeatedMessageRevealsNoGap publishes a topic's last message again. The hub must neither deliver it nor read from the
+// store, and a signal behind it must not wait.
+func TestRepeatedMessageRevealsNoGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		first := s.commit("room", "a")
+		h.Publish("room", first)
+		h.Publish("room", first)
+		h.Signal("room", []byte("behind"))
+		synctest.Wait()
+		if _, signals, _ := session.received(); !slices.Equal(signals, []string{"room:behind"}) {
+			t.Errorf("got signals %q", signals)
+		}
+		time.Sleep(5 * time.Second)
+		wantSeqs(t, "listener", "room", c.received(), 1, 1)
+		if n := s.fetched(); n != 0 {
+			t.Errorf("%d fetches because of a message that came twice", n)
+		}
+	})
+}
+
 func TestGapOfManyPagesIsRepairedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()

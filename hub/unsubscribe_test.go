@@ -151,6 +151,24 @@ func TestResubscribeCancelsAPendingEnd(t *testing.T) {
 	})
 }
 
+// TestResubscribeAtTheFinalMessageCancelsAPendingEnd subscribes again with the seq of the final message as the last one
+// seen: nothing was sent to the topic meanwhile. The subscriber must continue to receive messages.
+func TestResubscribeAtTheFinalMessageCancelsAPendingEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		c, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("user:ann", -1, nil)
+		session.conn.Subscribe("room", 0, nil)
+		out := s.commitFinal("room", "out", "user:ann")
+		session.conn.Unsubscribe("room", out.Seq, []byte("bye"))
+		session.conn.Subscribe("room", out.Seq, nil)
+		h.Publish("room", out)
+		h.Publish("room", s.commit("room", "in"))
+		wantPushes(t, "the returned subscriber", c, "room:1:out", "room:2:in")
+	})
+}
+
 // TestFinalMessageEndsAPendingUnsubscribe schedules two ends of a subscription. The earlier one must count.
 func TestFinalMessageEndsAPendingUnsubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

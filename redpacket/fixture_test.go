@@ -195,6 +195,13 @@ func (e *recorder) record(note func()) {
 	}
 }
 
+// count returns how many entries and events were published so far.
+func (e *recorder) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.entries) + len(e.events)
+}
+
 // waitFor blocks until good returns true for all that was published so far. If that takes too long, the test fails and
 // names what.
 func (e *recorder) waitFor(tb testing.TB, what string, good func(entries []chat.Entry, events []chat.Event) bool) {

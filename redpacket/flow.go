@@ -302,6 +302,9 @@ func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing
 // settleLacking settles, in ordinary batches, the grants that have no claim in SQL. Usually grabs are settling the
 // same grants at this moment, so that End has few left to insert. It puts grants that can never be paid into
 // quarantine: the refund then contains their shares. It returns all other grants.
+//
+// It is not only an optimisation. End inserts all grants in one transaction, and a store may refuse that whole
+// transaction because of one row: the packet would never end. Only here such a grant is found and kept from End.
 func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Grant, error) {
 	image, err := f.ledger.Image(ctx, p.ID)
 	if err != nil || image.Status != Open {

@@ -55,3 +55,26 @@ func TestOtherInstancesLearnTheEnd(t *testing.T) {
 		t.Errorf("the winner, from memory: %+v, %v", r, err)
 	}
 }
+
+// TestCloseInProgressIsNotRememberedAsTheEnd grabs a packet that the Pool has closed and SQL still has open: its close has
+// only begun. SQL's book lacks a claim that is settled later. So it must not be kept as the packet's end.
+func TestCloseInProgressIsNotRememberedAsTheEnd(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
+	h.credit(t, "boss", 300)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3, TTL: time.Minute})
+	if _, err := h.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: p.Ref, User: "ann"}}); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.advance(time.Minute)
+	if closing, err := h.pool.Close(t.Context(), p.Ref, redpacket.CloseDue); err != nil || len(closing.Grants) != 1 {
+		t.Fatalf("%+v, %v", closing, err)
+	}
+	if r := h.grab(t, "bob", p); r.Outcome != redpacket.OutcomeExpired {
+		t.Errorf("a grab during the close: %+v", r)
+	}
+	h.packets.Idle()
+	if r := h.grab(t, "ann", p); r.Outcome != redpacket.OutcomeAlready || r.Amount == 0 {
+		t.Errorf("the winner asks during the close: %+v", r)
+	}
+	h.mustBalance(t)
+}

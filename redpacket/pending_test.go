@@ -163,6 +163,31 @@ func TestPendingThatFails(t *testing.T) {
 	h.mustBalance(t)
 }
 
+// TestGrabGoesOnAfterItsClientHangsUp ends the context of a grab that has a share and waits for the commit. The claim must
+// be settled at once all the same, not by recovery.
+func TestGrabGoesOnAfterItsClientHangsUp(t *testing.T) {
+	h, ledger := newHeldService(t, "boss", "ann")
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
+	free := ledger.hold()
+	ctx, hangUp := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.packets.Grab(ctx, redpacket.GrabRequest{User: "ann", Packet: p.ID})
+		ended <- err
+	}()
+	<-ledger.entered
+	hangUp()
+	free()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	book, err := h.store.Book(t.Context(), p.ID)
+	if err != nil || len(book.Claims) != 1 {
+		t.Errorf("%d claims, %v", len(book.Claims), err)
+	}
+	h.mustBalance(t)
+}
+
 // TestPendingOnce lets the Pool grant a grab a share that is already taken, so that the grab is granted a second one.
 // The pending result must be given only once.
 func TestPendingOnce(t *testing.T) {

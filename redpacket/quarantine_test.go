@@ -6,15 +6,19 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/memstore"
+	"hongbao/store/storetest"
 )
 
 // refusingLedger is a Ledger that holds any packet as open, and can pay none of its claims.
 type refusingLedger struct {
 	emptyLedger
 	stored atomic.Int64 // claims put into quarantine
+	full   atomic.Bool  // Quarantine fails
 }
 
 func (*refusingLedger) Image(_ context.Context, id string) (redpacket.Image, error) {
@@ -34,6 +38,9 @@ func (*refusingLedger) Settle(_ context.Context, claims []redpacket.Claim) []red
 }
 
 func (l *refusingLedger) Quarantine(_ context.Context, claims []redpacket.Claim, _ string) error {
+	if l.full.Load() {
+		return chat.ErrUnavailable
+	}
 	l.stored.Add(int64(len(claims)))
 	return nil
 }
@@ -93,5 +100,32 @@ func TestClaimInQuarantineIsCountedOnce(t *testing.T) {
 	}
 	if got := ledger.stored.Load(); got != int64(times*len(claims)) {
 		t.Errorf("%d calls of Quarantine, want one for each of %d grabs", got, times*len(claims))
+	}
+}
+
+// TestClaimStaysInTheOutboxUntilItIsInQuarantine lets the quarantine of an unpayable claim fail at first. Until it
+// succeeds, the claim must stay in the outbox: nothing else knows of it.
+func TestClaimStaysInTheOutboxUntilItIsInQuarantine(t *testing.T) {
+	clock := &clock{t: time.UnixMilli(1_800_000_000_000)}
+	ledger, pool := &refusingLedger{}, memstore.NewPool(memstore.Options{Now: clock.now})
+	packet := redpacket.Ref{ID: "p"}
+	if err := pool.Load(t.Context(), redpacket.Image{Ref: packet, Count: 9, Deadline: clock.now().Add(time.Hour), Status: redpacket.Open}); err != nil {
+		t.Fatal(err)
+	}
+	s := redpacket.New(ledger, pool, memberRooms{}, nil, redpacket.Options{Now: clock.now, Log: slog.New(slog.DiscardHandler)})
+	for _, failing := range []bool{true, false} {
+		ledger.full.Store(failing)
+		if _, err := s.Grab(t.Context(), redpacket.GrabRequest{Packet: packet.ID, User: "ann"}); !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("%v, want unavailable", err)
+		}
+		s.Idle()
+		if left := storetest.Unsettled(t, pool, 0); failing && (len(left) != 1 || s.Stats().Quarantined != 0) {
+			t.Errorf("not in quarantine, and the outbox has %v; %+v", left, s.Stats())
+		}
+		clock.advance(redpacket.RecoverAge)
+		s.Pass(t.Context())
+	}
+	if left := storetest.Unsettled(t, pool, 0); len(left) != 0 || ledger.stored.Load() == 0 || s.Stats().Quarantined != 1 {
+		t.Errorf("%d in quarantine, and the outbox has %v; %+v", ledger.stored.Load(), left, s.Stats())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"sync"
 	"testing"
@@ -51,6 +52,52 @@ func TestNinePeopleFiveShares(t *testing.T) {
 		if first.Amount != again.Amount || first.Rank != again.Rank {
 			t.Errorf("%s: %+v, then %+v", u, first, again)
 		}
+	}
+	h.mustBalance(t)
+}
+
+// TestRepeatedSendPublishesNothing repeats a send. The answer must be the first one's, and neither entry nor wallet may be
+// published again.
+func TestRepeatedSendPublishesNothing(t *testing.T) {
+	h := newTestService(t, "boss")
+	h.credit(t, "boss", 300)
+	request := redpacket.SendRequest{Room: h.room, Key: "same", Total: 300, Count: 3}
+	var published [2]int
+	for n := range published {
+		sent, err := h.packets.Send(t.Context(), person("boss"), request)
+		if err != nil || sent.Dup != (n == 1) || sent.Account.Balance != 0 {
+			t.Errorf("send %d: %+v, %v", n, sent, err)
+		}
+		h.packets.Idle()
+		published[n] = h.published.count()
+	}
+	if published[1] != published[0] || published[0] == 0 {
+		t.Errorf("%d published after the first send, %d after the second", published[0], published[1])
+	}
+}
+
+// TestEndIsPublishedOnce closes a packet that has ended: the Pool has lost the end and lists the packet again. Nothing may
+// be published again.
+func TestEndIsPublishedOnce(t *testing.T) {
+	h := newTestService(t, "boss", "ann")
+	h.credit(t, "boss", 300)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3, TTL: time.Minute})
+	h.grab(t, "ann", p)
+	h.clock.advance(time.Minute)
+	h.packets.Pass(t.Context())
+	h.published.waitFor(t, "packet_done", packetDone(p))
+	before := h.published.count()
+	h.pool.Forget()
+	if err := h.pool.Load(t.Context(), redpacket.Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: redpacket.Open}); err != nil {
+		t.Fatal(err)
+	}
+	swept := h.packets.Stats().Swept
+	h.packets.Pass(t.Context())
+	if h.packets.Stats().Swept == swept {
+		t.Error("the packet was not closed again: the test shows nothing")
+	}
+	if after := h.published.count(); after != before {
+		t.Errorf("%d published at the end, %d after the second close", before, after)
 	}
 	h.mustBalance(t)
 }
@@ -108,6 +155,50 @@ func TestBackstopClosesWhatNobodyLoaded(t *testing.T) {
 		t.Errorf("boss has %d", got)
 	}
 	h.mustBalance(t)
+}
+
+// forgetfulPool is a Pool whose due index lists nothing.
+type forgetfulPool struct{ redpacket.Pool }
+
+func (forgetfulPool) Due(context.Context, int) ([]redpacket.Ref, error) { return nil, nil }
+
+// TestBackstopClosesWithoutDueIndex sends a packet whose due date the Pool loses. The backstop itself must close it: to
+// join it would not be enough.
+func TestBackstopClosesWithoutDueIndex(t *testing.T) {
+	h := newTestService(t, "boss")
+	h.credit(t, "boss", 300)
+	h.packets = redpacket.New(h.store, forgetfulPool{h.pool}, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3, TTL: time.Minute})
+	h.clock.advance(time.Minute)
+	h.packets.Pass(t.Context())
+	if got := h.balance(t, "boss"); got != 0 {
+		t.Errorf("closed by the backstop at the deadline, before the sweep has had its time: boss has %d", got)
+	}
+	h.clock.advance(4 * time.Second)
+	h.packets.Pass(t.Context())
+	if got := h.balance(t, "boss"); got != 300 {
+		t.Errorf("not closed by the backstop: boss has %d", got)
+	}
+	h.mustBalance(t)
+}
+
+// TestDuplicateWithAnotherShareRepairsThePool lets the Pool grant a share to a user that has another one in SQL. The user
+// must get the share of SQL as the answer, and the Pool must have the wrong one free again.
+func TestDuplicateWithAnotherShareRepairsThePool(t *testing.T) {
+	h := newTestService(t, "boss", "ann", "bob")
+	h.credit(t, "boss", 300)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 300, Count: 3})
+	settled := h.store.Settle(t.Context(), []redpacket.Claim{{Ref: p.Ref, Share: 1, User: "bob", At: h.clock.now()}})
+	if settled[0].Verdict != redpacket.PaidNow {
+		t.Fatalf("%+v", settled)
+	}
+	if r := h.grab(t, "bob", p); r.Outcome != redpacket.OutcomeAlready || r.Rank != 2 {
+		t.Errorf("bob: %+v", r)
+	}
+	answers, err := h.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: p.Ref, User: "ann"}})
+	if err != nil || answers[0].Decision != redpacket.Granted || answers[0].Share != 0 {
+		t.Errorf("the Pool has not learned bob's share: %+v, %v", answers, err)
+	}
 }
 
 // TestSQLHasLostThePacket removes a packet from SQL, as a standby that lagged behind or an old backup does. The

@@ -104,6 +104,24 @@ func TestBearerStandsForToken(t *testing.T) {
 	}
 }
 
+// TestBearerExpiresBeforeConnect upgrades with a token that expires before the connect command. The command must be refused,
+// and one with a newer token accepted.
+func TestBearerExpiresBeforeConnect(t *testing.T) {
+	t.Parallel() // it waits for the expiry
+	s := newTestServer(t)
+	short := mint(t, auth.Claims{User: "ann"}, 2*time.Second)
+	ws, _, err := tryDial(s.listen(t), wire.JSON, http.Header{"Authorization": {"Bearer " + short}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	c := &rawClient{t: t, ws: ws}
+	time.Sleep(3 * time.Second)
+	c.send(`{"id":1,"connect":{}}`)
+	mustFail(t, c.next(), wire.CodeTokenExpired)
+	c.connect(goodToken(t, "ann"), "{}")
+}
+
 // TestSocketsPerUser opens an 11th socket of a user. The user's oldest must be closed. Sockets of other users, and
 // closed ones, must not count.
 func TestSocketsPerUser(t *testing.T) {

@@ -110,11 +110,23 @@ func TestEndWaitsForSettle(t *testing.T) {
 }
 
 // TestSettleWaitsForEnd settles a claim while another transaction ends the packet. The claim must be answered as too
-// late.
+// late, whether or not rows of the user must be written before the claim.
 func TestSettleWaitsForEnd(t *testing.T) {
+	for _, seeded := range []bool{false, true} {
+		t.Run(fmt.Sprint("seeded ", seeded), func(t *testing.T) { settleDuringEnd(t, seeded) })
+	}
+}
+
+func settleDuringEnd(t *testing.T, seeded bool) {
 	all := instances(t, 2)
 	l := fundedRoom(t, all[0])
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	if seeded {
+		earlier := l.Send("owner", "earlier", redpacket.Lucky, redpacket.Classic, 1000, 3)
+		if paid := all[1].Settle(t.Context(), []redpacket.Claim{{Ref: earlier.Ref, User: "ann", At: l.At}}); paid[0].Verdict != redpacket.PaidNow {
+			t.Fatalf("%+v", paid)
+		}
+	}
 	var (
 		wg      sync.WaitGroup
 		settled []redpacket.Settlement

@@ -103,6 +103,49 @@ func TestSendRefusesKeyOfConcurrentCommand(t *testing.T) {
 	wantBalanced(t, all[0])
 }
 
+// TestSendDuringAKickIsRefused sends while another transaction ends the sender's membership. The send has read the standing
+// before, and waits for the transaction. It must be refused, and nothing of it may be stored.
+func TestSendDuringAKickIsRefused(t *testing.T) {
+	all := instances(t, 2)
+	l := fundedRoom(t, all[0])
+	_, _, err := all[0].Join(t.Context(), chat.Joining{Room: room, User: "ann", At: l.At, MaxRooms: 9, MaxMembers: 9})
+	must(t, err)
+	must(t, credit(t, all[0], "ann", 1))
+	before := lastSeq(t, all[0])
+	var (
+		wg   sync.WaitGroup
+		sent atomic.Bool
+	)
+	must(t, holdTx(t, all[0], func(w *writer) error {
+		for _, kick := range []string{
+			`update members set state = 'left' where room_id = 'room-1' and user_id = 'ann'`,
+			`update rooms set members = members - 1 where id = 'room-1'`,
+		} {
+			if _, err := w.exec(kick); err != nil {
+				return err
+			}
+		}
+		wg.Go(func() {
+			defer sent.Store(true)
+			_, err := all[1].Send(t.Context(), redpacket.UnsealedPacket{
+				Packet: redpacket.Packet{Ref: redpacket.Ref{ID: "packet"}, Room: room, From: chat.User{ID: "ann"}, Mode: redpacket.Equal, Total: 1, Count: 1,
+					CreatedAt: l.At, ExpiresAt: l.At.Add(time.Hour), Key: "key"},
+				Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "entry",
+			})
+			if !errors.Is(err, chat.ErrNotMember) {
+				t.Errorf("got %v, want ErrNotMember", err)
+			}
+		})
+		awaitBlockedOr(t, all[0], &sent)
+		return nil
+	}))
+	wg.Wait()
+	if got := lastSeq(t, all[0]); got != before {
+		t.Errorf("last seq %d, want no entry after %d", got, before)
+	}
+	wantBalanced(t, all[0])
+}
+
 // TestSendsOfOneUserLeaveConnectionsToOthers makes many sends wait for the row of one user. Calls of other users must
 // find a connection.
 func TestSendsOfOneUserLeaveConnectionsToOthers(t *testing.T) {

@@ -50,3 +50,23 @@ func TestSilentPeer(t *testing.T) {
 		}
 	})
 }
+
+// TestSilentPeerStaysSilentThroughAnOutage resets the peers after a time in which this instance received nothing. A peer that
+// was silent before goes on to count as silent.
+func TestSilentPeerStaysSilentThroughAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bus{peers: map[uint64]peer{}}
+		b.heardPeer(1)
+		time.Sleep(silentAfter + time.Second)
+		if suspect, _ := b.checkPeers(); !suspect {
+			t.Error("not silent")
+		}
+		b.heardPeer(2)
+		time.Sleep(silentAfter + time.Second)
+		b.resetPeers()
+		time.Sleep(time.Millisecond)
+		if suspect, compare := b.checkPeers(); suspect || !compare {
+			t.Errorf("after the outage: suspect %t, compare %t; want only a comparison, because of the first peer", suspect, compare)
+		}
+	})
+}

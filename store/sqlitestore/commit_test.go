@@ -18,13 +18,19 @@ const room = "room-1"
 func storeWithRoom(t testing.TB) *Store {
 	t.Helper()
 	s := openStore(t, t.TempDir())
+	createTestRoom(t, s)
+	return s
+}
+
+// createTestRoom creates one room with its owner.
+func createTestRoom(t testing.TB, s *Store) {
+	t.Helper()
 	_, _, err := s.CreateRoom(t.Context(), chat.NewRoom{
 		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 func text(n int) chat.Draft {

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -116,9 +117,12 @@ func TestHeaderChecks(t *testing.T) {
 		good   bool
 	}{
 		"kid": {"kid", "k", true}, "unknown header": {"x5t", "x", true}, "kid is a number": {"kid", 7, false}, "kid is null": {"kid", nil, false},
-		"critical extension": {"crit", []string{"b64"}, false},
+		"critical extension": {"crit", []string{"b64"}, false}, "critical extension, no kid": {"crit", []string{"b64"}, false},
 	} {
 		token := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
+		if !strings.Contains(name, "no kid") {
+			token.Header["kid"] = "k"
+		}
 		token.Header[c.member] = c.value
 		text, err := token.SignedString(testSecret)
 		if err != nil {

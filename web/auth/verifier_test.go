@@ -71,6 +71,7 @@ func TestVerify(t *testing.T) {
 		"expired":              {token: host("exp", now.Unix()-1), err: ErrExpired},
 		"expired guest":        {token: guest("exp", now.Unix()-1), err: ErrExpired},
 		"expired, wrong iss":   {token: host("exp", now.Unix()-1, "iss", "x"), err: ErrInvalid},
+		"expired, wrong aud":   {token: host("exp", now.Unix()-1, "aud", "x"), err: ErrInvalid},
 		"expired, no audience": {token: host("exp", now.Unix()-1, "aud", nil), err: ErrInvalid},
 
 		"no token":               {token: "", err: ErrInvalid},

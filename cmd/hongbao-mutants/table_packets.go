@@ -1,0 +1,226 @@
+package main
+
+// packetMutants break the rules of package redpacket.
+var packetMutants = []mutant{
+	{
+		file:  "redpacket/grab.go",
+		old:   `err == nil && book.Status != Open {`,
+		new:   `err == nil {`,
+		tests: "-run=CloseInProgress ./redpacket",
+		harm:  "the unfinished book of an open packet is kept as its end: winners that are paid later are answered expired",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `	case v.last:`,
+		new:   `	case v.last && v.ended:`,
+		tests: "-run=NinePeople|OtherInstances ./redpacket",
+		harm:  "a packet whose last share is claimed is closed only two seconds later, by the sweep",
+	},
+	{
+		file: "redpacket/grab.go",
+		old: `	if !standing.Ever {
+		return Result{}, chat.ErrNotFound
+	}
+	r := Result{`,
+		new:   `	r := Result{`,
+		tests: "-run=OrderOfChecks ./redpacket",
+		harm:  "a stranger learns how a packet of a private room has ended",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `if k.stall.refuses(s.o.Now()) {`,
+		new:   `if false && k.stall.refuses(s.o.Now()) {`,
+		tests: "-run=LockedPacketLeavesTheOutboxToOthers ./redpacket",
+		harm:  "grabs of one locked packet fill the outbox of all packets of its partition",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `s.flow.grab(context.WithoutCancel(ctx), a, deny, pending)`,
+		new:   `s.flow.grab(ctx, a, deny, pending)`,
+		tests: "-run=HangsUp ./redpacket",
+		harm:  "a grab whose client hangs up after the grant is settled only seconds later, by recovery",
+	},
+	{
+		file: "redpacket/flow.go",
+		old: `		if err := f.ledger.OutOfReach(); err != nil {
+			return grabbed{}, err
+		}
+		ans, err`,
+		new:   `		ans, err`,
+		tests: "-run=NothingIsGrantedWhileTheLedgerIsDown ./redpacket",
+		harm:  "shares are granted while SQL is down, and fill the outbox with claims that cannot be settled",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `if ans.Decision == Granted && s.Share == ans.Share {`,
+		new:   `if ans.Decision == Granted {`,
+		tests: "-run=Duplicate ./redpacket",
+		harm:  "a user that has a share already is told a second time that it has won",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `if s.Share != c.Share {`,
+		new:   `if false {`,
+		tests: "-run=Duplicate ./redpacket",
+		harm:  "a share that the Pool has granted to a user with another share stays taken, and is refunded at the end",
+	},
+	{
+		file: "redpacket/flow.go",
+		old: `		case Conflict, TooLate:
+			wrong = append(wrong, c.ID)
+		case Unpayable`,
+		new: `		case Conflict, TooLate:
+		case Unpayable`,
+		tests: "-run=PendingOnce|Simulator$ ./redpacket",
+		harm:  "the Pool grants the same taken share again and again",
+	},
+	{
+		file: "redpacket/flow.go",
+		old: `cmp.Or(err, failed)
+			continue
+		}
+		for _, c := range group {`,
+		new: `cmp.Or(err, failed)
+		}
+		for _, c := range group {`,
+		tests: "-run=Quarantine|Unpayable|Simulator$ ./redpacket",
+		harm:  "a claim whose quarantine has failed leaves the outbox, and nothing in the system knows of it any more",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `_ = f.pool.Load(ctx, closed.Book.image())`,
+		new:   `_ = f.pool.Load(ctx, Image{Ref: p, Status: closed.Book.Status})`,
+		tests: "-run=Simulator$ ./redpacket",
+		harm:  "winners whose grant the Pool has lost are answered expired for an hour",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `case !closing.Missing:`,
+		new:   `case joins == 0:`,
+		tests: "-run=Simulator$|Backstop ./redpacket",
+		harm:  "a packet that the Pool does not have is closed without its grants, and their users are refused",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `if o.ExpiresAt.Add(overdueBy).Before(now) {`,
+		new:   `if false {`,
+		tests: "-run=Backstop ./redpacket",
+		harm:  "a packet whose due date the Pool has lost stays open, and its sender gets no refund",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `slices.Chunk(lacking, settleBatch) {`,
+		new:   `slices.Chunk(lacking[:0], settleBatch) {`,
+		tests: "-run=UnpayableClaim ./redpacket",
+		harm:  "one claim that SQL refuses keeps its packet open for ever",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `				grants = slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return g == Grant{User: c.User, Share: c.Share} })`,
+		new:   ``,
+		tests: "-run=UnpayableClaim|Simulator$ ./redpacket",
+		harm:  "one claim that SQL refuses keeps its packet open for ever",
+	},
+	{
+		file:  "redpacket/flow.go",
+		old:   `if f.full[i].Swap(false) && i != f.counted {`,
+		new:   `if false {`,
+		tests: "-run=Recount ./redpacket",
+		harm:  "a partition whose count is wrong refuses all grabs for a minute",
+	},
+	{
+		file: "redpacket/recovery.go",
+		old: `	if down := r.flow.ledger.OutOfReach(); err != nil && down != nil {
+		return down
+	}
+`,
+		new:   ``,
+		tests: "-run=NoClaimIsSetAside ./redpacket",
+		harm:  "after an outage of SQL all claims wait up to a minute longer than needed",
+	},
+	{
+		file:  "redpacket/recovery.go",
+		old:   `= true, !goesOn[c.ID]`,
+		new:   `= true, true`,
+		tests: "-run=StuckRows ./redpacket",
+		harm:  "one locked wallet delays all other claims of its packet to the next pass",
+	},
+	{
+		file:  "redpacket/closing.go",
+		old:   `if p.used[at] >= closesAtOnce || p.lost[at] && p.used[at] > 0 {`,
+		new:   `if p.used[at] >= closesAtOnce {`,
+		tests: "-run=CloseSlots ./redpacket",
+		harm:  "closes on a dead node of Redis occupy 32 goroutines instead of one",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `if !used {`,
+		new:   `if !used || bad != nil {`,
+		tests: "-run=KeyOfAPacket|Recipients|Clocks ./redpacket",
+		harm:  "a repeated request is refused although its packet was sent: the client sends the money once more",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `if err != nil || sent.Dup {`,
+		new:   `if err != nil {`,
+		tests: "-run=RepeatedSend ./redpacket",
+		harm:  "a repeated request publishes the packet's entry and the change of the wallet once more",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `r.TTL.String(), r.Passphrase,`,
+		new:   `r.TTL.String(),`,
+		tests: "-run=KeyOfAPacketForSome ./redpacket",
+		harm:  "a key that is reused with another passphrase is taken for a repetition",
+	},
+	{
+		file:  "redpacket/recipients.go",
+		old:   `err := sender.MaySend(s.o.Now()); err != nil {`,
+		new:   `err := sender.MaySend(s.o.Now()); err != nil && sender.Ever {`,
+		tests: "-run=Recipient ./redpacket",
+		harm:  "a stranger finds out which users are members of a private room",
+	},
+	{
+		file: "redpacket/progress.go",
+		old: `	if k.final.Load() != nil {
+		return
+	}
+`,
+		new:   ``,
+		tests: "-run=Progress ./redpacket",
+		harm:  "progress of a packet is published after its end",
+	},
+	{
+		file: "redpacket/service.go",
+		old: `	if !c.Done {
+		return
+	}
+`,
+		new:   ``,
+		tests: "-run=EndIsPublishedOnce ./redpacket",
+		harm:  "an instance that finds a packet ended by another one publishes its end once more",
+	},
+	{
+		file: "redpacket/passphrase.go",
+		old: `	if !known {
+		wait, err`,
+		new: `	if known {
+		wait, err`,
+		tests: "-run=Guess|Passphrase ./redpacket",
+		harm:  "passphrases can be guessed without limit",
+	},
+	{
+		file:  "redpacket/split.go",
+		old:   `lo, hi := Money(1), max(1, 2*left/k-1)`,
+		new:   `lo, hi := Money(1), max(1, 2*left/k)`,
+		tests: "-run=Cut ./redpacket",
+		harm:  "shares differ from the published rule: every proof fails",
+	},
+	{
+		file:  "redpacket/split.go",
+		old:   `for i := len(shares) - 1; i >= 1; i-- {`,
+		new:   `for i := len(shares) - 1; i >= 2; i-- {`,
+		tests: "-run=Cut ./redpacket",
+		harm:  "the first two places in the order of claims are not equally good",
+	},
+}

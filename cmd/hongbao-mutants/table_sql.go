@@ -1,0 +1,206 @@
+package main
+
+// sqliteMutants break the rules of the embedded store.
+var sqliteMutants = []mutant{
+	{
+		file:  "store/sqlitestore/db.go",
+		old:   `"synchronous(FULL)"`,
+		new:   `"synchronous(NORMAL)"`,
+		tests: "-run=PowerLoss ./store/sqlitestore",
+		harm:  "a power cut takes back payments that were answered",
+	},
+	{
+		file:  "store/sqlitestore/db.go",
+		old:   `"secure_delete(ON)"`,
+		new:   `"secure_delete(OFF)"`,
+		tests: "-run=Recalled ./store/sqlitestore",
+		harm:  "a recalled text stays readable in the database file",
+	},
+	{
+		file: "store/sqlitestore/send.go",
+		old: `	if err := standing.MaySend(o.Packet.CreatedAt); err != nil {
+		return redpacket.Sent{}, err
+	}
+`,
+		new:   `	_ = standing` + "\n",
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "a muted or kicked user sends packets",
+	},
+	{
+		file:  "store/sqlitestore/settle.go",
+		old:   `if status == redpacket.Open {`,
+		new:   `if status != "" {`,
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "a share is paid after its refund",
+	},
+	{
+		file:  "store/sqlitestore/settle.go",
+		old:   `err != nil || n == 0 {`,
+		new:   `err != nil || n < 0 {`,
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "a repeated claim is credited once more",
+	},
+	{
+		file:  "store/sqlitestore/account.go",
+		old:   `where user_id = ? and balance >= ? returning 1`,
+		new:   `where user_id = ? and balance > ? returning 1`,
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "a user cannot spend its whole balance",
+	},
+	{
+		file:  "store/sqlitestore/end.go",
+		old:   `case len(b.Claims) == b.Packet.Count:`,
+		new:   `case len(b.Claims) >= b.Packet.Count-1:`,
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "a packet with a free share counts as drained",
+	},
+	{
+		file: "store/sqlitestore/commit.go",
+		old: `		if _, err := w.exec("rollback to job"); err != nil {
+			return err
+		}
+`,
+		new:   ``,
+		tests: "-run=FailingJob ./store/sqlitestore",
+		harm:  "a refused request is committed as far as it came",
+	},
+	{
+		file:  "store/sqlitestore/requests.go",
+		old:   `if !bytes.Equal(stored, hash) {`,
+		new:   `if false && !bytes.Equal(stored, hash) {`,
+		tests: "-run=^TestLedger$|^TestStore$ ./store/sqlitestore",
+		harm:  "a key that is reused for another request is answered with the first one's result",
+	},
+	{
+		file:  "store/sqlitestore/adjust.go",
+		old:   `if a.Amount > 0 && circulating > redpacket.MaxMoney {`,
+		new:   `if false {`,
+		tests: "-run=^TestLedger$ ./store/sqlitestore",
+		harm:  "more money is credited than the sums can hold",
+	},
+	{
+		file:  "store/sqlitestore/leave.go",
+		old:   `set role = 'owner', muted_until = 0`,
+		new:   `set role = 'owner'`,
+		tests: "-run=^TestStore$ ./store/sqlitestore",
+		harm:  "a muted member becomes an owner that nobody can unmute",
+	},
+}
+
+// postgresMutants break the rules of the store that several instances share.
+var postgresMutants = []mutant{
+	{
+		file:  "store/pgstore/send.go",
+		old:   `return acc, standings[0].MaySend(p.CreatedAt)`,
+		new:   `return acc, nil`,
+		tests: "-run=SendDuringAKick ./store/pgstore",
+		harm:  "a user that is kicked while it sends gets its packet into the room",
+	},
+	{
+		file:  "store/pgstore/send.go",
+		old:   `queueReadStanding(&b, p.Room, p.From.ID, " for update", &standings)`,
+		new:   `queueReadStanding(&b, p.Room, p.From.ID, "", &standings)`,
+		tests: "-run=SendDuringAKick ./store/pgstore",
+		harm:  "a user that is kicked while it sends gets its packet into the room",
+	},
+	{
+		file:  "store/pgstore/send.go",
+		old:   `sent.Dup = !w.maybeCommitted || sent.Packet.ID != o.Packet.ID`,
+		new:   `sent.Dup = true`,
+		tests: "-run=SendWhoseCommitWasLost ./store/pgstore",
+		harm:  "a packet whose commit was lost on the way is not published",
+	},
+	{
+		file: "store/pgstore/sender.go",
+		old: `for update` + "`" + `, user).QueryRow(func(row pgx.Row) error {
+		return noRowsOK`,
+		new: "`" + `, user).QueryRow(func(row pgx.Row) error {
+		return noRowsOK`,
+		tests: "-run=InstancesSendFromOneWallet ./store/pgstore",
+		harm:  "two packets of one user have the same seed: the shares of the second are known in advance",
+	},
+	{
+		file:  "store/pgstore/settle_pay.go",
+		old:   `where id = i.id and closed_at is null for share) p` + "\n)",
+		new:   `where id = i.id for share) p` + "\n)",
+		tests: "-run=NewClaimsOfAPacketThatHasEnded|SettleWaitsForEnd ./store/pgstore",
+		harm:  "a share is paid after its refund",
+	},
+	{
+		file:  "store/pgstore/settle_pay.go",
+		old:   `where id = i.id and closed_at is null for share) p` + "\n)",
+		new:   `where id = i.id and closed_at is null) p` + "\n)",
+		tests: "-run=EndWaitsForSettle|SettleWaitsForEnd ./store/pgstore",
+		harm:  "a close overtakes claims: shares are refunded and paid",
+	},
+	{
+		file:  "store/pgstore/settle_rest.go",
+		old:   `ok && n > r.n {`,
+		new:   `ok && n < 0 {`,
+		tests: "-run=SameClaimTwice|^TestLedger$|Twins ./store/pgstore",
+		harm:  "of two claims of one user in a batch, the earlier one is answered as a duplicate of the later one",
+	},
+	{
+		file:  "store/pgstore/end.go",
+		old:   `for update` + "`" + `, packet)`,
+		new:   "`" + `, packet)`,
+		tests: "-run=EndWaitsForSettle|InstancesEnd ./store/pgstore",
+		harm:  "a close overtakes claims: shares are refunded and paid",
+	},
+	{
+		file:  "store/pgstore/end_call.go",
+		old:   `|| users[g.User] || e.refused[g] {`,
+		new:   `|| users[g.User] {`,
+		tests: "-run=PoisonGrant ./store/pgstore",
+		harm:  "one claim that Postgres refuses keeps its packet open for ever",
+	},
+	{
+		file: "store/pgstore/append_write.go",
+		old: `	case inserted < int64(len(l.rooms)):
+		return errRetry
+	}`,
+		new: `	case inserted < 0:
+		return errRetry
+	}`,
+		tests: "-run=InstancesAppend|RepeatedKeys ./store/pgstore",
+		harm:  "a text that is sent twice at once through two instances appears twice",
+	},
+	{
+		file:  "store/pgstore/append.go",
+		old:   `mine := j.maybeCommitted && req.entry.ID == d.ID`,
+		new:   `mine := false`,
+		tests: "-run=AppendWhoseCommitWasLost ./store/pgstore",
+		harm:  "a text whose commit was lost on the way is not published",
+	},
+	{
+		file: "store/pgstore/leave.go",
+		old: `	if !now.In || now.Role != role {
+		return "", errRetry
+	}
+`,
+		new:   `	_ = now.In` + "\n",
+		tests: "-run=OneOwner|Concurrent ./store/pgstore",
+		harm:  "two members that leave at once leave a room without an owner",
+	},
+	{
+		file:  "store/pgstore/adjust.go",
+		old:   `if recorded == 0 {`,
+		new:   `if recorded < 0 {`,
+		tests: "-run=Adjust|^TestLedger$ ./store/pgstore",
+		harm:  "a credit that is requested twice at once is credited twice",
+	},
+	{
+		file:  "store/pgstore/tx.go",
+		old:   `w.maybeCommitted = w.maybeCommitted || committing && lost`,
+		new:   `w.maybeCommitted = committing && lost && false`,
+		tests: "-run=WhoseCommitWasLost ./store/pgstore",
+		harm:  "what was committed and lost on the way is answered as a repetition, and never published",
+	},
+	{
+		file:  "store/pgstore/amend_write.go",
+		old:   `	b.Queue(` + "`update entries set body = $3 where room_id = $1 and target = $2 and kind = 'edit'`" + `, room, seq, string(chat.EmptyEdit(seq)))` + "\n",
+		new:   ``,
+		tests: "-run=Recalled ./store/pgstore",
+		harm:  "a recalled text stays readable in its edits",
+	},
+}
