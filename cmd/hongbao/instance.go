@@ -10,6 +10,7 @@ import (
 	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/redpacket"
+	"hongbao/redpacket/crashpoint"
 	"hongbao/store"
 	"hongbao/web"
 	"hongbao/web/push"
@@ -35,10 +36,10 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise, Bus: engines.Bus, Log: log,
 	})
 	pub := push.NewPublisher(h)
-	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Presence: engines.Presence})
+	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
-		Log:    log, Limiter: shared(engines), GuessLimiter: engines.Limiter,
+		Log:    log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)

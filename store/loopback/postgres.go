@@ -22,11 +22,20 @@ type Postgres struct{ *daemon }
 // StartPostgres starts a server in the folder, with the databases that an earlier server left there. If this process
 // runs as root, the server runs as user postgres, and that user must be able to reach the folder.
 func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
-	initdb, err := program("initdb")
+	return startPostgres(ctx, dir, "initdb", func(begun string) []string {
+		return []string{"-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
+	})
+}
+
+// startPostgres starts a server in the folder. If the folder has no data yet, the program creates them first, in the
+// folder that its arguments name.
+func startPostgres(ctx context.Context, dir, creator string, args func(begun string) []string) (*Postgres, error) {
+	create, err := PostgresProgram(creator)
 	if err != nil {
 		return nil, err
 	}
-	if initdb, err = filepath.EvalSymlinks(initdb); err != nil {
+	server, err := PostgresProgram("postgres")
+	if err != nil {
 		return nil, err
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
@@ -40,10 +49,9 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := initialize(ctx, initdb, data, as); err != nil {
+	if err := initialize(ctx, data, as, func(begun string) []string { return append([]string{create}, args(begun)...) }); err != nil {
 		return nil, err
 	}
-	server := filepath.Join(filepath.Dir(initdb), "postgres") // of the same version
 	p := &Postgres{&daemon{
 		name: "postgres", dir: dir, as: as, stopSignal: syscall.SIGINT, ready: accepts,
 		command: func(port int) []string {
@@ -59,8 +67,20 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	return p, nil
 }
 
-// initialize creates the server's data folder. If it fails, no folder is left.
-func initialize(ctx context.Context, initdb, data string, as *account) error {
+// PostgresProgram returns the path of a program of Postgres, such as pg_dump, of the version that StartPostgres starts.
+func PostgresProgram(name string) (string, error) {
+	initdb, err := program("initdb")
+	if err != nil {
+		return "", err
+	}
+	if initdb, err = filepath.EvalSymlinks(initdb); err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(initdb), name), nil
+}
+
+// initialize creates the server's data folder with a command. If it fails, no folder is left.
+func initialize(ctx context.Context, data string, as *account, command func(begun string) []string) error {
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -68,20 +88,21 @@ func initialize(ctx context.Context, initdb, data string, as *account) error {
 	if err := os.RemoveAll(begun); err != nil {
 		return err
 	}
-	command := []string{initdb, "-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
-	log := filepath.Join(dir, "initdb.log")
-	p, err := startProcess(command, dir, log, as)
+	args := command(begun)
+	name := filepath.Base(args[0])
+	log := filepath.Join(dir, name+".log")
+	p, err := startProcess(args, dir, log, as)
 	if err != nil {
-		return fmt.Errorf("start initdb: %w", err)
+		return fmt.Errorf("start %s: %w", name, err)
 	}
 	select {
 	case <-p.ended:
 	case <-ctx.Done():
 		p.kill()
-		return fmt.Errorf("initdb: %w", ctx.Err())
+		return fmt.Errorf("%s: %w", name, ctx.Err())
 	}
 	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("initdb: %s; %s", p.cmd.ProcessState, logTail(log))
+		return fmt.Errorf("%s: %s; %s", name, p.cmd.ProcessState, logTail(log))
 	}
 	return os.Rename(begun, data)
 }

@@ -1,0 +1,106 @@
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	shortCrowd = 60
+	longCrowd  = 200
+	perWorld   = 25 // faults in one world: its tables grow with each
+	atOnce     = 3  // kinds at once in the short form
+)
+
+// TestEachKindOfFault causes each kind of fault once, several at once, and checks the world after each.
+func TestEachKindOfFault(t *testing.T) {
+	w := newWorld(t.Context(), t, shortCrowd)
+	able, left := chosen(w, *only)
+	for _, why := range left {
+		t.Log("left out: ", why)
+	}
+	for n, seed := 1, cmp.Or(*seed, rand.Uint64()); len(able) > 0; n, seed = n+1, next(seed) {
+		f := &fault{number: n, seed: seed}
+		f.kinds, able = together(able, atOnce)
+		f.run(w)
+		t.Log(f.line())
+		for _, wrong := range f.wrong {
+			t.Error(wrong)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// together takes up to n kinds that break different parts, and returns the others, too.
+func together(able []kind, n int) (taken, others []kind) {
+	parts := map[part]bool{}
+	for _, k := range able {
+		if len(taken) < n && !parts[k.part] {
+			taken = append(taken, k)
+			parts[k.part] = true
+		} else {
+			others = append(others, k)
+		}
+	}
+	return taken, others
+}
+
+// TestChaos causes random faults for -chaos.hours, and checks the world after each. `make chaos` runs it. Each world ends after some
+// faults, or after one with a violation.
+func TestChaos(t *testing.T) {
+	if *hours == 0 {
+		t.Skip("needs -chaos.hours: make chaos HOURS=1")
+	}
+	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	ctx, cancel := context.WithTimeout(stopped, time.Duration(*hours*float64(time.Hour)))
+	defer cancel()
+	s := &summary{began: time.Now(), out: t.Output(), seed: cmp.Or(*seed, rand.Uint64()), kinds: map[string]int{}}
+	s.say("the first seed is %d", s.seed)
+	for ctx.Err() == nil {
+		t.Run(fmt.Sprint("from seed ", s.seed), func(t *testing.T) { s.liveWorld(ctx, t) })
+	}
+	s.print(interrupted(ctx))
+}
+
+// liveWorld causes faults in one world.
+func (s *summary) liveWorld(ctx context.Context, t *testing.T) {
+	w := newWorld(ctx, t, longCrowd)
+	able, left := chosen(w, *only)
+	if s.worlds++; s.worlds == 1 {
+		for _, why := range left {
+			s.say("left out: %s", why)
+		}
+	}
+	for range perWorld {
+		f := &fault{number: s.faults + 1, seed: s.seed, kinds: draw(s.seed, able)}
+		f.run(w)
+		if ctx.Err() != nil {
+			return // the fault was interrupted
+		}
+		s.add(f)
+		if len(f.wrong) == 0 {
+			continue
+		}
+		again := fmt.Sprintf("make chaos HOURS=%g SEED=%d", *hours, f.seed)
+		logs := "-chaos.out names no folder"
+		if *folder != "" {
+			logs = filepath.Join(*folder, fmt.Sprint(f.seed))
+			if err := w.keepLogs(logs, f); err != nil {
+				t.Error(err)
+			}
+		}
+		t.Errorf("%s\nlogs: %s\nbegin with this fault again: %s", strings.Join(f.wrong, "\n"), logs, again)
+		return
+	}
+}

@@ -1,0 +1,87 @@
+package loopback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// StartStandby starts an asynchronous standby of the server in the folder. It answers reads until Promote.
+func (p *Postgres) StartStandby(ctx context.Context, dir string) (*Postgres, error) {
+	host, port, err := net.SplitHostPort(p.Addr())
+	if err != nil {
+		return nil, err
+	}
+	return startPostgres(ctx, dir, "pg_basebackup", func(begun string) []string {
+		return []string{"-D", begun, "-h", host, "-p", port, "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf", "--no-sync"}
+	})
+}
+
+// CatchUp waits until the standby has all that the primary has committed.
+func (p *Postgres) CatchUp(ctx context.Context, primary *Postgres) error {
+	var written string
+	if err := primary.queryRow(ctx, "select pg_current_wal_flush_lsn()::text", &written); err != nil {
+		return err
+	}
+	return waitUntil(ctx, p.current(), func(ctx context.Context) error {
+		var there bool
+		err := p.queryRow(ctx, "select coalesce(pg_last_wal_replay_lsn() >= '"+written+"', false)", &there)
+		if err == nil && !there {
+			err = errors.New("the standby lags behind")
+		}
+		return err
+	})
+}
+
+// Detach makes the standby receive nothing more from its primary, so that it lacks what the primary commits from now
+// on.
+func (p *Postgres) Detach(ctx context.Context) error {
+	if err := p.exec(ctx, "alter system set primary_conninfo = ''"); err != nil {
+		return err
+	}
+	if err := p.exec(ctx, "select pg_reload_conf()"); err != nil {
+		return err
+	}
+	return waitUntil(ctx, p.current(), func(ctx context.Context) error {
+		var receivers int
+		err := p.queryRow(ctx, "select count(*) from pg_stat_wal_receiver", &receivers)
+		if err == nil && receivers > 0 {
+			err = errors.New("the standby still receives")
+		}
+		return err
+	})
+}
+
+// Promote makes the standby a primary, on a timeline of its own.
+func (p *Postgres) Promote(ctx context.Context) error {
+	var promoted bool
+	if err := p.queryRow(ctx, "select pg_promote(true, 60)", &promoted); err != nil {
+		return err
+	}
+	if !promoted {
+		return fmt.Errorf("standby at %s not promoted within 60 s", p.Addr())
+	}
+	return nil
+}
+
+func (p *Postgres) exec(ctx context.Context, statement string) error {
+	c, err := pgx.Connect(ctx, p.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the result is known already
+	_, err = c.Exec(ctx, statement)
+	return err
+}
+
+func (p *Postgres) queryRow(ctx context.Context, query string, dest any) error {
+	c, err := pgx.Connect(ctx, p.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the result is known already
+	return c.QueryRow(ctx, query).Scan(dest)
+}
