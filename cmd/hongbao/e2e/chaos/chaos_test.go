@@ -17,7 +17,7 @@ const (
 	shortCrowd = 60
 	longCrowd  = 200
 	perWorld   = 25 // faults in one world: its tables grow with each
-	atOnce     = 3  // kinds at once in the short form
+	atOnce     = 4  // kinds at once in the short form
 )
 
 // TestEachKindOfFault causes each kind of fault once, several at once, and checks the world after each.

@@ -20,6 +20,7 @@ const (
 	readyLimit  = 30 * time.Second
 	answerLimit = 45 * time.Second // a client of centrifuge-go waits up to 20 s before it reconnects
 	closeLimit  = 5 * time.Second  // after its deadline, or after the fault
+	outboxLimit = 20 * time.Second // recovery waits 5 s, and longer after each failure
 	calmLimit   = 40 * time.Second // for journals: a client notices a dead connection after 35 s
 )
 
@@ -96,18 +97,24 @@ func (w *world) openPackets(calm time.Time) (late []string, open int, err error)
 func (w *world) checkOutbox() []string {
 	c := w.redisClient()
 	defer c.Close() //nolint:errcheck // only read
-	for deadline := time.Now().Add(closeLimit); ; time.Sleep(100 * time.Millisecond) {
-		held := map[string]int64{}
+	for deadline := time.Now().Add(outboxLimit); ; time.Sleep(100 * time.Millisecond) {
+		var held []string
 		for keys := c.Scan(w.ctx, 0, "*:outbox", 1000).Iterator(); keys.Next(w.ctx); {
-			if n, err := c.ZCard(w.ctx, keys.Val()).Result(); err != nil || n > 0 {
-				held[keys.Val()] = n
+			entries, err := c.ZRange(w.ctx, keys.Val(), 0, -1).Result()
+			for _, entry := range entries {
+				if !strings.HasPrefix(entry, "#") { // a filler that no grab wrote
+					held = append(held, entry)
+				}
+			}
+			if err != nil {
+				held = append(held, err.Error())
 			}
 		}
 		if len(held) == 0 {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return []string{fmt.Sprintf("grants stay in the outbox: %v", held)}
+			return []string{fmt.Sprintf("%d grants stay in the outbox (time, packet, users and shares): %q", len(held), held)}
 		}
 	}
 }

@@ -20,19 +20,20 @@ type user struct {
 	texts    int       // number of texts sent
 	packets  int
 
+	period time.Duration // mean time between two actions
 	gate   *gate
 	record *record
 }
 
 const (
-	period   = 8 * time.Second // mean time between two actions of a user
-	grabRate = 0.5             // part of the members that grab at a packet
+	actions  = 25  // of all users together, in a second; grabs not counted
+	grabRate = 0.5 // part of the members that grab at a packet
 )
 
 // act does one thing after the other until ctx ends.
 func (u *user) act(ctx context.Context) {
 	for {
-		if pause(ctx, rand.N(2*period)) != nil {
+		if pause(ctx, rand.N(2*u.period)) != nil {
 			return
 		}
 		select {
@@ -119,7 +120,7 @@ func (u *user) sendPacket(ctx context.Context) {
 	u.packets++
 	room := u.homes[u.packets%2]
 	request := wire.SendPacketRequest{
-		Room: room, Key: fmt.Sprintf("%s-packet-%d", u.name, u.packets), Mode: "lucky", Count: new(2 + rand.IntN(11)), TTLS: new(3 + rand.Int64N(3)),
+		Room: room, Key: fmt.Sprintf("%s-packet-%d", u.name, u.packets), Mode: "lucky", Count: new(2 + rand.IntN(11)), TTLS: new(int64(5)), // the least
 	}
 	switch rand.IntN(4) {
 	case 0:

@@ -163,7 +163,7 @@ func (w *world) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 func (w *world) makeUsers(crowd int) {
 	w.t.Helper()
 	for n := range crowd {
-		w.users = append(w.users, w.newUser(n))
+		w.users = append(w.users, w.newUser(n, crowd))
 	}
 	var lobby string
 	rooms := max(2, 2*crowd/roomSize)
@@ -199,9 +199,10 @@ func (w *world) makeUsers(crowd int) {
 	e2e.NoError(w.t, errors.Join(failed...))
 }
 
-func (w *world) newUser(n int) *user {
+func (w *world) newUser(n, crowd int) *user {
 	w.t.Helper()
 	u := &user{name: fmt.Sprint("user-", n), gate: w.gate, record: w.record}
+	u.period = time.Duration(crowd) * time.Second / actions
 	_, answer, err := w.instances[n%instances].current().Post("", "guests", wire.GuestRequest{Name: u.name})
 	var guest wire.GuestReply
 	if err == nil {
