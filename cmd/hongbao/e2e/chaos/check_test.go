@@ -56,7 +56,7 @@ func (w *world) check(f *fault) (wrong []string) {
 	wrong = append(wrong, w.record.check(sql)...)
 	wrong = append(wrong, w.checkJournals(sql)...)
 	wrong = append(wrong, w.checkHistories(f, sql)...)
-	return append(wrong, w.checkUsage()...)
+	return append(wrong, w.checkUsage(f)...)
 }
 
 // checkClosed waits until no packet is open.

@@ -20,6 +20,7 @@ type fault struct {
 	answers   int           // requests that were acknowledged
 	histories int           // packets whose histories were checked
 	undecided int           // of these, those for which the checker ran out of time
+	usage     usage         // the most that an instance needed in the end
 	wrong     []string      // violations
 }
 
@@ -116,9 +117,13 @@ func (f *fault) line() string {
 	return fmt.Sprintf("%4d  seed %-20d  %-70s  %5.1f s  %5d answers  %4d packets  %s", f.number, f.seed, f.name(), f.took.Seconds(), f.answers, f.histories, verdict)
 }
 
-// report is the fault with all that was wrong.
-func (f *fault) report() string {
-	return f.line() + "\n" + strings.Join(f.wrong, "\n") + "\n"
+// report is the fault with up to so many of its violations.
+func (f *fault) report(most int) string {
+	list := strings.Join(f.wrong[:min(most, len(f.wrong))], "\n")
+	if more := len(f.wrong) - most; more > 0 {
+		list += fmt.Sprintf("\nand %d more", more)
+	}
+	return f.line() + "\n" + list + "\n"
 }
 
 // size returns how many requests were acknowledged so far.

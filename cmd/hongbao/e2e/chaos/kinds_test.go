@@ -47,7 +47,7 @@ func kinds() []kind {
 		{name: "one instance stopped in order", part: processes, run: stopInstance},
 		{name: "all restarted without Redis", part: processes, run: restartWithoutRedis, forgets: true},
 		{name: "Redis flushed", part: pool, run: flushRedis, forgets: true},
-		{name: "Redis killed, its file kept", part: pool, run: killRedis, forgets: true},
+		{name: "Redis killed, its file kept", part: pool, run: killRedis},
 		{name: "Redis killed, its file lost", part: pool, run: killRedisWithFile, forgets: true},
 		{name: "Redis killed, an older file", part: pool, run: killRedisToOlderFile, forgets: true},
 		{name: "Redis paused", part: pool, run: pauseRedis},

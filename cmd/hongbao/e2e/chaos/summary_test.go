@@ -18,6 +18,7 @@ type summary struct {
 	answers, histories, undecided   int
 	kinds                           map[string]int // number of faults by kind
 	slowest                         time.Duration
+	usage                           usage // the most of any instance after a fault
 }
 
 func (s *summary) say(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format+"\n", args...) }
@@ -33,6 +34,7 @@ func (s *summary) add(f *fault) {
 	}
 	s.answers, s.histories, s.undecided = s.answers+f.answers, s.histories+f.histories, s.undecided+f.undecided
 	s.slowest = max(s.slowest, f.took)
+	s.usage = usage{max(s.usage.goroutines, f.usage.goroutines), max(s.usage.heap, f.usage.heap)}
 	for _, k := range f.kinds {
 		s.kinds[k.name]++
 	}
@@ -46,6 +48,7 @@ func (s *summary) print(interrupted bool) {
 	s.say("\n%d faults in %d worlds in %v%s: %d violations in %d faults", s.faults, s.worlds, time.Since(s.began).Round(time.Second), how, s.violations, s.bad)
 	s.say("%d acknowledged requests, %d histories of packets (%d not decided in time), longest fault with its checks %v",
 		s.answers, s.histories, s.undecided, s.slowest.Round(100*time.Millisecond))
+	s.say("after a fault an instance had at most %.0f goroutines and %.1f MiB in use", s.usage.goroutines, s.usage.heap/(1<<20))
 	for _, name := range slices.Sorted(maps.Keys(s.kinds)) {
 		s.say("%5d  %s", s.kinds[name], name)
 	}

@@ -11,21 +11,19 @@ import (
 // usage is what one instance needs at most.
 type usage struct{ goroutines, heap float64 }
 
-// mayGrow reports whether usage u is normal after a fault, if it was so before. Sockets are spread anew by each fault, caches fill,
+// mayBe reports whether usage u is normal after a fault, if it was so before. Sockets are spread anew by each fault, caches fill,
 // and pools of connections grow.
-func (u usage) mayGrow(before usage) bool {
+func (u usage) mayBe(before usage) bool {
 	return u.goroutines <= 1.5*before.goroutines+60 && u.heap <= 2*before.heap+48<<20
 }
 
 // checkUsage waits until no instance needs more goroutines and memory than before the first fault.
-func (w *world) checkUsage() []string {
+func (w *world) checkUsage(f *fault) []string {
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 		most, err := w.usage()
 		switch {
-		case err == nil && w.before == usage{}:
-			w.before = most
-			return nil
-		case err == nil && most.mayGrow(w.before):
+		case err == nil && most.mayBe(w.before):
+			f.usage = most
 			return nil
 		case time.Now().After(deadline):
 			return []string{fmt.Sprintf("an instance has %.0f goroutines and %.0f MiB in use; before the first fault at most %.0f and %.0f (%v)",

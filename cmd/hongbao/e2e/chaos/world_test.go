@@ -72,6 +72,10 @@ func newWorld(ends context.Context, t *testing.T, crowd int) *world {
 		w.startInstance(n)
 	}
 	w.makeUsers(crowd)
+	w.gate.close()
+	var err error
+	w.before, err = w.usage()
+	e2e.NoError(t, err)
 	t.Cleanup(func() {
 		cancel()
 		w.gate.open()
@@ -249,7 +253,7 @@ func (w *world) keepLogs(dir string, f *fault) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	logs := map[string]string{"violations.txt": f.report()}
+	logs := map[string]string{"violations.txt": f.report(len(f.wrong))}
 	for n, i := range w.instances {
 		logs[fmt.Sprintf("instance-%d.log", n)] = i.current().Log()
 	}
