@@ -168,10 +168,11 @@ func (sql *truth) readEntries(ctx context.Context, c *pgx.Conn) error {
 }
 
 func (sql *truth) readPackets(ctx context.Context, c *pgx.Conn) error {
-	rows, _ := c.Query(ctx, "select id, status from packets")
-	var id, status string
-	_, err := pgx.ForEachRow(rows, []any{&id, &status}, func() error {
-		sql.packets[id] = stored{status: status}
+	rows, _ := c.Query(ctx, "select id, status, expires_at, coalesce(closed_at, 0) from packets")
+	var id string
+	var p stored
+	_, err := pgx.ForEachRow(rows, []any{&id, &p.status, &p.expires, &p.closed}, func() error {
+		sql.packets[id] = p
 		return nil
 	})
 	return err
@@ -335,7 +336,9 @@ func (w *world) checkHistories(f *fault, sql truth) (wrong []string) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 2)
+	f.ends = map[string]int{}
 	for _, h := range histories {
+		f.ends[sql.packets[h.id].status]++
 		if h.unanswered > 0 {
 			continue // named already
 		}

@@ -23,7 +23,7 @@ func grabOf(user string, called, answered int64, outcome string, share ...int64)
 func TestHistoriesOfPackets(t *testing.T) {
 	open := began.Add(time.Hour).UnixMilli() // the deadline is far away
 	ann, bob := win{"p", "ann", 1, 30}, win{"p", "bob", 2, 70}
-	both := stored{"drained", []win{ann, bob}}
+	both := stored{status: "drained", claims: []win{ann, bob}}
 	for _, c := range []struct {
 		name     string
 		end      stored
@@ -41,13 +41,13 @@ func TestHistoriesOfPackets(t *testing.T) {
 		{"a repeated grab", both, false, false, true, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("ann", 3, 4, model.Already, 1, 30), grabOf("bob", 3, 4, model.Already, 2, 70),
 		}},
-		{"expired after the deadline", stored{"expired", []win{ann}}, true, false, true, []operation{
+		{"expired after the deadline", stored{status: "expired", claims: []win{ann}}, true, false, true, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 150, 160, model.Expired),
 		}},
-		{"cancelled", stored{"cancelled", nil}, false, false, true, []operation{
+		{"cancelled", stored{status: "cancelled", claims: nil}, false, false, true, []operation{
 			{user: "eve", kind: "cancel", called: 1, answered: 2, outcome: "ok"}, grabOf("ann", 3, 4, model.Expired),
 		}},
-		{"cancelled by a try without an answer", stored{"cancelled", nil}, false, false, true, []operation{
+		{"cancelled by a try without an answer", stored{status: "cancelled", claims: nil}, false, false, true, []operation{
 			{user: "eve", kind: "cancel", called: 1, answered: 5, outcome: "refused"}, grabOf("ann", 3, 4, model.Expired),
 		}},
 		{"empty, and Redis has forgotten a grant", both, false, true, true, []operation{
@@ -60,10 +60,10 @@ func TestHistoriesOfPackets(t *testing.T) {
 		{"one share for two users", both, false, true, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 1, 30),
 		}},
-		{"two shares for one user", stored{"drained", []win{ann, {"p", "ann", 2, 70}}}, false, true, false, []operation{
+		{"two shares for one user", stored{status: "drained", claims: []win{ann, {"p", "ann", 2, 70}}}, false, true, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("ann", 3, 4, model.Won, 2, 70),
 		}},
-		{"shares that exceed the packet", stored{"drained", []win{ann, {"p", "bob", 2, 71}}}, false, true, false, []operation{
+		{"shares that exceed the packet", stored{status: "drained", claims: []win{ann, {"p", "bob", 2, 71}}}, false, true, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 71),
 		}},
 		{"a rank that comes too early", both, false, false, false, []operation{
@@ -75,16 +75,16 @@ func TestHistoriesOfPackets(t *testing.T) {
 		{"a winner that is refused when asking again", both, false, true, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 70), grabOf("ann", 5, 6, model.Empty),
 		}},
-		{"expired before the deadline", stored{"expired", []win{ann}}, true, false, false, []operation{
+		{"expired before the deadline", stored{status: "expired", claims: []win{ann}}, true, false, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 50, 60, model.Expired),
 		}},
 		{"won long after the deadline was noticed", both, true, false, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("cid", 150, 160, model.Expired), grabOf("bob", 170, 180, model.Won, 2, 70),
 		}},
-		{"won after the cancellation", stored{"cancelled", []win{ann}}, false, false, false, []operation{
+		{"won after the cancellation", stored{status: "cancelled", claims: []win{ann}}, false, false, false, []operation{
 			{user: "eve", kind: "cancel", called: 1, answered: 2, outcome: "ok"}, grabOf("ann", 3, 4, model.Won, 1, 30),
 		}},
-		{"a win that SQL does not have", stored{"drained", []win{ann}}, false, true, false, []operation{
+		{"a win that SQL does not have", stored{status: "drained", claims: []win{ann}}, false, true, false, []operation{
 			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 70),
 		}},
 	} {
@@ -94,9 +94,21 @@ func TestHistoriesOfPackets(t *testing.T) {
 			h.expires = began.UnixMilli()
 			slack = -100 // instantOf is 0 then, and the deadline is at 100
 		}
+		c.end.expires, c.end.closed = h.expires, h.expires
 		wrong, undecided := h.check(c.end, slack, c.lossy)
 		if possible := wrong == ""; possible != c.possible || undecided {
 			t.Errorf("%s: possible %t, undecided %t, want possible %t\n%s", c.name, possible, undecided, c.possible, wrong)
+		}
+	}
+}
+
+// TestPacketsAreNotClosedEarly feeds the check of a packet with one that SQL has closed before its deadline.
+func TestPacketsAreNotClosedEarly(t *testing.T) {
+	h := history{packet: packet{id: "p", total: 100, count: 2, expires: began.UnixMilli()}}
+	for _, early := range []int64{0, 200} {
+		wrong, _ := h.check(stored{status: "expired", expires: h.expires, closed: h.expires - early}, 100*time.Millisecond, false)
+		if found := wrong != ""; found != (early > 100) {
+			t.Errorf("closed %d ms early: %q", early, wrong)
 		}
 	}
 }

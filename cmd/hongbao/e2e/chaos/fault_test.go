@@ -16,12 +16,13 @@ type fault struct {
 	seed   uint64
 	kinds  []kind
 
-	took      time.Duration // from the beginning of the fault to the end of all checks
-	answers   int           // requests that were acknowledged
-	histories int           // packets whose histories were checked
-	undecided int           // of these, those for which the checker ran out of time
-	usage     usage         // the most that an instance needed in the end
-	wrong     []string      // violations
+	took      time.Duration  // from the beginning of the fault to the end of all checks
+	answers   int            // requests that were acknowledged
+	ends      map[string]int // packets by how they ended
+	histories int            // packets whose histories were checked
+	undecided int            // of these, those for which the checker ran out of time
+	usage     usage          // the most that an instance needed in the end
+	wrong     []string       // violations
 }
 
 // draw chooses the kinds of a fault by its seed: mostly one, sometimes two that break different parts.
@@ -114,7 +115,9 @@ func (f *fault) line() string {
 	if n := len(f.wrong); n > 0 {
 		verdict = fmt.Sprintf("%d VIOLATIONS", n)
 	}
-	return fmt.Sprintf("%4d  seed %-20d  %-70s  %5.1f s  %5d answers  %4d packets  %s", f.number, f.seed, f.name(), f.took.Seconds(), f.answers, f.histories, verdict)
+	return fmt.Sprintf("%4d  seed %-20d  %-70s  %5.1f s  %5d answers  %3d packets drained, %3d expired, %3d cancelled  %4.0f goroutines  %4.1f MiB  %s",
+		f.number, f.seed, f.name(), f.took.Seconds(), f.answers, f.ends["drained"], f.ends["expired"], f.ends["cancelled"],
+		f.usage.goroutines, f.usage.heap/(1<<20), verdict)
 }
 
 // report is the fault with up to so many of its violations.

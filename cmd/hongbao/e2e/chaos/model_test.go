@@ -100,13 +100,17 @@ func (s packetState) mayTake(p packet, w win, lossy bool) bool {
 
 // stored is a packet as SQL has it in the end.
 type stored struct {
-	status string
-	claims []win // in the order of ranks
+	status          string
+	expires, closed int64 // Unix milliseconds
+	claims          []win // in the order of ranks
 }
 
 // check reports why no order of the operations explains all answers and what SQL has in the end. slack is how far the clocks may
 // differ. undecided is true if that could not be found out in time.
 func (h *history) check(s stored, slack time.Duration, lossy bool) (wrong string, undecided bool) {
+	if s.status == "expired" && s.closed < s.expires-slack.Milliseconds() {
+		return fmt.Sprintf("packet %s was closed %d ms before its deadline", h.id, s.expires-s.closed), false
+	}
 	end := now()
 	operations := slices.Clone(h.operations)
 	if s.status == "cancelled" {

@@ -11,10 +11,10 @@ import (
 // usage is what one instance needs at most.
 type usage struct{ goroutines, heap float64 }
 
-// mayBe reports whether usage u is normal after a fault, if it was so before. Sockets are spread anew by each fault, caches fill,
-// and pools of connections grow.
+// mayBe reports whether usage u is normal after a fault, if it was so before. Connections to Postgres and Redis need a few goroutines
+// more, caches fill, and one instance may get all sockets. A socket needs no goroutine.
 func (u usage) mayBe(before usage) bool {
-	return u.goroutines <= 1.5*before.goroutines+60 && u.heap <= 2*before.heap+48<<20
+	return u.goroutines <= before.goroutines+25 && u.heap <= 2*before.heap+24<<20
 }
 
 // checkUsage waits until no instance needs more goroutines and memory than before the first fault.
