@@ -96,7 +96,7 @@ func (w *world) openPackets(calm time.Time) (late []string, open int, err error)
 // checkOutbox waits until Redis has no grant that is not settled.
 func (w *world) checkOutbox() []string {
 	c := w.redisClient()
-	defer c.Close() //nolint:errcheck // only read
+	defer c.Close()
 	for deadline := time.Now().Add(outboxLimit); ; time.Sleep(100 * time.Millisecond) {
 		var held []string
 		for keys := c.Scan(w.ctx, 0, "*:outbox", 1000).Iterator(); keys.Next(w.ctx); {
@@ -143,7 +143,7 @@ func (w *world) query(run func(c *pgx.Conn) error) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close(context.WithoutCancel(w.ctx)) //nolint:errcheck // only read
+	defer c.Close(context.WithoutCancel(w.ctx))
 	return run(c)
 }
 

@@ -80,7 +80,7 @@ func restartWithoutRedis(ctx context.Context, w *world, dice *rand.Rand) error {
 	}
 	all.Wait()
 	w.redis.Kill()
-	failed = append(failed, w.forgetFile(), restartAll(ctx, w.instances[:]))
+	err := errors.Join(errors.Join(failed...), w.forgetFile(), restartAll(ctx, w.instances[:]))
 	_ = pause(ctx, between(dice, 500*time.Millisecond, 3*time.Second)) // Redis is started in any case
-	return errors.Join(append(failed, w.redis.Restart(context.WithoutCancel(ctx)))...)
+	return errors.Join(err, w.redis.Restart(context.WithoutCancel(ctx)))
 }

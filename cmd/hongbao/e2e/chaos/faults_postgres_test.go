@@ -94,7 +94,7 @@ func (w *world) hold(ctx context.Context, dice *rand.Rand, statement string) err
 	if err != nil {
 		return pause(ctx, length)
 	}
-	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the transaction ends in any case
+	defer c.Close(context.WithoutCancel(ctx))
 	if _, err := c.Exec(ctx, "begin", pgx.QueryExecModeSimpleProtocol); err == nil {
 		_, _ = c.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
 	}

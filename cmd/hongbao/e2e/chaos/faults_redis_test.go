@@ -17,7 +17,7 @@ func (w *world) forgetFile() error { return os.RemoveAll(w.fileFolder()) }
 
 func flushRedis(ctx context.Context, w *world, dice *rand.Rand) (err error) {
 	c := w.redisClient()
-	defer c.Close() //nolint:errcheck // the result is known already
+	defer c.Close()
 	flushes := times(ctx, dice, func() { err = errors.Join(err, c.FlushAll(ctx).Err()) })
 	return errors.Join(err, flushes)
 }

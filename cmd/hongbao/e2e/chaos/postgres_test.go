@@ -146,7 +146,7 @@ func (p *postgres) execute(ctx context.Context, database, statement string) erro
 	if err != nil {
 		return err
 	}
-	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the result is known already
+	defer c.Close(context.WithoutCancel(ctx))
 	_, err = c.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
 	return err
 }
@@ -175,20 +175,16 @@ func (p *postgres) fillDisk() (free func(), err error) {
 		return nil, err
 	}
 	free = func() { _ = f.Close(); _ = os.Remove(name) }
-	block := make([]byte, 1<<20)
-	for written := 0; ; {
+	written := 0
+	for block := make([]byte, 1<<20); len(block) > 4096; {
 		n, err := f.Write(block)
-		written += n
-		if err != nil && len(block) > 4096 {
+		if written += n; err != nil {
 			block = block[:len(block)/2] // fill the rest, too
-			continue
-		}
-		if err != nil {
-			return free, nil
 		}
 		if written > 2*tmpfsSize {
 			free()
 			return nil, fmt.Errorf("%s is larger than %d bytes", disk, tmpfsSize)
 		}
 	}
+	return free, nil
 }

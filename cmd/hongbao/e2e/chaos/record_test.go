@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"math"
 	"sync"
 
 	"hongbao/web/client/model"
@@ -68,9 +67,6 @@ type operation struct {
 	amount   int64
 	claims   []win // of a read
 }
-
-// never is later than every answer.
-const never = math.MaxInt64
 
 func newRecord() *record {
 	r := &record{
