@@ -48,7 +48,7 @@ func (w *world) check(f *fault) (wrong []string) {
 	}
 	wrong = append(wrong, w.checkClosed(calm)...)
 	wrong = append(wrong, w.checkOutbox()...)
-	wrong = append(wrong, w.checkBooks()...)
+	wrong = append(wrong, w.checkBooks(f)...)
 	sql, err := w.readTruth()
 	if err != nil {
 		return append(wrong, "cannot read SQL: "+err.Error())
@@ -119,8 +119,9 @@ func (w *world) checkOutbox() []string {
 	}
 }
 
-// checkBooks runs `hongbao audit`. All money is that of the users, and none is in a packet.
-func (w *world) checkBooks() (wrong []string) {
+// checkBooks runs `hongbao audit`. All money is that of the users, and none is in a packet. Only a poisoned row brings a claim into
+// quarantine.
+func (w *world) checkBooks(f *fault) (wrong []string) {
 	report, err := w.instances[0].current().TryAudit()
 	if err != nil {
 		return []string{"audit: " + err.Error()}
@@ -131,9 +132,10 @@ func (w *world) checkBooks() (wrong []string) {
 	if want := int64(len(w.users) * credit); report.Funded != want || report.InWallets != want {
 		wrong = append(wrong, fmt.Sprintf("%d of %d is funded and %d in wallets, %d in packets", report.Funded, want, report.InWallets, report.InPackets))
 	}
-	if report.Quarantined > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d claims are in quarantine", report.Quarantined))
+	if report.Quarantined > w.quarantined && !f.poisons() {
+		wrong = append(wrong, fmt.Sprintf("%d claims are in quarantine, before the fault %d", report.Quarantined, w.quarantined))
 	}
+	w.quarantined = report.Quarantined
 	return wrong
 }
 
@@ -345,7 +347,7 @@ func (w *world) checkHistories(f *fault, sql truth) (wrong []string) {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			problem, undecided := h.check(sql.packets[h.id], f.slack(), f.forgets())
+			problem, undecided := h.check(sql.packets[h.id], f.slack(), f.lossy())
 			mu.Lock()
 			defer mu.Unlock()
 			f.histories++

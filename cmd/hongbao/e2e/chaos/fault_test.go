@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,13 +84,13 @@ func (f *fault) cause(w *world) error {
 	return errors.Join(failed...)
 }
 
-func (f *fault) forgets() bool {
-	for _, k := range f.kinds {
-		if k.forgets {
-			return true
-		}
-	}
-	return false
+// lossy reports whether a share that was granted may be granted again or refunded.
+func (f *fault) lossy() bool {
+	return f.poisons() || slices.ContainsFunc(f.kinds, func(k kind) bool { return k.forgets })
+}
+
+func (f *fault) poisons() bool {
+	return slices.ContainsFunc(f.kinds, func(k kind) bool { return k.poisons })
 }
 
 // slack is how much earlier than its deadline a packet may seem to end.

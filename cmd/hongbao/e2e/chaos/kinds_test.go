@@ -20,6 +20,7 @@ type kind struct {
 	run func(ctx context.Context, w *world, dice *rand.Rand) error
 
 	forgets  bool                // Redis loses grants
+	poisons  bool                // a granted share may be put into quarantine, and is then refunded
 	slack    time.Duration       // how far the instances' clocks may differ from the machine's
 	unable   func(*world) string // why this machine cannot cause it; "" or nil: it can
 	disabled string              // why it is not caused yet; "": it is
@@ -59,7 +60,7 @@ func kinds() []kind {
 		{name: "disk of Postgres full", part: sql, run: fillDisk, unable: needsSmallDisk},
 		{name: "rows locked", part: rows, run: lockRows},
 		{name: "table locked", part: rows, run: lockTable},
-		{name: "rows of one user poisoned", part: rows, run: poisonRows},
+		{name: "rows of one user poisoned", part: rows, run: poisonRows, poisons: true},
 		{name: "clock of an instance off", part: clocks, run: shiftClock, slack: 8 * time.Second},
 		{name: "clock of an instance steps back", part: clocks, run: stepClockBack, slack: 8 * time.Second},
 		{name: "clock of Redis or Postgres off", part: clocks, run: nil, unable: needsFaketime},

@@ -39,8 +39,8 @@ func (s packetState) sum() (sum int64) {
 	return sum
 }
 
-// packetModel returns the rules of a packet. With lossy, the pool may have forgotten grants: it may say "empty" although a grant
-// that it has forgotten is never paid, and it may grant shares in another order than that of their ranks.
+// packetModel returns the rules of a packet. With lossy, grants may have been forgotten by the pool or put into quarantine: "empty" may
+// have come although such a grant was never paid, and shares may be granted in another order than that of their ranks.
 func packetModel(p packet, lossy bool) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return packetState{} },

@@ -42,12 +42,13 @@ type world struct {
 	instances [instances]*instance
 	front     atomic.Int64 // counts dials
 
-	gate   *gate
-	record *record
-	rooms  []string
-	users  []*user
-	acting sync.WaitGroup
-	before usage // of the instances, before the first fault
+	gate        *gate
+	record      *record
+	rooms       []string
+	users       []*user
+	acting      sync.WaitGroup
+	before      usage // of the instances, before the first fault
+	quarantined int   // number of claims in quarantine after the last fault
 }
 
 // instance is one server with the proxies on its links.
