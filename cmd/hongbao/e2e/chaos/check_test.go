@@ -42,21 +42,35 @@ type storedEntry struct {
 // check waits until the world is calm after a fault, and returns all that is wrong.
 func (w *world) check(f *fault) (wrong []string) {
 	calm := time.Now()
-	wrong = append(wrong, w.awaitReady(readyLimit)...)
-	for _, unanswered := range w.gate.awaitAnswers(answerLimit) {
-		wrong = append(wrong, "not answered: "+unanswered)
+	var sql truth
+	for _, step := range []struct {
+		name string
+		run  func() []string
+	}{
+		{"instances are ready", func() []string { return w.awaitReady(readyLimit) }},
+		{"requests are answered", func() []string { return w.gate.awaitAnswers(answerLimit) }},
+		{"packets are closed", func() []string { return w.checkClosed(calm) }},
+		{"the outbox is empty", w.checkOutbox},
+		{"books are audited", func() []string { return w.checkBooks(f) }},
+		{"SQL is read", func() (failed []string) {
+			var err error
+			if sql, err = w.readTruth(); err != nil {
+				failed = []string{"cannot read SQL: " + err.Error()}
+			}
+			return failed
+		}},
+		{"answers are compared", func() []string { return w.record.check(sql) }},
+		{"journals are compared", func() []string { return w.checkJournals(sql) }},
+		{"histories are explained", func() []string { return w.checkHistories(f, sql) }},
+		{"goroutines and memory are measured", func() []string { return w.checkUsage(f) }},
+	} {
+		began := time.Now()
+		wrong = append(wrong, step.run()...)
+		if took := time.Since(began); took > f.longest {
+			f.longest, f.waited = took, step.name
+		}
 	}
-	wrong = append(wrong, w.checkClosed(calm)...)
-	wrong = append(wrong, w.checkOutbox()...)
-	wrong = append(wrong, w.checkBooks(f)...)
-	sql, err := w.readTruth()
-	if err != nil {
-		return append(wrong, "cannot read SQL: "+err.Error())
-	}
-	wrong = append(wrong, w.record.check(sql)...)
-	wrong = append(wrong, w.checkJournals(sql)...)
-	wrong = append(wrong, w.checkHistories(f, sql)...)
-	return append(wrong, w.checkUsage(f)...)
+	return wrong
 }
 
 // checkClosed waits until no packet is open.

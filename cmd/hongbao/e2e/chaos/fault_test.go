@@ -18,6 +18,8 @@ type fault struct {
 	kinds  []kind
 
 	took      time.Duration  // from the beginning of the fault to the end of all checks
+	longest   time.Duration  // time of the longest check
+	waited    string         // what that check waited for
 	answers   int            // requests that were acknowledged
 	ends      map[string]int // packets by how they ended
 	histories int            // packets whose histories were checked
@@ -118,7 +120,15 @@ func (f *fault) line() string {
 	}
 	return fmt.Sprintf("%4d  seed %-20d  %-70s  %5.1f s  %5d answers  %3d packets drained, %3d expired, %3d cancelled  %4.0f goroutines  %4.1f MiB  %s",
 		f.number, f.seed, f.name(), f.took.Seconds(), f.answers, f.ends["drained"], f.ends["expired"], f.ends["cancelled"],
-		f.usage.goroutines, f.usage.heap/(1<<20), verdict)
+		f.usage.goroutines, f.usage.heap/(1<<20), verdict) + f.slow()
+}
+
+// slow says what took long.
+func (f *fault) slow() string {
+	if f.longest < 10*time.Second {
+		return ""
+	}
+	return fmt.Sprintf(" (%v until %s)", f.longest.Round(time.Second), f.waited)
 }
 
 // report is the fault with up to so many of its violations.

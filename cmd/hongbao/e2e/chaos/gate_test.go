@@ -73,7 +73,7 @@ func (g *gate) awaitAnswers(limit time.Duration) (unanswered []string) {
 		n := len(g.waiting)
 		if n > 0 && time.Now().After(deadline) {
 			for _, c := range g.waiting {
-				unanswered = append(unanswered, fmt.Sprintf("%s, for %v", c.what, time.Since(c.since).Round(time.Second)))
+				unanswered = append(unanswered, fmt.Sprintf("not answered: %s, for %v", c.what, time.Since(c.since).Round(time.Second)))
 			}
 		}
 		g.mu.Unlock()

@@ -107,6 +107,9 @@ func (j *journal) event(event model.Event) {
 	}
 }
 
+// answerWithin is how long a try of a request waits for its answer.
+const answerWithin = 10 * time.Second
+
 // plainSession uses centrifuge-go as it is.
 type plainSession struct {
 	*centrifuge.Client
@@ -118,7 +121,7 @@ func openPlain(url, token string, protobuf bool, dial dialer, j *journal) (sessi
 		create, url = centrifuge.NewProtobufClient, url+"?cf_protocol=protobuf"
 	}
 	c := create(url, centrifuge.Config{
-		Token: token, NetDialContext: dial, ReadTimeout: 10 * time.Second, WriteTimeout: 5 * time.Second, HandshakeTimeout: 10 * time.Second,
+		Token: token, NetDialContext: dial, ReadTimeout: answerWithin, WriteTimeout: 5 * time.Second, HandshakeTimeout: 10 * time.Second,
 	})
 	c.OnSubscribed(func(e centrifuge.ServerSubscribedEvent) {
 		if room, ok := wire.ChannelRoom(e.Channel); ok && e.StreamPosition != nil {
@@ -152,7 +155,9 @@ func openPlain(url, token string, protobuf bool, dial dialer, j *journal) (sessi
 
 func (s plainSession) call(ctx context.Context, method string, request, reply any) error {
 	for {
-		result, err := e2e.RPC(ctx, s.Client, method, []byte(e2e.JSON(request)))
+		try, cancel := context.WithTimeout(ctx, answerWithin)
+		result, err := e2e.RPC(try, s.Client, method, []byte(e2e.JSON(request)))
+		cancel()
 		var refused *centrifuge.Error
 		switch {
 		case err == nil:
