@@ -14,7 +14,7 @@ import (
 type Proxy struct {
 	// immutable after StartProxy
 	listener net.Listener
-	requests func(to, from net.Conn) // forwards the bytes that clients send
+	requests func(to, from net.Conn, tears int64) // forwards the bytes that clients send
 	running  sync.WaitGroup
 
 	swallow, dropReplies atomic.Bool
@@ -30,7 +30,7 @@ type Proxy struct {
 // StartProxy listens on a free port, and forwards connections to the target, a host:port that need not listen yet.
 func StartProxy(target string) (*Proxy, error) {
 	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
-	p.requests = func(to, from net.Conn) { p.carry(to, from, p.swallow.Load) }
+	p.requests = func(to, from net.Conn, tears int64) { p.carry(to, from, tears, p.swallow.Load) }
 	return p, p.start()
 }
 
@@ -102,6 +102,7 @@ func (p *Proxy) accept() {
 // serve forwards one connection until either side closes it.
 func (p *Proxy) serve(client net.Conn) {
 	defer p.drop(client)
+	tears := p.tears.Load() // read before the target accepts, so that a later Tear breaks this connection
 	target, ok := p.register(client)
 	if !ok {
 		return
@@ -116,18 +117,17 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	var requests sync.WaitGroup
-	requests.Go(func() { p.requests(server, client) })
-	p.carry(client, server, func() bool { return p.swallow.Load() || p.dropReplies.Load() })
+	requests.Go(func() { p.requests(server, client, tears) })
+	p.carry(client, server, tears, func() bool { return p.swallow.Load() || p.dropReplies.Load() })
 	requests.Wait()
 }
 
 // carry forwards bytes of one direction until either end fails, and then closes both. While losing is true, bytes are
-// lost.
-func (p *Proxy) carry(to, from net.Conn, losing func() bool) {
+// lost. tears is how often Tear was called before the connection was made.
+func (p *Proxy) carry(to, from net.Conn, tears int64, losing func() bool) {
 	defer to.Close()   //nolint:errcheck // the connection is not used any more
 	defer from.Close() //nolint:errcheck // the connection is not used any more
 	buf := make([]byte, 32<<10)
-	tears := p.tears.Load()
 	for lost := false; ; {
 		n, err := from.Read(buf)
 		if by := p.delay.Load(); by > 0 {
