@@ -203,3 +203,23 @@ func TestSeedsRepeat(t *testing.T) {
 		t.Errorf("1000 seeds draw %d of %d kinds", len(drawn), len(list))
 	}
 }
+
+// TestRoundsHaveEachKindOnce takes all kinds in rounds, as the short form does.
+func TestRoundsHaveEachKindOnce(t *testing.T) {
+	left := kinds()
+	all, rounds, seen := len(left), 0, map[string]bool{}
+	for ; len(left) > 0; rounds++ {
+		var taken []kind
+		taken, left = together(left, atOnce)
+		parts := map[part]bool{}
+		for _, k := range taken {
+			if seen[k.name] || parts[k.part] {
+				t.Errorf("round %d has %s twice, or another kind that breaks the same part", rounds, k.name)
+			}
+			seen[k.name], parts[k.part] = true, true
+		}
+	}
+	if least := (all + atOnce - 1) / atOnce; len(seen) != all || rounds > least+1 {
+		t.Errorf("%d rounds have %d of %d kinds, want all in %d", rounds, len(seen), all, least)
+	}
+}
