@@ -2,6 +2,8 @@ GO      ?= go
 LINT    := .bin/golangci-lint-2.12.0
 VULN    := .bin/govulncheck-1.3.0
 SECONDS ?= 30
+HOURS   ?= 1
+SEED    ?= 0
 
 .PHONY: help
 help: ## list the targets
@@ -41,6 +43,14 @@ mutants: engines ## small faults in the code, one at a time: which does no test 
 .PHONY: soak
 soak: engines ## crash points, faults, restarts and crowds ten times over, at other moments each time; an hour
 	$(GO) test -count=10 -p 1 -timeout 120m -run 'CrashPoints|Faults|Restarts|Crowd' ./cmd/hongbao/e2e/crash ./cmd/hongbao/e2e/scaled
+
+# The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
+.PHONY: chaos
+chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; logs in .bin/chaos
+	@mkdir -p .bin/chaos
+	$(GO) test -c -o .bin/chaos/chaos.test ./cmd/hongbao/e2e/chaos
+	@cd cmd/hongbao/e2e/chaos && $(CURDIR)/.bin/chaos/chaos.test -test.v -test.timeout 0 -test.run '^TestChaos$$' \
+	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' -chaos.out $(CURDIR)/.bin/chaos
 
 .PHONY: storm
 storm: ## 5,000 clients that reconnect at once, and how long they take

@@ -3,6 +3,7 @@ module hongbao
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/centrifugal/centrifuge-go v0.10.10
 	github.com/centrifugal/protocol v0.19.2
 	github.com/chromedp/cdproto v0.159.0

@@ -11,6 +11,7 @@ import (
 	"hongbao/hub"
 	"hongbao/lineage"
 	"hongbao/redpacket"
+	"hongbao/redpacket/crashpoint"
 	"hongbao/store"
 	"hongbao/web"
 	"hongbao/web/push"
@@ -40,10 +41,10 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	})
 	pub := push.NewPublisher(h)
 	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
-	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Presence: engines.Presence})
+	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
 		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
-		Log:    log, Limiter: shared(engines), GuessLimiter: engines.Limiter,
+		Log:    log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)

@@ -4,15 +4,46 @@ package crashpoint
 
 import (
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 var (
 	crashAt = os.Getenv("HONGBAO_CRASH_AT")
 	loseAt  = os.Getenv("HONGBAO_LOSE_AT")
 	lost    atomic.Bool
+
+	clockFile  = os.Getenv("HONGBAO_CLOCK_FILE")
+	clockShift atomic.Int64 // what the file says; a time.Duration
+	watchClock sync.Once
 )
+
+// Now returns the time, shifted by the duration (such as -7s) in the file that HONGBAO_CLOCK_FILE names.
+func Now() time.Time {
+	if clockFile == "" {
+		return time.Now()
+	}
+	watchClock.Do(func() { readClockFile(); go followClockFile() })
+	return time.Now().Add(time.Duration(clockShift.Load()))
+}
+
+// followClockFile follows changes of the file for ever.
+func followClockFile() {
+	for {
+		time.Sleep(20 * time.Millisecond)
+		readClockFile()
+	}
+}
+
+func readClockFile() {
+	text, err := os.ReadFile(clockFile)
+	if shift, invalid := time.ParseDuration(strings.TrimSpace(string(text))); err == nil && invalid == nil {
+		clockShift.Store(int64(shift))
+	}
+}
 
 // Here kills the process with SIGKILL if HONGBAO_CRASH_AT names this point.
 func Here(point string) {
@@ -29,4 +60,4 @@ func Lost(point string) bool {
 }
 
 // Variables returns the names of the environment variables that a test build reads.
-func Variables() []string { return []string{"HONGBAO_CRASH_AT", "HONGBAO_LOSE_AT"} }
+func Variables() []string { return []string{"HONGBAO_CRASH_AT", "HONGBAO_LOSE_AT", "HONGBAO_CLOCK_FILE"} }

@@ -1,5 +1,5 @@
 // Package loopback starts private servers on one machine: Redis alone, as a cluster or watched by sentinels, Postgres
-// with or without PgBouncer, and a TCP proxy that loses bytes on purpose. Tests use it to inject the failures of
+// with or without standbys and PgBouncer, and a TCP proxy that delays and loses bytes on purpose. Tests use it to inject the failures of
 // machines and networks. Measurements on one machine use it, too.
 //
 // Invariants:

@@ -67,8 +67,8 @@ func (p *PostgresProxy) Resume() {
 	p.Cut()
 }
 
-// carryMessages forwards whole messages until either end fails.
-func (p *PostgresProxy) carryMessages(to, from net.Conn) {
+// carryMessages forwards whole messages until either end fails. Tear breaks only replies here: StopAfter breaks requests.
+func (p *PostgresProxy) carryMessages(to, from net.Conn, _ int64) {
 	defer to.Close()   //nolint:errcheck // the connection is not used any more
 	defer from.Close() //nolint:errcheck // the connection is not used any more
 	r := bufio.NewReader(from)

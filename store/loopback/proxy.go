@@ -5,20 +5,24 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// Proxy forwards TCP connections to one address, and loses bytes when told to. Lost bytes are never sent later. If a
-// direction of a connection has lost bytes, it forwards nothing more until both ends have closed the connection.
+// Proxy forwards TCP connections to one address, and delays or loses bytes when told to. Lost bytes are never sent
+// later. If a direction of a connection has lost bytes, it forwards nothing more until both ends have closed the
+// connection.
 type Proxy struct {
 	// immutable after StartProxy
 	listener net.Listener
-	target   string
-	requests func(to, from net.Conn) // forwards the bytes that clients send
+	requests func(to, from net.Conn, tears int64) // forwards the bytes that clients send
 	running  sync.WaitGroup
 
 	swallow, dropReplies atomic.Bool
+	delay                atomic.Int64 // a time.Duration
+	tears                atomic.Int64 // number of calls of Tear
 
 	mu     sync.Mutex // guards the fields below
+	target string
 	open   map[net.Conn]struct{}
 	closed bool
 }
@@ -26,7 +30,7 @@ type Proxy struct {
 // StartProxy listens on a free port, and forwards connections to the target, a host:port that need not listen yet.
 func StartProxy(target string) (*Proxy, error) {
 	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
-	p.requests = func(to, from net.Conn) { p.carry(to, from, p.swallow.Load) }
+	p.requests = func(to, from net.Conn, tears int64) { p.carry(to, from, tears, p.swallow.Load) }
 	return p, p.start()
 }
 
@@ -51,6 +55,20 @@ func (p *Proxy) Swallow(on bool) { p.swallow.Store(on) }
 // DropReplies makes the proxy lose all bytes that the target sends. The target still receives requests and executes
 // them.
 func (p *Proxy) DropReplies(on bool) { p.dropReplies.Store(on) }
+
+// Delay makes the proxy forward each read's bytes this much later, in both directions. So it also limits the rate.
+func (p *Proxy) Delay(by time.Duration) { p.delay.Store(int64(by)) }
+
+// Tear breaks each open connection in the middle of a message: of the next bytes in one of the directions, only the
+// first half is forwarded, and then the connection is closed.
+func (p *Proxy) Tear() { p.tears.Add(1) }
+
+// Retarget makes new connections go to another address. Open ones stay.
+func (p *Proxy) Retarget(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
 
 // Cut closes all connections. New ones are accepted and forwarded.
 func (p *Proxy) Cut() {
@@ -84,32 +102,41 @@ func (p *Proxy) accept() {
 // serve forwards one connection until either side closes it.
 func (p *Proxy) serve(client net.Conn) {
 	defer p.drop(client)
-	if !p.register(client) {
+	tears := p.tears.Load() // read before the target accepts, so that a later Tear breaks this connection
+	target, ok := p.register(client)
+	if !ok {
 		return
 	}
 	var dialer net.Dialer
-	server, err := dialer.DialContext(context.Background(), "tcp", p.target)
+	server, err := dialer.DialContext(context.Background(), "tcp", target)
 	if err != nil {
 		return
 	}
 	defer p.drop(server)
-	if !p.register(server) {
+	if _, ok := p.register(server); !ok {
 		return
 	}
 	var requests sync.WaitGroup
-	requests.Go(func() { p.requests(server, client) })
-	p.carry(client, server, func() bool { return p.swallow.Load() || p.dropReplies.Load() })
+	requests.Go(func() { p.requests(server, client, tears) })
+	p.carry(client, server, tears, func() bool { return p.swallow.Load() || p.dropReplies.Load() })
 	requests.Wait()
 }
 
 // carry forwards bytes of one direction until either end fails, and then closes both. While losing is true, bytes are
-// lost.
-func (p *Proxy) carry(to, from net.Conn, losing func() bool) {
+// lost. tears is how often Tear was called before the connection was made.
+func (p *Proxy) carry(to, from net.Conn, tears int64, losing func() bool) {
 	defer to.Close()   //nolint:errcheck // the connection is not used any more
 	defer from.Close() //nolint:errcheck // the connection is not used any more
 	buf := make([]byte, 32<<10)
 	for lost := false; ; {
 		n, err := from.Read(buf)
+		if by := p.delay.Load(); by > 0 {
+			time.Sleep(time.Duration(by))
+		}
+		if p.tears.Load() != tears && n > 1 {
+			_, _ = to.Write(buf[:n/2]) // the connection is closed next in any case
+			return
+		}
 		lost = lost || losing()
 		if n > 0 && !lost {
 			if _, err := to.Write(buf[:n]); err != nil {
@@ -122,14 +149,14 @@ func (p *Proxy) carry(to, from net.Conn, losing func() bool) {
 	}
 }
 
-// register remembers a connection, so that Cut can close it. It returns false if the proxy is closed.
-func (p *Proxy) register(c net.Conn) bool {
+// register remembers a connection, so that Cut can close it. It returns the target, and false if the proxy is closed.
+func (p *Proxy) register(c net.Conn) (target string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
 		p.open[c] = struct{}{}
 	}
-	return !p.closed
+	return p.target, !p.closed
 }
 
 func (p *Proxy) drop(c net.Conn) {

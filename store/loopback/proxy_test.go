@@ -78,6 +78,48 @@ func TestProxyCuts(t *testing.T) {
 	}
 }
 
+func TestProxyDelays(t *testing.T) {
+	const by = 300 * time.Millisecond
+	p, there := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	p.Delay(by)
+	began := time.Now()
+	send(t, here, "question")
+	receive(t, far, "question")
+	if took := time.Since(began); took < by {
+		t.Errorf("bytes came after %v, want at least %v", took, by)
+	}
+	p.Delay(0)
+	send(t, far, "answer")
+	receive(t, here, "answer")
+}
+
+func TestProxyTearsAMessage(t *testing.T) {
+	p, there := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	p.Tear()
+	send(t, here, "question")
+	receive(t, far, "ques")
+	if n, err := far.Read(make([]byte, 100)); !errors.Is(err, io.EOF) {
+		t.Errorf("after half of the message came %d bytes, %v, want the end", n, err)
+	}
+	here, far = dialThrough(t, p, there)
+	send(t, here, "question")
+	receive(t, far, "question")
+}
+
+func TestProxyRetargets(t *testing.T) {
+	p, there := startProxyT(t)
+	_, elsewhere := startProxyT(t)
+	here, far := dialThrough(t, p, there)
+	p.Retarget(elsewhere.Addr().String())
+	send(t, here, "of an old connection")
+	receive(t, far, "of an old connection")
+	here, far = dialThrough(t, p, elsewhere)
+	send(t, here, "of a new one")
+	receive(t, far, "of a new one")
+}
+
 func TestProxyToNobodyHangsUp(t *testing.T) {
 	p, there := startProxyT(t)
 	_ = there.Close()

@@ -25,6 +25,23 @@ func pause(p *os.Process) {
 
 func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 
+func pauseChildren(pid int) { signalChildren(pid, syscall.SIGSTOP) }
+
+func resumeChildren(pid int) { signalChildren(pid, syscall.SIGCONT) }
+
+// signalChildren sends a signal to each child of the process.
+func signalChildren(pid int, signal syscall.Signal) {
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return
+	}
+	for field := range strings.FieldsSeq(string(list)) {
+		if child, err := strconv.Atoi(field); err == nil {
+			_ = syscall.Kill(child, signal) // it may have ended
+		}
+	}
+}
+
 // killChildren kills the children of the process, and theirs, and returns when they hold no resources. Otherwise Postgres could not start
 // again, because it refuses to while shared memory is attached; and what initdb runs in a shell would go on writing files.
 func killChildren(pid int) {

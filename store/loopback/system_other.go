@@ -15,3 +15,7 @@ func pause(*os.Process) {}
 func resume(*os.Process) {}
 
 func killChildren(int) {}
+
+func pauseChildren(int) {}
+
+func resumeChildren(int) {}

@@ -19,3 +19,8 @@ func resume(p *os.Process) { _ = p.Signal(syscall.SIGCONT) }
 
 // killChildren does nothing: the children of Postgres end soon after it.
 func killChildren(int) {}
+
+// pauseChildren does nothing: pausing Postgres stops only its main process, which accepts connections.
+func pauseChildren(int) {}
+
+func resumeChildren(int) {}

@@ -3,6 +3,7 @@
 //
 //	embedded   one server without other engines: packets and grabs, bytes on the socket that no library would send
 //	crash      servers and engines that are killed in the midst of work, and what must hold afterwards
+//	chaos      three servers whose engines, links, clocks and processes break by seed, checked after each fault
 //	scaled     three servers over one Redis and one Postgres, while parts of that pause, fail or lose their connection
 //	sdk        every scenario of a client's life, with each SDK that we support, unchanged
 //	browser    the page, in Chromium

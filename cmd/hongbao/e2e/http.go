@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"hongbao/web/wire"
 )
@@ -56,13 +57,24 @@ func (s *Server) Guest(name string) (guest wire.GuestReply) {
 // OpsPage reads a page of the operator's listener.
 func (s *Server) OpsPage(path string) (status int, text string) {
 	s.t.Helper()
-	response, err := http.Get(s.ops + path)
+	status, text, err := s.TryOpsPage(path)
 	NoError(s.t, err)
+	return status, text
+}
+
+// TryOpsPage is OpsPage, but returns an error if there is no answer within 20 s. Any goroutine may call it.
+func (s *Server) TryOpsPage(path string) (status int, text string, err error) {
+	response, err := opsPages.Get(s.ops + path)
+	if err != nil {
+		return 0, "", err
+	}
 	defer func() { _ = response.Body.Close() }()
 	page, err := io.ReadAll(response.Body)
-	NoError(s.t, err)
-	return response.StatusCode, string(page)
+	return response.StatusCode, string(page), err
 }
+
+// opsPages reads pages of the operator's listener.
+var opsPages = &http.Client{Timeout: 20 * time.Second}
 
 // Ready returns the status of /readyz, or 0 if there was no answer.
 func (s *Server) Ready() (status int) {

@@ -39,29 +39,46 @@ type Server struct {
 // Rate limits are off unless a variable turns them on: most tests connect a crowd from one address.
 func Start(t *testing.T, binary, dir, addr string, variables ...string) *Server {
 	t.Helper()
+	s, err := TryStart(t, binary, dir, addr, variables...)
+	NoError(t, err)
+	return s
+}
+
+// TryStart is Start, but returns an error if the server does not serve. Any goroutine may call it.
+func TryStart(t *testing.T, binary, dir, addr string, variables ...string) (*Server, error) {
 	s := &Server{t: t, binary: binary, Dir: dir, variables: variables, exited: make(chan struct{})}
 	s.cmd = exec.Command(binary, "serve", "--addr", addr, "--ops-addr", "127.0.0.1:0", "--data-dir", dir, "--drain", "500ms", "--log-format", "json")
 	s.cmd.Env = append(append(BareEnvironment(), "HONGBAO_LIMITS=off"), variables...)
 	stderr, err := s.cmd.StderrPipe()
-	NoError(t, err)
-	NoError(t, s.cmd.Start())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
 	t.Cleanup(s.Kill)
 	serving := make(chan struct{})
 	go s.follow(stderr, serving)
 	select {
 	case <-serving:
+		return s, nil
 	case <-s.exited:
-		t.Fatalf("the server ended before it served:\n%s", s.Log())
+		return nil, fmt.Errorf("the server ended before it served:\n%s", s.Log())
 	case <-time.After(30 * time.Second):
-		t.Fatalf("the server did not log its address within 30s:\n%s", s.Log())
+		s.Kill()
+		return nil, fmt.Errorf("the server did not log its address within 30s:\n%s", s.Log())
 	}
-	return s
 }
 
 // Restart starts a server on the folder and the address of s, with the same variables.
 func (s *Server) Restart() *Server {
 	s.t.Helper()
 	return s.RestartWith(s.variables...)
+}
+
+// TryRestart is Restart, but returns an error if the server does not serve. Any goroutine may call it.
+func (s *Server) TryRestart() (*Server, error) {
+	return TryStart(s.t, s.binary, s.Dir, s.URL.Host, s.variables...)
 }
 
 // RestartWith starts a server on the folder and the address of s, with other variables.

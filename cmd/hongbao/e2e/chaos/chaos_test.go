@@ -1,0 +1,116 @@
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	shortCrowd = 60
+	longCrowd  = 200
+	perWorld   = 25 // faults in one world: its tables grow with each
+	atOnce     = 5  // kinds at once in the short form
+	shown      = 20 // violations of one fault that are printed; the others are in a file
+)
+
+// TestEachKindOfFault causes each kind of fault once, several at once, and checks the world after each.
+func TestEachKindOfFault(t *testing.T) {
+	w := newWorld(t.Context(), t, shortCrowd)
+	able, left := chosen(w, *only)
+	for _, why := range left {
+		t.Log("left out: ", why)
+	}
+	for n, seed := 1, cmp.Or(*seed, rand.Uint64()); len(able) > 0; n, seed = n+1, next(seed) {
+		f := &fault{number: n, seed: seed}
+		f.kinds, able = together(able, atOnce)
+		f.run(w)
+		t.Log(f.line())
+		if len(f.wrong) > 0 {
+			t.Fatal(f.report(shown))
+		}
+	}
+}
+
+// together takes up to n kinds that break different parts, and returns the others, too. Parts with many kinds come first: so a few
+// rounds are enough for all.
+func together(able []kind, n int) (taken, others []kind) {
+	left := map[part]int{}
+	for _, k := range able {
+		left[k.part]++
+	}
+	first := map[part]bool{}
+	for _, p := range slices.SortedFunc(maps.Keys(left), func(a, b part) int { return cmp.Or(left[b]-left[a], strings.Compare(string(a), string(b))) }) {
+		first[p] = len(first) < n
+	}
+	for _, k := range able {
+		if first[k.part] {
+			taken, first[k.part] = append(taken, k), false
+		} else {
+			others = append(others, k)
+		}
+	}
+	return taken, others
+}
+
+// TestChaos causes random faults for -chaos.hours, and checks the world after each. `make chaos` runs it. Each world ends after some
+// faults, or after one with a violation.
+func TestChaos(t *testing.T) {
+	if *hours == 0 {
+		t.Skip("needs -chaos.hours: make chaos HOURS=1")
+	}
+	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	ctx, cancel := context.WithTimeout(stopped, time.Duration(*hours*float64(time.Hour)))
+	defer cancel()
+	s := &summary{began: time.Now(), out: t.Output(), seed: cmp.Or(*seed, rand.Uint64()), kinds: map[string]int{}}
+	s.say("the first seed is %d", s.seed)
+	for ctx.Err() == nil {
+		t.Run(fmt.Sprint("from seed ", s.seed), func(t *testing.T) { s.liveWorld(ctx, t) })
+	}
+	s.print(interrupted(ctx))
+}
+
+// liveWorld causes faults in one world.
+func (s *summary) liveWorld(ctx context.Context, t *testing.T) {
+	w := newWorld(ctx, t, longCrowd)
+	able, left := chosen(w, *only)
+	if s.worlds++; s.worlds == 1 {
+		for _, why := range left {
+			s.say("left out: %s", why)
+		}
+	}
+	if len(able) == 0 {
+		t.Fatalf("no kind of fault has %q in its name", *only)
+	}
+	for range perWorld {
+		f := &fault{number: s.faults + 1, seed: s.seed, kinds: draw(s.seed, able)}
+		f.run(w)
+		if ctx.Err() != nil {
+			return // the fault was interrupted
+		}
+		s.add(f)
+		if len(f.wrong) == 0 {
+			continue
+		}
+		again := fmt.Sprintf("make chaos HOURS=%g SEED=%d", *hours, f.seed)
+		logs := "-chaos.out names no folder"
+		if *folder != "" {
+			logs = filepath.Join(*folder, fmt.Sprint(f.seed))
+			if err := w.keepLogs(logs, f); err != nil {
+				t.Error(err)
+			}
+		}
+		t.Errorf("%slogs: %s\nbegin with this fault again: %s", f.report(shown), logs, again)
+		return
+	}
+}

@@ -1,0 +1,225 @@
+package chaos
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hongbao/web/client/model"
+)
+
+// grabOf is a grab with its answer.
+func grabOf(user string, called, answered int64, outcome string, share ...int64) operation {
+	o := operation{user: user, kind: "grab", called: called, answered: answered, outcome: outcome}
+	if len(share) == 2 {
+		o.rank, o.amount = int(share[0]), share[1]
+	}
+	return o
+}
+
+// TestHistoriesOfPackets feeds the check of a packet with histories that are possible and with histories that are not. The packet has
+// two shares, 30 and 70.
+func TestHistoriesOfPackets(t *testing.T) {
+	open := began.Add(time.Hour).UnixMilli() // the deadline is far away
+	ann, bob := win{"p", "ann", 1, 30}, win{"p", "bob", 2, 70}
+	both := stored{status: "drained", claims: []win{ann, bob}}
+	for _, c := range []struct {
+		name     string
+		end      stored
+		past     bool // the deadline was at 100
+		lossy    bool
+		possible bool
+		history  []operation
+	}{
+		{"two winners, a third is late", both, false, false, true, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 70), grabOf("cid", 5, 6, model.Empty),
+		}},
+		{"empty while the last winner waits for the answer", both, false, false, true, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 9, model.Won, 2, 70), grabOf("cid", 5, 6, model.Empty),
+		}},
+		{"a repeated grab", both, false, false, true, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("ann", 3, 4, model.Already, 1, 30), grabOf("bob", 3, 4, model.Already, 2, 70),
+		}},
+		{"expired after the deadline", stored{status: "expired", claims: []win{ann}}, true, false, true, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 150, 160, model.Expired),
+		}},
+		{"cancelled", stored{status: "cancelled", claims: nil}, false, false, true, []operation{
+			{user: "eve", kind: "cancel", called: 1, answered: 2, outcome: "ok"}, grabOf("ann", 3, 4, model.Expired),
+		}},
+		{"cancelled by a try without an answer", stored{status: "cancelled", claims: nil}, false, false, true, []operation{
+			{user: "eve", kind: "cancel", called: 1, answered: 5, outcome: "refused"}, grabOf("ann", 3, 4, model.Expired),
+		}},
+		{"empty, and Redis has forgotten a grant", both, false, true, true, []operation{
+			grabOf("cid", 1, 2, model.Empty), grabOf("bob", 3, 4, model.Won, 2, 70), grabOf("ann", 5, 6, model.Won, 1, 30),
+		}},
+
+		{"empty before all shares are gone", both, false, false, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("cid", 3, 4, model.Empty), grabOf("bob", 5, 6, model.Won, 2, 70),
+		}},
+		{"one share for two users", both, false, true, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 1, 30),
+		}},
+		{"two shares for one user", stored{status: "drained", claims: []win{ann, {"p", "ann", 2, 70}}}, false, true, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("ann", 3, 4, model.Won, 2, 70),
+		}},
+		{"shares that exceed the packet", stored{status: "drained", claims: []win{ann, {"p", "bob", 2, 71}}}, false, true, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 71),
+		}},
+		{"a rank that comes too early", both, false, false, false, []operation{
+			grabOf("bob", 1, 2, model.Won, 2, 70), grabOf("ann", 3, 4, model.Won, 1, 30),
+		}},
+		{"another amount when repeated", both, false, true, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("ann", 3, 4, model.Already, 1, 31), grabOf("bob", 5, 6, model.Won, 2, 70),
+		}},
+		{"a winner that is refused when asking again", both, false, true, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 70), grabOf("ann", 5, 6, model.Empty),
+		}},
+		{"expired before the deadline", stored{status: "expired", claims: []win{ann}}, true, false, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 50, 60, model.Expired),
+		}},
+		{"won long after the deadline was noticed", both, true, false, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("cid", 150, 160, model.Expired), grabOf("bob", 170, 180, model.Won, 2, 70),
+		}},
+		{"won after the cancellation", stored{status: "cancelled", claims: []win{ann}}, false, false, false, []operation{
+			{user: "eve", kind: "cancel", called: 1, answered: 2, outcome: "ok"}, grabOf("ann", 3, 4, model.Won, 1, 30),
+		}},
+		{"a win that SQL does not have", stored{status: "drained", claims: []win{ann}}, false, true, false, []operation{
+			grabOf("ann", 1, 2, model.Won, 1, 30), grabOf("bob", 3, 4, model.Won, 2, 70),
+		}},
+	} {
+		h := history{packet: packet{id: "p", total: 100, count: 2, expires: open}, operations: c.history}
+		slack := time.Duration(0)
+		if c.past {
+			h.expires = began.UnixMilli()
+			slack = -100 // instantOf is 0 then, and the deadline is at 100
+		}
+		c.end.expires, c.end.closed = h.expires, h.expires
+		wrong, undecided := h.check(c.end, slack, c.lossy)
+		if possible := wrong == ""; possible != c.possible || undecided {
+			t.Errorf("%s: possible %t, undecided %t, want possible %t\n%s", c.name, possible, undecided, c.possible, wrong)
+		}
+	}
+}
+
+// TestPacketsAreNotClosedEarly feeds the check of a packet with one that SQL has closed before its deadline.
+func TestPacketsAreNotClosedEarly(t *testing.T) {
+	h := history{packet: packet{id: "p", total: 100, count: 2, expires: began.UnixMilli()}}
+	for _, early := range []int64{0, 200} {
+		wrong, _ := h.check(stored{status: "expired", expires: h.expires, closed: h.expires - early}, 100*time.Millisecond, false)
+		if found := wrong != ""; found != (early > 100) {
+			t.Errorf("closed %d ms early: %q", early, wrong)
+		}
+	}
+}
+
+// TestJournals feeds the check of a journal with a room of four entries.
+func TestJournals(t *testing.T) {
+	stored := []line{{1, "a"}, {2, "b"}, {3, "c"}, {4, "d"}}
+	for _, c := range []struct {
+		name    string
+		journal roomJournal
+		want    string // part of the first problem; "": none
+	}{
+		{"all", roomJournal{entries: stored}, ""},
+		{"from the second on", roomJournal{after: 1, entries: stored[1:]}, ""},
+		{"a gap that was announced", roomJournal{entries: []line{{1, "a"}, {4, "d"}}, gaps: []span{{1, 3}}}, ""},
+		{"a gap at the end", roomJournal{entries: stored[:2], gaps: []span{{2, 4}}}, ""},
+		{"one is missing", roomJournal{entries: []line{{1, "a"}, {2, "b"}, {4, "d"}}}, "after entry 2 came 4"},
+		{"one came twice", roomJournal{entries: []line{{1, "a"}, {2, "b"}, {2, "b"}, {3, "c"}, {4, "d"}}}, "after entry 2 came 2"},
+		{"two in the wrong order", roomJournal{entries: []line{{1, "a"}, {3, "c"}, {2, "b"}, {4, "d"}}}, "after entry 1 came 3"},
+		{"the last one is missing", roomJournal{entries: stored[:3]}, "entries after 3 never came"},
+		{"another entry", roomJournal{entries: []line{{1, "a"}, {2, "x"}, {3, "c"}, {4, "d"}}}, "id x is not in SQL"},
+		{"an entry that SQL does not have", roomJournal{entries: append(slices.Clone(stored), line{5, "e"})}, "id e is not in SQL"},
+	} {
+		first := strings.Join(append(c.journal.check(stored), ""), "\n")
+		if c.want == "" && first != "" || !strings.Contains(first, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, first, c.want)
+		}
+	}
+}
+
+// TestToldIsStored feeds the check of the record with answers, and with an SQL that has lost or changed one of them.
+func TestToldIsStored(t *testing.T) {
+	sql := func() truth {
+		return truth{
+			rooms: map[string][]storedEntry{"room": {
+				{line{1, "t1"}, "text", "ann", "text"}, {line{2, "e2"}, "packet", "ann", "packet"}, {line{3, "e3"}, "packet_done", "ann", ""},
+			}},
+			claims:      map[win]bool{{"p", "bob", 1, 30}: true},
+			packets:     map[string]stored{"p": {status: "cancelled"}},
+			memberships: map[membership]bool{{"ann", "room"}: true},
+		}
+	}
+	r := newRecord()
+	r.texts = []toldText{{room: "room", key: "text", user: "ann", id: "t1", seq: 1}}
+	r.packets = []toldPacket{{room: "room", key: "packet", user: "ann", id: "p", seq: 2}}
+	r.wins[win{"p", "bob", 1, 30}] = true
+	r.cancelled["p"] = true
+	r.memberships[membership{"ann", "room"}] = true
+	r.memberships[membership{"bob", "room"}] = false
+	if wrong := r.check(sql()); len(wrong) > 0 {
+		t.Errorf("nothing is wrong, and the check says %q", wrong)
+	}
+	for name, spoil := range map[string]func(s truth){
+		"a text is lost":        func(s truth) { s.rooms["room"] = s.rooms["room"][1:] },
+		"a text has another id": func(s truth) { s.rooms["room"][0].id = "t2" },
+		"a text is there twice": func(s truth) {
+			s.rooms["room"] = append(s.rooms["room"], storedEntry{line{4, "t4"}, "text", "ann", "text"})
+		},
+		"an entry number is missing": func(s truth) { s.rooms["room"][2].seq = 4 },
+		"a packet is lost":           func(s truth) { s.packets["p"] = stored{} },
+		"a share has another amount": func(s truth) { clear(s.claims); s.claims[win{"p", "bob", 1, 31}] = true },
+		"a share went elsewhere":     func(s truth) { clear(s.claims); s.claims[win{"p", "ann", 1, 30}] = true },
+		"a cancellation is lost":     func(s truth) { s.packets["p"] = stored{status: "expired"} },
+		"a join is lost":             func(s truth) { clear(s.memberships) },
+		"a leave is lost":            func(s truth) { s.memberships[membership{"bob", "room"}] = true },
+	} {
+		s := sql()
+		spoil(s)
+		if wrong := r.check(s); len(wrong) == 0 {
+			t.Errorf("%s: the check finds nothing", name)
+		}
+	}
+}
+
+// TestSeedsRepeat draws the same faults from the same seed, and every kind sooner or later.
+func TestSeedsRepeat(t *testing.T) {
+	list := kinds()
+	drawn := map[string]bool{}
+	for n, seed := 0, uint64(7); n < 1000; n, seed = n+1, next(seed) {
+		f, again := fault{kinds: draw(seed, list)}, fault{kinds: draw(seed, list)}
+		if f.name() != again.name() {
+			t.Fatalf("seed %d draws %s and %s", seed, f.name(), again.name())
+		}
+		for _, k := range f.kinds {
+			drawn[k.name] = true
+		}
+		if len(f.kinds) == 2 && f.kinds[0].part == f.kinds[1].part {
+			t.Errorf("%s break the same part", f.name())
+		}
+	}
+	if len(drawn) != len(list) {
+		t.Errorf("1000 seeds draw %d of %d kinds", len(drawn), len(list))
+	}
+}
+
+// TestRoundsHaveEachKindOnce takes all kinds in rounds, as the short form does.
+func TestRoundsHaveEachKindOnce(t *testing.T) {
+	left := kinds()
+	all, rounds, seen := len(left), 0, map[string]bool{}
+	for ; len(left) > 0; rounds++ {
+		var taken []kind
+		taken, left = together(left, atOnce)
+		parts := map[part]bool{}
+		for _, k := range taken {
+			if seen[k.name] || parts[k.part] {
+				t.Errorf("round %d has %s twice, or another kind that breaks the same part", rounds, k.name)
+			}
+			seen[k.name], parts[k.part] = true, true
+		}
+	}
+	if least := (all + atOnce - 1) / atOnce; len(seen) != all || rounds > least+1 {
+		t.Errorf("%d rounds have %d of %d kinds, want all in %d", rounds, len(seen), all, least)
+	}
+}

@@ -1,0 +1,153 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// fault is one or two kinds of faults at once, with the verdict on the world after it.
+type fault struct {
+	number int
+	seed   uint64
+	kinds  []kind
+
+	took      time.Duration  // from the beginning of the fault to the end of all checks
+	longest   time.Duration  // time of the longest check
+	waited    string         // what that check waited for
+	answers   int            // requests that were acknowledged
+	ends      map[string]int // packets by how they ended
+	histories int            // packets whose histories were checked
+	undecided int            // of these, those for which the checker ran out of time
+	usage     usage          // the most that an instance needed in the end
+	wrong     []string       // violations
+}
+
+// draw chooses the kinds of a fault by its seed: mostly one, sometimes two that break different parts.
+func draw(seed uint64, able []kind) []kind {
+	dice := rand.New(rand.NewPCG(seed, 1))
+	drawn := []kind{able[dice.IntN(len(able))]}
+	second := able[dice.IntN(len(able))]
+	if dice.IntN(3) == 0 && second.part != drawn[0].part {
+		drawn = append(drawn, second)
+	}
+	return drawn
+}
+
+// next returns the seed of the fault after the one of this seed (SplitMix64).
+func next(seed uint64) uint64 {
+	seed += 0x9e3779b97f4a7c15
+	seed = (seed ^ seed>>30) * 0xbf58476d1ce4e5b9
+	seed = (seed ^ seed>>27) * 0x94d049bb133111eb
+	return seed ^ seed>>31
+}
+
+// run causes the fault while the users act, and checks the world after it.
+func (f *fault) run(w *world) {
+	began := time.Now()
+	defer func() { f.took = time.Since(began) }()
+	w.record.forget()
+	before := w.record.size()
+	w.gate.open()
+	lead := rand.New(rand.NewPCG(f.seed, 2))
+	_ = pause(w.ctx, between(lead, 500*time.Millisecond, 2*time.Second))
+	if err := f.cause(w); err != nil {
+		f.wrong = append(f.wrong, "the fault could not be caused: "+err.Error())
+	}
+	_ = pause(w.ctx, between(lead, 200*time.Millisecond, 1500*time.Millisecond))
+	w.gate.close()
+	if w.ctx.Err() != nil {
+		return
+	}
+	f.wrong = append(f.wrong, w.check(f)...)
+	f.answers = w.record.size() - before
+	if w.ctx.Err() != nil {
+		f.wrong = nil // the checks were interrupted
+	}
+}
+
+// cause runs all kinds at once, each with dice of its own.
+func (f *fault) cause(w *world) error {
+	failed := make([]error, len(f.kinds))
+	var all sync.WaitGroup
+	for n, k := range f.kinds {
+		all.Go(func() {
+			if err := k.run(w.ctx, w, rand.New(rand.NewPCG(f.seed, 3+uint64(n)))); err != nil {
+				failed[n] = fmt.Errorf("%s: %w", k.name, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+// lossy reports whether a share that was granted may be granted again or refunded.
+func (f *fault) lossy() bool {
+	return f.poisons() || slices.ContainsFunc(f.kinds, func(k kind) bool { return k.forgets })
+}
+
+func (f *fault) poisons() bool {
+	return slices.ContainsFunc(f.kinds, func(k kind) bool { return k.poisons })
+}
+
+// slack is how much earlier than its deadline a packet may seem to end.
+func (f *fault) slack() time.Duration {
+	slack := 100 * time.Millisecond // the deadline was rounded
+	for _, k := range f.kinds {
+		slack = max(slack, k.slack)
+	}
+	return slack
+}
+
+func (f *fault) name() string {
+	var names []string
+	for _, k := range f.kinds {
+		names = append(names, k.name)
+	}
+	return strings.Join(names, " + ")
+}
+
+// line is the fault in one line.
+func (f *fault) line() string {
+	verdict := "ok"
+	if n := len(f.wrong); n > 0 {
+		verdict = fmt.Sprintf("%d VIOLATIONS", n)
+	}
+	return fmt.Sprintf("%4d  seed %-20d  %-70s  %5.1f s  %5d answers  %3d packets drained, %3d expired, %3d cancelled  %4.0f goroutines  %4.1f MiB  %s",
+		f.number, f.seed, f.name(), f.took.Seconds(), f.answers, f.ends["drained"], f.ends["expired"], f.ends["cancelled"],
+		f.usage.goroutines, f.usage.heap/(1<<20), verdict) + f.slow()
+}
+
+// slow says what took long.
+func (f *fault) slow() string {
+	if f.longest < 10*time.Second {
+		return ""
+	}
+	return fmt.Sprintf(" (%v until %s)", f.longest.Round(time.Second), f.waited)
+}
+
+// report is the fault with up to so many of its violations.
+func (f *fault) report(most int) string {
+	list := strings.Join(f.wrong[:min(most, len(f.wrong))], "\n")
+	if more := len(f.wrong) - most; more > 0 {
+		list += fmt.Sprintf("\nand %d more", more)
+	}
+	return f.line() + "\n" + list + "\n"
+}
+
+// size returns how many requests were acknowledged so far.
+func (r *record) size() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.texts) + len(r.packets) + len(r.wins) + len(r.cancelled)
+}
+
+// interrupted reports whether ctx has ended for another reason than its deadline.
+func interrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded)
+}

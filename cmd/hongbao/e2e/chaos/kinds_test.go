@@ -1,0 +1,200 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"hongbao/store/loopback"
+)
+
+// kind is a kind of fault.
+type kind struct {
+	name string
+	part part
+	// run causes the fault, and returns when what was broken is whole again.
+	run func(ctx context.Context, w *world, dice *rand.Rand) error
+
+	forgets  bool                // Redis loses grants
+	poisons  bool                // a granted share may be put into quarantine, and is then refunded
+	slack    time.Duration       // how far the instances' clocks may differ from the machine's
+	unable   func(*world) string // why this machine cannot cause it; "" or nil: it can
+	disabled string              // why it is not caused yet; "": it is
+}
+
+// part is what a fault breaks. Two faults at once break different parts.
+type part string
+
+const (
+	processes part = "instances"
+	pool      part = "Redis"
+	sql       part = "Postgres"
+	rows      part = "rows"
+	clocks    part = "clocks"
+	links     part = "link to " // and to what
+)
+
+// kinds returns all kinds of faults.
+func kinds() []kind {
+	list := []kind{
+		{name: "one instance killed", part: processes, run: killInstances(1)},
+		{name: "two instances killed", part: processes, run: killInstances(2)},
+		{name: "all instances killed", part: processes, run: killInstances(instances)},
+		{name: "one instance frozen", part: processes, run: freezeInstance},
+		{name: "one instance stopped in order", part: processes, run: stopInstance},
+		{name: "all restarted without Redis", part: processes, run: restartWithoutRedis, forgets: true},
+		{name: "Redis flushed", part: pool, run: flushRedis, forgets: true},
+		{name: "Redis killed, its file kept", part: pool, run: killRedis},
+		{name: "Redis killed, its file lost", part: pool, run: killRedisWithFile, forgets: true},
+		{name: "Redis killed, an older file", part: pool, run: killRedisToOlderFile, forgets: true},
+		{name: "Redis paused", part: pool, run: pauseRedis},
+		{name: "Postgres killed", part: sql, run: killPostgres},
+		{name: "Postgres paused", part: sql, run: pausePostgres},
+		{name: "synchronous standby promoted", part: sql, run: promote},
+		{name: "synchronous standby killed", part: sql, run: killStandby},
+		{name: "synchronous standby paused", part: sql, run: pauseStandby},
+		{name: "disk of Postgres full", part: sql, run: fillDisk, unable: needsSmallDisk},
+		{name: "rows locked", part: rows, run: lockRows},
+		{name: "table locked", part: rows, run: lockTable},
+		{name: "rows of one user poisoned", part: rows, run: poisonRows, poisons: true},
+		{name: "clock of an instance off", part: clocks, run: shiftClock, slack: 8 * time.Second},
+		{name: "clock of an instance steps back", part: clocks, run: stepClockBack, slack: 8 * time.Second},
+		{name: "clock of Redis or Postgres off", part: clocks, run: nil, unable: needsFaketime},
+		{name: "asynchronous standby promoted", part: sql, disabled: "SQL loses its tail: needs `hongbao restored`"},
+		{name: "Postgres restored from a backup", part: sql, disabled: "SQL loses its tail: needs `hongbao restored`"},
+	}
+	for _, l := range []struct {
+		name string
+		of   func(*instance) *loopback.Proxy
+	}{
+		{"Redis", func(i *instance) *loopback.Proxy { return i.toRedis }},
+		{"Postgres", func(i *instance) *loopback.Proxy { return i.toPostgres }},
+		{"clients", func(i *instance) *loopback.Proxy { return i.toClients }},
+	} {
+		for _, way := range []struct {
+			name string
+			do   func(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error
+		}{
+			{"cut", cut}, {"slow", delay}, {"half open", halfOpen}, {"without replies", dropReplies}, {"stopped in mid-message", tear},
+		} {
+			list = append(list, kind{name: "link to " + l.name + " " + way.name, part: links + part(l.name), run: func(ctx context.Context, w *world, dice *rand.Rand) error {
+				p := l.of(w.instanceAt(dice))
+				err := way.do(ctx, p, dice)
+				if l.name == "clients" {
+					p.Cut() // otherwise a client may take 35 s to notice that its connection is dead
+				}
+				return err
+			}})
+		}
+	}
+	return list
+}
+
+// between draws a duration.
+func between(dice *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(dice.Int64N(int64(to-from)))
+}
+
+func cut(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error {
+	return times(ctx, dice, p.Cut)
+}
+
+func tear(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error {
+	return times(ctx, dice, p.Tear)
+}
+
+// times does something up to five times in a row.
+func times(ctx context.Context, dice *rand.Rand, do func()) error {
+	for range 2 + dice.IntN(4) {
+		do()
+		if err := pause(ctx, between(dice, 50*time.Millisecond, 800*time.Millisecond)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func delay(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error {
+	p.Delay(between(dice, 5*time.Millisecond, 300*time.Millisecond))
+	defer p.Delay(0)
+	return pause(ctx, between(dice, time.Second, 4*time.Second))
+}
+
+func halfOpen(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error {
+	p.Swallow(true)
+	defer p.Swallow(false)
+	return pause(ctx, between(dice, time.Second, 5*time.Second))
+}
+
+func dropReplies(ctx context.Context, p *loopback.Proxy, dice *rand.Rand) error {
+	p.DropReplies(true)
+	defer p.DropReplies(false)
+	return pause(ctx, between(dice, 500*time.Millisecond, 4*time.Second))
+}
+
+// needsSmallDisk says why no disk can be filled.
+func needsSmallDisk(w *world) string {
+	if !w.postgres.limited {
+		return "needs the right to mount a small file system"
+	}
+	return ""
+}
+
+// needsFaketime says why the clocks of other programs cannot be wrong.
+func needsFaketime(*world) string {
+	if _, err := exec.LookPath("faketime"); err != nil {
+		return "needs faketime"
+	}
+	return "faketime is installed, and the servers are started without it"
+}
+
+// shiftClock makes one instance's clock wrong for a while, by up to 7 s.
+func shiftClock(ctx context.Context, w *world, dice *rand.Rand) error {
+	shift := between(dice, 4*time.Second, 7*time.Second)
+	if dice.IntN(2) == 0 {
+		shift = -shift
+	}
+	return w.withClock(ctx, w.instanceAt(dice), shift, between(dice, 2*time.Second, 5*time.Second))
+}
+
+// stepClockBack makes one instance's clock too fast in small steps, and then right at once.
+func stepClockBack(ctx context.Context, w *world, dice *rand.Rand) error {
+	i := w.instanceAt(dice)
+	for step := range 5 {
+		if err := w.withClock(ctx, i, time.Duration(step)*time.Second, between(dice, 200*time.Millisecond, 700*time.Millisecond)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withClock shifts the clock for a while.
+func (w *world) withClock(ctx context.Context, i *instance, shift, hold time.Duration) error {
+	if err := os.WriteFile(i.clock, []byte(shift.String()), 0o644); err != nil {
+		return err
+	}
+	err := pause(ctx, hold)
+	return errors.Join(err, os.WriteFile(i.clock, []byte("0s"), 0o644))
+}
+
+// chosen returns the kinds that may be caused, and the names of the others with the reasons.
+func chosen(w *world, contains string) (able []kind, left []string) {
+	for _, k := range kinds() {
+		why := k.disabled
+		if why == "" && k.unable != nil {
+			why = k.unable(w)
+		}
+		switch {
+		case !strings.Contains(k.name, contains):
+		case why != "":
+			left = append(left, k.name+": "+why)
+		default:
+			able = append(able, k)
+		}
+	}
+	return able, left
+}

@@ -1,0 +1,29 @@
+package chaos
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"hongbao/cmd/hongbao/e2e"
+)
+
+var (
+	hours  = flag.Float64("chaos.hours", 0, "cause faults for so many hours (TestChaos)")
+	seed   = flag.Uint64("chaos.seed", 0, "begin with the faults of this seed; 0: a random one")
+	only   = flag.String("chaos.only", "", "cause only the kinds of faults whose names contain this")
+	folder = flag.String("chaos.out", "", "folder for the logs of a world in which a check failed")
+)
+
+func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
+
+// now returns the time since the process started, in nanoseconds. No step of the machine's clock changes it.
+func now() int64 { return int64(time.Since(began)) }
+
+var began = time.Now()
+
+// instantOf converts a time in Unix milliseconds to that of now.
+func instantOf(unixMilli int64) int64 {
+	return (unixMilli - began.UnixMilli()) * int64(time.Millisecond)
+}

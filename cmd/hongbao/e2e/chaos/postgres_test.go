@@ -1,0 +1,190 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/loopback"
+)
+
+// tmpfsSize is the size of a server's disk where a disk can be made that is full soon.
+const tmpfsSize = 768 << 20
+
+// postgres is a primary with a synchronous and an asynchronous standby. Each has a disk of its own if this process may make one.
+type postgres struct {
+	dir      string
+	database string // name of the instances' database
+
+	mu                   sync.Mutex // guards the fields below
+	primary, sync, async *loopback.Postgres
+	disks                map[*loopback.Postgres]string // folders, mounted or not
+	servers              int                           // number of servers so far
+	limited              bool                          // disks are small file systems of their own
+}
+
+func startPostgres(ctx context.Context, dir string) (p *postgres, err error) {
+	p = &postgres{dir: dir, disks: map[*loopback.Postgres]string{}}
+	if p.primary, err = p.start(ctx, loopback.StartPostgres); err != nil {
+		return p, err
+	}
+	// Disks are small, so old WAL must go soon. A standby that was away for a moment must still find its WAL.
+	for _, setting := range []string{"max_wal_size = '128MB'", "wal_keep_size = '64MB'"} {
+		if err := p.execute(ctx, "postgres", "alter system set "+setting); err != nil {
+			return p, err
+		}
+	}
+	if err := p.execute(ctx, "postgres", "select pg_reload_conf()"); err != nil {
+		return p, err
+	}
+	url, err := p.primary.NewDatabase(ctx)
+	if err != nil {
+		return p, err
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return p, err
+	}
+	p.database = config.Database
+	return p, p.rebuild(ctx)
+}
+
+// start starts a server on a disk of its own.
+func (p *postgres) start(ctx context.Context, start func(context.Context, string) (*loopback.Postgres, error)) (*loopback.Postgres, error) {
+	p.servers++
+	disk := filepath.Join(p.dir, fmt.Sprint("postgres", p.servers))
+	if err := os.MkdirAll(disk, 0o755); err != nil {
+		return nil, err
+	}
+	p.limited = mountSmallDisk(disk, tmpfsSize) == nil
+	server, err := start(ctx, disk)
+	if err != nil {
+		_ = unmountDisk(disk)
+		return nil, err
+	}
+	p.disks[server] = disk
+	return server, nil
+}
+
+// rebuild starts two standbys of the primary, and lets commits wait for one of them.
+func (p *postgres) rebuild(ctx context.Context) (err error) {
+	if p.sync, err = p.start(ctx, p.primary.StartStandby); err != nil {
+		return err
+	}
+	if p.async, err = p.start(ctx, p.primary.StartStandby); err != nil {
+		return err
+	}
+	return p.primary.SetSynchronous(ctx, p.sync)
+}
+
+// promote makes the synchronous standby the primary. The old primary is gone.
+func (p *postgres) promote(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.primary.Kill()
+	if err := p.sync.Promote(ctx); err != nil {
+		return err
+	}
+	if err := p.sync.SetSynchronous(ctx, nil); err != nil {
+		return err
+	}
+	p.drop(p.primary)
+	p.primary, p.sync = p.sync, nil
+	return nil
+}
+
+// renew replaces the standby that followed the old primary, and adds the one that was promoted.
+func (p *postgres) renew(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop(p.async)
+	return p.rebuild(ctx)
+}
+
+// drop stops a server and removes its disk.
+func (p *postgres) drop(server *loopback.Postgres) {
+	if server == nil {
+		return
+	}
+	server.Resume()
+	server.Kill()
+	server.Stop()
+	_ = unmountDisk(p.disks[server])
+	_ = os.RemoveAll(p.disks[server])
+	delete(p.disks, server)
+}
+
+func (p *postgres) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, server := range []*loopback.Postgres{p.async, p.sync, p.primary} {
+		p.drop(server)
+	}
+}
+
+// current returns the present primary.
+func (p *postgres) current() *loopback.Postgres {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.primary
+}
+
+func (p *postgres) addr() string { return p.current().Addr() }
+
+// connect returns a connection to the primary, directly.
+func (p *postgres) connect(ctx context.Context, database string) (*pgx.Conn, error) {
+	return pgx.Connect(ctx, p.current().URL(database))
+}
+
+func (p *postgres) execute(ctx context.Context, database, statement string) error {
+	c, err := p.connect(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	_, err = c.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// executeAtLast repeats a statement until it succeeds, for a minute.
+func (p *postgres) executeAtLast(ctx context.Context, statement string) (err error) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		if err = p.execute(ctx, p.database, statement); err == nil {
+			return nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// fillDisk takes all space of the primary's disk. The returned function gives it back.
+func (p *postgres) fillDisk() (free func(), err error) {
+	p.mu.Lock()
+	disk := p.disks[p.primary]
+	p.mu.Unlock()
+	name := filepath.Join(disk, "ballast")
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	free = func() { _ = f.Close(); _ = os.Remove(name) }
+	written := 0
+	for block := make([]byte, 1<<20); len(block) > 4096; {
+		n, err := f.Write(block)
+		if written += n; err != nil {
+			block = block[:len(block)/2] // fill the rest, too
+		}
+		if written > 2*tmpfsSize {
+			free()
+			return nil, fmt.Errorf("%s is larger than %d bytes", disk, tmpfsSize)
+		}
+	}
+	return free, nil
+}

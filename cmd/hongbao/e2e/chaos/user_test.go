@@ -1,0 +1,220 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"hongbao/web/wire"
+)
+
+// user is a client that acts by itself while the gate is open.
+type user struct {
+	session
+	*journal
+
+	name, id string
+	homes    [2]string // the rooms that the user never leaves
+	lobby    string    // a room that the user joins and leaves; "": none
+	texts    int       // number of texts sent
+	packets  int
+
+	period time.Duration // mean time between two actions
+	gate   *gate
+	record *record
+}
+
+const (
+	actions  = 25  // of all users together, in a second; grabs not counted
+	grabRate = 0.5 // part of the members that grab at a packet
+)
+
+// act does one thing after the other until ctx ends.
+func (u *user) act(ctx context.Context) {
+	for {
+		if pause(ctx, rand.N(2*u.period)) != nil {
+			return
+		}
+		select {
+		case <-u.gate.whenOpen():
+		case <-ctx.Done():
+			return
+		}
+		switch p := rand.IntN(100); {
+		case p < 55:
+			u.say(ctx)
+		case p < 75:
+			u.sendPacket(ctx)
+		case p < 80:
+			u.cancel(ctx)
+		case p < 85:
+			u.sayAgain(ctx)
+		case p < 95:
+			u.moveLobby(ctx)
+		default:
+			u.grabOld(ctx)
+		}
+	}
+}
+
+// do sends a request while the gate is open, and returns false if it has no final answer. Codes are refusals that may come.
+func (u *user) do(ctx context.Context, what string, request func() error, codes ...wire.Code) bool {
+	leave, ok := u.gate.enter(u.name + ": " + what)
+	if !ok {
+		return false
+	}
+	err := request()
+	switch code := codeOf(err); {
+	case ctx.Err() != nil:
+		return false // the world ends
+	case err == nil:
+	case code == 0:
+		u.record.refused(fmt.Sprintf("%s: %s: %v", u.name, what, err))
+	default:
+		expected := false
+		for _, c := range codes {
+			expected = expected || c == code
+		}
+		if !expected {
+			u.record.refused(fmt.Sprintf("%s: %s: %v", u.name, what, err))
+		}
+	}
+	leave()
+	return true
+}
+
+func (u *user) say(ctx context.Context) {
+	u.texts++
+	room := u.homes[u.texts%2]
+	key := fmt.Sprintf("%s-text-%d", u.name, u.texts)
+	var reply wire.SendReply
+	u.do(ctx, "send "+key, func() error {
+		err := u.call(ctx, "send", wire.SendRequest{Room: room, Key: key, Text: key}, &reply)
+		if err == nil {
+			t := toldText{room: room, key: key, user: u.id, id: reply.ID, seq: reply.Seq}
+			u.record.note(func() { u.record.texts = append(u.record.texts, t); u.record.lastTexts[u.id] = t })
+		}
+		return err
+	})
+}
+
+// sayAgain repeats the last text. The answer must be the same.
+func (u *user) sayAgain(ctx context.Context) {
+	var t toldText
+	u.record.note(func() { t = u.record.lastTexts[u.id] })
+	if t.key == "" {
+		return
+	}
+	u.do(ctx, "repeat "+t.key, func() error {
+		var reply wire.SendReply
+		err := u.call(ctx, "send", wire.SendRequest{Room: t.room, Key: t.key, Text: t.key}, &reply)
+		if err == nil && (!reply.Dup || reply.Seq != t.seq || reply.ID != t.id) {
+			u.record.refused(fmt.Sprintf("text %s was acknowledged with %+v, and is answered %+v when repeated", t.key, t, reply))
+		}
+		return err
+	})
+}
+
+func (u *user) sendPacket(ctx context.Context) {
+	u.packets++
+	room := u.homes[u.packets%2]
+	request := wire.SendPacketRequest{
+		Room: room, Key: fmt.Sprintf("%s-packet-%d", u.name, u.packets), Mode: "lucky", Count: new(2 + rand.IntN(11)), TTLS: new(int64(5)), // the least
+	}
+	switch rand.IntN(4) {
+	case 0:
+		request.Mode = "equal"
+	case 1:
+		request.Count = new(60) // more than grab it
+	}
+	request.Total = int64(*request.Count) * (1 + rand.Int64N(50))
+	var reply wire.SendPacketReply
+	u.do(ctx, "send_packet "+request.Key, func() error {
+		err := u.call(ctx, "send_packet", request, &reply)
+		if err == nil {
+			p := packet{id: reply.Packet.ID, room: room, total: request.Total, count: *request.Count, expires: reply.Packet.ExpiresAt}
+			u.record.note(func() {
+				u.record.packets = append(u.record.packets, toldPacket{room: room, key: request.Key, user: u.id, id: p.id, seq: reply.Seq})
+				u.record.history(p)
+				u.record.lastPackets[u.id] = p
+			})
+		}
+		return err
+	}, wire.CodeInsufficientBalance)
+}
+
+// cancel cancels the user's last packet. It is refused if a share was grabbed.
+func (u *user) cancel(ctx context.Context) {
+	var p packet
+	u.record.note(func() { p = u.record.lastPackets[u.id] })
+	if p.id == "" {
+		u.sendPacket(ctx)
+		u.record.note(func() { p = u.record.lastPackets[u.id] })
+	}
+	if p.id == "" {
+		return
+	}
+	u.do(ctx, "cancel_packet "+p.id, func() error {
+		u.record.begin(p)
+		called := now()
+		err := u.call(ctx, "cancel_packet", wire.CancelPacketRequest{Packet: p.id}, new(wire.CancelPacketReply))
+		if err == nil || codeOf(err) != 0 {
+			u.record.cancelAnswered(p, u.id, called, err == nil)
+		}
+		return err
+	}, wire.CodePacketFinished, wire.CodeConflict)
+}
+
+// moveLobby joins the lobby or leaves it.
+func (u *user) moveLobby(ctx context.Context) {
+	if u.lobby == "" {
+		return
+	}
+	m := membership{u.id, u.lobby}
+	var in bool
+	u.record.note(func() { in = u.record.memberships[m]; delete(u.record.memberships, m) })
+	method, request, reply := "join", any(wire.JoinRequest{Room: u.lobby}), any(new(wire.JoinReply))
+	if in {
+		method, request, reply = "leave", wire.LeaveRequest{Room: u.lobby}, new(wire.LeaveReply)
+	}
+	u.do(ctx, method, func() error {
+		err := u.call(ctx, method, request, reply)
+		if err == nil {
+			u.record.note(func() { u.record.memberships[m] = !in })
+		}
+		return err
+	})
+}
+
+// hear reacts to a packet that was announced in one of the user's rooms.
+func (u *user) hear(ctx context.Context, p packet) {
+	if rand.Float64() < grabRate {
+		go u.grabAt(ctx, p)
+	}
+}
+
+func (u *user) grabAt(ctx context.Context, p packet) {
+	u.do(ctx, "grab "+p.id, func() error {
+		u.record.begin(p)
+		called := now()
+		g, err := u.grab(ctx, p.id)
+		if err == nil {
+			u.record.grabbed(p, u.id, called, g)
+		}
+		return err
+	})
+}
+
+// grabOld grabs at a packet that may have ended, perhaps a second time.
+func (u *user) grabOld(ctx context.Context) {
+	var p packet
+	u.record.note(func() {
+		if heard := u.record.heard[u.homes[0]]; len(heard) > 0 {
+			p = heard[rand.IntN(len(heard))]
+		}
+	})
+	if p.id != "" {
+		u.grabAt(ctx, p)
+	}
+}

@@ -1,0 +1,110 @@
+package loopback
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestSynchronousStandbyHasWhatWasCommitted kills a primary right after a commit. The standby that is promoted has the row, and a
+// standby of the new primary, too.
+func TestSynchronousStandbyHasWhatWasCommitted(t *testing.T) {
+	primary, standby := startPairT(t)
+	execute(t, primary.URL("postgres"), "create table kept (n int)")
+	execute(t, primary.URL("postgres"), "insert into kept values (1)")
+	primary.Kill()
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := standby.SetSynchronous(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, standby.URL("postgres"), "insert into kept values (2)")
+	second := startStandbyT(t, standby)
+	if err := standby.SetSynchronous(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, standby.URL("postgres"), "insert into kept values (3)")
+	standby.Kill()
+	if err := second.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, second.URL("postgres")); n != 3 {
+		t.Errorf("%d rows after two promotions, want 3", n)
+	}
+}
+
+// TestSynchronousCommitWaits stops the standby: a commit then waits until the standby goes on.
+func TestSynchronousCommitWaits(t *testing.T) {
+	primary, standby := startPairT(t)
+	standby.Pause()
+	t.Cleanup(standby.Resume)
+	done := inBackground(t, primary, "create table kept (n int)")
+	mustWait(t, done)
+	standby.Resume()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPausedPostgresAnswersNothing pauses a server with an open connection.
+func TestPausedPostgresAnswersNothing(t *testing.T) {
+	p := startPostgresT(t)
+	done := inBackground(t, p, "select pg_sleep(0.1)")
+	awaitBackend(t, p.URL("postgres"), "pg_sleep")
+	p.Pause()
+	t.Cleanup(p.Resume)
+	mustWait(t, done)
+	if !p.Running() {
+		t.Error("a paused server does not count as running")
+	}
+	p.Resume()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if p.Kill(); p.Running() {
+		t.Error("a killed server counts as running")
+	}
+}
+
+// inBackground executes a statement on a connection that is open already, and returns its result.
+func inBackground(t *testing.T, p *Postgres, statement string) <-chan error {
+	t.Helper()
+	c := connect(t, p.URL("postgres"))
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Exec(context.Background(), statement)
+		done <- err
+	}()
+	return done
+}
+
+func mustWait(t *testing.T, done <-chan error) {
+	t.Helper()
+	select {
+	case err := <-done:
+		t.Errorf("the statement was answered: %v", err)
+	case <-time.After(500 * time.Millisecond):
+	}
+}
+
+// startPairT starts a server whose commits wait for a standby.
+func startPairT(t *testing.T) (primary, standby *Postgres) {
+	t.Helper()
+	primary = startPostgresT(t)
+	standby = startStandbyT(t, primary)
+	if err := primary.SetSynchronous(t.Context(), standby); err != nil {
+		t.Fatal(err)
+	}
+	return primary, standby
+}
+
+func startStandbyT(t *testing.T, primary *Postgres) *Postgres {
+	t.Helper()
+	p, err := primary.StartStandby(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	return p
+}
