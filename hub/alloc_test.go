@@ -93,7 +93,7 @@ func subscribedConns(t *testing.T, h *Hub, count int, encodings []Encoding) []*C
 		h.Attach(ws, e, func(*Conn) Handler { return quiet{} }).Subscribe("room", 0, nil)
 	}))
 	t.Cleanup(func() {
-		h.conns.stop()
+		h.conns.Stop(func(c *Conn) { c.socket.Abort() })
 		server.Close()
 	})
 	for n := range count {
@@ -106,7 +106,7 @@ func subscribedConns(t *testing.T, h *Hub, count int, encodings []Encoding) []*C
 			runtime.Gosched()
 		}
 	}
-	return h.conns.list()
+	return h.conns.List()
 }
 
 // awaitWritten waits until every frame queued for the connection is written.

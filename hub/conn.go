@@ -1,13 +1,13 @@
 package hub
 
 import (
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"hongbao/hub/internal/openset"
 	"hongbao/hub/internal/socket"
 )
 
@@ -61,85 +61,24 @@ type connSubscription struct {
 
 // connections holds the connections of a hub, and the data that they share.
 type connections struct {
+	openset.Set[*Conn]
+
 	// static
 	topics  *registry
 	counts  *counters
 	sockets *socket.Group
-
-	mu      sync.Mutex // guards the fields below
-	all     map[*Conn]struct{}
-	stopped bool          // a connection that attaches now is closed at once
-	empty   chan struct{} // closed when the last connection ends; nil: no goroutine waits for that
 }
 
-// attach takes over an upgraded WebSocket.
+// attach takes over an upgraded WebSocket. If the hub has stopped, it closes the connection at once.
 func (s *connections) attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler) *Conn {
 	c := &Conn{shared: s}
 	s.sockets.Open(&c.socket, ws, e, connOwner{c})
 	c.handler = handler(c)
-	if !s.add(c) {
+	if !s.Add(c) {
 		ws.Close()
 	}
 	c.socket.Start()
 	return c
-}
-
-// add registers a new connection. It returns false if the hub has stopped; the caller must then close the connection.
-func (s *connections) add(c *Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all[c] = struct{}{}
-	return !s.stopped
-}
-
-// remove unregisters a connection whose socket is closed.
-func (s *connections) remove(c *Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, c)
-	if len(s.all) == 0 && s.empty != nil {
-		close(s.empty)
-		s.empty = nil
-	}
-}
-
-// count returns the number of connections.
-func (s *connections) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.all)
-}
-
-// list returns all connections.
-func (s *connections) list() []*Conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.all))
-}
-
-// resume accepts connections again after stop.
-func (s *connections) resume() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = false
-}
-
-// stop closes all connections without a close frame, and waits until they have ended. A connection that attaches later
-// is closed at once.
-func (s *connections) stop() {
-	s.mu.Lock()
-	s.stopped = true
-	empty := make(chan struct{})
-	s.empty = empty
-	if len(s.all) == 0 {
-		close(empty)
-		s.empty = nil
-	}
-	s.mu.Unlock()
-	for _, c := range s.list() {
-		c.socket.Abort()
-	}
-	<-empty
 }
 
 // Encoding returns the encoding in which the client receives messages.
@@ -161,9 +100,8 @@ func (c *Conn) Queue(message []byte) (flush bool) { return c.socket.Reply(messag
 // writes the rest.
 func (c *Conn) Flush() { c.socket.Flush() }
 
-// Behind returns a channel that is closed when the unread replies fit into the queue's bound again, or the connection
-// ends. It returns nil if they fit now. A goroutine that queues replies must wait for the channel before it queues
-// more; nothing else limits them.
+// Behind returns nil if the unread replies fit into the queue's bound. Otherwise it returns a channel that is closed when
+// they fit again or the connection ends: a goroutine that queues replies must wait for it. Nothing else limits them.
 func (c *Conn) Behind() <-chan struct{} { return c.socket.Behind() }
 
 // Hold delays all messages queued from now on, until Release is called.
@@ -309,5 +247,5 @@ func (o connOwner) Left() {
 // Gone implements socket.Owner.
 func (o connOwner) Gone(code int, byPeer bool) {
 	o.shared.counts.closed(code, byPeer)
-	o.shared.remove(o.Conn)
+	o.shared.Remove(o.Conn)
 }

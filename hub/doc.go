@@ -11,7 +11,7 @@
 //	topic                              order, gap, backlog and subscriptions of one topic
 //	internal/socket                    one WebSocket: read, handle, queue, flush, write, close
 //	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers
-//	internal/envelope                  payloads of the bus
+//	internal/envelope, openset         payloads of the bus; what must have ended before Run returns
 //
 // It must always hold:
 //
@@ -46,7 +46,7 @@
 //	topic.mu -> Conn.mu
 //	topic.mu -> the locks of socket, wheel and work
 //	shard.mu -> the bus's own locks (Subscribe and Unsubscribe are called under it, so that they come in order)
-//	connections.mu -> nothing
+//	openset's lock -> nothing
 //	No lock is held while calling Fetch, LastSeqs, Decode, a Handler or Peers. Encode, Revise and announce are called
 //	under topic.mu.
 package hub

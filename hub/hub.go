@@ -89,7 +89,7 @@ func New(o Options) *Hub {
 	h.repairer = repairer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log, queue: work.NewQueue[*topic]()}
 	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, wentBack: o.WentBack, log: o.Log, queue: work.NewQueue[*topic]()}
 	h.resumer = resumer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log}
-	h.conns.topics, h.conns.counts, h.conns.all = &h.topics, &h.counts, map[*Conn]struct{}{}
+	h.conns.topics, h.conns.counts = &h.topics, &h.counts
 	h.conns.sockets = socket.NewGroup(socket.Options{
 		Ping: o.Ping, QueueBytes: o.QueueBytes, FrameBytes: o.FrameBytes, PingEvery: o.PingEvery, PongWithin: o.PongWithin,
 	}, h.wheels, h.poller)
@@ -137,10 +137,8 @@ func (h *Hub) Notify(data []byte) {
 
 // Recent returns the messages of spans of topics, for a client that has reconnected. The client's connection must be
 // subscribed to the topics, and each span must end at a position that Subscribe has returned. A span is omitted if it
-// is longer than the backlog, incomplete in the store, or not available in time.
-//
-// However many clients call it, the messages of a topic are read from the store once. A client that has missed more
-// than was read causes another read. One call reads all its topics together.
+// is longer than the backlog, incomplete in the store, or not available in time. However many clients call it, the
+// messages of a topic are read from the store once, unless a client has missed more than was read.
 func (h *Hub) Recent(ctx context.Context, spans []Span) map[string][]Message {
 	return h.resumer.missed(ctx, spans)
 }
@@ -157,4 +155,4 @@ func (h *Hub) Listeners(topic string) int {
 }
 
 // Connections returns how many connections this instance has.
-func (h *Hub) Connections() int { return h.conns.count() }
+func (h *Hub) Connections() int { return h.conns.Count() }

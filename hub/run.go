@@ -14,7 +14,7 @@ import (
 func (h *Hub) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h.conns.resume()
+	h.conns.Resume()
 	var group sync.WaitGroup
 	var failed error
 	if h.o.Bus != nil {
@@ -35,7 +35,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		group.Go(func() { h.repairer.run(ctx) })
 	}
 	group.Wait()
-	h.conns.stop()
+	h.conns.Stop(func(c *Conn) { c.socket.Abort() })
 	return failed
 }
 
@@ -59,7 +59,7 @@ func (h *Hub) Reset() {
 	for _, t := range h.topics.all() {
 		t.reset()
 	}
-	for _, c := range h.conns.list() {
+	for _, c := range h.conns.List() {
 		c.Close(CloseStateInvalidated, reasonStateInvalidated)
 	}
 }
@@ -84,7 +84,7 @@ func (h *Hub) Drain(ctx context.Context, window time.Duration, code int, reason 
 	dueAt := map[*Conn]time.Time{} // when each connection is to be closed; the zero time: it is closed already
 	for {
 		now := time.Now()
-		conns := h.conns.list()
+		conns := h.conns.List()
 		if len(conns) == 0 {
 			return nil
 		}

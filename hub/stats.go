@@ -38,7 +38,7 @@ func (h *Hub) Stats() Stats {
 	h.counts.mu.Lock()
 	s.Closes = maps.Clone(h.counts.closes)
 	h.counts.mu.Unlock()
-	conns := h.conns.list()
+	conns := h.conns.List()
 	s.Connections = len(conns)
 	for _, c := range conns {
 		s.QueuedBytes += c.socket.QueuedBytes()

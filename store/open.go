@@ -12,7 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
 	"hongbao/store/pgstore"

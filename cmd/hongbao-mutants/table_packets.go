@@ -201,7 +201,7 @@ var packetMutants = []mutant{
 		harm:  "an instance that finds a packet ended by another one publishes its end once more",
 	},
 	{
-		file: "redpacket/passphrase.go",
+		file: "redpacket/grab.go",
 		old: `	if !known {
 		wait, err`,
 		new: `	if known {

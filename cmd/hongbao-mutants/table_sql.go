@@ -134,7 +134,7 @@ var postgresMutants = []mutant{
 		harm:  "a close overtakes claims: shares are refunded and paid",
 	},
 	{
-		file:  "store/pgstore/settle_rest.go",
+		file:  "store/pgstore/settle.go",
 		old:   `ok && n > r.n {`,
 		new:   `ok && n < 0 {`,
 		tests: "-run=SameClaimTwice|^TestLedger$|Twins ./store/pgstore",

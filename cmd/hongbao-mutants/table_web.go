@@ -144,14 +144,14 @@ var sessionMutants = []mutant{
 		harm:  "a session of one user becomes that of another one",
 	},
 	{
-		file:  "web/session/apply.go",
+		file:  "web/session/signal.go",
 		old:   `case known && standing.In != (sig.Entered != nil):`,
 		new:   `case false:`,
 		tests: "-run=Crosswise|Kicked|Back ./web",
 		harm:  "of two changes that cross on the way, the older one wins: a kicked user goes on reading",
 	},
 	{
-		file:  "web/session/recover.go",
+		file:  "web/session/welcome.go",
 		old:   `if int64(len(messages)) != g.size() {`,
 		new:   `if len(messages) == 0 {`,
 		tests: "-run=Recover ./web",
@@ -193,7 +193,7 @@ var sessionMutants = []mutant{
 		harm:  "a session whose revocation was lost on the bus stays connected",
 	},
 	{
-		file:  "web/session/inflight.go",
+		file:  "web/session/pace.go",
 		old:   `case i == maxRunning, !overlaps && !alone:`,
 		new:   `case i == maxRunning:`,
 		tests: "-run=Overlapping|Order|InFlight ./web/session ./web",
@@ -207,7 +207,7 @@ var sessionMutants = []mutant{
 		harm:  "a session with many waiting signals ignores that it must be closed",
 	},
 	{
-		file:  "web/session/early.go",
+		file:  "web/session/pace.go",
 		old:   `if s.commands.early == maxEarly || !slices`,
 		new:   `if !slices`,
 		tests: "-run=Early|Late|Pending ./web/session ./web",

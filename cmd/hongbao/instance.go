@@ -9,7 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store"

@@ -2,8 +2,10 @@ package pgstore
 
 import (
 	"context"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"hongbao/redpacket"
 )
@@ -128,4 +130,67 @@ func scanAccounts(rs pgx.Rows, all map[string]redpacket.Account, first ...any) e
 		all[user] = acc
 	}
 	return rs.Err()
+}
+
+// seeded caches which users have a seed: a user that has one keeps having one. Most users that are paid are in the
+// cache, so no query is needed for their seeds. The zero value is ready.
+type seeded struct {
+	mu    sync.Mutex
+	users map[string]struct{}
+}
+
+// maxSeeded bounds the cache to a few megabytes.
+const maxSeeded = 1 << 16
+
+// unknown returns those of the users that are not in the cache, in the given order.
+func (s *seeded) unknown(users []string) (others []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, user := range users {
+		if _, ok := s.users[user]; !ok {
+			others = append(others, user)
+		}
+	}
+	return others
+}
+
+// add adds users whose seeds are committed.
+func (s *seeded) add(users []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users == nil || len(s.users)+len(users) > maxSeeded {
+		s.users = make(map[string]struct{}, len(users))
+	}
+	for _, user := range users {
+		s.users[user] = struct{}{}
+	}
+}
+
+// forget clears the cache after a failed transaction, because the database may have lost seeds.
+func (s *seeded) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users = nil
+}
+
+// queueCredit adds amounts to wallets and creates missing wallets. The users must be sorted and unique.
+func queueCredit(b *pgx.Batch, users []string, amounts []redpacket.Money) *pgx.QueuedQuery {
+	return b.Queue(`insert into wallets (user_id, balance, version)
+		select user_id, amount, 1 from unnest($1::text[], $2::bigint[]) i (user_id, amount) order by user_id collate "C"
+		on conflict (user_id) do update set balance = wallets.balance + excluded.balance, version = wallets.version + 1`, users, amounts)
+}
+
+// queueDebit makes the batch take the amount from a wallet. sends is how many packets it pays for. The query returns
+// the new balance and version, or no row if the wallet holds less.
+func queueDebit(b *pgx.Batch, user string, amount redpacket.Money, sends int) *pgx.QueuedQuery {
+	return b.Queue(`update wallets set balance = balance - $2, version = version + 1, sends = sends + $3
+		where user_id = $1 and balance >= $2 returning balance, version`, user, amount, sends)
+}
+
+// affected returns a callback that stores in n how many rows a queued statement has changed.
+func affected(n *int64) func(pgconn.CommandTag) error {
+	return func(tag pgconn.CommandTag) error {
+		*n = tag.RowsAffected()
+		return nil
+	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hongbao/lineage"
 	"hongbao/redpacket"
+	"hongbao/store/lineage"
 )
 
 // The methods of lineage.Store use a connection of their own: they decide whether the pool may be used at all.

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 )
 
 // Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.

@@ -1,9 +1,12 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"hongbao/chat"
@@ -115,4 +118,192 @@ func rowRefusal(err error) string {
 		return failed.Message
 	}
 	return ""
+}
+
+// claimBatch is the claims of one transaction.
+type claimBatch struct {
+	packets []string    // ids of the claims' packets, sorted
+	users   []string    // users that the transaction may pay, unique and sorted
+	pay     []*claimRow // claims that may be paid, in the order of insertion
+	rest    []*claimRow // claims that cannot be paid now; classify answers them
+	allNew  bool        // all claims of pay were just granted, and no two are for the same user or share
+	begun   bool        // the transaction has begun and has locked the rows of the claims
+
+	paid     int64                        // number of claims of pay that were paid
+	accounts map[string]redpacket.Account // accounts of the paid users after the transaction
+}
+
+// claimRow is a claim about to be inserted.
+type claimRow struct {
+	*settleJob
+
+	n      int             // index of its job
+	amount redpacket.Money // 0: there is no such share
+	round  int             // 0, or more than that of any earlier claim for the same user or share
+	paid   bool
+}
+
+// claimKey identifies either a user in a packet, or a share of a packet. At most one stored claim has each key.
+type claimKey struct {
+	packet string
+	share  int
+	user   string
+}
+
+// packetsOf returns the packets of the claims, unique and sorted.
+func packetsOf(jobs []*settleJob) []string {
+	ids := make([]string, 0, len(jobs))
+	for _, j := range jobs {
+		if n := len(ids); n == 0 || ids[n-1] != j.ID {
+			ids = append(ids, j.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// newClaimBatch answers the claims of missing packets, and separates the others into claims that may be paid and the
+// rest. The former are sorted, so that two instances with the same claims do not deadlock. A later claim for the same
+// user or share stays behind the earlier one.
+func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money) *claimBatch {
+	b := &claimBatch{packets: make([]string, 0, len(cut)), pay: make([]*claimRow, 0, len(jobs)), accounts: map[string]redpacket.Account{}, allNew: true}
+	seen := make(map[claimKey]struct{}, len(jobs))
+	rounds := make(map[claimKey]int, 2*len(jobs))
+	for n, j := range jobs {
+		shares, ok := cut[j.ID]
+		if !ok {
+			j.answer = unpayable("no such packet")
+			continue
+		}
+		r := &claimRow{settleJob: j, n: n}
+		key := claimKey{j.ID, j.Share, j.User}
+		_, twice := seen[key]
+		if twice || j.Share < 0 || j.Share >= len(shares) {
+			b.rest = append(b.rest, r)
+			continue
+		}
+		seen[key] = struct{}{}
+		share, user := claimKey{packet: j.ID, share: j.Share}, r.perUser()
+		r.amount, r.round = shares[j.Share], max(rounds[share], rounds[user])+1
+		rounds[share], rounds[user] = r.round, r.round
+		b.allNew = b.allNew && r.round == 1 && j.Entry != ""
+		b.pay = append(b.pay, r)
+	}
+	for id := range cut {
+		b.packets = append(b.packets, id)
+	}
+	slices.Sort(b.packets)
+	slices.SortFunc(b.pay, func(x, y *claimRow) int {
+		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.round, y.round), cmp.Compare(x.Share, y.Share))
+	})
+	for _, r := range b.pay {
+		b.users = append(b.users, r.User)
+	}
+	slices.Sort(b.users)
+	b.users = slices.Compact(b.users)
+	return b
+}
+
+// perUser returns the key for the user of the claim: a user can have one claim in a packet.
+func (r *claimRow) perUser() claimKey { return claimKey{packet: r.ID, share: -1, user: r.User} }
+
+// claimFactsQuery reads, for each claim, the facts that decide its answer: the packet's status, the user's claim in
+// that packet, whether the share is taken, and whether this very claim took it.
+const claimFactsQuery = `
+select coalesce(p.status, ''), m.share_no, m.amount, m.at, s.user_id is not null, coalesce(s.transfer = i.transfer, false)
+from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
+	with ordinality i (packet_id, share_no, user_id, transfer, n)
+left join packets p on p.id = i.packet_id
+left join claims m on m.packet_id = i.packet_id and m.user_id = i.user_id
+left join claims s on s.packet_id = i.packet_id and s.share_no = i.share_no
+order by i.n`
+
+// claimFacts is one row of claimFactsQuery.
+type claimFacts struct {
+	status     redpacket.Status
+	mine       storedPaid
+	taken, own bool
+}
+
+func scanClaimFacts(rs pgx.Rows) (f claimFacts, err error) {
+	err = rs.Scan(&f.status, &f.mine.share, &f.mine.amount, &f.mine.at, &f.taken, &f.own)
+	return f, err
+}
+
+// classify answers the rest of the batch. Its query is a separate statement, so that it sees the claims that other
+// transactions committed during the insert.
+func (s *Store) classify(q querier, b *claimBatch) error {
+	if len(b.rest) == 0 {
+		return nil
+	}
+	n := len(b.rest)
+	packets, shares, users, transfers := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
+	for i, r := range b.rest {
+		packets[i], shares[i], users[i], transfers[i] = r.ID, int64(r.Share), r.User, r.transfer
+	}
+	all, err := rows(q, scanClaimFacts, claimFactsQuery, packets, shares, users, transfers)
+	if err != nil {
+		return err
+	}
+	for i, r := range b.rest {
+		r.paid = all[i].own
+	}
+	if err := b.readPaidAccounts(q); err != nil {
+		return err
+	}
+	paid := b.paidJobs()
+	for i, r := range b.rest {
+		if n, ok := paid[r.perUser()]; ok && n > r.n {
+			all[i].mine = storedPaid{} // the claim that SQL has of this user was paid by a later job of the batch
+		}
+		if all[i].status == "" { // lost in a failover
+			s.cuts.drop(r.ID)
+		}
+		if r.answer, err = r.verdict(all[i], b.accounts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPaidAccounts reads the accounts of users that an earlier run of the same transaction has paid.
+func (b *claimBatch) readPaidAccounts(q querier) error {
+	var users []string
+	for _, r := range b.rest {
+		if _, known := b.accounts[r.User]; r.paid && !known {
+			users = append(users, r.User)
+		}
+	}
+	return readAccountsInto(q, b.accounts, users)
+}
+
+// paidJobs returns, for each user of a packet, the index of the job that paid the user.
+func (b *claimBatch) paidJobs() map[claimKey]int {
+	paid := map[claimKey]int{}
+	for _, r := range slices.Concat(b.pay, b.rest) {
+		if r.paid {
+			paid[r.perUser()] = r.n
+		}
+	}
+	return paid
+}
+
+// verdict returns the settlement of a claim. Whether the user already has a claim decides first, because that never
+// changes.
+func (r *claimRow) verdict(f claimFacts, accounts map[string]redpacket.Account) (redpacket.Settlement, error) {
+	switch mine := f.mine.paid(); {
+	case r.paid: // paid by this run or by an earlier run of the same transaction
+		return paidNow(r.Claim, r.amount, accounts[r.User]), nil
+	case mine != nil:
+		return redpacket.Settlement{Verdict: redpacket.Duplicate, Share: mine.Share, Amount: mine.Amount, At: mine.At}, nil
+	case f.status == "":
+		return unpayable("no such packet"), nil
+	case r.amount == 0:
+		return unpayable("no such share"), nil
+	case f.taken:
+		return redpacket.Settlement{Verdict: redpacket.Conflict}, nil
+	case f.status == redpacket.Open: // the packet is open, but the claim was not paid: whatever prevented it is gone
+		return redpacket.Settlement{}, errRetry
+	}
+	return redpacket.Settlement{Verdict: redpacket.TooLate, Status: f.status}, nil
 }

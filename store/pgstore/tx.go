@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 )
 
 // begin begins a transaction that takes locks. The other statements bound its waits.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 )
 
 const (

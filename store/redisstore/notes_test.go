@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 	"hongbao/store/storetest"
 )
 

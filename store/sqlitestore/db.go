@@ -16,7 +16,7 @@ import (
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 )
 
 // Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 	"hongbao/redpacket"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hongbao/lineage"
+	"hongbao/store/lineage"
 	"hongbao/redpacket"
 )
 
