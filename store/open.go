@@ -12,8 +12,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/store/lineage"
 	"hongbao/redpacket"
+	"hongbao/store/lineage"
 	"hongbao/store/memstore"
 	"hongbao/store/pgstore"
 	"hongbao/store/redisstore"

@@ -9,10 +9,10 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/store/lineage"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store"
+	"hongbao/store/lineage"
 	"hongbao/web"
 	"hongbao/web/push"
 	"hongbao/web/wire"

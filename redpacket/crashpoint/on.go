@@ -60,4 +60,6 @@ func Lost(point string) bool {
 }
 
 // Variables returns the names of the environment variables that a test build reads.
-func Variables() []string { return []string{"HONGBAO_CRASH_AT", "HONGBAO_LOSE_AT", "HONGBAO_CLOCK_FILE"} }
+func Variables() []string {
+	return []string{"HONGBAO_CRASH_AT", "HONGBAO_LOSE_AT", "HONGBAO_CLOCK_FILE"}
+}

@@ -12,8 +12,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/store/lineage"
 	"hongbao/redpacket"
+	"hongbao/store/lineage"
 )
 
 // Timeouts. Every call returns within patience, whatever Redis does.

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"hongbao/store/lineage"
 	"hongbao/redpacket"
+	"hongbao/store/lineage"
 )
 
 // The names of the settings that are written together with the epoch.

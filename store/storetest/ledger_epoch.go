@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hongbao/store/lineage"
 	"hongbao/redpacket"
+	"hongbao/store/lineage"
 )
 
 func epochLedgerTests() []ledgerTest {
