@@ -70,7 +70,7 @@ func TestRunnerTellsKilledFromSurvived(t *testing.T) {
 	for name, text := range map[string]string{
 		"go.mod":    "module m\n\ngo 1.26\n",
 		"a.go":      "package m\n\nfunc sum(a, b int) int { return a + b }\n\nvar unused = 1\n",
-		"a_test.go": "package m\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif sum(1, 2) != 3 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n\nfunc TestBroken(t *testing.T) { t.Error(\"always\") }\n",
+		"a_test.go": "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestSum(t *testing.T) {\n\tif sum(1, 2) != 3 || os.Getenv(\"RAPID_NOFAILFILE\") != \"true\" {\n\t\tt.Error(\"wrong\")\n\t}\n}\n\nfunc TestBroken(t *testing.T) { t.Error(\"always\") }\n",
 	} {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
