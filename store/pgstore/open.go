@@ -107,6 +107,7 @@ func (s *Store) Close() error {
 		s.entries.close()
 		s.claims.close()
 		s.standings.close()
+		s.giveBack()
 		s.pool.close()
 	})
 	return nil
