@@ -93,10 +93,13 @@ func (s *Store) giveBack() {
 	if numbers == nil || s.OutOfReach() != nil {
 		return
 	}
-	err := s.tx(context.Background(), func(w *writer) error {
-		_, err := w.exec(`update chains set free = true where id = any($1)`, numbers)
-		return err
-	})
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	pooled, err := s.pool.acquire(ctx)
+	if err == nil {
+		_, err = pooled.Exec(ctx, `update chains set free = true where id = any($1)`, numbers)
+		pooled.Release()
+	}
 	if err != nil {
 		s.log.Debug("hash chains not given back", "err", err)
 	}
