@@ -98,3 +98,8 @@ func TestPrevMissingIsExact(t *testing.T) {
 }
 
 func TestOtherProgram(t *testing.T) { t.Parallel(); storetest.TestOtherProgram(t, chainsUnderTest) }
+
+func TestStoresContinueChains(t *testing.T) {
+	t.Parallel()
+	storetest.TestStoresContinueChains(t, chainsUnderTest)
+}

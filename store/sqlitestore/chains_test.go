@@ -35,3 +35,7 @@ func TestChainRows(t *testing.T) { storetest.TestChainRows(t, `x''`, chainsUnder
 func TestTailLost(t *testing.T) { storetest.TestTailLost(t, errTailLost, chainsUnderTest) }
 
 func TestOtherProgram(t *testing.T) { storetest.TestOtherProgram(t, chainsUnderTest) }
+
+func TestStoresContinueChains(t *testing.T) {
+	storetest.TestStoresContinueChains(t, chainsUnderTest)
+}

@@ -28,6 +28,7 @@ type ChainedStore interface {
 	chat.Store
 	redpacket.Ledger
 	ChainRows(ctx context.Context) (int, error)
+	Close() error
 }
 
 // forgetChains makes the database one that a version without chains has written.
@@ -76,6 +77,32 @@ func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnd
 	}
 }
 
+// TestStoresContinueChains opens and closes the database several times, with one write each. A store continues the
+// chain of a store that was closed, and not that of a store that was not.
+func TestStoresContinueChains(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
+	u := open(t)
+	for i := range 4 {
+		s := u.Open(t)
+		id := fmt.Sprint(i)
+		if _, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: id, User: "ann", Amount: 5, Key: id, Hash: []byte(id), At: lived}); err != nil {
+			t.Fatal(err)
+		}
+		heads, err := s.Heads(t.Context())
+		if want := 1 + i/3; err != nil || len(heads) != want {
+			t.Errorf("store %d: heads %v, %v, want %d", i, heads, err, want)
+		}
+		if a, err := s.Audit(t.Context(), &redpacket.AuditQuery{Heads: heads}); err != nil || len(a.Differences) > 0 {
+			t.Errorf("store %d: %+v, %v", i, a.Differences, err)
+		}
+		if i == 2 {
+			continue // stays open, as if it had been killed: the next store must not continue its chain
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestTailLost removes the newest entries from the database under a running store, as a restored backup or a failover does.
 // The next write that continues the chain must fail as lost says. Later writes use another chain.
 func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderTest) {
@@ -120,7 +147,7 @@ func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 		t.Fatal(err)
 	}
 	saved := filepath.Join(t.TempDir(), "heads.txt")
-	if err := os.WriteFile(saved, []byte(fmt.Sprint(heads)), 0o600); err != nil {
+	if err := os.WriteFile(saved, fmt.Append(nil, heads), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want := func(right bool, args ...string) {
@@ -129,6 +156,7 @@ func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		//nolint:gosec // the test makes all arguments
 		out, err := exec.CommandContext(t.Context(), "python3", append([]string{"../chain/verify.py", u.Name}, args...)...).CombinedOutput()
 		if status := new(exec.ExitError); err != nil && (!errors.As(err, &status) || status.ExitCode() != 1 || !strings.HasPrefix(string(out), "link ")) {
 			t.Fatalf("%v: %s", err, out)
