@@ -79,7 +79,7 @@ func (h *testService) key() string {
 
 func (h *testService) credit(tb testing.TB, user string, amount redpacket.Money) {
 	tb.Helper()
-	if _, _, err := h.packets.Adjust(context.Background(), user, amount, h.key(), ""); err != nil {
+	if _, _, err := h.packets.Adjust(context.Background(), redpacket.AdjustRequest{User: user, Amount: amount, Key: h.key()}); err != nil {
 		tb.Fatal(err)
 	}
 }

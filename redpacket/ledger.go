@@ -310,7 +310,12 @@ type AuditQuery struct {
 	Show func(AuditLine) // called with each packet, in the order of ids
 	// Heads are heads that were copied earlier. Each must still be in its chain.
 	Heads []Head
+	// Now is the time by which open packets are overdue. The zero value: no packet is.
+	Now time.Time
 }
+
+// MaxOverdue is how long after its deadline a packet may be open before an audit reports it.
+const MaxOverdue = 10 * time.Minute
 
 // AuditLine describes one packet, for one line of the audit's output.
 type AuditLine struct {

@@ -61,7 +61,7 @@ func (m *model) adjust() {
 	amount := redpacket.Money(rapid.IntRange(-500, 1000).Draw(m.T, "amount"))
 	key := m.newKey()
 	for try := range rapid.IntRange(1, 2).Draw(m.T, "tries") {
-		acc, dup, err := m.packets.Adjust(m.ctx, user, amount, key, "a note")
+		acc, dup, err := m.packets.Adjust(m.ctx, redpacket.AdjustRequest{User: user, Amount: amount, Key: key, Note: "a note"})
 		switch {
 		case amount == 0:
 			m.want("adjust", err, chat.ErrBadRequest)

@@ -289,7 +289,7 @@ func TestLastWalletPushIsTrue(t *testing.T) {
 	ledger := &slowAnswer{Store: h.store, committed: make(chan struct{}), answer: make(chan struct{})}
 	packets := redpacket.New(ledger, h.pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now})
 	credit := func(amount redpacket.Money, key string) {
-		if _, _, err := packets.Adjust(context.Background(), "ann", amount, key, ""); err != nil {
+		if _, _, err := packets.Adjust(context.Background(), redpacket.AdjustRequest{User: "ann", Amount: amount, Key: key}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -367,7 +367,7 @@ func TestLastWalletPushIsNewest(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			if _, _, err := h.packets.Adjust(context.Background(), "ann", 1, fmt.Sprintf("many-%d", i), ""); err != nil {
+			if _, _, err := h.packets.Adjust(context.Background(), redpacket.AdjustRequest{User: "ann", Amount: 1, Key: fmt.Sprintf("many-%d", i)}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -50,7 +50,7 @@ func TestOlderWalletPushAfterTenSeconds(t *testing.T) {
 			time.Sleep(step.pause)
 			ledger.version = step.version
 			calls++
-			if _, _, err := s.Adjust(t.Context(), "ann", 1, "key-"+strconv.Itoa(calls), ""); err != nil {
+			if _, _, err := s.Adjust(t.Context(), redpacket.AdjustRequest{User: "ann", Amount: 1, Key: "key-" + strconv.Itoa(calls)}); err != nil {
 				t.Fatal(err)
 			}
 			if got := pushed.versions[len(pushed.versions)-1]; got != step.want {

@@ -151,14 +151,38 @@ func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) 
 	if c.Scaled() {
 		return MakeBooks(ctx, c, log)
 	}
-	_, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w in %s", ErrNoBooks, c.DataDir)
-	case err != nil:
+	if err := c.findFile(); err != nil {
 		return nil, err
 	}
 	return MakeBooks(ctx, c, log)
+}
+
+// Auditor checks the books of a database and writes nothing.
+type Auditor interface {
+	Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error)
+	io.Closer
+}
+
+// OpenAuditor opens the database for an audit, even while a server runs. It does not migrate: a schema that is not up to
+// date is an error. In scaled mode a role that may only select is enough, and the server may be a standby. If the folder
+// has no database, it fails with ErrNoBooks.
+func OpenAuditor(ctx context.Context, c Config, log *slog.Logger) (Auditor, error) {
+	if c.Scaled() {
+		return pgstore.OpenAuditor(ctx, c.DatabaseURL, log)
+	}
+	if err := c.findFile(); err != nil {
+		return nil, err
+	}
+	return sqlitestore.OpenAuditor(ctx, c.DataDir)
+}
+
+// findFile returns ErrNoBooks if the folder has no database.
+func (c Config) findFile() error {
+	_, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w in %s", ErrNoBooks, c.DataDir)
+	}
+	return err
 }
 
 // Setting returns the value that is stored under the name. If there is none, it stores and returns the result of

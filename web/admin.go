@@ -11,7 +11,7 @@ import (
 )
 
 // adminCommand is the function that runs one command of an administrator.
-type adminCommand func(s *Server, ctx context.Context, data []byte) (reply any, err error)
+type adminCommand func(s *Server, ctx context.Context, c api.Caller, data []byte) (reply any, err error)
 
 // adminCommands holds, by method, the commands that only administrators may call. They exist over HTTP only.
 var adminCommands = map[string]adminCommand{
@@ -23,13 +23,13 @@ var adminCommands = map[string]adminCommand{
 	"stats":      admin((*Server).stats),
 }
 
-func admin[Request, Reply any](run func(*Server, context.Context, *Request) (Reply, error)) adminCommand {
-	return func(s *Server, ctx context.Context, data []byte) (any, error) {
+func admin[Request, Reply any](run func(*Server, context.Context, api.Caller, *Request) (Reply, error)) adminCommand {
+	return func(s *Server, ctx context.Context, c api.Caller, data []byte) (any, error) {
 		var request Request
 		if err := api.Decode(data, &request); err != nil {
 			return nil, err
 		}
-		return run(s, ctx, &request)
+		return run(s, ctx, c, &request)
 	}
 }
 
@@ -42,36 +42,39 @@ func (s *Server) callAdmin(ctx context.Context, c api.Caller, method string, dat
 	case !ok:
 		return nil, api.ErrUnknownCommand
 	}
-	return encode(command(s, ctx, data))
+	return encode(command(s, ctx, c, data))
 }
 
-func (s *Server) credit(ctx context.Context, r *wire.AdjustRequest) (wire.AdjustReply, error) {
-	return s.adjust(ctx, r, +1)
+func (s *Server) credit(ctx context.Context, c api.Caller, r *wire.AdjustRequest) (wire.AdjustReply, error) {
+	return s.adjust(ctx, c, r, +1)
 }
 
-func (s *Server) debit(ctx context.Context, r *wire.AdjustRequest) (wire.AdjustReply, error) {
-	return s.adjust(ctx, r, -1)
+func (s *Server) debit(ctx context.Context, c api.Caller, r *wire.AdjustRequest) (wire.AdjustReply, error) {
+	return s.adjust(ctx, c, r, -1)
 }
 
 // adjust adds the amount to the user's wallet (sign 1) or takes it out (sign -1).
-func (s *Server) adjust(ctx context.Context, r *wire.AdjustRequest, sign int64) (wire.AdjustReply, error) {
-	account, dup, err := s.packets.Adjust(ctx, r.User, redpacket.Money(sign*r.Amount), r.Key, r.Note)
+func (s *Server) adjust(ctx context.Context, c api.Caller, r *wire.AdjustRequest, sign int64) (wire.AdjustReply, error) {
+	account, dup, err := s.packets.Adjust(ctx, redpacket.AdjustRequest{
+		User: r.User, Amount: redpacket.Money(sign * r.Amount), Key: r.Key, Note: r.Note,
+		Actor: c.User.ID, RequestID: r.RequestID, Reason: r.Reason,
+	})
 	return wire.AdjustReply{Balance: int64(account.Balance), AccountVersion: account.Version, Dup: dup}, err
 }
 
-func (s *Server) audit(ctx context.Context, _ *struct{}) (wire.AuditReply, error) {
+func (s *Server) audit(ctx context.Context, _ api.Caller, _ *struct{}) (wire.AuditReply, error) {
 	a, err := s.packets.Audit(ctx)
 	return convert.Audit(a), err
 }
 
-func (s *Server) heads(ctx context.Context, _ *struct{}) (wire.HeadsReply, error) {
+func (s *Server) heads(ctx context.Context, _ api.Caller, _ *struct{}) (wire.HeadsReply, error) {
 	heads, err := s.packets.Heads(ctx)
 	return convert.Heads(heads), err
 }
 
 // disconnect revokes the user's tokens and then closes the user's sockets, in this order: a client cannot reconnect
 // with a revoked token.
-func (s *Server) disconnect(ctx context.Context, r *wire.DisconnectRequest) (wire.DisconnectReply, error) {
+func (s *Server) disconnect(ctx context.Context, _ api.Caller, r *wire.DisconnectRequest) (wire.DisconnectReply, error) {
 	if err := s.chat.Revoke(ctx, r.User); err != nil {
 		return wire.DisconnectReply{}, err
 	}
@@ -80,7 +83,7 @@ func (s *Server) disconnect(ctx context.Context, r *wire.DisconnectRequest) (wir
 }
 
 // stats returns figures of this instance only, not of all instances.
-func (s *Server) stats(context.Context, *struct{}) (wire.StatsReply, error) {
+func (s *Server) stats(context.Context, api.Caller, *struct{}) (wire.StatsReply, error) {
 	h, p := s.hub.Stats(), s.packets.Stats()
 	closes := make(map[int]int64, len(h.Closes))
 	for code, n := range h.Closes {

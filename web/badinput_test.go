@@ -67,6 +67,7 @@ func (w *requestFixture) good(method string) map[string]any {
 		"credit":        {"user": "u-bob", "amount": 5, "key": "new"},
 		"debit":         {"user": "u-bob", "amount": 5, "key": "new"},
 		"audit":         {},
+		"heads":         {},
 		"disconnect":    {"user": "u-bob"},
 		"stats":         {},
 	}[method]

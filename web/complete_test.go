@@ -20,7 +20,7 @@ import (
 func TestAdminCommandsAreInTheTable(t *testing.T) {
 	signatures := map[string]any{
 		"credit": (*Server).credit, "debit": (*Server).debit, "audit": (*Server).audit,
-		"disconnect": (*Server).disconnect, "stats": (*Server).stats,
+		"disconnect": (*Server).disconnect, "stats": (*Server).stats, "heads": (*Server).heads,
 	}
 	listed := 0
 	for _, e := range wire.Endpoints {

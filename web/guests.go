@@ -57,7 +57,7 @@ func (s *Server) newGuest(ctx context.Context, r *wire.GuestRequest) (wire.Guest
 		return wire.GuestReply{}, err
 	}
 	if s.o.Guests.Credit > 0 {
-		if _, _, err := s.packets.Adjust(ctx, user.ID, s.o.Guests.Credit, user.ID, "welcome"); err != nil {
+		if _, _, err := s.packets.Adjust(ctx, redpacket.AdjustRequest{User: user.ID, Amount: s.o.Guests.Credit, Key: user.ID, Note: "welcome", Actor: "guests"}); err != nil {
 			return wire.GuestReply{}, err
 		}
 	}

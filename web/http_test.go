@@ -121,7 +121,7 @@ func TestAdmin(t *testing.T) {
 	s := newTestServer(t)
 	h := s.Handler()
 	member, admin := goodToken(t, "ann"), mint(t, auth.Claims{User: "root", Scope: "x admin"}, time.Hour)
-	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}, {"POST", "disconnect"}, {"GET", "stats"}} {
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}, {"GET", "heads"}, {"POST", "disconnect"}, {"GET", "stats"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, "", "{}"), 401)
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, member, "{}"), 403)
 	}

@@ -111,7 +111,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			wire.CodeKeyReused:           {admin, `{"user":"ann","amount":5,"key":"start-ann"}`},
 			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
 		},
-		"disconnect": {}, "audit": {}, "stats": {},
+		"disconnect": {}, "audit": {}, "heads": {}, "stats": {},
 		"guests": {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
 	}
 	for _, e := range wire.Endpoints {

@@ -85,7 +85,7 @@ func TestRevokedBeforeSeen(t *testing.T) {
 	revoke(t, s, "new")
 	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/wallet", fresh, ""), 401)
 	revoke(t, s, "root")
-	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"POST", "disconnect"}} {
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"GET", "heads"}, {"POST", "disconnect"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, root, `{"user":"x"}`), 401)
 	}
 	another := mint(t, auth.Claims{User: "root2", Scope: "admin"}, time.Hour)

@@ -75,7 +75,7 @@ func (s *serviceScheme) Open(ctx context.Context, p schemes.Packet) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := s.packets.Adjust(ctx, p.Sender, redpacket.Money(p.Total()), "fund-"+p.ID, ""); err != nil {
+	if _, _, err := s.packets.Adjust(ctx, redpacket.AdjustRequest{User: p.Sender, Amount: redpacket.Money(p.Total()), Key: "fund-" + p.ID}); err != nil {
 		return err
 	}
 	sent, err := s.packets.Send(ctx, from, redpacket.SendRequest{

@@ -115,7 +115,7 @@ func checkMember(ctx context.Context, rooms *chat.Service, room string, u chat.U
 
 func (sv *services) fund(ctx context.Context) error {
 	return each(ctx, sv.members[:sv.senders], func(ctx context.Context, u chat.User) error {
-		_, _, err := sv.packets.Adjust(ctx, u.ID, 1_000_000_000_000, "fund-"+u.ID, "")
+		_, _, err := sv.packets.Adjust(ctx, redpacket.AdjustRequest{User: u.ID, Amount: 1_000_000_000_000, Key: "fund-" + u.ID})
 		return err
 	})
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"hongbao/redpacket"
 	"hongbao/store"
@@ -26,7 +28,11 @@ func auditCommand() command {
 			if err != nil {
 				return err
 			}
-			return p.withBooks(ctx, func(books *store.Books) error { return p.audit(ctx, books, anchors, *brief, *asJSON) })
+			books, err := store.OpenAuditor(ctx, p.config.engines(), p.log())
+			if err != nil {
+				return explainNoBooks(err)
+			}
+			return errors.Join(p.audit(ctx, books, anchors, *brief, *asJSON), books.Close())
 		}
 	}}
 }
@@ -75,9 +81,9 @@ type auditedPacket struct {
 
 // audit prints the result of checking all books in one consistent snapshot. A server may run on the same database
 // meanwhile.
-func (p *program) audit(ctx context.Context, books *store.Books, anchors []redpacket.Head, brief, asJSON bool) error {
+func (p *program) audit(ctx context.Context, books store.Auditor, anchors []redpacket.Head, brief, asJSON bool) error {
 	var lines []auditedPacket
-	result, err := books.Ledger.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Show: func(l redpacket.AuditLine) {
+	result, err := books.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Now: time.Now(), Show: func(l redpacket.AuditLine) {
 		if !brief {
 			lines = append(lines, auditedPacket(l))
 		}

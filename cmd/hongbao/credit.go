@@ -17,6 +17,8 @@ func creditCommand() command {
 		amount := fs.Int64("amount", 0, "how much, in minor units")
 		key := fs.String("key", "", "names this credit for ever: the same key again changes nothing")
 		note := fs.String("note", "", "what it is for; the user sees it")
+		actor := fs.String("actor", "command line", "who orders it, for auditors")
+		reason := fs.String("reason", "", "why, for auditors")
 		return func(ctx context.Context, p *program) error {
 			switch {
 			case *user == "":
@@ -27,20 +29,22 @@ func creditCommand() command {
 				return errors.New("a credit needs a name, so that it is never booked twice: say --key <1 to 64 characters>")
 			}
 			return p.withBooks(ctx, func(books *store.Books) error {
-				return p.credit(ctx, books, *user, redpacket.Money(*amount), *key, *note)
+				return p.credit(ctx, books, redpacket.AdjustRequest{
+					User: *user, Amount: redpacket.Money(*amount), Key: *key, Note: *note, Actor: *actor, Reason: *reason,
+				})
 			})
 		}
 	}}
 }
 
 // credit calls the same service as the admin endpoint, so that both share one set of keys.
-func (p *program) credit(ctx context.Context, books *store.Books, user string, amount redpacket.Money, key, note string) error {
+func (p *program) credit(ctx context.Context, books *store.Books, r redpacket.AdjustRequest) error {
 	// A credit needs neither the pool nor rooms, and this process has no connections to push to.
-	packets := redpacket.New(books.Ledger, nil, nil, discardPublisher{}, redpacket.Options{})
-	account, dup, err := packets.Adjust(ctx, user, amount, key, note)
+	packets := redpacket.New(books.Ledger, nil, nil, discardPublisher{}, redpacket.Options{Log: p.log()})
+	account, dup, err := packets.Adjust(ctx, r)
 	switch {
 	case errors.Is(err, chat.ErrKeyReused):
-		return fmt.Errorf("key %q has named another credit or debit before: choose a new one", key)
+		return fmt.Errorf("key %q has named another credit or debit before: choose a new one", r.Key)
 	case err != nil:
 		return err
 	}
@@ -48,8 +52,8 @@ func (p *program) credit(ctx context.Context, books *store.Books, user string, a
 	if dup {
 		done = "credited before, nothing changed:"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s %s %s, balance %s\n", user, done,
-		p.config.Currency.format(int64(amount)), p.config.Currency.format(int64(account.Balance)))
+	_, err = fmt.Fprintf(p.stdout, "%s %s %s, balance %s\n", r.User, done,
+		p.config.Currency.format(int64(r.Amount)), p.config.Currency.format(int64(account.Balance)))
 	return err
 }
 

@@ -5,7 +5,8 @@
 create table chains (
     id       integer generated always as identity primary key check (id < 1048576), -- lower 20 bits of the ids of its links
     instance text not null,
-    at       bigint not null
+    at       bigint not null,
+    free     boolean not null default false -- its instance has stopped, and another one may continue it
 );
 
 create table links (

@@ -3,9 +3,10 @@
 -- link is the link that a row belongs to. 0: none, because an older version wrote the row; "hongbao migrate" adds it to a chain.
 
 create table chains (
-    id       integer primary key autoincrement check (id < 1048576), -- lower 20 bits of the ids of its links
+    id       integer primary key check (id < 1048576), -- lower 20 bits of the ids of its links
     instance text not null,
-    at       integer not null
+    at       integer not null,
+    free     integer not null default 0 -- its process has stopped, and another one may continue it
 ) strict;
 
 create table links (

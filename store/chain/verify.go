@@ -1,8 +1,8 @@
 package chain
 
 import (
-	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"hongbao/redpacket"
@@ -80,12 +80,12 @@ func (v *Verifier) Verify(links iter.Seq2[StoredLink, error], tables ...Rows) er
 		if hash, ok := anchors[l.ID]; ok {
 			delete(anchors, l.ID)
 			if string(l.Hash) != string(hash[:]) {
-				v.Report("link", fmt.Sprint(l.ID), "its hash is not that of the head that was saved")
+				v.Report("link", strconv.FormatInt(l.ID, 10), "its hash is not that of the head that was saved")
 			}
 		}
 	}
 	for id := range anchors {
-		v.Report("link", fmt.Sprint(id), "it was saved as a head, and is missing")
+		v.Report("link", strconv.FormatInt(id, 10), "it was saved as a head, and is missing")
 	}
 	return v.finish()
 }
@@ -108,8 +108,8 @@ func (v *Verifier) link(l StoredLink) error {
 			}
 		}
 	}
-	id, before := fmt.Sprint(l.ID), v.heads[l.Chain()]
-	if l.Prev != before.id || (l.Prev == 0) != (l.Leaves == 0) {
+	id, before := strconv.FormatInt(l.ID, 10), v.heads[l.Chain()]
+	if l.Prev != before.id || l.Prev == 0 && l.Leaves != 0 {
 		v.Report("link", id, "it follows link %d of its chain, and says that it follows %d", before.id, l.Prev)
 	}
 	next := l.Link

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,7 +30,7 @@ func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket
 // audit runs many statements. All must see the same data, so q must read from one snapshot.
 func audit(q querier, asked redpacket.AuditQuery) (redpacket.Audit, error) {
 	a := auditor{querier: q, asked: asked}
-	for _, part := range []func() error{a.sums, a.packets, a.checkPacketEntries, a.checks, a.reactions, a.chains} {
+	for _, part := range []func() error{a.sums, a.packets, a.checkPacketEntries, a.checks, a.overdue, a.reactions, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -111,9 +112,28 @@ func (a *auditor) check(c check) error {
 	})
 }
 
+// overdue reports packets that should have been closed long ago.
+func (a *auditor) overdue() error {
+	if a.asked.Now.IsZero() {
+		return nil
+	}
+	limit := a.asked.Now.Add(-redpacket.MaxOverdue).UnixMilli()
+	return a.each(`select id, expires_at from packets where status = 'open' and expires_at < $1`, func(rs pgx.Rows) error {
+		var (
+			id      string
+			expires time.Time
+		)
+		if err := rs.Scan(&id, storedTime{&expires}); err != nil {
+			return err
+		}
+		a.report("packet", id, "it is open, and was to end at %s", expires.Format(time.RFC3339))
+		return nil
+	}, limit)
+}
+
 // each streams the rows of a query.
-func (a *auditor) each(query string, scan func(pgx.Rows) error) error {
-	rs, err := a.query(query)
+func (a *auditor) each(query string, scan func(pgx.Rows) error, args ...any) error {
+	rs, err := a.query(query, args...)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // chains verifies the hash chains. It reads all tables at once, each by a cursor, ordered by link.
 func (a *auditor) chains() error {
 	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads}
-	return v.Verify(stream(a.querier, "links", `select id, prev, at, leaves, hash from links order by id`, scanLink),
+	return v.Verify(stream(a.querier, "links", linkRows, scanLink),
 		chain.Rows{Kind: "entry", All: stream(a.querier, "entries", entryRows+` order by e.link`, scanRow[chain.StoredEntry])},
 		chain.Rows{Kind: "packet", All: stream(a.querier, "packets", packetRows+` order by link`, scanRow[chain.StoredPacket])},
 		chain.Rows{Kind: "claim", All: stream(a.querier, "claims", claimRows+` order by link`, scanRow[chain.StoredClaim])},
@@ -72,6 +72,9 @@ func scanRow[T any, P interface {
 	stored, err := scanStored[T, P](rs)
 	return stored.Row(), err
 }
+
+// linkRows reads all links in their order.
+const linkRows = `select id, prev, at, leaves, hash from links order by id`
 
 // entryRows reads the chained columns of entries.
 const entryRows = `select e.link, e.room_id, e.seq, e.id, e.at, e.sender, e.kind, e.key, r.hash, e.target,

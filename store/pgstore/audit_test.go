@@ -7,12 +7,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 	"hongbao/store/storetest"
 )
 
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
+		return startTampering(t, openStore(t, migratedDatabase(t)))
+	})
+}
+
+// TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
+func TestTamperings(t *testing.T) {
+	t.Parallel()
+	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest {
 		return startTampering(t, openStore(t, migratedDatabase(t)))
 	})
 }
@@ -33,7 +42,10 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	return storetest.AuditUnderTest{
 		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
 		Tamper: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
-			return tamper(t, conn, statement, heads)
+			return tamper(t, conn, statement, heads, false)
+		},
+		Forge: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
+			return tamper(t, conn, statement, heads, true)
 		},
 		Texts: func(query string) []string {
 			rs, err := conn.Query(t.Context(), query)
@@ -68,7 +80,7 @@ var auditWords = storetest.AuditWords{
 	OtherSeed:  `regexp_replace(body, '"seed":"\w+"', '"seed":"other"')`,
 }
 
-func tamper(t *testing.T, conn *pgx.Conn, statement string, heads []redpacket.Head) (found []redpacket.Difference, changed bool) {
+func tamper(t *testing.T, conn *pgx.Conn, statement string, heads []redpacket.Head, relink bool) (found []redpacket.Difference, changed bool) {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -84,6 +96,11 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, heads []redpacket.He
 	must(err)
 	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
 		return nil, false
+	}
+	if q := (reader{t.Context(), conn}); relink {
+		must(simple(t.Context(), conn, storetest.Relink(t, bytea, stream(q, "links", linkRows, scanLink),
+			stream(q, "entries", entryRows, scanRow[chain.StoredEntry]), stream(q, "packets", packetRows, scanRow[chain.StoredPacket]),
+			stream(q, "claims", claimRows, scanRow[chain.StoredClaim]), stream(q, "transfers", transferRows, scanRow[chain.StoredTransfer]))))
 	}
 	a, err := audit(reader{t.Context(), conn}, redpacket.AuditQuery{Heads: heads})
 	must(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ type link struct {
 
 // errTailLost means that Postgres does not have the newest link of a chain, which it had confirmed. It was restored from
 // a backup, or a failover lost its latest commits.
-var errTailLost = errors.New("Postgres lost commits that it had confirmed")
+var errTailLost = errors.New("the database lost commits that it had confirmed")
 
 // takeLink returns the link of this transaction. The first call takes a free chain, or opens one.
 func (w *writer) takeLink() (*link, error) {
@@ -55,7 +56,7 @@ func (w *writer) takeLink() (*link, error) {
 	if l.chain == nil {
 		l.opened = w.conn.PgConn().TxStatus() != 'I'
 		l.chain = &ownChain{era: w.chains.present()}
-		if _, err := w.row(openChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last); err != nil {
+		if err := w.openChain(l); err != nil {
 			return nil, fmt.Errorf("open chain: %w", err)
 		}
 	}
@@ -74,9 +75,55 @@ func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
 	return l.id, nil
 }
 
-// openChain adds a chain with its first link, which has no rows. The id of the link contains the number of the chain,
-// which Postgres draws.
-var openChain = `
+// openChain continues a chain that another store has given back, or opens a new one. Either way it adds a link without rows:
+// a store that was cut off from a restored database may believe that it has the same chain, and that link tells them apart.
+func (w *writer) openChain(l *link) error {
+	found, err := w.row(continueChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
+	if err == nil && !found {
+		_, err = w.row(newChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
+	}
+	return err
+}
+
+// giveBack lets other stores continue the chains of this store, which is closing. So the number of chains grows only with
+// the number of stores that are killed.
+func (s *Store) giveBack() {
+	var numbers []int64
+	for c := s.chains.take(); c != nil; c = s.chains.take() {
+		numbers = append(numbers, c.number)
+	}
+	if numbers == nil || s.OutOfReach() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	pooled, err := s.pool.acquire(ctx)
+	if err == nil {
+		_, err = pooled.Exec(ctx, `update chains set free = true where id = any($1)`, numbers)
+		pooled.Release()
+	}
+	if err != nil {
+		s.log.Debug("hash chains not given back", "err", err)
+	}
+}
+
+// continueChain takes a free chain, if there is one that no other transaction is taking.
+var continueChain = `
+with c as (
+	select id from chains where free order by id limit 1 for update skip locked
+), taken as (
+	update chains set free = false, instance = $1, at = $2 from c where chains.id = c.id returning chains.id
+)
+insert into links (chain, id, prev, at, leaves, hash)
+select n.chain, n.id, n.prev, n.at, 0, sha256(` + bytea(chain.Prefix()) + ` || n.hash
+	|| int8send(n.id) || int8send(n.prev) || int8send(n.at) || int8send(0) || ` + bytea(digestOfNone[:]) + `)
+from taken cross join lateral (
+	select chain, greatest($2::bigint * 1048576 + chain, id + 1048576) as id, id as prev, $2::bigint as at, hash
+	from links where chain = taken.id order by links.id desc limit 1) n
+returning chain, id`
+
+// newChain adds a chain with its first link. The id of the link contains the number of the chain, which Postgres draws.
+var newChain = `
 with c as (insert into chains (instance, at) values ($1, $2) returning id)
 insert into links (chain, id, prev, at, leaves, hash)
 select c.id, l.id, 0, l.at, 0, sha256(` + bytea(chain.Prefix()) + ` || ` + bytea(make([]byte, len(chain.Hash{}))) + `
@@ -96,7 +143,7 @@ const prevHash = `(select hash from (select id, hash from links where chain = %s
 // stored. If that is missing, the hash is null and the statement fails.
 func (l *link) insertLink() string {
 	next := chain.Link{ID: l.id, Prev: l.chain.last, At: l.at, Leaves: int64(len(l.leaves)), Digest: chain.Digest(l.leaves)}
-	prev := fmt.Sprintf(prevHash, fmt.Sprint(l.chain.number), fmt.Sprint(next.Prev))
+	prev := fmt.Sprintf(prevHash, strconv.FormatInt(l.chain.number, 10), strconv.FormatInt(next.Prev, 10))
 	return fmt.Sprintf(`insert into links (chain, id, prev, at, leaves, hash) values (%d, %d, %d, %d, %d, sha256(%s || %s || %s))`,
 		l.chain.number, next.ID, next.Prev, next.At, next.Leaves, bytea(chain.Prefix()), prev, bytea(next.Suffix()))
 }

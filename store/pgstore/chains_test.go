@@ -15,6 +15,7 @@ func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
 	conn := connect(t, url)
 	must(t, simple(t.Context(), conn, `set session_replication_role = replica`)) // without triggers
 	return storetest.ChainsUnderTest{
+		Name: url,
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, url) },
 		Exec: func(t *testing.T, statement string) { must(t, simple(t.Context(), conn, statement)) },
 	}
@@ -94,4 +95,11 @@ func TestPrevMissingIsExact(t *testing.T) {
 	if poisonous(errors.Join(errTailLost)) {
 		t.Error("a lost tail must not be taken for a bad row")
 	}
+}
+
+func TestOtherProgram(t *testing.T) { t.Parallel(); storetest.TestOtherProgram(t, chainsUnderTest) }
+
+func TestStoresContinueChains(t *testing.T) {
+	t.Parallel()
+	storetest.TestStoresContinueChains(t, chainsUnderTest)
 }

@@ -11,6 +11,8 @@
 //   - A call that returns an error other than chat.ErrUnavailable has changed nothing.
 //   - Rows are locked in this order, and rows of one table by id: packets (FOR SHARE to settle, FOR UPDATE to close),
 //     users, wallets, members, rooms, circulation.
+//   - A transaction that inserts entries, packets, claims, credits or debits adds one link to a hash chain (chains.go). No
+//     two transactions use a chain at the same time, and the link costs no round trip of its own.
 //   - An entry gets its seq under the lock of its room. That lock is taken last, except for the row of circulation,
 //     which only credits and debits lock.
 //

@@ -113,6 +113,7 @@ func (s *Store) Close() error {
 		s.entries.close()
 		s.claims.close()
 		s.standings.close()
+		s.giveBack()
 		s.own.close()
 		s.pool.close()
 	})

@@ -27,7 +27,11 @@ func (s *Store) withLongSnapshot(ctx context.Context, fn func(r reader) error) e
 		return err
 	}
 	defer pooled.Release()
-	return snapshot(ctx, pooled.Conn(), func(r reader) error {
+	return longSnapshot(ctx, pooled.Conn(), fn)
+}
+
+func longSnapshot(ctx context.Context, conn *pgx.Conn, fn func(r reader) error) error {
+	return snapshot(ctx, conn, func(r reader) error {
 		if err := simple(ctx, r.conn, waitForClient); err != nil {
 			return err
 		}

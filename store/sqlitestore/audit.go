@@ -6,17 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"hongbao/redpacket"
 )
 
 // Audit implements redpacket.Ledger. It reads one snapshot row by row while the server runs, so its memory does not
 // grow with the tables. After maxDifferences it reports no further differences.
-func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
+func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error) {
+	return s.read.audit(ctx, q)
+}
+
+func (p *pool) audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.Audit, err error) {
 	if q == nil {
 		q = &redpacket.AuditQuery{}
 	}
-	err = s.view(ctx, func(r reader) error {
+	err = p.view(ctx, func(r reader) error {
 		a, err = audit(r, *q)
 		return err
 	})
@@ -29,7 +34,7 @@ func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket
 // audit runs many statements. All must see the same data, so q must read from one snapshot.
 func audit(q querier, asked redpacket.AuditQuery) (redpacket.Audit, error) {
 	a := auditor{querier: q, asked: asked}
-	for _, part := range []func() error{a.sums, a.packets, a.checks, a.reactions, a.chains} {
+	for _, part := range []func() error{a.sums, a.packets, a.checks, a.overdue, a.reactions, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -110,6 +115,25 @@ func (a *auditor) check(c check) error {
 		a.report(c.kind, id, "%s", what)
 		return nil
 	})
+}
+
+// overdue reports packets that should have been closed long ago.
+func (a *auditor) overdue() error {
+	if a.asked.Now.IsZero() {
+		return nil
+	}
+	limit := a.asked.Now.Add(-redpacket.MaxOverdue).UnixMilli()
+	return a.each(`select id, expires_at from packets where status = 'open' and expires_at < ?`, func(rs *sql.Rows) error {
+		var (
+			id      string
+			expires time.Time
+		)
+		if err := rs.Scan(&id, storedTime{&expires}); err != nil {
+			return err
+		}
+		a.report("packet", id, "it is open, and was to end at %s", expires.Format(time.RFC3339))
+		return nil
+	}, limit)
 }
 
 // each streams the rows of a query.

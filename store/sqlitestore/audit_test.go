@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hongbao/redpacket"
+	"hongbao/store/chain"
 	"hongbao/store/storetest"
 )
 
@@ -17,6 +18,15 @@ func TestAudit(t *testing.T) {
 		return startTampering(t, openLedger(t, t.TempDir()))
 	})
 }
+
+// TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
+func TestTamperings(t *testing.T) {
+	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest {
+		return startTampering(t, openLedger(t, t.TempDir()))
+	})
+}
+
+func blob(b []byte) string { return fmt.Sprintf("x'%x'", b) }
 
 // TestAuditOfAnotherProcess changes a copy of the database file and audits it, as an operator would. The audit must
 // report the change.
@@ -64,7 +74,10 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	return storetest.AuditUnderTest{
 		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
 		Tamper: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
-			return tamper(t, w, statement, heads)
+			return tamper(t, w, statement, heads, false)
+		},
+		Forge: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
+			return tamper(t, w, statement, heads, true)
 		},
 		Texts: func(query string) []string {
 			all, err := rows(w, func(rs *sql.Rows) (text string, err error) { return text, rs.Scan(&text) }, query)
@@ -88,7 +101,7 @@ var auditWords = storetest.AuditWords{
 	NoBody: "'no JSON'", OtherTotal: "json_set(body, '$.total', 5)", OtherSeed: "json_set(body, '$.seed', 'other')",
 }
 
-func tamper(t *testing.T, w *writer, statement string, heads []redpacket.Head) (found []redpacket.Difference, changed bool) {
+func tamper(t *testing.T, w *writer, statement string, heads []redpacket.Head, relink bool) (found []redpacket.Difference, changed bool) {
 	t.Helper()
 	must := func(statement string) {
 		if _, err := w.conn.ExecContext(t.Context(), statement); err != nil {
@@ -106,6 +119,11 @@ func tamper(t *testing.T, w *writer, statement string, heads []redpacket.Head) (
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return nil, false
+	}
+	if relink {
+		must(storetest.Relink(t, blob, stream(w, linkRows, scanLink),
+			stream(w, entryRows, scanRow[chain.StoredEntry]), stream(w, packetRows, scanRow[chain.StoredPacket]),
+			stream(w, claimRows, scanRow[chain.StoredClaim]), stream(w, transferRows, scanRow[chain.StoredTransfer])))
 	}
 	a, err := audit(w, redpacket.AuditQuery{Heads: heads})
 	if err != nil {

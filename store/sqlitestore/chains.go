@@ -16,7 +16,7 @@ import (
 type ownChain struct {
 	number int64
 	last   int64 // id of the newest link; 0: the chain is not stored yet
-	opened int64 // id of the first link, which has no rows
+	opened int64 // id of the link that opens or continues the chain, which has no rows; 0: it is stored
 
 	at     int64        // time of the open transaction
 	id     int64        // id of the link that the open transaction will add; 0: none yet
@@ -29,25 +29,38 @@ var errTailLost = errors.New("the database lost commits that it had confirmed")
 
 // chained adds the leaf of a row that this transaction inserts. It returns the id of the row's link.
 func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
-	if w.chain == nil { // the number is free until the commit, because no other process can write meanwhile
-		w.chain = &ownChain{}
-		if _, err := w.row(`select coalesce(max(id), 0) + 1 from chains`, nil, &w.chain.number); err != nil {
-			w.chain = nil
+	if w.chain == nil {
+		if w.chain, err = w.findChain(); err != nil {
 			return 0, err
 		}
 	}
 	c := w.chain
 	if c.id == 0 {
 		c.at = time.Now().UnixMilli()
-		before := c.last
-		if before == 0 {
-			c.opened = chain.LinkID(c.number, 0, c.at)
-			before = c.opened
-		}
-		c.id = chain.LinkID(c.number, before, c.at)
+		c.id = chain.LinkID(c.number, max(c.last, c.opened), c.at)
 	}
 	c.leaves = append(c.leaves, leaf)
 	return c.id, nil
+}
+
+// findChain returns a chain that another process has given back, or a new one. It writes nothing. The chain is free until
+// the commit, because no other process can write meanwhile.
+func (w *writer) findChain() (*ownChain, error) {
+	var c ownChain
+	_, err := w.row(`select f.id, coalesce((select max(id) from links where chain = f.id), 0)
+		from (select coalesce((select min(id) from chains where free = 1), (select max(id) from chains) + 1, 1) as id) f`, nil, &c.number, &c.last)
+	c.opened = chain.LinkID(c.number, c.last, time.Now().UnixMilli())
+	return &c, err
+}
+
+// giveBack lets another process continue the chain of this one, which is closing.
+func (w *writer) giveBack() {
+	if w.chain == nil || w.chain.opened != 0 {
+		return
+	}
+	if _, err := w.exec(`update chains set free = 1 where id = ?`, w.chain.number); err != nil {
+		w.log.Debug("hash chain not given back", "err", err)
+	}
 }
 
 // addLink adds the link of the open transaction, if there are rows for it. If the transaction fails after that, the caller
@@ -57,15 +70,10 @@ func (w *writer) addLink() error {
 	if c == nil || len(c.leaves) == 0 {
 		return nil
 	}
-	if c.last == 0 {
-		host, _ := os.Hostname()
-		if _, err := w.exec(`insert into chains (id, instance, at) values (?, ?, ?)`, c.number, host, c.at); err != nil {
+	if c.opened != 0 {
+		if err := w.openChain(); err != nil {
 			return err
 		}
-		if err := w.insertLink(chain.Link{ID: c.opened, At: c.at, Digest: chain.Digest(nil)}, chain.Hash{}); err != nil {
-			return err
-		}
-		c.last = c.opened
 	}
 	prev, err := w.newestHash()
 	if err != nil {
@@ -73,6 +81,25 @@ func (w *writer) addLink() error {
 	}
 	err = w.insertLink(chain.Link{ID: c.id, Prev: c.last, At: c.at, Leaves: int64(len(c.leaves)), Digest: chain.Digest(c.leaves)}, prev)
 	c.last = c.id
+	return err
+}
+
+// openChain adds the link without rows that opens or continues the chain.
+func (w *writer) openChain() error {
+	c, prev := w.chain, chain.Hash{}
+	host, _ := os.Hostname()
+	if _, err := w.exec(`insert into chains (id, instance, at) values (?, ?, ?)
+		on conflict (id) do update set instance = excluded.instance, at = excluded.at, free = 0`, c.number, host, c.at); err != nil {
+		return err
+	}
+	if c.last != 0 {
+		var err error
+		if prev, err = w.newestHash(); err != nil {
+			return err
+		}
+	}
+	err := w.insertLink(chain.Link{ID: c.opened, Prev: c.last, At: c.at, Digest: chain.Digest(nil)}, prev)
+	c.last, c.opened = c.opened, 0
 	return err
 }
 
@@ -113,8 +140,8 @@ func (w *writer) dropAfter(mark int) {
 func (w *writer) nextLink() {
 	if w.chain != nil {
 		w.chain.id, w.chain.leaves = 0, w.chain.leaves[:0]
-		if w.chain.last == 0 {
-			w.chain = nil // not stored, so another process may take its number
+		if w.chain.opened != 0 {
+			w.chain = nil // not stored, so another process may take it
 		}
 	}
 }

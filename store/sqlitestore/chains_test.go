@@ -8,9 +8,11 @@ import (
 	"hongbao/store/storetest"
 )
 
-func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
-	dir := t.TempDir()
+func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest { return chainsUnderTestIn(t.TempDir()) }
+
+func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 	return storetest.ChainsUnderTest{
+		Name: filepath.Join(dir, FileName),
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, dir) },
 		Exec: func(t *testing.T, statement string) {
 			t.Helper()
@@ -31,3 +33,9 @@ func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
 func TestChainRows(t *testing.T) { storetest.TestChainRows(t, `x''`, chainsUnderTest) }
 
 func TestTailLost(t *testing.T) { storetest.TestTailLost(t, errTailLost, chainsUnderTest) }
+
+func TestOtherProgram(t *testing.T) { storetest.TestOtherProgram(t, chainsUnderTest) }
+
+func TestStoresContinueChains(t *testing.T) {
+	storetest.TestStoresContinueChains(t, chainsUnderTest)
+}

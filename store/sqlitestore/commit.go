@@ -103,6 +103,7 @@ func (s *Store) commitLoop() {
 			case j := <-s.jobs:
 				batch = append(batch[:0], j)
 			default:
+				w.giveBack()
 				w.reset()
 				return
 			}

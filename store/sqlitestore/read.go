@@ -38,7 +38,11 @@ func (r reader) row(query string, args []any, dest ...any) (found bool, err erro
 
 // view calls look with a reader of one snapshot of the database.
 func (s *Store) view(ctx context.Context, look func(r reader) error) error {
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return s.read.view(ctx, look)
+}
+
+func (p *pool) view(ctx context.Context, look func(r reader) error) error {
+	tx, err := p.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

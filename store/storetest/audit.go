@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -20,6 +21,8 @@ type AuditUnderTest struct {
 	// transaction finds, with the heads as anchors. changed is false if the statement changed no row, or a unique key refused it. The schema's
 	// checks are off, because a person with access to the database could drop them, too.
 	Tamper func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
+	// Forge does the same as Tamper, and computes every hash again before the audit (Relink).
+	Forge func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
 	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
@@ -49,6 +52,9 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 	if a, err := u.Ledger.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
 		t.Fatalf("the untouched books: %+v, %v", a, err)
 	}
+	if got := u.Texts(`select actor || ' ' || request_id || ' ' || reason from transfers where key = 'adjust-1'`); !slices.Equal(got, []string{"ops request-adjust-1 test"}) {
+		t.Errorf("the credit has the actor, request and reason %q", got)
+	}
 	t.Run("columns", func(t *testing.T) { u.columns(t) })
 	t.Run("rows removed", func(t *testing.T) { u.removed(t) })
 	t.Run("by hand", func(t *testing.T) {
@@ -59,6 +65,7 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 		}
 	})
 	t.Run("anchors", func(t *testing.T) { u.anchors(t, saved) })
+	t.Run("overdue", func(t *testing.T) { u.overdue(t) })
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
 	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
 }
@@ -118,6 +125,19 @@ func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
 	}
 	if found, _ := u.Tamper(t, `update users set name = 'Other' where id = 'u1'`, slices.Concat(saved[0], saved[1])...); len(found) > 0 {
 		t.Errorf("untouched chains: %v", found)
+	}
+}
+
+// overdue audits at times around the deadline of the two packets that are open.
+func (u AuditUnderTest) overdue(t *testing.T) {
+	deadline := lived.Add(time.Hour)
+	for now, want := range map[time.Time]int{
+		{}: 0, deadline: 0, deadline.Add(redpacket.MaxOverdue): 0, deadline.Add(redpacket.MaxOverdue + time.Millisecond): 2, deadline.AddDate(1, 0, 0): 2,
+	} {
+		a, err := u.Ledger.Audit(t.Context(), &redpacket.AuditQuery{Now: now})
+		if err != nil || len(a.Differences) != want {
+			t.Errorf("at %v: %+v, %v, want %d overdue packets", now, a.Differences, err, want)
+		}
 	}
 }
 

@@ -5,17 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/enginetest"
 )
 
 // ChainsUnderTest is a database with a function that changes it by SQL.
 type ChainsUnderTest struct {
 	Open func(t *testing.T) ChainedStore // opens the database; the test opens it several times
 	Exec func(t *testing.T, statement string)
+	Name string // of the database: its file or its URL
 }
 
 // ChainedStore is an engine in SQL.
@@ -23,6 +28,7 @@ type ChainedStore interface {
 	chat.Store
 	redpacket.Ledger
 	ChainRows(ctx context.Context) (int, error)
+	Close() error
 }
 
 // forgetChains makes the database one that a version without chains has written.
@@ -71,6 +77,32 @@ func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnd
 	}
 }
 
+// TestStoresContinueChains opens and closes the database several times, with one write each. A store continues the
+// chain of a store that was closed, and not that of a store that was not.
+func TestStoresContinueChains(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
+	u := open(t)
+	for i := range 4 {
+		s := u.Open(t)
+		id := fmt.Sprint(i)
+		if _, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: id, User: "ann", Amount: 5, Key: id, Hash: []byte(id), At: lived}); err != nil {
+			t.Fatal(err)
+		}
+		heads, err := s.Heads(t.Context())
+		if want := 1 + i/3; err != nil || len(heads) != want {
+			t.Errorf("store %d: heads %v, %v, want %d", i, heads, err, want)
+		}
+		if a, err := s.Audit(t.Context(), &redpacket.AuditQuery{Heads: heads}); err != nil || len(a.Differences) > 0 {
+			t.Errorf("store %d: %+v, %v", i, a.Differences, err)
+		}
+		if i == 2 {
+			continue // stays open, as if it had been killed: the next store must not continue its chain
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestTailLost removes the newest entries from the database under a running store, as a restored backup or a failover does.
 // The next write that continues the chain must fail as lost says. Later writes use another chain.
 func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderTest) {
@@ -100,4 +132,48 @@ func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderT
 	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
 		t.Errorf("audit: %+v, %v", a.Differences, err)
 	}
+}
+
+// TestOtherProgram verifies chains by a program in Python that shares no code with hongbao. It must agree with the audit
+// about untouched chains, changed rows, and lost rows with and without saved heads.
+func TestOtherProgram(t *testing.T, open func(t *testing.T) ChainsUnderTest) {
+	enginetest.Need(t, "python3")
+	u := open(t)
+	s := u.Open(t)
+	Live(t, s, s)
+	AuditUnderTest{Ledger: s, Rooms: s}.appendLast(t)
+	heads, err := s.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := filepath.Join(t.TempDir(), "heads.txt")
+	if err := os.WriteFile(saved, fmt.Append(nil, heads), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := func(right bool, args ...string) {
+		t.Helper()
+		a, err := s.Audit(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		//nolint:gosec // the test makes all arguments
+		out, err := exec.CommandContext(t.Context(), "python3", append([]string{"../chain/verify.py", u.Name}, args...)...).CombinedOutput()
+		if status := new(exec.ExitError); err != nil && (!errors.As(err, &status) || status.ExitCode() != 1 || !strings.HasPrefix(string(out), "link ")) {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if (err == nil) != right || len(args) == 0 && right != (len(a.Differences) == 0) {
+			t.Errorf("the other program: %v, %s; the audit: %+v", err, out, a.Differences)
+		}
+	}
+	want(true, saved)
+	u.Exec(t, `update packets set greeting = greeting || '!' where id = 'open'`)
+	want(false)
+	u.Exec(t, `update packets set greeting = replace(greeting, '!', '') where id = 'open'`)
+	want(true)
+	u.Exec(t, `delete from links where id = (select link from entries where id = 'last')`)
+	u.Exec(t, `delete from requests where key = 'last'`)
+	u.Exec(t, `delete from entries where id = 'last'`)
+	u.Exec(t, `update rooms set last_seq = last_seq - 1, content_no = content_no - 1 where id = 'room-2'`)
+	want(true)
+	want(false, saved)
 }

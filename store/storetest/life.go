@@ -66,7 +66,8 @@ func (l *Life) furnish() {
 	}
 	for i, amount := range []redpacket.Money{100_000, 5000, -200} {
 		user, key := fmt.Sprintf("u%d", 1+i%2), fmt.Sprintf("adjust-%d", i)
-		_, _, err := l.Ledger.Adjust(ctx, redpacket.Adjustment{ID: key, User: user, Amount: amount, Key: key, Hash: []byte(key), At: l.At})
+		_, _, err := l.Ledger.Adjust(ctx, redpacket.Adjustment{ID: key, User: user, Amount: amount, Key: key, Hash: []byte(key), At: l.At,
+			Actor: "ops", RequestID: "request-" + key, Reason: "test"})
 		l.Must(err)
 	}
 }

@@ -20,7 +20,10 @@ type AdjustRequest struct {
 	User   string `json:"user"`
 	Amount int64  `json:"amount" min:"1"`
 	Key    string `json:"key"`
-	Note   string `json:"note,omitempty"`
+	Note   string `json:"note,omitempty"` // the user sees it
+
+	RequestID string `json:"request_id,omitempty"` // names the order in the host's own system
+	Reason    string `json:"reason,omitempty"`     // for auditors
 }
 
 // AdjustReply is the reply to AdjustRequest.

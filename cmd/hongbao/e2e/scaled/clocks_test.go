@@ -48,7 +48,7 @@ func TestScaledClocks(t *testing.T) {
 
 	ann := chat.User{ID: "ann", Name: "Ann"}
 	e2e.NoError(t, rooms.SignIn(ctx, ann))
-	_, _, err = packets.Adjust(ctx, ann.ID, 1000, "money", "")
+	_, _, err = packets.Adjust(ctx, redpacket.AdjustRequest{User: ann.ID, Amount: 1000, Key: "money"})
 	e2e.NoError(t, err)
 	room, _, err := rooms.CreateRoom(ctx, ann, chat.CreateRoom{Key: "room", Name: "room"})
 	e2e.NoError(t, err)
