@@ -73,6 +73,13 @@ func (d *database) moveTo(identity string, rows int) {
 	d.state.Identity, d.rows = identity, d.rows[:rows]
 }
 
+// become gives the database another state.
+func (d *database) become(st State) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state = st
+}
+
 func (s *storeOf) OnLoss(func(string))   {}
 func (s *storeOf) Serve(identity string) { s.served = identity }
 func (s *storeOf) Recent() *Recent       { return &s.recent }
@@ -186,6 +193,7 @@ func TestEpochs(t *testing.T) {
 			two.store.commit(2)
 			s.db.moveTo("second", 1)
 			time.Sleep(5 * time.Second)
+			synctest.Wait()
 			for _, w := range []*watched{one, two, three} {
 				if last := w.changes[len(w.changes)-1]; last != "epoch 1 true" {
 					s.t.Errorf("%s was told %q, want the new epoch at last", w.o.Instance, w.changes)
@@ -250,7 +258,7 @@ func TestEpochs(t *testing.T) {
 			one.Lost("for the test")
 			time.Sleep(2 * time.Second)
 			s.mustBe(one, "epoch 1 true")
-			s.db.state = State{Identity: "restored", Stored: "first", Epoch: "epoch 0"}
+			s.db.become(State{Identity: "restored", Stored: "first", Epoch: "epoch 0"})
 			time.Sleep(3 * time.Second)
 			s.mustBe(one, "epoch 1 true", "epoch 2 true")
 		},

@@ -132,30 +132,37 @@ func (s *Store) Renew(ctx context.Context, read lineage.State) (now lineage.Stat
 		if now, err = s.readState(r); err != nil || now.Epoch != read.Epoch || now.Identity != read.Identity {
 			return err
 		}
-		begun := lineage.Renewed{Epoch: rand.Text()}
-		results, err := r.conn.PgConn().Exec(r.ctx, forgetSeeds).ReadAll()
-		if err != nil {
-			return err
+		if renewed, err = beginEpoch(r, now.Identity); err == nil {
+			now.Epoch, now.Stored = renewed.Epoch, now.Identity
 		}
-		begun.Seeds = results[len(results)-1].CommandTag.RowsAffected()
-		var newest int64
-		err = r.conn.QueryRow(r.ctx, `select count(*), coalesce(max(created_at), 0) from packets where status = 'open'`).Scan(&begun.Packets, &newest)
-		if err == nil && begun.Packets > 0 {
-			err = putSetting(r, settingOpenBefore, strconv.FormatInt(newest, 10))
-		}
-		if err == nil {
-			err = putSetting(r, settingIdentity, now.Identity)
-		}
-		if err == nil {
-			err = putSetting(r, settingEpoch, begun.Epoch)
-		}
-		now.Epoch, now.Stored, renewed = begun.Epoch, now.Identity, &begun
 		return err
 	})
 	if err != nil {
 		return lineage.State{}, nil, outcome("begin an epoch", err)
 	}
 	return now, renewed, nil
+}
+
+// beginEpoch writes all that belongs to a new epoch.
+func beginEpoch(r reader, identity string) (*lineage.Renewed, error) {
+	begun := lineage.Renewed{Epoch: rand.Text()}
+	results, err := r.conn.PgConn().Exec(r.ctx, forgetSeeds).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	begun.Seeds = results[len(results)-1].CommandTag.RowsAffected()
+	var newest int64
+	err = r.conn.QueryRow(r.ctx, `select count(*), coalesce(max(created_at), 0) from packets where status = 'open'`).Scan(&begun.Packets, &newest)
+	if err == nil && begun.Packets > 0 {
+		err = putSetting(r, settingOpenBefore, strconv.FormatInt(newest, 10))
+	}
+	if err == nil {
+		err = putSetting(r, settingIdentity, identity)
+	}
+	if err == nil {
+		err = putSetting(r, settingEpoch, begun.Epoch)
+	}
+	return &begun, err
 }
 
 func putSetting(r reader, name, value string) error {
