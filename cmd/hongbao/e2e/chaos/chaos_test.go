@@ -102,7 +102,7 @@ func (s *summary) liveWorld(ctx context.Context, t *testing.T) {
 		if len(f.wrong) == 0 {
 			continue
 		}
-		again := fmt.Sprintf("make chaos HOURS=%g SEED=%d", *hours, f.seed)
+		again := fmt.Sprintf("make chaos HOURS=%g SEED=%d ONLY='%s'", *hours, f.seed, *only)
 		logs := "-chaos.out names no folder"
 		if *folder != "" {
 			logs = filepath.Join(*folder, fmt.Sprint(f.seed))

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,23 @@ func TestPacketsAreNotClosedEarly(t *testing.T) {
 		if found := wrong != ""; found != (early > 100) {
 			t.Errorf("closed %d ms early: %q", early, wrong)
 		}
+	}
+}
+
+// TestLongHistoriesAreDecided explains a packet of which many users grab a share at the same time, although the clocks and Redis leave
+// much open.
+func TestLongHistoriesAreDecided(t *testing.T) {
+	const shares = 40
+	h := history{packet: packet{id: "p", total: 60, count: 60, expires: began.UnixMilli()}}
+	end := stored{status: "expired", expires: h.expires, closed: h.expires}
+	for n := range int64(shares) {
+		winner, late := fmt.Sprint("winner", n), fmt.Sprint("late", n)
+		h.operations = append(h.operations,
+			grabOf(winner, 100+n, 1000+n, model.Won, n+1, 1), grabOf(late, 100+n, 900+n, model.Empty), grabOf(late+"r", 500+n, 2000+n, model.Expired))
+		end.claims = append(end.claims, win{"p", winner, int(n) + 1, 1})
+	}
+	if wrong, undecided := h.check(end, 8*time.Second, true); wrong != "" || undecided {
+		t.Errorf("undecided %t, %s; want an order that explains all", undecided, wrong)
 	}
 }
 

@@ -123,12 +123,15 @@ func (f *fault) line() string {
 		f.usage.goroutines, f.usage.heap/(1<<20), verdict) + f.slow()
 }
 
-// slow says what took long.
-func (f *fault) slow() string {
-	if f.longest < 10*time.Second {
-		return ""
+// slow says what took long, and which histories were too long to explain.
+func (f *fault) slow() (what string) {
+	if f.longest > 10*time.Second {
+		what = fmt.Sprintf(" (%v until %s)", f.longest.Round(time.Second), f.waited)
 	}
-	return fmt.Sprintf(" (%v until %s)", f.longest.Round(time.Second), f.waited)
+	if f.undecided > 0 {
+		what += fmt.Sprintf(" (%d of %d histories not decided in time)", f.undecided, f.histories)
+	}
+	return what
 }
 
 // report is the fault with up to so many of its violations.

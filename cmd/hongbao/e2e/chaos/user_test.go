@@ -28,6 +28,10 @@ type user struct {
 const (
 	actions  = 25  // of all users together, in a second; grabs not counted
 	grabRate = 0.5 // part of the members that grab at a packet
+
+	// A packet with this number of shares is to be cancelled: few grab at it.
+	cancelledCount = 13
+	cancelledRate  = 0.03
 )
 
 // act does one thing after the other until ctx ends.
@@ -45,7 +49,7 @@ func (u *user) act(ctx context.Context) {
 		case p < 55:
 			u.say(ctx)
 		case p < 75:
-			u.sendPacket(ctx)
+			u.sendPacket(ctx, []int{2 + rand.IntN(11), 2 + rand.IntN(11), 60}[rand.IntN(3)]) // 60 are more than grab
 		case p < 80:
 			u.cancel(ctx)
 		case p < 85:
@@ -116,24 +120,21 @@ func (u *user) sayAgain(ctx context.Context) {
 	})
 }
 
-func (u *user) sendPacket(ctx context.Context) {
+func (u *user) sendPacket(ctx context.Context, count int) {
 	u.packets++
 	room := u.homes[u.packets%2]
 	request := wire.SendPacketRequest{
-		Room: room, Key: fmt.Sprintf("%s-packet-%d", u.name, u.packets), Mode: "lucky", Count: new(2 + rand.IntN(11)), TTLS: new(int64(5)), // the least
+		Room: room, Key: fmt.Sprintf("%s-packet-%d", u.name, u.packets), Mode: "lucky", Count: &count, TTLS: new(int64(5)), // the least
 	}
-	switch rand.IntN(4) {
-	case 0:
+	if rand.IntN(4) == 0 {
 		request.Mode = "equal"
-	case 1:
-		request.Count = new(60) // more than grab it
 	}
-	request.Total = int64(*request.Count) * (1 + rand.Int64N(50))
+	request.Total = int64(count) * (1 + rand.Int64N(50))
 	var reply wire.SendPacketReply
 	u.do(ctx, "send_packet "+request.Key, func() error {
 		err := u.call(ctx, "send_packet", request, &reply)
 		if err == nil {
-			p := packet{id: reply.Packet.ID, room: room, total: request.Total, count: *request.Count, expires: reply.Packet.ExpiresAt}
+			p := packet{id: reply.Packet.ID, room: room, total: request.Total, count: count, expires: reply.Packet.ExpiresAt}
 			u.record.note(func() {
 				u.record.packets = append(u.record.packets, toldPacket{room: room, key: request.Key, user: u.id, id: p.id, seq: reply.Seq})
 				u.record.history(p)
@@ -144,15 +145,12 @@ func (u *user) sendPacket(ctx context.Context) {
 	}, wire.CodeInsufficientBalance)
 }
 
-// cancel cancels the user's last packet. It is refused if a share was grabbed.
+// cancel sends a packet and cancels it after a moment. It is refused if a share was grabbed.
 func (u *user) cancel(ctx context.Context) {
+	u.sendPacket(ctx, cancelledCount)
 	var p packet
 	u.record.note(func() { p = u.record.lastPackets[u.id] })
-	if p.id == "" {
-		u.sendPacket(ctx)
-		u.record.note(func() { p = u.record.lastPackets[u.id] })
-	}
-	if p.id == "" {
+	if p.id == "" || pause(ctx, rand.N(2*time.Second)) != nil {
 		return
 	}
 	u.do(ctx, "cancel_packet "+p.id, func() error {
@@ -189,7 +187,11 @@ func (u *user) moveLobby(ctx context.Context) {
 
 // hear reacts to a packet that was announced in one of the user's rooms.
 func (u *user) hear(ctx context.Context, p packet) {
-	if rand.Float64() < grabRate {
+	rate := grabRate
+	if p.count == cancelledCount {
+		rate = cancelledRate
+	}
+	if rand.Float64() < rate {
 		go u.grabAt(ctx, p)
 	}
 }
