@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestStoresContinueChains(t *testing.T, open func(t *testing.T) ChainsUnderT
 	u := open(t)
 	for i := range 4 {
 		s := u.Open(t)
-		id := fmt.Sprint(i)
+		id := strconv.Itoa(i)
 		if _, _, err := s.Adjust(t.Context(), redpacket.Adjustment{ID: id, User: "ann", Amount: 5, Key: id, Hash: []byte(id), At: lived}); err != nil {
 			t.Fatal(err)
 		}
