@@ -91,7 +91,7 @@ func (r receiver) Receive(topic string, payload []byte) {
 
 // Suspect implements Receiver.
 func (r receiver) Suspect() {
-	r.hub.comparer.compareAll()
+	r.hub.comparer.CompareAll()
 	if !r.hub.env.busDown.Load() {
 		r.tellPeers(true)
 		r.tellPeers(false)
@@ -99,7 +99,7 @@ func (r receiver) Suspect() {
 }
 
 // Compare implements Receiver. It requests a comparison of every topic with the store.
-func (r receiver) Compare() { r.hub.comparer.compareAll() }
+func (r receiver) Compare() { r.hub.comparer.CompareAll() }
 
 // Down implements Receiver.
 func (r receiver) Down(down bool) {
@@ -111,7 +111,7 @@ func (r receiver) Down(down bool) {
 		h.o.Log.Warn("bus is down: the store is asked instead")
 	} else {
 		h.o.Log.Info("bus is up")
-		h.comparer.busUp()
+		h.comparer.BusUp()
 	}
 	r.tellPeers(down)
 }

@@ -6,10 +6,11 @@
 //
 //	hub, receiver, run, stats          the hub and its public face
 //	conn                               a connection: its handler, its subscriptions, its socket
-//	repairer, comparer, resumer        what is read from the store: gaps, silent losses, missed messages
+//	repairer, resumer                  what is read from the store: gaps, silent losses, missed messages
 //	registry                           the topics by name
 //	topic                              order, gap, backlog and subscriptions of one topic
 //	internal/socket                    one WebSocket: read, handle, queue, flush, write, close
+//	internal/compare                   comparing positions with the store
 //	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers
 //	internal/envelope, openset         payloads of the bus; what must have ended before Run returns
 //

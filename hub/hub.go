@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"hongbao/hub/internal/compare"
 	"hongbao/hub/internal/envelope"
 	"hongbao/hub/internal/poll"
 	"hongbao/hub/internal/socket"
@@ -69,7 +70,7 @@ type Hub struct {
 	topics   registry
 	conns    connections
 	repairer repairer
-	comparer comparer
+	comparer *compare.Comparer[*topic]
 	resumer  resumer
 }
 
@@ -84,10 +85,12 @@ func New(o Options) *Hub {
 	}
 	h := &Hub{o: o, wheels: wheel.New(), poller: newPoller()}
 	h.env.encode, h.env.revise, h.env.wheels, h.env.counts = o.Encode, o.Revise, h.wheels, &h.counts
-	h.env.needsRepair, h.env.needsCompare = h.repairer.queue.Add, h.comparer.queue.Add
+	h.comparer = compare.New(compare.Options[*topic]{
+		All: h.topics.all, LastSeqs: o.LastSeqs, WentBack: o.WentBack, BusDown: h.env.busDown.Load, Log: o.Log,
+	})
+	h.env.needsRepair, h.env.needsCompare = h.repairer.queue.Add, h.comparer.Add
 	h.topics.init(&h.env, o.Bus)
 	h.repairer = repairer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log, queue: work.NewQueue[*topic]()}
-	h.comparer = comparer{topics: &h.topics, lastSeqs: o.LastSeqs, wentBack: o.WentBack, log: o.Log, queue: work.NewQueue[*topic]()}
 	h.resumer = resumer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log}
 	h.conns.topics, h.conns.counts = &h.topics, &h.counts
 	h.conns.sockets = socket.NewGroup(socket.Options{

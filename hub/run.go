@@ -30,7 +30,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	group.Go(func() { h.runClock(ctx) })
 	group.Go(func() { h.poller.Run(ctx) })
-	group.Go(func() { h.comparer.run(ctx) })
+	group.Go(func() { h.comparer.Run(ctx) })
 	for range repairers {
 		group.Go(func() { h.repairer.run(ctx) })
 	}
@@ -57,7 +57,7 @@ func (h *Hub) runClock(ctx context.Context) {
 // Reset closes all connections (3014) and forgets the positions of all topics. It is for a store that has lost messages.
 func (h *Hub) Reset() {
 	for _, t := range h.topics.all() {
-		t.reset()
+		t.Reset()
 	}
 	for _, c := range h.conns.List() {
 		c.Close(CloseStateInvalidated, reasonStateInvalidated)
@@ -65,7 +65,7 @@ func (h *Hub) Reset() {
 }
 
 // Compare requests a comparison of every topic with the store. It does not wait for it.
-func (h *Hub) Compare() { h.comparer.compareAll() }
+func (h *Hub) Compare() { h.comparer.CompareAll() }
 
 const (
 	// drainInterval is how often Drain looks for connections whose time to be closed has come.

@@ -294,9 +294,28 @@ func (t *topic) dropBacklog() {
 	}
 }
 
-// reset closes the connections of all subscribers, whose positions mean nothing any more. The topic is dead at once, so
+// Name implements compare.Topic.
+func (t *topic) Name() string { return t.name }
+
+// Last implements compare.Topic.
+func (t *topic) Last() (seq int64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.last != unsequenced && !t.dead.Load()
+}
+
+// Learn implements compare.Topic.
+func (t *topic) Learn(seq int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if seq > t.last && t.last != unsequenced && !t.dead.Load() {
+		t.exists(seq)
+	}
+}
+
+// Reset closes the connections of all subscribers, whose positions mean nothing any more. The topic is dead at once, so
 // clients that connect again get a new one.
-func (t *topic) reset() {
+func (t *topic) Reset() {
 	t.mu.Lock()
 	t.die()
 	subscribers := make([]Subscriber, len(t.subscriptions))

@@ -35,11 +35,16 @@ func rules() map[string]rule {
 		"hongbao/redpacket/crashpoint": {why: "every package may import it, so it imports none"},
 		"hongbao/hub": {
 			may: []string{
-				"hongbao/hub/internal/envelope", "hongbao/hub/internal/openset", "hongbao/hub/internal/poll", "hongbao/hub/internal/socket", "hongbao/hub/internal/wheel",
+				"hongbao/hub/internal/compare", "hongbao/hub/internal/envelope", "hongbao/hub/internal/openset", "hongbao/hub/internal/poll",
+				"hongbao/hub/internal/socket", "hongbao/hub/internal/wheel",
 				"hongbao/hub/internal/work", "github.com/gorilla/websocket",
 			},
 			mayNot: []string{"encoding/json", "database/sql"},
 			why:    "the hub knows connections and bytes: no JSON, SQL, money, rooms or tokens",
+		},
+		"hongbao/hub/internal/compare": {
+			may: []string{"hongbao/hub/internal/work"},
+			why: "a comparison knows positions, and neither connections nor messages",
 		},
 		"hongbao/hub/internal/envelope": {why: "a payload of the bus is a format and nothing else"},
 		"hongbao/hub/internal/openset":  {why: "a set, whatever is in it"},
