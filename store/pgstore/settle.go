@@ -176,15 +176,17 @@ func newClaimBatch(jobs []*settleJob, cut map[string][]redpacket.Money) *claimBa
 			continue
 		}
 		r := &claimRow{settleJob: j, n: n}
+		if j.Share >= 0 && j.Share < len(shares) {
+			r.amount = shares[j.Share]
+		}
 		key := claimKey{j.ID, j.Share, j.User}
-		_, twice := seen[key]
-		if twice || j.Share < 0 || j.Share >= len(shares) {
+		if _, twice := seen[key]; twice || r.amount == 0 {
 			b.rest = append(b.rest, r)
 			continue
 		}
 		seen[key] = struct{}{}
 		share, user := claimKey{packet: j.ID, share: j.Share}, r.perUser()
-		r.amount, r.round = shares[j.Share], max(rounds[share], rounds[user])+1
+		r.round = max(rounds[share], rounds[user]) + 1
 		rounds[share], rounds[user] = r.round, r.round
 		b.allNew = b.allNew && r.round == 1 && j.Entry != ""
 		b.pay = append(b.pay, r)

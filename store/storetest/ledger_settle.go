@@ -94,6 +94,15 @@ func settleTests() []ledgerTest {
 				equal(b, "share that the user has", other.Share, 1)
 			})
 		}},
+		{"settle/a claim that comes twice and cannot be paid", func(b *ledgerBench) {
+			p := b.packet(1000, 3)
+			b.take(p, 1)
+			taken := b.claim(p, member(5), 0)
+			b.verdicts(b.settle(taken, taken), redpacket.Conflict, redpacket.Conflict)
+			b.close(p, redpacket.Expired)
+			late := b.claim(p, member(6), 2)
+			b.verdicts(b.settle(late, late), redpacket.TooLate, redpacket.TooLate)
+		}},
 		{"settle/quarantine is remembered once", func(b *ledgerBench) {
 			p := b.packet(1000, 4)
 			claims := []redpacket.Claim{b.claim(p, member(0), 9), b.claim(p, member(1), 9)}
