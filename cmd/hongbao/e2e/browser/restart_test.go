@@ -52,7 +52,7 @@ func TestBrowserRestart(t *testing.T) {
 	}
 	everything := append([]string{"before the lights went out", "written in the dark", "me too", "A candle for you"}, sent...)
 	atOnce(pages, func(_ int, u *browserUser) {
-		u.Sees("Carl, line 29.", "me too", "written in the dark")
+		u.Sees("Carl, line 29.", "me too", "written in the dark", "A candle for you")
 		u.Lacks("image", "Being sent")
 		u.Misses("Sending…")
 		u.Misses("Reconnecting")

@@ -21,7 +21,7 @@ type roomJournal struct {
 	last    int64  // seq of the last entry received, or given up
 	entries []line // in the order in which they came
 	gaps    []span // entries that a reconnect did not bring, and that must be read from history
-	fresh   int    // how often the room's entries were numbered anew
+	fresh   int    // how often the room's entries were numbered anew since takeFresh
 }
 
 // line is an entry as a journal and SQL know it.
@@ -114,6 +114,16 @@ func (j *journal) copyOf(room string) roomJournal {
 	out := *r
 	out.entries, out.gaps = append([]line(nil), r.entries...), append([]span(nil), r.gaps...)
 	return out
+}
+
+// takeFresh returns how often the room's entries were numbered anew since the last call.
+func (j *journal) takeFresh(room string) (fresh int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.rooms[room]; r != nil {
+		fresh, r.fresh = r.fresh, 0
+	}
+	return fresh
 }
 
 // takeProblems returns the problems since the last call.

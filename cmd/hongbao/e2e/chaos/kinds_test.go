@@ -19,7 +19,8 @@ type kind struct {
 	// run causes the fault, and returns when what was broken is whole again.
 	run func(ctx context.Context, w *world, dice *rand.Rand) error
 
-	forgets  bool                // Redis loses grants
+	forgets  bool                // Redis loses grants, and the notes of the newest commits
+	moves    bool                // another server of Postgres takes over
 	poisons  bool                // a granted share may be put into quarantine, and is then refunded
 	slack    time.Duration       // how far the instances' clocks may differ from the machine's
 	unable   func(*world) string // why this machine cannot cause it; "" or nil: it can
@@ -54,7 +55,7 @@ func kinds() []kind {
 		{name: "Redis paused", part: pool, run: pauseRedis},
 		{name: "Postgres killed", part: sql, run: killPostgres},
 		{name: "Postgres paused", part: sql, run: pausePostgres},
-		{name: "synchronous standby promoted", part: sql, run: promote},
+		{name: "synchronous standby promoted", part: sql, run: promote, moves: true},
 		{name: "synchronous standby killed", part: sql, run: killStandby},
 		{name: "synchronous standby paused", part: sql, run: pauseStandby},
 		{name: "disk of Postgres full", part: sql, run: fillDisk, unable: needsSmallDisk},
