@@ -240,16 +240,23 @@ func TestFailingClosesDelayNoOther(t *testing.T) {
 	const stuck = 450 // more than two pages of packets
 	h := newTestService(t, "boss")
 	h.credit(t, "boss", 10_000)
-	ids := 0
+	ids, drawn := 0, 0
 	pool := &brokenPool{Pool: h.pool, fails: func(id string) bool { return strings.HasPrefix(id, "a-") }}
 	packets := redpacket.New(h.store, pool, h.rooms, h.published, redpacket.Options{
 		Now: h.clock.now, Log: slog.New(slog.DiscardHandler),
 		NewID: func(at time.Time) string {
-			ids++
-			if ids <= 2*stuck { // these packets fail; each packet takes two ids, one for its entry
-				return fmt.Sprintf("a-%05d", ids)
+			drawn++
+			fails := drawn <= 2*stuck // each packet takes two ids, one for its entry
+			for {                     // those that fail are in partitions of their own: of a partition that fails, one packet is closed at a time
+				ids++
+				id := fmt.Sprintf("b-%s-%d", chat.NewID(at), ids)
+				if fails {
+					id = fmt.Sprintf("a-%05d", ids)
+				}
+				if dead(redpacket.PartitionOf(id)) == fails {
+					return id
+				}
 			}
-			return "b-" + chat.NewID(at)
 		},
 	})
 	send := func() redpacket.Packet {
