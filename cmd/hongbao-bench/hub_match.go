@@ -58,8 +58,7 @@ func (a *socketGroup) side(name string, inFlight int, budget time.Duration, send
 
 // publish sends a message to the sockets through the hub.
 func (a *socketGroup) publish(payload []byte) error {
-	a.seq++
-	a.hub.Publish(groupTopic, hub.Message{Seq: a.seq, Data: payload})
+	a.hub.Publish(groupTopic, hub.Message{Seq: a.seq.Add(1), Data: payload})
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -22,7 +23,7 @@ const groupTopic = "room"
 type socketGroup struct {
 	hub   *hub.Hub
 	conns []*websocket.Conn // the server's ends
-	seq   int64
+	seq   atomic.Int64      // of the last message published
 
 	*receivers // the client process
 
@@ -33,16 +34,16 @@ type socketGroup struct {
 
 // newSocketGroup creates the sockets. They are upgraded like the server's own: short read buffers, write buffers from a pool.
 func newSocketGroup(ctx context.Context, s *testbed, sockets int) (*socketGroup, error) {
-	a := &socketGroup{
-		hub: hub.New(hub.Options{
-			Encode:   func(_ hub.Encoding, _ string, m hub.Message) []byte { return m.Data },
-			Ping:     func(hub.Encoding) []byte { return []byte("{}") },
-			Fetch:    func(context.Context, []hub.Span) (map[string][]hub.Message, error) { return nil, nil },
-			LastSeqs: func(context.Context, []string) (map[string]int64, error) { return nil, nil },
-			Log:      s.log, QueueBytes: 64 << 10,
-		}),
-		accepted: make(chan *websocket.Conn, sockets),
-	}
+	a := &socketGroup{accepted: make(chan *websocket.Conn, sockets)}
+	a.hub = hub.New(hub.Options{
+		Encode: func(_ hub.Encoding, _ string, m hub.Message) []byte { return m.Data },
+		Ping:   func(hub.Encoding) []byte { return []byte("{}") },
+		Fetch:  func(context.Context, []hub.Span) (map[string][]hub.Message, error) { return nil, nil },
+		LastSeqs: func(context.Context, []string) (map[string]int64, error) {
+			return map[string]int64{groupTopic: a.seq.Load()}, nil
+		},
+		Log: s.log, QueueBytes: 64 << 10,
+	})
 	s.run(ctx, a.hub.Run)
 	url, err := s.serve(ctx, a.upgrade)
 	if err != nil {
@@ -83,7 +84,7 @@ func (a *socketGroup) accept() (*websocket.Conn, error) {
 
 // attach subscribes the socket to the topic in the hub.
 func (a *socketGroup) attach(ours *websocket.Conn) {
-	a.hub.Attach(ours, hub.JSON, func(*hub.Conn) hub.Handler { return idleHandler{} }).Subscribe(groupTopic, a.seq, nil)
+	a.hub.Attach(ours, hub.JSON, func(*hub.Conn) hub.Handler { return idleHandler{} }).Subscribe(groupTopic, a.seq.Load(), nil)
 }
 
 // idleHandler is the handler of a client that sends nothing.
