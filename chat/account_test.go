@@ -15,33 +15,33 @@ func TestRevokedTokensAreRefused(t *testing.T) {
 	ann := person("ann")
 	before, same, after := now.Add(-time.Hour), now.Truncate(time.Second), now.Add(100*time.Millisecond)
 	for _, issued := range []time.Time{{}, before, same, after} {
-		here.must(here.Admit(here.ctx, ann, issued))
-		there.must(there.Admit(there.ctx, ann, issued))
+		here.must(here.admit(ann, issued))
+		there.must(there.admit(ann, issued))
 	}
 	here.must(here.Revoke(here.ctx, "ann"))
 	if got, want := here.takeChanged(), [][2]string{{"", "ann"}}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
 	here.wantPublished()
-	there.must(there.Admit(there.ctx, ann, before)) // succeeds: the other instance has got no notice of the revocation yet
+	there.must(there.admit(ann, before)) // succeeds: the other instance has got no notice of the revocation yet
 	there.Forget("", "ann")
 	for name, h := range map[string]*testService{"here": here, "there": there, "fresh": here.peer()} {
 		for _, issued := range []time.Time{{}, before, same} {
 			for range 2 {
-				h.refused(h.Admit(h.ctx, ann, issued), chat.ErrRevoked)
+				h.refused(h.admit(ann, issued), chat.ErrRevoked)
 			}
 		}
-		if err := h.Admit(h.ctx, ann, after); err != nil {
+		if err := h.admit(ann, after); err != nil {
 			t.Errorf("%s: a token of the next second: %v", name, err)
 		}
 	}
 	h := here
-	h.must(h.Admit(h.ctx, person("bob"), time.Time{}))
+	h.must(h.admit(person("bob"), time.Time{}))
 	h.must(h.Revoke(h.ctx, "unseen"))
-	h.refused(h.Admit(h.ctx, person("unseen"), before), chat.ErrRevoked)
+	h.refused(h.admit(person("unseen"), before), chat.ErrRevoked)
 	h.wrong(h.Revoke(h.ctx, "a b"), chat.ErrBadRequest, "user")
 	h.wrong(h.Revoke(h.ctx, ""), chat.ErrBadRequest, "user")
-	h.wrong(h.Admit(h.ctx, chat.User{}, before), chat.ErrBadRequest, "user")
+	h.wrong(h.admit(chat.User{}, before), chat.ErrBadRequest, "user")
 }
 
 // TestRefusedTokensCostNothing signs in with a revoked token. It must write nothing, and the name and avatar in the
@@ -51,10 +51,10 @@ func TestRefusedTokensCostNothing(t *testing.T) {
 	ann := person("ann")
 	room := h.room(chat.Public, "ann")
 	h.must(h.Revoke(h.ctx, "ann"))
-	h.refused(h.Admit(h.ctx, ann, time.Unix(1, 0)), chat.ErrRevoked)
+	h.refused(h.admit(ann, time.Unix(1, 0)), chat.ErrRevoked)
 	before := h.store.putUsers.Load()
 	for range 10 {
-		h.refused(h.Admit(h.ctx, chat.User{ID: "ann", Name: "as of old"}, time.Unix(1, 0)), chat.ErrRevoked)
+		h.refused(h.admit(chat.User{ID: "ann", Name: "as of old"}, time.Unix(1, 0)), chat.ErrRevoked)
 	}
 	if n := h.store.putUsers.Load() - before; n > 0 {
 		t.Errorf("written %d times", n)
@@ -84,12 +84,12 @@ func TestRefusedTokensChangeNothing(t *testing.T) {
 		}
 	}
 	for _, issued := range []time.Time{{}, time.Unix(-5, 0), now.Add(-time.Hour), now} {
-		h.refused(h.restarted(clock).Admit(h.ctx, old, issued), chat.ErrRevoked)
+		h.refused(h.restarted(clock).admit(old, issued), chat.ErrRevoked)
 		must(person("ann"))
 	}
 	fresh := h.restarted(clock)
-	h.refused(fresh.Admit(h.ctx, old, now), chat.ErrRevoked)
-	h.must(fresh.Admit(h.ctx, old, now.Add(time.Second))) // succeeds, because a refused user is not cached
+	h.refused(fresh.admit(old, now), chat.ErrRevoked)
+	h.must(fresh.admit(old, now.Add(time.Second))) // succeeds, because a refused user is not cached
 	must(old)
 }
 
@@ -101,6 +101,6 @@ func TestAdmittedWhileRevoked(t *testing.T) {
 		h.store.written = nil
 		h.must(h.Revoke(h.ctx, "ann"))
 	}
-	h.must(h.Admit(h.ctx, person("ann"), time.Unix(1, 0))) // succeeds: the account was read before the revocation
-	h.refused(h.Admit(h.ctx, person("ann"), time.Unix(1, 0)), chat.ErrRevoked)
+	h.must(h.admit(person("ann"), time.Unix(1, 0))) // succeeds: the account was read before the revocation
+	h.refused(h.admit(person("ann"), time.Unix(1, 0)), chat.ErrRevoked)
 }

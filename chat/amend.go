@@ -1,7 +1,10 @@
 package chat
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"time"
 )
 
@@ -53,12 +56,14 @@ type Subject struct {
 	Entry   Entry // the text's entry
 	Fold    Fold
 	Reacted bool // the user By has put this emoji on the text
+
+	Deserted bool // the room is a direct room that the other user has left
 }
 
 // AmendmentRuling is the decision on an amendment.
 type AmendmentRuling struct {
 	Changed bool
-	Seq     int64           // seq of the entry that records the amendment; if not Changed, of the earlier one that did, or of the target
+	Seq     int64           // of the entry that records the amendment; if not Changed, of the last edit or the recall, or Target
 	Body    json.RawMessage // body of the entry that records the amendment
 	Fold    Fold            // the target's Fold after the amendment
 	Empty   bool            // the store must remove the texts of the target and its edits (EmptyText, EmptyEdit), and its reactions
@@ -69,4 +74,214 @@ type Amended struct {
 	Changed bool
 	Seq     int64
 	Entry   Entry // the entry that records the amendment; set if Changed
+}
+
+// maxEmojis is the number of different emojis with which users may have reacted to one text. It bounds the size of a page of history.
+const maxEmojis = 50
+
+// Apply decides what the amendment changes, or returns an error. next is the seq that the entry of the amendment will
+// get. A nil subject means that the room has no such entry.
+func (a Amendment) Apply(st Standing, s *Subject, next int64) (AmendmentRuling, error) {
+	if err := a.refusal(st); err != nil {
+		return AmendmentRuling{}, err
+	}
+	switch {
+	case s == nil:
+		return AmendmentRuling{}, &FieldError{Err: ErrNotFound, Field: "seq", Reason: "is no entry of the room"}
+	case s.Entry.Kind != KindText:
+		return AmendmentRuling{}, BadField("seq", "must be a text")
+	}
+	switch a.Kind {
+	case KindEdit:
+		return a.edit(s, next)
+	case KindRecall:
+		return a.recall(st, s, next)
+	case KindReact:
+		return a.react(s, next)
+	}
+	return AmendmentRuling{}, fmt.Errorf("no such amendment: %q", a.Kind)
+}
+
+// refusal returns an error unless By may amend texts in the room. A muted user may still recall.
+func (a Amendment) refusal(st Standing) error {
+	if a.Kind == KindRecall {
+		return st.MayRead()
+	}
+	return st.MaySend(a.At)
+}
+
+func (a Amendment) edit(s *Subject, next int64) (AmendmentRuling, error) {
+	switch {
+	case s.Entry.From.ID != a.By.ID:
+		return AmendmentRuling{}, ErrForbidden
+	case s.Fold.RecallSeq != 0:
+		return AmendmentRuling{}, ErrConflict
+	}
+	text, err := s.text()
+	switch {
+	case err != nil:
+		return AmendmentRuling{}, err
+	case text == a.Text && s.Fold.EditSeq != 0:
+		return AmendmentRuling{Seq: s.Fold.EditSeq, Fold: s.Fold}, nil
+	case text == a.Text:
+		return AmendmentRuling{Seq: a.Target, Fold: s.Fold}, nil
+	case s.Deserted:
+		return AmendmentRuling{}, ErrContactRefused
+	case a.windowOver(s):
+		return AmendmentRuling{}, ErrEditWindowOver
+	}
+	fold := s.Fold
+	fold.Text, fold.EditedAt, fold.EditSeq = &a.Text, a.At.UnixMilli(), next
+	return amends(next, fold, Edit{Target: a.Target, Text: a.Text})
+}
+
+func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling, error) {
+	governs := st.Role.rank() >= Admin.rank()
+	switch {
+	case s.Entry.From.ID != a.By.ID && !governs:
+		return AmendmentRuling{}, ErrForbidden
+	case s.Fold.RecallSeq != 0:
+		return AmendmentRuling{Seq: s.Fold.RecallSeq, Fold: s.Fold}, nil
+	case a.windowOver(s) && !governs:
+		return AmendmentRuling{}, ErrEditWindowOver
+	}
+	made, err := amends(next, Fold{RecallSeq: next}, Recall{Target: a.Target})
+	made.Empty = true
+	return made, err
+}
+
+func (a Amendment) react(s *Subject, next int64) (AmendmentRuling, error) {
+	had := s.Fold.Reactions[a.Emoji]
+	switch {
+	case s.Fold.RecallSeq != 0:
+		return AmendmentRuling{}, ErrConflict
+	case s.Reacted == a.On:
+		return AmendmentRuling{Seq: a.Target, Fold: s.Fold}, nil
+	case s.Deserted:
+		return AmendmentRuling{}, ErrContactRefused
+	case a.On && had == 0 && len(s.Fold.Reactions) >= maxEmojis:
+		return AmendmentRuling{}, &FieldError{
+			Err: ErrLimitExceeded, Field: "emoji", Reason: fmt.Sprintf("must be one of the %d that are there", maxEmojis),
+		}
+	}
+	fold := s.Fold
+	if fold.Reactions = maps.Clone(fold.Reactions); fold.Reactions == nil {
+		fold.Reactions = map[string]int{}
+	}
+	count := had + 1
+	if !a.On {
+		count = had - 1
+	}
+	fold.Reactions[a.Emoji] = count
+	if count == 0 {
+		delete(fold.Reactions, a.Emoji)
+	}
+	return amends(next, fold, Reaction{Target: a.Target, Emoji: a.Emoji, On: a.On, Count: count})
+}
+
+func amends(seq int64, fold Fold, said any) (AmendmentRuling, error) {
+	body, err := Body(said)
+	return AmendmentRuling{Changed: true, Seq: seq, Body: body, Fold: fold}, err
+}
+
+// windowOver reports whether a user may no longer edit or recall the user's own text.
+func (a Amendment) windowOver(s *Subject) bool { return a.At.Sub(s.Entry.At) > a.Window }
+
+// text returns the present text of the subject.
+func (s *Subject) text() (string, error) {
+	if s.Fold.Text != nil {
+		return *s.Fold.Text, nil
+	}
+	var t Text
+	if err := json.Unmarshal(s.Entry.Body, &t); err != nil {
+		return "", fmt.Errorf("read the text of %s %d: %w", s.Entry.Room, s.Entry.Seq, err)
+	}
+	return t.Text, nil
+}
+
+// EmptyText is the body of a recalled text.
+var EmptyText = json.RawMessage(`{"recalled":true}`)
+
+// EmptyEdit returns the body that an edit entry gets when the text that it edited is recalled.
+func EmptyEdit(target int64) json.RawMessage {
+	return fmt.Appendf(nil, `{"target":%d,"recalled":true}`, target)
+}
+
+// foldedText is the body of a text as history shows it, with its amendments applied.
+type foldedText struct {
+	Text
+
+	EditedAt  int64          `json:"edited_at,omitempty"`
+	Reactions map[string]int `json:"reactions,omitempty"`
+}
+
+// Folded returns a text entry as history shows it: with its present text and reactions, which f has.
+func (e Entry) Folded(f Fold) (Entry, error) {
+	if f.RecallSeq != 0 {
+		e.Body = EmptyText
+		return e, nil
+	}
+	if f.Text == nil && len(f.Reactions) == 0 {
+		return e, nil
+	}
+	body := foldedText{EditedAt: f.EditedAt, Reactions: f.Reactions}
+	if err := json.Unmarshal(e.Body, &body.Text); err != nil {
+		return Entry{}, fmt.Errorf("fold entry %s %d: %w", e.Room, e.Seq, err)
+	}
+	if f.Text != nil {
+		body.Text.Text = *f.Text
+	}
+	var err error
+	e.Body, err = Body(body)
+	return e, err
+}
+
+// Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit.
+func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
+	if err := checkText("text", text, s.limits.TextChars); err != nil {
+		return 0, err
+	}
+	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text})
+}
+
+// Recall removes the text of a message, the texts of its edits, and its reactions. It returns the seq of the entry that
+// records the recall.
+func (s *Service) Recall(ctx context.Context, by User, room string, seq int64) (int64, error) {
+	return s.amend(ctx, Amendment{Kind: KindRecall, Room: room, Target: seq, By: by})
+}
+
+// React adds the user's emoji to a text, or removes it. An emoji to add must be one emoji. An emoji to remove may be any
+// text, because an older version has stored other texts.
+func (s *Service) React(ctx context.Context, by User, room string, seq int64, emoji string, on bool) error {
+	if err := checkText("emoji", emoji, s.limits.EmojiChars); err != nil {
+		return err
+	}
+	if on {
+		normal, ok := normalEmoji(emoji)
+		if !ok {
+			return BadField("emoji", "must be one emoji")
+		}
+		emoji = normal
+	}
+	_, err := s.amend(ctx, Amendment{Kind: KindReact, Room: room, Target: seq, By: by, Emoji: emoji, On: on})
+	return err
+}
+
+func (s *Service) amend(ctx context.Context, a Amendment) (seq int64, err error) {
+	if err := checkID("room", a.Room); err != nil {
+		return 0, err
+	}
+	if a.Target < 1 {
+		return 0, BadField("seq", "must be at least 1")
+	}
+	a.At, a.Window = s.now(), s.limits.EditWindow
+	a.ID = s.newID(a.At)
+	done, err := s.store.Amend(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	if done.Changed {
+		s.pub.Entry(done.Entry)
+	}
+	return done.Seq, nil
 }

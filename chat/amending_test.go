@@ -103,5 +103,10 @@ func TestAmendingIsChecked(t *testing.T) {
 	h.wrong(h.React(h.ctx, person("ann"), room, 1, "👍👍👍", true), chat.ErrTooLong, "emoji")
 	h.refused(recall("no-room", 1), chat.ErrNotFound)
 	h.wantPublished()
-	h.must(h.React(h.ctx, person("ann"), room, 1, "👍👍", true))
+	h.wrong(h.React(h.ctx, person("ann"), room, 1, "👍👍", true), chat.ErrBadRequest, "emoji")
+	h.must(h.React(h.ctx, person("ann"), room, 1, "❤", true))
+	if got := h.bodies(room, "ann"); got[1] != `react {"target":1,"emoji":"❤️","on":true,"count":1}` {
+		t.Errorf("history %q", got)
+	}
+	h.must(h.React(h.ctx, person("ann"), room, 1, "ok", false)) // may be stored by an older version
 }

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type ChangeKind string
 // back.
 const (
 	Invite     ChangeKind = "invite"
+	Rejoin     ChangeKind = "rejoin" // By comes back to a private room that By has left; Users is only By
 	Kick       ChangeKind = "kick"
 	Ban        ChangeKind = "ban"
 	Unban      ChangeKind = "unban"
@@ -33,15 +35,17 @@ type Change struct {
 	At    time.Time
 
 	EntryIDs   []string // ids for the new entries, used in order; at least max(2, len(Users)) of them
-	MaxRooms   int      // limit: rooms that a user may be in
+	MaxRooms   int      // limit: rooms that a user may be in, see UserStanding.Rooms
 	MaxMembers int      // limit: members that the room may have
 }
 
-// RoomChange has the new values of a room's fields; a nil field is unchanged. It is also the body of the entry that
-// records the change.
+// RoomChange has the new values of a room's fields. A nil field is unchanged, and so is an empty Invite. It is also the
+// body of the entry that records the change.
 type RoomChange struct {
-	Name         *string `json:"name,omitempty"`
-	Announcement *string `json:"announcement,omitempty"`
+	Name         *string  `json:"name,omitempty"`
+	Announcement *string  `json:"announcement,omitempty"`
+	Invite       Inviters `json:"invite,omitempty"` // "": unchanged
+	Guests       *bool    `json:"guests,omitempty"` // whether guests can enter
 }
 
 // RuleInput is the state on which Change.Rule decides. The store locks it until the change is committed.
@@ -52,17 +56,22 @@ type RuleInput struct {
 }
 
 // UserStanding is a user with the user's standing in the room.
+//
+// Rooms is compared with Change.MaxRooms. For an Invite it is the number of rooms that the user has not chosen or, if that
+// is more, the number of all the user's rooms less MaxRooms. For a Rejoin it is the number of rooms that the user has
+// chosen. Otherwise it is 0.
 type UserStanding struct {
 	User     string
 	Known    bool // the store has the user
-	Rooms    int  // rooms that the user is in; set for an Invite only
+	Rooms    int  // see above
+	Refuses  bool // a block, or the user's contact setting, forbids By to put the user into a room; set for an Invite only
 	Standing Standing
 }
 
 // Ruling is what a change does. Its zero value changes nothing.
 type Ruling struct {
 	Standings []UserStanding // new standings; only User and Standing are set
-	Room      *Room          // the room with its new Name, Announcement and Deleted; nil: unchanged
+	Room      *Room          // the room with its new name, announcement, settings and Deleted; nil: unchanged
 	Entries   []RuledEntry   // entries to be appended, in this order
 }
 
@@ -81,4 +90,263 @@ type Changed struct {
 	Entered  []string // users of Affected that are new members
 	Exited   []string // users of Affected that are no longer members
 	Entries  []Entry
+}
+
+// Rule decides what the change does, or returns an error. It first checks whether By may request the change, then the
+// users that the change is about.
+func (c Change) Rule(s RuleInput) (Ruling, error) {
+	if err := c.refusal(s); err != nil {
+		return Ruling{}, err
+	}
+	switch c.Kind {
+	case Invite:
+		return c.invite(s)
+	case Rejoin:
+		return c.rejoin(s)
+	case Kick, Ban:
+		return c.kickOrBan(s.Users[0])
+	case Unban:
+		return c.unban(s.Users[0])
+	case SetRole:
+		return c.setRole(s)
+	case Mute:
+		return c.mute(s.Users[0])
+	case UpdateRoom:
+		return c.updateRoom(s.Room)
+	case DeleteRoom:
+		s.Room.Deleted = true
+		return Ruling{Room: &s.Room}, nil
+	}
+	return Ruling{}, fmt.Errorf("no such change: %q", c.Kind)
+}
+
+// refusal returns an error unless By may request such a change.
+func (c Change) refusal(s RuleInput) error {
+	if s.Room.Deleted {
+		return ErrNotFound
+	}
+	if c.Kind == Rejoin {
+		return c.rejoinRefusal(s)
+	}
+	may := s.By.MayRead()
+	if c.Kind == Invite { // a muted member may not invite either
+		may = s.By.MaySend(c.At)
+	}
+	if may != nil {
+		return may
+	}
+	if s.Room.Kind == Direct || s.By.Role.rank() < c.needs() {
+		return ErrForbidden
+	}
+	switch c.Kind {
+	case Invite:
+		if s.Room.Inviters() == AdminsInvite && s.By.Role.rank() < Admin.rank() {
+			return &FieldError{Err: ErrForbidden, Field: "invite", Reason: "is admins: ask the owner or an admin to invite"}
+		}
+	case Kick, Ban, Unban, Mute:
+		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // a rank is not above itself, so users cannot do this to themselves
+			return ErrForbidden
+		}
+	}
+	return nil
+}
+
+// rejoinRefusal returns an error unless By is a member, or has left the private room and may enter it.
+func (c Change) rejoinRefusal(s RuleInput) error {
+	switch {
+	case s.By.Banned:
+		return ErrBanned
+	case !s.By.Ever:
+		return ErrNotFound
+	case s.By.In:
+		return nil
+	case !s.By.Left || s.Room.Kind != Private:
+		return ErrForbidden
+	}
+	return s.Room.admit(c.By.ID)
+}
+
+// Chosen reports whether users that the change adds to the room have chosen to be in it.
+func (c Change) Chosen() bool { return c.Kind == Rejoin }
+
+// needs returns the lowest rank that may request such a change.
+func (c Change) needs() int {
+	switch c.Kind {
+	case Invite:
+		return Plain.rank()
+	case SetRole, DeleteRoom:
+		return Owner.rank()
+	}
+	return Admin.rank()
+}
+
+// rank orders the roles: a user can act only on users of a lower rank. A user that is not a member has rank 0.
+func (r Role) rank() int {
+	switch r {
+	case Owner:
+		return 3
+	case Admin:
+		return 2
+	case Plain:
+		return 1
+	}
+	return 0
+}
+
+// updateRoom changes the fields of the room that differ from their new values. If none differs, it changes nothing.
+func (c Change) updateRoom(r Room) (Ruling, error) {
+	var to RoomChange
+	if name := c.To.Name; name != nil && *name != r.Name {
+		to.Name, r.Name = name, *name
+	}
+	if a := c.To.Announcement; a != nil && *a != r.Announcement {
+		to.Announcement, r.Announcement = a, *a
+	}
+	if in := c.To.Invite; in != "" && in != r.Inviters() {
+		to.Invite, r.Invite = in, in
+	}
+	if g := c.To.Guests; g != nil && *g == r.NoGuests {
+		to.Guests, r.NoGuests = g, !*g
+	}
+	if to == (RoomChange{}) {
+		return Ruling{}, nil
+	}
+	body, err := Body(to)
+	return Ruling{Room: &r, Entries: []RuledEntry{{Kind: KindRoom, Body: body}}}, err
+}
+
+// invite adds those of the users that are not members yet. If any of them cannot be added, it adds none.
+func (c Change) invite(s RuleInput) (r Ruling, err error) {
+	for _, target := range s.Users {
+		switch {
+		case !target.Known:
+			return Ruling{}, &FieldError{Err: ErrNotFound, Field: "users", Reason: target.User}
+		case target.Standing.Banned:
+			return Ruling{}, ErrBanned
+		case target.Standing.In:
+			continue
+		case target.Standing.Left, target.Refuses:
+			return Ruling{}, &FieldError{Err: ErrContactRefused, Field: "users", Reason: target.User}
+		case target.Rooms >= c.MaxRooms:
+			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: target.User + " is in too many rooms"}
+		case s.Room.Members+len(r.Standings) >= c.MaxMembers:
+			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: "are more than the room holds"}
+		}
+		if err := s.Room.admit(target.User); err != nil {
+			return Ruling{}, err
+		}
+		in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: target.Standing.MutedUntil}
+		if err := r.setStanding(target.User, in, MemberChange{Change: "invited", By: c.By.ID}); err != nil {
+			return Ruling{}, err
+		}
+	}
+	return r, nil
+}
+
+// rejoin adds By, which has left, to the room again. A user that comes back to an empty room becomes its owner.
+func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
+	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: s.By.MutedUntil}
+	switch {
+	case s.By.In:
+		return Ruling{}, nil
+	case s.Users[0].Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers:
+		return Ruling{}, ErrLimitExceeded
+	case s.Room.Members == 0:
+		in.Role, in.MutedUntil = Owner, time.Time{}
+	}
+	err = r.setStanding(c.By.ID, in, MemberChange{Change: "invited", By: c.By.ID})
+	return r, err
+}
+
+// kickOrBan removes a member. A ban also applies to a user that is not a member.
+func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
+	ban := c.Kind == Ban
+	switch {
+	case !target.Known:
+		return Ruling{}, unknownUser()
+	case !target.Standing.In && (!ban || target.Standing.Banned):
+		return Ruling{}, nil
+	}
+	said := MemberChange{Change: "kicked", By: c.By.ID}
+	if ban {
+		said.Change = "banned"
+	}
+	err = r.setStanding(target.User, Standing{Ever: true, Banned: ban, MutedUntil: target.Standing.MutedUntil}, said)
+	return r, err
+}
+
+// unban lets a banned user join again. It appends no entry, because the user does not become a member.
+func (c Change) unban(target UserStanding) (Ruling, error) {
+	if !target.Standing.Banned {
+		return Ruling{}, nil
+	}
+	st := target.Standing
+	st.Banned = false
+	return Ruling{Standings: []UserStanding{{User: target.User, Standing: st}}}, nil
+}
+
+// setRole changes a member's role. The role of the owner can only be handed over: a room always has exactly one owner.
+func (c Change) setRole(s RuleInput) (r Ruling, err error) {
+	target := s.Users[0]
+	switch {
+	case !target.Standing.In:
+		return Ruling{}, unknownUser()
+	case target.Standing.Role == c.Role:
+		return Ruling{}, nil
+	case target.User == c.By.ID:
+		return Ruling{}, BadField("user", "must be another one: a room is handed over")
+	}
+	if err := c.giveRole(&r, target.User, target.Standing, c.Role); err != nil || c.Role != Owner {
+		return r, err
+	}
+	err = c.giveRole(&r, c.By.ID, s.By, Admin)
+	return r, err
+}
+
+// giveRole adds a new role of a user to the ruling. It ends the mute of a new owner, because no other user could: no
+// role ranks above the owner's.
+func (c Change) giveRole(r *Ruling, user string, st Standing, role Role) error {
+	if st.Role = role; role == Owner {
+		st.MutedUntil = time.Time{}
+	}
+	return r.setStanding(user, st, MemberChange{Change: "role", By: c.By.ID, Role: role})
+}
+
+// mute mutes a user, or ends a mute. It also applies to a user that has left the room. Otherwise leaving and coming back
+// would end a mute.
+func (c Change) mute(target UserStanding) (r Ruling, err error) {
+	st := target.Standing
+	switch {
+	case !st.Ever:
+		return Ruling{}, unknownUser()
+	case c.Until.IsZero() && !c.At.Before(st.MutedUntil), c.Until.Equal(st.MutedUntil):
+		return Ruling{}, nil
+	}
+	st.MutedUntil = c.Until
+	err = r.setStanding(target.User, st, MemberChange{Change: "muted", By: c.By.ID, Until: unixMilli(c.Until)})
+	return r, err
+}
+
+// setStanding adds the user's new standing to the ruling, and the entry that records it.
+func (r *Ruling) setStanding(user string, st Standing, said MemberChange) error {
+	said.User = user
+	body, err := Body(said)
+	if err != nil {
+		return err
+	}
+	r.Standings = append(r.Standings, UserStanding{User: user, Standing: st})
+	r.Entries = append(r.Entries, RuledEntry{Kind: KindMember, Body: body})
+	return nil
+}
+
+func unknownUser() error {
+	return &FieldError{Err: ErrNotFound, Field: "user", Reason: "is not there"}
+}
+
+// unixMilli returns the time in Unix milliseconds; 0 for the zero time.
+func unixMilli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }

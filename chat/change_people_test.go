@@ -111,7 +111,7 @@ func TestOwnRole(t *testing.T) {
 // TestInviteIsAllOrNothing invites several users, one of which cannot join: none may be added. Users that are members
 // already must not count towards the limit.
 func TestInviteIsAllOrNothing(t *testing.T) {
-	c, s := newChange(Invite, standings["member"], "-")
+	c, s := newChange(Invite, standings["admin"], "-")
 	s.Room.Members = 8
 	s.Users = []UserStanding{
 		{User: "a", Known: true, Rooms: 4}, {User: "b", Known: true, Rooms: 9, Standing: standings["member"]}, {User: "c", Known: true},
@@ -156,6 +156,9 @@ func TestChangesOfARoom(t *testing.T) {
 		{RoomChange{Name: str("new")}, Room{Name: "new", Announcement: "news"}, `{"name":"new"}`},
 		{RoomChange{Name: str("old"), Announcement: str("<more>")}, Room{Name: "old", Announcement: "<more>"}, `{"announcement":"<more>"}`},
 		{RoomChange{Name: str("new"), Announcement: str("")}, Room{Name: "new"}, `{"name":"new","announcement":""}`},
+		{RoomChange{Invite: AdminsInvite, Guests: new(true)}, Room{}, ""},
+		{RoomChange{Invite: MembersInvite}, Room{Name: "old", Announcement: "news", Invite: MembersInvite}, `{"invite":"members"}`},
+		{RoomChange{Guests: new(false)}, Room{Name: "old", Announcement: "news", NoGuests: true}, `{"guests":false}`},
 	} {
 		c, s := newChange(UpdateRoom, standings["admin"], "-")
 		c.To, s.Room.Announcement = test.to, "news"

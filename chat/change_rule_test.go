@@ -36,9 +36,9 @@ var requesters = strings.Fields("outsider stranger former banned gone member mut
 //
 //nolint:dupword // a table
 const rights = `
-	invite      outsider not_member not_found not_member banned not_found ok ok ok ok
-	invite      former   not_member not_found not_member banned not_found ok ok ok ok
-	invite      banned   not_member not_found not_member banned not_found banned banned banned banned
+	invite      outsider not_member not_found not_member banned not_found forbidden muted ok ok
+	invite      former   not_member not_found not_member banned not_found forbidden muted ok ok
+	invite      banned   not_member not_found not_member banned not_found forbidden muted banned banned
 	kick        member   not_member not_found not_member banned not_found forbidden forbidden ok ok
 	kick        outsider not_member not_found not_member banned not_found forbidden forbidden ok ok
 	kick        admin    not_member not_found not_member banned not_found forbidden forbidden forbidden ok
@@ -79,10 +79,13 @@ func TestWhoMayChange(t *testing.T) {
 				t.Errorf("%s asks for %s in a deleted room: %v", requester, row[0], err)
 			}
 			s.Room.Deleted, s.Room.Kind = false, Direct
-			if in := standings[requester].In; in {
+			switch by := standings[requester]; {
+			case c.Kind == Invite && by.MaySend(noon) != nil:
+				want = by.MaySend(noon)
+			case by.In:
 				want = ErrForbidden
-			} else {
-				want = standings[requester].MayRead()
+			default:
+				want = by.MayRead()
 			}
 			if _, err := c.Rule(s); !errors.Is(err, want) {
 				t.Errorf("%s asks for %s in a direct room: %v, want %v", requester, row[0], err, want)
@@ -105,6 +108,91 @@ func newChange(kind ChangeKind, by Standing, of string) (Change, RuleInput) {
 		s.Users = []UserStanding{{User: "other", Known: true, Standing: standings[of]}}
 	}
 	return c, s
+}
+
+// TestWhoMayInvite requests invitations under each setting of the room. A muted member is refused under each of them.
+func TestWhoMayInvite(t *testing.T) {
+	for _, test := range []struct {
+		kind    RoomKind
+		setting Inviters
+		members bool // plain members may invite
+	}{
+		{Public, "", true}, {Public, MembersInvite, true}, {Public, AdminsInvite, false},
+		{Private, "", false}, {Private, MembersInvite, true}, {Private, AdminsInvite, false},
+	} {
+		for _, requester := range []string{"member", "admin", "owner", "muted"} {
+			c, s := newChange(Invite, standings[requester], "outsider")
+			s.Room.Kind, s.Room.Invite = test.kind, test.setting
+			_, err := c.Rule(s)
+			switch {
+			case requester == "muted":
+				if !errors.Is(err, ErrMuted) {
+					t.Errorf("%s, %q: a muted member invites: %v, want %v", test.kind, test.setting, err, ErrMuted)
+				}
+			case requester == "member" && !test.members:
+				mustName(t, err, ErrForbidden, "invite")
+			case err != nil:
+				t.Errorf("%s, %q: %s invites: %v", test.kind, test.setting, requester, err)
+			}
+		}
+	}
+	admin := standings["muted"]
+	admin.Role = Admin
+	c, s := newChange(Invite, admin, "outsider")
+	if _, err := c.Rule(s); !errors.Is(err, ErrMuted) {
+		t.Errorf("a muted admin invites: %v, want %v", err, ErrMuted)
+	}
+	c.At = noon.Add(time.Hour)
+	if _, err := c.Rule(s); err != nil {
+		t.Errorf("an admin invites after the end of the mute: %v", err)
+	}
+}
+
+// mustName fails the test unless err is the error want about this field.
+func mustName(t *testing.T, err, want error, field string) {
+	t.Helper()
+	var bad *FieldError
+	if !errors.As(err, &bad) || bad.Err != want || bad.Field != field {
+		t.Errorf("got error %v, want %v of %s", err, want, field)
+	}
+}
+
+// TestRoomWithoutGuests has guests and other users enter a room on each way. Guests must be refused, unless they are
+// members already.
+func TestRoomWithoutGuests(t *testing.T) {
+	const guest = GuestPrefix + "g"
+	invite := func(user string, was Standing) error {
+		c, s := newChange(Invite, standings["owner"], "-")
+		s.Room.NoGuests = true
+		c.Users, s.Users = []string{user}, []UserStanding{{User: user, Known: true, Standing: was}}
+		_, err := c.Rule(s)
+		return err
+	}
+	rejoin := func(user string, was Standing) error {
+		c, s := newChange(Rejoin, was, "-")
+		s.Room.NoGuests = true
+		c.By.ID, c.Users, s.Users = user, []string{user}, []UserStanding{{User: user, Known: true, Standing: was}}
+		_, err := c.Rule(s)
+		return err
+	}
+	join := func(user string) error {
+		return Joining{User: user, MaxMembers: 10}.Refusal(Room{Kind: Public, NoGuests: true, Members: 5}, Standing{Visible: true})
+	}
+	left := Standing{Ever: true, Left: true}
+	for way, err := range map[string]error{"invited": invite(guest, Standing{}), "back": rejoin(guest, left), "joining": join(guest)} {
+		t.Run(way, func(t *testing.T) { mustName(t, err, ErrForbidden, "guests") })
+	}
+	for way, err := range map[string]error{
+		"a user is invited": invite("user", Standing{}), "a user comes back": rejoin("user", left), "a user joins": join("user"),
+		"a guest that is in is invited": invite(guest, standings["member"]), "a guest that is in comes back": rejoin(guest, standings["member"]),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+	if err := invite(guest, standings["banned"]); !errors.Is(err, ErrBanned) {
+		t.Errorf("a banned guest is invited: %v, want %v", err, ErrBanned)
+	}
 }
 
 func TestUsersCannotGovernThemselves(t *testing.T) {

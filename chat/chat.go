@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -10,6 +12,21 @@ type User struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Avatar string `json:"avatar,omitempty"`
+}
+
+// GuestPrefix begins the id of each guest, and no other.
+const GuestPrefix = "guest:"
+
+// Guest reports whether the user has no account of the host.
+func (u User) Guest() bool { return strings.HasPrefix(u.ID, GuestPrefix) }
+
+// Profile is what a token says about its user.
+type Profile struct {
+	User
+
+	// KeepName and KeepAvatar are set if the token says nothing about the name or the avatar. Then what is stored stays:
+	// the name of User is only stored for a user without a name, the avatar only for an unknown user.
+	KeepName, KeepAvatar bool
 }
 
 // RoomKind says which users may join.
@@ -22,16 +39,46 @@ const (
 	Direct  RoomKind = "direct"
 )
 
+// Inviters says which members of a room may invite users.
+type Inviters string
+
+// The values of a room's setting. The owner may invite in any case, and a muted member never.
+const (
+	MembersInvite Inviters = "members"
+	AdminsInvite  Inviters = "admins"
+)
+
+// Inviters returns which members may invite in a room of this kind for which nothing is set.
+func (k RoomKind) Inviters() Inviters {
+	if k == Private {
+		return AdminsInvite
+	}
+	return MembersInvite
+}
+
 // Room is a chat room: it has members, and entries that are numbered in one sequence.
 type Room struct {
 	ID           string
 	Name         string
 	Kind         RoomKind
 	Announcement string
+	Invite       Inviters // "": nothing is set
+	NoGuests     bool     // guests cannot enter; guests that are members already stay
 	Members      int
 	LastSeq      int64
 	CreatedAt    time.Time
 	Deleted      bool // it has no members, and never will have any
+}
+
+// Inviters returns which members may invite users.
+func (r Room) Inviters() Inviters { return cmp.Or(r.Invite, r.Kind.Inviters()) }
+
+// admit returns an error if the user is a guest and guests cannot enter the room.
+func (r Room) admit(user string) error {
+	if r.NoGuests && (User{ID: user}).Guest() {
+		return &FieldError{Err: ErrForbidden, Field: "guests", Reason: "is false: only users with an account may enter"}
+	}
+	return nil
 }
 
 // SmallRoom is the highest number of members with which presence and read positions are published to all members of a
@@ -54,11 +101,16 @@ type Standing struct {
 	Ever        bool // the user was a member at some time, or was banned
 	Visible     bool // the user never was a member, but may know of the room because it is public
 	In          bool // the user is a member now
+	Left        bool // the user has left the room; no other user brings the user back
 	Banned      bool
 	RoomDeleted bool // the room has been deleted
 	Role        Role
 	MutedUntil  time.Time // zero: not muted
+	JoinedSeq   int64     // last seq of the room when the user became a member; of members only
 }
+
+// JoinedBefore reports whether the user is a member, and has been since before the entry with this seq.
+func (s Standing) JoinedBefore(seq int64) bool { return s.In && s.JoinedSeq < seq }
 
 // MaySend returns an error unless a user with this standing may send into the room at the time now.
 func (s Standing) MaySend(now time.Time) error {
@@ -89,15 +141,18 @@ type Membership struct {
 	Room       Room
 	Role       Role
 	MutedUntil time.Time // zero: not muted; part of the user's Standing
+	JoinedSeq  int64     // part of the user's Standing
 	ReadSeq    int64
 	Unread     int64 // text and packet entries of other users after ReadSeq
 }
 
 // Member is one member of a room.
 type Member struct {
-	User       User
+	User       User // of a stranger: only the id
 	Role       Role
 	MutedUntil time.Time
+	ReadSeq    int64 // how far the member has read; 0: nothing since joining, or the room has more than SmallRoom members
+	Stranger   bool  // see Store.Strangers; the viewer must not learn the name or the presence
 }
 
 // EntryKind says what an entry's body holds.

@@ -7,12 +7,16 @@ import (
 
 // Errors of requests. Each has one error code on the wire; web/errors.go maps them.
 var (
-	ErrBadRequest     = errors.New("bad_request")
-	ErrTooLong        = errors.New("too_long")
-	ErrLimitExceeded  = errors.New("limit_exceeded")
-	ErrForbidden      = errors.New("forbidden")
-	ErrNotFound       = errors.New("not_found")
-	ErrNotMember      = errors.New("not_member")
+	ErrBadRequest    = errors.New("bad_request")
+	ErrTooLong       = errors.New("too_long")
+	ErrLimitExceeded = errors.New("limit_exceeded")
+	ErrForbidden     = errors.New("forbidden")
+	ErrNotFound      = errors.New("not_found")
+	ErrNotMember     = errors.New("not_member")
+	// ErrContactRefused means that a user does not want to be put into a room, or written to, by this user: the user
+	// has left the room, one of the two has blocked the other, or the user's contact setting forbids it. The error
+	// does not tell which.
+	ErrContactRefused = errors.New("contact_refused")
 	ErrMuted          = errors.New("muted")
 	ErrBanned         = errors.New("banned")
 	ErrKeyReused      = errors.New("key_reused")
@@ -31,6 +35,7 @@ type FieldError struct {
 	Err    error
 	Field  string
 	Reason string // for a person: "must be at least the count"
+	Limit  int    // the limit that was exceeded; 0: not said
 }
 
 func (e *FieldError) Error() string { return e.Err.Error() + ": " + e.Field + " " + e.Reason }

@@ -55,13 +55,13 @@ type watchedStore struct {
 	written                     func() // called after a user was written
 }
 
-func (s *watchedStore) PutUser(ctx context.Context, u chat.User, issued int64) (int64, error) {
+func (s *watchedStore) PutUser(ctx context.Context, p chat.Profile, issued int64) (chat.User, int64, error) {
 	s.putUsers.Add(1)
-	notBefore, err := s.Store.PutUser(ctx, u, issued)
+	stored, notBefore, err := s.Store.PutUser(ctx, p, issued)
 	if s.written != nil {
 		s.written()
 	}
-	return notBefore, err
+	return stored, notBefore, err
 }
 
 func (s *watchedStore) Epoch(ctx context.Context) (string, error) {
@@ -119,6 +119,12 @@ func (h *testService) wantPublished(want ...publication) {
 	if got := h.published.take(); !slices.Equal(got, want) {
 		h.Errorf("published\n  %+v\nwant\n  %+v", got, want)
 	}
+}
+
+// admit admits a user whose token says all about the user.
+func (h *testService) admit(u chat.User, issued time.Time) error {
+	_, err := h.Admit(h.ctx, chat.Profile{User: u}, issued)
+	return err
 }
 
 func person(id string) chat.User { return chat.User{ID: id, Name: "Name of " + id} }

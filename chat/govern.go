@@ -10,23 +10,33 @@ import (
 
 // Invite adds users to a room. If any of them cannot be added, it adds none.
 func (s *Service) Invite(ctx context.Context, by User, room string, users []string) error {
-	switch {
-	case len(users) == 0:
-		return BadField("users", "must name somebody")
-	case len(users) > s.limits.InviteUsers:
-		return &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("must be at most %d", s.limits.InviteUsers)}
+	if err := s.CheckInvite(room, users); err != nil {
+		return err
 	}
 	var each []string
 	for _, user := range users {
-		if err := checkID("users", user); err != nil {
-			return err
-		}
 		if !slices.Contains(each, user) {
 			each = append(each, user)
 		}
 	}
 	_, err := s.change(ctx, Change{Kind: Invite, Room: room, By: by, Users: each})
 	return err
+}
+
+// CheckInvite returns the error of Invite that is known without the store, or nil.
+func (s *Service) CheckInvite(room string, users []string) error {
+	switch {
+	case len(users) == 0:
+		return BadField("users", "must name somebody")
+	case len(users) > s.limits.InviteUsers:
+		return &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("must be at most %d", s.limits.InviteUsers)}
+	}
+	for _, user := range users {
+		if err := checkID("users", user); err != nil {
+			return err
+		}
+	}
+	return checkID("room", room)
 }
 
 // Kick removes a user from a room. After a ban the user cannot come back.
@@ -123,4 +133,120 @@ func (s *Service) forgetChange(c Change, err error) {
 	case errors.Is(err, ErrUnavailable): // the room may have been deleted, so no cached standing in it is reliable
 		s.standings.clear()
 	}
+}
+
+// UpdateRoom changes a room's name, announcement or settings. An empty name leaves the name unchanged; an empty
+// announcement removes the announcement. The membership that it returns has only the room and the role.
+func (s *Service) UpdateRoom(ctx context.Context, by User, room string, to RoomChange) (Membership, error) {
+	to, err := to.checked(s.limits)
+	if err != nil {
+		return Membership{}, err
+	}
+	done, err := s.change(ctx, Change{Kind: UpdateRoom, Room: room, By: by, To: to})
+	if err != nil {
+		return Membership{}, err
+	}
+	return Membership{Room: done.Room, Role: done.Role}, nil
+}
+
+func (to RoomChange) checked(l Limits) (RoomChange, error) {
+	if to.Name != nil && *to.Name == "" {
+		to.Name = nil
+	}
+	if to.Name != nil {
+		name, err := checkName(*to.Name, l.NameChars)
+		if err != nil {
+			return RoomChange{}, err
+		}
+		to.Name = &name
+	}
+	if to.Announcement != nil {
+		if err := checkOptional("announcement", *to.Announcement, l.AnnouncementChars); err != nil {
+			return RoomChange{}, err
+		}
+	}
+	return to, to.Invite.check()
+}
+
+func (i Inviters) check() error {
+	if i != "" && i != MembersInvite && i != AdminsInvite {
+		return BadField("invite", "must be members or admins")
+	}
+	return nil
+}
+
+// DeleteRoom deletes a room for good. Its members are removed.
+func (s *Service) DeleteRoom(ctx context.Context, by User, room string) error {
+	_, err := s.change(ctx, Change{Kind: DeleteRoom, Room: room, By: by})
+	return err
+}
+
+// publishChange publishes what a change did, in this order. Other instances are told first. New members are told next,
+// so that they are in the room when the entries come. Then come the entries. Members that were removed are told last,
+// so that the last entry that they receive is the one that records their removal.
+func (s *Service) publishChange(c Change, done Changed) {
+	if c.Kind == DeleteRoom {
+		s.pub.StandingChanged(c.Room, "")
+		s.pub.ToRoom(c.Room, Exited{Room: c.Room, Reason: "deleted"})
+		return
+	}
+	s.announceStandings(c.Room, nil, done.Affected...)
+	role := Plain
+	if c.Kind == Rejoin {
+		role = done.Role
+	}
+	s.publishEntered(done.Entered, done.Room, role, done.Entries)
+	for _, e := range done.Entries {
+		s.pub.Entry(e)
+	}
+	for _, user := range done.Exited {
+		s.pub.ToUser(user, Exited{Room: c.Room, Reason: c.reason(), Through: done.Entries[0].Seq})
+	}
+	if len(done.Entered)+len(done.Exited) > 0 {
+		s.memberCounts.changed(c.Room, done.Room.Members)
+	}
+}
+
+// announceStandings tells the other instances which users' standing may have changed. It does so even if this call
+// changed nothing: the call may repeat an earlier one whose outcome was unknown, and which did change the standings. After
+// an error that means that nothing was changed, it does nothing.
+func (s *Service) announceStandings(room string, err error, users ...string) {
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		return
+	}
+	for _, user := range users {
+		s.pub.StandingChanged(room, user)
+	}
+}
+
+// republishDeletion publishes again that a room was deleted, when a former member requests the deletion again. The
+// first request may have had an unknown outcome, so that it was not published. It checks that the room is deleted: a
+// large room loses its members before that.
+func (s *Service) republishDeletion(ctx context.Context, c Change) {
+	if st, err := s.store.Standing(ctx, c.Room, c.By.ID); err != nil || !st.RoomDeleted {
+		return
+	}
+	if room, err := s.store.Room(ctx, c.Room); err != nil || !room.Deleted {
+		return
+	}
+	s.Forget(c.Room, "")
+	s.publishChange(c, Changed{})
+}
+
+// publishEntered tells new members about the room, in its state before the entries that record their joining.
+func (s *Service) publishEntered(users []string, r Room, role Role, entries []Entry) {
+	if len(entries) > 0 {
+		r.LastSeq = entries[0].Seq - 1
+	}
+	for _, user := range users {
+		s.pub.ToUser(user, Entered{Membership: Membership{Room: r, Role: role, ReadSeq: r.LastSeq}})
+	}
+}
+
+// reason returns the reason that is published to the users that the change has removed.
+func (c Change) reason() string {
+	if c.Kind == Ban {
+		return "banned"
+	}
+	return "kicked"
 }

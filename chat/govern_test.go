@@ -40,7 +40,7 @@ func TestInviteTellsInOrder(t *testing.T) {
 	h.sendText(room, "ann", "k")
 	h.published.take()
 	h.takeChanged()
-	h.must(h.Invite(h.ctx, person("bob"), room, []string{"cyn", "bob", "dan", "cyn"}))
+	h.must(h.Invite(h.ctx, person("ann"), room, []string{"cyn", "bob", "dan", "cyn"}))
 	entered := h.published.take()
 	m, ok := entered[0].Event.(chat.Entered)
 	if !ok || m.Membership.Room.ID != room || m.Membership.Room.Members != 4 {
@@ -60,7 +60,7 @@ func TestInviteTellsInOrder(t *testing.T) {
 	if rooms, err := h.Rooms(h.ctx, "cyn"); err != nil || len(rooms) != 1 || rooms[0].ReadSeq != 1 || rooms[0].Unread != 0 {
 		t.Errorf("cyn is in %+v, %v", rooms, err)
 	}
-	h.must(h.Invite(h.ctx, person("cyn"), room, []string{"dan"}))
+	h.must(h.Invite(h.ctx, person("ann"), room, []string{"dan"}))
 	h.wantPublished()
 }
 
@@ -197,6 +197,7 @@ func TestUpdateRoom(t *testing.T) {
 		{chat.RoomChange{Name: str(" ")}, "name", chat.ErrBadRequest},
 		{chat.RoomChange{Announcement: str("12345")}, "announcement", chat.ErrTooLong},
 		{chat.RoomChange{Announcement: str("\x00")}, "announcement", chat.ErrBadRequest},
+		{chat.RoomChange{Invite: "owner"}, "invite", chat.ErrBadRequest},
 	} {
 		_, err := h.UpdateRoom(h.ctx, person("ann"), room, bad.to)
 		h.wrong(err, bad.want, bad.field)

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +19,9 @@ type Limits struct {
 	Mentions          int // in one message
 	InviteUsers       int // in one request
 	RoomMembers       int
-	Rooms             int           // rooms that a user may be in
+	Rooms             int           // rooms that a user may choose; others may add the user to as many more, to 2 × Rooms in all
+	PublicRooms       int           // public rooms that a user may own
+	Blocks            int           // users that a user may block
 	EditWindow        time.Duration // how long users may edit and recall their own texts
 }
 
@@ -26,7 +29,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, EmojiChars: 16, Mentions: 50,
-		InviteUsers: 100, RoomMembers: 100_000, Rooms: 500, EditWindow: 2 * time.Minute,
+		InviteUsers: 100, RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, EditWindow: 2 * time.Minute,
 	}
 }
 
@@ -42,6 +45,8 @@ func (l Limits) withDefaults() Limits {
 		InviteUsers:       cmp.Or(l.InviteUsers, d.InviteUsers),
 		RoomMembers:       cmp.Or(l.RoomMembers, d.RoomMembers),
 		Rooms:             cmp.Or(l.Rooms, d.Rooms),
+		PublicRooms:       cmp.Or(l.PublicRooms, d.PublicRooms),
+		Blocks:            cmp.Or(l.Blocks, d.Blocks),
 		EditWindow:        cmp.Or(l.EditWindow, d.EditWindow),
 	}
 }
@@ -77,7 +82,7 @@ func ValidUser(id string) bool {
 	return id != "" && len(id) <= idChars && strings.Trim(id, userChars) == ""
 }
 
-// checkText returns an error unless the text is neither empty nor longer than the limit.
+// checkText returns an error if the text is empty, longer than the limit, or has U+0000.
 func checkText(field, text string, limit int) error {
 	if text == "" {
 		return BadField(field, "is missing")
@@ -99,3 +104,19 @@ func checkNUL(field, text string) error {
 	}
 	return nil
 }
+
+// Limiter limits rates. It depends on the engine whether it counts for one instance or for all instances together.
+type Limiter interface {
+	// Take spends r.Cost tokens of the key. If there are fewer, it spends nothing and returns how long to wait for them.
+	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
+}
+
+// Rate is a bucket of Burst tokens that fills at PerSecond.
+type Rate struct {
+	PerSecond float64
+	Burst     int
+	Cost      int // tokens that one Take spends, at most Burst; 0: one
+}
+
+// Tokens returns how many tokens one Take spends.
+func (r Rate) Tokens() int { return min(max(r.Cost, 1), r.Burst) }

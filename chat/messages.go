@@ -1,10 +1,84 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 )
+
+// Message is a text to be sent.
+type Message struct {
+	Room string
+	Key  string
+	Text string
+
+	Data     json.RawMessage // an object of the integrator, compact; nil: none
+	ReplyTo  int64           // seq of an entry of the room; 0: no reply
+	Mentions []string        // ids of users
+}
+
+func (m Message) check(l Limits) error {
+	if err := CheckKey(m.Key); err != nil {
+		return err
+	}
+	if err := checkID("room", m.Room); err != nil {
+		return err
+	}
+	if m.Text == "" && m.Data == nil {
+		return BadField("text", "is missing, and data too")
+	}
+	if err := checkOptional("text", m.Text, l.TextChars); err != nil {
+		return err
+	}
+	if err := checkData(m.Data, l.DataBytes); err != nil {
+		return err
+	}
+	if m.ReplyTo < 0 {
+		return BadField("reply_to", "must be an entry of the room")
+	}
+	return checkMentions(m.Mentions, l.Mentions)
+}
+
+func checkData(data json.RawMessage, limit int) error {
+	switch {
+	case data == nil:
+		return nil
+	case len(data) > limit:
+		return &FieldError{Err: ErrTooLong, Field: "data", Reason: fmt.Sprintf("must have at most %d bytes", limit)}
+	case len(data) == 0 || data[0] != '{' || !json.Valid(data):
+		return BadField("data", "must be an object")
+	}
+	return nil
+}
+
+func checkMentions(users []string, limit int) error {
+	if len(users) > limit {
+		return &FieldError{Err: ErrLimitExceeded, Field: "mentions", Reason: fmt.Sprintf("must be at most %d", limit)}
+	}
+	for _, user := range users {
+		if err := checkID("mentions", user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hash returns the hash of the content, by which a repeated key is compared with its first use. A text without options
+// hashes fewer fields: the hashes that old versions have stored must stay valid.
+func (m Message) hash() []byte {
+	fields := []string{m.Room, m.Text}
+	if m.Data != nil || m.ReplyTo != 0 || len(m.Mentions) > 0 {
+		fields = append(fields, string(m.Data), strconv.FormatInt(m.ReplyTo, 10))
+		fields = append(fields, m.Mentions...)
+	}
+	return RequestHash("send", fields...)
+}
 
 // Receipt names the entry that records a message.
 type Receipt struct {
@@ -14,12 +88,17 @@ type Receipt struct {
 	Dup bool // the same message was sent with this key before
 }
 
-// Send appends a text to a room and publishes it. A repeated key returns the first entry.
+// Send appends a text to a room and publishes it. Users that have blocked the sender are not mentioned. A repeated key
+// returns the first entry.
 func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, error) {
 	if err := s.unlessKeyUsed(ctx, from.ID, m.Key, m.check(s.limits)); err != nil {
 		return Receipt{}, err
 	}
-	body, err := Body(Text{Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: m.Mentions})
+	mentions, err := s.mentionable(ctx, from.ID, m.Mentions)
+	if err != nil {
+		return Receipt{}, err
+	}
+	body, err := Body(Text{Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions})
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -38,7 +117,7 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 }
 
 // History reads a page of one of the user's rooms, in ascending order. more reports whether there are entries beyond
-// the page: older ones if the page was read backwards, else newer ones.
+// the page: newer ones if p.After is set, otherwise older ones.
 func (s *Service) History(ctx context.Context, user, room string, p Page) (entries []Entry, more bool, err error) {
 	switch {
 	case p.Before != nil && p.After != nil:
@@ -82,4 +161,93 @@ func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unrea
 // LastSeqs returns the last seq of each room; unknown rooms are left out.
 func (s *Service) LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error) {
 	return s.store.LastSeqs(ctx, rooms)
+}
+
+// Body encodes v as the body of an entry; the type of v belongs to the entry's kind. It does not escape HTML: a body
+// is never part of a page's source, and escapes would only make it longer.
+func Body(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("make body: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+const (
+	typingEvery = time.Second // the least time between two events of one user in one room
+	typingMost  = 10          // events published to one room within typingEvery
+)
+
+// Typing publishes to a room that the user is typing. It returns no error: an event that is not allowed is dropped.
+func (s *Service) Typing(ctx context.Context, by User, room string) {
+	now := s.now()
+	if checkID("room", room) != nil || !s.typing.allowUser(memberKey{room, by.ID}, now) {
+		return
+	}
+	st, err := s.Standing(ctx, room, by.ID)
+	if err != nil || st.MaySend(now) != nil {
+		return
+	}
+	if s.typing.allowRoom(room, now) {
+		s.pub.ToRoom(room, Typed{Room: room, User: by.ID})
+	}
+}
+
+// typing limits how often typing events are published. It forgets what is older than typingEvery.
+type typing struct {
+	mu    sync.Mutex
+	users map[memberKey]time.Time // guarded by mu; when the last event of each user in a room was allowed
+	rooms map[string]*roomRate    // guarded by mu
+	swept time.Time               // guarded by mu
+}
+
+// roomRate counts the events of a room since the time since.
+type roomRate struct {
+	since time.Time
+	count int
+}
+
+// allowUser reports whether the user has sent no event within typingEvery, and records this one. Typing calls it first,
+// then checks the standing, and calls allowRoom last. So users that may not send do not use up the room's rate.
+func (t *typing) allowUser(at memberKey, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sweepLocked(now)
+	if last, ok := t.users[at]; ok && now.Sub(last) < typingEvery {
+		return false
+	}
+	t.users[memberKey{strings.Clone(at.room), at.user}] = now
+	return true
+}
+
+// allowRoom reports whether one more event may be published to the room.
+func (t *typing) allowRoom(room string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.rooms[room]
+	if r == nil || now.Sub(r.since) >= typingEvery {
+		r = &roomRate{since: now}
+		t.rooms[strings.Clone(room)] = r
+	}
+	r.count++
+	return r.count <= typingMost
+}
+
+func (t *typing) sweepLocked(now time.Time) {
+	if now.Sub(t.swept) < typingEvery {
+		return
+	}
+	t.swept = now
+	for at, last := range t.users {
+		if now.Sub(last) >= typingEvery {
+			delete(t.users, at)
+		}
+	}
+	for room, r := range t.rooms {
+		if now.Sub(r.since) >= typingEvery {
+			delete(t.rooms, room)
+		}
+	}
 }

@@ -3,13 +3,35 @@ package chat
 import (
 	"context"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 )
+
+// Presence holds which users have a socket on any instance. The sockets of a dead instance are dropped within
+// PresenceLease. If the engine loses its data, each instance enters its sockets again within the same time.
+type Presence interface {
+	// Enter adds a socket of the user. If the user then has more than most sockets, it removes the oldest ones and
+	// returns them in out. A socket that is there already changes nothing. first reports that the user had no socket
+	// before.
+	Enter(ctx context.Context, user, socket string, most int) (out []string, first bool, err error)
+	// Leave removes a socket of the user. A socket that is not there is no error. last reports that the socket was
+	// there and the user has no other.
+	Leave(ctx context.Context, user, socket string) (last bool, err error)
+	// Online reports for each of the users, in the same order, whether the user has a socket.
+	Online(ctx context.Context, users []string) ([]bool, error)
+	// Run renews the leases of this instance's sockets until ctx is done, and then removes these sockets.
+	Run(ctx context.Context) error
+}
+
+// PresenceLease is how long sockets of a dead instance may still count.
+const PresenceLease = 30 * time.Second
 
 // onlinePage is the number of users in one call of the Presence.
 const onlinePage = 1000
 
 // Online returns the number of a room's members that have a socket. For a small room it also returns their ids. The
-// count of a large room may be as old as onlineCountKept.
+// count of a large room may be as old as onlineCountKept. Strangers count as offline.
 func (s *Service) Online(ctx context.Context, user, room string) (count int, users []string, err error) {
 	if err := s.mayRead(ctx, room, user); err != nil {
 		return 0, nil, err
@@ -22,6 +44,13 @@ func (s *Service) Online(ctx context.Context, user, room string) (count int, use
 		count, err := s.onlineCounts.count(ctx, room, s.now, s.countOnline)
 		return count, nil, err
 	}
+	if len(members) <= 2 {
+		strangers, err := s.store.Strangers(ctx, room, user)
+		if err != nil {
+			return 0, nil, err
+		}
+		members = slices.DeleteFunc(members, func(member string) bool { return slices.Contains(strangers, member) })
+	}
 	if users, err = s.online(ctx, members); err != nil {
 		return 0, nil, err
 	}
@@ -29,7 +58,7 @@ func (s *Service) Online(ctx context.Context, user, room string) (count int, use
 	return len(users), users, nil
 }
 
-// MembersOnline reports which of the users have a socket.
+// MembersOnline reports for each of the users, in the same order, whether the user has a socket.
 func (s *Service) MembersOnline(ctx context.Context, users []string) ([]bool, error) {
 	if s.presence == nil {
 		return make([]bool, len(users)), nil
@@ -37,8 +66,9 @@ func (s *Service) MembersOnline(ctx context.Context, users []string) ([]bool, er
 	return s.presence.Online(ctx, users)
 }
 
-// AnnouncePresence publishes to the users' small rooms that these users have come online or gone offline. It handles
-// one room after the other, so that a socket can get the changes of many users in one write.
+// AnnouncePresence publishes to the users' small rooms that these users have come online or gone offline, but not to a
+// direct room that the user has not chosen. It handles one room after the other, so that a socket can get the changes of
+// many users in one write.
 func (s *Service) AnnouncePresence(ctx context.Context, users []string, online bool) error {
 	moved := map[string][]string{} // users by small room
 	for _, user := range users {
@@ -46,8 +76,14 @@ func (s *Service) AnnouncePresence(ctx context.Context, users []string, online b
 		if err != nil {
 			return err
 		}
+		var unchosen []string
+		if slices.ContainsFunc(rooms, func(m Membership) bool { return m.Room.Kind == Direct }) {
+			if unchosen, err = s.store.UnchosenDirect(ctx, user); err != nil {
+				return err
+			}
+		}
 		for _, m := range rooms {
-			if m.Room.Members <= SmallRoom {
+			if m.Room.Members <= SmallRoom && !slices.Contains(unchosen, m.Room.ID) {
 				moved[m.Room.ID] = append(moved[m.Room.ID], user)
 			}
 		}
@@ -85,4 +121,71 @@ func (s *Service) countOnline(ctx context.Context, room string) (int, error) {
 	}
 	users, err := s.online(ctx, members)
 	return len(users), err
+}
+
+const (
+	onlineCountKept    = 10 * time.Second // how long a count may be reused
+	onlineCountTimeout = 10 * time.Second // how long a count may take
+)
+
+// onlineCounts counts the members of large rooms that are online. Callers at the same time share one count, and later
+// callers reuse it for onlineCountKept.
+type onlineCounts struct {
+	mu    sync.Mutex
+	rooms map[string]*onlineCount // guarded by mu
+}
+
+// onlineCount is one count of a room, finished or under way.
+type onlineCount struct {
+	begun time.Time
+	done  chan struct{} // closed when online and err are set
+
+	online int
+	err    error
+}
+
+func (c *onlineCounts) count(ctx context.Context, room string, now func() time.Time, count func(context.Context, string) (int, error)) (int, error) {
+	one, first := c.join(room, now())
+	if first {
+		c.run(ctx, room, one, count)
+	}
+	select {
+	case <-one.done:
+		return one.online, one.err
+	case <-ctx.Done():
+		return 0, ErrUnavailable
+	}
+}
+
+// join returns the count of a room to wait for. If first is true, the caller must run it.
+func (c *onlineCounts) join(room string, now time.Time) (one *onlineCount, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, old := range c.rooms {
+		if now.Sub(old.begun) >= onlineCountKept {
+			delete(c.rooms, name)
+		}
+	}
+	if one = c.rooms[room]; one != nil {
+		return one, false
+	}
+	one = &onlineCount{begun: now, done: make(chan struct{}), err: ErrUnavailable}
+	c.rooms[strings.Clone(room)] = one
+	return one, true
+}
+
+// run makes the count for all callers that wait for it, also if the first caller's context ends. A count that failed
+// is not reused.
+func (c *onlineCounts) run(ctx context.Context, room string, one *onlineCount, count func(context.Context, string) (int, error)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onlineCountTimeout)
+	defer cancel()
+	defer close(one.done)
+	if one.online, one.err = count(ctx, room); one.err == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rooms[room] == one {
+		delete(c.rooms, room)
+	}
 }

@@ -40,9 +40,9 @@ func TestDirectRoom(t *testing.T) {
 	h.wantPublished()
 }
 
-// TestDirectBringsBack calls Direct after one of the users has left. That user must be a member again, and get Entered
-// before the entry that records it.
-func TestDirectBringsBack(t *testing.T) {
+// TestDirectBringsBackOnlyTheCaller calls Direct after one of the users has left. Only that user's own call makes the
+// user a member again. The user gets Entered before the entry that records it.
+func TestDirectBringsBackOnlyTheCaller(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	h.must(h.SignIn(h.ctx, person("bob")))
 	m, err := h.Direct(h.ctx, person("ann"), "bob")
@@ -54,9 +54,16 @@ func TestDirectBringsBack(t *testing.T) {
 	if h.standing(room, "bob").In {
 		t.Error("still in")
 	}
+	_, err = h.Direct(h.ctx, person("ann"), "bob")
+	h.must(err)
+	if h.standing(room, "bob").In {
+		t.Error("bob was brought back")
+	}
+	_, err = h.Send(h.ctx, person("ann"), chat.Message{Room: room, Key: "refused", Text: "come back"})
+	h.refused(err, chat.ErrContactRefused)
 	h.published.take()
 	h.takeChanged()
-	m, err = h.Direct(h.ctx, person("ann"), "bob")
+	m, err = h.Direct(h.ctx, person("bob"), "ann")
 	h.must(err)
 	if m.Room.ID != room || m.Room.LastSeq != 2 {
 		t.Errorf("another room or none of its entries: %+v", m)
@@ -67,13 +74,13 @@ func TestDirectBringsBack(t *testing.T) {
 	if want := []publication{{To: "bob", Event: chat.Entered{Membership: back}}, {To: room, Entry: 2}}; !slices.Equal(published, want) {
 		t.Errorf("published\n  %+v\nwant\n  %+v", published, want)
 	}
-	if got, want := h.takeChanged(), [][2]string{{room, "ann"}, {room, "bob"}}; !slices.Equal(got, want) {
+	if got, want := h.takeChanged(), [][2]string{{room, "bob"}, {room, "ann"}}; !slices.Equal(got, want) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
 	if !h.standing(room, "bob").In {
 		t.Error("the cached standing of a former member is still used")
 	}
-	if want := `member {"user":"bob","change":"invited","by":"ann"}`; h.bodies(room, "bob")[1] != want {
+	if want := `member {"user":"bob","change":"invited","by":"bob"}`; h.bodies(room, "bob")[1] != want {
 		t.Errorf("entries %q", h.bodies(room, "bob"))
 	}
 	h.refused(h.Kick(h.ctx, person("ann"), room, "bob", false), chat.ErrForbidden)

@@ -1,7 +1,8 @@
 package chat
 
-// Publisher sends what was committed to the sockets of every instance. It never blocks and never fails. A lost entry
-// is repaired from the store by its seq; events may be merged or lost.
+// Publisher sends what was committed to the sockets of every instance. It never fails. A call may wait briefly for the
+// store. While the store is slow, all calls of one command together wait little more than a second. A lost entry is
+// repaired from the store by its seq; events may be merged or lost.
 type Publisher interface {
 	// Entry sends an entry to all members of its room. They receive entries in the order of seq, even if the calls
 	// come in another order.
@@ -9,15 +10,15 @@ type Publisher interface {
 	// ToRoom sends an event to all sockets in a room, ToUser to all sockets of a user.
 	ToRoom(room string, e Event)
 	ToUser(user string, e Event)
-	// StandingChanged tells the other instances to drop the cached standing of the user in the room. With an empty
-	// user it concerns every user of the room. With an empty room it concerns the user's account.
+	// StandingChanged tells the other instances to drop the cached standing of the user in the room. With an empty user it
+	// says that the room was deleted. With an empty room it concerns the user's account.
 	StandingChanged(room, user string)
 }
 
 // Event is something that is published but has no seq and is not stored. The receiver switches on its type.
 type Event interface{ EventName() string }
 
-// Entered tells a user's sockets that the user is in a room now. It comes before the first entry of the room.
+// Entered tells a user's sockets that the user is in a room now. It is published before the entries that record it.
 type Entered struct{ Membership Membership }
 
 // Exited tells a user's sockets that the user is no longer in a room.
@@ -49,6 +50,16 @@ type PresenceChanged struct {
 	Room, User string
 	Online     bool
 }
+
+// ContactsChanged tells a user's sockets one change of what the user has decided about contact with others.
+type ContactsChanged struct {
+	Contact Contact // the new setting; "": it has not changed
+	User    string  // was blocked or unblocked; "": no user was
+	Blocked bool
+}
+
+// EventName implements Event.
+func (ContactsChanged) EventName() string { return "contacts" }
 
 // EventName implements Event.
 func (Typed) EventName() string { return "typing" }

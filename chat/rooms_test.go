@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/memstore"
 )
 
 func TestCreateRoomTellsEveryMember(t *testing.T) {
@@ -61,15 +62,77 @@ func TestRoomIsChecked(t *testing.T) {
 		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{""}}, "members", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{strings.Repeat("u", 65)}}, "members", chat.ErrBadRequest},
 		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"unknown"}}, "members", chat.ErrNotFound},
+		{chat.CreateRoom{Key: "k", Name: "a", Invite: "owner"}, "invite", chat.ErrBadRequest},
+		{chat.CreateRoom{Key: "k", Name: "a", Members: []string{"guest:g"}, NoGuests: true}, "guests", chat.ErrForbidden},
 	} {
 		_, _, err := h.CreateRoom(h.ctx, person("ann"), test.r)
 		var bad *chat.FieldError
 		if !errors.Is(err, test.want) || !errors.As(err, &bad) || bad.Field != test.field {
-			t.Errorf("%q: error %v, want %v of %s", test.r, err, test.want, test.field)
+			t.Errorf("%+v: error %v, want %v of %s", test.r, err, test.want, test.field)
 		}
 	}
 	if _, _, err := h.CreateRoom(h.ctx, person("ann"), chat.CreateRoom{Key: "k", Name: " 恭喜发 "}); err != nil {
 		t.Errorf("a name of just the limit: %v", err)
+	}
+}
+
+// TestSettingsOfANewRoom creates rooms with settings. A setting that is as usual must make no other request of the same
+// key, and any other one must.
+func TestSettingsOfANewRoom(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	for kind, usual := range map[chat.RoomKind]chat.Inviters{chat.Public: chat.MembersInvite, chat.Private: chat.AdminsInvite} {
+		r := chat.CreateRoom{Key: string(kind), Name: "a", Kind: kind}
+		m, _, err := h.CreateRoom(h.ctx, person("ann"), r)
+		if h.must(err); m.Room.Inviters() != usual || m.Room.NoGuests {
+			t.Errorf("a usual room is %+v, want %s to invite", m.Room, usual)
+		}
+		r.Invite = usual
+		if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {
+			t.Errorf("with the default spelt out: %+v, dup %v, %v", again, dup, err)
+		}
+		r.NoGuests = true
+		_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
+		h.refused(err, chat.ErrKeyReused)
+	}
+	r := chat.CreateRoom{Key: "k", Name: "a", Invite: chat.AdminsInvite, NoGuests: true}
+	m, _, err := h.CreateRoom(h.ctx, person("ann"), r)
+	if h.must(err); m.Room.Inviters() != chat.AdminsInvite || !m.Room.NoGuests {
+		t.Errorf("made %+v", m.Room)
+	}
+	if again, dup, err := h.CreateRoom(h.ctx, person("ann"), r); err != nil || !dup || again != m {
+		t.Errorf("the same again: %+v, dup %v, %v", again, dup, err)
+	}
+	r.Invite = chat.MembersInvite
+	_, _, err = h.CreateRoom(h.ctx, person("ann"), r)
+	h.refused(err, chat.ErrKeyReused)
+	_, _, err = h.CreateRoom(h.ctx, person("guest:g"), chat.CreateRoom{Key: "k", Name: "a", NoGuests: true})
+	h.wrong(err, chat.ErrForbidden, "guests")
+}
+
+// TestGuestsStayOut closes rooms to guests. A guest must be refused on each way in, and a guest that is a member must stay.
+func TestGuestsStayOut(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	ann, guest, member := person("ann"), person("guest:g"), person("guest:member")
+	h.must(h.SignIn(h.ctx, guest))
+	public, private := h.room(chat.Public, "ann", member.ID), h.room(chat.Private, "ann", guest.ID)
+	h.must(h.Leave(h.ctx, guest, private))
+	for _, room := range []string{public, private} {
+		m, err := h.UpdateRoom(h.ctx, ann, room, chat.RoomChange{Guests: new(false)})
+		if h.must(err); !m.Room.NoGuests {
+			t.Errorf("updated %+v", m.Room)
+		}
+		_, err = h.Join(h.ctx, guest, room)
+		h.wrong(err, chat.ErrForbidden, "guests")
+	}
+	h.wrong(h.Invite(h.ctx, ann, public, []string{guest.ID}), chat.ErrForbidden, "guests")
+	if m, err := h.Join(h.ctx, member, public); err != nil || m.Role != chat.Plain {
+		t.Errorf("a guest that is a member joins again: %+v, %v", m, err)
+	}
+	h.sendText(public, member.ID, "k")
+	_, err := h.UpdateRoom(h.ctx, ann, private, chat.RoomChange{Guests: new(true)})
+	h.must(err)
+	if m, err := h.Join(h.ctx, guest, private); err != nil || m.Role != chat.Plain {
+		t.Errorf("a guest comes back to a room that is open again: %+v, %v", m, err)
 	}
 }
 
@@ -119,11 +182,106 @@ func TestOwnerLeaves(t *testing.T) {
 		publication{To: "ann", Event: chat.Exited{Room: public, Reason: "left"}},
 		publication{To: public, Event: chat.MembersCounted{Room: public, Count: 1}},
 	)
-	_, err := h.Join(h.ctx, person("ann"), room)
-	h.refused(err, chat.ErrForbidden)
-	_, err = h.Join(h.ctx, person("cyn"), room)
+	_, err := h.Join(h.ctx, person("cyn"), room)
 	h.refused(err, chat.ErrNotFound)
 	h.wantPublished()
+}
+
+// TestUserComesBackToAPrivateRoom leaves a private room. No invitation brings the user back, but the user's own Join does.
+func TestUserComesBackToAPrivateRoom(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room := h.room(chat.Private, "ann", "bob", "cyn")
+	h.must(h.Kick(h.ctx, person("ann"), room, "cyn", false))
+	_, err := h.Join(h.ctx, person("cyn"), room)
+	h.refused(err, chat.ErrForbidden)
+	h.must(h.Leave(h.ctx, person("bob"), room))
+	h.refused(h.Invite(h.ctx, person("ann"), room, []string{"bob"}), chat.ErrContactRefused)
+	h.Stop() // no member count is published later
+	h.published.take()
+	m, err := h.Join(h.ctx, person("bob"), room)
+	h.must(err)
+	if m.Room.ID != room || m.Room.Members != 2 || m.Role != chat.Plain || m.Room.LastSeq != 3 {
+		t.Errorf("joined as %+v", m)
+	}
+	entered := chat.Entered{Membership: chat.Membership{Room: m.Room, Role: chat.Plain, ReadSeq: 2}}
+	entered.Membership.Room.LastSeq = 2
+	h.wantPublished(publication{To: "bob", Event: entered}, publication{To: room, Entry: 3})
+	h.must(h.Invite(h.ctx, person("ann"), room, []string{"cyn"})) // was removed, and has not left
+}
+
+// TestStrangerHasNoNameAndNoPresence opens a direct room with a user that shares no other room. Until that user answers,
+// the caller learns no name, and not whether the user is online.
+func TestStrangerHasNoNameAndNoPresence(t *testing.T) {
+	directory := memstore.NewDirectory().Presence()
+	h := newTestService(t, chat.Options{Presence: directory})
+	_, _, err := directory.Enter(h.ctx, "bob", "socket", 1)
+	h.must(err)
+	h.must(h.SignIn(h.ctx, person("bob")))
+	m, err := h.Direct(h.ctx, person("ann"), "bob")
+	h.must(err)
+	look := func() (bob chat.Member, online int) {
+		h.published.take()
+		h.must(h.AnnouncePresence(h.ctx, []string{"bob"}, true))
+		members, _, err := h.Members(h.ctx, "ann", m.Room.ID, "", 0)
+		h.must(err)
+		online, _, err = h.Service.Online(h.ctx, "ann", m.Room.ID)
+		h.must(err)
+		i := slices.IndexFunc(members, func(m chat.Member) bool { return m.User.ID == "bob" })
+		return members[i], online
+	}
+	if bob, online := look(); bob.User != (chat.User{ID: "bob"}) || !bob.Stranger || online != 0 {
+		t.Errorf("before the answer: %+v, %d online", bob, online)
+	}
+	h.wantPublished()
+	_, err = h.Send(h.ctx, person("bob"), chat.Message{Room: m.Room.ID, Key: "k", Text: "hi"})
+	h.must(err)
+	if bob, online := look(); bob.User != person("bob") || bob.Stranger || online != 1 {
+		t.Errorf("after the answer: %+v, %d online", bob, online)
+	}
+	h.wantPublished(publication{To: m.Room.ID, Event: chat.PresenceChanged{Room: m.Room.ID, User: "bob", Online: true}})
+}
+
+func TestBlock(t *testing.T) {
+	h := newTestService(t, chat.Options{Limits: chat.Limits{Blocks: 1}})
+	ann, bob := person("ann"), person("bob")
+	shared := h.room(chat.Public, "ann", "bob")
+	m, err := h.Direct(h.ctx, bob, "ann")
+	h.must(err)
+	h.Stop() // no member count is published later
+	h.published.take()
+	h.must(h.Block(h.ctx, ann, "bob"))
+	h.wantPublished(publication{To: "ann", Event: chat.ContactsChanged{User: "bob", Blocked: true}}, publication{To: m.Room.ID, Entry: 1},
+		publication{To: "ann", Event: chat.Exited{Room: m.Room.ID, Reason: "left", Through: 1}})
+	_, err = h.Send(h.ctx, bob, chat.Message{Room: m.Room.ID, Key: "k1", Text: "hear me"})
+	h.refused(err, chat.ErrContactRefused)
+	_, err = h.Direct(h.ctx, ann, "bob")
+	h.refused(err, chat.ErrContactRefused)
+	h.refused(h.Invite(h.ctx, bob, h.room(chat.Public, "bob"), []string{"ann"}), chat.ErrContactRefused)
+
+	mention := chat.Message{Room: shared, Key: "k2", Text: "@ann @bob", Mentions: []string{"ann", "bob"}}
+	for range 2 {
+		_, err = h.Send(h.ctx, bob, mention)
+		h.must(err)
+	}
+	if want := []string{`text {"text":"@ann @bob","mentions":["bob"]}`}; !slices.Equal(h.bodies(shared, "bob"), want) {
+		t.Errorf("the room has %q, want %q", h.bodies(shared, "bob"), want)
+	}
+	h.refused(h.Block(h.ctx, ann, "cyn"), chat.ErrLimitExceeded)
+	h.refused(h.Block(h.ctx, ann, "ann"), chat.ErrBadRequest)
+	h.refused(h.Unblock(h.ctx, ann, ""), chat.ErrBadRequest)
+	h.refused(h.SetContact(h.ctx, "ann", "friends"), chat.ErrBadRequest)
+	h.published.take()
+	h.must(h.Unblock(h.ctx, ann, "bob"))
+	h.must(h.SetContact(h.ctx, "ann", chat.Shared))
+	h.wantPublished(publication{To: "ann", Event: chat.ContactsChanged{User: "bob"}}, publication{To: "ann", Event: chat.ContactsChanged{Contact: chat.Shared}})
+	_, err = h.Direct(h.ctx, ann, "bob")
+	h.must(err)
+	_, err = h.Send(h.ctx, bob, chat.Message{Room: m.Room.ID, Key: "k3", Text: "again"})
+	h.must(err)
+	h.must(h.SetContact(h.ctx, "ann", chat.Nobody))
+	if c, err := h.Contacts(h.ctx, "ann"); err != nil || c.Contact != chat.Nobody || len(c.Blocked) != 0 {
+		t.Errorf("contacts %+v, %v", c, err)
+	}
 }
 
 func TestListsAreChecked(t *testing.T) {

@@ -3,7 +3,12 @@ package chat
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -56,15 +61,15 @@ func New(store Store, pub Publisher, o Options) *Service {
 	}
 }
 
-// Stop ends the background work, the counting of members. Call it before the store is closed. All methods still work
-// afterwards.
+// Stop ends the background work: numbers of members are no longer published. Call it before the store is closed. All other
+// work of the methods continues.
 func (s *Service) Stop() { s.memberCounts.stop() }
 
 // Limits returns the limits that the service applies.
 func (s *Service) Limits() Limits { return s.limits }
 
-// Renew drops everything that the service remembers from the store, and makes it go on in an epoch. Call it when the
-// database has lost commits, or may have lost some.
+// Renew drops everything that the service remembers from the store, and sets the epoch that Epoch returns. Call it when
+// the database has lost commits, or may have lost some.
 func (s *Service) Renew(epoch string) {
 	if before := s.epoch.Swap(&epoch); before != nil && *before != epoch {
 		s.epochs.Add(1)
@@ -105,4 +110,136 @@ func (s *Service) unlessKeyUsed(ctx context.Context, user, key string, fault err
 		return nil
 	}
 	return fault
+}
+
+// account is what the store knows of a user.
+type account struct {
+	User // zero: it is not known which name and avatar the store has
+
+	notBefore int64 // tokens issued at or before this Unix second are refused; 0: none are
+}
+
+// refuses reports whether a token issued at this time was revoked. The zero time stands for a token that does not say
+// when it was issued; such a token is older than any revocation.
+func (a account) refuses(issued time.Time) bool {
+	return a.notBefore > 0 && issued.Unix() <= a.notBefore
+}
+
+// SignIn stores the user's name and avatar as they are in the user's token. If nothing has changed, it writes nothing.
+func (s *Service) SignIn(ctx context.Context, u User) error {
+	_, err := s.account(ctx, Profile{User: u}, s.now())
+	return err
+}
+
+// Admit stores what a token says about its user, and returns the user as others see them. The token was issued at the
+// given time; the zero time means that the token does not say. Admit returns ErrRevoked if the token was revoked.
+func (s *Service) Admit(ctx context.Context, p Profile, issued time.Time) (User, error) {
+	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && known.refuses(issued) {
+		return User{}, ErrRevoked // the name and avatar in a revoked token are ignored
+	}
+	a, err := s.account(ctx, p, issued)
+	if err == nil && a.refuses(issued) {
+		err = ErrRevoked
+	}
+	if err != nil {
+		return User{}, err
+	}
+	return a.User, nil
+}
+
+// Revoke revokes all tokens of the user that were issued up to now.
+func (s *Service) Revoke(ctx context.Context, user string) error {
+	if !ValidUser(user) {
+		return BadField("user", "must be 1 to 64 of A-Z a-z 0-9 _ . : @ -")
+	}
+	err := s.store.Revoke(ctx, user, s.now().Unix())
+	s.Forget("", user) // also after an error: the outcome may be unknown
+	if err != nil {
+		return err
+	}
+	s.pub.StandingChanged("", user)
+	return nil
+}
+
+// Revoked returns the Unix second up to which the tokens of these users are refused, as the store has it now. Users whose
+// tokens were never revoked are left out.
+func (s *Service) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
+	return s.store.Revoked(ctx, users)
+}
+
+// account stores what a token says about its user, unless the token was revoked. It returns what the store then knows of
+// the user.
+func (s *Service) account(ctx context.Context, p Profile, issued time.Time) (account, error) {
+	if err := checkID("user", p.ID); err != nil {
+		return account{}, err
+	}
+	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && known.has(p) {
+		return known, nil
+	}
+	version := s.users.drop(memberKey{user: p.ID})
+	stored, notBefore, err := s.store.PutUser(ctx, p, max(issued.Unix(), 0))
+	if err != nil {
+		return account{}, err
+	}
+	id := strings.Clone(p.ID) // a copy: a cached part of a string would keep the whole request in memory
+	a := account{notBefore: notBefore}
+	if !a.refuses(issued) { // after a refusal it is not known which name and avatar the store has
+		a.User = User{ID: id, Name: strings.Clone(stored.Name), Avatar: strings.Clone(stored.Avatar)}
+	}
+	s.users.put(memberKey{user: id}, a, version)
+	return a, nil
+}
+
+// has reports whether storing the profile would change nothing.
+func (a account) has(p Profile) bool {
+	return a.ID == p.ID && (p.KeepName || a.Name == p.Name) && (p.KeepAvatar || a.Avatar == p.Avatar)
+}
+
+const keyChars = 64
+
+// CheckKey returns an error unless the client's key has a valid form: 1 to 64 characters from '!' to '~'.
+func CheckKey(key string) error {
+	if key == "" || len(key) > keyChars {
+		return BadField("key", "must have 1 to 64 characters")
+	}
+	for i := range len(key) {
+		if key[i] < '!' || key[i] > '~' {
+			return BadField("key", "must have only characters from ! to ~")
+		}
+	}
+	return nil
+}
+
+// RequestHash returns the hash of a request's content, by which a repeated key is compared with its first use. The
+// caller passes the decoded fields after defaults, in an order that never changes. The length of each goes before it, so that no
+// two different requests hash the same bytes.
+func RequestHash(method string, fields ...string) []byte {
+	text := binary.AppendUvarint(nil, uint64(len(method)))
+	text = append(text, method...)
+	for _, f := range fields {
+		text = binary.AppendUvarint(text, uint64(len(f)))
+		text = append(text, f...)
+	}
+	sum := sha256.Sum256(text)
+	return sum[:]
+}
+
+// NewID returns a UUIDv7. Its ids sort by creation time, so new rows are added at the end of an index.
+func NewID(now time.Time) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand stops the process instead
+	ms := uint64(now.UnixMilli())
+	for i := range 6 {
+		b[i] = byte(ms >> (40 - 8*i))
+	}
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[0:8], b[0:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:36], b[10:16])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:])
 }

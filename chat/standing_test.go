@@ -43,13 +43,13 @@ func TestStandingIsRememberedAndExact(t *testing.T) {
 		t.Errorf("%d of 100 looks at the same went to the store", reads)
 	}
 	h.must(h.Leave(h.ctx, person("ann"), room))
-	wantStanding("ann", chat.Standing{Ever: true})
+	wantStanding("ann", chat.Standing{Ever: true, Left: true})
 	wantStanding("bob", chat.Standing{Ever: true, In: true, Role: chat.Owner})
 	h.must(h.Leave(h.ctx, person("bob"), room))
-	wantStanding("bob", chat.Standing{Ever: true})
+	wantStanding("bob", chat.Standing{Ever: true, Left: true})
 	_, err = h.Join(h.ctx, person("ann"), room)
 	h.must(err)
-	wantStanding("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner})
+	wantStanding("ann", chat.Standing{Ever: true, In: true, Role: chat.Owner, JoinedSeq: 1}) // after the entry on the new owner
 }
 
 // TestRoomsCachesStandings calls Rooms, which must cache the user's standings. They must be dropped when they change.
@@ -57,11 +57,14 @@ func TestRoomsCachesStandings(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann", "bob")
 	h.must(h.Mute(h.ctx, person("ann"), room, "bob", 3600))
-	_, err := h.Rooms(h.ctx, "bob")
+	h.must(h.Leave(h.ctx, person("bob"), room))
+	_, err := h.Join(h.ctx, person("bob"), room)
+	h.must(err)
+	_, err = h.Rooms(h.ctx, "bob")
 	h.must(err)
 	before := h.store.standings.Load()
 	st := h.standing(room, "bob")
-	if reads := h.store.standings.Load() - before; reads != 0 || !st.In || st.Role != chat.Plain || st.MutedUntil.IsZero() {
+	if reads := h.store.standings.Load() - before; reads != 0 || !st.In || st.Role != chat.Plain || st.MutedUntil.IsZero() || st.JoinedSeq != 1 {
 		t.Errorf("has %+v, after %d questions", st, reads)
 	}
 	if want, err := h.store.Standing(h.ctx, room, "bob"); err != nil || st != want {

@@ -7,51 +7,75 @@ import (
 )
 
 // Store holds users, rooms, members and entries. Each method is one transaction (or one consistent read) and blocks
-// until it is durable; many callers may share one commit. A driver's failure is returned wrapped in ErrUnavailable.
-// All other errors are sentinels of this package.
+// until it is durable; many callers may share one commit. Only the deletion of a large room (Change) may take several
+// transactions. A driver's failure is returned wrapped in ErrUnavailable. All other errors wrap another sentinel of this
+// package.
 type Store interface {
 	// Epoch returns the name of the numbering of this database's entries. It changes only when seqs are lost or
 	// renumbered.
 	Epoch(ctx context.Context) (string, error)
-	// PutUser stores the user's name and avatar from a token that was issued at the Unix second issued; 0: the token
-	// does not say. It returns the Unix second up to which the user's tokens are refused; 0: none are. A refused token
-	// changes nothing.
-	PutUser(ctx context.Context, u User, issued int64) (notBefore int64, err error)
+	// PutUser stores what a token says about its user. The token was issued at the Unix second issued; 0: the token does
+	// not say. It returns the user as stored, and the Unix second up to which the user's tokens are refused; 0: none are.
+	// A refused token changes nothing.
+	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
 	// back. Revoke creates an unknown user.
 	Revoke(ctx context.Context, user string, second int64) error
+	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
+	// revoked are left out.
+	Revoked(ctx context.Context, users []string) (map[string]int64, error)
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 
-	// CreateRoom creates the room with its owner and first members, which must be known users (else ErrNotFound). It
-	// looks up the key first: a used key returns the room with dup set, or ErrKeyReused. The room is then returned as
-	// it is now, without a role for an owner that has left it.
+	// Block makes b.User block b.Blocked, which may be unknown. It returns the direct room of the two if b.User is in it,
+	// else "". A block that exists already is kept. Error: ErrLimitExceeded.
+	Block(ctx context.Context, b Blocking) (room string, err error)
+	// Unblock ends a block, if there is one.
+	Unblock(ctx context.Context, user, blocked string) error
+	// Blockers returns those of the users that have blocked the user, in any order.
+	Blockers(ctx context.Context, user string, of []string) ([]string, error)
+	// Contacts returns the user's contact setting and the users that the user has blocked.
+	Contacts(ctx context.Context, user string) (Contacts, error)
+	// SetContact stores the user's contact setting. It creates an unknown user.
+	SetContact(ctx context.Context, user string, c Contact) error
+	// Strangers returns the members of a direct room, other than the viewer, that have not chosen it and are in no other
+	// room with the viewer. It returns none for other rooms.
+	Strangers(ctx context.Context, room, viewer string) ([]string, error)
+	// UnchosenDirect returns the direct rooms that the user is in and has not chosen.
+	UnchosenDirect(ctx context.Context, user string) ([]string, error)
+
+	// CreateRoom creates the room with its owner and first members. It looks up the key first: a used key returns
+	// ErrKeyReused, or dup and the room as it is now, without a role if the owner has left it. Errors: ErrNotFound if a
+	// member is an unknown user, ErrContactRefused if a member refuses the owner's contact, ErrLimitExceeded if one of them
+	// is in too many rooms, and FieldError{ErrLimitExceeded, "kind"} if the owner owns too many public rooms.
 	CreateRoom(ctx context.Context, r NewRoom) (m Membership, dup bool, err error)
 	// Join adds the user to a public room, and changes nothing if the user is in it already. Entries sent before the
-	// Join count as read. A user that joins an empty room becomes its owner. Errors: ErrNotFound (unknown, or private
-	// and the user never was a member), ErrForbidden (private), ErrBanned, ErrLimitExceeded.
+	// Join count as read. A user that joins an empty room becomes its owner. Joining.Refusal decides, on state that is
+	// locked until the commit. Its error is ErrForbidden for a private room that the user has been in. Other errors:
+	// ErrNotFound for an unknown room, ErrLimitExceeded for a user in too many rooms.
 	Join(ctx context.Context, j Joining) (m Membership, changed bool, err error)
-	// Leave removes the user and keeps the row of the membership, so that the room stays known to the user. If the
-	// owner leaves, the longest-standing admin becomes the owner or, without admins, the longest-standing member. It
-	// returns the new entries for publication; in a public room only a role change makes one. Leaving twice changes
+	// Leave removes the user and keeps the row of the membership, so that the user's standing still says Ever. If the
+	// owner leaves, the admin that joined first becomes the owner or, without admins, the member that joined first. Leave
+	// returns the new entries for publication; in a public room only the new owner makes one. A repeated Leave changes
 	// nothing.
 	Leave(ctx context.Context, l Leaving) (left Left, err error)
-	// Direct returns the one direct room of two users and adds those that are not members. It returns
-	// FieldError{ErrNotFound, "user"} if the other user is unknown, and FieldError{ErrLimitExceeded, "user"} if one of
-	// the two is in too many rooms.
+	// Direct returns the one direct room of two users. It creates the room if there is none. It adds p.User if that user
+	// has left, but not the other user, and counts p.User's membership as chosen. Errors: FieldError{ErrNotFound, "user"}
+	// if the other user is unknown, FieldError{ErrContactRefused, "user"} if a user would be added although the other one
+	// refuses contact, and FieldError{ErrLimitExceeded, "user"} if one of the two is in too many rooms.
 	Direct(ctx context.Context, p Pairing) (Paired, error)
 	// Change changes a room or its members as Change.Rule decides. The state that Rule judges is locked until the
 	// commit. An unknown room is ErrNotFound.
 	Change(ctx context.Context, c Change) (Changed, error)
-	// FindRooms lists public rooms whose name contains query, newest first. next is the cursor of a page, and more
-	// that of the following page.
+	// FindRooms lists public rooms that have members and whose name contains query, newest first. next is the cursor of the
+	// page; "" is the first page. more is the cursor of the following page; "" if there is none.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
-	// Room returns the room as it is now; ErrNotFound.
+	// Room returns the room as it is now. A deleted room is returned, too, with Room.Deleted set. ErrNotFound means that
+	// there never was such a room.
 	Room(ctx context.Context, room string) (Room, error)
 	// Roster lists the members of a room, at most limit of them, in any order.
 	Roster(ctx context.Context, room string, limit int) (users []string, err error)
-	// Members lists the room's members, owner and admins first. next is the cursor of a page, and more that of the
-	// following page.
+	// Members lists the room's members, owner and admins first. next and more are cursors, as of FindRooms.
 	Members(ctx context.Context, room, next string, limit int) (members []Member, more string, err error)
 	// Standing returns the standing of a user in a room. It is zero for an unknown room, and for a private room of
 	// which the user never was a member.
@@ -62,8 +86,9 @@ type Store interface {
 	Membership(ctx context.Context, room, user string) (Membership, error)
 
 	// Append adds an entry at the end of its room. It looks up the key first: a used key returns the seq, id and time
-	// of its first entry, with dup set. Then it checks Standing.MaySend and takes the next seq. It also moves the
-	// sender's read_seq to the new entry.
+	// of its first entry, with dup set. Then it checks Standing.MaySend and takes the next seq. A direct room that the
+	// other user has left refuses entries: ErrContactRefused. Append also moves the sender's read_seq to the new entry,
+	// and counts the sender's membership as chosen.
 	Append(ctx context.Context, d Draft) (e Entry, dup bool, err error)
 	// Amend edits, recalls or reacts to an entry as Amendment.Apply decides. The state that Apply judges is locked
 	// until the commit.
@@ -86,10 +111,14 @@ type NewRoom struct {
 	Kind     RoomKind
 	Owner    User
 	Members  []string // besides the owner
+	Invite   Inviters // "": nothing is set
+	NoGuests bool
 	Key      string
 	Hash     []byte // hash of the request's content
 	At       time.Time
-	MaxRooms int // limit: rooms that a user may be in
+	MaxRooms int // limit: rooms that a user may be in: chosen ones for the owner, not chosen ones for the members
+
+	MaxPublic int // limit: public rooms that the owner may own, of those that the owner has chosen; 0: no limit
 }
 
 // Joining is a request to join a room.
@@ -134,7 +163,7 @@ type Draft struct {
 type Page struct {
 	Before, After *int64
 	Limit         int
-	MaxBytes      int // bound of all bodies together; 0: none; at least one entry is returned
+	MaxBytes      int // bound of all bodies together; 0: no bound; one entry is returned even if it is larger
 }
 
 // Span selects the entries of a room whose seq is above After and at most Through.

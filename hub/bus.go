@@ -2,8 +2,10 @@ package hub
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"time"
 
-	"hongbao/hub/internal/envelope"
 	"hongbao/hub/internal/socket"
 )
 
@@ -21,14 +23,14 @@ type Bus interface {
 	Run(ctx context.Context, r Receiver) error
 }
 
-// Rank says which payloads the bus keeps while it cannot send. Of a topic's payloads with a positive rank, only the one
-// with the highest rank is kept. On its arrival, receivers fetch the messages before it from the store.
+// Rank says which payloads the bus keeps while it cannot send. Of a topic's payloads with a positive rank, the bus may drop
+// all but the one with the highest rank. When that one arrives, receivers fetch the messages before it from the store.
 type Rank int64
 
 // The ranks that are not sequence numbers.
 const (
 	Loose Rank = 0  // the bus may drop the payload
-	Kept  Rank = -1 // the bus keeps every such payload while this process lives; if there are too many, it calls Suspect on the receivers
+	Kept  Rank = -1 // the bus keeps the payload while this process lives; if it must drop some, it calls Suspect on the receivers
 )
 
 // Receiver is what a Bus calls; the hub implements it. Payloads of one topic arrive in order, one at a time. Payloads
@@ -36,6 +38,8 @@ const (
 type Receiver interface {
 	// Receive takes a payload that another instance has published. The bus must not change the payload afterwards.
 	Receive(topic string, payload []byte)
+	// Forged says that the bus has dropped a payload of the topic that no instance has sent.
+	Forged(topic string)
 	// Suspect says that the bus may have lost messages. The hub then compares every topic with the store. The bus calls
 	// Suspect before it delivers anything that was published after the loss.
 	Suspect()
@@ -62,31 +66,46 @@ type Peers interface {
 // receiver implements Receiver for a hub. The bus calls its methods.
 type receiver struct{ hub *Hub }
 
-// Receive implements Receiver. It delivers the payload to subscribers on this instance only.
+// Receive implements Receiver. It hands the payload on within this instance only: messages and signals to the
+// subscribers of the topic, notices to Peers.
 func (r receiver) Receive(topic string, payload []byte) {
 	h := r.hub
-	e, err := envelope.Parse(payload)
+	e, err := parseEnvelope(payload)
 	if err != nil {
 		h.o.Log.Warn("bus payload dropped", "topic", topic, "err", err)
 		return
 	}
-	switch e.Kind {
-	case envelope.Signal:
-		h.topics.signal(topic, e.Data)
-	case envelope.Notice:
+	switch e.kind {
+	case kindSignal:
+		h.topics.signal(topic, e.data)
+	case kindNotice:
 		if h.peers != nil {
-			h.peers.Notice(e.Data)
+			h.peers.Notice(e.data)
 		}
 	default:
 		if h.topics.lookup(topic) == nil {
 			return // a subscriber that comes now begins at the present position
 		}
-		m := Message{Seq: e.Seq, Data: e.Data, Final: e.Final, Deferred: e.Kind == envelope.Deferred}
+		m := Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
 		if h.o.Decode != nil {
 			m.Meta = h.o.Decode(topic, m.Seq, m.Data)
 		}
 		h.topics.publish(topic, m)
 	}
+}
+
+// forgedLogEvery is the pause between two log lines about forged payloads: any client of the bus can cause them.
+const forgedLogEvery = time.Minute
+
+// Forged implements Receiver. It counts the payload and logs at most once in forgedLogEvery.
+func (r receiver) Forged(topic string) {
+	h := r.hub
+	total := h.counts.forged.Add(1)
+	last, now := h.counts.forgedLogged.Load(), time.Now().UnixNano()
+	if last != 0 && now-last < int64(forgedLogEvery) || !h.counts.forgedLogged.CompareAndSwap(last, now) {
+		return
+	}
+	h.o.Log.Warn("bus payload dropped: no instance of this database has sent it", "topic", topic, "total", total)
 }
 
 // Suspect implements Receiver.
@@ -154,13 +173,13 @@ type Message struct {
 }
 
 // envelope returns the message in the form that goes over the bus.
-func (m Message) envelope() envelope.Envelope {
-	e := envelope.Envelope{Kind: envelope.Message, Seq: m.Seq, Final: m.Final, Data: m.Data}
+func (m Message) envelope() envelope {
+	e := envelope{kind: kindMessage, seq: m.Seq, final: m.Final, data: m.Data}
 	switch {
 	case m.Final != "":
-		e.Kind = envelope.Final
+		e.kind = kindFinal
 	case m.Deferred:
-		e.Kind = envelope.Deferred
+		e.kind = kindDeferred
 	}
 	return e
 }
@@ -173,3 +192,78 @@ type Span struct {
 
 // fetcher is the type of Options.Fetch: it reads messages from the store.
 type fetcher func(ctx context.Context, spans []Span) (map[string][]Message, error)
+
+// envelope is one payload of the bus in parsed form.
+//
+// A payload begins with one byte, its kind. A message then has its seq as uvarint. A message with a final topic then has
+// the length of that topic as uvarint, and the topic. The data follows, up to the end of the payload. The bytes of a
+// kind never change: instances of two versions share a bus during an upgrade.
+type envelope struct {
+	kind  payloadKind
+	seq   int64  // set for messages only
+	final string // set for kindFinal only: the topic whose subscribers receive nothing after this message
+	data  []byte
+}
+
+// payloadKind is the first byte of a payload. It says what the payload carries.
+type payloadKind byte
+
+// The kinds of payloads.
+const (
+	kindMessage  payloadKind = 'm'
+	kindFinal    payloadKind = 'x' // a message with a final topic
+	kindDeferred payloadKind = 'l' // a message that may be deferred
+	kindSignal   payloadKind = 's'
+	kindNotice   payloadKind = 'n'
+)
+
+var errMalformedEnvelope = errors.New("malformed envelope")
+
+// encode returns the envelope as the bytes that go over the bus.
+func (e envelope) encode() []byte {
+	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+len(e.final)+len(e.data))
+	b = append(b, byte(e.kind))
+	if e.kind.isMessage() {
+		b = binary.AppendUvarint(b, uint64(max(e.seq, 0)))
+	}
+	if e.kind == kindFinal {
+		b = binary.AppendUvarint(b, uint64(len(e.final)))
+		b = append(b, e.final...)
+	}
+	return append(b, e.data...)
+}
+
+// parseEnvelope parses a payload. The data of the returned envelope is a slice of the payload, not a copy.
+func parseEnvelope(payload []byte) (envelope, error) {
+	if len(payload) == 0 {
+		return envelope{}, errMalformedEnvelope
+	}
+	e := envelope{kind: payloadKind(payload[0]), data: payload[1:]}
+	switch {
+	case e.kind == kindSignal || e.kind == kindNotice:
+		return e, nil
+	case e.kind.isMessage():
+		seq, n := binary.Uvarint(e.data)
+		if n <= 0 || int64(seq) < 0 {
+			return envelope{}, errMalformedEnvelope
+		}
+		e.seq, e.data = int64(seq), e.data[n:]
+		if e.kind == kindFinal {
+			return e.splitFinal()
+		}
+		return e, nil
+	}
+	return envelope{}, errMalformedEnvelope
+}
+
+func (k payloadKind) isMessage() bool { return k == kindMessage || k == kindFinal || k == kindDeferred }
+
+// splitFinal moves the final topic, with which the data begins, from data into final.
+func (e envelope) splitFinal() (envelope, error) {
+	size, n := binary.Uvarint(e.data)
+	if n <= 0 || size == 0 || size > uint64(len(e.data)-n) {
+		return envelope{}, errMalformedEnvelope
+	}
+	e.final, e.data = string(e.data[n:n+int(size)]), e.data[n+int(size):]
+	return e, nil
+}

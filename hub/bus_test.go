@@ -1,10 +1,13 @@
 package hub_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,6 +51,37 @@ func TestMessagesAndSignalsReachOtherInstances(t *testing.T) {
 			if _, signals, _ := session.received(); !slices.Equal(signals, []string{"room:signal"}) {
 				t.Errorf("%s got signals %q", name, signals)
 			}
+		}
+	})
+}
+
+// TestForgedPayloadsAreCountedAndRarelyLogged drops many payloads that no instance has sent. Each must be counted. There
+// must be one line in the log, and another one only after a minute.
+func TestForgedPayloadsAreCountedAndRarelyLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newStore().options()
+		bus := &tappedBus{Bus: memstore.NewBroker().Endpoint(), receiver: make(chan hub.Receiver, 1)}
+		var log bytes.Buffer
+		o.Bus, o.Log = bus, slog.New(slog.NewTextHandler(&log, nil))
+		h := start(t, o)
+		r := <-bus.receiver
+		time.Sleep(time.Second)
+		synctest.Wait() // until the lines of the start are written
+		log.Reset()
+		const each = 1000
+		for range each {
+			r.Forged("room")
+		}
+		if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "topic=room") {
+			t.Errorf("%d lines: %s", lines, log.String())
+		}
+		time.Sleep(time.Minute)
+		r.Forged("room")
+		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "total=1001") {
+			t.Errorf("%d lines after a minute: %s", lines, log.String())
+		}
+		if n := h.Stats().Forged; n != each+1 {
+			t.Errorf("%d counted", n)
 		}
 	})
 }

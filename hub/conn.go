@@ -14,7 +14,7 @@ import (
 // Close codes that the hub chooses itself.
 const (
 	CloseSlow             = socket.CloseSlow     // the client did not read its messages fast enough
-	CloseNoPong           = socket.CloseNoPong   // the client did not answer a ping
+	CloseNoPong           = socket.CloseNoPong   // the client did not answer a ping, or did not complete a message in time
 	CloseProtocol         = socket.CloseProtocol // the client sent a text message that is not UTF-8
 	CloseStateInvalidated = 3014                 // the store has lost messages, so the positions of clients mean nothing any more
 )
@@ -31,6 +31,9 @@ type Handler interface {
 	// Work that may block is returned as rest. If rest is not nil, it runs on a goroutine of this connection. The
 	// client's next message is handled after rest has returned, so slow work delays only this client.
 	Frame(binary bool, data []byte) (flush bool, rest func())
+	// Control is called for each ping and pong frame of WebSocket, which the hub answers. It returns false if it has
+	// closed the connection: then nothing more is read from the client.
+	Control() bool
 	// Signal handles a signal that was sent to a topic of the connection (Hub.Signal). It runs on the goroutine of the
 	// sender or of the bus.
 	Signal(topic string, data []byte)
@@ -81,6 +84,15 @@ func (s *connections) attach(ws *websocket.Conn, e Encoding, handler func(*Conn)
 	return c
 }
 
+// listSockets returns the sockets of all connections.
+func (s *connections) listSockets() []*socket.Socket {
+	var list []*socket.Socket
+	for _, c := range s.List() {
+		list = append(list, &c.socket)
+	}
+	return list
+}
+
 // Encoding returns the encoding in which the client receives messages.
 func (c *Conn) Encoding() Encoding { return c.socket.Encoding() }
 
@@ -111,7 +123,8 @@ func (c *Conn) Hold() { c.socket.Hold() }
 // from then on.
 func (c *Conn) Release(first []byte) { c.socket.Release(first) }
 
-// Close sends the queued messages and then a close frame, and closes the connection. Further calls do nothing.
+// Close sends the queued messages and then a close frame, and closes the connection. Messages that Hold delays are dropped.
+// Further calls do nothing.
 func (c *Conn) Close(code int, reason string) { c.socket.Close(code, reason) }
 
 // CloseAt schedules Close for the time t. A later call replaces the schedule; the zero time cancels it.
@@ -122,8 +135,9 @@ func (c *Conn) CloseAt(t time.Time, code int, reason string) { c.socket.CloseAt(
 // topic's last seq delivered on this instance. The connection receives every message after the position, and none up to
 // it.
 //
-// If announce is not nil, its result is queued before any message of the topic. announce must not call the hub. Calling
-// Subscribe again has no effect, except after Ended: then a new subscription begins.
+// If announce is not nil, its result is queued before any message of the topic. announce must not call the hub. If the
+// connection is subscribed already, announce is not called, and an Unsubscribe that waits for a seq up to seen is cancelled.
+// If the subscription has ended (Ended), a new one begins. A connection that is closing is not subscribed.
 func (c *Conn) Subscribe(topic string, seen int64, announce func(position int64) []byte) (position int64) {
 	t := c.shared.topics.lockOrCreate(topic)
 	defer c.shared.topics.unlock(t)
@@ -226,6 +240,9 @@ type connOwner struct{ *Conn }
 func (o connOwner) Frame(binary bool, data []byte) (flush bool, rest func()) {
 	return o.handler.Frame(binary, data)
 }
+
+// Control implements socket.Owner.
+func (o connOwner) Control() bool { return o.handler.Control() }
 
 // Idle implements socket.Owner.
 func (o connOwner) Idle() bool { return o.handler.Idle() }

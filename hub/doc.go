@@ -4,7 +4,7 @@
 // A message goes this way: Hub.Publish -> registry -> topic -> Subscriber (Conn) -> socket, and to the bus. On another
 // instance it goes from the bus to receiver -> registry -> topic. The layers, each of which uses only those below it:
 //
-//	hub, receiver, run, stats          the hub and its public face
+//	hub, receiver, stats               the hub and its public face
 //	conn                               a connection: its handler, its subscriptions, its socket
 //	repairer, resumer                  what is read from the store: gaps, silent losses, missed messages
 //	registry                           the topics by name
@@ -12,7 +12,7 @@
 //	internal/socket                    one WebSocket: read, handle, queue, flush, write, close
 //	internal/compare                   comparing positions with the store
 //	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers
-//	internal/envelope, openset         payloads of the bus; what must have ended before Run returns
+//	internal/openset                   what must have ended before Run returns
 //
 // It must always hold:
 //

@@ -3,14 +3,18 @@ package hub
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"hongbao/hub/internal/compare"
-	"hongbao/hub/internal/envelope"
 	"hongbao/hub/internal/poll"
 	"hongbao/hub/internal/socket"
 	"hongbao/hub/internal/wheel"
@@ -35,8 +39,9 @@ type Options struct {
 	// Fetch reads messages from the store, ascending by seq within each topic. The hub needs them to fill gaps and to
 	// serve clients that reconnect.
 	Fetch func(ctx context.Context, spans []Span) (map[string][]Message, error)
-	// Revise returns a function that applies to earlier messages the changes that m makes, such as a recalled text. It
-	// returns nil if m changes none. So a recalled text is not sent to clients that reconnect. Revise may be nil.
+	// Revise returns a function that applies to earlier messages the changes that m makes. It returns nil if m changes
+	// none. The hub applies the function to its backlogs, so that a client that reconnects does not get a text that m has
+	// recalled. Revise may be nil.
 	Revise func(m Message) (change func(earlier Message) Message)
 	// LastSeqs reads the last seqs of sequenced topics from the store. The result omits topics that the store does not
 	// know.
@@ -49,6 +54,7 @@ type Options struct {
 	Bus        Bus           // nil: this is the only instance
 	Log        *slog.Logger  // nil: nothing is logged
 	QueueBytes int           // default 1 MiB; over it, pushes without Seq are dropped; if still over it, the connection is closed (3008)
+	ReplyBytes int64         // default 256 MiB; over it, the connections with the most unread replies end; see CountReplies
 	FrameBytes int           // default 64 KiB; a client's connection is closed (1009) if it sends a longer message
 	PingEvery  time.Duration // default 25 s
 	PongWithin time.Duration // default 8 s
@@ -77,6 +83,7 @@ type Hub struct {
 // New returns a hub that is not running yet.
 func New(o Options) *Hub {
 	o.QueueBytes = cmp.Or(o.QueueBytes, 1<<20)
+	o.ReplyBytes = cmp.Or(o.ReplyBytes, 256<<20)
 	o.FrameBytes = cmp.Or(o.FrameBytes, 64<<10)
 	o.PingEvery = cmp.Or(o.PingEvery, 25*time.Second)
 	o.PongWithin = cmp.Or(o.PongWithin, 8*time.Second)
@@ -94,7 +101,8 @@ func New(o Options) *Hub {
 	h.resumer = resumer{topics: &h.topics, fetch: o.Fetch, counts: &h.counts, log: o.Log}
 	h.conns.topics, h.conns.counts = &h.topics, &h.counts
 	h.conns.sockets = socket.NewGroup(socket.Options{
-		Ping: o.Ping, QueueBytes: o.QueueBytes, FrameBytes: o.FrameBytes, PingEvery: o.PingEvery, PongWithin: o.PongWithin,
+		Ping: o.Ping, QueueBytes: o.QueueBytes, ReplyBytes: o.ReplyBytes, FrameBytes: o.FrameBytes,
+		PingEvery: o.PingEvery, PongWithin: o.PongWithin,
 	}, h.wheels, h.poller)
 	return h
 }
@@ -118,7 +126,7 @@ func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler
 func (h *Hub) Publish(topic string, m Message) {
 	h.topics.publish(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, m.envelope().Encode(), Rank(max(m.Seq, 0)))
+		h.o.Bus.Publish(topic, m.envelope().encode(), Rank(max(m.Seq, 0)))
 	}
 }
 
@@ -127,14 +135,15 @@ func (h *Hub) Publish(topic string, m Message) {
 func (h *Hub) Signal(topic string, data []byte) {
 	h.topics.signal(topic, data)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, envelope.Envelope{Kind: envelope.Signal, Data: data}.Encode(), Kept)
+		h.o.Bus.Publish(topic, envelope{kind: kindSignal, data: data}.encode(), Kept)
 	}
 }
 
-// Notify calls Peers.Notice on every other instance. While the bus is down, the notice is kept and sent later.
+// Notify calls Peers.Notice on every other instance. While the bus is down, the notice is kept and sent later. It may be
+// lost (see Peers).
 func (h *Hub) Notify(data []byte) {
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(noticeTopic, envelope.Envelope{Kind: envelope.Notice, Data: data}.Encode(), Kept)
+		h.o.Bus.Publish(noticeTopic, envelope{kind: kindNotice, data: data}.encode(), Kept)
 	}
 }
 
@@ -157,5 +166,273 @@ func (h *Hub) Listeners(topic string) int {
 	return len(t.subscriptions)
 }
 
+// CountReplies adds bytes of replies that wait for clients elsewhere, such as over HTTP. They use up Options.ReplyBytes,
+// too. When the replies are written, the caller subtracts them with a negative number.
+func (h *Hub) CountReplies(bytes int) { h.conns.sockets.Elsewhere.Add(int64(bytes)) }
+
 // Connections returns how many connections this instance has.
 func (h *Hub) Connections() int { return h.conns.Count() }
+
+// Run runs the hub's timers, poller, bus, repairs and comparisons until ctx is done or the bus fails. Then it closes the
+// remaining connections and waits until they have ended. It returns the error of the bus, or nil. It may be called again
+// after it returns.
+func (h *Hub) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	h.conns.Resume()
+	var group sync.WaitGroup
+	var failed error
+	if h.o.Bus != nil {
+		r := receiver{h}
+		r.start()
+		group.Go(func() {
+			err := h.o.Bus.Run(ctx, r)
+			if err != nil && ctx.Err() == nil {
+				failed = err
+				cancel(err)
+			}
+		})
+	}
+	group.Go(func() { h.runClock(ctx) })
+	group.Go(func() { h.poller.Run(ctx) })
+	group.Go(func() { h.comparer.Run(ctx) })
+	for range repairers {
+		group.Go(func() { h.repairer.run(ctx) })
+	}
+	group.Wait()
+	h.conns.Stop(func(c *Conn) { c.socket.Abort() })
+	return failed
+}
+
+// runClock fires the timers at each tick, until ctx is done.
+func (h *Hub) runClock(ctx context.Context) {
+	ticker := time.NewTicker(wheel.Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		h.wheels.Advance()
+		h.conns.sockets.Tick()
+		h.conns.sockets.Relieve(h.conns.listSockets)
+	}
+}
+
+// Reset is for a store that has lost messages, so that a new epoch begins. It closes all connections (3014) and forgets the
+// positions of all topics. Then it calls renew, which must make new connections use the new epoch. Finally it closes and
+// forgets once more, because connections that opened before renew may have the old epoch.
+func (h *Hub) Reset(renew func()) {
+	h.invalidate()
+	renew()
+	h.invalidate()
+}
+
+// invalidate closes all connections and forgets the positions of all topics. Connections are closed first: otherwise an
+// open one could subscribe with an old position to a topic that has just been forgotten.
+func (h *Hub) invalidate() {
+	for _, c := range h.conns.List() {
+		c.Close(CloseStateInvalidated, reasonStateInvalidated)
+	}
+	for _, t := range h.topics.all() {
+		t.Reset()
+	}
+}
+
+// Compare requests a comparison of every topic with the store. It does not wait for it.
+func (h *Hub) Compare() { h.comparer.CompareAll() }
+
+const (
+	// drainInterval is how often Drain looks for connections whose time to be closed has come.
+	drainInterval = 50 * time.Millisecond
+	// drainPatience is how long a connection with commands in progress may stay open after its time to be closed.
+	drainPatience = 10 * time.Second
+)
+
+// Drain closes every connection with the code and reason. Each connection is closed at a random time within the window,
+// once it has no command in progress (Handler.Idle). Connections that attach during the drain get a time in the rest of
+// the window. Drain returns when all have ended or ctx is done.
+func (h *Hub) Drain(ctx context.Context, window time.Duration, code int, reason string) error {
+	ticker := time.NewTicker(drainInterval)
+	defer ticker.Stop()
+	end := time.Now().Add(window)
+	dueAt := map[*Conn]time.Time{} // when each connection is to be closed; the zero time: it is closed already
+	for {
+		now := time.Now()
+		conns := h.conns.List()
+		if len(conns) == 0 {
+			return nil
+		}
+		for _, c := range conns {
+			due, known := dueAt[c]
+			if !known {
+				due = now.Add(rand.N(max(end.Sub(now), 1)))
+				dueAt[c] = due
+			}
+			if due.IsZero() || now.Before(due) || !c.handler.Idle() && now.Before(due.Add(drainPatience)) {
+				continue
+			}
+			c.Close(code, reason)
+			dueAt[c] = time.Time{}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// shardCount is the number of shards over which the topics are distributed. Each has its own lock.
+const shardCount = 64
+
+// registry holds the topics of a hub, by name.
+type registry struct {
+	// static
+	env    *environment
+	bus    Bus // nil: there are no other instances
+	seed   maphash.Seed
+	shards [shardCount]shard
+}
+
+// shard holds some of the topics. The bus is subscribed to a topic exactly as long as the topic is in this map.
+type shard struct {
+	mu     sync.RWMutex
+	topics map[string]*topic
+}
+
+func (r *registry) init(env *environment, bus Bus) {
+	r.env, r.bus, r.seed = env, bus, maphash.MakeSeed()
+	for i := range r.shards {
+		r.shards[i].topics = map[string]*topic{}
+	}
+}
+
+func (r *registry) shardOf(name string) *shard {
+	return &r.shards[maphash.String(r.seed, name)%shardCount]
+}
+
+// lookup returns the topic of that name, or nil if no connection of this instance is subscribed to it.
+func (r *registry) lookup(name string) *topic {
+	s := r.shardOf(name)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.topics[name]
+}
+
+// lock returns the topic of that name, locked, or nil if no connection of this instance is subscribed to it.
+func (r *registry) lock(name string) *topic {
+	for {
+		t := r.lookup(name)
+		if t == nil {
+			return nil
+		}
+		t.mu.Lock()
+		if !t.dead.Load() {
+			return t
+		}
+		t.mu.Unlock()
+		if r.lookup(name) == t {
+			return nil // the topic is dead, and no new one of that name exists yet
+		}
+	}
+}
+
+// lockOrCreate returns the topic of that name, locked. It creates the topic if there is none.
+func (r *registry) lockOrCreate(name string) *topic {
+	for {
+		t := r.findOrCreate(name)
+		t.mu.Lock()
+		if !t.dead.Load() {
+			return t
+		}
+		t.mu.Unlock()
+	}
+}
+
+func (r *registry) findOrCreate(name string) *topic {
+	s := r.shardOf(name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.topics[name]
+	if old != nil && !old.dead.Load() {
+		return old
+	}
+	t := &topic{env: r.env, name: name, last: unsequenced}
+	r.env.wheels.Assign(&t.timer, t)
+	s.topics[name] = t
+	if old == nil && r.bus != nil {
+		r.bus.Subscribe(name)
+	}
+	return t
+}
+
+// unlock unlocks a topic. If the topic has no subscriptions, it is removed.
+func (r *registry) unlock(t *topic) {
+	if len(t.subscriptions) > 0 {
+		t.mu.Unlock()
+		return
+	}
+	t.die()
+	t.mu.Unlock()
+
+	s := r.shardOf(t.name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.topics[t.name] == t {
+		delete(s.topics, t.name)
+		if r.bus != nil {
+			r.bus.Unsubscribe(t.name)
+		}
+	}
+}
+
+// all returns the topics of all shards.
+func (r *registry) all() []*topic {
+	var topics []*topic
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.RLock()
+		topics = slices.AppendSeq(topics, maps.Values(s.topics))
+		s.mu.RUnlock()
+	}
+	return topics
+}
+
+// publish delivers a message to the topic's subscribers on this instance.
+func (r *registry) publish(name string, m Message) {
+	t := r.lock(name)
+	if t == nil {
+		return
+	}
+	ready := t.accept(m)
+	subscribers := t.subscribers(ready)
+	r.unlock(t)
+	signalAll(name, subscribers, ready)
+}
+
+// signal passes a signal to the topic's subscribers on this instance. The signal waits for messages that are known to
+// exist and have not arrived, unless maxWaiting signals wait already.
+func (r *registry) signal(name string, data []byte) {
+	t := r.lock(name)
+	if t == nil {
+		return
+	}
+	signals := []heldSignal{{data: data}}
+	if t.gap != nil && t.gap.hold(data) {
+		signals = nil
+	}
+	subscribers := t.subscribers(signals)
+	t.mu.Unlock()
+	signalAll(name, subscribers, signals)
+}
+
+// signalAll passes each signal to each subscriber. No lock may be held.
+func signalAll(name string, subscribers []Subscriber, signals []heldSignal) {
+	for _, signal := range signals {
+		for _, s := range subscribers {
+			s.signal(name, signal.data)
+		}
+	}
+}

@@ -144,6 +144,8 @@ func (s *session) Frame(_ bool, data []byte) (flush bool, rest func()) {
 	return false, s.rest
 }
 
+func (s *session) Control() bool { return true }
+
 func (s *session) Signal(topic string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

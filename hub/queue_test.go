@@ -378,3 +378,44 @@ func listenFor(t testing.TB, h *hub.Hub, sendBuffer int, handler func(*hub.Conn)
 		return &client{ws: ws, done: make(chan struct{})}
 	}
 }
+
+// TestRepliesOfAllConnectionsAreBounded queues replies for clients that do not read. Beyond half of the bound, each of them must be
+// behind, but not a client without replies. Beyond the bound, the client with the most must be disconnected.
+func TestRepliesOfAllConnectionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newStore().options()
+		o.ReplyBytes = 1000
+		h := start(t, o)
+		var conns []*hub.Conn
+		for range 3 {
+			_, session := dial(t, h, hub.JSON)
+			conns = append(conns, session.conn)
+		}
+		behind := func() (which [3]bool) {
+			for i, c := range conns {
+				which[i] = c.Behind() != nil
+			}
+			return which
+		}
+		conns[0].Send([]byte(strings.Repeat("x", 300)))
+		if got := behind(); got != [3]bool{} {
+			t.Errorf("behind %v with 300 bytes, want none", got)
+		}
+		conns[1].Send([]byte(strings.Repeat("x", 500)))
+		if got := behind(); got != [3]bool{true, true, false} {
+			t.Errorf("behind %v with 800 bytes, want those with replies", got)
+		}
+		time.Sleep(time.Second)
+		if n := h.Connections(); n != 3 {
+			t.Errorf("%d connections within the bound, want 3", n)
+		}
+		conns[2].Send([]byte(strings.Repeat("x", 400)))
+		time.Sleep(time.Second)
+		if stats := h.Stats(); stats.Connections != 2 || stats.Slow != 1 || stats.QueuedBytes < 700 || stats.QueuedBytes > 720 {
+			t.Errorf("beyond the bound: %+v, want the connection with 500 bytes closed", stats)
+		}
+		if got := behind(); got != [3]bool{true, false, true} {
+			t.Errorf("behind %v, want those that are left", got)
+		}
+	})
+}

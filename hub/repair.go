@@ -18,7 +18,7 @@ const (
 	// maxRetry is the longest wait between two failed reads from the store.
 	maxRetry = 5 * time.Second
 	// maxWaiting bounds the messages that wait behind a gap, and likewise the signals. Messages over the bound are
-	// dropped, and later read from the store.
+	// dropped, and later read from the store. Signals over the bound do not wait.
 	maxWaiting = 1024
 )
 
@@ -27,7 +27,7 @@ type gap struct {
 	top     int64        // the highest seq known to exist
 	waiting []Message    // messages that arrived too early, ascending, all after topic.last
 	signals []heldSignal // ascending by after
-	due     wheel.Tick   // when to read from the store, unless messages arrive before
+	due     wheel.Tick   // when to read from the store, unless the next message arrives before
 	tries   int          // failed fetches in a row
 }
 

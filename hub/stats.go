@@ -10,7 +10,7 @@ import (
 type Stats struct {
 	Connections  int
 	Topics       int
-	QueuedBytes  int64          // bytes that wait to be sent to clients
+	QueuedBytes  int64          // bytes that wait to be sent to clients, also outside of sockets (CountReplies)
 	Delivered    uint64         // messages delivered to subscribers, so far
 	Shed         uint64         // pushes without Seq dropped for slow clients, so far
 	Slow         uint64         // connections closed because their clients were slow, so far
@@ -19,6 +19,7 @@ type Stats struct {
 	Closes       map[int]uint64 // connections ended, by the code of the close frame that the server sent, so far
 	ClosedByPeer uint64         // connections whose client sent its close frame first, so far
 	Lost         uint64         // connections that ended without a close frame, so far
+	Forged       uint64         // payloads on the bus that no instance has sent, so far
 	BusDown      bool           // nothing is received from other instances, so the hub reads the store
 }
 
@@ -33,13 +34,14 @@ func (h *Hub) Stats() Stats {
 		Resumes:      h.counts.resumes.Load(),
 		ClosedByPeer: h.counts.byPeer.Load(),
 		Lost:         h.counts.lost.Load(),
+		Forged:       h.counts.forged.Load(),
 		BusDown:      h.env.busDown.Load(),
 	}
 	h.counts.mu.Lock()
 	s.Closes = maps.Clone(h.counts.closes)
 	h.counts.mu.Unlock()
 	conns := h.conns.List()
-	s.Connections = len(conns)
+	s.Connections, s.QueuedBytes = len(conns), h.conns.sockets.Elsewhere.Load()
 	for _, c := range conns {
 		s.QueuedBytes += c.socket.QueuedBytes()
 	}
@@ -48,7 +50,9 @@ func (h *Hub) Stats() Stats {
 
 // counters are the counts of a hub that only increase.
 type counters struct {
-	delivered, repairs, resumes, byPeer, lost atomic.Uint64
+	delivered, repairs, resumes, byPeer, lost, forged atomic.Uint64
+
+	forgedLogged atomic.Int64 // when a forged payload was last logged, in Unix nanoseconds
 
 	mu     sync.Mutex
 	closes map[int]uint64 // connections by close code; guarded by mu

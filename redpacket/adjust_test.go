@@ -11,7 +11,8 @@ import (
 	"hongbao/redpacket"
 )
 
-// TestAdjustLeavesATrace credits a wallet and repeats the request. The log has one line, with who made the credit and why.
+// TestAdjustLeavesATrace credits a wallet and repeats the request. The log has one line, with the actor and the
+// reason of the credit.
 func TestAdjustLeavesATrace(t *testing.T) {
 	h := newTestService(t, "ann")
 	var log bytes.Buffer

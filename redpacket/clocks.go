@@ -31,7 +31,7 @@ const (
 // ClockDifference is the difference between the clock of an engine and the clock of the caller.
 type ClockDifference struct {
 	Clock string        // its name for operators, such as "Redis at 10.0.0.5:6379"
-	Ahead time.Duration // how far the caller's clock is ahead of the engine's; negative: behind
+	Ahead time.Duration // how far the engine's clock is ahead of the caller's; negative: behind
 	// Uncertainty is half of the round trip of the reading. The true difference lies between Ahead - Uncertainty and
 	// Ahead + Uncertainty.
 	Uncertainty time.Duration
@@ -104,8 +104,8 @@ func (c *clocks) err() error {
 	return nil
 }
 
-// widest returns the two clocks that differ most. The clock of this process is compared as well. widest returns nil if
-// nothing was measured.
+// widest returns the two clocks that certainly differ most. The clock of this process is compared as well. widest returns
+// nil if nothing was measured.
 func widest(measured []ClockDifference) (most *ClocksApartError) {
 	all := append([]ClockDifference{{Clock: ownClock}}, measured...)
 	for i, one := range all {
@@ -147,7 +147,7 @@ func (c *clocks) learn(engine *[]ClockDifference, measured []ClockDifference) (m
 	return most, before, now
 }
 
-// Clocks returns the last measurement of each engine's clocks: how far the clock of this instance is ahead of each.
+// Clocks returns the last measurement of each engine's clocks: how far each is ahead of the clock of this instance.
 func (s *Service) Clocks() []ClockDifference {
 	s.clocks.mu.Lock()
 	defer s.clocks.mu.Unlock()

@@ -81,6 +81,8 @@ func (emptyLedger) Clocks(context.Context, func() time.Time) ([]redpacket.ClockD
 
 func (emptyLedger) Heads(context.Context) ([]redpacket.Head, error) { return nil, nil }
 
+func (emptyLedger) AuditRecord(context.Context) ([]byte, error) { return nil, nil }
+
 func (emptyLedger) Overdue(context.Context, time.Time, redpacket.Overdue, int) ([]redpacket.Overdue, error) {
 	return nil, nil
 }

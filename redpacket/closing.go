@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"hongbao/redpacket/crashpoint"
 )
 
 const (
@@ -17,8 +19,8 @@ const (
 	recountPeriod = time.Second // in each period one partition is recounted in turn, and every partition that has answered Busy
 )
 
-// closeSlots bounds how many closes of one partition run at the same time. So closes that hang, on a dead node or a
-// locked row, do not use up the goroutines that other partitions need.
+// closeSlots bounds how many closes of one partition run at the same time. Each partition has slots of its own, so closes
+// that hang, on a dead node or a locked row, prevent none of another partition.
 type closeSlots struct {
 	mu sync.Mutex
 	// guarded by mu
@@ -78,9 +80,8 @@ func (s *Service) closeSoon(p Ref) bool {
 	return started
 }
 
-// mayClose acquires a slot for a close of the packet. It reports false if the partition has no free slot, or if a
-// close of the packet failed a moment ago. It also does while the ledger is out of reach, or the clocks are too far
-// apart.
+// mayClose acquires a slot for a close of the packet. It returns false, without a slot, if the partition has no free slot,
+// if a close of the packet failed a moment ago, while the ledger is out of reach, and while the clocks are too far apart.
 func (s *Service) mayClose(p Ref) bool {
 	now := s.o.Now()
 	return s.ledger.OutOfReach() == nil && s.clocks.err() == nil && !s.recloses.paused(p.ID, now) && !s.poolTries.paused(p.ID, now) &&
@@ -133,4 +134,163 @@ func runParallel(tasks []func()) {
 		})
 	}
 	all.Wait()
+}
+
+// The packets of a deleted room are closed early. The instance that deletes the room begins as soon as the deletion is
+// committed (RoomDeleted). If the instance dies or a close fails, a background task of every instance finds the
+// packets that are still open in SQL (closeDeletedRooms). Nothing can be sent into a deleted room, so one pass over
+// its packets sees all of them.
+
+const (
+	roomsPerPass = 200 // deleted rooms that one pass of closeDeletedRooms examines
+	closesOfRoom = 8   // packets of one list, such as those of a deleted room, that are closed at the same time
+)
+
+// RoomDeleted starts to close the open packets of a room whose deletion was committed by this instance. It does not
+// block.
+func (s *Service) RoomDeleted(room string) {
+	crashpoint.Here("delete.after-commit")
+	s.closeRoom(room)
+}
+
+// closeRoom closes the open packets of a deleted room in the background. It does nothing if this instance is already
+// closing them.
+func (s *Service) closeRoom(room string) {
+	if !s.deleted.begin(room) {
+		return
+	}
+	if !s.background.start(func() {
+		defer s.deleted.end(room)
+		err := s.flow.closeRoom(context.Background(), room, s.closeAll)
+		if err != nil {
+			err = fmt.Errorf("room %s: %w", room, err)
+		}
+		s.recordTask("deleted rooms", &s.counts.deleted, err)
+	}) {
+		s.deleted.end(room)
+	}
+}
+
+// closeDeletedRooms examines the next deleted rooms and starts to close their open packets. Each room has a goroutine
+// of its own, so a room whose packets cannot be closed delays no other room.
+func (s *Service) closeDeletedRooms(ctx context.Context) {
+	rooms, next, err := s.ledger.DeletedRooms(ctx, s.deleted.next, roomsPerPass)
+	s.deleted.next = next // empty after the last room and after an error: the next pass starts at the first room
+	for _, room := range rooms {
+		s.closeRoom(room)
+	}
+	s.recordTask("deleted rooms", &s.counts.deleted, err)
+}
+
+// closeAll closes the given packets early and blocks until each close has ended. A packet whose close fails is left to
+// the next pass. closeAll returns false if the service is stopping: other instances close the rest.
+func (s *Service) closeAll(packets []Ref) bool {
+	var all sync.WaitGroup
+	defer all.Wait()
+	slots := make(chan struct{}, closesOfRoom)
+	for _, p := range packets {
+		slots <- struct{}{}
+		if s.background.stopping() {
+			return false
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			if s.mayClose(p) {
+				s.closeNow(p, CloseEarly)
+			}
+		})
+	}
+	return true
+}
+
+// closeRoom closes the open packets of a deleted room.
+func (f *flow) closeRoom(ctx context.Context, room string, closeAll func([]Ref) bool) error {
+	return eachPage(ctx, closeAll, func(ctx context.Context, after string) ([]Ref, error) {
+		return f.ledger.OpenInDeleted(ctx, room, after, pageOfWork)
+	})
+}
+
+// eachPage lists packets page by page, and calls closeAll with each page. It continues if packets of a page could not be
+// closed. It ends early when closeAll returns false.
+func eachPage(ctx context.Context, closeAll func([]Ref) bool, list func(ctx context.Context, after string) ([]Ref, error)) error {
+	after := ""
+	for {
+		page, err := listPage(ctx, after, list)
+		if err != nil {
+			return err
+		}
+		if !closeAll(page) || len(page) < pageOfWork {
+			return nil
+		}
+		after = page[len(page)-1].ID
+	}
+}
+
+func listPage(ctx context.Context, after string, list func(ctx context.Context, after string) ([]Ref, error)) ([]Ref, error) {
+	ctx, cancel := context.WithTimeout(ctx, detachedTimeout)
+	defer cancel()
+	return list(ctx, after)
+}
+
+// deletedRooms holds the deleted rooms whose packets this instance is closing now.
+type deletedRooms struct {
+	next string // only closeDeletedRooms uses it: its next pass examines the rooms after this one
+
+	mu   sync.Mutex
+	busy map[string]struct{} // guarded by mu
+}
+
+// begin marks the room and returns true, unless a goroutine of this instance is already closing the room's packets.
+// After true the caller must call end.
+func (d *deletedRooms) begin(room string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, busy := d.busy[room]; busy {
+		return false
+	}
+	if d.busy == nil {
+		d.busy = map[string]struct{}{}
+	}
+	d.busy[room] = struct{}{}
+	return true
+}
+
+func (d *deletedRooms) end(room string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.busy, room)
+}
+
+// A new epoch of the database begins when the database has lost commits. Among these may be the end of a packet, which
+// revealed its seed. Then the packet is open again, and its shares are known. So the packets that were open when the
+// epoch began are ended early: the grants that the Pool knows are paid, and the rest is refunded.
+
+// Forget drops everything that the service remembers from SQL. Call it when the database has lost commits. It drops
+// everything once more after detachedTimeout: reads that are under way now may cache what they have read before the loss.
+func (s *Service) Forget() {
+	s.forget()
+	time.AfterFunc(detachedTimeout, s.forget)
+}
+
+func (s *Service) forget() {
+	s.memory.clear()
+	s.wallets.clear()
+}
+
+// endFromBefore ends the open packets early that were sent before the epoch began. Every instance does so: a packet
+// that another instance closes at the same time is closed once.
+func (s *Service) endFromBefore(ctx context.Context) {
+	before, ended := s.flow.settledAtClose.Load(), 0
+	err := eachPage(ctx, func(packets []Ref) bool {
+		ended += len(packets)
+		return s.closeAll(packets)
+	}, func(ctx context.Context, after string) ([]Ref, error) {
+		return s.ledger.OpenFromBefore(ctx, after, pageOfWork)
+	})
+	if ended > 0 {
+		s.counts.endedEarly.Add(int64(ended))
+		s.o.Log.Warn("packets ended early, because the database has lost commits", "packets", ended,
+			"claims_paid_again", s.flow.settledAtClose.Load()-before)
+	}
+	s.recordTask("packets from before the epoch", &s.counts.fromBefore, err)
 }

@@ -177,21 +177,35 @@ func TestSendWhileRoomIsDeleted(t *testing.T) {
 		var mu sync.Mutex
 		var packets []redpacket.Packet
 		var all sync.WaitGroup
+		answered, deleted := make(chan struct{}, 9*2*len(senders)), make(chan struct{})
 		for n, user := range append(senders, senders...) {
-			key := fmt.Sprintf("round-%d-%d", round, n)
-			all.Go(func() {
-				s, err := h.packets.Send(context.Background(), person(user), redpacket.SendRequest{Room: h.room, Key: key, Total: 10, Count: 2})
-				mu.Lock()
-				defer mu.Unlock()
-				if err == nil {
-					packets = append(packets, s.Packet)
-				} else if refused++; !errors.Is(err, chat.ErrNotFound) {
-					t.Errorf("send: %v", err)
+			all.Go(func() { // sends until the room is gone
+				for again := range 9 {
+					if again == 8 {
+						<-deleted // on a slow machine: the last one must be refused
+					}
+					key := fmt.Sprintf("round-%d-%d-%d", round, n, again)
+					s, err := h.packets.Send(context.Background(), person(user), redpacket.SendRequest{Room: h.room, Key: key, Total: 10, Count: 2})
+					answered <- struct{}{}
+					mu.Lock()
+					if err == nil {
+						packets = append(packets, s.Packet)
+					} else if refused++; !errors.Is(err, chat.ErrNotFound) {
+						t.Errorf("send: %v", err)
+					}
+					mu.Unlock()
+					if err != nil {
+						return
+					}
 				}
+				t.Error("the room is deleted and a packet was sent")
 			})
 		}
 		all.Go(func() {
-			time.Sleep(time.Duration(round%6) * 100 * time.Microsecond) // so the deletion comes before some of the sends and after others
+			defer close(deleted)
+			for range 1 + round%6 { // so the deletion comes before some of the sends and after others
+				<-answered
+			}
 			h.deleteRoom(t, "boss")
 			h.packets.RoomDeleted(h.room)
 		})
@@ -204,8 +218,8 @@ func TestSendWhileRoomIsDeleted(t *testing.T) {
 			}
 		}
 	}
-	if sent == 0 || refused == 0 {
-		t.Errorf("%d were sent, %d refused: nothing met the deletion", sent, refused)
+	if refused != rounds*2*len(senders) {
+		t.Errorf("%d were sent, %d refused", sent, refused)
 	}
 	for _, user := range senders {
 		if got := h.balance(t, user); got != 1000 {

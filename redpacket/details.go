@@ -61,8 +61,9 @@ func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	return standing.MayRead()
 }
 
-// Cancel ends a packet for its sender. It fails if any user has got a share. It returns the present state of the
-// packet and the sender's present account. A repeated cancel returns the same state.
+// Cancel ends a packet for its sender. It returns ErrPacketFinished if any user has got a share, if the deadline has come,
+// or if the packet has ended otherwise. Otherwise it returns the present state of the packet and the sender's present
+// account. A repeated Cancel succeeds.
 func (s *Service) Cancel(ctx context.Context, user, packet string) (State, Account, error) {
 	k, err := s.lookup(ctx, packet)
 	if err != nil {

@@ -2,17 +2,21 @@
 //
 // These words are used in all comments of the package:
 //
-//   - A grant is a share that the Pool has given to a user. Its claim pays the share into the user's wallet: the claim
-//     waits in the Pool's outbox until it is settled, which means written to SQL. To ack it removes it from the outbox.
+//   - A grant is the Pool's decision that a user gets a share. The claim of the grant waits in the Pool's outbox until it
+//     is settled: committed in SQL together with the payment into the user's wallet. To ack a claim is to remove it from
+//     the outbox.
 //   - To close a packet is to stop its grants in the Pool and to end the packet in SQL.
-//   - The image of a packet is the part of it that the Pool holds. To join a packet is to add SQL's claims to its image.
+//   - The image of a packet is the part of it that the Pool needs, with the claims that SQL has. To join a packet is to
+//     read its image from SQL and to load it into the Pool, which merges it with what the Pool has.
 //
 // It must always hold, whatever crashes or loses data in between:
 //
-//   - Wallets + open packets = money funded, at every committed state.
+//   - The money in wallets and the unpaid money of open packets together are all credits less all debits, at every
+//     committed state.
 //   - A packet pays each share at most once and each user at most once, and refunds the rest exactly once.
 //   - A user that was answered "won" has the claim on disk, with that amount, for ever.
-//   - A packet that SQL has open is closed soon after its deadline, even if every instance died meanwhile.
+//   - A packet that SQL has open is closed soon after its deadline. If no instance runs then, it is closed soon after one
+//     starts.
 //
 // Two engines share the work:
 //
@@ -48,19 +52,21 @@
 //
 // # The rules, and what goes wrong without each (simulator_test.go shows it)
 //
-//   - Load joins. It never overwrites and never reopens. Otherwise it loses grants that are not in SQL yet, their shares
-//     are given to other users, and the users that were granted them first are refused.
+//   - Load merges SQL's image with the one in the Pool. It never overwrites and never reopens. Otherwise it loses grants
+//     that are not in SQL yet, their shares are given to other users, and the users that were granted them first are
+//     refused.
 //   - Closing settles every grant the Pool has given. Otherwise a close overtakes claims, refunds their money, and their
 //     users are refused. A packet that the Pool does not have is joined first, for the same reason.
 //   - After a close, the packet is loaded into the Pool as SQL has it. Otherwise winners whose grant the Pool lost get
 //     "expired".
 //   - The image of a closed packet stays for an hour. Otherwise a winner that asks late gets "expired" instead of
 //     "already".
-//   - A packet that is open, with free shares and before its deadline, is not closed, unless it is cancelled or its room
-//     is deleted. Otherwise a packet whose last grab the Pool lost is closed too early: its due date remains, and
-//     the instance that handled the grab still means to close it.
-//   - A stored share is answered before any other check. So the verdict on member, recipient and passphrase goes into
-//     Pool.Grab with the grab. Otherwise a winner that asks again after the end, or after leaving the room, is refused.
+//   - A packet that is open, with free shares and before its deadline, is not closed, unless it is cancelled, its room is
+//     deleted, or it is from before the epoch. Otherwise a packet is closed too early if the Pool has lost the grant of its
+//     last share: the instance that got this grant still tries to close the packet.
+//   - A user that already has a share gets it as the answer before any other check. So the results of the checks of
+//     member, recipient and passphrase are passed to Pool.Grab (May), which applies them. Otherwise a winner that asks
+//     again after the end, or after leaving the room, is refused.
 //   - The status is read inside the settling transaction, and unique keys guard share and user. Otherwise a share is paid
 //     after its refund, or twice.
 //   - A claim leaves the outbox when it is settled, or when it is put into quarantine because it can never be paid. A claim
@@ -71,7 +77,7 @@
 //   - Nothing is granted while the ledger is known to be out of reach. Otherwise grants pile up that cannot be settled.
 //   - A close leaves a due date behind, and the backstop asks SQL for overdue packets. Otherwise a packet is never closed
 //     if the instance that was closing it died, or if the packet was never loaded into the Pool.
-//   - Packets that were open when an epoch of the database began are ended early (epoch.go). Otherwise a packet whose end
+//   - Packets that were open when an epoch of the database began are ended early (closing.go). Otherwise a packet whose end
 //     the database has lost stays open although its seed is known.
 //   - Each instance asks SQL for deleted rooms with open packets. Otherwise nobody closes these packets before their
 //     deadlines if the instance that deleted the room dies, or runs a version that does not close them.
@@ -79,10 +85,10 @@
 // # Clocks
 //
 // The instance that sends a packet sets its deadline. The Pool and every instance compare the deadline with their own
-// clocks. So the clocks of the instance, the Pool and the Ledger are compared all the time (clocks.go). While they are
-// too far apart nothing is sent, granted or closed.
+// clocks. So the clocks of the instance, the Pool and the Ledger are compared at regular intervals (clocks.go). While they
+// are too far apart nothing is sent, granted or closed.
 //
-// Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go and
-// deleted.go hold those of unsettled claims and deleted rooms. service.go and its neighbours add goroutines, caches and
-// publishing.
+// Files: flow.go holds these rules as plain sequential code, which the simulator runs step by step. recovery.go holds
+// those of unsettled claims. closing.go holds the sweep and those of deleted rooms and of lost commits. service.go and
+// its neighbours add goroutines, caches and publishing.
 package redpacket

@@ -6,12 +6,14 @@ import "errors"
 var (
 	ErrInsufficientBalance = errors.New("insufficient_balance")
 	ErrNotRecipient        = errors.New("not_recipient")
-	ErrWrongPassphrase     = errors.New("wrong_passphrase")
-	ErrPacketFinished      = errors.New("packet_finished")
+	// ErrJoinedLater means that the packet is for members that joined before it was sent.
+	ErrJoinedLater     = errors.New("joined_later")
+	ErrWrongPassphrase = errors.New("wrong_passphrase")
+	ErrPacketFinished  = errors.New("packet_finished")
 )
 
-// CommitmentError means that the sender expected another commitment than the present one, which it carries. It wraps
-// chat.ErrConflict.
+// CommitmentError means that the sender expected another commitment than the present one. Next is the present one. The
+// error wraps chat.ErrConflict.
 type CommitmentError struct {
 	Err  error
 	Next string

@@ -1,12 +1,18 @@
 package redpacket
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // RaceDetector is true in tests with the race detector, where everything takes about ten times as long.
 const RaceDetector = raceDetector
 
 // RecoverAge is the age from which recovery settles a claim in the outbox.
 const RecoverAge = recoverAge
+
+// MostReclose is the longest pause between two closes of a packet that fail.
+const MostReclose = mostReclose
 
 // PartitionOf returns the partition of a packet with this id.
 func PartitionOf(packet string) int { return partitionOf(packet) }
@@ -23,3 +29,9 @@ func (s *Service) Pass(ctx context.Context) {
 	s.sweep(ctx)
 	s.Idle()
 }
+
+// AuditIfDue looks once whether an audit is due, as Run does.
+func (s *Service) AuditIfDue(ctx context.Context) error { return s.auditIfDue(ctx) }
+
+// RenewAuditsEvery sets how often an audit that runs renews its lease.
+func (s *Service) RenewAuditsEvery(d time.Duration) { s.auditRenew = d }

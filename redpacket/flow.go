@@ -31,12 +31,11 @@ type flow struct {
 	settledAtClose atomic.Int64 // claims that SQL lacked when their packet was closed, and that were paid then
 }
 
-// observer is told the results of engine calls. flow calls a method for every commit that it learns of, even if
-// another call or instance made the commit.
+// observer is told the results of engine calls.
 type observer interface {
-	paid(c Claim, s Settlement)
-	unsettled(c Claim) // the claim of a grab, not of recovery, could not be settled
-	closed(c Closed)
+	paid(c Claim, s Settlement) // this call of Settle has paid the claim
+	unsettled(c Claim)          // the claim of a grab, not of recovery, could not be settled
+	closed(c Closed)            // the packet has ended; c.Done is false if another call or instance has ended it
 	quarantined(c Claim, why string)
 }
 
@@ -64,9 +63,9 @@ type grabbed struct {
 	ended   bool       // the packet is closed, or is being closed
 }
 
-// grab takes a share for one user and settles it. It returns the error deny if the user may not grab. An error that
-// wraps chat.ErrUnavailable means that nothing was done, or that the outcome is unknown: the caller may always grab
-// again. grab informs pending after a share was granted and before it is settled.
+// grab takes a share for one user and settles it. It returns the error deny if the Pool refuses the user because of a.May.
+// An error that wraps chat.ErrUnavailable means that nothing was done, or that the outcome is unknown: the caller may
+// always grab again. grab informs pending after a share was granted and before it is settled.
 func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *PendingGrab) (grabbed, error) {
 	regranted := false
 	for joins := 0; ; {
@@ -157,10 +156,11 @@ func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 	return settled[0], nil
 }
 
-// tidy does what must follow a call of Settle. It informs the observer and acks the claims that are settled. It puts
-// claims that can never be paid into quarantine, and joins packets about which the Pool was wrong. It returns the claims
-// that are not settled and so stay in the outbox, with the first reason. If an ack or quarantine fails, the claim also
-// stays in the outbox, and recovery repeats the work. tidy overwrites the slice claims.
+// tidy does what must follow a call of Settle. It informs the observer, and acks the claims that are settled; the Pool may
+// queue an ack (asyncAcks). It puts claims that can never be paid into quarantine and acks them, too. It joins packets about
+// which the Pool was wrong. It returns the claims that are not settled, or could not be put into quarantine, with the first
+// reason. These stay in the outbox, and so does a claim whose ack fails: recovery settles it again. tidy overwrites the
+// slice claims.
 func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (left []Claim, err error) {
 	ack := claims[:0]
 	var wrong []string
@@ -259,8 +259,9 @@ func (f *flow) close(ctx context.Context, p Ref, why CloseReason) (Closed, error
 }
 
 // retireLost retires the Pool's image of a packet that SQL has lost, because a standby lagged behind or a backup was
-// older. The sender's wallet then holds the money again, so the grants can never be paid: they go into quarantine. No
-// close will ever succeed. If SQL gets the packet back, the backstop closes it.
+// older. The sender's wallet then holds the money again, so the grants can never be paid: they go into quarantine. While
+// SQL lacks the packet no close can succeed, so the packet must not come due again. If SQL gets it back, the backstop
+// closes it.
 func (f *flow) retireLost(ctx context.Context, p Ref, closing Closing) error {
 	var claims []Claim
 	for _, g := range closing.Grants {
@@ -299,12 +300,12 @@ func (f *flow) closeScript(ctx context.Context, p Ref, why CloseReason) (Closing
 	}
 }
 
-// settleLacking settles, in ordinary batches, the grants that have no claim in SQL. Usually grabs are settling the
-// same grants at this moment, so that End has few left to insert. It puts grants that can never be paid into
-// quarantine: the refund then contains their shares. It returns all other grants.
+// settleLacking settles, in ordinary batches, the grants that have no claim in SQL, so that End has few left to insert.
+// (Usually grabs are settling the same grants at this moment.) It puts grants that can never be paid into quarantine: the
+// refund then contains their shares. It returns all other grants.
 //
-// It is not only an optimisation. End inserts all grants in one transaction, and a store may refuse that whole
-// transaction because of one row: the packet would never end. Only here such a grant is found and kept from End.
+// It is not only an optimisation. End inserts all grants in one transaction. A store may refuse that whole transaction
+// because of one row, and then the packet would never end. settleLacking finds such a grant, and End does not get it.
 func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Grant, error) {
 	image, err := f.ledger.Image(ctx, p.ID)
 	if err != nil || image.Status != Open {
@@ -355,9 +356,9 @@ func (f *flow) recount(ctx context.Context) error {
 	return f.pool.Recount(ctx, partitions...)
 }
 
-// backstop reads from SQL, page by page, the open packets whose deadline is near or past. It joins them into the Pool,
-// and calls closeSoon for those that should have ended already. It never closes a packet from SQL alone: the Pool may
-// have granted shares that are not in SQL yet.
+// backstop reads from SQL, page by page, the open packets whose deadline is near or past. It calls closeSoon for those
+// whose deadline passed more than overdueBy ago, and joins the others into the Pool. It never closes a packet from SQL
+// alone: the Pool may have granted shares that are not in SQL yet.
 func (f *flow) backstop(ctx context.Context, closeSoon func(Ref)) error {
 	pass := backstopPass{flow: f}
 	now := f.now()
@@ -390,8 +391,8 @@ type backstopPass struct {
 	failed [Partitions]error         // the first error of the partition
 }
 
-// join joins the packets, all partitions at the same time. After one failed call to a node that does not answer, the
-// rest of that partition is left to the next pass, so that it delays no other partition.
+// join joins the packets, all partitions at the same time. When failing joins have taken joinBudget in one partition, as
+// one call to a node that does not answer does, the rest of that partition is left to the next pass.
 func (b *backstopPass) join(ctx context.Context, packets *[Partitions][]string) {
 	var tasks []func()
 	for i, ids := range packets {

@@ -9,11 +9,44 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 
 	"hongbao/chat"
 )
+
+// Outcome says how a grab ended. Every outcome is an answer to the user, not an error.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeWon     Outcome = "won"     // this request got a share, and the claim is committed
+	OutcomeAlready Outcome = "already" // the user has won before: always the same share
+	OutcomeEmpty   Outcome = "empty"   // no share is left
+	OutcomeExpired Outcome = "expired" // the deadline has passed, or the packet has ended with shares left
+	OutcomePending Outcome = "pending" // a share is granted but not committed; nothing is promised
+)
+
+// Result is the answer to a grab.
+type Result struct {
+	Packet  string
+	Outcome Outcome
+	Amount  Money // set for won and already
+	Rank    int   // set for won and already; from 1
+	At      time.Time
+	Account *Account // for won: the user's account after the payment; nil if another call has made the payment
+	Claimed int
+	Count   int
+}
+
+// GrabRequest is one user's grab of a packet.
+type GrabRequest struct {
+	User       string
+	Packet     string
+	Passphrase string
+}
 
 // Grab takes a share of the packet for the user, or returns the outcome that says why there is none. It returns "won"
 // and "already" only for committed claims. The work continues when ctx ends: a share that the Pool has granted is
@@ -101,11 +134,14 @@ func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *Pending
 	if k.stall.refuses(s.o.Now()) {
 		return Result{}, fmt.Errorf("grab %s: its claims cannot be settled: %w", k.packet.ID, chat.ErrUnavailable)
 	}
+	if err := g.confirmStanding(ctx); err != nil {
+		return Result{}, err
+	}
 	a := Attempt{Ref: k.packet.Ref, User: g.user}
 	var deny error
 	if !g.standing.In {
 		a.May, deny = NotMember, outside(g.standing)
-	} else if deny = s.deny(ctx, &k.packet, g.user, passphrase); deny != nil {
+	} else if deny = g.deny(ctx, passphrase); deny != nil {
 		a.May = Denied
 	}
 	pending.begin(&k.packet)
@@ -143,13 +179,27 @@ func (v *grabbed) result(p *Packet) Result {
 	return r
 }
 
+// confirmStanding reads the standing again, from the store, if the packet is for earlier members and the cached standing
+// lets the user grab it. The cache may not know yet that the user has left and joined again through another instance. A
+// cached standing that refuses the user is not read again: JoinedSeq only grows.
+func (g *FoundGrab) confirmStanding(ctx context.Context) (err error) {
+	if p := &g.known.packet; p.EarlierMembers && g.standing.JoinedBefore(p.Seq) {
+		g.standing, err = g.service.rooms.StoredStanding(ctx, p.Room, g.user)
+	}
+	return err
+}
+
 // deny returns the reason why a member may not grab the packet, or nil. It matters only while shares are left and the
 // user has none.
-func (s *Service) deny(ctx context.Context, p *Packet, user, passphrase string) error {
-	if len(p.To) > 0 && !slices.Contains(p.To, user) {
+func (g *FoundGrab) deny(ctx context.Context, passphrase string) error {
+	p := &g.known.packet
+	switch {
+	case len(p.To) > 0 && !slices.Contains(p.To, g.user):
 		return ErrNotRecipient
+	case p.EarlierMembers && !g.standing.JoinedBefore(p.Seq):
+		return ErrJoinedLater
 	}
-	return s.passphrases.check(ctx, p, user, passphrase)
+	return g.service.passphrases.check(ctx, p, g.user, passphrase)
 }
 
 // outside returns the error for a user that was a member of the room and is no more.
@@ -288,9 +338,10 @@ func (g *PendingGrab) granted(claimed int) {
 	}
 }
 
-// Take calls answer with the result "pending" if a share is granted and the grab has not finished. The answer must go to the client, and
-// nothing of what the grab returns. The grab does not finish before answer returns, so its GrabDecided comes behind. Otherwise
-// Take reports false and may be called again later.
+// Take calls answer with the result "pending" and returns true if a share is granted and the grab has not finished. The
+// caller must then send this result to the client, and not what the grab returns. The GrabDecided is published after
+// answer has returned. If no share is granted yet, Take returns false and may be called again. After the first success, or
+// when the grab has finished, it always returns false.
 func (g *PendingGrab) Take(answer func(Result)) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -322,7 +373,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// passphraseGuard limits how often a user may guess the passphrase of a packet.
+// passphraseGuard limits how often a user, and all users together, may guess the passphrase of a packet.
 type passphraseGuard struct {
 	limiter  chat.Limiter // nil: no passphrase is accepted
 	unlocked recentSet    // packets with users that have given the right passphrase: their later tries cost no token
@@ -332,8 +383,15 @@ type passphraseGuard struct {
 // without limit protects nothing.
 var errNoGuessLimiter = fmt.Errorf("%w: tries at passphrases are not counted", chat.ErrUnavailable)
 
-// guessRate limits each user at each packet: five guesses at first, then one every 12 seconds.
-var guessRate = chat.Rate{PerSecond: 1.0 / 12, Burst: 5}
+// A user's first guess at a packet needs only a token of firstGuess, of which each user gets one a day for each packet.
+// Other users cannot use it up, so a user that knows the passphrase is not locked out. Each further guess needs a token of
+// the user at the packet (guessRate), and one that all users of the packet share (packetGuessRate). So many accounts of
+// one attacker do not multiply these guesses.
+var (
+	firstGuess      = chat.Rate{PerSecond: 0, Burst: 1}
+	guessRate       = chat.Rate{PerSecond: 1.0 / 12, Burst: 4}
+	packetGuessRate = chat.Rate{PerSecond: 1.0 / 30, Burst: 20}
+)
 
 // checkNew refuses a new packet's passphrase if there is no limiter for guesses.
 func (g *passphraseGuard) checkNew(passphrase string) error {
@@ -343,8 +401,9 @@ func (g *passphraseGuard) checkNew(passphrase string) error {
 	return nil
 }
 
-// check returns an error unless the passphrase is right. Every try costs a token before it is compared, even if the
-// passphrase is right. Otherwise a user without tokens could still guess.
+// check returns an error unless the passphrase is right. A try costs a token before it is compared, even if the
+// passphrase is right. Otherwise a user without tokens could still guess. A user that has given the right passphrase
+// before (unlocked) needs no token.
 func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase string) error {
 	switch {
 	case p.Passphrase == "":
@@ -355,12 +414,8 @@ func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase
 	guesser := p.ID + ":" + user
 	known := g.unlocked.has(guesser)
 	if !known {
-		wait, err := g.limiter.Take(ctx, "passphrase:"+guesser, guessRate)
-		switch {
-		case err != nil:
+		if err := g.takeGuess(ctx, p.ID, guesser); err != nil {
 			return err
-		case wait > 0:
-			return &chat.RateError{After: wait}
 		}
 	}
 	if !same(normal(passphrase), p.Passphrase) {
@@ -370,4 +425,54 @@ func (g *passphraseGuard) check(ctx context.Context, p *Packet, user, passphrase
 		g.unlocked.add(guesser)
 	}
 	return nil
+}
+
+// takeGuess returns an error unless the guesser, a packet and a user, may try one passphrase.
+func (g *passphraseGuard) takeGuess(ctx context.Context, packet, guesser string) error {
+	wait, err := g.limiter.Take(ctx, "passphrase-first:"+guesser, firstGuess)
+	if wait > 0 {
+		wait, err = g.limiter.Take(ctx, "passphrase:"+guesser, guessRate)
+		if err == nil && wait == 0 { // a user without tokens must not spend those of the packet
+			wait, err = g.limiter.Take(ctx, "passphrase-packet:"+packet, packetGuessRate)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		return &chat.RateError{After: wait}
+	}
+	return nil
+}
+
+// stall detects that the claims of one packet cannot be settled, for example while the packet's row is locked. Then
+// grabs of this packet are refused before the Pool grants them, because their claims would fill the outbox that other
+// packets share. From time to time one grab is let through as a test. The zero value is ready for use.
+type stall struct {
+	unsettled atomic.Int32 // claims that could not be settled since the last one that was paid
+	tried     atomic.Int64 // when the last grab was let through, in Unix milliseconds
+}
+
+const (
+	stallAfter = 64 // in claims; fewer failures may all be of one user whose wallet is locked
+	stallTry   = 250 * time.Millisecond
+)
+
+// failed records a claim that could not be settled.
+func (s *stall) failed() { s.unsettled.Add(1) }
+
+// succeeded records that a claim was paid.
+func (s *stall) succeeded() {
+	if s.unsettled.Load() != 0 {
+		s.unsettled.Store(0)
+	}
+}
+
+// refuses reports whether a grab must be refused. Every stallTry it lets one grab through.
+func (s *stall) refuses(now time.Time) bool {
+	if s.unsettled.Load() < stallAfter {
+		return false
+	}
+	last := s.tried.Load()
+	return now.UnixMilli()-last < stallTry.Milliseconds() || !s.tried.CompareAndSwap(last, now.UnixMilli())
 }

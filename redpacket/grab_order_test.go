@@ -24,11 +24,12 @@ const (
 	former
 	sold
 	excluded
+	late
 	tired
 	wrong
 )
 
-var obstacleNames = [...]string{"stranger", "has a share", "room deleted", "banned", "former", "sold out", "excluded", "tired", "wrong"}
+var obstacleNames = [...]string{"stranger", "has a share", "room deleted", "banned", "former", "sold out", "excluded", "joined later", "tired", "wrong"}
 
 func (o obstacle) String() string {
 	var names []string
@@ -55,6 +56,8 @@ func (o obstacle) answer() (redpacket.Outcome, error) {
 		return redpacket.OutcomeEmpty, nil
 	case o&excluded != 0:
 		return "", redpacket.ErrNotRecipient
+	case o&late != 0:
+		return "", redpacket.ErrJoinedLater
 	case o&tired != 0:
 		return "", chat.ErrRateLimited
 	case o&wrong != 0:
@@ -74,14 +77,18 @@ func (o obstacle) standing() chat.Standing {
 	case o&former != 0:
 		return chat.Standing{Ever: true}
 	}
-	return chat.Standing{Ever: true, In: true, Role: chat.Plain}
+	st := chat.Standing{Ever: true, In: true, Role: chat.Plain}
+	if o&late != 0 {
+		st.JoinedSeq = 1 << 40
+	}
+	return st
 }
 
 // switchedLimiter is a Limiter that refuses while empty is set, and otherwise allows everything.
 type switchedLimiter struct{ empty bool }
 
 func (l *switchedLimiter) Take(_ context.Context, key string, _ chat.Rate) (time.Duration, error) {
-	if l.empty && strings.HasPrefix(key, "passphrase:") {
+	if l.empty && strings.HasPrefix(key, "passphrase") {
 		return time.Second, nil
 	}
 	return 0, nil
@@ -113,7 +120,7 @@ func TestOrderOfChecks(t *testing.T) {
 		if wants(o) > 3 { // larger sets would show no more
 			continue
 		}
-		send := redpacket.SendRequest{Total: 2, Count: 2, Mode: redpacket.Equal, Passphrase: "sesame", To: []string{"ann", "bob"}}
+		send := redpacket.SendRequest{Total: 2, Count: 2, Mode: redpacket.Equal, Passphrase: "sesame", To: []string{"ann", "bob"}, EarlierMembers: true}
 		if o&excluded != 0 {
 			send.To[0] = "boss"
 		}

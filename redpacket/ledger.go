@@ -3,30 +3,33 @@ package redpacket
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"hongbao/chat"
 )
 
-// Ledger holds the money. Each method is one transaction (or one consistent read) and blocks until the result is
-// durable; many callers may share one commit. Whatever the Pool has granted, a Ledger pays each share once, each user
-// once, and each refund once. A driver's failure is returned wrapped in chat.ErrUnavailable and means that the outcome
-// is unknown. Every method may be repeated.
+// Ledger holds the money. Unless its comment says otherwise, a method is one transaction or one consistent read, and
+// blocks until the result is durable; many callers may share one commit. Whatever the Pool has granted, a Ledger pays each
+// share once, each user of a packet once, and each refund once. A driver's failure is returned wrapped in
+// chat.ErrUnavailable and means that the outcome is unknown. Every method may be repeated.
 type Ledger interface {
 	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)
-	// Send books a packet. It looks up the request's key first: a used key returns the first result with dup set, or
-	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend and the commitment, and debits the sender if the balance
-	// suffices. Then it inserts the packet, its shares, the transfer, and the room's entry with the next seq.
+	// Send books a packet. It looks up the request's key first: a used key returns the first result with Sent.Dup set, or
+	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend, the number of the sender's open packets (TooManyOpen) and
+	// the commitment (CommitmentError), and debits the sender (ErrInsufficientBalance). Then it inserts the packet, its
+	// shares, the transfer, and the room's entry with the next seq.
 	Send(ctx context.Context, p UnsealedPacket) (Sent, error)
 	// OutOfReach returns an error that wraps chat.ErrUnavailable while the engine is known to be out of reach.
 	// Otherwise it returns nil. It does not call the engine and never blocks.
 	OutOfReach() error
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
-	// Settle pays the claims, and returns one settlement for each claim, in the same order. A claim that cannot be
-	// paid, or whose outcome is unknown (Unsettled), affects no other. The amount paid is that of the packet's share,
-	// never a value from the caller. The packet's row is locked against a close while its claims are paid.
+	// Settle pays the claims, in one transaction or several, and returns one settlement for each claim, in the same order.
+	// A claim that cannot be paid, or whose outcome is unknown (Unsettled), affects no other. The amount paid is that of
+	// the packet's share, never a value from the caller. The packet's row is locked against a close while its claims are
+	// paid.
 	Settle(ctx context.Context, claims []Claim) []Settlement
 	// End ends an open packet. It inserts those of the given grants whose user and share are both without a claim,
 	// refunds the rest, reveals the seed, and appends packet_done. If the packet is not open, End changes nothing and
@@ -38,8 +41,8 @@ type Ledger interface {
 	// Quarantine stores claims that can never be paid in a table of their own, so that an operator can examine them.
 	Quarantine(ctx context.Context, claims []Claim, why string) error
 
-	// Image reads the part of a packet that the Pool must know: the status first, then the claims. It returns
-	// chat.ErrNotFound for an unknown packet.
+	// Image reads the part of a packet that the Pool must know. It reads the status before the claims, or both in one
+	// snapshot. So the image of a closed packet has all its claims. It returns chat.ErrNotFound for an unknown packet.
 	Image(ctx context.Context, packet string) (Image, error)
 	// Packet reads the part of a packet that never changes. It returns chat.ErrNotFound for an unknown packet.
 	Packet(ctx context.Context, packet string) (Packet, error)
@@ -72,16 +75,21 @@ type Ledger interface {
 
 	// Packets lists the packets that a user sent or received, newest first, with totals over the whole period.
 	Packets(ctx context.Context, q PacketsQuery) (PacketsPage, error)
-	// Transfers lists a user's transfers, newest first. next is the cursor of a page, and more that of the following
-	// page.
+	// Transfers lists a user's transfers, newest first. next is the cursor of the page; "" is the first page. more is the
+	// cursor of the following page; "" if there is none.
 	Transfers(ctx context.Context, user, next string, limit int) (transfers []Transfer, more string, err error)
 	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys are apart
 	// from those of all other commands. It creates an unknown user. It returns ErrInsufficientBalance or
 	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
-	// Audit checks all books in one consistent snapshot and returns every difference. Everything that was committed
-	// before Audit began is in the snapshot. A nil query asks for nothing special.
+	// Audit checks all books in one consistent snapshot and returns the differences. If there are very many, it returns the
+	// first ones, and one that says that there are more. Everything that was committed before Audit began is in the
+	// snapshot. A nil query is the same as the zero one.
 	Audit(ctx context.Context, q *AuditQuery) (Audit, error)
+	// AuditRecord returns what SwapAuditRecord has stored last, or nil.
+	AuditRecord(ctx context.Context) ([]byte, error)
+	// SwapAuditRecord stores next if old is stored; a nil old means that nothing is stored yet. Otherwise it returns false.
+	SwapAuditRecord(ctx context.Context, old, next []byte) (bool, error)
 	// Heads returns the newest link of each hash chain, by chain. Kept elsewhere, they are anchors: a later audit can
 	// prove that nothing has changed that was stored before.
 	Heads(ctx context.Context) ([]Head, error)
@@ -111,6 +119,14 @@ type UnsealedPacket struct {
 	Expect   string // the commitment that the sender expects; empty: any
 	NextSeed Seed   // becomes the seed of the sender's next packet
 	EntryID  string
+	MaxOpen  int // limit: packets that the sender may have open; 0: any number
+}
+
+// TooManyOpen returns the error of a sender that has MaxOpen packets open.
+func (u UnsealedPacket) TooManyOpen() error {
+	return &chat.FieldError{
+		Err: chat.ErrLimitExceeded, Field: "open_packets", Reason: fmt.Sprintf("must be at most %d", u.MaxOpen), Limit: u.MaxOpen,
+	}
 }
 
 // Sent is the result of a Send.
@@ -133,8 +149,8 @@ const (
 	Unpayable                    // can never be paid, because the packet or share is unknown, or the engine refuses the row
 )
 
-// Unsettled is the verdict on a claim that was not paid, or whose outcome is unknown. Settlement.Err is the reason.
-// The claim may always be settled again.
+// Unsettled is the verdict on a claim that could not be settled this time, or whose outcome is unknown. Settlement.Err is
+// the reason. The claim may always be settled again.
 const Unsettled Verdict = 0
 
 // Settlement is the result of settling one claim.
@@ -283,7 +299,7 @@ type Adjustment struct {
 	Note   string
 	At     time.Time
 
-	Actor     string // who ordered it
+	Actor     string // the administrator or program that ordered it
 	RequestID string
 	Reason    string
 }
@@ -303,14 +319,20 @@ type Audit struct {
 	Entries     int64
 	Quarantined int
 	Differences []Difference
+	Notes       []Difference // what an operator should look at, although the books are right: the quarantine
+	Heads       []Head       // the newest links that were verified, by chain
 }
 
 // AuditQuery says what an audit does besides checking the books. The zero value asks for nothing.
 type AuditQuery struct {
-	Show func(AuditLine) // called with each packet, in the order of ids
+	Show func(AuditLine) // called with each packet that the audit looks at, in the order of ids
 	// Heads are heads that were copied earlier. Each must still be in its chain.
 	Heads []Head
-	// Now is the time by which open packets are overdue. The zero value: no packet is.
+	// Since are the heads of an earlier audit that found no difference. Then the audit compares and verifies only newer
+	// rows, but it always compares the sums of all rows. Empty: it looks at all rows.
+	Since []Head
+	// Now is the present time. A packet that is still open MaxOverdue after its deadline is a difference. The zero value:
+	// the audit does not look for such packets.
 	Now time.Time
 }
 
@@ -330,7 +352,7 @@ type AuditLine struct {
 
 // Difference is one error in the books, with the ids by which an operator finds it.
 type Difference struct {
-	Kind string // wallet, packet, claim, transfer, room, books
+	Kind string // of the object: wallet, packet, claim, transfer, room, entry, link, chain; books: the sums
 	ID   string
 	What string
 }

@@ -1,10 +1,13 @@
 package redpacket
 
 import (
+	"context"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // memory caches the part of packets that never changes, and the final state of finished ones. So late grabs reach
@@ -132,4 +135,61 @@ func (m *memory) bytes() (n int) {
 		sh.mu.RUnlock()
 	}
 	return n
+}
+
+// recentSet holds the ids that were added most recently. When it is full, it drops the older half of them.
+type recentSet struct {
+	mu  sync.Mutex
+	now map[string]struct{} // guarded by mu
+	old map[string]struct{} // guarded by mu
+}
+
+// generation is half of a recentSet's capacity, in ids.
+const generation = 10_000
+
+func (r *recentSet) has(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, inNow := r.now[id]
+	_, inOld := r.old[id]
+	return inNow || inOld
+}
+
+func (r *recentSet) add(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil || len(r.now) >= generation {
+		r.now, r.old = map[string]struct{}{}, r.now
+	}
+	r.now[id] = struct{}{}
+}
+
+// sharedImages is a Ledger that merges concurrent reads of one packet's image into one read, and bounds how many reads
+// run at the same time. It protects SQL after a Pool has lost all data, when every packet is joined again.
+type sharedImages struct {
+	Ledger
+	reads *singleflight.Group
+	slots chan struct{}
+}
+
+const imagesAtOnce = 16
+
+func newSharedImages(l Ledger) sharedImages {
+	return sharedImages{Ledger: l, reads: &singleflight.Group{}, slots: make(chan struct{}, imagesAtOnce)}
+}
+
+// Image implements Ledger. Several callers may share one read, so the read continues when the context of one caller
+// ends.
+func (s sharedImages) Image(ctx context.Context, packet string) (Image, error) {
+	v, err, _ := s.reads.Do(packet, func() (any, error) {
+		s.slots <- struct{}{}
+		defer func() { <-s.slots }()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)
+		defer cancel()
+		return s.Ledger.Image(ctx, packet)
+	})
+	if err != nil {
+		return Image{}, err
+	}
+	return v.(Image), nil
 }

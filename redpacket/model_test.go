@@ -260,6 +260,9 @@ func (m *model) deleteRoom() {
 				m.Fatalf("packet %s is open, and its room was deleted", p.ID)
 			}
 		}
+		if faulty { // a packet whose close has failed is not closed again at once
+			m.clock.advance(redpacket.MostReclose)
+		}
 	}
 	m.openRoom()
 }

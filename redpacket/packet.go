@@ -2,6 +2,7 @@ package redpacket
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"hongbao/chat"
 )
@@ -69,6 +70,9 @@ type Packet struct {
 	ExpiresAt  time.Time
 	Commitment string // hex SHA-256 of the seed
 	Key        string
+	Seq        int64 // of its entry in the room
+
+	EarlierMembers bool // only users may grab that have been members since before Seq
 }
 
 // Claim is a share that a user was granted. It is paid into the user's wallet, or about to be paid.
@@ -115,4 +119,32 @@ type State struct {
 	Mine     *Paid
 	Luckiest *Paid // the claim with the largest amount; nil unless a lucky packet of two or more shares has ended with a claim
 	Refunded Money
+}
+
+// pageBytes bounds a page of packets, so that a reply stays under 1 MiB.
+const pageBytes = 768 << 10
+
+// Fitting returns how many of the packets, from the first on and at most limit, fit on one page. A first packet that is
+// too large for the page counts as fitting.
+func Fitting(packets []PacketState, limit int) int {
+	size := 0
+	for i, p := range packets {
+		size += p.Packet.wireBytes()
+		if i == limit || i > 0 && size > pageBytes {
+			return i
+		}
+	}
+	return len(packets)
+}
+
+// wireBytes returns an upper bound of the number of bytes that the packet and its state take in a reply.
+func (p Packet) wireBytes() int {
+	size := 1 << 10 // numbers, ids and field names
+	for _, user := range p.To {
+		size += len(user) + len(`"",`) // the id of a user has no character that needs an escape
+	}
+	for _, text := range []string{p.Greeting, p.From.Name, p.From.Avatar} {
+		size += utf8.RuneCountInString(text) * len(`\u0001`) // the longest encoding of a character
+	}
+	return size
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +116,49 @@ func TestGuessingIsSlow(t *testing.T) {
 		if outcome, err := grabLocked(t, h.packets, "ann", p, "guess"); err != nil || outcome != redpacket.OutcomeAlready {
 			t.Errorf("again: %v, %v", outcome, err)
 		}
+	}
+}
+
+// TestManyAccountsCannotGuess lets nine accounts of one attacker count up to the passphrase 42. Together they must have
+// one try each and twenty more, and then one in 30 seconds. Users that know the passphrase must win at their first try
+// all the while, and packets must not affect each other.
+func TestManyAccountsCannotGuess(t *testing.T) {
+	attackers := []string{"eve1", "eve2", "eve3", "eve4", "eve5", "eve6", "eve7", "eve8", "eve9"}
+	honest := []string{"ann", "bob", "cat"}
+	h := newTestService(t, slices.Concat([]string{"boss"}, attackers, honest)...)
+	h.credit(t, "boss", 1000)
+	locked := redpacket.SendRequest{Total: 20, Count: 20, Passphrase: "42"}
+	p, other := h.send(t, "boss", locked), h.send(t, "boss", locked)
+	guess := 0
+	tryAll := func() (tries int) {
+		for round := range 5 {
+			for _, user := range attackers {
+				outcome, err := grabLocked(t, h.packets, user, p, strconv.Itoa(guess))
+				var rate *chat.RateError
+				switch {
+				case errors.Is(err, redpacket.ErrWrongPassphrase):
+					tries, guess = tries+1, guess+1
+				case !errors.As(err, &rate):
+					t.Fatalf("round %d: %s guessed %d: %v, %v", round, user, guess, outcome, err)
+				}
+			}
+		}
+		return tries
+	}
+	if tries := tryAll(); tries != len(attackers)+20 {
+		t.Errorf("%d tries at once", tries)
+	}
+	for i := range honest {
+		if outcome, err := grabLocked(t, h.packets, honest[i], p, "42"); err != nil || outcome != redpacket.OutcomeWon {
+			t.Errorf("%s: %v, %v", honest[i], outcome, err)
+		}
+		h.clock.advance(time.Minute)
+		if tries := tryAll(); tries != 2 {
+			t.Errorf("%d tries in a minute", tries)
+		}
+	}
+	if outcome, err := grabLocked(t, h.packets, attackers[0], other, "42"); err != nil || outcome != redpacket.OutcomeWon {
+		t.Errorf("at another packet: %v, %v", outcome, err)
 	}
 }
 

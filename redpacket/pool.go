@@ -8,8 +8,9 @@ import (
 )
 
 // Pool decides at memory speed which user gets which share. It may lose data, or return to an older state, as a Redis
-// does that was flushed or failed over. The Ledger's unique keys make that harmless, and Load repairs it. Each method
-// is one script: it takes effect completely or not at all, and may be repeated.
+// does that was flushed or failed over. The Ledger's unique keys make that harmless, and Load repairs it. Every method may
+// be repeated. What a method does to one packet takes effect completely or not at all; a call about several packets may
+// take effect for some of them.
 //
 // Deadlines are judged by the Pool's own clock.
 type Pool interface {
@@ -18,15 +19,15 @@ type Pool interface {
 	// The call writes one outbox entry for each packet with winners, before their shares are taken. An error means
 	// that the outcome is unknown: grab again.
 	Grab(ctx context.Context, attempts []Attempt) ([]Answer, error)
-	// Load joins an image read from the Ledger with the packet's data in the Pool. The result has the grants of the
-	// Ledger, and those grants of the Pool whose user and share are both free in the Ledger. Loads may be repeated and
+	// Load merges an image read from the Ledger with the packet's data in the Pool. The merged image has the grants of
+	// the Ledger, and those grants of the Pool whose user and share are both free in the Ledger. Loads may be repeated and
 	// come in any order. A closed packet stays closed, and a due date only gets earlier. A packet that SQL has closed
 	// leaves the due index, and its image is dropped after an hour.
 	Load(ctx context.Context, i Image) error
 	// Close marks the packet closed, makes it due again after CloseLease, and returns every grant ever given. CloseDue
-	// is refused while the packet is open, has free shares, and its deadline has not come. The caller then relied on
-	// data that the Pool has lost since. The packet is then made due at its deadline. CloseCancel is refused if a user
-	// has a share, or if the packet is closed or due. CloseEarly is never refused.
+	// is refused while the packet is open, has free shares, and its deadline has not come: then the caller relied on data
+	// that the Pool has lost since, and the packet is made due at its deadline. CloseCancel is refused if a user has a
+	// share, if the deadline has come, or if the packet is closed for another reason. CloseEarly is never refused.
 	Close(ctx context.Context, p Ref, why CloseReason) (Closing, error)
 	// Ack removes claims from the outbox: they are settled or in quarantine. An outbox entry is removed with its last
 	// claim.
@@ -43,8 +44,8 @@ type Pool interface {
 	// OutboxCursor.Portion), and at least one entry. A partition that does not answer is Done for this pass. If no
 	// partition answers, Unsettled returns an error.
 	Unsettled(ctx context.Context, age time.Duration, from *OutboxCursor, limit int) ([]Claim, error)
-	// Recount counts the claims in the outboxes of these partitions anew. By this count a Grab is answered Busy. The
-	// count may be wrong if keys of the Pool were changed by hand.
+	// Recount counts the claims in the outboxes of these partitions again. Grab answers Busy when this count has reached
+	// its limit. Grabs and acks keep the count; it is wrong only if keys of the Pool were changed by hand.
 	Recount(ctx context.Context, partitions ...int) error
 }
 
@@ -76,8 +77,8 @@ func (c *OutboxCursor) left() (n int) {
 }
 
 // Fairly merges the lists of all partitions, each sorted by compare. If they hold more than limit elements, it takes
-// the first of each list before the second of any. So a partition that lists the same packets again and again, because
-// its node refuses writes, does not crowd out those of other partitions.
+// the first of each list before the second of any. The result is sorted, too. So a partition that lists the same packets
+// again and again, because its node refuses writes, does not crowd out the packets of other partitions.
 func Fairly[T any](lists [Partitions][]T, limit int, compare func(a, b T) int) []T {
 	type placed struct {
 		it    T
@@ -119,7 +120,7 @@ type May uint8
 const (
 	MayGrab   May = iota
 	NotMember     // refused unless the user already has a share
-	Denied        // a member, but not a recipient or without the passphrase; refused only while shares are left
+	Denied        // a member that the packet is not for, or without the passphrase; refused only while shares are left
 )
 
 // Attempt is one user's grab.

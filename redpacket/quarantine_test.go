@@ -63,6 +63,10 @@ func (memberRooms) Standing(context.Context, string, string) (chat.Standing, err
 	return chat.Standing{In: true, Ever: true}, nil
 }
 
+func (m memberRooms) StoredStanding(ctx context.Context, room, user string) (chat.Standing, error) {
+	return m.Standing(ctx, room, user)
+}
+
 // errorCount is a log handler that counts the records of level Error.
 type errorCount struct {
 	slog.Handler

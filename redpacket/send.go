@@ -26,12 +26,15 @@ type SendRequest struct {
 	Passphrase string   // every user that grabs must give it; empty: none
 	TTL        time.Duration
 	Commitment string // the commitment that the sender expects; empty: any
+
+	EarlierMembers bool // only users may grab that have been members since before the packet was sent
 }
 
 // DefaultGreeting is the greeting of packets that are sent without one.
 const DefaultGreeting = "恭喜发财,大吉大利"
 
-// Send books a packet, loads it into the Pool and publishes its entry. A repeated key returns the first result.
+// Send books a packet, loads it into the Pool and publishes its entry. A repeated key returns the first result, with Dup
+// set and the present account, and publishes nothing.
 func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
 	r = r.withDefaults(s.o.Limits)
 	bad := r.check(s.o.Limits)
@@ -61,9 +64,9 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key,
+			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers,
 		},
-		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now),
+		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen,
 	})
 	if err != nil || sent.Dup {
 		return sent, err
@@ -158,11 +161,78 @@ func (r SendRequest) hash() []byte {
 		r.Room, string(r.Mode), string(r.Spread), strconv.FormatInt(int64(r.Total), 10), strconv.Itoa(r.Count), r.Greeting,
 		r.TTL.String(), r.Passphrase,
 	}
-	return chat.RequestHash("send_packet", append(fields, r.To...)...)
+	method := "send_packet"
+	if r.EarlierMembers { // not a field: requests without it hash as they did before it existed
+		method = "send_packet to earlier members"
+	}
+	return chat.RequestHash(method, append(fields, r.To...)...)
 }
 
 func partitionOf(packet string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(packet))
 	return int(h.Sum32() % Partitions)
+}
+
+// checkGrabbers checks the fields of the request that limit which users may grab.
+func (r SendRequest) checkGrabbers(l Limits) error {
+	switch {
+	case len(r.To) > l.To:
+		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "to", Reason: "must name at most " + strconv.Itoa(l.To)}
+	case len(r.To) > 0 && r.Count > len(r.To):
+		return chat.BadField("count", "must be at most the number of those who may grab")
+	case r.Passphrase != "" && normal(r.Passphrase) == "":
+		return chat.BadField("passphrase", "must not be only spaces")
+	case strings.ContainsRune(r.Passphrase, 0):
+		return chat.BadField("passphrase", "must not hold U+0000")
+	case utf8.RuneCountInString(r.Passphrase) > l.PassphraseChars:
+		return &chat.FieldError{Err: chat.ErrTooLong, Field: "passphrase", Reason: "must have at most " + strconv.Itoa(l.PassphraseChars) + " characters"}
+	}
+	return nil
+}
+
+// checkRecipients checks that all recipients are members of the room. It checks the sender's own standing first: a
+// user that may not see the room must not learn which users are in it.
+func (s *Service) checkRecipients(ctx context.Context, from string, r SendRequest) error {
+	if len(r.To) == 0 {
+		return nil
+	}
+	sender, err := s.rooms.Standing(ctx, r.Room, from)
+	if err != nil {
+		return err
+	}
+	if err := sender.MaySend(s.o.Now()); err != nil {
+		return err
+	}
+	for _, user := range r.To {
+		in, err := s.isIn(ctx, r.Room, user)
+		if err != nil {
+			return err
+		}
+		if !in {
+			return &chat.FieldError{Err: chat.ErrNotFound, Field: "to", Reason: "must name members only"}
+		}
+	}
+	return nil
+}
+
+func (s *Service) isIn(ctx context.Context, room, user string) (bool, error) {
+	if !chat.ValidUser(user) {
+		return false, nil
+	}
+	standing, err := s.rooms.Standing(ctx, room, user)
+	return standing.In, err
+}
+
+// eachOnce returns the users in their order, without repetitions.
+func eachOnce(users []string) []string {
+	seen := make(map[string]struct{}, len(users))
+	var once []string
+	for _, u := range users {
+		if _, again := seen[u]; !again {
+			seen[u] = struct{}{}
+			once = append(once, u)
+		}
+	}
+	return once
 }

@@ -17,9 +17,11 @@ import (
 // Rooms is the part of chat that the service needs. chat.Service implements it.
 type Rooms interface {
 	Standing(ctx context.Context, room, user string) (chat.Standing, error)
+	// StoredStanding is Standing without a cache.
+	StoredStanding(ctx context.Context, room, user string) (chat.Standing, error)
 }
 
-// Limits are the bounds of packets. A zero field takes its default.
+// Limits are the limits of packets. A zero field takes its default, except MaxOpen.
 type Limits struct {
 	MaxTotal      Money
 	MaxCount      int
@@ -30,6 +32,8 @@ type Limits struct {
 
 	To              int // recipients that a packet may name
 	PassphraseChars int
+
+	MaxOpen int // packets that a user may have open at a time; 0: any number
 }
 
 // Options configures a Service. The zero value works, but accepts no passphrases.
@@ -45,6 +49,7 @@ type Options struct {
 	RecoverEvery  time.Duration // default 1 s
 	BackstopEvery time.Duration // default 3 s
 	ClocksEvery   time.Duration // between two measurements of the engines' clocks; default 30 s
+	AuditEvery    time.Duration // between two audits in the background, of all instances together; 0: only when AskAudit asks
 }
 
 // Service implements all that users do with red packets. Everything that it publishes was committed before.
@@ -73,6 +78,7 @@ type Service struct {
 	counts       counts
 	clocks       clocks
 	heads        headWatch
+	auditRenew   time.Duration
 }
 
 // counts holds what happened in this process, for Stats.
@@ -83,7 +89,7 @@ type counts struct {
 
 	endedEarly atomic.Int64
 
-	sweep, close, backstop, deleted, recover, recount, heads, fromBefore taskFailures
+	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore taskFailures
 }
 
 // New returns a service over a ledger and a pool.
@@ -102,7 +108,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.ClocksEvery = cmp.Or(o.ClocksEvery, 30*time.Second)
 	o.Limits = o.Limits.withDefaults()
 
-	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub)}
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub), auditRenew: auditRenew}
 	s.passphrases.limiter = o.GuessLimiter
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: &asyncAcks{Pool: pool, background: &s.background}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, observer: s, parallel: runParallel}
@@ -123,6 +129,8 @@ func (l Limits) withDefaults() Limits {
 
 		To:              cmp.Or(l.To, 200),
 		PassphraseChars: cmp.Or(l.PassphraseChars, 32),
+
+		MaxOpen: l.MaxOpen,
 	}
 }
 
@@ -156,7 +164,7 @@ func (s *Service) Stats() Stats {
 }
 
 // Run runs the background tasks until ctx is done, and returns when they and all that they have started have ended.
-// After that this service closes no packet.
+// After that this service closes a packet only for a call of Cancel.
 func (s *Service) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { every(ctx, s.o.SweepEvery, func() { s.sweep(ctx) }) })
@@ -175,6 +183,9 @@ func (s *Service) Run(ctx context.Context) error {
 	tasks.Go(func() { every(ctx, s.o.BackstopEvery, func() { s.endFromBefore(ctx) }) })
 	tasks.Go(func() {
 		every(ctx, headsEvery, func() { s.recordTask("heads", &s.counts.heads, s.logHeads(ctx)) })
+	})
+	tasks.Go(func() {
+		every(ctx, auditPoll, func() { s.recordTask("audit", &s.counts.audit, s.auditIfDue(ctx)) })
 	})
 	for _, engine := range s.clockEngines() {
 		tasks.Go(func() { s.watchClocks(ctx, engine) })
@@ -220,7 +231,7 @@ func (s *Service) recordTask(task string, t *taskFailures, err error) {
 	}
 }
 
-// detachedTimeout bounds work on money that continues after its caller's context has ended.
+// detachedTimeout bounds work in the background that no caller's context bounds, such as one close or one ack.
 const detachedTimeout = 10 * time.Second
 
 // paid implements observer.
@@ -264,4 +275,89 @@ func (s *Service) closed(c Closed) {
 		s.wallets.publish(from, WalletChanged{Account: c.Accounts[from], Change: c.Book.Refunded, Kind: TransferRefund, Packet: c.Book.Packet.ID})
 	}
 	s.pub.Entry(c.Entry)
+}
+
+// background runs the goroutines that close packets, read how packets ended, or ack claims. After stop no such
+// goroutine runs or can be started. A grab may still be running then, because it outlives its client. If it leaves a
+// packet to be closed, the due date in the Pool makes another instance close it.
+type background struct {
+	mu      sync.Mutex
+	stopped bool // guarded by mu
+	running sync.WaitGroup
+}
+
+// start runs f in a goroutine. It reports false, and does not run f, after stop.
+func (b *background) start(f func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.stopped {
+		b.running.Go(f)
+	}
+	return !b.stopped
+}
+
+// stopping reports whether stop was called. A goroutine with many steps checks it and ends after its current step.
+func (b *background) stopping() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stopped
+}
+
+// stop blocks until all goroutines that were started have ended.
+func (b *background) stop() {
+	b.mu.Lock()
+	b.stopped = true
+	b.mu.Unlock()
+	b.running.Wait()
+}
+
+// asyncAcks is a Pool whose Ack queues the claims. It blocks only if the queue is full or the service has stopped. A
+// background goroutine passes the claims to the wrapped Pool. Claims that are queued during one call of the Pool go
+// together in its next call. Claims that are lost when the process dies stay in the outbox, where recovery finds them.
+type asyncAcks struct {
+	Pool
+	background *background
+
+	mu      sync.Mutex
+	waiting []Claim // guarded by mu
+	busy    bool    // guarded by mu; a goroutine acks until the queue is empty
+}
+
+// maxAcks bounds the queue, in claims. When the queue is full, Ack calls the wrapped Pool itself.
+const maxAcks = 10_000
+
+// Ack implements Pool.
+func (l *asyncAcks) Ack(ctx context.Context, claims []Claim) error {
+	if l.take(claims) {
+		return nil
+	}
+	return l.Pool.Ack(ctx, claims)
+}
+
+// take queues the claims. It reports false if the caller must ack them itself.
+func (l *asyncAcks) take(claims []Claim) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) >= maxAcks || !l.busy && !l.background.start(l.run) {
+		return false
+	}
+	l.busy, l.waiting = true, append(l.waiting, claims...)
+	return true
+}
+
+func (l *asyncAcks) run() {
+	for claims := l.next(); claims != nil; claims = l.next() {
+		ctx, cancel := context.WithTimeout(context.Background(), detachedTimeout)
+		_ = l.Pool.Ack(ctx, claims)
+		cancel()
+	}
+}
+
+// next returns the queued claims, or nil when there are none.
+func (l *asyncAcks) next() (claims []Claim) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	claims, l.waiting = l.waiting, nil
+	l.busy = claims != nil
+	return claims
 }

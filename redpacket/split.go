@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash"
 	"slices"
 	"strconv"
+
+	"hongbao/chat"
 )
 
 // Seed is the secret from which a packet's shares are derived. It is drawn before the server knows the packet, is used
@@ -30,8 +33,8 @@ func Commitment(s Seed) string {
 }
 
 // Cut divides the packet's total into its shares, in the order in which they are claimed, as web/docs/protocol/proof.md
-// defines it byte by byte: every verifier in every language must get the same result. It uses the sender's id, key,
-// mode, spread, total and count.
+// defines it byte by byte: every verifier in every language must get the same result. Of the packet it uses the sender's
+// id, Key, Mode, Spread, Total and Count.
 func Cut(seed Seed, p Packet) ([]Money, error) {
 	if p.Count < 1 || p.Total < Money(p.Count) {
 		return nil, fmt.Errorf("cannot cut %d into %d shares of at least 1", p.Total, p.Count)
@@ -146,4 +149,104 @@ func (w *words) shuffle(shares []Money) {
 		j := w.below(uint64(i + 1))
 		shares[i], shares[j] = shares[j], shares[i]
 	}
+}
+
+// Seal completes the packet with the sender's seed, inside the ledger's transaction. It returns the packet with its
+// commitment, its shares, and the body of the entry that announces it.
+func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.RawMessage, err error) {
+	p = u.Packet
+	p.Commitment = Commitment(seed)
+	if shares, err = Cut(seed, p); err != nil {
+		return Packet{}, nil, nil, err
+	}
+	body, err = chat.Body(packetBody{
+		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
+		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
+		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
+		EarlierMembers: p.EarlierMembers,
+	})
+	return p, shares, body, err
+}
+
+// packetBody is the Packet of web/docs/protocol/objects.md.
+type packetBody struct {
+	ID         string    `json:"id"`
+	Room       string    `json:"room"`
+	From       chat.User `json:"from"`
+	Mode       Mode      `json:"mode"`
+	Spread     Spread    `json:"spread"`
+	Total      Money     `json:"total"`
+	Count      int       `json:"count"`
+	Greeting   string    `json:"greeting"`
+	To         []string  `json:"to,omitempty"`
+	Locked     bool      `json:"locked"`
+	CreatedAt  int64     `json:"created_at"`
+	ExpiresAt  int64     `json:"expires_at"`
+	Commitment string    `json:"commitment"`
+	Key        string    `json:"key"`
+
+	EarlierMembers bool `json:"earlier_members,omitempty"`
+}
+
+type stateBody struct {
+	Packet   string        `json:"packet"`
+	Status   Status        `json:"status"`
+	Claimed  int           `json:"claimed"`
+	Luckiest *luckiestBody `json:"luckiest,omitempty"`
+	Refunded Money         `json:"refunded,omitempty"`
+}
+
+type luckiestBody struct {
+	User   string `json:"user"`
+	Amount Money  `json:"amount"`
+	Rank   int    `json:"rank"`
+}
+
+type doneBody struct {
+	Packet string    `json:"packet"`
+	Reason Status    `json:"reason"`
+	State  stateBody `json:"state"`
+	Seed   string    `json:"seed"`
+}
+
+// DoneBody returns the body of the entry that ends a packet. The body reveals the seed, so the packet must be closed.
+func DoneBody(b Book) (json.RawMessage, error) {
+	body := doneBody{
+		Packet: b.Packet.ID, Reason: b.Status, Seed: hex.EncodeToString(b.Seed[:]),
+		State: stateBody{Packet: b.Packet.ID, Status: b.Status, Claimed: len(b.Claims), Refunded: b.Refunded},
+	}
+	if l := Luckiest(b.Packet, b.Claims); l != nil {
+		body.State.Luckiest = &luckiestBody{User: l.User.ID, Amount: l.Amount, Rank: l.Rank()}
+	}
+	return chat.Body(body)
+}
+
+// Luckiest returns the claim with the largest amount; of equal ones, that with the lowest rank. It returns nil unless
+// the packet is lucky and has two or more shares. The result is final only when the packet has ended.
+func Luckiest(p Packet, claims []Paid) *Paid {
+	if p.Mode != Lucky || p.Count < 2 {
+		return nil
+	}
+	var best *Paid
+	for i := range claims {
+		c := &claims[i]
+		if best == nil || c.Amount > best.Amount || c.Amount == best.Amount && c.Share < best.Share {
+			best = c
+		}
+	}
+	return best
+}
+
+// StateOf returns the packet's state as the user may see it.
+func (b Book) StateOf(user string) State {
+	s := State{Packet: b.Packet.ID, Status: b.Status, Claimed: len(b.Claims), Refunded: b.Refunded}
+	for i := range b.Claims {
+		if b.Claims[i].User.ID == user {
+			s.Mine = &b.Claims[i]
+		}
+	}
+	if b.Status != Open {
+		s.Luckiest = Luckiest(b.Packet, b.Claims)
+	}
+	return s
 }

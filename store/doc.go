@@ -4,6 +4,6 @@
 // mode uses Postgres as the truth, and Redis for the Pool, the bus between instances, presence and rates.
 //
 // Invariants: both modes have the same interfaces and give the same guarantees. In embedded mode, at most one process
-// serves from a data folder. Other processes may read the folder and move money between accounts, which SQL alone
-// decides. Opening a folder for reading creates nothing in it.
+// serves from a data folder. Meanwhile other processes may read its database, and may write what needs only SQL, such as
+// credits. Opening a folder for reading creates nothing in it.
 package store

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +14,14 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store/lineage"
 	"hongbao/store/memstore"
 	"hongbao/store/pgstore"
 	"hongbao/store/redisstore"
+	"hongbao/store/secret"
+	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
 )
 
@@ -29,11 +34,15 @@ var (
 	ErrFolderInUse = errors.New("another process serves from this folder")
 )
 
-// Config says which engines to use. With both URLs it is scaled mode, with neither embedded mode.
+// Config says which engines to use. With a DatabaseURL it is scaled mode, and Open then also needs a RedisURL. Without a
+// DatabaseURL it is embedded mode.
 type Config struct {
-	DataDir     string // folder of the embedded database; used without URLs
+	DataDir     string // folder of the embedded database; not used in scaled mode
 	RedisURL    string
 	DatabaseURL string
+	DataKeyFile string // see Books.UseDataKey
+	// Migrate says what Open does with the schema. Empty: it migrates.
+	Migrate migrations.Mode
 }
 
 // Scaled reports whether the configuration is scaled mode, so that there may be other instances.
@@ -41,11 +50,13 @@ func (c Config) Scaled() bool { return c.DatabaseURL != "" }
 
 // Books holds the engines in SQL, which hold the truth about rooms and money.
 type Books struct {
-	Chat    chat.Store
-	Ledger  redpacket.Ledger
-	Lineage lineage.Store
+	Chat     chat.Store
+	Ledger   redpacket.Ledger
+	Lineage  lineage.Store
+	Security security.Store
 
-	sql sqlEngine
+	sql  sqlEngine
+	keys *secret.Keys // nil until UseDataKey has found any
 }
 
 // sqlEngine is implemented by pgstore and sqlitestore: rooms and money in one database.
@@ -53,10 +64,18 @@ type sqlEngine interface {
 	chat.Store
 	redpacket.Ledger
 	lineage.Store
-	// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
-	// draw.
-	Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error)
+	security.Store
+	// Setting returns the value that is stored under the name, or nil.
+	Setting(ctx context.Context, name string) ([]byte, error)
+	// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
+	DrawSetting(ctx context.Context, name string, draw func() []byte) ([]byte, error)
+	PutSetting(ctx context.Context, name string, value []byte) error
+	DeleteSetting(ctx context.Context, name string) error
+	UseKeys(keys *secret.Keys)
+	EncryptSeeds(ctx context.Context) (secret.Reencrypted, error)
+	OpenPacketsByKey(ctx context.Context) (map[string]int, error)
 	RecountCirculation(ctx context.Context) error
+	CheckSchema(ctx context.Context) error
 	// ChainRows adds the rows without a link to a hash chain, and returns their number.
 	ChainRows(ctx context.Context) (int, error)
 	io.Closer
@@ -68,16 +87,20 @@ type Engines struct {
 	Pool     redpacket.Pool
 	Bus      hub.Bus // nil if there are no other instances
 	Presence chat.Presence
-	Limiter  chat.Limiter  // over all instances
-	Local    chat.Limiter  // of this instance alone
-	Notes    lineage.Notes // of all instances; nil if there are no other instances
+	Limiter  chat.Limiter  // counts for all instances together
+	Local    chat.Limiter  // counts for this instance alone
+	Notes    lineage.Notes // those of all instances; nil if there are no other instances
+	Scans    int           // reads of very many rows that may run at once, so that connections are left for others
 	Name     string        // one line for the log
 
-	ready func(context.Context) error // reports whether the engines other than Books can be reached
+	// RedisReady returns nil if Redis can be reached and used, or if there is none.
+	RedisReady func(context.Context) error
+
 	other io.Closer
 }
 
-// Open opens all engines of a server. It creates the folder and the schema if there are none.
+// Open opens all engines of a server. In embedded mode it creates the folder if there is none, and fails with ErrFolderInUse
+// if another process serves from it. Config.Migrate says what it does with the schema.
 func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 	if c.Scaled() {
 		return openScaled(ctx, c, log)
@@ -89,20 +112,21 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 	if err != nil {
 		return nil, err
 	}
-	books, err := MakeBooks(ctx, c, log)
+	books, err := makeKeyedBooks(ctx, c, log)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	limiter := memstore.NewLimiter(memstore.LimiterOptions{})
 	return &Engines{
-		Books:    books,
-		Pool:     memstore.NewPool(memstore.Options{}),
-		Presence: memstore.NewDirectory().Presence(),
-		Limiter:  limiter,
-		Local:    limiter,
-		Name:     "embedded: SQLite in " + c.DataDir + ", all else in memory",
-		ready:    func(context.Context) error { return nil },
-		other:    lock,
+		Books:      books,
+		Pool:       memstore.NewPool(memstore.Options{}),
+		Presence:   memstore.NewDirectory().Presence(),
+		Limiter:    limiter,
+		Local:      limiter,
+		Scans:      2, // of the 4 connections that read
+		Name:       "embedded: SQLite in " + c.DataDir + ", all else in memory",
+		RedisReady: func(context.Context) error { return nil },
+		other:      lock,
 	}, nil
 }
 
@@ -111,50 +135,74 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 	if err != nil {
 		return nil, err
 	}
-	books, err := MakeBooks(ctx, c, log)
+	books, err := makeKeyedBooks(ctx, c, log)
 	if err != nil {
 		return nil, errors.Join(err, redis.Close())
 	}
+	key, err := books.sql.DrawSetting(ctx, "bus_key", func() []byte {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		return key
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the key of the bus: %w", err), books.Close(), redis.Close())
+	}
 	return &Engines{
-		Books:    books,
-		Pool:     redis.Pool(),
-		Bus:      redis.Bus(),
-		Presence: redis.Presence(),
-		Limiter:  redis.Limiter(),
-		Notes:    redis.Notes(),
-		Local:    memstore.NewLimiter(memstore.LimiterOptions{}),
-		Name:     "scaled: Postgres, " + redis.Name(),
-		ready:    redis.Ready,
-		other:    redis,
+		Books:      books,
+		Pool:       redis.Pool(),
+		Bus:        redis.Bus(key),
+		Presence:   redis.Presence(),
+		Limiter:    redis.Limiter(),
+		Notes:      redis.Notes(),
+		Local:      memstore.NewLimiter(memstore.LimiterOptions{}),
+		Scans:      4, // of the 16 connections of the pool
+		Name:       "scaled: Postgres, " + redis.Name(),
+		RedisReady: redis.Ready,
+		other:      redis,
 	}, nil
+}
+
+// makeKeyedBooks opens the engines in SQL with the data key.
+func makeKeyedBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
+	books, err := openBooks(ctx, c, cmp.Or(c.Migrate, migrations.Auto), log)
+	if err != nil {
+		return nil, err
+	}
+	if err := books.UseDataKey(ctx, c, log); err != nil {
+		return nil, errors.Join(err, books.Close())
+	}
+	return books, nil
 }
 
 // MakeBooks opens only the engines in SQL and migrates their schema. If there is no database, it creates one.
 func MakeBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
+	return openBooks(ctx, c, migrations.Auto, log)
+}
+
+func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Logger) (*Books, error) {
 	if c.Scaled() {
-		sql, err := pgstore.Open(ctx, c.DatabaseURL, log)
+		sql, err := pgstore.OpenWith(ctx, c.DatabaseURL, mode, log)
 		if err != nil {
 			return nil, err
 		}
-		return &Books{Chat: sql, Ledger: sql, Lineage: sql, sql: sql}, nil
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, sql: sql}, nil
 	}
-	sql, err := sqlitestore.Open(ctx, c.DataDir, log)
+	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
 		return nil, err
 	}
-	return &Books{Chat: sql, Ledger: sql, Lineage: sql, sql: sql}, nil
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, sql: sql}, nil
 }
 
-// OpenBooks opens only the engines in SQL, even while a server runs. If the folder has no database, it fails with
-// ErrNoBooks.
+// OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this version
+// is an error of package migrations. If the folder has no database, it fails with ErrNoBooks.
 func OpenBooks(ctx context.Context, c Config, log *slog.Logger) (*Books, error) {
-	if c.Scaled() {
-		return MakeBooks(ctx, c, log)
+	if !c.Scaled() {
+		if err := c.findFile(); err != nil {
+			return nil, err
+		}
 	}
-	if err := c.findFile(); err != nil {
-		return nil, err
-	}
-	return MakeBooks(ctx, c, log)
+	return openBooks(ctx, c, migrations.Verify, log)
 }
 
 // Auditor checks the books of a database and writes nothing.
@@ -163,9 +211,9 @@ type Auditor interface {
 	io.Closer
 }
 
-// OpenAuditor opens the database for an audit, even while a server runs. It does not migrate: a schema that is not up to
-// date is an error. In scaled mode a role that may only select is enough, and the server may be a standby. If the folder
-// has no database, it fails with ErrNoBooks.
+// OpenAuditor opens the database for an audit, even while a server runs. It does not migrate: a schema that is not that of
+// this version is an error of package migrations. In scaled mode the database role needs only the right to select, and the
+// Postgres server may be a standby. If the folder has no database, it fails with ErrNoBooks.
 func OpenAuditor(ctx context.Context, c Config, log *slog.Logger) (Auditor, error) {
 	if c.Scaled() {
 		return pgstore.OpenAuditor(ctx, c.DatabaseURL, log)
@@ -176,7 +224,7 @@ func OpenAuditor(ctx context.Context, c Config, log *slog.Logger) (Auditor, erro
 	return sqlitestore.OpenAuditor(ctx, c.DataDir)
 }
 
-// findFile returns ErrNoBooks if the folder has no database.
+// findFile returns an error that wraps ErrNoBooks if the folder has no database.
 func (c Config) findFile() error {
 	_, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,10 +233,14 @@ func (c Config) findFile() error {
 	return err
 }
 
-// Setting returns the value that is stored under the name. If there is none, it stores and returns the result of
-// draw.
-func (b *Books) Setting(ctx context.Context, name string, draw func() []byte) ([]byte, error) {
-	return b.sql.Setting(ctx, name, draw)
+// Setting returns the value that is stored under the name, or nil.
+func (b *Books) Setting(ctx context.Context, name string) ([]byte, error) {
+	return b.sql.Setting(ctx, name)
+}
+
+// DeleteSetting deletes the value that is stored under the name, if there is one.
+func (b *Books) DeleteSetting(ctx context.Context, name string) error {
+	return b.sql.DeleteSetting(ctx, name)
 }
 
 // RecountCirculation counts the money in circulation again. It must be called after the last instance of an older
@@ -199,19 +251,19 @@ func (b *Books) RecountCirculation(ctx context.Context) error { return b.sql.Rec
 // RecountCirculation, it must be called after the last instance of that version has stopped.
 func (b *Books) ChainRows(ctx context.Context) (int, error) { return b.sql.ChainRows(ctx) }
 
-// Ready returns nil if the SQL database can be reached.
+// Ready returns nil if the SQL database can be reached, and no data key that it needs is missing.
 func (b *Books) Ready(ctx context.Context) error {
-	_, err := b.Chat.Epoch(ctx)
-	return err
+	if _, err := b.Chat.Epoch(ctx); err != nil {
+		return err
+	}
+	return b.checkKeys(ctx)
 }
+
+// CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
+func (b *Books) CheckSchema(ctx context.Context) error { return b.sql.CheckSchema(ctx) }
 
 // Close answers the queued calls and closes the engines in SQL.
 func (b *Books) Close() error { return b.sql.Close() }
-
-// Ready returns nil if all engines can be reached.
-func (e *Engines) Ready(ctx context.Context) error {
-	return errors.Join(e.Books.Ready(ctx), e.ready(ctx))
-}
 
 // Close closes all engines, those in SQL first, and releases the data folder.
 func (e *Engines) Close() error { return errors.Join(e.Books.Close(), e.other.Close()) }

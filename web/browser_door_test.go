@@ -16,6 +16,7 @@ import (
 
 	"hongbao/web/auth"
 	"hongbao/web/webtest"
+	"hongbao/web/wire"
 )
 
 // These tests use the page in a browser, as users do. Their names exclude them from runs with the race detector.
@@ -55,6 +56,38 @@ func TestBrowserGuest(t *testing.T) {
 	other.Sees("你已在另一个标签页退出登录")
 	if kept := webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest') ?? 'nothing'`); kept != "nothing" {
 		t.Errorf("the browser still has %s", kept)
+	}
+}
+
+// TestBrowserGuestTokenIsRenewedAndRevoked reloads the page with a guest's token that is some days old: the browser must get
+// a newer one. After the guest has signed out there, no token of the guest may be accepted.
+func TestBrowserGuestTokenIsRenewedAndRevoked(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	ann.Fill("What may we call you?", "Ann")
+	ann.Key("\r")
+	ann.Sees("No rooms yet")
+	kept := func() string { return webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest') ?? ''`) }
+	identity, err := s.tokens.Verify(t.Context(), kept())
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := signGuest(t, wire.User{ID: identity.User.ID, Name: "Ann"}, time.Now().Add(-50*time.Hour))
+	webtest.Ask[bool](ann.Tab, `localStorage.setItem('hongbao-guest', '`+old+`'), true`)
+	ann.Reload()
+	ann.Sees("No rooms yet")
+	s.eventually(t, "the browser has a newer token", func() bool { return kept() != old })
+	newer := kept()
+	if id, err := s.tokens.Verify(t.Context(), newer); err != nil || id.User.ID != identity.User.ID || time.Since(id.Issued) > time.Minute {
+		t.Errorf("the browser has a token of %+v, %v; want one of %s, issued now", id, err, identity.User.ID)
+	}
+	ann.Press("button", "Settings")
+	ann.Press("button", "Sign out")
+	ann.Press("button", "Sign out")
+	ann.Sees("What may we call you?")
+	for _, token := range []string{old, newer} {
+		mustAnswer[wire.ErrorBody](t, ask(t, s.Handler(), "POST", "/v1/commands/wallet", token, "{}"), 401)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestBrowserGoverning(t *testing.T) {
 	ann.Press("button", "Save")
 	ann.Sees("Coffee", "<b>at five</b>")
 
-	ann.Press("button", "Bob Admin")
+	ann.Press("button", "Bob Guest Admin")
 	ann.Press("button", "Take the admin role away")
 	ann.Has("button", "Make admin")
 	ann.Press("button", "Mute")
@@ -58,6 +58,104 @@ func TestBrowserGoverning(t *testing.T) {
 	ann.Fill("Type “Coffee” to confirm", "Coffee")
 	ann.Press("button", "Delete")
 	ann.Sees("No rooms yet", "Coffee was deleted.")
+}
+
+// TestBrowserRoomSettings has an owner change which members may invite, and whether guests may join. Members must be offered to invite only
+// while they may, and all members must be told.
+func TestBrowserRoomSettings(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	browser := webtest.Browser(t)
+	ann, bob := visitAsGuest(t, browser, page, "Ann", webtest.Screen{Phone: true}), visitAsGuest(t, browser, page, "Bob", webtest.Screen{})
+	owner := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
+	member := webtest.Ask[string](bob.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
+	host := s.httpGuest(t, "Host")
+	room := host.does("create_room", `"name":"Tea","kind":"private","members":[%q,%q]`, owner, member).Room.ID
+	host.does("set_role", `"room":%q,"user":%q,"role":"owner"`, room, owner)
+
+	bob.Press("link", "Tea")
+	bob.Press("heading", "Tea")
+	bob.Has("heading", "Members 3")
+	bob.Lacks("button", "Invite")
+	bob.Lacks("radio", "All members")
+	ann.Press("link", "Tea")
+	ann.Press("heading", "Tea")
+	ann.Has("button", "Invite")
+	ann.Press("radio", "All members")
+	bob.Sees("Ann let all members invite people")
+	bob.Has("button", "Invite")
+	host.does("mute", `"room":%q,"user":%q,"seconds":3600`, room, member)
+	bob.Lacks("button", "Invite")
+	host.does("mute", `"room":%q,"user":%q,"seconds":0`, room, member)
+	bob.Has("button", "Invite")
+	ann.Press("radio", "Only admins")
+	bob.Sees("Ann let only admins invite people")
+	bob.Lacks("button", "Invite")
+
+	ann.Press("switch", "Guests may join")
+	bob.Sees("Ann closed the room to guests")
+	ann.Press("button", "Invite")
+	cyn := s.httpGuest(t, "Cyn").User.ID
+	ann.Press("searchbox", "Name or id")
+	ann.Key(cyn)
+	ann.Key("\r")
+	ann.Press("button", "Invite to Tea")
+	ann.Sees("This room doesn’t let guests in.")
+	ann.Back()
+	ann.Press("switch", "Guests may join")
+	bob.Sees("Ann opened the room to guests")
+
+	cake := host.does("create_room", `"name":"Cake"`).Room.ID
+	host.does("update_room", `"room":%q,"guests":false`, cake)
+	link := bob.Again(t, page+"/#/room/"+cake, webtest.Screen{Language: "zh-CN"})
+	link.Press("button", "加入")
+	link.Sees("这个群不允许访客加入")
+}
+
+// TestBrowserContacts blocks a user on the page and changes the setting of contacts. The server must store both. What another device
+// of the user changes must be shown at once.
+func TestBrowserContacts(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	device := &httpGuest{t: t, h: bob.h, GuestReply: wire.GuestReply{Token: webtest.Ask[string](ann.Tab, `localStorage.getItem('hongbao-guest')`)}}
+	me := webtest.Ask[string](ann.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
+	bob.does("create_room", `"name":"Tea","members":[%q]`, me)
+	contacts := func() wire.ContactsReply {
+		return mustAnswer[wire.ContactsReply](t, ask(t, bob.h, "POST", "/v1/commands/contacts", device.Token, "{}"), 200)
+	}
+	mustHave := func(contact string, blocked int) {
+		t.Helper()
+		if has := contacts(); has.Contact != contact || len(has.Blocked) != blocked || blocked > 0 && has.Blocked[0].ID != bob.User.ID {
+			t.Errorf("the server has %+v, want %s and %d blocked", has, contact, blocked)
+		}
+	}
+
+	ann.Press("link", "Tea")
+	ann.Press("heading", "Tea")
+	ann.Press("button", "Bob Guest Owner")
+	ann.Press("button", "Block")
+	ann.Sees("Bob won’t be able to write to you")
+	ann.Press("button", "Block")
+	ann.Has("button", "Unblock")
+	mustHave("everyone", 1)
+	device.does("unblock", `"user":%q`, bob.User.ID)
+	ann.Has("button", "Block")
+	device.does("block", `"user":%q`, bob.User.ID)
+	ann.Press("button", "Unblock")
+	ann.Has("button", "Block")
+	mustHave("everyone", 0)
+
+	ann.Key("\x1b")
+	ann.Press("button", "Ann open settings")
+	ann.Press("radio", "Nobody")
+	chosen := func() string {
+		return webtest.Ask[string](ann.Tab, `document.querySelector('input[name=contact]:checked:enabled')?.value ?? ''`)
+	}
+	s.eventually(t, "the page's setting on the server", func() bool { return contacts().Contact == "nobody" })
+	device.does("set_contact", `"contact":"shared"`)
+	s.eventually(t, "the setting of another device on the page", func() bool { return chosen() == "shared" })
+	mustHave("shared", 0)
 }
 
 // TestBrowserWallet shows the wallet. Transfers must be listed with a description, also new ones while the list is

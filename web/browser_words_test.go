@@ -113,9 +113,9 @@ func isErrorWord(word string) bool {
 	})
 }
 
-// isField reports whether any request has a field of this name.
+// isField reports whether any request has a field of this name, or the list of limits.
 func isField(name string) bool {
-	requests := []any{wire.GuestRequest{}}
+	requests := []any{wire.GuestRequest{}, wire.Limits{}}
 	for _, method := range wire.Methods {
 		requests = append(requests, method.Request)
 	}

@@ -210,11 +210,13 @@ func TestAdminCommands(t *testing.T) {
 	if err := json.Unmarshal(s.admin(t, "debit", wire.AdjustRequest{User: "u-new", Amount: 30, Key: "k-2"}), &got); err != nil || got.Balance != 40 {
 		t.Errorf("debit: %+v, %v", got, err)
 	}
+	s.admin(t, "start_audit", nil)
+	s.audits(t)
 	var audit wire.AuditReply
 	if err := json.Unmarshal(s.admin(t, "audit", nil), &audit); err != nil {
 		t.Fatal(err)
 	}
-	if !audit.OK || audit.Funded != 40 || audit.InWallets != 40 || audit.Wallets != 1 || audit.Transfers != 2 || audit.Differences == nil {
+	if !audit.OK || audit.Funded != 40 || audit.InWallets != 40 || audit.Wallets != 1 || audit.Transfers != 2 || audit.Differences == nil || audit.Notes == nil {
 		t.Errorf("audit %+v", audit)
 	}
 }

@@ -31,8 +31,8 @@ func TestNothingIsMissing(t *testing.T) {
 		}
 	}
 	for _, e := range wire.Endpoints {
-		if !strings.Contains(text, "/"+e.Name) {
-			missing("docs/protocol", e.Path)
+		if route := e.Verb + " " + e.Path; !strings.Contains(text, route) {
+			missing("docs/protocol", route)
 		}
 	}
 	for _, k := range wire.Kinds {

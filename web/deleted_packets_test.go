@@ -69,7 +69,7 @@ func TestDetailsStayUnderAMebibyte(t *testing.T) {
 	var to []string
 	var claims []redpacket.Claim
 	for i := range winners {
-		if _, err := s.store.PutUser(t.Context(), worst(i), 0); err != nil {
+		if _, _, err := s.store.PutUser(t.Context(), chat.Profile{User: worst(i)}, 0); err != nil {
 			t.Fatal(err)
 		}
 		claims = append(claims, redpacket.Claim{Share: i, User: id(i), At: time.Now()})

@@ -1,25 +1,28 @@
 // Package web serves HTTP and sockets: routes, the table of errors, the operator's endpoints and the page. The packages below it do
-// the work, and import at most the packages that their arrows lead to. An arrow means "imports":
+// the work. Each of them imports at most the packages that its arrows lead to, directly or by way of others:
 //
-//		web ──► session ──► api ──► convert ──► wire
-//		 │         ├──────► push ─────┘
-//		 │         └──────► auth
-//		 └──► presence
+//	web ──► session ──► api ──► convert ──► wire
+//	 │         ├──────► push ─────┘
+//	 │         └──────► auth
+//	 └──► presence
 //
-//	  - wire: payloads, frames and error codes, as clients see them.
-//	  - convert: values of the domain to payloads.
-//	  - push: events of the domain to messages of the hub, and back.
-//	  - api: the commands, without a socket; HTTP and sockets call the same functions.
-//	  - auth: tokens. presence: which sockets open and close, and which users are online.
-//	  - session: the life of a socket.
-//	  - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
-//	  - webtest: a browser for tests.
+// What each package is for:
+//
+//   - wire: payloads, frames and error codes, as clients see them.
+//   - convert: values of the domain to payloads.
+//   - push: events of the domain to messages of the hub, and back.
+//   - api: the commands, without a socket; HTTP and sockets call the same functions.
+//   - auth: tokens. presence: which sockets open and close, and which users are online.
+//   - session: the life of a socket.
+//   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
+//   - webtest: a browser for tests.
 //
 // Package web decides nothing about rooms or money.
 //
 // It must always hold:
 //
-//   - A request without a valid token reaches no command, except those that need none: the creation of a guest and the page.
+//   - Without a valid token a client gets no more than a new guest, the page with its SDK, and the OpenAPI and AsyncAPI
+//     documents.
 //   - Each error that a domain package exports has one code, in errorTable; all others are "internal" and logged.
 //   - Administrators' commands are served over HTTP only, and the operator's endpoints on a listener of their own only.
 //

@@ -19,8 +19,8 @@ import (
 // errUnauthorized is the error of a request without a valid token.
 var errUnauthorized = errors.New("unauthorized")
 
-// errorTable maps each error of the services to its code on the wire. An error that is not in the table becomes
-// "internal". If an error wraps several of them, the first in the table counts.
+// errorTable maps each error of the services to its code on the wire. An error that wraps none of them becomes "internal".
+// If an error wraps several of them, the first in the table counts.
 var errorTable = []struct {
 	err  error
 	code wire.Code
@@ -38,6 +38,7 @@ var errorTable = []struct {
 	{chat.ErrNotMember, wire.CodeNotMember},
 	{chat.ErrMuted, wire.CodeMuted},
 	{chat.ErrBanned, wire.CodeBanned},
+	{chat.ErrContactRefused, wire.CodeContactRefused},
 	{chat.ErrKeyReused, wire.CodeKeyReused},
 	{chat.ErrConflict, wire.CodeConflict},
 	{chat.ErrEditWindowOver, wire.CodeEditWindowOver},
@@ -47,6 +48,7 @@ var errorTable = []struct {
 
 	{redpacket.ErrInsufficientBalance, wire.CodeInsufficientBalance},
 	{redpacket.ErrNotRecipient, wire.CodeNotRecipient},
+	{redpacket.ErrJoinedLater, wire.CodeJoinedLater},
 	{redpacket.ErrWrongPassphrase, wire.CodeWrongPassphrase},
 	{redpacket.ErrPacketFinished, wire.CodePacketFinished},
 
@@ -71,8 +73,8 @@ func (e *errorCodes) Code(err error) (code wire.Code, known bool) {
 	return 0, false
 }
 
-// Failure implements session.Errors. An error that is not in the table is logged under a random id, which the client
-// receives, too.
+// Failure implements session.Errors. It returns a wire.Error unchanged. It logs an error that is not in the table under a
+// random id, which the client receives, too.
 func (e *errorCodes) Failure(err error) wire.Error {
 	var ready wire.Error
 	if errors.As(err, &ready) {
@@ -90,8 +92,8 @@ func (e *errorCodes) Failure(err error) wire.Error {
 	return wire.NewError(code, pairsOf(err)...)
 }
 
-// outages counts requests that fail because a store is unavailable. It logs the count at most once a second, to limit
-// the size of the log.
+// outages counts requests that are answered with "unavailable". It logs the count at most once a second, to limit the size of
+// the log.
 type outages struct {
 	count  atomic.Int64 // since the last log line
 	logged atomic.Int64 // Unix seconds of the last log line
@@ -105,7 +107,7 @@ func (o *outages) note(err error, log *slog.Logger) {
 	}
 }
 
-// pairsOf returns the names and values that follow the first word of an error's message.
+// pairsOf returns the details of an error that clients receive, as the name and value pairs of wire.NewError.
 func pairsOf(err error) []string {
 	var field *chat.FieldError
 	var commitment *redpacket.CommitmentError
@@ -113,6 +115,8 @@ func pairsOf(err error) []string {
 	switch {
 	case errors.As(err, &rate):
 		return []string{"retry_after_ms", strconv.FormatInt(roundedUp(rate.After, time.Millisecond), 10)}
+	case errors.As(err, &field) && field.Limit > 0:
+		return []string{"field", field.Field, "limit", strconv.Itoa(field.Limit)}
 	case errors.As(err, &field):
 		return []string{"field", field.Field}
 	case errors.As(err, &commitment):

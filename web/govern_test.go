@@ -190,12 +190,15 @@ func TestDirect(t *testing.T) {
 		if p := bob.push(isUnsubscribe); p.Unsubscribe.Reason != "left" {
 			t.Errorf("unsubscribed %v", p)
 		}
-		rpc[wire.DirectReply](ann, 5, "direct", wire.DirectRequest{User: "bob" + suffix})
+		if got := ann.play(5, "send", `{"room":"`+room.ID+`","key":"gone","text":"come back"}`); got != "1020 contact_refused" {
+			t.Errorf("send to a user that has left: %s", got)
+		}
+		bob.send(`{"id":5,"rpc":{"method":"direct","data":{"user":"ann` + suffix + `"}}}`)
 		p := bob.push(func(p *protocol.Push) bool { return isSubscribe(p) || isPub(p) })
 		if p.Subscribe == nil || p.Subscribe.Offset != 2 {
 			t.Errorf("back: %v", p)
 		}
-		if got := bob.entries(room.ID, 3, 3); got[0] != `member {"user":"bob`+suffix+`","change":"invited","by":"ann`+suffix+`"}` {
+		if got := bob.entries(room.ID, 3, 3); got[0] != `member {"user":"bob`+suffix+`","change":"invited","by":"bob`+suffix+`"}` {
 			t.Errorf("back: %s", got)
 		}
 	})

@@ -1,20 +1,30 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
@@ -22,9 +32,11 @@ import (
 // begun.
 const httpTime = 10 * time.Second
 
-// serveCommand answers one command of a member.
+// serveCommand answers one command of a user.
 func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 	method := chi.URLParam(r, "method")
+	release := func() {}
+	defer func() { release() }()
 	s.serve(w, r, api.KnownMethod(method), func(ctx context.Context, data []byte) ([]byte, error) {
 		c, err := s.callerOf(ctx, r)
 		if err != nil {
@@ -36,7 +48,9 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 		if method == api.MethodGrab {
 			return inTime(ctx, s.o.Log, func() ([]byte, error) { return s.Call(ctx, c, method, data) })
 		}
-		return s.Call(ctx, c, method, data)
+		reply, err := s.Call(ctx, c, method, data)
+		release = s.replies.hold(cmp.Or(c.Address, c.User.ID), len(reply), w)
+		return reply, err
 	})
 }
 
@@ -45,6 +59,12 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, method, func(ctx context.Context, data []byte) ([]byte, error) {
 			c, err := s.callerOf(ctx, r)
+			if err == nil && !c.Admin {
+				err = s.refuseAdmin(ctx, r, c, method)
+			}
+			if err == nil {
+				err = s.recordAdmin(ctx, r, c, method, data)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -72,8 +92,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	s.metrics.command(method, code, time.Since(began))
 }
 
-// inTime returns the result of work, or chat.ErrUnavailable if ctx ends first. In that case work continues on its own
-// goroutine. A panic of work is caught and does not end the process.
+// inTime returns the result of work. If ctx ends first, it returns an error that wraps chat.ErrUnavailable, and work continues
+// on its own goroutine. A panic of work is caught and does not end the process.
 func inTime(ctx context.Context, log *slog.Logger, work func() ([]byte, error)) ([]byte, error) {
 	type answer struct {
 		reply []byte
@@ -98,7 +118,7 @@ func inTime(ctx context.Context, log *slog.Logger, work func() ([]byte, error)) 
 	}
 }
 
-// readBody reads the request's body, up to the size limit of a frame.
+// readBody reads the request's body. A body that is larger than a frame may be is a bad request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.FrameBytes))
 	var tooLong *http.MaxBytesError
@@ -139,4 +159,288 @@ func marshal(v any) []byte {
 		panic("web: " + err.Error())
 	}
 	return data
+}
+
+// callerOf returns the user whose token the request carries, as the caller of commands.
+func (s *Server) callerOf(ctx context.Context, r *http.Request) (api.Caller, error) {
+	token, _ := auth.Bearer(r)
+	identity, err := s.authenticate(ctx, r, token)
+	if err != nil {
+		return api.Caller{}, err
+	}
+	user, err := s.chat.Admit(ctx, identity.User, identity.Issued)
+	if errors.Is(err, chat.ErrRevoked) {
+		s.refusedToken(r)
+	}
+	c := api.Caller{User: user, Admin: identity.Admin}
+	if user.Guest() {
+		c.Address = subnet(s.proxies.client(r))
+	}
+	return c, err
+}
+
+// authenticate verifies the token of a request. All invalid tokens get the same error, except expired ones.
+func (s *Server) authenticate(ctx context.Context, r *http.Request, token string) (auth.Identity, error) {
+	identity, err := s.verify(ctx, token)
+	if errors.Is(err, auth.ErrInvalid) {
+		s.refusedToken(r)
+		return auth.Identity{}, errUnauthorized
+	}
+	return identity, err
+}
+
+// refusedToken counts a token that was invalid or revoked.
+func (s *Server) refusedToken(r *http.Request) {
+	client := s.proxies.client(r)
+	s.o.Log.Debug("request refused", "client", client, "path", r.URL.Path)
+	s.o.Security.Count(CountUnauthorized, subnet(client))
+}
+
+// verify returns the identity that a token proves. It logs why a token was refused, because clients are not told.
+func (s *Server) verify(ctx context.Context, token string) (auth.Identity, error) {
+	identity, err := s.tokens.Verify(ctx, token)
+	if err != nil {
+		s.o.Log.Debug("token refused", "err", err)
+	}
+	return identity, err
+}
+
+// Guests configures guests: users that have no account with the host.
+type Guests struct {
+	Key         []byte          // signs guests' tokens, at least 32 bytes; empty: guests are disabled
+	PreviousKey []byte          // guests' tokens may also be signed with it; may be empty
+	Credit      redpacket.Money // initial balance of a new guest
+	// Reserved are names that a guest may not take.
+	Reserved chat.ReservedNames
+}
+
+// guestTTL is how long a guest's token is valid. The guest can renew it during this time. After that, the guest cannot reach
+// their money and rooms any more.
+const guestTTL = 90 * 24 * time.Hour
+
+// serveGuests creates a guest and returns their token. The request needs no token.
+func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
+	s.serve(w, r, "guests", func(ctx context.Context, data []byte) ([]byte, error) {
+		if len(s.o.Guests.Key) == 0 {
+			return nil, chat.ErrNotFound
+		}
+		if err := s.rates.SpendGuest(ctx, subnet(s.proxies.client(r))); err != nil {
+			return nil, err
+		}
+		var request wire.GuestRequest
+		if err := api.Decode(data, &request); err != nil {
+			return nil, err
+		}
+		return encode(s.newGuest(ctx, &request))
+	})
+}
+
+// newGuest creates a guest. It credits the guest before it returns the token, so that a guest never sees an empty
+// wallet.
+func (s *Server) newGuest(ctx context.Context, r *wire.GuestRequest) (wire.GuestReply, error) {
+	name, ok := chat.NormalName(r.Name)
+	switch {
+	case !ok:
+		return wire.GuestReply{}, chat.BadField("name", "must not hold characters that cannot be seen")
+	case s.o.Guests.Reserved.Holds(name):
+		return wire.GuestReply{}, chat.BadField("name", "is reserved")
+	case name == "":
+		return wire.GuestReply{}, chat.BadField("name", "is empty")
+	case utf8.RuneCountInString(name) > auth.MaxNameChars:
+		return wire.GuestReply{}, &chat.FieldError{Err: chat.ErrTooLong, Field: "name", Reason: "has more than 64 characters"}
+	}
+	user := chat.User{ID: auth.NewGuestID(), Name: name}
+	if err := s.chat.SignIn(ctx, user); err != nil {
+		return wire.GuestReply{}, err
+	}
+	if s.o.Guests.Credit > 0 {
+		if _, _, err := s.packets.Adjust(ctx, redpacket.AdjustRequest{User: user.ID, Amount: s.o.Guests.Credit, Key: user.ID, Note: "welcome", Actor: "guests"}); err != nil {
+			return wire.GuestReply{}, err
+		}
+	}
+	return s.guestToken(user, s.o.Now())
+}
+
+func (s *Server) guestToken(user chat.User, issued time.Time) (wire.GuestReply, error) {
+	token, err := auth.SignGuest(s.o.Guests.Key, user, issued, guestTTL)
+	return wire.GuestReply{Token: token, User: convert.User(user)}, err
+}
+
+// serveGuest answers a request that only guests may make. The request must carry a guest's token.
+func (s *Server) serveGuest(method string, answer func(context.Context, auth.Identity) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, method, func(ctx context.Context, _ []byte) ([]byte, error) {
+			token, _ := auth.Bearer(r)
+			identity, err := s.authenticate(ctx, r, token)
+			if err != nil {
+				return nil, err
+			}
+			if !identity.User.Guest() {
+				return nil, chat.ErrForbidden
+			}
+			if err := s.rates.SpendHTTP(ctx, identity.User.ID); err != nil {
+				return nil, err
+			}
+			if identity.User.User, err = s.chat.Admit(ctx, identity.User, identity.Issued); err != nil {
+				return nil, err
+			}
+			return encode(answer(ctx, identity))
+		})
+	}
+}
+
+// renewGuest returns a newer token. It asks the store whether the present one was revoked, because a cached answer may be
+// outdated, and the new token would outlive the revocation. The time of issue of the new token is taken before the store is
+// asked, so a revocation that the answer does not show yet also refuses the new token.
+func (s *Server) renewGuest(ctx context.Context, guest auth.Identity) (any, error) {
+	issued := s.o.Now()
+	revoked, err := s.chat.Revoked(ctx, []string{guest.User.ID})
+	switch second, found := revoked[guest.User.ID]; {
+	case err != nil:
+		return nil, err
+	case found && guest.Issued.Unix() <= second:
+		return nil, chat.ErrRevoked
+	}
+	return s.guestToken(guest.User.User, issued)
+}
+
+// signOutGuest revokes all tokens of the guest and closes the guest's sockets.
+func (s *Server) signOutGuest(ctx context.Context, guest auth.Identity) (any, error) {
+	return s.revoke(ctx, guest.User.ID)
+}
+
+// proxies are the trusted proxies in front of the server. Their headers about clients are believed; such headers of
+// anyone else are ignored, because any client can write them.
+type proxies []netip.Prefix
+
+func (p proxies) trusts(a netip.Addr) bool {
+	for _, prefix := range p {
+		if prefix.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// client returns the IP address of the client. If the connection comes from a trusted proxy, it reads X-Forwarded-For from the
+// end and returns the first address that is not a trusted proxy's. It ignores the addresses before that one, because the
+// client may have forged them.
+func (p proxies) client(r *http.Request) netip.Addr {
+	at := address(r.RemoteAddr)
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && p.trusts(at); i-- {
+		next := address(strings.TrimSpace(hops[i]))
+		if !next.IsValid() {
+			break
+		}
+		at = next
+	}
+	return at
+}
+
+// host returns the host name that the client used in its request.
+func (p proxies) host(r *http.Request) string {
+	if p.trusts(address(r.RemoteAddr)) {
+		first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Host"), ",")
+		if first = strings.TrimSpace(first); first != "" {
+			return first
+		}
+	}
+	return r.Host
+}
+
+// secure reports whether the client is known to use TLS.
+func (p proxies) secure(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return p.trusts(address(r.RemoteAddr)) && strings.EqualFold(strings.TrimSpace(first), "https")
+}
+
+// address parses an IP address with or without a port. It returns the zero Addr if the text is not an address.
+func address(text string) netip.Addr {
+	if a, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return a.Unmap().WithZone("")
+	}
+	a, _ := netip.ParseAddrPort(text)
+	return a.Addr().Unmap().WithZone("")
+}
+
+// subnet returns the part of an address that a client cannot change freely: an IPv4 address, or the /64 of an IPv6
+// address.
+func subnet(a netip.Addr) string {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
+
+const (
+	// noContentPolicy is the Content-Security-Policy of answers that are no page.
+	noContentPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	// featurePolicy is the Permissions-Policy: the page needs none of these.
+	featurePolicy = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), " +
+		"microphone=(), midi=(), payment=(), serial=(), usb=()"
+	// onlyTLS is the Strict-Transport-Security of answers over TLS.
+	onlyTLS = "max-age=31536000"
+)
+
+// harden adds headers that restrict what browsers do with the answers. The page replaces the Content-Security-Policy by its own.
+func (s *Server) harden(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		setSafeHeaders(h)
+		h.Set("Content-Security-Policy", noContentPolicy)
+		h.Set("Permissions-Policy", featurePolicy)
+		if len(s.origins) == 0 { // a page of an allowed origin may open this page, and must be able to send it a token then
+			h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		}
+		if s.proxies.secure(r) {
+			h.Set("Strict-Transport-Security", onlyTLS)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// setSafeHeaders forbids browsers to guess content types and to send referrers.
+func setSafeHeaders(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// cors allows pages of the allowed origins to call the API. Cookies are not allowed, because requests carry a token.
+func (s *Server) cors(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if origin != "" && s.originListed(origin) {
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Expose-Headers", "Retry-After")
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				h.Set("Access-Control-Allow-Methods", "GET, POST")
+				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+				h.Set("Access-Control-Max-Age", "600")
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serveDocument serves a JSON document that does not change while the process runs. A request with the document's ETag
+// gets status 304.
+func serveDocument(body []byte) http.HandlerFunc {
+	sum := sha256.Sum256(body)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-cache") // clients revalidate, so they notice a new version at once
+		w.Header().Set("ETag", tag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	}
 }

@@ -120,8 +120,8 @@ func TestAdmin(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
 	h := s.Handler()
-	member, admin := goodToken(t, "ann"), mint(t, auth.Claims{User: "root", Scope: "x admin"}, time.Hour)
-	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}, {"GET", "heads"}, {"POST", "disconnect"}, {"GET", "stats"}} {
+	member, admin := goodToken(t, "ann"), mint(t, auth.Claims{User: "root", Scope: "x hongbao:admin"}, time.Hour)
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"POST", "debit"}, {"GET", "audit"}, {"POST", "audit"}, {"GET", "heads"}, {"POST", "disconnect"}, {"GET", "stats"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, "", "{}"), 401)
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, member, "{}"), 403)
 	}
@@ -143,19 +143,48 @@ func TestAdmin(t *testing.T) {
 	if got := adjust("debit", `{"user":"new","amount":30,"key":"d"}`, 200); got != (wire.AdjustReply{Balance: 40, AccountVersion: 2}) {
 		t.Errorf("debit: %+v", got)
 	}
+	mustAnswer[wire.ErrorBody](t, ask(t, h, "GET", "/v1/admin/audit", admin, ""), 404)
+	started := mustAnswer[wire.StartAuditReply](t, ask(t, h, "POST", "/v1/admin/audit", admin, `{"whole":true}`), 200)
+	s.audits(t)
 	audit := mustAnswer[wire.AuditReply](t, ask(t, h, "GET", "/v1/admin/audit", admin, ""), 200)
-	if !audit.OK || audit.Funded != 40 || audit.InWallets != 40 {
-		t.Errorf("audit: %+v", audit)
+	if !audit.OK || audit.Funded != 40 || audit.InWallets != 40 || audit.At < started.At || audit.WholeAt != audit.At || len(audit.Heads) != 1 {
+		t.Errorf("audit: %+v, asked for at %d", audit, started.At)
+	}
+}
+
+// audits runs the packets of another instance until it has made the first audit.
+func (s *testServer) audits(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.other().Run(ctx) }()
+	for {
+		if _, err := s.packets.LastAudit(t.Context()); err == nil {
+			break
+		} else if !errors.Is(err, chat.ErrNotFound) {
+			t.Error(err)
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 
 func TestGuests(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, func(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 500} })
+	s := newTestServer(t, func(o *Options) {
+		o.Guests = Guests{Key: testGuestKey, Credit: 500, Reserved: chat.ReservedNames{"official", "客服"}}
+	})
 	h, addr := s.Handler(), s.listen(t)
 	guest := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":" Mei "}`), 200)
 	if !strings.HasPrefix(guest.User.ID, "guest:") || guest.User.Name != "Mei" {
 		t.Errorf("guest %+v", guest.User)
+	}
+	if !guest.User.Guest {
+		t.Error("a guest is not marked")
 	}
 	other := mustAnswer[wire.GuestReply](t, ask(t, h, "POST", "/v1/guests", "", `{"name":"Mei"}`), 200)
 	if other.User.ID == guest.User.ID {
@@ -169,6 +198,8 @@ func TestGuests(t *testing.T) {
 	for body, code := range map[string]wire.Code{
 		`{}`: wire.CodeBadRequest, `{"name":""}`: wire.CodeBadRequest, `{"name":"  "}`: wire.CodeBadRequest, `{"name":7}`: wire.CodeBadRequest,
 		`{"name":"` + strings.Repeat("名", 65) + `"}`: wire.CodeTooLong, `{"name":"a\u0000"}`: wire.CodeBadRequest,
+		`{"name":"\u202enimda"}`: wire.CodeBadRequest, `{"name":"admin\u200b"}`: wire.CodeBadRequest, `{"name":"\u200b\u3164"}`: wire.CodeBadRequest,
+		`{"name":"Official Support"}`: wire.CodeBadRequest, `{"name":"在线客服"}`: wire.CodeBadRequest,
 	} {
 		if got := mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/guests", "", body), 400); got.Error.Code != code {
 			t.Errorf("%s: %+v", body, got)
@@ -292,10 +323,12 @@ func TestGrabOverHTTPIsAnsweredInTime(t *testing.T) {
 
 func TestOps(t *testing.T) {
 	t.Parallel()
-	var broken error
-	s := newTestServer(t, func(o *Options) { o.Ready = func(context.Context) error { return broken } })
+	var broken, slow error
+	s := newTestServer(t, func(o *Options) {
+		o.Parts, o.Ops.Pprof = func(context.Context) []Part { return []Part{{"database", broken, true}, {"redis", slow, false}} }, true
+	})
 	addr, h := s.listen(t), s.OpsHandler()
-	status := func(path string) int { return ask(t, h, "GET", path, "", "").StatusCode }
+	status := func(path string) int { return ask(t, h, "GET", "http://localhost"+path, "", "").StatusCode }
 	if status("/healthz") != 200 || status("/readyz") != 200 || status("/debug/pprof/") != 200 || status("/debug/pprof/heap") != 200 {
 		t.Error("ops listener is not up")
 	}
@@ -303,7 +336,12 @@ func TestOps(t *testing.T) {
 	if status("/healthz") != 200 || status("/readyz") != 503 {
 		t.Error("an engine that cannot be reached is no reason to be killed, but to get no clients")
 	}
-	broken = nil
+	broken, slow = nil, errors.New("Redis at r:1 is gone")
+	r := ask(t, h, "GET", "http://localhost/readyz", "", "")
+	if text, err := io.ReadAll(r.Body); r.StatusCode != 200 || string(text) != "degraded\nredis: Redis at r:1 is gone\n" {
+		t.Errorf("/readyz without a part that is not needed: %d %q, %v, want 200, degraded and the reason", r.StatusCode, text, err)
+	}
+	slow = nil
 
 	c, _ := connected(t, addr, wire.JSON, "ann")
 	rpc[wire.WalletReply](c, 2, "wallet", wire.WalletRequest{})
@@ -312,7 +350,7 @@ func TestOps(t *testing.T) {
 	c.send(`{"id":0,"rpc":{}}`)
 	c.mustClose(wire.CloseProtocolError)
 	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 0 })
-	metrics, err := io.ReadAll(ask(t, h, "GET", "/metrics", "", "").Body)
+	metrics, err := io.ReadAll(ask(t, h, "GET", "http://localhost/metrics", "", "").Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // withKeyServer makes a test server use the keys and the clock of a key server.
 func withKeyServer(keys *authtest.KeyServer) func(*Options) {
-	return func(o *Options) { o.JWT, o.Now = auth.JWT{JWKS: keys.URL}, keys.Now }
+	return func(o *Options) { o.JWT, o.Now = auth.JWT{JWKS: keys.URL, Issuer: authtest.Issuer}, keys.Now }
 }
 
 // nextFetch is longer than the minimum time between two fetches of the host's keys.

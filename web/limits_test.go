@@ -19,19 +19,39 @@ func TestLimits(t *testing.T) {
 	engines := newTestEngines(t)
 	engines.rooms.Limits = chat.Limits{
 		TextChars: 1, DataBytes: 2, NameChars: 3, AnnouncementChars: 4, EmojiChars: 5, Mentions: 6, InviteUsers: 7, RoomMembers: 8, Rooms: 9,
+		PublicRooms: 19, Blocks: 20,
 	}
 	engines.packets.Limits = redpacket.Limits{
 		MaxTotal: 10, MaxCount: 11, GreetingChars: 12, To: 13, PassphraseChars: 14,
-		MinTTL: 15 * time.Second, MaxTTL: 17 * time.Second, DefaultTTL: 16 * time.Second,
+		MinTTL: 15 * time.Second, MaxTTL: 17 * time.Second, DefaultTTL: 16 * time.Second, MaxOpen: 21,
 	}
 	s = engines.open(t, func(o *Options) { o.SocketsPerUser = 18 })
 	want := wire.Limits{
 		FrameBytes: wire.FrameBytes, CommandsPerFrame: wire.CommandsPerFrame,
 		TextChars: 1, DataBytes: 2, NameChars: 3, AnnouncementChars: 4, EmojiChars: 5, Mentions: 6, InviteUsers: 7, RoomMembers: 8, Rooms: 9,
 		PacketTotal: 10, PacketCount: 11, GreetingChars: 12, PacketTo: 13, PassphraseChars: 14,
-		TTLMinS: 15, TTLMaxS: 17, TTLDefaultS: 16, SocketsPerUser: 18,
+		TTLMinS: 15, TTLMaxS: 17, TTLDefaultS: 16, SocketsPerUser: 18, PublicRooms: 19, Blocks: 20, OpenPackets: 21,
 	}
 	if got := s.limits(); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestOpenPacketsAreLimited sends one packet more than allowed. The refusal must name the limit and its value.
+func TestOpenPacketsAreLimited(t *testing.T) {
+	t.Parallel()
+	engines := newTestEngines(t)
+	engines.packets.Limits = redpacket.Limits{MaxOpen: 2}
+	s := engines.open(t)
+	ann := s.signIn(t, "ann", 100)
+	room := s.room(t, ann, "hall").ID
+	packet := wire.SendPacketRequest{Room: room, Total: 1, Count: new(1)}
+	for _, key := range []string{"one", "two"} {
+		packet.Key = key
+		call[wire.SendPacketReply](t, s, ann, "send_packet", packet)
+	}
+	packet.Key = "three"
+	if got := s.refused(t, ann, "send_packet", encoded(t, packet)); got.Message != "limit_exceeded field=open_packets limit=2" {
+		t.Errorf("a third packet: %q", got.Message)
 	}
 }

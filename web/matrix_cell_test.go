@@ -45,7 +45,7 @@ func (w *permissionServer) prepare(t *testing.T, x trial, i int, kind string) *c
 	c.token = goodToken(t, c.me.User.ID)
 	switch who {
 	case "service admin":
-		c.token = mint(t, auth.Claims{User: c.me.User.ID, Scope: "admin"}, time.Hour)
+		c.token = mint(t, auth.Claims{User: c.me.User.ID, Scope: auth.DefaultAdminScope}, time.Hour)
 	case "guest":
 		c.me, c.token = api.Caller{User: chat.User{ID: w.guest.User.ID, Name: w.guest.User.Name}}, w.guest.Token
 	case "expired":
@@ -117,6 +117,17 @@ func (c *cell) promoteOther() {
 		return
 	}
 	call[wire.SetRoleReply](c.t, c.s, c.owner, "set_role", wire.SetRoleRequest{Room: c.room, User: c.other.User.ID, Role: "admin"})
+}
+
+func (c *cell) letMembersInvite() { c.letInvite("members") }
+
+func (c *cell) letAdminsInvite() { c.letInvite("admins") }
+
+// letInvite sets which members may invite. In a direct room it does nothing.
+func (c *cell) letInvite(inviters string) {
+	if c.kind != "direct" {
+		call[wire.UpdateRoomReply](c.t, c.s, c.owner, "update_room", wire.UpdateRoomRequest{Room: c.room, Invite: inviters})
+	}
 }
 
 func (c *cell) banOutcast() {

@@ -48,7 +48,12 @@ var trials = []trial{
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
 
-	{"join", nil, func(c *cell) any { return wire.JoinRequest{Room: c.room} }, verdicts{hidden: 1001, expelled: 103, banned: 1004, third: 1001, gone: 103}},
+	{"block", nil, func(c *cell) any { return wire.BlockRequest{User: c.outcast.User.ID} }, everyone},
+	{"unblock", nil, func(c *cell) any { return wire.UnblockRequest{User: c.outcast.User.ID} }, everyone},
+	{"set_contact", nil, func(*cell) any { return wire.SetContactRequest{Contact: "everyone"} }, everyone},
+	{"contacts", nil, func(*cell) any { return wire.ContactsRequest{} }, everyone},
+
+	{"join", nil, func(c *cell) any { return wire.JoinRequest{Room: c.room} }, verdicts{hidden: 1001, banned: 1004, third: 1001, gone: 103}},
 	{"leave", nil, func(c *cell) any { return wire.LeaveRequest{Room: c.room} }, verdicts{stranger: 1002, hidden: 1001, third: 1001}},
 	{"members", nil, func(c *cell) any { return wire.MembersRequest{Room: c.room} }, inside},
 	{"history", nil, func(c *cell) any { return wire.HistoryRequest{Room: c.room} }, inside},
@@ -56,12 +61,16 @@ var trials = []trial{
 	{"presence", nil, func(c *cell) any { return wire.PresenceRequest{Room: c.room} }, inside},
 
 	{
-		"invite", nil, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
-		inside.with(func(v *verdicts) { v.one = 103 }),
+		"invite", (*cell).letMembersInvite, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
+		writers.with(func(v *verdicts) { v.one = 103 }),
 	},
 	{
-		"invite/a banned one", (*cell).banOutcast, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
-		inside.with(func(v *verdicts) { v.member, v.muted, v.admin, v.owner, v.one = 1004, 1004, 1004, 1004, 103 }),
+		"invite/admins alone", (*cell).letAdminsInvite, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
+		leaders.with(func(v *verdicts) { v.muted = 1003 }),
+	},
+	{
+		"invite/a banned one", func(c *cell) { c.letMembersInvite(); c.banOutcast() }, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
+		writers.with(func(v *verdicts) { v.member, v.admin, v.owner, v.one = 1004, 1004, 1004, 103 }),
 	},
 	{"kick", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, leaders},
 	{"kick/for good", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID, Ban: true} }, leaders},
@@ -75,6 +84,9 @@ var trials = []trial{
 	{"set_role", nil, func(c *cell) any { return wire.SetRoleRequest{Room: c.room, User: c.other.User.ID, Role: "admin"} }, owners},
 	{"set_role/hand over", nil, func(c *cell) any { return wire.SetRoleRequest{Room: c.room, User: c.other.User.ID, Role: "owner"} }, owners},
 	{"update_room", nil, func(c *cell) any { return wire.UpdateRoomRequest{Room: c.room, Name: new("other")} }, leaders},
+	{"update_room/settings", nil, func(c *cell) any {
+		return wire.UpdateRoomRequest{Room: c.room, Invite: "admins", Guests: new(false)}
+	}, leaders},
 	{"delete_room", nil, func(c *cell) any { return wire.DeleteRoomRequest{Room: c.room} }, owners},
 
 	{"send", nil, func(c *cell) any { return wire.SendRequest{Room: c.room, Key: "s-" + c.name, Text: "x"} }, writers},
@@ -85,7 +97,7 @@ var trials = []trial{
 	},
 	{"recall", (*cell).sayMyself, func(c *cell) any { return wire.RecallRequest{Room: c.room, Seq: c.seq} }, inside},
 	{"recall/another's", (*cell).sayOther, func(c *cell) any { return wire.RecallRequest{Room: c.room, Seq: c.seq} }, leaders},
-	{"react", (*cell).sayOther, func(c *cell) any { return wire.ReactRequest{Room: c.room, Seq: c.seq, Emoji: "+", On: true} }, writers},
+	{"react", (*cell).sayOther, func(c *cell) any { return wire.ReactRequest{Room: c.room, Seq: c.seq, Emoji: "👍", On: true} }, writers},
 
 	{"send_packet", nil, func(c *cell) any {
 		return wire.SendPacketRequest{Room: c.room, Key: "p-" + c.name, Total: 5, Count: new(5)}

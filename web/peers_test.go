@@ -129,6 +129,8 @@ func TestDisconnectEverywhere(t *testing.T) {
 // lossyBus drops incoming messages while the test has switched that on. It reports the loss when the test says so.
 type lossyBus struct {
 	hub.Bus
+	up       chan struct{} // closed when the bus is up and its instance knows it
+	once     sync.Once     // closes up
 	loses    atomic.Bool
 	mu       sync.Mutex
 	receiver hub.Receiver // guarded by mu
@@ -152,23 +154,32 @@ type lossyReceiver struct {
 	bus *lossyBus
 }
 
+func (r lossyReceiver) Down(down bool) {
+	r.Receiver.Down(down)
+	if !down {
+		r.bus.once.Do(func() { close(r.bus.up) })
+	}
+}
+
 func (r lossyReceiver) Receive(topic string, payload []byte) {
 	if !r.bus.loses.Load() {
 		r.Receiver.Receive(topic, payload)
 	}
 }
 
-// twoInstancesLossyBus returns two instances. The second one has the returned lossyBus.
+// twoInstancesLossyBus returns two instances. The second one has the returned lossyBus, which is up.
 func twoInstancesLossyBus(t *testing.T, change ...func(*Options)) (a, b *testServer, bus *lossyBus) {
 	t.Helper()
 	engines := newTestEngines(t)
 	a = engines.open(t)
-	bus = &lossyBus{}
+	bus = &lossyBus{up: make(chan struct{})}
 	engines.wrap = func(inner hub.Bus) hub.Bus {
 		bus.Bus = inner
 		return bus
 	}
-	return a, engines.open(t, change...), bus
+	b = engines.open(t, change...)
+	<-bus.up // before that the second instance caches nothing, and so asks the store
+	return a, b, bus
 }
 
 // TestLostSignalsAreMadeUpFor loses signals on the bus. When the loss is reported, all sockets must be put into the
@@ -188,7 +199,6 @@ func TestLostSignalsAreMadeUpFor(t *testing.T) {
 	bus.loses.Store(true)
 	call[wire.LeaveReply](t, a, ann, "leave", wire.LeaveRequest{Room: goes})
 	call[wire.JoinReply](t, a, ann, "join", wire.JoinRequest{Room: comes})
-	bus.loses.Store(false)
 	if n := b.hub.Listeners(push.RoomTopic(comes)); n != 0 {
 		t.Fatalf("%d listen to a room whose signal was lost: this test proves nothing", n)
 	}

@@ -79,7 +79,7 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 	wire.CloseStateInvalidated: func(t *testing.T, e wire.Encoding) {
 		s := newTestServer(t)
 		c, _ := connected(t, s.listen(t), e, "ann")
-		s.hub.Reset()
+		s.hub.Reset(func() {})
 		c.mustClose(wire.CloseStateInvalidated)
 	},
 	wire.CloseInvalidToken: func(t *testing.T, e wire.Encoding) {

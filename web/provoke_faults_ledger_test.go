@@ -139,11 +139,18 @@ func (s faultyLedger) Adjust(ctx context.Context, a redpacket.Adjustment) (_ red
 	return s.Ledger.Adjust(ctx, a)
 }
 
-func (s faultyLedger) Audit(ctx context.Context, q *redpacket.AuditQuery) (_ redpacket.Audit, err error) {
+func (s faultyLedger) AuditRecord(ctx context.Context) (_ []byte, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Ledger.Audit(ctx, q)
+	return s.Ledger.AuditRecord(ctx)
+}
+
+func (s faultyLedger) SwapAuditRecord(ctx context.Context, old, next []byte) (_ bool, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.SwapAuditRecord(ctx, old, next)
 }
 
 func (s faultyLedger) Heads(ctx context.Context) (_ []redpacket.Head, err error) {

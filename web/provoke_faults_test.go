@@ -11,7 +11,8 @@ import (
 // faults holds the error with which the stores of a test answer every call, if one is set.
 type faults struct{ err atomic.Pointer[error] }
 
-// errBug is a fault for which the stores panic.
+// errBug is a fault for which FindRooms and PutUser panic. The other calls succeed: some of them run outside any request, where a panic
+// ends the process.
 var errBug = errors.New("a bug")
 
 // set sets the fault; nil removes it.
@@ -20,12 +21,18 @@ func (f *faults) set(err error) { f.err.Store(&err) }
 func (f *faults) fault() error {
 	err := f.err.Load()
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(*err, errBug):
 		return nil
-	case errors.Is(*err, errBug):
-		panic(errBug)
 	}
 	return *err
+}
+
+// faultOfCommand is the fault of a call that runs for a request only.
+func (f *faults) faultOfCommand() error {
+	if err := f.err.Load(); err != nil && errors.Is(*err, errBug) {
+		panic(errBug)
+	}
+	return f.fault()
 }
 
 // faulty wraps the stores so that they fail while the returned faults hold an error.
@@ -49,11 +56,18 @@ func (s faultyStore) Epoch(ctx context.Context) (_ string, err error) {
 	return s.Store.Epoch(ctx)
 }
 
-func (s faultyStore) PutUser(ctx context.Context, u chat.User, issued int64) (_ int64, err error) {
+func (s faultyStore) PutUser(ctx context.Context, p chat.Profile, issued int64) (_ chat.User, _ int64, err error) {
+	if err = s.faultOfCommand(); err != nil {
+		return
+	}
+	return s.Store.PutUser(ctx, p, issued)
+}
+
+func (s faultyStore) Revoked(ctx context.Context, users []string) (_ map[string]int64, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Store.PutUser(ctx, u, issued)
+	return s.Store.Revoked(ctx, users)
 }
 
 func (s faultyStore) Revoke(ctx context.Context, user string, second int64) (err error) {
@@ -98,6 +112,41 @@ func (s faultyStore) Direct(ctx context.Context, p chat.Pairing) (_ chat.Paired,
 	return s.Store.Direct(ctx, p)
 }
 
+func (s faultyStore) Block(ctx context.Context, b chat.Blocking) (_ string, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Block(ctx, b)
+}
+
+func (s faultyStore) Unblock(ctx context.Context, user, blocked string) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Unblock(ctx, user, blocked)
+}
+
+func (s faultyStore) Blockers(ctx context.Context, user string, of []string) (_ []string, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Blockers(ctx, user, of)
+}
+
+func (s faultyStore) Contacts(ctx context.Context, user string) (_ chat.Contacts, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Contacts(ctx, user)
+}
+
+func (s faultyStore) SetContact(ctx context.Context, user string, c chat.Contact) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.SetContact(ctx, user, c)
+}
+
 func (s faultyStore) Change(ctx context.Context, c chat.Change) (_ chat.Changed, err error) {
 	if err = s.fault(); err != nil {
 		return
@@ -106,7 +155,7 @@ func (s faultyStore) Change(ctx context.Context, c chat.Change) (_ chat.Changed,
 }
 
 func (s faultyStore) FindRooms(ctx context.Context, query, next string, limit int) (_ []chat.Room, _ string, err error) {
-	if err = s.fault(); err != nil {
+	if err = s.faultOfCommand(); err != nil {
 		return
 	}
 	return s.Store.FindRooms(ctx, query, next, limit)

@@ -30,15 +30,19 @@ type errorFixture struct {
 	open, others, locked        string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
 	whole, mine                 string // packets by ann in the room plain: one without a grab, one with a grab
 	left, banned                string // packets in the rooms left and banned
+	earlier                     string // packet by bob for those that were in the room later before ann
 }
 
-const maxUserRooms = 12 // largest number of rooms for a user
+const (
+	maxUserRooms = 12 // largest number of rooms for a user, and of rooms that the user has not chosen
+	maxBlocks    = 2
+)
 
 func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *errorFixture {
 	t.Helper()
 	engines := newTestEngines(t)
 	s := &errorFixture{t: t, e: e, faults: engines.faulty(), clients: map[string]*rawClient{}, rooms: map[string]string{"none": "none"}}
-	engines.rooms.Limits = chat.Limits{Rooms: maxUserRooms, EditWindow: time.Nanosecond}
+	engines.rooms.Limits = chat.Limits{Rooms: maxUserRooms, Blocks: maxBlocks, EditWindow: time.Nanosecond}
 	s.testServer = engines.open(t, append([]func(*Options){func(o *Options) {
 		o.Alone, o.Guests = true, Guests{Key: testGuestKey}
 	}}, change...)...)
@@ -46,11 +50,16 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	for i := range maxUserRooms {
 		s.room(t, full, fmt.Sprint("full ", i))
 	}
+	host := s.signIn(t, "host", 0)
+	for i := range maxUserRooms {
+		request := wire.CreateRoomRequest{Key: fmt.Sprint("of-full-", i), Name: "of full", Members: []string{"full"}}
+		call[wire.CreateRoomReply](t, s.testServer, host, "create_room", request)
+	}
 	for name, kind := range map[string]string{
-		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "private": "private", "expelled": "private",
+		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "later": "public", "private": "private", "expelled": "private",
 	} {
 		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann"}}
-		if name == "outside" || name == "private" {
+		if name == "outside" || name == "private" || name == "later" {
 			request.Members = nil
 		}
 		s.rooms[name] = call[wire.CreateRoomReply](t, s.testServer, bob, "create_room", request).Room.ID
@@ -59,9 +68,15 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	s.rooms["direct"] = call[wire.DirectReply](t, s.testServer, ann, "direct", wire.DirectRequest{User: "bob"}).Room.ID
 	s.speak(ann, bob)
 	s.sendPackets(ann, bob)
-	for _, room := range []string{"left", "expelled"} {
-		call[wire.LeaveReply](t, s.testServer, ann, "leave", wire.LeaveRequest{Room: s.rooms[room]})
+	call[wire.LeaveReply](t, s.testServer, ann, "leave", wire.LeaveRequest{Room: s.rooms["left"]})
+	shy := s.signIn(t, "shy", 0)
+	s.rooms["deserted"] = call[wire.DirectReply](t, s.testServer, ann, "direct", wire.DirectRequest{User: "shy"}).Room.ID
+	s.say(t, ann, s.rooms["deserted"], "before the block")
+	call[wire.BlockReply](t, s.testServer, shy, "block", wire.BlockRequest{User: "ann"})
+	for i := range maxBlocks {
+		call[wire.BlockReply](t, s.testServer, full, "block", wire.BlockRequest{User: fmt.Sprint("u", i)})
 	}
+	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["expelled"], User: "ann"})
 	call[wire.MuteReply](t, s.testServer, bob, "mute", wire.MuteRequest{Room: s.rooms["muted"], User: "ann", Seconds: 3600})
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["banned"], User: "ann", Ban: true})
 	return s
@@ -74,7 +89,7 @@ func (s *errorFixture) speak(ann, bob api.Caller) {
 	call[wire.SeqReply](s.t, s.testServer, ann, "recall", wire.RecallRequest{Room: s.rooms["mine"], Seq: s.taken})
 	s.crowded = s.say(s.t, bob, s.rooms["plain"], "crowded").Seq
 	for i := range 50 {
-		request := wire.ReactRequest{Room: s.rooms["plain"], Seq: s.crowded, Emoji: fmt.Sprint(i), On: true}
+		request := wire.ReactRequest{Room: s.rooms["plain"], Seq: s.crowded, Emoji: string(rune('😀' + i)), On: true}
 		call[wire.ReactReply](s.t, s.testServer, bob, "react", request)
 	}
 }
@@ -90,6 +105,8 @@ func (s *errorFixture) sendPackets(ann, bob api.Caller) {
 	s.left, s.banned = send(bob, "left", "left", as), send(bob, "banned", "banned", as)
 	s.others = send(bob, "plain", "others", func(r *wire.SendPacketRequest) { r.To = []string{"bob"} })
 	s.locked = send(bob, "plain", "locked", func(r *wire.SendPacketRequest) { r.Passphrase = "sesame" })
+	s.earlier = send(bob, "later", "earlier", func(r *wire.SendPacketRequest) { r.EarlierMembers = true })
+	call[wire.JoinReply](s.t, s.testServer, ann, "join", wire.JoinRequest{Room: s.rooms["later"]})
 	call[wire.GrabReply](s.t, s.testServer, bob, "grab", wire.GrabRequest{Packet: s.mine})
 }
 
@@ -115,6 +132,10 @@ func (s *errorFixture) request(method, room, packet string) object {
 	return map[string]object{
 		"create_room":   {"key": "new", "name": "new"},
 		"direct":        {"user": "bob"},
+		"block":         {"user": "cyn"},
+		"unblock":       {"user": "cyn"},
+		"set_contact":   {"contact": "everyone"},
+		"contacts":      {},
 		"join":          {"room": room},
 		"leave":         {"room": room},
 		"find_rooms":    {},
@@ -129,7 +150,7 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"send":          {"room": room, "key": "new", "text": "x"},
 		"edit":          {"room": room, "seq": 1, "text": "x"},
 		"recall":        {"room": room, "seq": 1},
-		"react":         {"room": room, "seq": 1, "emoji": "x", "on": true},
+		"react":         {"room": room, "seq": 1, "emoji": "👍", "on": true},
 		"history":       {"room": room},
 		"read":          {"room": room, "seq": 1},
 		"presence":      {"room": room},

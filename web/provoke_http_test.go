@@ -82,6 +82,15 @@ func TestRatesOverHTTP(t *testing.T) {
 	tooOften("/v1/guests", "", `{"name":"Mei"}`)
 }
 
+func guestToken(t *testing.T, id string) string {
+	t.Helper()
+	token, err := auth.SignGuest(testGuestKey, chat.User{ID: id, Name: "Mei"}, time.Now(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
 // TestEveryErrorOverHTTP causes the errors that exist over HTTP only: those for each command without a valid token, and
 // those of each endpoint.
 func TestEveryErrorOverHTTP(t *testing.T) {
@@ -111,7 +120,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			wire.CodeKeyReused:           {admin, `{"user":"ann","amount":5,"key":"start-ann"}`},
 			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
 		},
-		"disconnect": {}, "audit": {}, "heads": {}, "stats": {},
+		"disconnect": {}, "audit": {wire.CodeNotFound: {admin, ""}}, "start_audit": {}, "heads": {}, "stats": {},
 		"guests": {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
 	}
 	for _, e := range wire.Endpoints {
@@ -132,7 +141,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 		}
 		if !e.Open {
 			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
-			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: "admin"}, -time.Minute), "{}"), wire.CodeTokenExpired)
+			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, -time.Minute), "{}"), wire.CodeTokenExpired)
 		}
 		if e.Request != nil {
 			must(ask(t, h, e.Verb, e.Path, admin, "[]"), wire.CodeBadRequest)
@@ -142,7 +151,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 				continue // it reads only memory, so no store can fail
 			}
 			s.faults.set(fault)
-			must(ask(t, h, e.Verb, e.Path, admin, `{"user":"ann","amount":5,"key":"new","name":"Mei"}`), code)
+			token := admin
+			if e.Guest {
+				token = guestToken(t, "guest:mei")
+			}
+			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei"}`), code)
 			s.faults.set(nil)
 		}
 	}

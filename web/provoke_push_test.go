@@ -64,7 +64,7 @@ var kinds = map[string]func(h *pushTest){
 	},
 	"react": func(h *pushTest) {
 		seq := h.say(h.t, h.owner, h.room, "x").Seq
-		call[wire.ReactReply](h.t, h.testServer, h.owner, "react", wire.ReactRequest{Room: h.room, Seq: seq, Emoji: "+", On: true})
+		call[wire.ReactReply](h.t, h.testServer, h.owner, "react", wire.ReactRequest{Room: h.room, Seq: seq, Emoji: "👍", On: true})
 	},
 	"room": func(h *pushTest) {
 		call[wire.UpdateRoomReply](h.t, h.testServer, h.owner, "update_room", wire.UpdateRoomRequest{Room: h.room, Name: new("other")})
@@ -91,6 +91,9 @@ var told = map[string]func(h *pushTest){
 	},
 	"members": func(h *pushTest) {
 		call[wire.JoinReply](h.t, h.testServer, h.signIn(h.t, "eve", 0), "join", wire.JoinRequest{Room: h.room})
+	},
+	"contacts": func(h *pushTest) {
+		call[wire.BlockReply](h.t, h.testServer, h.me, "block", wire.BlockRequest{User: "bob"})
 	},
 	"left": func(h *pushTest) {
 		call[wire.KickReply](h.t, h.testServer, h.owner, "kick", wire.KickRequest{Room: h.room, User: "ann"})

@@ -40,14 +40,18 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 	plain, mine := s.request(method, s.rooms["plain"], s.open), s.request(method, s.rooms["mine"], s.mine)
 	p, ok := map[string]map[wire.Code]provocation{
 		"create_room": {
-			wire.CodeNotFound:      {data: changed(s.request(method, "", ""), "members", []string{"nobody"})},
-			wire.CodeTooLong:       {data: changed(s.request(method, "", ""), "name", long(65))},
-			wire.CodeLimitExceeded: {user: "full", data: s.request(method, "", "")},
-			wire.CodeKeyReused:     {data: object{"key": "room-mine", "name": "other"}},
+			wire.CodeForbidden:      {data: changed(s.request(method, "", ""), "members", []string{"guest:any"}, "guests", false)},
+			wire.CodeNotFound:       {data: changed(s.request(method, "", ""), "members", []string{"nobody"})},
+			wire.CodeTooLong:        {data: changed(s.request(method, "", ""), "name", long(65))},
+			wire.CodeLimitExceeded:  {user: "full", data: s.request(method, "", "")},
+			wire.CodeKeyReused:      {data: object{"key": "room-mine", "name": "other"}},
+			wire.CodeContactRefused: {data: changed(s.request(method, "", ""), "members", []string{"shy"})},
 		},
+		"block": {wire.CodeLimitExceeded: {user: "full", data: s.request(method, "", "")}},
 		"direct": {
-			wire.CodeNotFound:      {data: object{"user": "nobody"}},
-			wire.CodeLimitExceeded: {data: object{"user": "full"}},
+			wire.CodeContactRefused: {user: "shy", data: object{"user": "ann"}},
+			wire.CodeNotFound:       {data: object{"user": "nobody"}},
+			wire.CodeLimitExceeded:  {data: object{"user": "full"}},
 		},
 		"join": {
 			wire.CodeForbidden:     {data: object{"room": s.rooms["expelled"]}},
@@ -56,29 +60,33 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 		},
 		"find_rooms": {wire.CodeTooLong: {data: object{"query": long(65)}}},
 		"invite": {
-			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
-			wire.CodeLimitExceeded: {data: changed(mine, "users", []string{"full"})},
+			wire.CodeForbidden:      {data: s.request(method, s.rooms["direct"], "")},
+			wire.CodeLimitExceeded:  {data: changed(mine, "users", []string{"full"})},
+			wire.CodeContactRefused: {data: changed(mine, "users", []string{"shy"})},
 		},
 		"update_room": {wire.CodeTooLong: {data: changed(mine, "announcement", long(1001))}},
 		"send": {
-			wire.CodeTooLong:       {data: changed(plain, "text", long(4001))},
-			wire.CodeLimitExceeded: {data: changed(plain, "mentions", make51())},
-			wire.CodeKeyReused:     {data: changed(plain, "key", "room-mine")},
+			wire.CodeTooLong:        {data: changed(plain, "text", long(4001))},
+			wire.CodeLimitExceeded:  {data: changed(plain, "mentions", make51())},
+			wire.CodeKeyReused:      {data: changed(plain, "key", "room-mine")},
+			wire.CodeContactRefused: {data: changed(plain, "room", s.rooms["deserted"])},
 		},
 		"edit": {
 			wire.CodeForbidden:      {data: changed(plain, "seq", s.heard)},
 			wire.CodeTooLong:        {data: changed(plain, "text", long(4001))},
 			wire.CodeConflict:       {data: changed(mine, "seq", s.taken)},
 			wire.CodeEditWindowOver: {data: changed(plain, "seq", s.said)},
+			wire.CodeContactRefused: {data: s.request(method, s.rooms["deserted"], "")},
 		},
 		"recall": {
 			wire.CodeForbidden:      {data: changed(plain, "seq", s.heard)},
 			wire.CodeEditWindowOver: {data: changed(plain, "seq", s.said)},
 		},
 		"react": {
-			wire.CodeTooLong:       {data: changed(plain, "emoji", long(17))},
-			wire.CodeLimitExceeded: {data: changed(plain, "seq", s.crowded)},
-			wire.CodeConflict:      {data: changed(mine, "seq", s.taken)},
+			wire.CodeTooLong:        {data: changed(plain, "emoji", long(17))},
+			wire.CodeLimitExceeded:  {data: changed(plain, "seq", s.crowded)},
+			wire.CodeConflict:       {data: changed(mine, "seq", s.taken)},
+			wire.CodeContactRefused: {data: s.request(method, s.rooms["deserted"], "")},
 		},
 		"send_packet": {
 			wire.CodeTooLong:             {data: changed(plain, "greeting", long(61))},
@@ -86,9 +94,11 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeKeyReused:           {data: changed(plain, "key", "room-mine")},
 			wire.CodeConflict:            {data: changed(plain, "commitment", "00")},
 			wire.CodeInsufficientBalance: {data: changed(plain, "total", 20_000_000)},
+			wire.CodeContactRefused:      {data: changed(plain, "room", s.rooms["deserted"])},
 		},
 		"grab": {
 			wire.CodeNotRecipient:    {data: object{"packet": s.others}},
+			wire.CodeJoinedLater:     {data: object{"packet": s.earlier}},
 			wire.CodeWrongPassphrase: {data: object{"packet": s.locked, "passphrase": "open"}},
 		},
 		"cancel_packet": {wire.CodePacketFinished: {data: mine}},

@@ -115,6 +115,31 @@ func TestTooManyCommands(t *testing.T) {
 	}
 }
 
+// TestHandshakesCount makes handshakes from one address after its budget is used up. They must be refused, and those from another
+// address must not.
+func TestHandshakesCount(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, limited())
+	h := s.Handler()
+	status := func(from string) int {
+		r := httptest.NewRequest("GET", "/v1/socket", nil)
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	n := 0
+	for n < 5000 && status("198.51.100.7:1000") != http.StatusTooManyRequests {
+		n++
+	}
+	if n < 1000 || n == 5000 {
+		t.Errorf("%d handshakes from one address, want 1000 and what time adds", n)
+	}
+	if got := status("198.51.100.8:1000"); got != http.StatusBadRequest {
+		t.Errorf("a request without an upgrade from another address: status %d, want 400", got)
+	}
+}
+
 // TestRateOfGuests creates many guests from one address. They must be limited, and guests from other addresses must
 // not.
 func TestRateOfGuests(t *testing.T) {
@@ -202,7 +227,7 @@ func (s *testServer) listenAttached(t *testing.T, attached func(*hub.Conn)) (add
 		}
 		s.hub.Attach(ws, hub.JSON, func(c *hub.Conn) hub.Handler {
 			attached(c)
-			return s.sessions.NewSession(c, nil)
+			return s.sessions.NewSession(c, "192.0.2.1", nil)
 		})
 	}))
 	t.Cleanup(server.Close)

@@ -128,12 +128,12 @@ type hungStore struct {
 	hangs atomic.Bool
 }
 
-func (s *hungStore) PutUser(ctx context.Context, u chat.User, issued int64) (int64, error) {
+func (s *hungStore) PutUser(ctx context.Context, p chat.Profile, issued int64) (chat.User, int64, error) {
 	if s.hangs.Load() {
 		<-ctx.Done()
-		return 0, chat.ErrUnavailable
+		return chat.User{}, 0, chat.ErrUnavailable
 	}
-	return s.Store.PutUser(ctx, u, issued)
+	return s.Store.PutUser(ctx, p, issued)
 }
 
 // TestRefreshDoesNotHang refreshes while the store hangs. The refresh must be answered before the client's timeout.

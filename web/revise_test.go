@@ -81,7 +81,7 @@ func stir(t *testing.T, s *testServer, c api.Caller, room string, random *rand.R
 		delete(texts, some)
 		return reply.Seq
 	case at == 2 && some != 0:
-		call[wire.ReactReply](t, s, c, "react", wire.ReactRequest{Room: room, Seq: some, Emoji: secret[:7], On: true})
+		call[wire.ReactReply](t, s, c, "react", wire.ReactRequest{Room: room, Seq: some, Emoji: "👍", On: true})
 	default:
 		reply := s.say(t, c, room, secret)
 		texts[reply.Seq] = secret

@@ -14,17 +14,17 @@ import (
 	"hongbao/web/wire"
 )
 
-// later returns a token issued a second after the present one, without waiting: it sets the time of issue.
+// later returns a token issued nine seconds from now, without waiting: it sets the time of issue.
 func later(t *testing.T, user string) string {
 	t.Helper()
 	now := time.Now().Unix()
-	return authtest.Sign(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": user, "name": "Name of " + user, "iat": now + 2, "exp": now + 600})
+	return authtest.Sign(t, jwt.SigningMethodHS256, testSecret, jwt.MapClaims{"sub": user, "name": "Name of " + user, "iat": now + 9, "exp": now + 600})
 }
 
 // revoke disconnects the user, as an administrator.
 func revoke(t *testing.T, s *testServer, user string) {
 	t.Helper()
-	admin := mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
+	admin := mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, time.Hour)
 	mustAnswer[wire.DisconnectReply](t, ask(t, s.Handler(), "POST", "/v1/admin/disconnect", admin, `{"user":"`+user+`"}`), 200)
 }
 
@@ -47,7 +47,8 @@ func TestRevokedEverywhere(t *testing.T) {
 	rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
 	for _, s := range []*testServer{a, b} {
 		s.eventually(t, "the word of it", func() bool {
-			return s.chat.Admit(t.Context(), chat.User{ID: "ann", Name: "Name of ann"}, time.Now().Add(-time.Hour)) != nil
+			_, err := s.chat.Admit(t.Context(), chat.Profile{User: chat.User{ID: "ann", Name: "Name of ann"}}, time.Now().Add(-time.Hour))
+			return err != nil
 		})
 		for name, token := range map[string]string{"old": old, "without iat": silent} {
 			if answer := mustAnswer[wire.ErrorBody](t, ask(t, s.Handler(), "POST", "/v1/commands/wallet", token, ""), 401); answer.Error.Code != wire.CodeUnauthorized {
@@ -78,17 +79,17 @@ func TestRevokedBeforeSeen(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
 	h := s.Handler()
-	fresh, root := goodToken(t, "new"), mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
+	fresh, root := goodToken(t, "new"), mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, time.Hour)
 	alone, _ := connected(t, s.listen(t), wire.JSON, "ann")
 	revoke(t, s, "ann")
 	alone.mustClose(wire.CloseRevoked) // a server with Alone learns of it by the signal only
 	revoke(t, s, "new")
 	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/commands/wallet", fresh, ""), 401)
 	revoke(t, s, "root")
-	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"GET", "heads"}, {"POST", "disconnect"}} {
+	for _, c := range []struct{ method, path string }{{"POST", "credit"}, {"GET", "stats"}, {"GET", "audit"}, {"POST", "audit"}, {"GET", "heads"}, {"POST", "disconnect"}} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, c.method, "/v1/admin/"+c.path, root, `{"user":"x"}`), 401)
 	}
-	another := mint(t, auth.Claims{User: "root2", Scope: "admin"}, time.Hour)
+	another := mint(t, auth.Claims{User: "root2", Scope: auth.DefaultAdminScope}, time.Hour)
 	for _, body := range []string{`{}`, `{"user":""}`, `{"user":"a b"}`, `{"user":7}`} {
 		mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/admin/disconnect", another, body), 400)
 	}
@@ -100,12 +101,12 @@ type notingStore struct {
 	noted func() // nil: nothing is called
 }
 
-func (s *notingStore) PutUser(ctx context.Context, u chat.User, issued int64) (int64, error) {
-	notBefore, err := s.Store.PutUser(ctx, u, issued)
+func (s *notingStore) PutUser(ctx context.Context, p chat.Profile, issued int64) (chat.User, int64, error) {
+	stored, notBefore, err := s.Store.PutUser(ctx, p, issued)
 	if s.noted != nil {
 		s.noted()
 	}
-	return notBefore, err
+	return stored, notBefore, err
 }
 
 // TestRevokedWhileConnecting revokes a token while a client connects with it, at each step of the connect. The socket
@@ -178,7 +179,7 @@ func TestStats(t *testing.T) {
 	_ = c.ws.Close()
 	s.eventually(t, "the end of the socket", func() bool { return s.hub.Connections() == 2 })
 
-	admin := mint(t, auth.Claims{User: "root", Scope: "admin"}, time.Hour)
+	admin := mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, time.Hour)
 	got := mustAnswer[wire.StatsReply](t, ask(t, s.Handler(), "GET", "/v1/admin/stats", admin, ""), 200)
 	if got.Instance == "" || got.Version != "v1.2.3" || got.Draining || got.BusDown || time.Since(time.UnixMilli(got.StartedAt)) > time.Minute {
 		t.Errorf("of the instance: %+v", got)
@@ -192,5 +193,41 @@ func TestStats(t *testing.T) {
 	s.draining.Store(true)
 	if !mustAnswer[wire.StatsReply](t, ask(t, s.Handler(), "GET", "/v1/admin/stats", admin, ""), 200).Draining {
 		t.Error("a draining instance does not say so")
+	}
+}
+
+// TestRevokedWhileTheBusLosesSignals disconnects a user while another instance, which has the user's sockets, hears nothing of it.
+// The sockets must be closed, whether that instance knows that its bus is lost or not. A socket of a newer token must stay.
+func TestRevokedWhileTheBusLosesSignals(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]time.Duration{"known": 4 * time.Second, "unknown": 15 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b, bus := twoInstancesLossyBus(t)
+			addr := b.listen(t)
+			old := goodToken(t, "ann")
+			revoked, _ := connected(t, addr, wire.JSON, "ann")
+			newer := dial(t, addr, wire.JSON)
+			newer.connect(later(t, "ann"), "{}")
+			other, _ := connected(t, addr, wire.JSON, "bob")
+			rechecked := make(chan struct{})
+			b.store.whenListed("ann", func() { close(rechecked) })
+			<-rechecked // the recheck after a connect finds revocations, too
+			bus.loses.Store(true)
+			if name == "known" {
+				b.sessions.BusLost(true)
+			}
+			revoke(t, a, "ann")
+			began := time.Now()
+			revoked.mustClose(wire.CloseRevoked)
+			if took := time.Since(began); took > limit {
+				t.Errorf("the socket was closed after %v, want at most %v", took, limit)
+			}
+			mustAnswer[wire.ErrorBody](t, ask(t, b.Handler(), "POST", "/v1/commands/wallet", old, ""), 401)
+			if name == "known" { // else the others are closed, too: they have answered no ping for so long
+				rpc[wire.WalletReply](newer, 2, "wallet", wire.WalletRequest{})
+				rpc[wire.WalletReply](other, 2, "wallet", wire.WalletRequest{})
+			}
+		})
 	}
 }

@@ -34,14 +34,22 @@ type Options struct {
 	AllowedOrigins []string // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
-	TrustedProxies []netip.Prefix              // proxies whose headers about clients are believed
-	Presence       chat.Presence               // directory of the sockets of all instances; required
-	Rates          bool                        // turns rate limits on; then Local is required
-	Local          chat.Limiter                // counts on this instance only
-	Limiter        chat.Limiter                // counts over all instances; nil: this is the only instance
-	SocketsPerUser int                         // over all instances; if there are more, the user's oldest socket is closed
-	Alone          bool                        // there is no other instance
-	Ready          func(context.Context) error // returns an error if a store cannot be reached
+	TrustedProxies []netip.Prefix // proxies whose headers about clients are believed
+	Presence       chat.Presence  // directory of the sockets of all instances; required
+	Rates          bool           // turns rate limits on; then Local is required
+	Local          chat.Limiter   // counts on this instance only
+	Limiter        chat.Limiter   // counts over all instances; nil: this is the only instance
+	ContactRates   ContactRates   // of commands by which users reach others
+	Scans          int            // how many commands that read very many rows (scans) may run at once; default 2
+	ReadWait       time.Duration  // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
+	MaxReplyBytes  int64          // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
+	MaxSockets     int            // on this instance; 0: any number
+	MaxPerAddress  int            // sockets of one address on this instance; 0: any number; only with Rates
+	SocketsPerUser int            // over all instances; if there are more, the user's oldest socket is closed
+	Alone          bool           // there is no other instance
+	Ops            Ops
+	Security       Security                     // nil: nothing is recorded
+	Parts          func(context.Context) []Part // for /readyz: what works and what does not
 	Now            func() time.Time
 	Log            *slog.Logger
 
@@ -49,6 +57,12 @@ type Options struct {
 	ConnectWithin time.Duration // time allowed from the upgrade to the connect command; default 8 s
 	RefreshGrace  time.Duration // time from the expiry of a token to the close of its sockets; default 25 s
 }
+
+// ContactRates limits the commands by which users reach others.
+type ContactRates = api.ContactRates
+
+// ContactRate limits one of these commands.
+type ContactRate = api.ContactRate
 
 // Server serves HTTP and sockets.
 type Server struct {
@@ -69,19 +83,26 @@ type Server struct {
 	metrics  *metrics
 	tracker  *presence.Tracker
 	connects *connectLimiter
+	sockets  socketCounts
+	replies  httpReplies
 	errors   errorCodes
+	notAdmin rareLines
 
-	draining atomic.Bool
+	stopping atomic.Bool // /readyz says so
+	draining atomic.Bool // new sockets are refused
 }
 
-// New returns a server that uses the hub and the two services. The services must publish through pub. The server
-// becomes the hub's receiver for notices of other instances.
+// New returns a server that uses the hub and the two services. The services must publish through pub. New calls h.SetPeers, so
+// that the sessions hear notices of other instances and losses of the bus.
 func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacket.Service, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Ready == nil {
-		o.Ready = func(context.Context) error { return nil }
+	if o.Parts == nil {
+		o.Parts = func(context.Context) []Part { return nil }
+	}
+	if o.Security == nil {
+		o.Security = noSecurity{}
 	}
 	o.Currency = cmp.Or(o.Currency, wire.Currency{Code: "CNY", Exponent: 2})
 	o.SocketsPerUser = cmp.Or(o.SocketsPerUser, wire.DefaultLimits().SocketsPerUser)
@@ -92,7 +113,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	if o.Rates && o.Local == nil {
 		return nil, errors.New("web: rates need a limiter of this instance")
 	}
-	tokens, err := auth.NewVerifier(o.JWT, o.Guests.Key, o.Now, o.Log)
+	tokens, err := auth.NewVerifier(o.JWT, auth.GuestKeys{Key: o.Guests.Key, Previous: o.Guests.PreviousKey}, o.Now, o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
@@ -103,22 +124,30 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	s := &Server{
 		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens,
 		proxies: o.TrustedProxies, started: o.Now(), origins: originSet(o.AllowedOrigins),
-		rates: api.NewRates(local, o.Limiter, o.Now), connects: newConnectLimiter(connectSlots, maxConnectWait),
+		rates: api.NewRates(local, o.Limiter, o.Now, o.Log), connects: newConnectLimiter(connectSlots, maxConnectWait),
 	}
 	s.errors.log = o.Log
+	s.replies.most, s.replies.count, s.replies.unread = cmp.Or(o.MaxReplyBytes, 256<<20)/httpShare, h.CountReplies, map[string]*userReplies{}
+	s.sockets.most, s.sockets.byAddress = o.MaxSockets, map[string]int{}
+	if o.Rates {
+		s.sockets.mostOfEach = o.MaxPerAddress
+	} else {
+		o.ReadWait = 0
+	}
 	s.tracker = presence.New(presence.Options{
 		Directory: o.Presence, MaxSockets: o.SocketsPerUser,
 		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },
 		Announce:    rooms.AnnouncePresence, Paused: s.connects.queued, Log: o.Log,
 	})
 	s.commands = api.New(api.Config{
-		Chat: rooms, Packets: packets, Rates: s.rates, Log: o.Log,
+		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
 	})
 	s.metrics = newMetrics(s)
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
-		Verify: s.verify, AcquireConnect: s.connects.acquire, Observe: s.metrics.command,
+		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.leave,
+		AcquireConnect: s.connects.acquire, Observe: s.metrics.command,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
 		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, Now: o.Now, Log: o.Log,
 	})
@@ -131,16 +160,19 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 // Handler serves clients: sockets, commands, guests, admin commands and the page.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
-	r.Use(harden)
+	r.Use(s.harden)
 	r.Route("/v1", func(r chi.Router) {
 		r.Use(s.cors)
 		r.Get("/socket", s.serveSocket)
 		r.Post("/commands/{method}", s.serveCommand)
 		r.Post("/guests", s.serveGuests)
+		r.Post("/guests/renew", s.serveGuest("renew", s.renewGuest))
+		r.Post("/guests/sign_out", s.serveGuest("sign_out", s.signOutGuest))
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
 		r.Get("/admin/audit", s.serveAdmin("audit"))
+		r.Post("/admin/audit", s.serveAdmin("start_audit"))
 		r.Get("/admin/heads", s.serveAdmin("heads"))
 		r.Get("/admin/stats", s.serveAdmin("stats"))
 		r.Get("/openapi.json", serveDocument(spec.OpenAPI(s.o.Version)))
@@ -158,9 +190,16 @@ func (s *Server) limits() wire.Limits {
 	return l
 }
 
-// Call runs one command of a member. It returns the data of the reply, as JSON.
+// Call runs one command of a user. It returns the data of the reply, as JSON.
 func (s *Server) Call(ctx context.Context, c api.Caller, method string, data []byte) (reply []byte, err error) {
 	request := api.NewRequest(method, data)
+	end, err := s.commands.Begin(ctx, c, &request)
+	if err != nil {
+		return nil, err
+	}
+	if end != nil {
+		defer end()
+	}
 	return encode(s.commands.Answer(ctx, c, &request))
 }
 
@@ -171,7 +210,8 @@ func encode(reply any, err error) ([]byte, error) {
 	return wire.Marshal(reply)
 }
 
-// Disconnect closes all sockets of the user, on every instance, with the close code for a revoked token.
+// Disconnect closes all sockets of the user, on every instance, with the close code for a revoked token. It does not revoke
+// the user's tokens.
 func (s *Server) Disconnect(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseRevoked)
 }
@@ -190,9 +230,13 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
+// NotReady makes /readyz answer 503, so that load balancers send clients elsewhere. New sockets are still accepted.
+func (s *Server) NotReady() { s.stopping.Store(true) }
+
 // Drain refuses new sockets and closes the open ones, at random times within the window, so that their clients connect
 // to other instances. It returns when all are closed or ctx is done.
 func (s *Server) Drain(ctx context.Context, window time.Duration) error {
+	s.stopping.Store(true)
 	s.draining.Store(true)
 	c := wire.CloseFor(wire.CloseDrain)
 	return s.hub.Drain(ctx, window, c.Code, c.Reason)

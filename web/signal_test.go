@@ -132,6 +132,30 @@ func TestSignalsOfThisInstanceAreAppliedAtOnce(t *testing.T) {
 	}
 }
 
+// TestSlowStoreHoldsUpAnInvitationOnce invites connected users while the store does not answer reads of standings. The command must not
+// wait for each of them. All must be in the room when the store answers again.
+func TestSlowStoreHoldsUpAnInvitationOnce(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	bob := s.signIn(t, "bob", 0)
+	room, addr := s.room(t, bob, "hall").ID, s.listen(t)
+	var users []string
+	for i := range 10 {
+		user := fmt.Sprint("user", i)
+		connected(t, addr, wire.JSON, user)
+		users = append(users, user)
+	}
+	free := make(chan struct{})
+	s.store.holdStanding(free)
+	began := time.Now()
+	call[wire.InviteReply](t, s, bob, "invite", wire.InviteRequest{Room: room, Users: users})
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the invitation took %v: it has waited for each user", took)
+	}
+	close(free)
+	s.eventually(t, "all are in the room", func() bool { return s.hub.Listeners(push.RoomTopic(room)) == len(users) })
+}
+
 // TestRecheckHoldsUpNothing has a recheck wait for the store. Commands of the session must not wait. The recheck must
 // apply the standing that the store returns in the end.
 func TestRecheckHoldsUpNothing(t *testing.T) {

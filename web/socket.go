@@ -1,16 +1,21 @@
 package web
 
 import (
+	"context"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
@@ -56,6 +61,25 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown subprotocol", http.StatusBadRequest)
 		return
 	}
+	from := subnet(s.proxies.client(r))
+	switch s.sockets.enter(from) {
+	case tooMany:
+		refuseForNow(w, fullRetry)
+		return
+	case tooManyOfAddress:
+		s.refuse(w, &chat.RateError{After: fullRetry})
+		return
+	}
+	attached := false
+	defer func() {
+		if !attached {
+			s.sockets.leave(from)
+		}
+	}()
+	if err := s.rates.SpendHandshake(r.Context(), from); err != nil {
+		s.refuse(w, err)
+		return
+	}
 	var upgrade *auth.Identity
 	if token, ok := auth.Bearer(r); ok {
 		identity, err := s.authenticate(r.Context(), r, token)
@@ -76,7 +100,66 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if ws.Subprotocol() == subprotocolProtobuf {
 		encoding = hub.Protobuf
 	}
-	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return s.sessions.NewSession(c, upgrade) })
+	attached = true // the session calls s.sockets.leave when the socket is closed
+	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return s.sessions.NewSession(c, from, upgrade) })
+}
+
+// socketCounts counts the sockets of this instance, from the handshake to the end, and refuses those over its bounds.
+type socketCounts struct {
+	// static
+	most       int // over all addresses; 0: any number
+	mostOfEach int // of one address; 0: any number
+
+	mu        sync.Mutex
+	all       int            // guarded by mu
+	byAddress map[string]int // guarded by mu
+	refused   int            // guarded by mu; so far
+}
+
+// fullRetry is how long a client is told to wait while there are too many sockets.
+const fullRetry = 5 * time.Second
+
+// entry is the result of socketCounts.enter.
+type entry uint8
+
+const (
+	entered entry = iota
+	tooMany
+	tooManyOfAddress
+)
+
+// enter counts a new socket of an address. If it returns entered, leave must be called when the socket is closed.
+func (n *socketCounts) enter(address string) entry {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.most > 0 && n.all >= n.most:
+		n.refused++
+		return tooMany
+	case n.mostOfEach > 0 && n.byAddress[address] >= n.mostOfEach:
+		n.refused++
+		return tooManyOfAddress
+	}
+	n.all++
+	n.byAddress[address]++
+	return entered
+}
+
+// leave counts a socket of the address as closed.
+func (n *socketCounts) leave(address string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all--
+	if n.byAddress[address]--; n.byAddress[address] == 0 {
+		delete(n.byAddress, address)
+	}
+}
+
+// refusals returns how many sockets enter has refused so far.
+func (n *socketCounts) refusals() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.refused
 }
 
 // refuseForNow responds, before the upgrade, that the server accepts no socket at the moment, and when to retry.
@@ -86,13 +169,15 @@ func refuseForNow(w http.ResponseWriter, retry time.Duration) {
 }
 
 // originAllowed reports whether a page of this origin may open a socket. Clients other than browsers send no origin and
-// may.
+// may. A page of this host that was loaded without TLS may not if the socket uses TLS: others on the way could have
+// changed that page.
 func (s *Server) originAllowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return true
 	}
-	if u, err := url.Parse(origin); err == nil && u.Host != "" && strings.EqualFold(u.Host, s.proxies.host(r)) {
+	u, err := url.Parse(origin)
+	if err == nil && strings.EqualFold(u.Host, s.proxies.host(r)) && (u.Scheme == "https" || u.Scheme == "http" && !s.proxies.secure(r)) {
 		return true
 	}
 	return s.originListed(origin)
@@ -110,4 +195,68 @@ func originSet(list []string) map[string]struct{} {
 		set[strings.ToLower(strings.TrimRight(strings.TrimSpace(origin), "/"))] = struct{}{}
 	}
 	return set
+}
+
+// connectLimiter limits how many connect commands run concurrently, so that none takes too long when many clients
+// reconnect at once. The others wait in a queue. While the queue is full, new sockets are refused before the upgrade.
+// A socket whose connect command has been answered takes no slot.
+type connectLimiter struct {
+	// static after newConnectLimiter
+	slots   chan struct{} // holds one value for each running connect
+	maxWait time.Duration // the queue is full when the expected wait reaches this
+
+	waiting atomic.Int64 // connects that wait for a slot
+	refused atomic.Int64 // sockets refused before the upgrade
+
+	mu      sync.Mutex
+	average time.Duration // guarded by mu; moving average of how long a connect takes
+}
+
+const (
+	// connectSlots is more than a store with its default settings works on concurrently.
+	connectSlots = 32
+	// maxConnectWait must be below 5 s, after which SDKs give up on a connect.
+	maxConnectWait = 3 * time.Second
+	// averageWeight is the weight of the moving average: the newest connect counts for 1/16.
+	averageWeight = 16
+)
+
+func newConnectLimiter(slots int, maxWait time.Duration) *connectLimiter {
+	return &connectLimiter{slots: make(chan struct{}, slots), maxWait: maxWait}
+}
+
+// acquire waits for a slot, for at most 4/3 of maxWait. The caller must call release when the connect has ended.
+func (l *connectLimiter) acquire(ctx context.Context) (release func(), err error) {
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	ctx, cancel := context.WithTimeout(ctx, l.maxWait+l.maxWait/3)
+	defer cancel()
+	select {
+	case l.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("too many connects at once: %w", chat.ErrUnavailable)
+	}
+	began := time.Now()
+	return func() {
+		<-l.slots
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.average += (time.Since(began) - l.average) / averageWeight
+	}, nil
+}
+
+// queued reports whether any connect waits for a slot.
+func (l *connectLimiter) queued() bool { return l.waiting.Load() > 0 }
+
+// full reports whether the queue is full. retry is the wait to tell a refused client: the expected wait with random
+// jitter, so that refused clients do not all return together.
+func (l *connectLimiter) full() (retry time.Duration, full bool) {
+	waiting := l.waiting.Load()
+	if waiting == 0 {
+		return 0, false
+	}
+	l.mu.Lock()
+	wait := time.Duration(waiting) * l.average / time.Duration(cap(l.slots))
+	l.mu.Unlock()
+	return wait + rand.N(wait+time.Second), wait > l.maxWait //nolint:gosec // jitter
 }

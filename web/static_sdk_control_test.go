@@ -12,6 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/store/loopback"
+	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
 
@@ -81,7 +82,7 @@ func (c *controls) admin(what string, request any) error {
 	if err != nil {
 		return err
 	}
-	token, err := programToken("admin", "admin", time.Hour)
+	token, err := programToken("admin", auth.DefaultAdminScope, time.Hour)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type testServer struct {
 	*Server
 	db    *sql.DB
 	store *watchedStore
+	other func() *redpacket.Service // returns the packets of another instance
 }
 
 // watchedStore is the real store. A test can block some of its calls and run code after others.
@@ -187,6 +188,9 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 		t.Fatal(err)
 	}
 	s := &testServer{Server: server, db: engines.db, store: engines.store}
+	s.other = func() *redpacket.Service {
+		return redpacket.New(engines.ledger, engines.pool, rooms, pub, engines.packets)
+	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

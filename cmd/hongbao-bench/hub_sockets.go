@@ -93,6 +93,9 @@ type idleHandler struct{}
 // Frame implements hub.Handler.
 func (idleHandler) Frame(bool, []byte) (flush bool, rest func()) { return false, nil }
 
+// Control implements hub.Handler.
+func (idleHandler) Control() bool { return true }
+
 // Signal implements hub.Handler.
 func (idleHandler) Signal(string, []byte) {}
 

@@ -25,6 +25,7 @@ type installed struct {
 	binary    string // the hongbao program; empty: it is built
 	embedded  bool   // one instance with SQLite and memory instead of Redis and Postgres
 	instances int
+	settings  []string // of the instances, besides the engines and the secret
 }
 
 // install starts an installation.
@@ -43,7 +44,7 @@ func (s *testbed) install(ctx context.Context, of installed) (*installation, err
 	in := &installation{database: databaseOf(engines)}
 	var urls []string
 	for n := range of.instances {
-		i, err := s.instance(ctx, binary, append(engines, "HONGBAO_JWT_SECRET="+secret)...)
+		i, err := s.instance(ctx, binary, append(append(engines, "HONGBAO_JWT_SECRET="+secret), of.settings...)...)
 		if err != nil {
 			return nil, err
 		}

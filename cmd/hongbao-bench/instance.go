@@ -55,7 +55,7 @@ func (s *testbed) instance(ctx context.Context, binary string, settings ...strin
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}
-	cmd.Env = append(cmd.Env, "HONGBAO_ADDR=127.0.0.1:0", "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_LIMITS=off", "HONGBAO_LOG_FORMAT=json", "HONGBAO_DRAIN=0s")
+	cmd.Env = append(cmd.Env, "HONGBAO_ADDR=127.0.0.1:0", "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_PPROF=on", "HONGBAO_LIMITS=off", "HONGBAO_MAX_OPEN_PACKETS=0", "HONGBAO_LOG_FORMAT=json", "HONGBAO_DRAIN_DELAY=0s", "HONGBAO_DRAIN=0s")
 	cmd.Env = append(cmd.Env, settings...)
 	cmd.SysProcAttr = attributes()
 	log, err := cmd.StderrPipe()

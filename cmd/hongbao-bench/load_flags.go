@@ -35,7 +35,7 @@ func (l *loading) targetFlags(fs *flag.FlagSet) {
 	fs.StringVar(&l.issuer, "jwt-issuer", "", "with --url: iss of the tokens")
 	fs.StringVar(&l.audience, "jwt-audience", "", "with --url: aud of the tokens")
 	fs.StringVar(&l.tokens, "token-file", "", "with --url: instead of a secret, a file with one token a line, one for each user")
-	fs.StringVar(&l.admin, "admin-token-file", "", "with --url and --token-file: a file with a token of scope admin, to give users money and check the books")
+	fs.StringVar(&l.admin, "admin-token-file", "", "with --url and --token-file: a file with a token of scope hongbao:admin, to give users money and check the books")
 	fs.Var(&l.processes, "pid", "with --url: name=id of a local process that belongs to it (server=12, redis=34); may be repeated")
 }
 

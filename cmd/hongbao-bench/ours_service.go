@@ -42,6 +42,11 @@ func (allMembers) Standing(context.Context, string, string) (chat.Standing, erro
 	return chat.Standing{Ever: true, In: true}, nil
 }
 
+// StoredStanding implements redpacket.Rooms.
+func (allMembers) StoredStanding(context.Context, string, string) (chat.Standing, error) {
+	return chat.Standing{Ever: true, In: true}, nil
+}
+
 func oursService(log *slog.Logger) schemes.Named {
 	known := &packetIDs{}
 	return schemes.Named{

@@ -8,25 +8,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"hongbao/store/loopback"
 )
-
-// keySettings are the settings that say which tokens are accepted.
-var keySettings = []string{"HONGBAO_JWT_SECRET", "HONGBAO_JWT_SECRET_FILE", "HONGBAO_JWT_PUBLIC_KEY", "HONGBAO_JWT_JWKS_URL"}
 
 // size is the number of instances.
 const size = 3
 
 // cluster is the running instances and their servers.
 type cluster struct {
-	binary string // of hongbao
-	dir    string
-	out    *lines
-	secret string // random, signs tokens; empty: the environment has a key
+	binary   string // of hongbao
+	dir      string
+	out      *lines
+	guestKey string // random, signs the tokens of guests
 
 	redis     *loopback.Redis
 	postgres  *loopback.Postgres
@@ -41,7 +36,7 @@ func run(ctx, hurry context.Context, binary string, out *lines) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := &cluster{binary: binary, dir: dir, out: out, secret: secret(), ended: make(chan *instance, size)}
+	c := &cluster{binary: binary, dir: dir, out: out, guestKey: randomKey(), ended: make(chan *instance, size)}
 	defer func() { err = errors.Join(err, c.stop(hurry)) }()
 	if err = c.start(ctx); err == nil {
 		c.printUsage()
@@ -53,13 +48,7 @@ func run(ctx, hurry context.Context, binary string, out *lines) (err error) {
 	return err
 }
 
-// secret returns a random secret, unless the environment says which tokens are accepted.
-func secret() string {
-	for _, pair := range os.Environ() {
-		if name, value, _ := strings.Cut(pair, "="); value != "" && slices.Contains(keySettings, name) {
-			return ""
-		}
-	}
+func randomKey() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand stops the process instead
 	return hex.EncodeToString(key)
@@ -107,15 +96,9 @@ func (c *cluster) startServers(ctx context.Context) (database string, err error)
 // environment returns the variables of an instance: those of this process, so that any setting can be tried, and those that make the
 // instances a cluster.
 func (c *cluster) environment(addr, database string) []string {
-	variables := os.Environ()
-	if os.Getenv("HONGBAO_DRAIN") == "" {
-		variables = append(variables, "HONGBAO_DRAIN=2s") // few sockets need no longer window
-	}
-	if c.secret != "" {
-		variables = append(variables, "HONGBAO_JWT_SECRET="+c.secret)
-	}
-	return append(variables,
-		"HONGBAO_ADDR="+addr, "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_GUESTS=local",
+	variables := []string{"HONGBAO_DRAIN=2s", "HONGBAO_DRAIN_DELAY=0s"} // few sockets and no load balancer: Ctrl-C need not take long
+	return append(append(variables, os.Environ()...),
+		"HONGBAO_ADDR="+addr, "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY="+c.guestKey,
 		"HONGBAO_REDIS_URL="+c.redis.URL(), "HONGBAO_DATABASE_URL="+database)
 }
 
@@ -125,9 +108,7 @@ func (c *cluster) printUsage() {
 	for _, i := range c.instances {
 		c.out.say("    %s   process %d", i.url, i.cmd.Process.Pid)
 	}
-	if c.secret != "" {
-		c.out.say("\nGuests may sign in. A token for a user of your own:\n\n    HONGBAO_JWT_SECRET=%s %s token --user alice", c.secret, c.binary)
-	}
+	c.out.say("\nGuests may sign in. To try tokens of your own, set HONGBAO_JWT_SECRET and start again: then guests have no play money.")
 	c.out.say("\nEnd one of the processes, and the others go on. Ctrl-C stops everything and removes %s; a second one does not wait.\n", c.dir)
 }
 

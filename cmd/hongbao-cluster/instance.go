@@ -41,7 +41,8 @@ func startInstance(binary, addr string, environ []string, out *lines, ended chan
 	return i, <-started
 }
 
-// run keeps its thread until the process has ended: Linux kills the process when the thread that started it ends.
+// run starts the process and waits for its end. It keeps its thread until then, because Linux kills the process when the
+// thread that started it ends (see attributes).
 func (i *instance) run(started chan<- error, ended chan<- *instance) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -55,7 +56,8 @@ func (i *instance) run(started chan<- error, ended chan<- *instance) {
 	ended <- i // does not block: the channel has room for all instances
 }
 
-// awaitServing returns when the instance answers, or with an error when it has ended or ctx ends.
+// awaitServing returns when the instance answers. It returns an error when the instance has ended, when ctx ends, or after
+// startLimit.
 func (i *instance) awaitServing(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -90,7 +92,8 @@ func (i *instance) answers(ctx context.Context) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop stops the instance gracefully, or kills it when hurry ends. It succeeds if the instance has ended before.
+// stop stops the instance gracefully. It kills the instance when hurry ends or after stopLimit, and then returns an error. It
+// returns nil if the instance had ended before the call.
 func (i *instance) stop(hurry context.Context) error {
 	select {
 	case <-i.ended:

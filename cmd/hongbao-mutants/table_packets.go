@@ -174,14 +174,14 @@ var packetMutants = []mutant{
 		harm:  "a key that is reused with another passphrase is taken for a repetition",
 	},
 	{
-		file:  "redpacket/recipients.go",
+		file:  "redpacket/send.go",
 		old:   `err := sender.MaySend(s.o.Now()); err != nil {`,
 		new:   `err := sender.MaySend(s.o.Now()); err != nil && sender.Ever {`,
 		tests: "-run=Recipient ./redpacket",
 		harm:  "a stranger finds out which users are members of a private room",
 	},
 	{
-		file: "redpacket/progress.go",
+		file: "redpacket/events.go",
 		old: `	if k.final.Load() != nil {
 		return
 	}
@@ -203,11 +203,18 @@ var packetMutants = []mutant{
 	{
 		file: "redpacket/grab.go",
 		old: `	if !known {
-		wait, err`,
+		if err := g.takeGuess`,
 		new: `	if known {
-		wait, err`,
+		if err := g.takeGuess`,
 		tests: "-run=Guess|Passphrase ./redpacket",
 		harm:  "passphrases can be guessed without limit",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `"passphrase-packet:"+packet`,
+		new:   `"passphrase-packet:"+guesser`,
+		tests: "-run=Guess|Passphrase ./redpacket",
+		harm:  "each account of an attacker adds its own tries at a passphrase",
 	},
 	{
 		file:  "redpacket/split.go",
@@ -222,5 +229,40 @@ var packetMutants = []mutant{
 		new:   `for i := len(shares) - 1; i >= 2; i-- {`,
 		tests: "-run=Cut ./redpacket",
 		harm:  "the first two places in the order of claims are not equally good",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `p.EarlierMembers && g.standing.JoinedBefore(p.Seq) {`,
+		new:   `false && p.EarlierMembers {`,
+		tests: "-run=ReturnByAnotherInstance ./redpacket",
+		harm:  "a user that comes back by another instance grabs a packet for earlier members",
+	},
+	{
+		file:  "redpacket/grab.go",
+		old:   `case p.EarlierMembers && !g.standing.JoinedBefore(p.Seq):`,
+		new:   `case p.EarlierMembers && !g.standing.In:`,
+		tests: "-run=OnlyEarlierMembersGrab ./redpacket",
+		harm:  "robots that join for a packet for earlier members empty it",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `if r.EarlierMembers { //`,
+		new:   `if false { //`,
+		tests: "-run=KeyOfAPacketForSome ./redpacket",
+		harm:  "a key that was used for a packet for all members answers for one for earlier members",
+	},
+	{
+		file:  "store/sqlitestore/members.go",
+		old:   `joined_seq = excluded.joined_seq, chosen`,
+		new:   `chosen`,
+		tests: "-run=OnlyEarlierMembersGrab ./redpacket",
+		harm:  "for packets for earlier members, a user that comes back counts from the first joining",
+	},
+	{
+		file:  "store/sqlitestore/send.go",
+		old:   `open >= o.MaxOpen`,
+		new:   `open > o.MaxOpen`,
+		tests: "-run=^TestLedger$/send ./store/sqlitestore",
+		harm:  "a user has one packet more open than allowed",
 	},
 }

@@ -119,7 +119,7 @@ var poolMutants = []mutant{
 		harm:  "recovery never lists claims beyond the first page",
 	},
 	{
-		file:  "store/redisstore/pool_grab.go",
+		file:  "store/redisstore/pool.go",
 		old:   `ans.Last = ans.Decision == lastGranted`,
 		new:   `ans.Last = false`,
 		tests: "-run=^TestPool$ ./store/redisstore",
@@ -140,7 +140,7 @@ var poolMutants = []mutant{
 		harm:  "a user has one socket more than the limit",
 	},
 	{
-		file:  "store/redisstore/bus_receive.go",
+		file:  "store/redisstore/bus.go",
 		old:   `if p.compared.IsZero() {`,
 		new:   `if p.compared.IsZero() || true {`,
 		tests: "-run=SilentPeer ./store/redisstore",

@@ -3,6 +3,29 @@ package main
 // hubMutants break the rules of delivery.
 var hubMutants = []mutant{
 	{
+		file: "hub/hub.go",
+		old: `	h.invalidate()
+	renew()`,
+		new:   `	renew()`,
+		tests: "-run=TestReset ./hub",
+		harm:  "a client gets old positions in a new numbering, and keeps entries that the database has lost",
+	},
+	{
+		file: "hub/hub.go",
+		old: `	renew()
+	h.invalidate()`,
+		new:   `	renew()`,
+		tests: "-run=TestReset ./hub",
+		harm:  "a client goes on in the old numbering",
+	},
+	{
+		file:  "store/lineage/watch.go",
+		old:   `	w.lost.Store(nil) // what`,
+		new:   `	// what`,
+		tests: "-run=TestEpochs ./store/lineage",
+		harm:  "a loss that has begun an epoch begins another one: packets that were sent meanwhile end early",
+	},
+	{
 		file:  "hub/topic.go",
 		old:   `case m.Seq <= t.last:`,
 		new:   `case m.Seq < t.last:`,
@@ -31,7 +54,7 @@ var hubMutants = []mutant{
 		harm:  "a gap that was filled is repaired again, and signals behind it wait for ever",
 	},
 	{
-		file:  "hub/registry.go",
+		file:  "hub/hub.go",
 		old:   `if t.gap != nil && t.gap.hold(data) {`,
 		new:   `if false {`,
 		tests: "-run=Signals ./hub",
@@ -45,14 +68,14 @@ var hubMutants = []mutant{
 		harm:  "clients that reconnect make the store read what is in memory",
 	},
 	{
-		file:  "hub/backlog.go",
+		file:  "hub/resume.go",
 		old:   `if b.fill != nil {`,
 		new:   `if false {`,
 		tests: "-run=Recent|Backlog ./hub",
 		harm:  "a client that reconnects receives a text that was recalled a moment ago",
 	},
 	{
-		file:  "hub/subscription.go",
+		file:  "hub/topic.go",
 		old:   `if s.leave != nil && s.leave.through <= seen {`,
 		new:   `if s.leave != nil && s.leave.through < seen {`,
 		tests: "-run=Resubscribe|Unsubscribe ./hub",
@@ -85,8 +108,8 @@ var authMutants = []mutant{
 	},
 	{
 		file:  "web/auth/claims.go",
-		old:   `case strings.HasPrefix(sub, guestPrefix) != guests:`,
-		new:   `case guests && !strings.HasPrefix(sub, guestPrefix):`,
+		old:   `case (chat.User{ID: sub}).Guest() != guests:`,
+		new:   `case guests && !(chat.User{ID: sub}).Guest():`,
 		tests: "./web/auth",
 		harm:  "a token of the host acts as a guest of this server",
 	},
@@ -137,7 +160,7 @@ var authMutants = []mutant{
 // sessionMutants break the rules of sessions.
 var sessionMutants = []mutant{
 	{
-		file:  "web/session/refresh.go",
+		file:  "web/session/connect.go",
 		old:   `identity.User.ID != before.User.ID {`,
 		new:   `false && identity.User.ID != before.User.ID {`,
 		tests: "-run=Refresh ./web",
@@ -151,14 +174,14 @@ var sessionMutants = []mutant{
 		harm:  "of two changes that cross on the way, the older one wins: a kicked user goes on reading",
 	},
 	{
-		file:  "web/session/welcome.go",
+		file:  "web/session/connect.go",
 		old:   `if int64(len(messages)) != g.size() {`,
 		new:   `if len(messages) == 0 {`,
 		tests: "-run=Recover ./web",
 		harm:  "a client is told that it has all missed entries, and lacks some",
 	},
 	{
-		file:  "web/session/welcome.go",
+		file:  "web/session/connect.go",
 		old:   `if has.Epoch == o.epoch && has.Offset`,
 		new:   `if has.Offset`,
 		tests: "-run=Recover ./web",
@@ -173,27 +196,48 @@ var sessionMutants = []mutant{
 	},
 	{
 		file:  "web/session/connect.go",
-		old:   `	if err := m.admit(ctx, o.identity); err != nil { // the token`,
+		old:   `	if err := m.admit(ctx, &o.identity); err != nil { // the token`,
 		new:   `	if err := error(nil); err != nil { // the token`,
 		tests: "-run=Revoked ./web",
 		harm:  "a token that is revoked while its session opens stays connected",
 	},
 	{
-		file:  "web/session/read.go",
+		file:  "web/session/session.go",
 		old:   `return !s.commands.has(id)`,
 		new:   `return true`,
 		tests: "-run=IDInFlight ./web",
 		harm:  "two commands with one id run at once, and the client takes one's reply for the other's",
 	},
 	{
-		file:  "web/session/recheck.go",
-		old:   `		s.close(wire.CloseRevoked)` + "\n",
-		new:   ``,
-		tests: "-run=Revoked ./web",
-		harm:  "a session whose revocation was lost on the bus stays connected",
+		file:  "web/session/manager.go",
+		old:   `refused := s.issued <= second`,
+		new:   `refused := second < 0`,
+		tests: "-run=RevokedWhile ./web",
+		harm:  "a revoked socket stays open while the bus is lost",
 	},
 	{
-		file:  "web/session/pace.go",
+		file:  "web/auth/verifier.go",
+		old:   `v.guests.guests, v.guests.adminScope = true, ""`,
+		new:   `v.guests.guests = true`,
+		tests: "-run=Verify ./web/auth",
+		harm:  "a holder of the guests' key is an administrator",
+	},
+	{
+		file:  "web/auth/verifier.go",
+		old:   `noAudience: j.shared() && j.Audience == "",`,
+		new:   `noAudience: false,`,
+		tests: "-run=OtherPrograms ./web/auth",
+		harm:  "a token for another program of the identity provider opens a session",
+	},
+	{
+		file:  "web/http.go",
+		old:   `	case found && guest.Issued.Unix() <= second:`,
+		new:   `	case false && found && guest.Issued.Unix() <= second:`,
+		tests: "-run=RevokedGuest ./web",
+		harm:  "a revoked guest gets a new token from an instance that has missed the revocation",
+	},
+	{
+		file:  "web/session/command.go",
 		old:   `case i == maxRunning, !overlaps && !alone:`,
 		new:   `case i == maxRunning:`,
 		tests: "-run=Overlapping|Order|InFlight ./web/session ./web",
@@ -207,14 +251,14 @@ var sessionMutants = []mutant{
 		harm:  "a session with many waiting signals ignores that it must be closed",
 	},
 	{
-		file:  "web/session/pace.go",
+		file:  "web/session/command.go",
 		old:   `if s.commands.early == maxEarly || !slices`,
 		new:   `if !slices`,
 		tests: "-run=Early|Late|Pending ./web/session ./web",
 		harm:  "one client makes any number of grabs wait for their commits at once",
 	},
 	{
-		file:  "web/session/pace.go",
+		file:  "web/session/command.go",
 		old:   `b.full, b.refused = now, 0`,
 		new:   `b.full = now`,
 		tests: "-run=Pace ./web/session",

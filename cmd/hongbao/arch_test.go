@@ -24,6 +24,7 @@ type rule struct {
 func rules() map[string]rule {
 	return map[string]rule{
 		"hongbao/chat": {
+			may:    []string{"golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
@@ -35,7 +36,7 @@ func rules() map[string]rule {
 		"hongbao/redpacket/crashpoint": {why: "every package may import it, so it imports none"},
 		"hongbao/hub": {
 			may: []string{
-				"hongbao/hub/internal/compare", "hongbao/hub/internal/envelope", "hongbao/hub/internal/openset", "hongbao/hub/internal/poll",
+				"hongbao/hub/internal/compare", "hongbao/hub/internal/openset", "hongbao/hub/internal/poll",
 				"hongbao/hub/internal/socket", "hongbao/hub/internal/wheel",
 				"hongbao/hub/internal/work", "github.com/gorilla/websocket",
 			},
@@ -46,9 +47,8 @@ func rules() map[string]rule {
 			may: []string{"hongbao/hub/internal/work"},
 			why: "a comparison knows positions, and neither connections nor messages",
 		},
-		"hongbao/hub/internal/envelope": {why: "a payload of the bus is a format and nothing else"},
-		"hongbao/hub/internal/openset":  {why: "a set, whatever is in it"},
-		"hongbao/hub/internal/poll":     {why: "a poller knows file descriptors, and neither WebSockets nor topics"},
+		"hongbao/hub/internal/openset": {why: "a set, whatever is in it"},
+		"hongbao/hub/internal/poll":    {why: "a poller knows file descriptors, and neither WebSockets nor topics"},
 		"hongbao/hub/internal/socket": {
 			may:    []string{"hongbao/hub/internal/poll", "hongbao/hub/internal/wheel", "github.com/gorilla/websocket"},
 			mayNot: []string{"encoding/json", "database/sql"},
@@ -57,18 +57,30 @@ func rules() map[string]rule {
 		"hongbao/hub/internal/wheel": {why: "timers know no more of their owners than how to fire"},
 		"hongbao/hub/internal/work":  {why: "a queue knows nothing of its items"},
 		"hongbao/store/lineage":      {why: "whether the database has lost commits is decided without knowing rooms, money or engines"},
+		"hongbao/store/security":     {why: "what administrators and strangers did is recorded without knowing rooms, money or engines"},
 		"hongbao/migrations":         {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/lineage",
-				"hongbao/store/memstore", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/store/memstore", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
+				"hongbao/migrations",
 			},
 			why: "it picks engines for the domain's contracts, and does not know their callers",
 		},
 		"hongbao/store/chain": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/secret"},
 			mayNot: []string{"database/sql"},
 			why:    "a hash is the same whichever database the row is read from",
+		},
+		"hongbao/store/scope": {
+			may:    []string{"hongbao/redpacket", "hongbao/store/chain"},
+			mayNot: []string{"database/sql"},
+			why:    "the rows to audit are the same in both databases",
+		},
+		"hongbao/store/secret": {
+			may:    []string{"hongbao/redpacket"},
+			mayNot: []string{"database/sql"},
+			why:    "a value is encrypted the same way for either database",
 		},
 		"hongbao/store/cursor": {
 			may: []string{"hongbao/chat"},
@@ -91,15 +103,15 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/lineage", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/lineage", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/lineage", "hongbao/store/chain", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/chain", "hongbao/store/secret", "hongbao/store/enginetest", "hongbao/store/loopback", "pgregory.net/rapid"},
 			why: "contracts are tested without knowing which engine implements them",
 		},
 		"hongbao/web": {
@@ -185,7 +197,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/store/lineage", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/migrations", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
 				"golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
@@ -209,7 +221,7 @@ func rules() map[string]rule {
 				"hongbao/cmd/hongbao-bench/flaws", "hongbao/cmd/hongbao-bench/load", "hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/report", "hongbao/cmd/hongbao-bench/schemes",
 				"hongbao/chat", "hongbao/redpacket",
 				"hongbao/hub", "hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
-				"github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
+				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "it alone knows all that is measured",

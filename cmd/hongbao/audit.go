@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -19,12 +20,17 @@ import (
 )
 
 func auditCommand() command {
-	return command{name: "audit", summary: "compare all books; exits 1 if anything differs", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
-		brief := fs.Bool("brief", false, "leave out the lines of the packets")
-		asJSON := fs.Bool("json", false, "print JSON, amounts in minor units")
-		saved := fs.String("heads", "", "file with heads of hash chains that were saved before: the answer of GET /v1/admin/heads, or lines of the log")
+	return command{name: "audit", summary: "compare all books; exits 1 if anything differs", setup: func(flags *flag.FlagSet) func(context.Context, *program) error {
+		brief := flags.Bool("brief", false, "leave out the lines of the packets")
+		asJSON := flags.Bool("json", false, "print JSON, amounts in minor units")
+		saved := flags.String("heads", "", "file with heads of hash chains that were saved before: the answer of GET /v1/admin/heads, or lines of the log")
+		checkpoint := flags.String("checkpoint", "", "file that says up to where the last audit has found no difference: only newer rows are looked at, and it is written again. Without the file, all rows are")
 		return func(ctx context.Context, p *program) error {
 			anchors, err := readHeads(*saved)
+			if err != nil {
+				return err
+			}
+			since, err := readCheckpoint(*checkpoint)
 			if err != nil {
 				return err
 			}
@@ -32,9 +38,57 @@ func auditCommand() command {
 			if err != nil {
 				return explainNoBooks(err)
 			}
-			return errors.Join(p.audit(ctx, books, anchors, *brief, *asJSON), books.Close())
+			report, err := p.audit(ctx, books, anchors, since, *brief)
+			if err == nil && *asJSON {
+				err = p.printJSON(report)
+			} else if err == nil {
+				p.print(report.text(p.config.Currency))
+			}
+			switch {
+			case err == nil && !report.OK:
+				err = errFailedCheck
+			case err == nil && *checkpoint != "":
+				err = writeCheckpoint(*checkpoint, report.checkpoint)
+			}
+			return errors.Join(err, books.Close())
 		}
 	}}
+}
+
+// readCheckpoint reads a file that writeCheckpoint has written. With no name or no file, it returns the zero value.
+func readCheckpoint(name string) (c redpacket.Checkpoint, err error) {
+	if name == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err == nil && len(c.Heads) == 0 {
+		err = errors.New("it has no heads")
+	}
+	if err != nil {
+		return c, fmt.Errorf("read checkpoint %s: %w; remove the file to audit all rows", name, err)
+	}
+	return c, nil
+}
+
+// writeCheckpoint replaces the file at once, so that a crash leaves the old one or the new one.
+func writeCheckpoint(name string, c redpacket.Checkpoint) error {
+	if len(c.Heads) == 0 {
+		return nil // an empty database
+	}
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".new", append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	return os.Rename(name+".new", name)
 }
 
 // headInText finds heads in any text.
@@ -62,10 +116,13 @@ func readHeads(name string) (heads []redpacket.Head, err error) {
 	return heads, nil
 }
 
-// audited is the JSON report of an audit.
+// audited is the report of an audit. It is printed as JSON, or as text.
 type audited struct {
 	wire.AuditReply
 	Lines []auditedPacket `json:"packet_lines,omitempty"`
+
+	checkpoint redpacket.Checkpoint // for the next audit
+	newer      bool                 // only rows newer than a checkpoint were looked at
 }
 
 // auditedPacket is the line of one packet.
@@ -79,30 +136,27 @@ type auditedPacket struct {
 	Refunded redpacket.Money  `json:"refunded"`
 }
 
-// audit prints the result of checking all books in one consistent snapshot. A server may run on the same database
-// meanwhile.
-func (p *program) audit(ctx context.Context, books store.Auditor, anchors []redpacket.Head, brief, asJSON bool) error {
+// audit checks the books in one consistent snapshot. A server may run on the same database meanwhile.
+func (p *program) audit(ctx context.Context, books store.Auditor, anchors []redpacket.Head, since redpacket.Checkpoint, brief bool) (audited, error) {
 	var lines []auditedPacket
-	result, err := books.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Now: time.Now(), Show: func(l redpacket.AuditLine) {
+	now := time.Now()
+	result, err := books.Audit(ctx, &redpacket.AuditQuery{Heads: anchors, Since: since.Heads, Now: now, Show: func(l redpacket.AuditLine) {
 		if !brief {
 			lines = append(lines, auditedPacket(l))
 		}
 	}})
 	if err != nil {
-		return err
+		return audited{}, err
 	}
-	report := audited{AuditReply: convert.Audit(result), Lines: lines}
-	if asJSON {
-		encoder := json.NewEncoder(p.stdout)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(report)
-	} else {
-		p.print(report.text(p.config.Currency))
-	}
-	if err == nil && !report.OK {
-		err = errFailedCheck
-	}
-	return err
+	next := since.After(now, result)
+	reply := convert.Audit(redpacket.AuditReport{Audit: result, At: now, Checkpoint: next})
+	return audited{AuditReply: reply, Lines: lines, checkpoint: next, newer: len(since.Heads) > 0}, nil
+}
+
+func (p *program) printJSON(report audited) error {
+	encoder := json.NewEncoder(p.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
 }
 
 // text formats the report for a reader: packets first, the verdict last.
@@ -122,10 +176,16 @@ func (a audited) text(c currency) string {
 	line(table, "entries\t%d\tin %d rooms\n", a.Entries, a.Rooms)
 	line(table, "quarantined\t%d\n", a.Quarantined)
 	_ = table.Flush()
+	for _, n := range a.Notes {
+		line(&b, "NOTE %s %s: %s\n", n.Kind, n.ID, n.What)
+	}
 	for _, d := range a.Differences {
 		line(&b, "DIFFERENCE %s %s: %s\n", d.Kind, d.ID, d.What)
 	}
 	if a.OK {
+		if a.newer {
+			line(&b, "looked only at what is newer than the checkpoint; all rows were last looked at %s\n", time.UnixMilli(a.WholeAt).UTC().Format(time.RFC3339))
+		}
 		line(&b, "the books balance\n")
 	} else {
 		line(&b, "%d differences\n", len(a.Differences))

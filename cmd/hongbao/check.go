@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"hongbao/store"
 )
 
-// checkServe returns an error if the settings are unsafe or useless for serving. It sets Guests if that setting is empty.
+// checkServe returns an error if the settings are unsafe or useless for serving. It also chooses values for empty settings
+// whose default depends on other settings.
 func (c *config) checkServe() error {
 	if err := c.checkKeys(); err != nil {
 		return err
@@ -20,7 +22,8 @@ func (c *config) checkServe() error {
 	if err != nil {
 		return fmt.Errorf("HONGBAO_ADDR: %w", err)
 	}
-	if _, err := isLocal(c.OpsAddr); err != nil {
+	opsLocal, err := isLocal(c.OpsAddr)
+	if err != nil {
 		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
 	}
 	if c.Guests == guestsAuto {
@@ -29,13 +32,31 @@ func (c *config) checkServe() error {
 			c.Guests = guestsLocal
 		}
 	}
+	if c.scaled() {
+		c.DrainDelay.or(5 * time.Second)
+		c.Drain.or(20 * time.Second)
+	} else {
+		c.Drain.or(time.Second)
+	}
+	if !c.GuestCredit.given && c.tokens() == "" {
+		c.GuestCredit.amount = playMoney
+	}
 	switch {
-	case c.scaled() && c.tokens() == "":
+	case !opsLocal && c.OpsToken == "":
+		return fmt.Errorf("HONGBAO_OPS_ADDR=%s lets others read metrics: set HONGBAO_OPS_TOKEN_FILE to a file with a secret that they must "+
+			"send (`openssl rand -hex 32` prints one), or listen on 127.0.0.1", c.OpsAddr)
+	case c.GuestCredit.amount > 0 && c.tokens() != "":
+		return fmt.Errorf("HONGBAO_GUEST_CREDIT=%d does not go with %s: guests would send their play money to your users as if it were real; "+
+			"leave HONGBAO_GUEST_CREDIT out", c.GuestCredit.amount, c.tokens())
+	case c.scaled() && c.Guests == guestsOff && c.tokens() == "":
 		return errors.New("with HONGBAO_DATABASE_URL every instance must believe the same tokens: set HONGBAO_JWT_SECRET to the secret " +
 			"that yours are signed with (`openssl rand -hex 32` prints a new one), or HONGBAO_JWT_PUBLIC_KEY or HONGBAO_JWT_JWKS_URL")
 	case c.Guests == guestsLocal && !local:
 		return fmt.Errorf("HONGBAO_GUESTS=local does not go with HONGBAO_ADDR=%s, which others can reach: "+
 			"listen on 127.0.0.1, or say HONGBAO_GUESTS=public if anyone may come in", c.Addr)
+	case c.scaled() && c.Guests != guestsOff && c.GuestKey == "":
+		return fmt.Errorf("HONGBAO_GUESTS=%s with HONGBAO_DATABASE_URL: every instance must sign guests in with the same key: "+
+			"set HONGBAO_GUEST_KEY_FILE to a file with a secret (`openssl rand -hex 32` prints one)", c.Guests)
 	case c.Guests == guestsOff && c.tokens() == "":
 		return errors.New("nobody could sign in: set HONGBAO_JWT_SECRET to the secret your tokens are signed with " +
 			"(or HONGBAO_JWT_PUBLIC_KEY, HONGBAO_JWT_JWKS_URL), or HONGBAO_GUESTS=public if anyone who reaches HONGBAO_ADDR may come in as a guest")
@@ -61,22 +82,34 @@ func (c *config) scaled() bool { return c.engines().Scaled() }
 
 // engines returns the addresses of the engines.
 func (c *config) engines() store.Config {
-	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL}
+	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate}
 }
 
 const (
+	// minReplyBytes is the least that leaves room for the longest replies of a few clients.
+	minReplyBytes = 16 << 20
+
+	playMoney = 100_000   // of a new guest, in minor units
 	maxAmount = 1<<53 - 1 // the largest integer that is exact in JSON of every client
 	maxCount  = 100_000   // the shares of a packet are stored in one row
 )
 
 func (c *config) checkRanges() error {
 	switch {
-	case c.GuestCredit > maxAmount:
+	case c.GuestCredit.amount > maxAmount:
 		return fmt.Errorf("HONGBAO_GUEST_CREDIT: at most %d", maxAmount)
+	case c.MaxReplyBytes < minReplyBytes:
+		return fmt.Errorf("HONGBAO_MAX_REPLY_BYTES: at least %d", minReplyBytes)
 	case c.MaxPacketTotal < 1 || c.MaxPacketTotal > maxAmount:
 		return fmt.Errorf("HONGBAO_MAX_PACKET_TOTAL: 1 to %d", maxAmount)
+	case c.PublicRooms < 1 || c.PublicRooms > 1_000_000_000:
+		return errors.New("HONGBAO_PUBLIC_ROOMS: 1 to 1000000000")
 	case c.MaxPacketCount < 1 || c.MaxPacketCount > maxCount:
 		return fmt.Errorf("HONGBAO_MAX_PACKET_COUNT: 1 to %d", maxCount)
+	case c.MaxOpenPackets < 0 || c.MaxOpenPackets > 1_000_000_000:
+		return errors.New("HONGBAO_MAX_OPEN_PACKETS: 0 to 1000000000")
+	case c.AuditEvery < 0:
+		return errors.New("HONGBAO_AUDIT_EVERY: 0 or longer")
 	}
 	return nil
 }

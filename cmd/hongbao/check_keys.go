@@ -3,15 +3,18 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"hongbao/web/auth"
 )
 
-// minSecret is the least number of bytes of an HS256 secret. A shorter secret is easier to guess than the hash.
+// minSecret is the least number of bytes of an HS256 secret, and of the operator's token. It is the size of the hash: a shorter
+// secret would be easier to guess than the hash.
 const minSecret = 32
 
-// tokens returns the name of the setting that says which issuer's tokens are accepted. It returns "" if only the
-// program's own guest tokens are.
+// tokens returns the name of the setting with the key or the keys of the host's tokens. It returns "" if there is none: then
+// only the program's own tokens of guests are accepted.
 func (c *config) tokens() string {
 	switch {
 	case c.JWTSecret != "":
@@ -24,10 +27,11 @@ func (c *config) tokens() string {
 	return ""
 }
 
-// jwt returns which tokens of other issuers are accepted.
+// jwt returns which tokens of the host are accepted.
 func (c *config) jwt() auth.JWT {
 	return auth.JWT{
-		Secret: []byte(c.JWTSecret), PublicKey: c.JWTPublicKey, JWKS: c.JWTJWKSURL, Issuer: c.JWTIssuer, Audience: c.JWTAudience,
+		Secret: []byte(c.JWTSecret), PreviousSecret: []byte(c.JWTSecretOld), PublicKey: c.JWTPublicKey, JWKS: c.JWTJWKSURL,
+		Issuer: c.JWTIssuer, Audience: c.JWTAudience, AdminScope: c.AdminScope,
 	}
 }
 
@@ -37,6 +41,12 @@ func (c *config) checkKeys() error {
 	}
 	if err := c.jwt().Check(); err != nil {
 		return fmt.Errorf("%s: %w", cmp.Or(c.tokens(), "HONGBAO_JWT_ISSUER"), err)
+	}
+	switch {
+	case strings.ContainsFunc(c.AdminScope, unicode.IsSpace):
+		return fmt.Errorf("HONGBAO_ADMIN_SCOPE is %q: a scope has no spaces", c.AdminScope)
+	case c.OpsToken != "" && len(c.OpsToken) < minSecret:
+		return fmt.Errorf("HONGBAO_OPS_TOKEN has %d bytes and could be guessed: use at least %d, such as `openssl rand -hex 32` prints", len(c.OpsToken), minSecret)
 	}
 	return nil
 }

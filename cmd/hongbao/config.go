@@ -8,39 +8,65 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"hongbao/migrations"
 	"hongbao/redpacket/crashpoint"
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
 // `hongbao help` and its row in web/docs/settings.md. `for` names the subcommands that use it: no other one reads or checks it.
-// `file:"true"` adds a twin setting, which names a file that holds the value.
+// `file:"true"` adds a twin setting, which names a file that holds the value. `secret:"value"` means that the value is a secret and
+// has no flag: every process of the machine can read the command line. `secret:"password"` means that the value is a secret if it
+// has a password; the flag refuses such a value.
 type config struct {
-	Addr           string        `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
-	OpsAddr        string        `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics /debug/pprof"`
-	DataDir        string        `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL"`
-	RedisURL       string        `flag:"redis-url" file:"true" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
-	DatabaseURL    string        `flag:"database-url" file:"true" for:"serve migrate audit credit restored" help:"postgres://…; instead of the embedded database"`
-	JWTSecret      string        `flag:"jwt-secret" file:"true" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
-	JWTPublicKey   keyFile       `flag:"jwt-public-key" for:"serve" help:"file with the public key of your tokens, instead of a secret: PEM of RSA (RS256), P-256 (ES256) or Ed25519 (EdDSA)"`
-	JWTJWKSURL     string        `flag:"jwt-jwks-url" for:"serve" help:"https://… of the public keys of your tokens (a JSON Web Key Set), instead of a secret; changes there are followed"`
-	JWTIssuer      string        `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any"`
-	JWTAudience    string        `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any"`
-	AllowedOrigins origins       `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
-	TrustedProxies addresses     `flag:"trusted-proxies" for:"serve" help:"addresses and networks (10.0.0.0/8) of your load balancers, separated by commas: their X-Forwarded-For and X-Forwarded-Host are believed"`
-	Guests         guestMode     `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT key, else off"`
-	GuestCredit    int64         `flag:"guest-credit" default:"100000" for:"serve" help:"play money of a new guest, in minor units"`
-	Currency       currency      `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
-	Limits         limitsMode    `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
-	MaxPacketTotal int64         `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
-	MaxPacketCount int64         `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
-	Drain          time.Duration `flag:"drain" default:"20s" for:"serve" help:"how long closing the sockets is spread over when the server stops"`
-	LogLevel       slog.Level    `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored" help:"DEBUG, INFO, WARN or ERROR"`
-	LogFormat      logFormat     `flag:"log-format" default:"text" for:"serve migrate audit credit restored" help:"text or json"`
+	Addr           string          `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
+	OpsAddr        string          `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics; outside this machine it needs HONGBAO_OPS_TOKEN"`
+	OpsToken       string          `flag:"ops-token" file:"true" secret:"value" for:"serve" help:"bearer token that opens the operator's listener, at least 32 bytes; empty: only this machine may read it"`
+	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
+	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL"`
+	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
+	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey" help:"postgres://…; instead of the embedded database"`
+	Migrate        migrations.Mode `flag:"migrate" default:"auto" for:"serve" help:"the schema of the database at the start: auto brings it up to date, check refuses one of another version, off does not look"`
+	DataKeyFile    string          `flag:"data-key-file" for:"serve credit datakey" help:"file with the key that encrypts passphrases and seeds in the database; empty: none, or data.key in the data folder when embedded"`
+	JWTSecret      string          `flag:"jwt-secret" file:"true" secret:"value" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
+	JWTSecretOld   string          `flag:"jwt-secret-previous" file:"true" secret:"value" for:"serve" help:"a second secret that tokens may be signed with, while another replaces it"`
+	JWTPublicKey   keyFile         `flag:"jwt-public-key" for:"serve" help:"file with the public key of your tokens, instead of a secret: PEM of RSA (RS256), P-256 (ES256) or Ed25519 (EdDSA)"`
+	JWTJWKSURL     string          `flag:"jwt-jwks-url" file:"true" secret:"password" for:"serve" help:"https://… of the public keys of your tokens (a JSON Web Key Set), instead of a secret; changes there are followed"`
+	JWTIssuer      string          `flag:"jwt-issuer" for:"serve token" help:"iss that tokens must carry; empty: any, but a public key or JWKS needs an issuer or an audience"`
+	JWTAudience    string          `flag:"jwt-audience" for:"serve token" help:"aud that tokens must carry; empty: any with a secret, none with a public key or JWKS"`
+	AdminScope     string          `flag:"admin-scope" default:"hongbao:admin" for:"serve" help:"scope of your tokens that opens the admin endpoints"`
+	AllowedOrigins origins         `flag:"allowed-origins" for:"serve" help:"origins of web pages elsewhere that may connect, separated by commas"`
+	TrustedProxies addresses       `flag:"trusted-proxies" for:"serve" help:"addresses and networks (10.0.0.0/8) of your load balancers, separated by commas: their X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto are believed"`
+	Guests         guestMode       `flag:"guests" for:"serve" help:"who may sign in without a token: off, local or public; empty: local when embedded on a loopback address without a JWT key, else off"`
+	GuestCredit    credit          `flag:"guest-credit" for:"serve" help:"play money of a new guest, in minor units; empty: 100000; with a JWT key 0, and nothing else"`
+	GuestKey       string          `flag:"guest-key" file:"true" secret:"value" for:"serve" help:"signs the tokens of guests: 64 hex digits; empty when embedded: the file guest-key in the data folder"`
+	GuestKeyOld    string          `flag:"guest-key-previous" file:"true" secret:"value" for:"serve" help:"a second key that tokens of guests may be signed with, while another replaces it"`
+	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold, separated by commas"`
+	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
+	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
+	MaxSockets     int64           `flag:"max-sockets" default:"0" for:"serve" help:"most sockets of this instance; 0: what the limit of open files allows, less a reserve"`
+	MaxPerAddress  int64           `flag:"max-sockets-per-address" default:"2000" for:"serve" help:"most sockets of one address on this instance, of an IPv6 address of its /64; 0: any number"`
+	MaxReplyBytes  int64           `flag:"max-reply-bytes" default:"268435456" for:"serve" help:"most bytes of replies that wait for slow clients, over all sockets and HTTP"`
+	MaxReadWait    time.Duration   `flag:"max-read-wait" default:"1s" for:"serve" help:"expected wait of commands that read many rows, beyond which those of the users that have read most are refused; 0: any wait"`
+	MaxPacketTotal int64           `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
+	MaxPacketCount int64           `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
+	MaxOpenPackets int64           `flag:"max-open-packets" default:"50" for:"serve" help:"most packets that a user may have open at a time; 0: any number"`
+	PublicRooms    int64           `flag:"public-rooms" default:"50" for:"serve" help:"most public rooms that a user may own"`
+	CreateRate     contactRate     `flag:"create-rate" default:"30,300,3000" for:"serve" help:"rooms a minute that may be created: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
+	InviteRate     contactRate     `flag:"invite-rate" default:"60,600,6000" for:"serve" help:"invitations a minute: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
+	DirectRate     contactRate     `flag:"direct-rate" default:"60,600,6000" for:"serve" help:"direct rooms a minute that may be asked for: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
+	ReadyNeeds     needs           `flag:"ready-needs" default:"database,clocks" for:"serve" help:"the parts without which /readyz answers 503: database, redis, clocks; without the others it answers 200 and degraded"`
+	DrainDelay     grace           `flag:"drain-delay" for:"serve" help:"how long the stopping server still accepts clients while /readyz answers 503 already; empty: 5s, when embedded 0s"`
+	Drain          grace           `flag:"drain" for:"serve" help:"how long closing the sockets is spread over when the server stops; empty: 20s, when embedded 1s"`
+	AuditEvery     time.Duration   `flag:"audit-every" default:"1h" for:"serve" help:"how often the instances together audit the books in the background; 0: only when an administrator asks"`
+	LogLevel       slog.Level      `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey" help:"DEBUG, INFO, WARN or ERROR"`
+	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey" help:"text or json"`
+
+	secretFiles []string // names of the files from which twin settings were read
 }
 
 // setting is one field of a config, ready to be set from text.
@@ -50,8 +76,10 @@ type setting struct {
 	fallback string
 	help     string
 	commands []string
+	secret   string // tag of the field; "" for a file twin
 	fromFile bool
 	field    reflect.Value
+	files    *[]string // secretFiles of the config
 }
 
 // settings lists the config's fields, in order, each file twin after its field.
@@ -60,12 +88,17 @@ func (c *config) settings() []setting {
 	value := reflect.ValueOf(c).Elem()
 	for i := range value.NumField() {
 		tag := value.Type().Field(i).Tag
+		if tag == "" {
+			continue
+		}
 		s := setting{
 			flag:     tag.Get("flag"),
 			fallback: tag.Get("default"),
 			help:     tag.Get("help"),
 			commands: strings.Fields(tag.Get("for")),
+			secret:   tag.Get("secret"),
 			field:    value.Field(i),
+			files:    &c.secretFiles,
 		}
 		s.env = variable(s.flag)
 		list = append(list, s)
@@ -74,7 +107,7 @@ func (c *config) settings() []setting {
 			twin.flag += "-file"
 			twin.env = variable(twin.flag)
 			twin.help = "file that holds " + s.env
-			twin.fromFile = true
+			twin.fromFile, twin.secret = true, ""
 			list = append(list, twin)
 		}
 	}
@@ -102,6 +135,7 @@ func (s setting) set(text string) error {
 		case len(bytes.TrimSpace(content)) == 0:
 			return fmt.Errorf("%s is empty", text) // an empty file was probably not filled yet; it must not count as an absent setting
 		}
+		*s.files = append(*s.files, text)
 		text = strings.TrimRight(string(content), "\r\n")
 	}
 	switch p := s.field.Addr().Interface().(type) {
@@ -110,15 +144,15 @@ func (s setting) set(text string) error {
 	case *string:
 		*p = text
 	case *int64:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 {
-			return fmt.Errorf("%q is not a whole number of 0 or more", text)
+		n, err := parseWhole(text)
+		if err != nil {
+			return err
 		}
 		*p = n
 	case *time.Duration:
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 {
-			return fmt.Errorf("%q is not a duration such as 20s or 1m30s", text)
+		d, err := parseDuration(text)
+		if err != nil {
+			return err
 		}
 		*p = d
 	default:
@@ -127,6 +161,9 @@ func (s setting) set(text string) error {
 	return nil
 }
 
+// hasPassword matches a URL or a connection string of Postgres that has a password.
+var hasPassword = regexp.MustCompile(`(?i)://[^/@]*:[^@]*@|password\s*=`)
+
 // load fills the config for one subcommand: first defaults, then the environment, then flags. It declares the flags on fs and
 // parses them from args.
 func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) error {
@@ -134,13 +171,23 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if err := c.fromEnvironment(settings, command, environ); err != nil {
 		return err
 	}
+	var exposed error // not an error of a flag, because package flag prints the value with it
 	for _, s := range settings {
 		if slices.Contains(s.commands, command) {
-			fs.Func(s.flag, s.help, s.set)
+			fs.Func(s.flag, s.help, func(text string) error {
+				if s.secret == "value" || s.secret == "password" && hasPassword.MatchString(text) {
+					exposed = fmt.Errorf("--%s has a secret, and others may read the command line: use %s or %[2]s_FILE", s.flag, s.env)
+					return nil
+				}
+				return s.set(text)
+			})
 		}
 	}
 	if err := fs.Parse(args); err != nil {
 		return err
+	}
+	if exposed != nil {
+		return exposed
 	}
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))

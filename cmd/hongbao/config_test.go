@@ -26,15 +26,18 @@ func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Drain != 3*time.Second || c.Addr != "127.0.0.1:1" || c.OpsAddr != "127.0.0.1:8081" {
+	if c.Drain.Duration != 3*time.Second || c.Addr != "127.0.0.1:1" || c.OpsAddr != "127.0.0.1:8081" {
 		t.Errorf("drain %v, addr %s, ops-addr %s; want 3s of the flag, 127.0.0.1:1 of the variable, 127.0.0.1:8081 by default", c.Drain, c.Addr, c.OpsAddr)
 	}
 }
 
 func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 	samples := map[string]string{
-		"guests": "public", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "log-level": "WARN", "log-format": "json",
-		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9",
+		"guests": "public", "pprof": "on", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "max-read-wait": "2s", "audit-every": "7m", "log-level": "WARN", "log-format": "json",
+		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
+		"public-rooms": "5", "create-rate": "1,2,3", "invite-rate": "4, 5, 0", "direct-rate": "0,0,6",
+		"max-sockets": "10", "max-sockets-per-address": "11", "max-reply-bytes": "16777217",
+		"migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
 		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8", "allowed-origins": "https://shop.example.com",
 	}
 	for _, s := range new(config).settings() {
@@ -47,6 +50,9 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 				text = writeFile(t, "some text\n")
 			}
 			for _, command := range s.commands {
+				if s.secret == "value" {
+					continue // TestSecretsAreNoFlags
+				}
 				byFlag, err := load(command, []string{"--" + s.flag, text}, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -113,6 +119,38 @@ func TestSecretFromFile(t *testing.T) {
 	}
 }
 
+// TestSecretsAreNoFlags gives each secret on the command line, where every process of the machine could read it. It must
+// be refused, with the name of a variable that works.
+func TestSecretsAreNoFlags(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range new(config).settings() {
+		values := map[string]bool{} // whether the flag accepts it
+		switch s.secret {
+		case "value":
+			values["some text"] = false
+		case "password":
+			values["postgres://db/hongbao"], values["redis://default@db:1,db:2/0"], values["redis://r:6379"] = true, true, true
+			values["postgres://hongbao:pass@db/hongbao"], values["redis://:pass@r:6379"], values["redis+sentinel://u:p@a:1,b:2/master"] = false, false, false
+			values["postgres://db/hongbao?PASSWORD=pass"], values["host=db password = pass"] = false, false
+		}
+		for value, accepted := range values {
+			found[s.flag] = true
+			_, err := load(s.commands[0], []string{"--" + s.flag, value}, nil)
+			if accepted != (err == nil) || err != nil && (!strings.Contains(err.Error(), s.env+"_FILE") || strings.Contains(err.Error(), value)) {
+				t.Errorf("--%s %s: %v, want accepted: %t, or an error that names %s", s.flag, value, err, accepted, s.env)
+			}
+			if _, err := load(s.commands[0], nil, []string{s.env + "=" + value}); err != nil {
+				t.Errorf("%s=%s: %v, want no error", s.env, value, err)
+			}
+		}
+	}
+	for _, flag := range []string{"jwt-secret", "jwt-secret-previous", "guest-key", "guest-key-previous", "ops-token", "redis-url", "database-url", "jwt-jwks-url"} {
+		if !found[flag] {
+			t.Errorf("--%s is not treated as a secret", flag)
+		}
+	}
+}
+
 // TestEmptyFileIsRefused names an empty file in a setting. The file was probably not filled yet, so it must be an
 // error and not count as an absent setting.
 func TestEmptyFileIsRefused(t *testing.T) {
@@ -132,8 +170,8 @@ func TestEmptyFileIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if count != 4 {
-		t.Errorf("%d settings are read from a file, want 4", count)
+	if count != 9 {
+		t.Errorf("%d settings are read from a file, want 9", count)
 	}
 }
 
@@ -186,7 +224,8 @@ func TestAllowedOrigins(t *testing.T) {
 func TestUnsafeSettingsAreRefused(t *testing.T) {
 	const redis, database = "HONGBAO_REDIS_URL=redis://127.0.0.1", "HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao"
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
-	key, jwks := "HONGBAO_JWT_PUBLIC_KEY="+writeFile(t, publicKey), "HONGBAO_JWT_JWKS_URL=https://keys.example.com/"
+	key, jwks, audience := "HONGBAO_JWT_PUBLIC_KEY="+writeFile(t, publicKey), "HONGBAO_JWT_JWKS_URL=https://keys.example.com/", "HONGBAO_JWT_AUDIENCE=chat"
+	guestKey := "HONGBAO_GUEST_KEY=" + strings.Repeat("0f", 32)
 	tests := []struct {
 		name    string
 		environ []string
@@ -205,13 +244,28 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"Postgres without Redis", []string{database, secret}, "HONGBAO_REDIS_URL"},
 		{"scaled", []string{redis, database, secret}, ""},
 		{"scaled, no tokens", []string{redis, database}, "HONGBAO_JWT_SECRET"},
-		{"scaled, guests but no tokens", []string{redis, database, "HONGBAO_GUESTS=local"}, "HONGBAO_JWT_SECRET"},
+		{"scaled, guests without a key", []string{redis, database, "HONGBAO_GUESTS=local"}, "HONGBAO_GUEST_KEY_FILE"},
+		{"scaled, guests without tokens", []string{redis, database, guestKey, "HONGBAO_GUESTS=local"}, ""},
 		{"scaled, short secret", []string{redis, database, "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
 		{"scaled, local guests on a public address", []string{redis, database, secret, "HONGBAO_ADDR=:80", "HONGBAO_GUESTS=local"}, "HONGBAO_GUESTS=public"},
-		{"public key", []string{key, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
-		{"keys at a URL", []string{jwks, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
-		{"scaled, public key", []string{redis, database, key}, ""},
-		{"scaled, keys at a URL", []string{redis, database, jwks}, ""},
+		{"public key", []string{key, audience, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
+		{"keys at a URL", []string{jwks, audience, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
+		{"keys at a URL, an issuer", []string{jwks, "HONGBAO_JWT_ISSUER=https://id.example.com/"}, ""},
+		{"scaled, public key", []string{redis, database, key, audience}, ""},
+		{"scaled, keys at a URL", []string{redis, database, jwks, audience}, ""},
+		{"public key for any program", []string{key}, "neither audience nor issuer"},
+		{"keys at a URL for any program", []string{jwks}, "neither audience nor issuer"},
+		{"previous secret alone", []string{"HONGBAO_JWT_SECRET_PREVIOUS=" + strings.Repeat("s", 32)}, "previous secret"},
+		{"short previous secret", []string{secret, "HONGBAO_JWT_SECRET_PREVIOUS=" + strings.Repeat("s", 31)}, "31 bytes"},
+		{"both secrets", []string{secret, "HONGBAO_JWT_SECRET_PREVIOUS=" + strings.Repeat("p", 32)}, ""},
+		{"a list of admin scopes", []string{"HONGBAO_ADMIN_SCOPE=admin root"}, "HONGBAO_ADMIN_SCOPE"},
+		{"play money beside tokens", []string{secret, "HONGBAO_GUEST_CREDIT=1"}, "HONGBAO_GUEST_CREDIT"},
+		{"play money of public guests beside tokens", []string{jwks, audience, "HONGBAO_GUESTS=public", "HONGBAO_GUEST_CREDIT=5000000"}, "HONGBAO_GUEST_CREDIT"},
+		{"guests without money beside tokens", []string{secret, "HONGBAO_GUESTS=public", "HONGBAO_GUEST_CREDIT=0"}, ""},
+		{"operator's listener on any address", []string{"HONGBAO_OPS_ADDR=0.0.0.0:8081"}, "HONGBAO_OPS_TOKEN_FILE"},
+		{"operator's listener on a network", []string{"HONGBAO_OPS_ADDR=10.0.0.1:8081"}, "HONGBAO_OPS_TOKEN_FILE"},
+		{"operator's listener with a token", []string{"HONGBAO_OPS_ADDR=:8081", "HONGBAO_OPS_TOKEN=" + strings.Repeat("t", 32)}, ""},
+		{"short token of the operator", []string{"HONGBAO_OPS_TOKEN=" + strings.Repeat("t", 31)}, "HONGBAO_OPS_TOKEN"},
 		{"public key and secret", []string{key, secret}, "keep one"},
 		{"public key and URL", []string{key, jwks}, "keep one"},
 		{"secret and URL", []string{secret, jwks}, "keep one"},
@@ -220,6 +274,8 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"our own issuer", []string{secret, "HONGBAO_JWT_ISSUER=hongbao-guest"}, "hongbao-guest"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
+		{"no room for replies", []string{"HONGBAO_MAX_REPLY_BYTES=16777215"}, "HONGBAO_MAX_REPLY_BYTES"},
+		{"too many open packets", []string{"HONGBAO_MAX_OPEN_PACKETS=1000000001"}, "HONGBAO_MAX_OPEN_PACKETS"},
 		{"no packets", []string{"HONGBAO_MAX_PACKET_COUNT=0"}, "HONGBAO_MAX_PACKET_COUNT"},
 		{"packets beyond JSON", []string{"HONGBAO_MAX_PACKET_TOTAL=9007199254740992"}, "HONGBAO_MAX_PACKET_TOTAL"},
 		{"credit beyond JSON", []string{"HONGBAO_GUEST_CREDIT=9007199254740992"}, "HONGBAO_GUEST_CREDIT"},
@@ -244,7 +300,7 @@ func TestGuestsAreLocalOnlyWhenEmbeddedWithoutAKey(t *testing.T) {
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
 	const scaled = " HONGBAO_REDIS_URL=redis://127.0.0.1 HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao"
 	for environ, want := range map[string]guestMode{
-		"": guestsLocal, secret: guestsOff, "HONGBAO_JWT_JWKS_URL=https://keys.example.com/": guestsOff, secret + scaled: guestsOff, secret + scaled + " HONGBAO_GUESTS=local": guestsLocal,
+		"": guestsLocal, secret: guestsOff, "HONGBAO_JWT_JWKS_URL=https://keys.example.com/ HONGBAO_JWT_AUDIENCE=chat": guestsOff, secret + scaled: guestsOff, secret + scaled + " HONGBAO_GUESTS=local HONGBAO_GUEST_KEY=" + strings.Repeat("0f", 32): guestsLocal,
 	} {
 		c, err := load("serve", nil, strings.Fields(environ))
 		if err != nil {
@@ -294,13 +350,38 @@ func TestSettingsPageListsEverySetting(t *testing.T) {
 		}
 	}
 	for _, s := range new(config).settings() {
-		fallback := s.fallback
+		fallback, flag := s.fallback, s.flagName()
+		if flag != "" {
+			flag = "`" + flag + "`"
+		}
 		if fallback != "" && !s.fromFile {
 			fallback = "`" + fallback + "`"
 		}
-		want = append(want, fmt.Sprintf("| `%s` | `--%s` | %s | %s | %s |", s.env, s.flag, fallback, strings.Join(s.commands, ", "), s.help))
+		want = append(want, fmt.Sprintf("| `%s` | %s | %s | %s | %s |", s.env, flag, fallback, strings.Join(s.commands, ", "), s.help))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the table of web/docs/settings.md differs. It should be:\n%s", strings.Join(want, "\n"))
+	}
+}
+
+// TestStopDependsOnTheMode checks how long a server takes to stop by default: behind a load balancer long enough to be noticed, alone on
+// a laptop at most two seconds. Durations that are given stay, also 0.
+func TestStopDependsOnTheMode(t *testing.T) {
+	scaled := []string{"HONGBAO_DATABASE_URL=postgres://db/hongbao", "HONGBAO_REDIS_URL=redis://r:1/0", "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)}
+	for name, c := range map[string]struct {
+		environ       []string
+		delay, window time.Duration
+	}{
+		"embedded":      {nil, 0, time.Second},
+		"scaled":        {scaled, 5 * time.Second, 20 * time.Second},
+		"given":         {append([]string{"HONGBAO_DRAIN_DELAY=0s", "HONGBAO_DRAIN=3s"}, scaled...), 0, 3 * time.Second},
+		"given, laptop": {[]string{"HONGBAO_DRAIN_DELAY=1s", "HONGBAO_DRAIN=0s"}, time.Second, 0},
+	} {
+		got, err := load("serve", nil, c.environ)
+		noError(t, err)
+		noError(t, got.checkServe())
+		if got.DrainDelay.Duration != c.delay || got.Drain.Duration != c.window {
+			t.Errorf("%s: delay %v, drain %v, want %v, %v", name, got.DrainDelay, got.Drain, c.delay, c.window)
+		}
 	}
 }

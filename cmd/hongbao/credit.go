@@ -28,7 +28,7 @@ func creditCommand() command {
 			case *key == "":
 				return errors.New("a credit needs a name, so that it is never booked twice: say --key <1 to 64 characters>")
 			}
-			return p.withBooks(ctx, func(books *store.Books) error {
+			return p.withKeyedBooks(ctx, func(books *store.Books) error {
 				return p.credit(ctx, books, redpacket.AdjustRequest{
 					User: *user, Amount: redpacket.Money(*amount), Key: *key, Note: *note, Actor: *actor, Reason: *reason,
 				})

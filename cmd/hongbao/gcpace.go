@@ -36,7 +36,8 @@ func paceCollections() {
 	c.await(idlePercent)
 }
 
-// await calls collected after the next collection, which frees the unreachable sentinel.
+// await calls collected after the next collection. It notices that collection by an object that nothing refers to: the
+// collector runs the cleanup of the object.
 func (c *collections) await(percent int) {
 	runtime.AddCleanup(new([16]byte), func(c *collections) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}

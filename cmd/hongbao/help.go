@@ -41,10 +41,18 @@ func overview() string {
 	line(table, "  help\tthis, or `hongbao help <subcommand>`\n")
 	line(table, "\nSettings: flags, or variables of the environment; flags win.\n\n")
 	for _, s := range new(config).settings() {
-		line(table, "  --%s\t%s\t%s\n", s.flag, s.env, s.describe())
+		line(table, "  %s\t%s\t%s\n", s.flagName(), s.env, s.describe())
 	}
 	_ = table.Flush() // a strings.Builder never fails
 	return b.String()
+}
+
+// flagName returns the flag with its dashes, or "" if the setting has none.
+func (s setting) flagName() string {
+	if s.secret == "value" {
+		return ""
+	}
+	return "--" + s.flag
 }
 
 func detail(cmd command) string {
@@ -56,7 +64,7 @@ func detail(cmd command) string {
 	fs.VisitAll(func(f *flag.Flag) { line(table, "  --%s\t\t%s\n", f.Name, withDefault(f.Usage, f.DefValue)) })
 	for _, s := range new(config).settings() {
 		if slices.Contains(s.commands, cmd.name) {
-			line(table, "  --%s\t%s\t%s\n", s.flag, s.env, s.describe())
+			line(table, "  %s\t%s\t%s\n", s.flagName(), s.env, s.describe())
 		}
 	}
 	_ = table.Flush() // a strings.Builder never fails
@@ -79,5 +87,5 @@ func withDefault(help, fallback string) string {
 	return help + " (" + fallback + ")"
 }
 
-// line writes to memory, which never fails.
+// line writes a formatted text to w, which must be in memory: it ignores failures.
 func line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }

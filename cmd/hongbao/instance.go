@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/hub"
@@ -13,6 +14,7 @@ import (
 	"hongbao/redpacket/crashpoint"
 	"hongbao/store"
 	"hongbao/store/lineage"
+	"hongbao/store/security"
 	"hongbao/web"
 	"hongbao/web/push"
 	"hongbao/web/wire"
@@ -25,11 +27,13 @@ type instance struct {
 	rooms   *chat.Service
 	packets *redpacket.Service
 	server  *web.Server
+
+	security *security.Recorder
 }
 
 // wireUp makes the parts over the engines. Only this function knows all of them.
 func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (*instance, error) {
-	guests, err := guestsOf(ctx, c, engines)
+	guests, err := guestsOf(ctx, c, engines, log)
 	if err != nil {
 		return nil, err
 	}
@@ -37,18 +41,20 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	repair := push.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
 		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
-		WentBack: made.wentBack, Bus: engines.Bus, Log: log,
+		WentBack: made.wentBack, Bus: engines.Bus, ReplyBytes: c.MaxReplyBytes, Log: log,
 	})
 	pub := push.NewPublisher(h)
 	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
-	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence})
+	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
+		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
-		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount)},
-		Log:    log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter,
+		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
+		Log:    log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
+	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
 	server, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
@@ -57,12 +63,22 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Rates:          c.Limits != "off",
 		Local:          engines.Local,
 		Limiter:        shared(engines),
-		Presence:       engines.Presence,
-		Alone:          engines.Bus == nil,
-		Currency:       wire.Currency(c.Currency),
-		Version:        version(),
-		Ready:          func(ctx context.Context) error { return errors.Join(engines.Ready(ctx), packets.ClocksErr()) },
-		Log:            log,
+		ContactRates: web.ContactRates{
+			CreateRoom: web.ContactRate(c.CreateRate), Invite: web.ContactRate(c.InviteRate), Direct: web.ContactRate(c.DirectRate),
+		},
+		Scans:         engines.Scans,
+		ReadWait:      c.MaxReadWait,
+		MaxReplyBytes: c.MaxReplyBytes,
+		MaxSockets:    c.sockets(openFiles()),
+		MaxPerAddress: int(c.MaxPerAddress),
+		Presence:      engines.Presence,
+		Alone:         engines.Bus == nil,
+		Currency:      wire.Currency(c.Currency),
+		Version:       version(),
+		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
+		Security:      made.security,
+		Parts:         parts(c.ReadyNeeds, engines, packets),
+		Log:           log,
 	})
 	if err != nil {
 		return nil, err
@@ -71,16 +87,42 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	return made, made.watch.Start(ctx)
 }
 
-// changed drops everything that the instance remembers from SQL. If the epoch is another one, it closes all sockets, so
-// that clients load the history again.
-func (i *instance) changed(epoch string, renewed bool) {
-	i.rooms.Renew(epoch)
-	i.packets.Forget()
-	if renewed {
-		i.hub.Reset()
-	} else {
-		i.hub.Compare()
+// parts returns the function that tells which parts work. It checks all of them at the same time, so that a part that does not
+// answer delays the check of no other.
+func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func(context.Context) []web.Part {
+	checks := []struct {
+		name  string
+		check func(context.Context) error
+	}{
+		{needDatabase, engines.Ready},
+		{needRedis, engines.RedisReady},
+		{needClocks, func(context.Context) error { return packets.ClocksErr() }},
+		{"schema", engines.CheckSchema}, // an old instance serves beside a new one during an upgrade
 	}
+	return func(ctx context.Context) []web.Part {
+		parts := make([]web.Part, len(checks))
+		var all sync.WaitGroup
+		for i, c := range checks {
+			all.Go(func() { parts[i] = web.Part{Name: c.name, Err: c.check(ctx), Needed: slices.Contains(needs, c.name)} })
+		}
+		all.Wait()
+		return parts
+	}
+}
+
+// changed drops everything that the instance remembers from SQL. If renewed is set, the epoch is a new one: then changed also
+// closes all sockets, so that clients load the history again.
+func (i *instance) changed(epoch string, renewed bool) {
+	forget := func() {
+		i.rooms.Renew(epoch)
+		i.packets.Forget()
+	}
+	if renewed {
+		i.hub.Reset(forget)
+		return
+	}
+	forget()
+	i.hub.Compare()
 }
 
 // wentBack is called when SQL lacks entries that were delivered to sockets of this instance.
@@ -94,21 +136,4 @@ func shared(engines *store.Engines) chat.Limiter {
 		return nil
 	}
 	return engines.Limiter
-}
-
-// guestsOf reads the key that signs the tokens of guests from the database. The first server that uses a database
-// creates the key.
-func guestsOf(ctx context.Context, c config, engines *store.Engines) (web.Guests, error) {
-	if c.Guests == guestsOff {
-		return web.Guests{}, nil
-	}
-	key, err := engines.Setting(ctx, "guest_key", func() []byte {
-		key := make([]byte, 32)
-		_, _ = rand.Read(key) // never fails: crypto/rand stops the process instead
-		return key
-	})
-	if err != nil {
-		return web.Guests{}, fmt.Errorf("read the guests' key: %w", err)
-	}
-	return web.Guests{Key: key, Credit: redpacket.Money(c.GuestCredit)}, nil
 }

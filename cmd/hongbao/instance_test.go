@@ -26,12 +26,13 @@ func (p *skewedPool) Clocks(context.Context, func() time.Time) ([]redpacket.Cloc
 // TestClocksThatDiffer wires an instance while the clocks are too far apart: wireUp must fail. If they drift apart
 // later, /readyz and /metrics must report it.
 func TestClocksThatDiffer(t *testing.T) {
-	engines, err := store.Open(t.Context(), store.Config{DataDir: t.TempDir()}, slog.New(slog.DiscardHandler))
+	dir := t.TempDir()
+	engines, err := store.Open(t.Context(), store.Config{DataDir: dir}, slog.New(slog.DiscardHandler))
 	noError(t, err)
 	t.Cleanup(func() { noError(t, engines.Close()) })
 	pool := &skewedPool{Pool: engines.Pool, ahead: -6 * time.Second}
 	engines.Pool = pool
-	c := config{Guests: guestsLocal, MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
+	c := config{DataDir: dir, Guests: guestsLocal, ReadyNeeds: needs{needDatabase, needClocks}, MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
 	_, err = wireUp(t.Context(), c, engines, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "the clock of this instance is 6s ahead of the clock of Redis at r:1") || !strings.Contains(err.Error(), "NTP, then start again") {
 		t.Errorf("wireUp with clocks 6s apart: %v, want an error that names both clocks and says what to do", err)
@@ -42,7 +43,7 @@ func TestClocksThatDiffer(t *testing.T) {
 	noError(t, err)
 	page := func(path string) (status int, text string) {
 		w := httptest.NewRecorder()
-		made.server.OpsHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		made.server.OpsHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 		return w.Code, w.Body.String()
 	}
 	if status, text := page("/readyz"); status != http.StatusOK {

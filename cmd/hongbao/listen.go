@@ -34,7 +34,7 @@ func open(l net.Listener) string {
 }
 
 // newClientServer returns the HTTP server for clients. Its limits protect against clients that are slow or send too
-// much. They end for a connection that becomes a WebSocket.
+// much. They do not apply to a connection that has become a WebSocket.
 func newClientServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

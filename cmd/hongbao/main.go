@@ -1,4 +1,5 @@
-// Command hongbao is a group chat in which users send red packets and grab them over the socket.
+// Command hongbao is the server of a group chat in which users send red packets and grab them. It also has the commands for
+// its operator, such as migrate and audit.
 //
 // It owns settings, wiring, goroutines, signals and exit codes. Everything else is in the packages that it wires. It must always
 // hold: all goroutines belong to one group, and the program waits for the group before it closes the stores; with a setting that

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // TestAuditExitsOneOnADifference changes a database by hand
+	_ "modernc.org/sqlite" // changeFile changes a database by hand
 
 	"hongbao/store/sqlitestore"
 )
@@ -44,7 +44,7 @@ func TestHelpNamesEverything(t *testing.T) {
 		mustPrint(t, 0, c.summary, c.name, "--help")
 	}
 	for _, s := range new(config).settings() {
-		if !strings.Contains(help, s.env) || !strings.Contains(help, "--"+s.flag+" ") {
+		if !strings.Contains(help, s.env) || !strings.Contains(help, s.flagName()+" ") {
 			t.Errorf("help does not name %s", s.env)
 		}
 	}
@@ -131,23 +131,29 @@ func TestAuditExitsOneOnADifference(t *testing.T) {
 	dir := t.TempDir()
 	mustPrint(t, 0, "", "migrate", "--data-dir", dir)
 	mustPrint(t, 0, "", "credit", "--data-dir", dir, "--user", "u-1", "--key", "k-1", "--amount", "1000")
+	changeFile(t, dir, `update wallets set balance = balance + 1`)
+	mustPrint(t, 1, "DIFFERENCE wallet u-1", "audit", "--data-dir", dir)
+	mustPrint(t, 1, `"ok": false`, "audit", "--data-dir", dir, "--json")
+}
+
+// changeFile runs an SQL statement on the database in the folder, past the program.
+func changeFile(t *testing.T, dir, statement string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, sqlitestore.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec(`update wallets set balance = balance + 1`); err != nil {
+	if _, err := db.Exec(statement); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mustPrint(t, 1, "DIFFERENCE wallet u-1", "audit", "--data-dir", dir)
-	mustPrint(t, 1, `"ok": false`, "audit", "--data-dir", dir, "--json")
 }
 
 func TestTokenIsSigned(t *testing.T) {
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
-	code, out, stderr := call(t, "", []string{secret}, "token", "--user", "u-1", "--name", "Ann", "--scope", "admin")
+	code, out, stderr := call(t, "", []string{secret}, "token", "--user", "u-1", "--name", "Ann", "--scope", "hongbao:admin")
 	if code != 0 || strings.Count(strings.TrimSpace(out), ".") != 2 {
 		t.Errorf("hongbao token: exit code %d and output %s%s, want 0 and a token of three parts", code, out, stderr)
 	}

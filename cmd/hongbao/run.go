@@ -17,14 +17,20 @@ type listeners struct{ clients, ops net.Listener }
 // answerGrace is how long run waits after the drain window for answers to requests in progress.
 const answerGrace = 15 * time.Second
 
+// stopping is how a server stops: for how long it still accepts clients while /readyz answers 503, and how long closing the
+// sockets is spread over.
+type stopping struct{ delay, window time.Duration }
+
 // run serves until ctx is done or a part fails, and returns when all goroutines have ended. Parts stop in this order:
 //
-//	not ready, no new connections -> sockets closed over the window -> packets and rooms -> hub and web
+//	not ready -> no new connections -> sockets closed over the window -> packets and rooms -> hub and web
 //
 // The hub stops last, because what the services commit at their end is still published to the other instances. The
-// operator's listener stops with the sockets. The caller closes the engines afterwards.
-func (i *instance) run(ctx context.Context, l listeners, window time.Duration, log *slog.Logger) error {
+// operator's listener stops with the sockets. The caller closes the engines afterwards. most bounds the
+// connections of clients; 0: any number.
+func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping, log *slog.Logger) error {
 	clients := newClientServer(i.server.Handler(), log)
+	clients.ConnState = (&connectionBound{most: most, sockets: i.hub.Connections}).changed
 	ops := newOpsServer(i.server.OpsHandler(), log)
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
@@ -33,6 +39,10 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 	group.Go(func() error { return i.watch.Run(publishing) })
 	group.Go(func() error { return i.hub.Run(publishing) })
 	group.Go(func() error { return i.server.Run(publishing) })
+	group.Go(func() error {
+		i.security.Run(publishing)
+		return nil
+	})
 	group.Go(func() error {
 		defer stopPublishing()
 		defer i.rooms.Stop()
@@ -44,16 +54,23 @@ func (i *instance) run(ctx context.Context, l listeners, window time.Duration, l
 		defer stopServices()
 		select {
 		case <-ctx.Done():
-			log.Info("stopping; a second signal stops at once", "drain", window.String())
+			log.Info("stopping; a second signal stops at once", "delay", stop.delay.String(), "drain", stop.window.String())
+			i.server.NotReady()
+			select {
+			case <-time.After(stop.delay):
+			case <-failed.Done():
+				stop.window = 0
+			}
 		case <-failed.Done():
-			window = 0
+			stop.window = 0
 		}
-		return errors.Join(i.drain(clients, window), ops.Close())
+		return errors.Join(i.drain(clients, stop.window), ops.Close())
 	})
 	return group.Wait()
 }
 
-// drain refuses new connections and closes the open ones over the window, each after the answers to its requests.
+// drain refuses new connections and closes the open ones over the window, each after the answers to its requests. It returns
+// an error if connections are still open answerGrace after the window.
 func (i *instance) drain(clients *http.Server, window time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), window+answerGrace)
 	defer cancel()

@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
+
+	"hongbao/web"
 )
 
 // guestMode says which clients may sign in without a token.
@@ -31,23 +34,118 @@ func (g *guestMode) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is none of off, local, public", text)
 }
 
-// limitsMode turns rates on or off.
-type limitsMode string
+// onOff turns a part of the server on or off.
+type onOff string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (l *limitsMode) UnmarshalText(text []byte) error {
-	switch m := limitsMode(text); m {
+func (o *onOff) UnmarshalText(text []byte) error {
+	switch m := onOff(text); m {
 	case "on", "off":
-		*l = m
+		*o = m
 		return nil
 	}
 	return fmt.Errorf("%q is none of on, off", text)
 }
 
-// keyFile is the content of a file.
+// needs are the parts without which /readyz answers 503.
+type needs []string
+
+// The parts that can be needed.
+const (
+	needDatabase = "database"
+	needRedis    = "redis"
+	needClocks   = "clocks"
+)
+
+// UnmarshalText implements encoding.TextUnmarshaler: "database, redis".
+func (n *needs) UnmarshalText(text []byte) error {
+	list, err := parseList(string(text), func(part string) (string, bool) {
+		return part, part == needDatabase || part == needRedis || part == needClocks
+	}, "none of database, redis, clocks")
+	if err == nil {
+		*n = list
+	}
+	return err
+}
+
+// grace is a duration of the stop. If the setting is empty, given is false and checkServe chooses the duration.
+type grace struct {
+	given bool
+	time.Duration
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (g *grace) UnmarshalText(text []byte) error {
+	d, err := parseDuration(string(text))
+	*g = grace{given: true, Duration: d}
+	return err
+}
+
+// or sets the duration if the setting is empty.
+func (g *grace) or(d time.Duration) {
+	if !g.given {
+		g.Duration = d
+	}
+}
+
+// parseDuration parses a duration of 0 or more.
+func parseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a duration such as 20s or 1m30s", text)
+	}
+	return d, nil
+}
+
+// credit is an amount of money. If the setting is empty, given is false and checkServe chooses the amount.
+type credit struct {
+	given  bool
+	amount int64
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *credit) UnmarshalText(text []byte) error {
+	n, err := parseWhole(string(text))
+	*c = credit{given: true, amount: n}
+	return err
+}
+
+// parseWhole parses a whole number of 0 or more.
+func parseWhole(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%q is not a whole number of 0 or more", text)
+	}
+	return n, nil
+}
+
+// contactRate is three numbers of calls a minute, separated by commas: for a user; for the guests of an address; and for all
+// guests together, which is also the number for all other users together.
+type contactRate web.ContactRate
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *contactRate) UnmarshalText(text []byte) error {
+	parts := strings.Split(string(text), ",")
+	if len(parts) != 3 {
+		return fmt.Errorf("%q is not three numbers such as 30,300,3000", text)
+	}
+	for i, into := range []*int{&r.PerUser, &r.PerAddress, &r.InAll} {
+		n, err := strconv.Atoi(strings.TrimSpace(parts[i]))
+		if err != nil || n < 0 || n > maxContactRate {
+			return fmt.Errorf("%q is not a whole number from 0 to %d", parts[i], maxContactRate)
+		}
+		*into = n
+	}
+	return nil
+}
+
+// maxContactRate is the largest number that is accepted. No server reaches so many calls a minute.
+const maxContactRate = 1_000_000_000
+
+// keyFile is the content of a file. The setting is the name of the file.
 type keyFile []byte
 
-// UnmarshalText implements encoding.TextUnmarshaler. It reads the file of the name.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads the file with this name.
 func (k *keyFile) UnmarshalText(name []byte) error {
 	content, err := os.ReadFile(string(name))
 	switch {
@@ -60,8 +158,8 @@ func (k *keyFile) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// parseList parses the parts between commas. If parse rejects a part, the error names the part and ends with the text
-// otherwise.
+// parseList parses the parts between commas and skips empty ones. If parse rejects a part, the error names the part and ends
+// with the argument otherwise.
 func parseList[T any](text string, parse func(string) (T, bool), otherwise string) (list []T, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -76,7 +174,7 @@ func parseList[T any](text string, parse func(string) (T, bool), otherwise strin
 	return list, nil
 }
 
-// addresses are networks; a single address is the smallest network.
+// addresses are networks. A single address is a network that has only this address.
 type addresses []netip.Prefix
 
 // UnmarshalText implements encoding.TextUnmarshaler: "10.0.0.1, 10.1.0.0/16, fd00::/8".
@@ -97,7 +195,7 @@ func parseNetwork(text string) (network netip.Prefix, ok bool) {
 	return network, err == nil && !network.Addr().Is4In6()
 }
 
-// origins are those of web pages, as browsers name them.
+// origins are the origins of web pages, in the form in which browsers send them.
 type origins []string
 
 // UnmarshalText implements encoding.TextUnmarshaler: "https://shop.example.com, http://localhost:3000". It rejects an origin that no
@@ -122,6 +220,24 @@ func parseOrigin(text string) (origin string, ok bool) {
 		}
 	}
 	return origin, originForm.MatchString(origin)
+}
+
+// names is a list of names.
+type names []string
+
+// UnmarshalText implements encoding.TextUnmarshaler: "admin, support". An empty text means no names.
+func (n *names) UnmarshalText(text []byte) error {
+	*n = nil
+	if len(text) == 0 {
+		return nil
+	}
+	for name := range strings.SplitSeq(string(text), ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return fmt.Errorf("%q has no name beside a comma", text)
+		}
+		*n = append(*n, name)
+	}
+	return nil
 }
 
 // logFormat is the format of log lines.

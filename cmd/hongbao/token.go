@@ -15,7 +15,7 @@ func tokenCommand() command {
 		user := fs.String("user", "", "id of the user: 1 to 64 of A-Za-z0-9_.:@-")
 		name := fs.String("name", "", "name that others see; empty: the id")
 		ttl := fs.Duration("ttl", time.Hour, "how long it is good")
-		scope := fs.String("scope", "", "what it may do besides; admin: the admin endpoints")
+		scope := fs.String("scope", "", "what it may do besides; "+auth.DefaultAdminScope+": the admin endpoints")
 		return func(_ context.Context, p *program) error {
 			switch {
 			case *user == "":

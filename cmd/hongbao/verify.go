@@ -16,7 +16,7 @@ import (
 	"hongbao/redpacket"
 )
 
-// proof is what a finished packet reveals, see the protocol's page about the proof.
+// proof has the fields that determine the shares of a finished packet, and the shares: see web/docs/protocol/proof.md.
 type proof struct {
 	Sender     string            `json:"sender"`
 	Key        string            `json:"key"`
@@ -111,7 +111,7 @@ func verdict(what string, good bool, yes, no string) string {
 	return what + ": WRONG, " + no + "\n"
 }
 
-// check returns the packet's seed. It returns an error if no server could have sent such a packet.
+// check returns the packet's seed. It returns an error if a field that the proof needs is missing or out of range.
 func (q proof) check() (redpacket.Seed, error) {
 	var seed redpacket.Seed
 	raw, err := hex.DecodeString(q.Seed)

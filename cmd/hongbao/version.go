@@ -16,7 +16,8 @@ func versionCommand() command {
 	}}
 }
 
-// version returns the tag that the program was built from, else the commit, else (devel), and the Go release.
+// version returns two words: the tag that the program was built from, or its commit, or (devel); and the Go release. Without
+// this information it returns "unknown".
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

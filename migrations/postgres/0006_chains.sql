@@ -30,7 +30,7 @@ alter table packets add column link bigint not null default 0,
 alter table claims add column link bigint not null default 0;
 
 alter table transfers add column link bigint not null default 0, -- of a credit or debit
-    add column actor text not null default '',       -- who made the credit or debit
+    add column actor text not null default '',       -- the author of the credit or debit
     add column request_id text not null default '',
     add column reason text not null default '';
 

@@ -30,7 +30,7 @@ alter table packets add column text_seal blob not null default x''; -- of greeti
 alter table claims add column link integer not null default 0;
 
 alter table transfers add column link integer not null default 0; -- of a credit or debit
-alter table transfers add column actor text not null default '';  -- who made the credit or debit
+alter table transfers add column actor text not null default '';  -- the author of the credit or debit
 alter table transfers add column request_id text not null default '';
 alter table transfers add column reason text not null default '';
 

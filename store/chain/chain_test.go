@@ -40,6 +40,12 @@ func TestVectors(t *testing.T) {
 			Shares: []int64{60, 40}, Recipients: []string{"bob", "cy"}, Seed: bytes.Repeat([]byte{5}, 32), Commitment: "ab", Key: "key-2",
 			Seq: 8, CreatedAt: 1700000000124, ExpiresAt: 1700000060124, Name: name, Text: Sealed(other, "恭喜", "open sesame"),
 		}.Leaf(),
+		"encrypted packet": Packet{
+			ID: "packet-1", Partition: 3, Room: "room-1", Sender: "ann", Mode: "lucky", Spread: "classic", Total: 100, Count: 2,
+			Shares: []int64{60, 40}, Recipients: []string{"bob", "cy"}, Seed: bytes.Repeat([]byte{5}, 32), EncryptedSeed: bytes.Repeat([]byte{7}, 69),
+			Commitment: "ab", Key: "key-2", Seq: 8, CreatedAt: 1700000000124, ExpiresAt: 1700000060124,
+			Name: name, Text: Sealed(other, "恭喜", "c2VjcmV0"),
+		}.Leaf(),
 		"claim": Claim{Packet: "packet-1", Share: 1, User: "bob", Amount: 40, At: 1700000000125, Transfer: "transfer-1"}.Leaf(),
 		"transfer": Transfer{
 			ID: "transfer-2", At: 1700000000126, Debit: "outside", Credit: "user:ann", Amount: 500, Kind: "credit", User: "ann",

@@ -1,9 +1,9 @@
 // Package chain defines the hash chains that make a changed, added, removed or moved row visible. It computes hashes and
-// knows no database: both SQL stores, the audit and the tests use it.
+// knows no database: both SQL stores, the audit and the tests use it. It imports chat, redpacket and store/secret for the rows that it hashes.
 //
-// A leaf is the hash of one row that never changes. A link is the hash of all leaves that one transaction has written, and
-// of the link before it. So the newest link of a chain, its head, stands for every row of the chain. A copy of the head
-// that is kept elsewhere is an anchor: after it was taken, no row that it stands for can change unseen.
+// A leaf is the hash of those fields of one row that never change. A link is the hash of all leaves that one transaction has
+// written, and of the link before it. So the newest link of a chain, its head, stands for every row of the chain. A copy of
+// the head that is kept elsewhere is an anchor: after it was taken, no row that it stands for can change unseen.
 //
 // Texts and names can be erased without breaking a chain, because a leaf contains only their salted hash. The salt is
 // stored beside the text, in a seal column. Erasing replaces the salt by the hash.
@@ -13,7 +13,8 @@
 //   - a number as 8 bytes, big-endian, two's complement
 //   - a text or bytes as its length in bytes (a number), then the bytes
 //   - a list as its length (a number), then its items
-//   - a hash, always the last or a fixed field, as its 32 bytes
+//   - a hash as its 32 bytes, without a length
 //
-// Each encoding begins with the name of its kind and version, a text. testdata/vectors.json has examples.
+// Each encoding begins with the name of its kind and version, a text. There is one exception: the digest of a link is the
+// SHA-256 of its leaves, sorted and put one after another, with nothing before them. testdata/vectors.json has examples.
 package chain

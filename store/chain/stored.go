@@ -7,10 +7,11 @@ import (
 
 // Stored is a chained row as a database has it. No value in it is trusted.
 type Stored interface {
-	// Into returns the destinations to scan the columns that the type names.
+	// Into returns the destinations to scan the columns that the comment of the type lists.
 	Into() []any
+	// Row returns the scanned row with its leaf, which contains the seals. So call Draw before it if seals may be missing.
 	Row() StoredRow
-	// Draw draws the seals that the row does not have yet, and returns them. A row of claims or transfers has none.
+	// Draw draws the seals that the row lacks, and returns all its seals. A row of claims or transfers has none.
 	Draw() []any
 	// Key returns the primary key of the row.
 	Key() []any
@@ -61,7 +62,7 @@ func (e *StoredEntry) Key() []any { return []any{e.Room, e.Seq} }
 
 // StoredPacket holds these columns: link, id, partition, room_id, sender, mode, spread, total, count, shares and
 // recipients (both as JSON), seed, commitment, key, seq, created_at, expires_at, name_seal, sender_name, sender_avatar,
-// text_seal, greeting, passphrase.
+// text_seal, greeting, passphrase, encrypted_seed.
 type StoredPacket struct {
 	Packet
 	Seals
@@ -75,11 +76,11 @@ func (p *StoredPacket) Into() []any {
 	return []any{
 		&p.link, &p.ID, &p.Partition, &p.Room, &p.Sender, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.shares,
 		&p.recipients, &p.Seed, &p.Commitment, &p.Packet.Key, &p.Seq, &p.CreatedAt, &p.ExpiresAt,
-		&p.Seals.Name, &p.name, &p.avatar, &p.Seals.Text, &p.greeting, &p.passphrase,
+		&p.Seals.Name, &p.name, &p.avatar, &p.Seals.Text, &p.greeting, &p.passphrase, &p.EncryptedSeed,
 	}
 }
 
-// Row implements Stored. The leaf of a packet with a forged list is that of an empty list.
+// Row implements Stored. Shares or recipients that are not JSON, because they were forged, count as an empty list.
 func (p *StoredPacket) Row() StoredRow {
 	if json.Unmarshal([]byte(p.shares), &p.Shares) != nil {
 		p.Shares = nil

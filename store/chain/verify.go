@@ -2,6 +2,8 @@ package chain
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,8 +36,12 @@ type Verifier struct {
 	Report func(kind, id, format string, args ...any)
 	// Anchors are heads that were copied earlier. Each must still be a link with the same hash.
 	Anchors []redpacket.Head
+	// Since are heads up to which the chains were verified before. They must still be there. Older links and rows may be
+	// left out, and are not verified again.
+	Since []redpacket.Head
 
 	tables []*table
+	since  map[int64]int64 // by chain: the link of Since
 	heads  map[int64]head
 }
 
@@ -54,9 +60,18 @@ type table struct {
 	unchained int // number of rows without a link
 }
 
-// Verify checks the links, ordered by id, against the rows of all tables.
+// Verify checks the links, ordered by id, against the rows of all tables. Differences go to Report. It returns an error only
+// if links or rows cannot be read. It may be called once.
 func (v *Verifier) Verify(links iter.Seq2[StoredLink, error], tables ...Rows) error {
-	v.heads = map[int64]head{}
+	v.heads, v.since = map[int64]head{}, map[int64]int64{}
+	anchors := map[int64]Hash{}
+	for _, h := range slices.Concat(v.Since, v.Anchors) {
+		anchors[h.Link] = h.Hash
+	}
+	for _, h := range v.Since {
+		number := Link{ID: h.Link}.Chain()
+		v.since[number], v.heads[number] = h.Link, head{h.Link, h.Hash}
+	}
 	for _, rows := range tables {
 		next, stop := iter.Pull2(rows.All)
 		defer stop()
@@ -65,10 +80,6 @@ func (v *Verifier) Verify(links iter.Seq2[StoredLink, error], tables ...Rows) er
 		if err := t.advance(); err != nil {
 			return err
 		}
-	}
-	anchors := map[int64]Hash{}
-	for _, a := range v.Anchors {
-		anchors[a.Link] = a.Hash
 	}
 	for l, err := range links {
 		if err != nil {
@@ -90,8 +101,25 @@ func (v *Verifier) Verify(links iter.Seq2[StoredLink, error], tables ...Rows) er
 	return v.finish()
 }
 
+// Heads returns the newest link of each chain, sorted by chain. Call it after Verify.
+func (v *Verifier) Heads() []redpacket.Head {
+	heads := make([]redpacket.Head, 0, len(v.heads))
+	for _, number := range slices.Sorted(maps.Keys(v.heads)) {
+		heads = append(heads, redpacket.Head{Chain: number, Link: v.heads[number].id, Hash: v.heads[number].hash})
+	}
+	return heads
+}
+
+// verified reports whether the link is a head in Since, or older than that head of its chain.
+func (v *Verifier) verified(link int64) bool {
+	return 0 < link && link <= v.since[Link{ID: link}.Chain()]
+}
+
 // link checks one link, and the rows that name it.
 func (v *Verifier) link(l StoredLink) error {
+	if v.verified(l.ID) {
+		return nil
+	}
 	var leaves []Hash
 	var names []string
 	for _, t := range v.tables {
@@ -125,7 +153,8 @@ func (v *Verifier) link(l StoredLink) error {
 	return nil
 }
 
-// skipTo reports the rows before the link: their links are missing.
+// skipTo advances the table to the rows of the link. The rows before them name a link that is missing, which it reports, or
+// none, which it counts.
 func (v *Verifier) skipTo(t *table, link int64) error {
 	for t.more && t.row.Link < link {
 		if err := v.skip(t); err != nil {
@@ -136,9 +165,10 @@ func (v *Verifier) skipTo(t *table, link int64) error {
 }
 
 func (v *Verifier) skip(t *table) error {
-	if t.row.Link == 0 {
+	switch {
+	case t.row.Link == 0:
 		t.unchained++
-	} else {
+	case !v.verified(t.row.Link):
 		v.Report(t.kind, t.row.ID, "its link %d is missing", t.row.Link)
 	}
 	return t.advance()

@@ -13,7 +13,8 @@ TABLES = {
     "entry": ("link, e.room_id, e.seq, e.id, e.at, sender, kind, e.key, hex:r.hash, target, hex:name_seal, sender_name, sender_avatar,"
               " hex:text_seal, body", "entries e left join requests r on e.key <> '' and r.user_id = e.sender and r.key = e.key"),
     "packet": ("link, id, partition, room_id, sender, mode, spread, total, count, json:shares, json:recipients, hex:seed, commitment, key,"
-               " seq, created_at, expires_at, hex:name_seal, sender_name, sender_avatar, hex:text_seal, greeting, passphrase", "packets"),
+               " seq, created_at, expires_at, hex:name_seal, sender_name, sender_avatar, hex:text_seal, greeting, passphrase,"
+               " hex:encrypted_seed", "packets"),
     "claim": ("link, packet_id, share_no, user_id, amount, at, transfer", "claims"),
     "transfer": ("link, id, at, debit, credit, amount, kind, user_id, key, hex:hash, note, actor, request_id, reason",
                  "transfers where kind in ('credit', 'debit')"),
@@ -49,9 +50,13 @@ def sealed(seal, *texts):
 def leaf(kind, row):
     if kind == "entry":
         row[9:] = [sealed(*row[9:12]), sealed(*row[12:14])]
+    version = 1
     if kind == "packet":
+        encrypted = row.pop()
+        if encrypted:
+            version, row[8], row[10] = 2, [], encrypted
         row[16:] = [sealed(*row[16:19]), sealed(*row[19:22])]
-    return digest("hongbao/%s/1" % kind, *row)
+    return digest("hongbao/%s/%d" % (kind, version), *row)
 
 
 def column(c, postgres):

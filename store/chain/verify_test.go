@@ -63,7 +63,13 @@ func seq[T any](all []T) iter.Seq2[T, error] {
 
 func (c *testChains) verify(t *testing.T, anchors []redpacket.Head) (found []string) {
 	t.Helper()
-	v := Verifier{Anchors: anchors, Report: func(kind, id, format string, args ...any) {
+	found, _ = c.verifySince(t, anchors, nil)
+	return found
+}
+
+func (c *testChains) verifySince(t *testing.T, anchors, since []redpacket.Head) (found []string, heads []redpacket.Head) {
+	t.Helper()
+	v := Verifier{Anchors: anchors, Since: since, Report: func(kind, id, format string, args ...any) {
 		found = append(found, kind+" "+id+": "+fmt.Sprintf(format, args...))
 	}}
 	byID := func(a, b StoredRow) int { return int(min(1, max(-1, a.Link-b.Link))) }
@@ -73,7 +79,7 @@ func (c *testChains) verify(t *testing.T, anchors []redpacket.Head) (found []str
 	if err := v.Verify(seq(c.links), Rows{"claim", seq(c.claims)}, Rows{"text", seq(c.texts)}); err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return found, v.Heads()
 }
 
 // TestVerifyFindsEachChange changes untouched chains in one way at a time.
@@ -132,6 +138,50 @@ func TestAnchorsFindLostTail(t *testing.T) {
 	anchors[1].Hash[3]++
 	if found := newTestChains().verify(t, anchors); len(found) != 1 || !strings.Contains(found[0], "saved") {
 		t.Errorf("with another hash: %v", found)
+	}
+}
+
+// TestVerifySince verifies only what is newer than the heads of an earlier time, with and without the older rows and links.
+func TestVerifySince(t *testing.T) {
+	all := newTestChains()
+	var since []redpacket.Head
+	for _, l := range all.links[3:5] {
+		since = append(since, redpacket.Head{Chain: l.Chain(), Link: l.ID, Hash: Hash(l.Hash)})
+	}
+	slices.SortFunc(since, func(a, b redpacket.Head) int { return int(a.Chain - b.Chain) })
+	newer := func(r StoredRow) bool { return r.Link > all.links[4].ID || r.Link <= 0 }
+	for _, older := range []bool{true, false} {
+		verify := func(change func(c *testChains)) (found []string, heads []redpacket.Head) {
+			c := newTestChains()
+			change(c)
+			if !older {
+				c.links = c.links[3:]
+				c.claims = slices.DeleteFunc(c.claims, func(r StoredRow) bool { return !newer(r) })
+				c.texts = slices.DeleteFunc(c.texts, func(r StoredRow) bool { return !newer(r) })
+			}
+			return c.verifySince(t, nil, since)
+		}
+		if found, heads := verify(func(*testChains) {}); len(found) > 0 || !slices.Equal(heads, all.heads()) {
+			t.Errorf("untouched: %v, heads %v, want %v", found, heads, all.heads())
+		}
+		if found, _ := verify(func(c *testChains) { c.claims[0].Leaf[0]++ }); len(found) > 0 {
+			t.Errorf("an older row: %v", found)
+		}
+		for name, change := range map[string]func(c *testChains){
+			"newer row changed":        func(c *testChains) { c.claims[len(c.claims)-1].Leaf[0]++ },
+			"newer row removed":        func(c *testChains) { c.claims = c.claims[:len(c.claims)-1] },
+			"row in no chain":          func(c *testChains) { c.claims[0].Link = 0 },
+			"row of a negative link":   func(c *testChains) { c.claims[0].Link = -5 },
+			"known head changed":       func(c *testChains) { c.links[4].Hash[0]++ },
+			"known head removed":       func(c *testChains) { c.links[4].ID++ },
+			"newer link changed":       func(c *testChains) { c.links[7].At++ },
+			"link of a new chain":      func(c *testChains) { c.links[7].ID++ },
+			"first newer link skipped": func(c *testChains) { c.links = slices.Delete(c.links, 5, 6) },
+		} {
+			if found, _ := verify(change); len(found) == 0 {
+				t.Errorf("not found: %s (older rows there: %v)", name, older)
+			}
+		}
 	}
 }
 

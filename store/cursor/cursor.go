@@ -1,4 +1,4 @@
-// Package cursor encodes the position at which the next page of a list begins. pgstore and sqlitestore use it.
+// Package cursor encodes the position at which the next page of a list begins. pgstore and sqlitestore use it. It imports chat, for the error.
 //
 // Invariant: a cursor that a client makes up is either refused as a bad request, or a position that a query accepts.
 package cursor
@@ -18,8 +18,8 @@ func Make(list string, key ...any) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// Parse decodes a cursor of the list into key, which has one pointer for each part of the sort key. Clients can make
-// up cursors, so it also refuses texts that cannot be an id.
+// Parse decodes a cursor of the list into key, which has one pointer for each part of the sort key. Any other text is a bad
+// request. Clients can make up cursors, so that includes ids which Postgres cannot store: with U+0000, or not UTF-8.
 func Parse(list, next string, key ...any) error {
 	var name string
 	want := append([]any{&name}, key...)

@@ -26,8 +26,8 @@ type Store interface {
 	State(ctx context.Context) (State, error)
 	// Serve makes the store answer calls on a server of this identity only.
 	Serve(identity string)
-	// Recent returns the newest commits of this process. Each transaction that adds a link to a hash chain adds a mark. So
-	// does every one that appends entries, sends a packet, pays a claim, credits or debits.
+	// Recent returns the newest commits of this process. Each transaction that adds a link to a hash chain adds a mark: each
+	// that appends entries, sends or ends a packet, pays a claim, credits or debits.
 	Recent() *Recent
 	// OnLoss sets a function that the store calls when a transaction finds that the newest link of its chain is gone. The
 	// function must not block.

@@ -2,8 +2,8 @@ package lineage
 
 import "sync"
 
-// keptMarks is how many commits a process remembers. It is more than the connections of a process, so the last commit
-// is among them even if the goroutines of several transactions record them in another order.
+// keptMarks is how many commits a process remembers. Concurrent transactions may record their commits in another order than
+// they were committed. The last commit is still among them, as long as a process has fewer connections (16 by default).
 const keptMarks = 64
 
 // Recent holds the newest commits of this process in the present epoch. The zero value is ready. It is safe for

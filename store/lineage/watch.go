@@ -45,7 +45,7 @@ type Watch struct {
 
 	// used by Start, and then by Run only
 	epoch, identity string    // what this instance serves; "": it has not started
-	inherited       []Mark    // marks that were noted by instances of this epoch before this one started
+	inherited       []Mark    // marks of this epoch that the notes had when this instance started
 	unknownSince    time.Time // since when the notes cannot be loaded; zero: they could be
 	failing         bool      // the last check failed
 }
@@ -69,7 +69,8 @@ func (w *Watch) Lost(reason string) {
 // errNotesUnknown means that the notes cannot be loaded, and that it is too early to count them as lost.
 var errNotesUnknown = errors.New("notes outside SQL cannot be read yet")
 
-// Start compares the database with the notes, and blocks until it is decided which epoch this instance serves.
+// Start compares the database with the notes, and blocks until it is decided which epoch this instance serves. It fails at
+// once if the database does not answer.
 func (w *Watch) Start(ctx context.Context) error {
 	for {
 		err := w.check(ctx)
@@ -275,6 +276,7 @@ func (w *Watch) adopt(now State) {
 		w.o.Log.Warn("the epoch of the database has changed: all sockets are closed", "epoch", now.Epoch)
 	}
 	w.o.Changed(now.Epoch, true)
+	w.lost.Store(nil) // what was found missing until now belongs to the previous epoch
 	w.o.Store.Serve(now.Identity)
 }
 

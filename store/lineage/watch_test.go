@@ -19,6 +19,7 @@ type database struct {
 	rows   []Mark
 	renews int
 	broken error
+	read   func() // called once, after the state was read and before it is returned; nil: nothing
 }
 
 // storeOf is one instance's Store over a database.
@@ -32,6 +33,10 @@ type storeOf struct {
 func (d *database) State(context.Context) (State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.read != nil {
+		d.read()
+		d.read = nil
+	}
 	return d.state, d.broken
 }
 
@@ -267,6 +272,16 @@ func TestEpochs(t *testing.T) {
 			read, _ := s.db.State(s.t.Context())
 			_, _, _ = s.db.Renew(s.t.Context(), read)
 			time.Sleep(2 * time.Second)
+			s.mustBe(one, "epoch 1 true")
+		},
+		"a loss that is noticed while the epoch after it is adopted": func(s *system) {
+			one := s.start("one")
+			read, _ := s.db.State(s.t.Context())
+			_, _, _ = s.db.Renew(s.t.Context(), read)
+			s.db.mu.Lock()
+			s.db.read = func() { one.Lost("a transaction found it before the epoch was adopted") }
+			s.db.mu.Unlock()
+			time.Sleep(3 * time.Second)
 			s.mustBe(one, "epoch 1 true")
 		},
 		"commits of an earlier epoch are not missed": func(s *system) {

@@ -56,8 +56,8 @@ func (a *account) own(dir string) error {
 	return nil
 }
 
-// reach makes a parent folder passable for the account. It changes only temporary folders: they are private by
-// default, and nothing relies on that.
+// reach makes a parent folder passable for the account. It changes only temporary folders, which are private by default
+// although nothing relies on that. For any other folder that is not passable it returns an error.
 func (a *account) reach(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil || info.Mode()&0o001 != 0 {

@@ -27,6 +27,7 @@ type daemon struct {
 	name       string // used in errors and in the name of the log file
 	dir        string
 	as         *account
+	clock      *Clock
 	bus        bool                 // it also listens on its port + busOffset
 	prepare    func(port int) error // may be nil; writes the files that the server reads at its start, once for each port
 	command    func(port int) []string
@@ -107,7 +108,7 @@ func (d *daemon) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	log := filepath.Join(d.dir, d.name+".log")
-	p, err := startProcess(d.command(d.port.number), d.dir, log, d.as)
+	p, err := startProcess(d.command(d.port.number), d.dir, log, d.as, d.clock)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", d.name, err)
 	}

@@ -1,13 +1,15 @@
 // Package loopback starts private servers on one machine: Redis alone, as a cluster or watched by sentinels, Postgres
-// with or without standbys and PgBouncer, and a TCP proxy that delays and loses bytes on purpose. Tests use it to inject the failures of
-// machines and networks. Measurements on one machine use it, too.
+// with or without standbys and PgBouncer, nginx, HAProxy, and a TCP proxy that delays and loses bytes on purpose. A Clock
+// gives servers a wrong time. Tests use the package to inject the failures of machines and networks. Measurements on one
+// machine use it, too.
 //
 // Invariants:
 //
 //   - Servers listen on 127.0.0.1 only, and need no password.
 //   - Servers write only into the folder they were given.
 //   - A server keeps its port from its start to its Stop, even if it is killed in between.
-//   - No server outlives this process. On Linux this holds even after SIGKILL.
+//   - On Linux no server outlives this process, even after SIGKILL. Elsewhere a server goes on if this process ends
+//     without Stop.
 //
 // A context bounds the start of a server, not its life: the caller must call Stop. The oldest versions that it
 // starts are Redis 7 and Postgres 14. If a program is missing, the error contains the command that installs it.

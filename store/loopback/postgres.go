@@ -22,18 +22,20 @@ type Postgres struct{ *daemon }
 // StartPostgres starts a server in the folder, with the databases that an earlier server left there. If this process
 // runs as root, the server runs as user postgres, and that user must be able to reach the folder.
 func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
-	return startPostgres(ctx, dir, "initdb", func(begun string) []string {
+	return (*Clock)(nil).StartPostgres(ctx, dir)
+}
+
+// StartPostgres does what the function StartPostgres does, and gives the server this clock. Its standbys have the clock,
+// too.
+func (c *Clock) StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
+	return startPostgres(ctx, c, dir, "initdb", func(begun string) []string {
 		return []string{"-D", begun, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync"}
 	})
 }
 
 // startPostgres starts a server in the folder. If the folder has no data yet, the program creates them first, in the
 // folder that its arguments name.
-func startPostgres(ctx context.Context, dir, creator string, args func(begun string) []string) (*Postgres, error) {
-	create, err := PostgresProgram(creator)
-	if err != nil {
-		return nil, err
-	}
+func startPostgres(ctx context.Context, clock *Clock, dir, creator string, args func(begun string) []string) (*Postgres, error) {
 	server, err := PostgresProgram("postgres")
 	if err != nil {
 		return nil, err
@@ -45,15 +47,12 @@ func startPostgres(ctx context.Context, dir, creator string, args func(begun str
 	if err != nil {
 		return nil, err
 	}
-	if err := as.own(dir); err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, "data")
-	if err := initialize(ctx, data, as, func(begun string) []string { return append([]string{create}, args(begun)...) }); err != nil {
+	data, err := createData(ctx, dir, as, creator, args)
+	if err != nil {
 		return nil, err
 	}
 	p := &Postgres{&daemon{
-		name: "postgres", dir: dir, as: as, stopSignal: syscall.SIGINT, ready: accepts,
+		name: "postgres", dir: dir, as: as, clock: clock, stopSignal: syscall.SIGINT, ready: accepts,
 		command: func(port int) []string {
 			return []string{
 				server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
@@ -65,6 +64,19 @@ func startPostgres(ctx context.Context, dir, creator string, args func(begun str
 		return nil, err
 	}
 	return p, nil
+}
+
+// createData creates the data of a server in the folder, if there are none yet. It returns the folder of the data.
+func createData(ctx context.Context, dir string, as *account, creator string, args func(begun string) []string) (data string, err error) {
+	create, err := PostgresProgram(creator)
+	if err != nil {
+		return "", err
+	}
+	if err := as.own(dir); err != nil {
+		return "", err
+	}
+	data = filepath.Join(dir, "data")
+	return data, initialize(ctx, data, as, func(begun string) []string { return append([]string{create}, args(begun)...) })
 }
 
 // PostgresProgram returns the path of a program of Postgres, such as pg_dump, of the version that StartPostgres starts.
@@ -79,7 +91,8 @@ func PostgresProgram(name string) (string, error) {
 	return filepath.Join(filepath.Dir(initdb), name), nil
 }
 
-// initialize creates the server's data folder with a command. If it fails, no folder is left.
+// initialize creates the server's data folder with a command, unless the folder exists. The command writes to another
+// folder, which is renamed when it is complete. So after a failure there is no data folder.
 func initialize(ctx context.Context, data string, as *account, command func(begun string) []string) error {
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -91,7 +104,7 @@ func initialize(ctx context.Context, data string, as *account, command func(begu
 	args := command(begun)
 	name := filepath.Base(args[0])
 	log := filepath.Join(dir, name+".log")
-	p, err := startProcess(args, dir, log, as)
+	p, err := startProcess(args, dir, log, as, nil)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}

@@ -1,6 +1,7 @@
 package loopback
 
-// Pause stops all processes of the server (SIGSTOP): it answers nothing, and its connections stay open.
+// Pause stops the server (SIGSTOP): it answers nothing, and its connections stay open. On Linux all its processes stop,
+// elsewhere only the main one.
 func (p *Postgres) Pause() {
 	if process := p.current(); process != nil {
 		pause(process.cmd.Process)

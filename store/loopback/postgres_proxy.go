@@ -67,7 +67,8 @@ func (p *PostgresProxy) Resume() {
 	p.Cut()
 }
 
-// carryMessages forwards whole messages until either end fails. Tear breaks only replies here: StopAfter breaks requests.
+// carryMessages forwards whole messages of a client until either end fails. Tear and Delay do not apply to them: in a
+// PostgresProxy they affect only replies, and StopAfter breaks requests.
 func (p *PostgresProxy) carryMessages(to, from net.Conn, _ int64) {
 	defer to.Close()   //nolint:errcheck // the connection is not used any more
 	defer from.Close() //nolint:errcheck // the connection is not used any more

@@ -4,23 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"path/filepath"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // StartStandby starts an asynchronous standby of the server in the folder. It answers reads until Promote.
 func (p *Postgres) StartStandby(ctx context.Context, dir string) (*Postgres, error) {
-	host, port, err := net.SplitHostPort(p.Addr())
-	if err != nil {
-		return nil, err
-	}
-	return startPostgres(ctx, dir, "pg_basebackup", func(begun string) []string {
-		return []string{"-D", begun, "-h", host, "-p", port, "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf", "--no-sync"}
+	return startPostgres(ctx, p.clock, dir, "pg_basebackup", func(begun string) []string {
+		return append(p.backupArgs(begun), "--write-recovery-conf")
 	})
 }
 
-// CatchUp waits until the standby has all that the primary has committed.
+// Backup copies the server's databases, as they are now, into the folder. StartPostgres can start a server there. Clients
+// cannot tell that server from this one: it has the same system identifier, timeline and databases.
+func (p *Postgres) Backup(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		_, err = createData(ctx, dir, p.as, "pg_basebackup", p.backupArgs)
+	}
+	return err
+}
+
+func (p *Postgres) backupArgs(begun string) []string {
+	return []string{
+		"-D", begun, "-h", "127.0.0.1", "-p", strconv.Itoa(p.port.number), "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync",
+	}
+}
+
+// CatchUp waits until the standby has all that the primary had committed at the time of the call.
 func (p *Postgres) CatchUp(ctx context.Context, primary *Postgres) error {
 	var written string
 	if err := primary.queryRow(ctx, "select pg_current_wal_flush_lsn()::text", &written); err != nil {

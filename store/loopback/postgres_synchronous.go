@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SetSynchronous makes each commit wait until the standby has it on disk. It returns when commits wait. If standby is nil, commits
-// wait for no standby.
+// SetSynchronous makes each commit wait until the standby has it on disk. It returns when that is in effect. If standby is
+// nil, commits wait for no standby from soon after the call.
 func (p *Postgres) SetSynchronous(ctx context.Context, standby *Postgres) error {
 	name := ""
 	if standby != nil {
@@ -36,7 +36,7 @@ func (p *Postgres) setName(ctx context.Context, name string) error {
 	return p.set(ctx, "primary_conninfo", primary+" application_name="+name)
 }
 
-// set changes a setting. A later start has it, too.
+// set changes a setting, for the running server and its later starts.
 func (p *Postgres) set(ctx context.Context, setting, value string) error {
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'" // ALTER SYSTEM takes no parameters
 	if err := p.exec(ctx, "alter system set "+setting+" = "+quoted); err != nil {

@@ -12,11 +12,12 @@ import (
 // process is one run of a server's program. ended is closed when it has ended and was waited for.
 type process struct {
 	cmd   *exec.Cmd
+	clock *Clock
 	ended chan struct{}
 }
 
-// startProcess runs the command in dir as the account. Its output is appended to the file log.
-func startProcess(command []string, dir, log string, as *account) (*process, error) {
+// startProcess runs the command in dir as the account, with the clock. Its output is appended to the file log.
+func startProcess(command []string, dir, log string, as *account, clock *Clock) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -25,9 +26,10 @@ func startProcess(command []string, dir, log string, as *account) (*process, err
 
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // programs found by name; no context bounds their life
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"} // no other variable of this process affects the server
+	// No other variable of this process affects the server.
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}, clock.environment()...)
 	cmd.SysProcAttr = attributes(as)
-	p := &process{cmd: cmd, ended: make(chan struct{})}
+	p := &process{cmd: cmd, clock: clock, ended: make(chan struct{})}
 	started := make(chan error)
 	go p.run(started)
 	return p, <-started
@@ -41,6 +43,7 @@ func (p *process) run(started chan<- error) {
 	started <- err
 	if err == nil {
 		_ = p.cmd.Wait() // the result is in the log and in ProcessState
+		p.clock.clean(p.cmd.Process.Pid)
 	}
 	close(p.ended)
 }
@@ -68,7 +71,7 @@ func (p *process) stop(stopSignal os.Signal, timeout time.Duration) {
 	}
 }
 
-// kill kills the process and its children at once, as a power failure would, and returns when the process is gone.
+// kill kills the process and, on Linux, its children at once. It returns when they are gone.
 func (p *process) kill() {
 	if !p.hasEnded() {
 		pause(p.cmd.Process) // so that the process neither notices its children's end nor starts others

@@ -17,12 +17,17 @@ type Redis struct{ *daemon }
 // StartRedis starts a server in the folder. The given arguments of redis-server, such as "--appendonly", "yes",
 // override the defaults.
 func StartRedis(ctx context.Context, dir string, args ...string) (*Redis, error) {
-	return startRedis(ctx, dir, false, "", args...)
+	return (*Clock)(nil).StartRedis(ctx, dir, args...)
 }
 
-// startRedis does the same with an initial configuration file. Sentinels and CONFIG REWRITE write to that file, and a
-// restarted server reads it again.
-func startRedis(ctx context.Context, dir string, bus bool, file string, args ...string) (*Redis, error) {
+// StartRedis does what the function StartRedis does, and gives the server this clock.
+func (c *Clock) StartRedis(ctx context.Context, dir string, args ...string) (*Redis, error) {
+	return startRedis(ctx, c, dir, false, "", args...)
+}
+
+// startRedis starts a server whose configuration file has the text file at first. Sentinels and CONFIG REWRITE write to
+// that file, and a restarted server reads it again. With bus, the server's bus port is reserved, too.
+func startRedis(ctx context.Context, clock *Clock, dir string, bus bool, file string, args ...string) (*Redis, error) {
 	server, err := program("redis-server")
 	if err != nil {
 		return nil, err
@@ -38,7 +43,7 @@ func startRedis(ctx context.Context, dir string, bus bool, file string, args ...
 		return nil, err
 	}
 	r := &Redis{&daemon{
-		name: "redis-server", dir: dir, bus: bus, stopSignal: syscall.SIGTERM, ready: answersPing,
+		name: "redis-server", dir: dir, clock: clock, bus: bus, stopSignal: syscall.SIGTERM, ready: answersPing,
 		command: func(port int) []string {
 			return append([]string{
 				server, conf, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir,

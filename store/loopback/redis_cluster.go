@@ -35,7 +35,7 @@ func (c *RedisCluster) start(ctx context.Context, dir string, masters int) error
 		if err := os.RemoveAll(dir); err != nil { // data of an earlier cluster, whose nodes had other ports
 			return err
 		}
-		node, err := startRedis(ctx, dir, true, "",
+		node, err := startRedis(ctx, nil, dir, true, "",
 			"--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-announce-ip", "127.0.0.1")
 		if err != nil {
 			return err

@@ -48,11 +48,11 @@ func (s *Sentinel) start(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if s.master, err = startRedis(ctx, filepath.Join(dir, "master"), false, "", "--repl-diskless-sync-delay", "0"); err != nil {
+	if s.master, err = startRedis(ctx, nil, filepath.Join(dir, "master"), false, "", "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
 	follow := fmt.Sprintf("replicaof 127.0.0.1 %d\n", s.master.port.number) // in the file, so that a sentinel can change it
-	if s.replica, err = startRedis(ctx, filepath.Join(dir, "replica"), false, follow, "--repl-diskless-sync-delay", "0"); err != nil {
+	if s.replica, err = startRedis(ctx, nil, filepath.Join(dir, "replica"), false, follow, "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
 	if err := waitUntil(ctx, s.replica.current(), s.follows); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // attributes makes a server die with this process. The server gets its own process group, so that the terminal's
-// Ctrl-C does not reach it. So this process can finish its work and then stop the server.
+// Ctrl-C does not reach it. After a Ctrl-C this process can thus finish its work and then stop the server.
 func attributes(as *account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true, Credential: as.credential()}
 }
@@ -42,8 +42,9 @@ func signalChildren(pid int, signal syscall.Signal) {
 	}
 }
 
-// killChildren kills the children of the process, and theirs, and returns when they hold no resources. Otherwise Postgres could not start
-// again, because it refuses to while shared memory is attached; and what initdb runs in a shell would go on writing files.
+// killChildren kills the children of the process, and theirs, and returns when they hold no resources. Otherwise Postgres
+// could not start again: it refuses to while a process has its shared memory. And the programs that initdb runs in a
+// shell would go on writing files.
 func killChildren(pid int) {
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {

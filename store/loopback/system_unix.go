@@ -8,7 +8,7 @@ import (
 )
 
 // attributes leaves the server in the process group of this process, so that Ctrl-C ends both. If this process dies
-// in another way, the server goes on.
+// in another way, the server goes on, because only Linux can kill a child with its parent.
 func attributes(as *account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: as.credential()}
 }

@@ -21,6 +21,7 @@ func TestBus(t *testing.T) {
 type recorder []string
 
 func (j *recorder) Receive(_ string, payload []byte) { *j = append(*j, string(payload[:5])) }
+func (j *recorder) Forged(string)                    {}
 func (j *recorder) Suspect()                         { *j = append(*j, "suspect") }
 func (j *recorder) Compare()                         { *j = append(*j, "compare") }
 func (j *recorder) Down(bool)                        {}

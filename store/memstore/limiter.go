@@ -9,8 +9,13 @@ import (
 	"hongbao/chat"
 )
 
-// sweepEvery is how often a Limiter drops full buckets.
-const sweepEvery = 10 * time.Second
+const (
+	// sweepEvery is how often a Limiter drops full buckets.
+	sweepEvery = 10 * time.Second
+	// maxBuckets is the most buckets kept, about 10 MB. There is a bound because clients choose some of the keys. When it
+	// is reached, each new bucket replaces an arbitrary other one, which then counts as full.
+	maxBuckets = 1 << 17
+)
 
 // LimiterOptions are the options of a Limiter.
 type LimiterOptions struct {
@@ -44,7 +49,7 @@ func NewLimiter(o LimiterOptions) *Limiter {
 // Take implements chat.Limiter. The Lua script of redisstore calculates in the same way.
 func (l *Limiter) Take(_ context.Context, key string, r chat.Rate) (time.Duration, error) {
 	every := tokenEvery(r)
-	depth := every * int64(r.Burst)
+	cost, depth := every*int64(r.Tokens()), every*int64(r.Burst)
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,11 +60,26 @@ func (l *Limiter) Take(_ context.Context, key string, r chat.Rate) (time.Duratio
 		full = now + depth
 		l.full[key] = full
 	}
-	if wait := full + every - depth - now; wait > 0 {
+	if wait := full + cost - depth - now; wait > 0 {
 		return time.Duration(wait) * time.Microsecond, nil
 	}
-	l.full[key] = full + every
+	l.makeRoom(key)
+	l.full[key] = full + cost
 	return 0, nil
+}
+
+// makeRoom drops an arbitrary bucket if the key has none and maxBuckets is reached.
+func (l *Limiter) makeRoom(key string) {
+	if len(l.full) < maxBuckets {
+		return
+	}
+	if _, has := l.full[key]; has {
+		return
+	}
+	for other := range l.full {
+		delete(l.full, other)
+		return
+	}
 }
 
 // dropFull copies the buckets that are not full to a new map every sweepEvery, so that the memory of a large map is

@@ -38,6 +38,23 @@ func TestLimiterHoldsNoFullBucket(t *testing.T) {
 	}
 }
 
+// TestLimiterIsBounded uses more keys at once than a limiter may hold. A key whose bucket it holds keeps that bucket.
+func TestLimiterIsBounded(t *testing.T) {
+	c := &clock{now: time.Unix(1_700_000_000, 0)}
+	l, one := NewLimiter(LimiterOptions{Now: c.Now}), chat.Rate{PerSecond: 0.001, Burst: 1}
+	for n := range maxBuckets + 1000 {
+		if wait, err := l.Take(t.Context(), strconv.Itoa(n), one); err != nil || wait != 0 {
+			t.Fatalf("key %d: wait %v, %v", n, wait, err)
+		}
+	}
+	if wait, err := l.Take(t.Context(), strconv.Itoa(maxBuckets+999), one); err != nil || wait == 0 {
+		t.Errorf("the newest key has a token again: wait %v, %v", wait, err)
+	}
+	if len(l.full) != maxBuckets {
+		t.Errorf("%d buckets are kept, want %d", len(l.full), maxBuckets)
+	}
+}
+
 func TestTokenEvery(t *testing.T) {
 	for perSecond, want := range map[float64]int64{10: 100_000, 3: 333_334, 0.5: 2_000_000, 1e9: 1, 0: 86_400_000_000} {
 		if got := tokenEvery(chat.Rate{PerSecond: perSecond}); got != want {

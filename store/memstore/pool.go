@@ -54,12 +54,12 @@ func NewPool(o Options) *Pool {
 	return p
 }
 
-// slot returns the index of the packet's partition. No valid ledger holds a number out of range, but one must not
-// panic.
+// slot returns the index of the packet's partition. A number out of range, which no valid ledger holds, is taken modulo
+// Partitions, so that it causes no panic.
 func slot(r redpacket.Ref) uint { return uint(r.Partition) % redpacket.Partitions }
 
-// enter locks a partition, drops its expired images, and reads the clock under the lock. So time never runs backwards
-// within a partition.
+// enter locks a partition, drops its expired images and returns the time. It reads the clock under the lock, so that a
+// later call on the partition never sees an earlier time. The caller must unlock the partition.
 func (p *Pool) enter(slot uint) (*partition, time.Time) {
 	pt := &p.partitions[slot]
 	pt.mu.Lock()

@@ -34,7 +34,7 @@ func (im *image) closed() bool { return im.reason != redpacket.Open }
 
 func (im *image) drained() bool { return len(im.free) == 0 }
 
-// decide returns the answer to an attempt and changes nothing. Granted is final only if the outbox has room.
+// decide returns the answer to an attempt and changes nothing. Granted is final only if the outbox is not full.
 func (im *image) decide(a *redpacket.Attempt, now time.Time) redpacket.Answer {
 	ans := redpacket.Answer{Taken: len(im.users)}
 	share, has := im.users[a.User]
@@ -68,8 +68,8 @@ func (im *image) grant(user string, ans *redpacket.Answer) {
 	ans.Last = im.drained()
 }
 
-// merge takes over the grants in SQL. Of its own grants it keeps each whose user and share SQL has not granted
-// otherwise.
+// merge takes over the grants in SQL. It drops a grant of the image if SQL has given the user another share, or the share
+// to another user.
 func (im *image) merge(grants []redpacket.Grant) {
 	held := im.users
 	im.users = make(map[string]int, max(len(grants), len(held)))

@@ -25,7 +25,7 @@ func (pt *partition) reschedule(im *image, at time.Time) {
 	}
 }
 
-// hasten moves the due date forward to the given time. It never moves it back.
+// hasten makes the packet due at the given time, unless it is due earlier.
 func (pt *partition) hasten(im *image, at time.Time) {
 	if at.Before(im.at) {
 		pt.reschedule(im, at)

@@ -1,13 +1,23 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"math"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/chain"
+	"hongbao/store/cursor"
+	"hongbao/store/secret"
 )
 
 // Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
@@ -29,10 +39,13 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 
 // readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
 func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
-	var seed redpacket.Seed
-	_, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
+	var stored []byte
+	if _, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
 		from users u left join wallets w on w.user_id = u.id where u.id = $1`,
-		[]any{user}, &acc.Balance, &acc.Version, storedSeed{&seed, &drawn})
+		[]any{user}, &acc.Balance, &acc.Version, &stored); err != nil {
+		return redpacket.Account{}, false, err
+	}
+	seed, drawn, err := q.secrets().NextSeed(user, stored)
 	if drawn {
 		acc.NextCommitment = redpacket.Commitment(seed)
 	}
@@ -45,12 +58,11 @@ func (w *writer) account(user string) (redpacket.Account, error) {
 	return all[user], err
 }
 
-// accounts does the same as account for several users, which must be sorted and unique. A transaction that changes
-// their wallets calls it first, because a user's row must be locked before the user's wallet.
+// accounts does the same as account for several users, which must be sorted and unique.
 func (w *writer) accounts(users []string) (all map[string]redpacket.Account, err error) {
 	var b pgx.Batch
-	queueSeeds(&b, users)
-	queueAccounts(&b, users, &all)
+	w.queueSeeds(&b, users)
+	w.queueAccounts(&b, users, &all)
 	return all, w.sendBatch(&b)
 }
 
@@ -62,16 +74,17 @@ select i.id, i.seed from unnest($1::text[], $2::bytea[]) i (id, seed)
 where (select u.next_seed from users u where u.id = i.id) is null order by i.id collate "C"
 on conflict (id) do update set next_seed = excluded.next_seed where users.next_seed is null`
 
-// queueSeeds creates the users that are missing and draws their first seeds. The users must be sorted and unique.
-func queueSeeds(b *pgx.Batch, users []string) {
-	b.Queue(firstSeeds, users, newSeeds(len(users)))
+// queueSeeds makes the batch create the users that are missing and draw their first seeds. The users must be sorted and
+// unique. A transaction that changes wallets queues it before, because rows of users are locked before those of wallets.
+func (w *writer) queueSeeds(b *pgx.Batch, users []string) {
+	b.Queue(firstSeeds, users, newSeeds(w.keys, users))
 }
 
-func newSeeds(n int) [][]byte {
-	seeds := make([][]byte, n)
-	for i := range seeds {
-		seed := redpacket.NewSeed()
-		seeds[i] = seed[:]
+// newSeeds draws a seed for each user, and returns them as they are stored.
+func newSeeds(keys *secret.Keys, users []string) [][]byte {
+	seeds := make([][]byte, len(users))
+	for i, user := range users {
+		seeds[i] = keys.EncryptNextSeed(user, redpacket.NewSeed())
 	}
 	return seeds
 }
@@ -81,12 +94,12 @@ func newSeeds(n int) [][]byte {
 const readAccounts = `select id, coalesce(w.balance, 0), coalesce(w.version, 0), (select u.next_seed from users u where u.id = i.id)
 	from unnest($1::text[]) i (id) left join lateral (select balance, version from wallets where user_id = i.id offset 0) w on true`
 
-// queueAccounts makes the batch read the accounts of users that have a seed. The transaction must have locked their
-// wallets by changing them. So none of the users can send a packet meanwhile, and seeds and balances belong together.
-func queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
+// queueAccounts makes the batch read the accounts of users that have a seed. One statement reads the seed and the balance of
+// a user, so they belong together. A transaction that changes wallets queues it after the change.
+func (w *writer) queueAccounts(b *pgx.Batch, users []string, all *map[string]redpacket.Account) {
 	b.Queue(readAccounts, users).Query(func(rs pgx.Rows) error {
 		*all = make(map[string]redpacket.Account, len(users))
-		return scanAccounts(rs, *all)
+		return scanAccounts(rs, w.keys, *all)
 	})
 }
 
@@ -99,7 +112,7 @@ func readAccountsInto(q querier, all map[string]redpacket.Account, users []strin
 	if err != nil {
 		return err
 	}
-	if err := scanAccounts(rs, all); err != nil {
+	if err := scanAccounts(rs, q.secrets(), all); err != nil {
 		return err
 	}
 	for _, user := range users {
@@ -112,18 +125,23 @@ func readAccountsInto(q querier, all map[string]redpacket.Account, users []strin
 
 // scanAccounts reads user, balance, version and seed of each row. The destinations in first take the columns before
 // them. An account without a seed gets no commitment.
-func scanAccounts(rs pgx.Rows, all map[string]redpacket.Account, first ...any) error {
+func scanAccounts(rs pgx.Rows, keys *secret.Keys, all map[string]redpacket.Account, first ...any) error {
 	defer rs.Close()
+	var (
+		user   string
+		acc    redpacket.Account
+		stored pgtype.DriverBytes // not copied: valid until the next row
+	)
+	into := slices.Concat(first, []any{&user, &acc.Balance, &acc.Version, &stored})
 	for rs.Next() {
-		var (
-			user  string
-			acc   redpacket.Account
-			seed  redpacket.Seed
-			drawn bool
-		)
-		if err := rs.Scan(append(first, &user, &acc.Balance, &acc.Version, storedSeed{&seed, &drawn})...); err != nil {
+		if err := rs.Scan(into...); err != nil {
 			return err
 		}
+		seed, drawn, err := keys.NextSeed(user, stored)
+		if err != nil {
+			return err
+		}
+		acc.NextCommitment = ""
 		if drawn {
 			acc.NextCommitment = redpacket.Commitment(seed)
 		}
@@ -132,8 +150,8 @@ func scanAccounts(rs pgx.Rows, all map[string]redpacket.Account, first ...any) e
 	return rs.Err()
 }
 
-// seeded caches which users have a seed: a user that has one keeps having one. Most users that are paid are in the
-// cache, so no query is needed for their seeds. The zero value is ready.
+// seeded caches which users have a seed. A user loses the seed only when a new epoch begins: then ForgetCached clears the
+// cache. Most users that are paid are in the cache, so no query is needed for their seeds. The zero value is ready.
 type seeded struct {
 	mu    sync.Mutex
 	users map[string]struct{}
@@ -166,7 +184,7 @@ func (s *seeded) add(users []string) {
 	}
 }
 
-// forget clears the cache after a failed transaction, because the database may have lost seeds.
+// forget clears the cache, after a failed transaction or with a new epoch, because the database may have lost seeds.
 func (s *seeded) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,4 +211,200 @@ func affected(n *int64) func(pgconn.CommandTag) error {
 		*n = tag.RowsAffected()
 		return nil
 	}
+}
+
+// Adjust implements redpacket.Ledger. An amount of 0 is chat.ErrBadRequest.
+func (s *Store) Adjust(ctx context.Context, a redpacket.Adjustment) (acc redpacket.Account, dup bool, err error) {
+	err = s.tx(ctx, func(w *writer) error {
+		acc, dup, err = w.adjust(a)
+		return err
+	})
+	if err != nil {
+		return redpacket.Account{}, false, outcome("adjust", err)
+	}
+	return acc, dup, nil
+}
+
+func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool, err error) {
+	var (
+		hash []byte
+		id   string
+	)
+	used, err := w.row(`select hash, id from transfers where key = $1`, []any{a.Key}, &hash, &id)
+	switch {
+	case err != nil:
+		return redpacket.Account{}, false, err
+	case used && !bytes.Equal(hash, a.Hash):
+		return redpacket.Account{}, false, chat.ErrKeyReused
+	case used:
+		acc, err = w.account(a.User)
+		mine := w.maybeCommitted && id == a.ID // an earlier run of this call, which was committed, has made the adjustment
+		return acc, !mine, err
+	}
+	if err := checkAmount(a.Amount); err != nil {
+		return redpacket.Account{}, false, err
+	}
+	acc, err = w.applyAdjustment(a)
+	return acc, false, err
+}
+
+func checkAmount(amount redpacket.Money) error {
+	switch {
+	case amount == 0:
+		return chat.BadField("amount", "must not be 0")
+	case amount > redpacket.MaxMoney, amount < -redpacket.MaxMoney:
+		return amountLimit("must be at most %d", redpacket.MaxMoney)
+	}
+	return nil
+}
+
+// applyAdjustment records the adjustment, changes the wallet and returns the account after it. It inserts the
+// idempotency key first: a second call with the same key then waits for this one, and holds no other lock.
+func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, error) {
+	m := transfer{
+		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
+		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
+		actor: a.Actor, requestID: a.RequestID, reason: a.Reason,
+	}
+	if a.Amount < 0 {
+		m.debit, m.credit = m.credit, m.debit
+		m.amount, m.kind = -a.Amount, redpacket.TransferDebit
+	}
+	var (
+		b        pgx.Batch
+		recorded int64
+		all      map[string]redpacket.Account
+		err      error
+	)
+	if m.link, err = w.chained(m.leaf()); err != nil {
+		return redpacket.Account{}, err
+	}
+	queueTransfer(&b, m).Exec(affected(&recorded))
+	w.queueSeeds(&b, []string{a.User})
+	if err := w.sendBatch(&b); err != nil {
+		return redpacket.Account{}, err
+	}
+	if recorded == 0 { // another transaction has inserted the key meanwhile
+		return redpacket.Account{}, errRetry
+	}
+	var (
+		changed     int64
+		circulating redpacket.Money
+	)
+	b = pgx.Batch{}
+	if a.Amount > 0 {
+		queueCredit(&b, []string{a.User}, []redpacket.Money{a.Amount}).Exec(affected(&changed))
+	} else {
+		queueDebit(&b, a.User, m.amount, 0).Exec(affected(&changed))
+	}
+	w.queueAccounts(&b, []string{a.User}, &all)
+	queueCirculation(&b, a.Amount, &circulating)
+	switch err := w.sendBatch(&b); {
+	case err != nil:
+		return redpacket.Account{}, err
+	case changed == 0:
+		return redpacket.Account{}, redpacket.ErrInsufficientBalance
+	case a.Amount > 0 && circulating > redpacket.MaxMoney:
+		return redpacket.Account{}, amountLimit("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+a.Amount-circulating))
+	}
+	return all[a.User], nil
+}
+
+// queueCirculation makes the batch add a credit or debit to the money in circulation, and read the new amount. It
+// locks the only row of the table until the commit, so it must come last.
+func queueCirculation(b *pgx.Batch, change redpacket.Money, amount *redpacket.Money) {
+	b.Queue(`update circulation set amount = amount + $1 returning amount`, int64(change)).QueryRow(func(row pgx.Row) error { return row.Scan(amount) })
+}
+
+// RecountCirculation computes the money in circulation from all transfers. It is needed after instances of an older
+// version, which does not count it, have made credits or debits.
+func (s *Store) RecountCirculation(ctx context.Context) error {
+	return outcome("recount circulation", s.tx(ctx, func(w *writer) error {
+		if _, err := w.exec(`select 1 from circulation for update`); err != nil { // waits for credits in progress
+			return err
+		}
+		_, err := w.exec(`update circulation set amount = (select least(coalesce(sum(case kind when 'credit' then amount else -amount end), 0),
+			9223372036854775807)::bigint from transfers where key is not null)`)
+		return err
+	}))
+}
+
+func amountLimit(reason string, amount redpacket.Money) error {
+	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "amount", Reason: fmt.Sprintf(reason, amount)}
+}
+
+// transfer is a row of the table transfers: money that went from the debited party to the credited one.
+type transfer struct {
+	id            string
+	at            time.Time
+	debit, credit string
+	amount        redpacket.Money
+	kind          redpacket.TransferKind
+	user          string // owner of the changed wallet
+	packet, share any    // nil if the transfer does not concern one
+	key           any    // idempotency key of an adjustment, with hash and note
+	hash          []byte
+	note          string
+	// of an adjustment
+	actor, requestID, reason string
+	link                     int64 // 0 for all other transfers: they are derived from packets and claims
+}
+
+// outside is the party that money of adjustments comes from and goes to.
+const outside = "outside"
+
+func userParty(id string) string   { return "user:" + id }
+func packetParty(id string) string { return "packet:" + id }
+
+// queueTransfer makes the batch insert the transfer, but not change the wallet. If the transfer's key has been used
+// before, no row is inserted.
+func queueTransfer(b *pgx.Batch, m transfer) *pgx.QueuedQuery {
+	return b.Queue(`insert into transfers
+		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
+		actor, request_id, reason, link)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		on conflict (key) where key is not null do nothing`,
+		m.id, m.at.UnixMilli(), m.debit, m.credit, m.amount, m.kind, m.user, m.packet, m.share, m.key, m.hash, m.note,
+		m.actor, m.requestID, m.reason, m.link)
+}
+
+// leaf returns the leaf of a credit or debit.
+func (m transfer) leaf() chain.Hash {
+	key, _ := m.key.(string)
+	return chain.Transfer{
+		ID: m.id, At: m.at.UnixMilli(), Debit: m.debit, Credit: m.credit, Amount: int64(m.amount), Kind: string(m.kind), User: m.user,
+		Key: key, Request: m.hash, Note: m.note,
+		Actor: m.actor, RequestID: m.requestID, Reason: m.reason,
+	}.Leaf()
+}
+
+// Transfers implements redpacket.Ledger.
+func (s *Store) Transfers(ctx context.Context, user, next string, limit int) (all []redpacket.Transfer, more string, err error) {
+	at, id := int64(math.MaxInt64), ""
+	if next != "" {
+		if err := cursor.Parse("transfers", next, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	err = s.withReader(ctx, func(r reader) error {
+		all, err = rows(r, scanTransfer,
+			`select id, at, case when credit = 'user:' || user_id then amount else -amount end, kind, coalesce(packet_id, ''), note
+			from transfers where user_id = $1 and (at, id) < ($2, $3) order by at desc, id desc limit $4`,
+			user, at, id, limit+1)
+		return err
+	})
+	if err != nil {
+		return nil, "", outcome("list transfers", err)
+	}
+	if len(all) > limit {
+		all = all[:limit]
+		last := all[limit-1]
+		more = cursor.Make("transfers", last.At.UnixMilli(), last.ID)
+	}
+	return all, more, nil
+}
+
+func scanTransfer(rs pgx.Rows) (t redpacket.Transfer, err error) {
+	err = rs.Scan(&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note)
+	return t, err
 }

@@ -56,8 +56,8 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.sendBatch(&b)
 }
 
-// lockSubject locks the author's membership and the room, and reads the entry to amend: the subject. It is nil if
-// there is no such entry. The room's lock is enough, because entries are amended only under it.
+// lockSubject locks the room and the membership of the user that amends (a.By). It reads the entry to amend, the subject,
+// which is nil if there is no such entry. The entry needs no lock, because entries are amended only under the room's lock.
 func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing, subject *chat.Subject, err error) {
 	var (
 		b         pgx.Batch
@@ -81,6 +81,9 @@ func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing
 	room = rooms[0]
 	if st.Visible = room.Kind == chat.Public && !room.Deleted; len(standings) > 0 {
 		st = standings[0]
+	}
+	if subject != nil {
+		subject.Deserted = room.Kind == chat.Direct && room.Members < 2
 	}
 	return room, st, subject, nil
 }

@@ -24,7 +24,8 @@ func queueAmendment(b *pgx.Batch, a chat.Amendment, to chat.AmendmentRuling) err
 	return nil
 }
 
-// queueErase makes the batch remove the content of a text: its body, the bodies of its edits, and its reactions.
+// queueErase makes the batch remove the content of a text: its body, the bodies of its edits, and its reactions. The trigger
+// seal_erased_body replaces the seals.
 func queueErase(b *pgx.Batch, room string, seq int64) {
 	b.Queue(`update entries set body = $3 where room_id = $1 and seq = $2`, room, seq, string(chat.EmptyText))
 	b.Queue(`update entries set body = $3 where room_id = $1 and target = $2 and kind = 'edit'`, room, seq, string(chat.EmptyEdit(seq)))

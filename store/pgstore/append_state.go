@@ -32,8 +32,9 @@ func (k *appendState) standing(room, user string) chat.Standing {
 	return chat.Standing{Visible: k.public[room]}
 }
 
-// readAppendState looks up the keys and then locks the senders' member rows, in one round trip. If another
-// transaction inserts one of the keys while this one waits for a lock, the insert of the key shows it later.
+// readAppendState looks up the keys and then locks the senders' member rows, in one round trip. A second one follows if a
+// sender was never a member. If another transaction inserts one of the keys while this one waits for a lock, the lookup
+// misses that key. The insert of the key then notices it.
 func (w *writer) readAppendState(jobs []*appendJob) (*appendState, error) {
 	users, keys, rooms := make([]string, len(jobs)), make([]string, len(jobs)), make([]string, len(jobs))
 	for i, j := range jobs {

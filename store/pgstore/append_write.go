@@ -29,6 +29,10 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 			j.err = chat.ErrNotFound
 			continue
 		}
+		if c.deserted && d.Kind.Content() {
+			j.err = chat.ErrContactRefused
+			continue
+		}
 		if d.ReplyTo < 0 || d.ReplyTo > c.lastSeq {
 			j.err = chat.BadField("reply_to", "must be an entry of the room")
 			continue
@@ -43,7 +47,10 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 }
 
 // counter holds the last seq of a room and the number of its content entries.
-type counter struct{ lastSeq, contentNo int64 }
+type counter struct {
+	lastSeq, contentNo int64
+	deserted           bool // see desertedColumn
+}
 
 func (c *counter) count(kind chat.EntryKind) {
 	c.lastSeq++
@@ -61,11 +68,11 @@ func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 	}
 	counters := make(map[string]*counter, len(wanted))
 	b := &pgx.Batch{}
-	b.Queue(`select id, last_seq, content_no from rooms where id = any($1) order by id for update`,
+	b.Queue(`select id, last_seq, content_no, `+desertedColumn+` from rooms where id = any($1) order by id for update`,
 		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
 			id, c := "", &counter{}
-			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo); err != nil {
+			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted); err != nil {
 				return err
 			}
 			counters[id] = c
@@ -142,7 +149,7 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	return nil
 }
 
-// queueRead makes the batch advance the senders' own read_seq.
+// queueRead makes the batch advance the senders' own read_seq, and count their memberships as chosen.
 func (l *newEntries) queueRead(b *pgx.Batch) {
 	if len(l.read) == 0 {
 		return
@@ -152,7 +159,7 @@ func (l *newEntries) queueRead(b *pgx.Batch) {
 	for at, seq := range l.read {
 		rooms, users, seqs = append(rooms, at.room), append(users, at.user), append(seqs, seq)
 	}
-	b.Queue(`update members m set read_seq = l.seq from unnest($1::text[], $2::text[], $3::bigint[]) as l (room_id, user_id, seq)
+	b.Queue(`update members m set read_seq = l.seq, chosen = true from unnest($1::text[], $2::text[], $3::bigint[]) as l (room_id, user_id, seq)
 		where m.room_id = l.room_id and m.user_id = l.user_id`, rooms, users, seqs)
 }
 

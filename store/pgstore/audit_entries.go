@@ -60,7 +60,7 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 		"id": p.ID, "room": p.Room, "from": jsonObject{"id": p.From.ID}, "key": p.Key,
 		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
 		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
-		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(),
+		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": p.earlierMembers(),
 	}) {
 		a.report("packet", p.ID, "it is not what its entry told the room")
 	}
@@ -73,9 +73,12 @@ func (p *auditedPacket) doneEntryMatches() bool {
 	if p.status == redpacket.Open || !p.doneSeq.Valid || !p.closedAt.Valid {
 		return p.status == redpacket.Open && !p.doneSeq.Valid && !p.closedAt.Valid
 	}
-	state := jsonObject{"claimed": number(p.claimed), "refunded": nil}
+	state := jsonObject{"packet": p.ID, "status": string(p.status), "claimed": number(p.claimed), "refunded": nil, "luckiest": nil}
 	if p.refunded != 0 {
 		state["refunded"] = number(p.refunded)
+	}
+	if l := p.luckiest; l != nil {
+		state["luckiest"] = jsonObject{"user": l.User.ID, "amount": number(l.Amount), "rank": number(l.Rank())}
 	}
 	return p.done.by(p.From.ID, p.closedAt.Int64) && parseObject(p.done.body.String).contains(jsonObject{
 		"packet": p.ID, "reason": string(p.status), "seed": hex.EncodeToString(p.seed), "state": state,
@@ -84,13 +87,13 @@ func (p *auditedPacket) doneEntryMatches() bool {
 
 // checkPacketEntries checks that every packet or packet_done entry belongs to a packet.
 func (a *auditor) checkPacketEntries() error {
-	return a.each(`select e.room_id, e.seq, e.kind, e.body, coalesce(p.ids, '{}')
-		from entries e left join (
+	return a.each(a.scope.Replace(`select e.room_id, e.seq, e.kind, e.body, coalesce(p.ids, '{}')
+		from {entries} e left join (
 			select room_id, 'packet' as kind, seq, array_agg(id) as ids from packets group by room_id, seq
 			union all
 			select room_id, 'packet_done', done_seq, array_agg(id) from packets group by room_id, done_seq
 		) p using (room_id, kind, seq)
-		where e.kind in ('packet', 'packet_done')`, func(rs pgx.Rows) error {
+		where e.kind in ('packet', 'packet_done')`), func(rs pgx.Rows) error {
 		var (
 			room, kind, body string
 			seq              int64

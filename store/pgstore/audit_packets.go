@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 )
 
@@ -16,6 +17,7 @@ type auditedPacket struct {
 	redpacket.Packet
 	status               redpacket.Status
 	seed                 []byte
+	encrypted            bool
 	shares, to           string // JSON
 	createdAt, expiresAt int64
 	refunded             redpacket.Money
@@ -23,31 +25,33 @@ type auditedPacket struct {
 	closedAt, doneSeq    pgtype.Int8
 
 	claimShares  []int
+	claimUsers   []string
 	claimAmounts []redpacket.Money
 	marked       []bool
 	entry, done  storedEntry
+	luckiest     *redpacket.Paid // computed from the claims
 }
 
 // auditQuery returns one row for each packet, with all related data. One query must suffice, because a connection can
 // read only one result at a time.
-var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key,
-		p.commitment, p.status, p.seed, array_to_json(p.shares)::text, array_to_json(p.recipients)::text,
+var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members,
+		p.commitment, p.status, p.seed, p.encrypted_seed <> '', array_to_json(p.shares)::text, array_to_json(p.recipients)::text,
 		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
-		c.shares, c.amounts, c.marked, ` + entryFields("e") + `, ` + entryFields("d") + `
-	from packets p
+		c.shares, c.users, c.amounts, c.marked, ` + entryFields("e") + `, ` + entryFields("d") + `
+	from {packets} p
 	left join lateral (
-		select array_agg(share_no) as shares, array_agg(amount) as amounts, array_agg(luckiest) as marked
-		from (select share_no, amount, luckiest from claims where packet_id = p.id order by share_no) c) c on true
+		select array_agg(share_no) as shares, array_agg(user_id) as users, array_agg(amount) as amounts, array_agg(luckiest) as marked
+		from (select share_no, user_id, amount, luckiest from claims where packet_id = p.id order by share_no) c) c on true
 	left join entries e on e.room_id = p.room_id and e.seq = p.seq and e.kind = 'packet'
 	left join entries d on d.room_id = p.room_id and d.seq = p.done_seq and d.kind = 'packet_done'
 	order by p.id`
 
 func (p *auditedPacket) into() []any {
 	return slices.Concat([]any{
-		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key,
-		&p.Commitment, &p.status, &p.seed, &p.shares, &p.to,
+		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers,
+		&p.Commitment, &p.status, &p.seed, &p.encrypted, &p.shares, &p.to,
 		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq,
-		&p.claimShares, &p.claimAmounts, &p.marked,
+		&p.claimShares, &p.claimUsers, &p.claimAmounts, &p.marked,
 	}, p.entry.into(), p.done.into())
 }
 
@@ -60,10 +64,18 @@ func (p *auditedPacket) recipients() any {
 	return to
 }
 
+// earlierMembers returns the option as an entry shows it, or nil if it is off.
+func (p *auditedPacket) earlierMembers() any {
+	if p.EarlierMembers {
+		return true
+	}
+	return nil
+}
+
 // packets computes the shares of each packet from its seed again, and compares the packet with its claims and
 // entries.
 func (a *auditor) packets() error {
-	return a.each(auditQuery, func(rs pgx.Rows) error {
+	return a.each(a.scope.Replace(auditQuery), func(rs pgx.Rows) error {
 		var p auditedPacket
 		if err := rs.Scan(p.into()...); err != nil {
 			return err
@@ -75,22 +87,27 @@ func (a *auditor) packets() error {
 }
 
 func (a *auditor) packet(p *auditedPacket) {
-	shares := a.recut(p)
 	var (
+		shares []redpacket.Money
 		claims []redpacket.Paid
 		sum    redpacket.Money
 		marked = -1 // the share that is marked as the luckiest
 	)
+	if !p.hidden() {
+		shares = a.recut(p)
+	}
 	for i, share := range p.claimShares {
-		c := redpacket.Paid{Share: share, Amount: p.claimAmounts[i]}
-		if c.Share < 0 || c.Share >= len(shares) || shares[c.Share] != c.Amount {
-			a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
-		}
+		c := redpacket.Paid{Share: share, User: chat.User{ID: p.claimUsers[i]}, Amount: p.claimAmounts[i]}
+		a.checkClaim(p, c, shares)
 		if p.marked[i] {
 			marked = c.Share
 		}
 		sum += c.Amount
 		claims = append(claims, c)
+	}
+	p.luckiest = redpacket.Luckiest(p.Packet, claims)
+	if p.hidden() {
+		a.checkHidden(p, claims, sum)
 	}
 	a.checkEnd(p, claims, sum, marked)
 	if a.asked.Show != nil {
@@ -98,6 +115,26 @@ func (a *auditor) packet(p *auditedPacket) {
 			Packet: p.ID, Status: p.status, Total: p.Total, Count: p.Count,
 			Claims: len(claims), Claimed: sum, Refunded: p.refunded,
 		})
+	}
+}
+
+// hidden reports whether seed and shares are encrypted. They can be checked only once the packet is closed.
+func (p *auditedPacket) hidden() bool { return p.encrypted && p.status == redpacket.Open }
+
+// checkHidden checks what can be told of an encrypted open packet without the data key.
+func (a *auditor) checkHidden(p *auditedPacket, claims []redpacket.Paid, sum redpacket.Money) {
+	if len(p.seed) > 0 || p.shares != "[]" {
+		a.report("packet", p.ID, "it is open and encrypted, and yet its seed or shares are in clear")
+	}
+	if left := p.Count - len(claims); left < 0 || left == 0 && sum != p.Total || p.Total-sum < redpacket.Money(left) {
+		a.report("packet", p.ID, "claims of %d leave too little of its total of %d for %d more shares", sum, p.Total, left)
+	}
+}
+
+// checkClaim compares a claim with the shares of its packet, or only with their number if these are hidden.
+func (a *auditor) checkClaim(p *auditedPacket, c redpacket.Paid, shares []redpacket.Money) {
+	if c.Share < 0 || c.Share >= p.Count || !p.hidden() && (c.Share >= len(shares) || shares[c.Share] != c.Amount) {
+		a.report("claim", p.ID, "share %d is claimed with %d, which is not how the packet was cut", c.Share, c.Amount)
 	}
 }
 
@@ -147,8 +184,8 @@ func (a *auditor) checkEnd(p *auditedPacket, claims []redpacket.Paid, sum redpac
 		a.report("packet", p.ID, "it is %s with %d of %d shares claimed", p.status, len(claims), p.Count)
 	}
 	best := -1
-	if l := redpacket.Luckiest(p.Packet, claims); l != nil {
-		best = l.Share
+	if p.luckiest != nil {
+		best = p.luckiest.Share
 	}
 	if best != marked {
 		a.report("packet", p.ID, "share %d is marked as the luckiest, not %d (-1: none)", marked, best)

@@ -8,6 +8,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/scope"
 	"hongbao/store/storetest"
 )
 
@@ -16,6 +17,12 @@ func TestAudit(t *testing.T) {
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
 		return startTampering(t, openStore(t, migratedDatabase(t)))
 	})
+}
+
+func BenchmarkAudit(b *testing.B) {
+	database := migratedDatabase(b)
+	s := openStore(b, database)
+	storetest.BenchmarkAudit(b, s, s, func() { must(b, simple(b.Context(), connect(b, database), "analyze")) })
 }
 
 // TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
@@ -41,11 +48,11 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	}
 	return storetest.AuditUnderTest{
 		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
-		Tamper: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
-			return tamper(t, conn, statement, heads, false)
+		Tamper: func(t *testing.T, statement string, q redpacket.AuditQuery) ([]redpacket.Difference, bool) {
+			return tamper(t, conn, statement, q, false)
 		},
 		Forge: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
-			return tamper(t, conn, statement, heads, true)
+			return tamper(t, conn, statement, redpacket.AuditQuery{Heads: heads}, true)
 		},
 		Texts: func(query string) []string {
 			rs, err := conn.Query(t.Context(), query)
@@ -80,7 +87,7 @@ var auditWords = storetest.AuditWords{
 	OtherSeed:  `regexp_replace(body, '"seed":"\w+"', '"seed":"other"')`,
 }
 
-func tamper(t *testing.T, conn *pgx.Conn, statement string, heads []redpacket.Head, relink bool) (found []redpacket.Difference, changed bool) {
+func tamper(t *testing.T, conn *pgx.Conn, statement string, q redpacket.AuditQuery, relink bool) (found []redpacket.Difference, changed bool) {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -97,12 +104,12 @@ func tamper(t *testing.T, conn *pgx.Conn, statement string, heads []redpacket.He
 	if done[len(done)-1].CommandTag.RowsAffected() == 0 {
 		return nil, false
 	}
-	if q := (reader{t.Context(), conn}); relink {
-		must(simple(t.Context(), conn, storetest.Relink(t, bytea, stream(q, "links", linkRows, scanLink),
-			stream(q, "entries", entryRows, scanRow[chain.StoredEntry]), stream(q, "packets", packetRows, scanRow[chain.StoredPacket]),
-			stream(q, "claims", claimRows, scanRow[chain.StoredClaim]), stream(q, "transfers", transferRows, scanRow[chain.StoredTransfer]))))
+	if r := (reader{ctx: t.Context(), conn: conn}); relink {
+		must(simple(t.Context(), conn, storetest.Relink(t, bytea, stream(r, "links", scope.Whole.Replace(linkRows), scanLink),
+			stream(r, "entries", entryRows, scanRow[chain.StoredEntry]), stream(r, "packets", packetRows, scanRow[chain.StoredPacket]),
+			stream(r, "claims", claimRows, scanRow[chain.StoredClaim]), stream(r, "transfers", transferRows, scanRow[chain.StoredTransfer]))))
 	}
-	a, err := audit(reader{t.Context(), conn}, redpacket.AuditQuery{Heads: heads})
+	a, err := audit(reader{ctx: t.Context(), conn: conn}, q)
 	must(err)
 	return a.Differences, true
 }

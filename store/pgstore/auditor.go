@@ -3,8 +3,6 @@ package pgstore
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
@@ -17,10 +15,8 @@ import (
 // enough, and a standby, too.
 type Auditor struct{ conn *pgx.Conn }
 
-// ErrOldSchema means that the database lacks a migration.
-var ErrOldSchema = errors.New("the database has the schema of an older version: run hongbao migrate")
-
-// OpenAuditor connects to the database. It fails with ErrOldSchema if the schema is not up to date.
+// OpenAuditor connects to the database. It fails with an error of package migrations if the schema is not that of this
+// version.
 func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, error) {
 	config, err := parseURL(url)
 	if err != nil {
@@ -40,22 +36,13 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	return a, nil
 }
 
-// checkSchema returns nil if the database has all migrations of this version.
+// checkSchema returns nil if the database has exactly the migrations of this version.
 func (a *Auditor) checkSchema(ctx context.Context) error {
-	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
+	applied, err := appliedMigrations(reader{ctx: ctx, conn: a.conn})
 	if err != nil {
 		return err
 	}
-	var missing string
-	_, err = reader{ctx, a.conn}.row(`select coalesce(min(i.name), '') from unnest($1::text[]) i (name)
-		where not exists (select from schema_migrations where name = i.name)`, []any{names}, &missing)
-	switch {
-	case sqlState(err) == "42P01": // no such table
-		return ErrOldSchema
-	case err == nil && missing != "":
-		return fmt.Errorf("%w (%s is missing)", ErrOldSchema, missing)
-	}
-	return outcome("read schema", err)
+	return migrations.Check(migrations.Postgres(), applied)
 }
 
 // Audit checks all books in one read-only transaction. See redpacket.Ledger.
@@ -64,7 +51,7 @@ func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (found red
 		q = &redpacket.AuditQuery{}
 	}
 	err = longSnapshot(ctx, a.conn, func(r reader) error {
-		found, err = audit(r, *q)
+		found, err = auditAs(r, commandAudit, *q)
 		return err
 	})
 	return found, outcome("audit", err)

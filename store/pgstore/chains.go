@@ -38,14 +38,17 @@ type link struct {
 	id, at int64
 	leaves []chain.Hash
 
-	opened bool // this transaction opened the chain, so a rollback undoes that
-	sent   bool // the commit was sent; until committed is set, the outcome may be unknown
+	opened bool // the chain was opened inside this transaction, so a rollback undoes that
+	sent   bool // the commit was sent; until added is set, the outcome may be unknown
 	added  bool // the link is committed
 }
 
-// errTailLost means that Postgres does not have the newest link of a chain, which it had confirmed. It was restored from
-// a backup, or a failover lost its latest commits.
+// errTailLost means that Postgres lacks the newest link of a chain, although it had confirmed the commit of that link. The
+// database was restored from a backup, or a failover lost its latest commits.
 var errTailLost = errors.New("the database lost commits that it had confirmed")
+
+// errNoChain means that no hash chain could be taken or opened. That is not the fault of the rows to be added.
+var errNoChain = errors.New("no hash chain can be opened")
 
 // takeLink returns the link of this transaction. The first call takes a free chain, or opens one.
 func (w *writer) takeLink() (*link, error) {
@@ -57,7 +60,7 @@ func (w *writer) takeLink() (*link, error) {
 		l.opened = w.conn.PgConn().TxStatus() != 'I'
 		l.chain = &ownChain{era: w.chains.present()}
 		if err := w.openChain(l); err != nil {
-			return nil, fmt.Errorf("open chain: %w", err)
+			return nil, fmt.Errorf("%w: %w", errNoChain, err)
 		}
 	}
 	l.id = chain.LinkID(l.chain.number, l.chain.last, l.at)
@@ -75,8 +78,9 @@ func (w *writer) chained(leaves ...chain.Hash) (id int64, err error) {
 	return l.id, nil
 }
 
-// openChain continues a chain that another store has given back, or opens a new one. Either way it adds a link without rows:
-// a store that was cut off from a restored database may believe that it has the same chain, and that link tells them apart.
+// openChain continues a chain that another store has given back, or opens a new one. Either way it adds a link without rows.
+// After a restore, a store that was cut off may still hold the same chain. Because of the added link, its next transaction
+// fails (prevMissing).
 func (w *writer) openChain(l *link) error {
 	found, err := w.row(continueChain, []any{hostname(), l.at}, &l.chain.number, &l.chain.last)
 	if err == nil && !found {
@@ -85,8 +89,8 @@ func (w *writer) openChain(l *link) error {
 	return err
 }
 
-// giveBack lets other stores continue the chains of this store, which is closing. So the number of chains grows only with
-// the number of stores that are killed.
+// giveBack lets other stores continue the chains of this store, which is closing. So the number of chains grows only when a
+// store is killed, or when it gives up a chain (releaseChain, forget).
 func (s *Store) giveBack() {
 	var numbers []int64
 	for c := s.chains.take(); c != nil; c = s.chains.take() {
@@ -122,7 +126,7 @@ from taken cross join lateral (
 	from links where chain = taken.id order by links.id desc limit 1) n
 returning chain, id`
 
-// newChain adds a chain with its first link. The id of the link contains the number of the chain, which Postgres draws.
+// newChain adds a chain with its first link. The id of the link contains the number of the chain, which Postgres assigns (identity).
 var newChain = `
 with c as (insert into chains (instance, at) values ($1, $2) returning id)
 insert into links (chain, id, prev, at, leaves, hash)
@@ -165,8 +169,12 @@ func (w *writer) commit() error {
 	return err
 }
 
-// releaseChain gives the chain back after a run of the transaction, which has returned err. A chain is never used
-// again if it is unknown whether the link was added, or if Postgres has another newest link than expected.
+// committedWithout notes that the transaction is committed and has added no rows, so no link either.
+func (l *link) committedWithout() { l.opened, l.sent = false, false }
+
+// releaseChain makes the chain free for other transactions of this store after a run, which has returned err. A chain is never
+// used again if its opening was rolled back, if it is unknown whether the link was added, or if Postgres has another newest
+// link than expected.
 func (w *writer) releaseChain(err error) {
 	l := w.link
 	switch {
@@ -224,9 +232,15 @@ func nullInLink(err error, column string) bool {
 	return errors.As(err, &failed) && failed.Code == "23502" && failed.TableName == "links" && failed.ColumnName == column
 }
 
-// explainMissing returns what an error means for which prevMissing is true. If Postgres has the link before, a commit
-// with an unknown outcome has added one more: then the transaction is run again, with another chain. The transaction
-// must be rolled back.
+// chainFailed reports whether a transaction failed because of its chain or link, not because of the rows that it adds.
+func chainFailed(err error) bool {
+	var failed *pgconn.PgError
+	return errors.Is(err, errNoChain) || errors.As(err, &failed) && (failed.TableName == "chains" || failed.TableName == "links")
+}
+
+// explainMissing returns what an error means for which prevMissing is true. If Postgres has the link that this store added
+// last, a commit with an unknown outcome has added another one after it. The result is then errRetry, and the next run uses
+// another chain. Otherwise the result is errTailLost. The transaction must have been rolled back before.
 func (w *writer) explainMissing(err error) error {
 	found, readErr := w.row(`select 1 from links where chain = $1 and id = $2`, []any{w.link.chain.number, w.link.chain.last}, new(int))
 	switch {
@@ -238,7 +252,8 @@ func (w *writer) explainMissing(err error) error {
 	return fmt.Errorf("%w: link %d of chain %d is missing: %s", errTailLost, w.link.chain.last, w.link.chain.number, err.Error())
 }
 
-// hostname names this instance in the table of chains. Its only use is for people who read the table.
+// hostname returns the name that the table of chains has for this instance. No program reads it: it helps an operator to find
+// the instance of a chain.
 func hostname() string {
 	name, _ := os.Hostname()
 	return strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "")

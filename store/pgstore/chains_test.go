@@ -2,9 +2,11 @@ package pgstore
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
+	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/chain"
 	"hongbao/store/storetest"
@@ -17,7 +19,7 @@ func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
 	return storetest.ChainsUnderTest{
 		Name: url,
 		Open: func(t *testing.T) storetest.ChainedStore { return openStore(t, url) },
-		Exec: func(t *testing.T, statement string) { must(t, simple(t.Context(), conn, statement)) },
+		Exec: func(t testing.TB, statement string) { must(t, simple(t.Context(), conn, statement)) },
 	}
 }
 
@@ -48,6 +50,80 @@ func TestLinkOfUnknownOutcome(t *testing.T) {
 	}
 	if now := s.chains.free[len(s.chains.free)-1]; now == known {
 		t.Errorf("the store still uses chain %d", known.number)
+	}
+}
+
+// TestUnpaidClaimsKeepTheirChain settles claims that pay nothing, again and again. No such transaction may use up a chain.
+func TestUnpaidClaimsKeepTheirChain(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	claim := func(user string, share int) redpacket.Claim {
+		return redpacket.Claim{Ref: p.Ref, Share: share, User: user, At: l.At}
+	}
+	if paid := s.Settle(t.Context(), []redpacket.Claim{claim("ann", 0)}); paid[0].Verdict != redpacket.PaidNow {
+		t.Fatalf("first claim: %+v", paid)
+	}
+	before := s.chains.len()
+	for range 100 {
+		got := s.Settle(t.Context(), []redpacket.Claim{claim("ann", 0), claim("bob", 0), claim("ann", 1)})
+		if got[0].Verdict != redpacket.Duplicate || got[1].Verdict != redpacket.Conflict || got[2].Verdict != redpacket.Duplicate {
+			t.Fatalf("unpaid claims: %+v", got)
+		}
+	}
+	heads, err := s.Heads(t.Context())
+	if err != nil || len(heads) != before || s.chains.len() != before {
+		t.Errorf("%d chains, %d free, %v; want %d as before", len(heads), s.chains.len(), err, before)
+	}
+
+	s.chains.forget() // now the transaction of the claim opens its chain itself
+	if _, err := s.settleAll(t.Context(), []*settleJob{{Claim: claim("ann", 0), transfer: "again"}}, true); err != nil || s.chains.len() != 1 {
+		t.Errorf("%d chains are free after a claim that opened one, %v; want 1", s.chains.len(), err)
+	}
+	if paid := s.Settle(t.Context(), []redpacket.Claim{claim("bob", 1)}); paid[0].Verdict != redpacket.PaidNow {
+		t.Errorf("next claim: %+v", paid)
+	}
+	if heads, err = s.Heads(t.Context()); err != nil || len(heads) != before+1 {
+		t.Errorf("%d chains, %v; want %d", len(heads), err, before+1)
+	}
+	if a, err := s.Audit(t.Context(), &redpacket.AuditQuery{Heads: heads}); err != nil || len(a.Differences) > 0 {
+		t.Errorf("audit: %+v, %v", a.Differences, err)
+	}
+}
+
+// TestNoChainLeft settles when no chain can be opened. The claims are not at fault, so none may become unpayable.
+func TestNoChainLeft(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, migratedDatabase(t))
+	l := fundedRoom(t, s)
+	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 3)
+	claims := []redpacket.Claim{{Ref: p.Ref, Share: 0, User: "ann", At: l.At}, {Ref: p.Ref, Share: 1, User: "bob", At: l.At}}
+	unavailable := func() {
+		t.Helper()
+		s.chains.forget()
+		for _, got := range s.Settle(t.Context(), claims) {
+			if got.Verdict == redpacket.Unpayable || !errors.Is(got.Err, chat.ErrUnavailable) {
+				t.Errorf("claim without a chain: %+v", got)
+			}
+		}
+		if err := s.tx(t.Context(), func(w *writer) error { _, err := w.takeLink(); return err }); poisonous(err) || !errors.Is(err, errNoChain) {
+			t.Errorf("the error of a chain is taken for that of a row: %v", err)
+		}
+	}
+	restart := func(sequence string) {
+		must(t, s.withReader(t.Context(), func(r reader) error {
+			return r.sendBatch(batchOf(`alter sequence chains_id_seq restart with ` + sequence))
+		}))
+	}
+	restart(`1048576`) // refused by the check of the column
+	unavailable()
+	restart(`2147483647`)
+	unavailable() // the first use exhausts the sequence
+
+	restart(`1000`)
+	if got := s.Settle(t.Context(), claims); slices.ContainsFunc(got, func(s redpacket.Settlement) bool { return s.Verdict != redpacket.PaidNow }) {
+		t.Errorf("with chains again: %+v", got)
 	}
 }
 
@@ -102,4 +178,11 @@ func TestOtherProgram(t *testing.T) { t.Parallel(); storetest.TestOtherProgram(t
 func TestStoresContinueChains(t *testing.T) {
 	t.Parallel()
 	storetest.TestStoresContinueChains(t, chainsUnderTest)
+}
+
+// len returns the number of chains that no transaction uses.
+func (c *chains) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.free)
 }

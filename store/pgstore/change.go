@@ -53,7 +53,7 @@ func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error
 	}
 	r, err := c.Rule(s)
 	if w.maybeCommitted && before.Changed && len(before.Entries) == 0 && (err == nil && changesNothing(r) || before.Room.Deleted && s.Room.Deleted) {
-		return before, nil // possibly of an identical call; then both report the change, which is harmless
+		return before, nil // an identical call may have made the change instead; then both report it, which is harmless
 	}
 	if err != nil || changesNothing(r) {
 		return chat.Changed{Room: s.Room, Role: s.By.Role}, err

@@ -9,7 +9,7 @@ import (
 	"hongbao/chat"
 )
 
-// applyRuling writes what the ruling decides. All rows of the scene, which the ruling was made from, must be locked.
+// applyRuling writes what the ruling decides. The rows that readScene has read for the ruling must be locked.
 func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Changed, error) {
 	made := chat.Changed{Changed: true, Room: s.Room, Role: s.By.Role}
 	was := map[string]bool{c.By.ID: s.By.In}
@@ -30,9 +30,10 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 	}
 	made.Room.Members += len(made.Entered) - len(made.Exited)
 	var b pgx.Batch
-	queuePutStandings(&b, s.Room, r.Standings, c.At)
+	queuePutStandings(&b, s.Room, r.Standings, c.At, c.Chosen())
 	if r.Room != nil {
 		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
+		made.Room.Invite, made.Room.NoGuests = r.Room.Invite, r.Room.NoGuests
 		if r.Room.Deleted {
 			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
 			b.Queue(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
@@ -49,8 +50,8 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 }
 
 // queuePutStandings makes the batch write the users' new standings. For a user that enters the room, all earlier
-// entries count as read. A user that was never a member gets a new row.
-func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, at time.Time) {
+// entries count as read, and chosen says whether the user has chosen to. A user that was never a member gets a new row.
+func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, at time.Time, chosen bool) {
 	if len(stand) == 0 {
 		return
 	}
@@ -70,15 +71,17 @@ func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, 
 		users, states, roles = append(users, p.User), append(states, state), append(roles, string(cmp.Or(p.Standing.Role, chat.Plain)))
 		banned, muted = append(banned, p.Standing.Banned), append(muted, until)
 	}
-	b.Queue(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at)
-		select $1, user_id, state, banned, role, muted_until, $7, $8
+	b.Queue(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen)
+		select $1, user_id, state, banned, role, muted_until, $7, $8, $7, $9
 		from unnest($2::text[], $3::text[], $4::bool[], $5::text[], $6::bigint[]) as l (user_id, state, banned, role, muted_until)
 		on conflict (room_id, user_id) do update set
 			state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
 			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
 			read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
-			joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end`,
-		room.ID, users, states, banned, roles, muted, room.LastSeq, at.UnixMilli())
+			joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
+			joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
+			chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
+		room.ID, users, states, banned, roles, muted, room.LastSeq, at.UnixMilli(), chosen)
 }
 
 // queueUpdateRoom makes the batch write the new state of the room, which must be locked.
@@ -87,6 +90,6 @@ func queueUpdateRoom(b *pgx.Batch, r chat.Room, at time.Time) {
 	if r.Deleted {
 		deleted = at.UnixMilli()
 	}
-	b.Queue(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6 where id = $1`,
-		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted)
+	b.Queue(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6, invite = $7, guests = $8 where id = $1`,
+		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted, r.Invite, !r.NoGuests)
 }

@@ -6,21 +6,27 @@ import (
 	"hongbao/chat"
 )
 
-// readScene reads all that decides about the change, in one round trip. With a lock clause it locks the users first,
-// so that no other transaction adds one of them to a room; then the members, then the room. Before the deletion of a
-// room it locks all present and former members, except those that emptyRoom has removed.
+// readScene reads all that decides about the change, in one round trip. It returns chat.ErrNotFound if there never was such a
+// room. With a lock clause it locks the users first, so that no other transaction adds one of them to a room; then the
+// members, then the room. Before the deletion of a room it locks all present and former members, except those that emptyRoom
+// has removed.
 func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err error) {
 	var (
 		b         pgx.Batch
 		known     = map[string]bool{}
+		refuse    = map[string]bool{}
 		rooms     = map[string]int{}
 		standings = map[string]chat.Standing{}
 		found     []chat.Room
 	)
 	b.Queue(`select id, 0 from users where id = any($1) order by id`+lock, c.Users).Query(eachCount(func(user string, _ int) { known[user] = true }))
-	if c.Kind == chat.Invite {
-		b.Queue(`select user_id, count(*) from members where user_id = any($1) and state = 'in' group by user_id`, c.Users).
+	if c.Kind == chat.Invite || c.Kind == chat.Rejoin {
+		b.Queue(`select user_id, `+countedRooms+` from members where user_id = any($1) and state = 'in' group by user_id`,
+			c.Users, c.Chosen(), c.MaxRooms).
 			Query(eachCount(func(user string, n int) { rooms[user] = n }))
+	}
+	if c.Kind == chat.Invite {
+		b.Queue(`select id, 0 `+refusing, c.By.ID, c.Users).Query(eachCount(func(user string, _ int) { refuse[user] = true }))
 	}
 	if c.Kind == chat.DeleteRoom && lock != "" {
 		b.Queue(`select count(*) from (select 1 from members where room_id = $1 and state <> 'gone'
@@ -43,7 +49,9 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 	}
 	s.By = standing(c.By.ID)
 	for _, user := range c.Users {
-		s.Users = append(s.Users, chat.UserStanding{User: user, Known: known[user], Rooms: rooms[user], Standing: standing(user)})
+		s.Users = append(s.Users, chat.UserStanding{
+			User: user, Known: known[user], Rooms: rooms[user], Refuses: refuse[user], Standing: standing(user),
+		})
 	}
 	return s, nil
 }
@@ -75,7 +83,7 @@ func queueReadStandings(b *pgx.Batch, standings map[string]chat.Standing, room s
 	})
 }
 
-// queueReadRoom makes the batch read the room, if it exists.
+// queueReadRoom makes the batch read the room, also a deleted one. found stays empty if there never was one.
 func queueReadRoom(b *pgx.Batch, room, lock string, found *[]chat.Room) {
 	b.Queue(`select `+roomColumns+` from rooms r where r.id = $1`+lock, room).Query(func(rs pgx.Rows) (err error) {
 		*found, err = collect(rs, scanRoom)

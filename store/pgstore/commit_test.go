@@ -237,7 +237,7 @@ func TestCancelledContextIsUnavailable(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, write := s.Append(ctx, textDraft(1))
-	_, single := s.PutUser(ctx, chat.User{ID: "u"}, 0)
+	_, _, single := s.PutUser(ctx, chat.Profile{User: chat.User{ID: "u"}}, 0)
 	_, read := s.Room(ctx, room)
 	for _, err := range []error{write, single, read} {
 		if !errors.Is(err, chat.ErrUnavailable) {

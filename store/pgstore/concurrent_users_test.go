@@ -44,7 +44,7 @@ func newConcurrentUsers(t *testing.T) *concurrentUsers {
 	c.users = []string{"owner"}
 	for u := 1; u < userCount; u++ {
 		user := fmt.Sprint("user-", u)
-		_, err := c.all[0].PutUser(t.Context(), chat.User{ID: user}, 0)
+		_, _, err := c.all[0].PutUser(t.Context(), chat.Profile{User: chat.User{ID: user}}, 0)
 		must(t, err)
 		c.users = append(c.users, user)
 	}

@@ -250,3 +250,25 @@ func TestSlowAuditStaysConnected(t *testing.T) {
 		return errors.Join(err, simple(r.ctx, r.conn, `select 1`))
 	}))
 }
+
+func TestConnectionsThatOthersCouldReadAreNamed(t *testing.T) {
+	for url, want := range map[string]string{
+		"postgres://u:p@127.0.0.1/d?sslmode=disable":          "",
+		"postgres:///d?host=/run/postgresql&sslmode=disable":  "",
+		"postgres://u@localhost/d":                            "",
+		"postgres://u:p@db.example.com/d?sslmode=verify-full": "",
+		"postgres://u:p@db.example.com/d":                     "db.example.com may be without TLS",
+		"postgres://u:p@127.0.0.1,10.0.0.7/d?sslmode=disable": "10.0.0.7 may be without TLS",
+		"postgres://u@db.example.com/d?sslmode=verify-full":   "no password for db.example.com",
+		"postgres://u@10.0.0.7/d?sslmode=disable":             "no password for 10.0.0.7",
+	} {
+		t.Setenv("PGPASSWORD", "")
+		config, err := parseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(dangers(config.ConnConfig), "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: dangers %q, want %q", url, got, want)
+		}
+	}
+}

@@ -35,8 +35,14 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 	if err := w.lockMembers(r); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if _, err := w.exec(`insert into rooms (id, name, kind, created_at) values ($1, $2, $3, $4)`,
-		r.ID, r.Name, r.Kind, r.At.UnixMilli()); err != nil {
+	if err := w.limitPublicRooms(r); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at) values ($1, $2, $3, $4, $5, $6)`,
+		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli()); err != nil {
 		return chat.Membership{}, false, err
 	}
 	for i, user := range append([]string{r.Owner.ID}, r.Members...) {
@@ -44,7 +50,8 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		if i == 0 {
 			role = chat.Owner
 		}
-		if err := w.addMember(admission{room: r.ID, user: user, role: role, at: r.At, maxRooms: r.MaxRooms}); err != nil {
+		a := admission{room: r.ID, user: user, role: role, at: r.At, chosen: i == 0, maxRooms: r.MaxRooms}
+		if err := w.addMember(a); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
@@ -66,4 +73,19 @@ func (w *writer) lockMembers(r chat.NewRoom) error {
 		return &chat.FieldError{Err: chat.ErrNotFound, Field: "members", Reason: "has a user whom nobody knows: " + r.Members[stranger]}
 	}
 	return nil
+}
+
+// limitPublicRooms fails if the owner owns as many public rooms as allowed. Rooms that the owner has not chosen do not
+// count: otherwise other users could use up the limit by handing rooms over. The owner must be locked.
+func (w *writer) limitPublicRooms(r chat.NewRoom) error {
+	if r.Kind != chat.Public || r.MaxPublic == 0 {
+		return nil
+	}
+	var owned int
+	_, err := w.row(`select count(*) from members m join rooms r on r.id = m.room_id
+		where m.user_id = $1 and m.state = 'in' and m.role = 'owner' and m.chosen and r.kind = 'public'`, []any{r.Owner.ID}, &owned)
+	if err == nil && owned >= r.MaxPublic {
+		err = &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "kind", Reason: "must not be public: the user owns too many public rooms"}
+	}
+	return err
 }

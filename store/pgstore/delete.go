@@ -9,11 +9,11 @@ import (
 )
 
 // emptyStep is the number of members that one step removes from a large room before its deletion. While a step holds
-// their rows, group commits with a job of one of these users wait, whatever the job's room.
+// their rows, a group commit with an entry for this room waits, and so do its jobs for other rooms.
 const emptyStep = 1000
 
-// emptyRoom removes most members of a large room, except the owner, before its deletion. If it fails halfway, the
-// owner can repeat the deletion. If it refuses, that is the answer to the deletion.
+// emptyRoom removes most members of a large room, except the user that deletes it, before the deletion. If it fails halfway,
+// the deletion can be repeated. It returns an error if the user may not delete the room.
 func (s *Store) emptyRoom(ctx context.Context, c chat.Change) error {
 	for after, more := "", true; more; {
 		from := after

@@ -68,6 +68,29 @@ func TestDeletedRoomsUseIndexes(t *testing.T) {
 	}
 }
 
+// TestOpenPacketsOfASenderUseTheIndex explains the query that counts a user's open packets, beside many finished ones.
+func TestOpenPacketsOfASenderUseTheIndex(t *testing.T) {
+	s := openStore(t, migratedDatabase(t))
+	var plan []string
+	must(t, s.tx(t.Context(), func(w *writer) (err error) {
+		for _, statement := range []string{
+			`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread, total, count, shares, greeting,
+				seed, commitment, key, seq, status, created_at, expires_at, closed_at, done_seq)
+			select n, 0, 'room', 'sender', '', '', 'equal', '', 1, 1, '{1}', '', '', '', 'key', 1, 'expired', 1, 2, 3, 4 from generate_series(1, 5000) n`,
+			`analyze packets`,
+		} {
+			if _, err := w.exec(statement); err != nil {
+				return err
+			}
+		}
+		plan, err = rows(w, scanText, `explain `+openOfSender, "sender")
+		return err
+	}))
+	if text := strings.Join(plan, "\n"); !strings.Contains(text, "packets_open_sender") {
+		t.Errorf("the plan does not use packets_open_sender:\n%s", text)
+	}
+}
+
 // TestLockedDeletedRoomIsMarkedLater locks one of several deleted rooms. The other rooms are marked at once, and the
 // locked one later.
 func TestLockedDeletedRoomIsMarkedLater(t *testing.T) {

@@ -25,7 +25,7 @@ func (s *Store) Direct(ctx context.Context, p chat.Pairing) (paired chat.Paired,
 // direct first looks without locks, because in most calls the pair's room exists and both users are in it.
 func (w *writer) direct(p chat.Pairing, before chat.Paired) (paired chat.Paired, err error) {
 	if room, in, err := w.pairRoom(p); err != nil || in == 2 && !w.maybeCommitted {
-		return w.pairedRoom(p, room, chat.Paired{}, err)
+		return w.choosePair(p, room, err)
 	}
 	if err := w.ensureUser(p.User.ID); err != nil {
 		return chat.Paired{}, err
@@ -56,6 +56,14 @@ func (w *writer) pairRoom(p chat.Pairing) (room string, in int, err error) {
 	return room, in, err
 }
 
+// choosePair counts the membership of the user that asks for the room as chosen, and returns the room.
+func (w *writer) choosePair(p chat.Pairing, room string, err error) (chat.Paired, error) {
+	if err == nil {
+		_, err = w.exec(`update members set chosen = true where room_id = $1 and user_id = $2 and not chosen`, room, p.User.ID)
+	}
+	return w.pairedRoom(p, room, chat.Paired{}, err)
+}
+
 // pairedRoom adds the membership of the user that asked for the room to the result.
 func (w *writer) pairedRoom(p chat.Pairing, room string, made chat.Paired, err error) (chat.Paired, error) {
 	if err != nil {
@@ -68,6 +76,9 @@ func (w *writer) pairedRoom(p chat.Pairing, room string, made chat.Paired, err e
 }
 
 func (w *writer) createPairRoom(p chat.Pairing) (chat.Paired, error) {
+	if err := w.refuseContact(p.User.ID, "user", p.Other); err != nil {
+		return chat.Paired{}, err
+	}
 	if _, err := w.exec(`insert into rooms (id, name, kind, pair, created_at) values ($1, '', 'direct', $2, $3)`,
 		p.ID, p.Pair(), p.At.UnixMilli()); err != nil {
 		return chat.Paired{}, err
@@ -82,7 +93,9 @@ func (w *writer) createPairRoom(p chat.Pairing) (chat.Paired, error) {
 }
 
 func (w *writer) addPairMember(p chat.Pairing, room, user string) error {
-	err := w.addMember(admission{room: room, user: user, role: chat.Plain, at: p.At, maxRooms: p.MaxRooms})
+	err := w.addMember(admission{
+		room: room, user: user, role: chat.Plain, at: p.At, chosen: user == p.User.ID, maxRooms: p.MaxRooms,
+	})
 	if errors.Is(err, chat.ErrLimitExceeded) {
 		err = &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "user", Reason: user + " is in too many rooms"}
 	}

@@ -6,14 +6,14 @@ import (
 	"hongbao/chat"
 )
 
-// rejoinPair adds each of the two users that has left, and appends entries about it. Both users must be locked.
+// rejoinPair adds the user that asks for the room, if that user has left, and appends an entry about it. Both users must
+// be locked.
 func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (made chat.Paired, err error) {
 	var (
 		b         pgx.Batch
 		standings = map[string]chat.Standing{}
-		two       = []string{p.User.ID, p.Other}
 	)
-	queueReadStandings(&b, standings, room, two, " for update")
+	queueReadStandings(&b, standings, room, []string{p.User.ID}, " for update")
 	queueReadRoom(&b, room, " for update", new([]chat.Room))
 	if err := w.sendBatch(&b); err != nil {
 		return chat.Paired{}, err
@@ -21,26 +21,25 @@ func (w *writer) rejoinPair(p chat.Pairing, room string, before chat.Paired) (ma
 	if mine, err := w.committedBefore(before.Entries...); err != nil || mine {
 		return before, err
 	}
-	for _, user := range two {
-		if !standings[user].In {
-			made.Entered = append(made.Entered, user)
-			if err := w.addPairMember(p, room, user); err != nil {
-				return chat.Paired{}, err
-			}
-		}
+	if standings[p.User.ID].In {
+		return w.choosePair(p, room, nil)
 	}
-	for i, user := range made.Entered { // after all joins, because a join marks all entries so far as read
-		body, err := chat.Body(chat.MemberChange{User: user, Change: "invited", By: p.User.ID})
-		if err != nil {
-			return chat.Paired{}, err
-		}
-		e, err := w.appendEntry(chat.Entry{
-			Room: room, ID: p.EntryIDs[i], At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
-		}, nil)
-		if err != nil {
-			return chat.Paired{}, err
-		}
-		made.Entries = append(made.Entries, e)
+	if err := w.refuseContact(p.User.ID, "user", p.Other); err != nil {
+		return chat.Paired{}, err
 	}
+	if err := w.addPairMember(p, room, p.User.ID); err != nil {
+		return chat.Paired{}, err
+	}
+	body, err := chat.Body(chat.MemberChange{User: p.User.ID, Change: "invited", By: p.User.ID})
+	if err != nil {
+		return chat.Paired{}, err
+	}
+	back, err := w.appendEntry(chat.Entry{
+		Room: room, ID: p.EntryID, At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
+	}, nil)
+	if err != nil {
+		return chat.Paired{}, err
+	}
+	made.Entered, made.Entries = []string{p.User.ID}, []chat.Entry{back}
 	return w.pairedRoom(p, room, made, nil)
 }

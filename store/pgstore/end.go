@@ -65,7 +65,7 @@ func (w *writer) end(e *endCall) (redpacket.Closed, error) {
 func (w *writer) lockBook(packet string) (b redpacket.Book, err error) {
 	var batch pgx.Batch
 	batch.Queue(`select from packets where id = $1 for update`, packet)
-	queueBook(&batch, packet, &b)
+	w.queueBook(&batch, packet, &b)
 	if err := w.sendBatch(&batch); err != nil {
 		return redpacket.Book{}, err
 	}
@@ -98,8 +98,9 @@ func (w *writer) markClosed(b redpacket.Book, c redpacket.Close, doneSeq int64) 
 	if best := redpacket.Luckiest(b.Packet, b.Claims); best != nil {
 		batch.Queue(`update claims set luckiest = true where packet_id = $1 and share_no = $2`, c.ID, best.Share)
 	}
-	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6 where id = $1`,
-		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq)
+	batch.Queue(`update packets set status = $2, closed_at = $3, refunded = $4, claimed = $5, done_seq = $6,
+		seed = $7, shares = case when encrypted_seed = '' then shares else $8 end where id = $1`,
+		c.ID, b.Status, c.At.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], b.Shares)
 	return w.sendBatch(&batch)
 }
 

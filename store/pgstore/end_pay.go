@@ -18,7 +18,7 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 		return map[string]redpacket.Account{}, nil
 	}
 	var batch pgx.Batch
-	queueSeeds(&batch, users)
+	w.queueSeeds(&batch, users)
 	if err := e.queueMissing(w, &batch, b.Shares); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 			return err
 		})
 	}
-	queueAccounts(&batch, users, &accounts)
+	w.queueAccounts(&batch, users, &accounts)
 	return accounts, w.sendBatch(&batch)
 }
 

@@ -7,25 +7,34 @@ import (
 	"hongbao/store/chain"
 )
 
+// desertedColumn reports whether a room is a direct room that one of its users has left.
+const desertedColumn = `kind = 'direct' and members < 2`
+
 const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
-// appendEntry assigns the next seq of the room to the entry and inserts it. hash is that of the request that made the
-// entry, or nil if none did. appendEntry locks the room. If the entry is
-// content, it also advances the sender's own read_seq, so that a user's own entries never count as unread. The
-// sender's row must be locked already.
+// appendEntry locks the room, assigns its next seq to the entry and inserts the entry. hash is that of the request that made
+// the entry, or nil if none did.
+//
+// If the entry is content, the sender's row in members must be locked already. appendEntry then also advances the sender's own
+// read_seq, so that a user's own entries never count as unread, and counts the sender's membership as chosen. It returns
+// chat.ErrContactRefused for content in a direct room that the other user has left.
 func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
 	}
 	var contentNo int64
+	var deserted bool
 	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + $1 where id = $2
-		returning last_seq, content_no`, []any{content, e.Room}, &e.Seq, &contentNo)
+		returning last_seq, content_no, `+desertedColumn, []any{content, e.Room}, &e.Seq, &contentNo, &deserted)
 	if err != nil {
 		return chat.Entry{}, err
 	}
 	if !found {
 		return chat.Entry{}, chat.ErrNotFound
+	}
+	if deserted && e.Kind.Content() {
+		return chat.Entry{}, chat.ErrContactRefused
 	}
 	seals := chain.NewSeals()
 	link, err := w.chained(chain.EntryLeaf(e, hash, 0, seals))
@@ -38,7 +47,7 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 		e.Room, e.Seq, e.ID, e.At.UnixMilli(), e.From.ID, e.From.Name, e.From.Avatar, e.Kind, e.Key, string(e.Body), contentNo,
 		link, seals.Name, seals.Text)
 	if content == 1 {
-		b.Queue(`update members set read_seq = $1 where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
+		b.Queue(`update members set read_seq = $1, chosen = true where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}
 	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
 	return e, w.sendBatch(b)

@@ -36,7 +36,7 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 	return entries, more, nil
 }
 
-// scanFolded scans entryColumns and the fold.
+// scanFolded scans entryColumns and the column fold, and returns the entry in its present state.
 func scanFolded(rs pgx.Rows) (e chat.Entry, err error) {
 	var fold storedFold
 	if err := rs.Scan(append(entryInto(&e), &fold)...); err != nil || fold == "" {

@@ -75,17 +75,17 @@ func TestEndWaitsForSettle(t *testing.T) {
 		ended  atomic.Bool
 	)
 	l.Must(holdTx(t, all[0], func(w *writer) error {
-		cut, err := all[0].shares(w, []string{p.ID})
+		cut, _, err := all[0].shares(w, []string{p.ID})
 		if err != nil {
 			return err
 		}
 		var m message
-		b := newClaimBatch([]*settleJob{j}, cut)
+		b := newClaimBatch([]*settleJob{j}, cut, nil)
 		added, err := w.takeLink()
 		if err != nil {
 			return err
 		}
-		b.queue(&m, payClaims, make([]string, 3), b.users, added)
+		b.queue(&m, payClaims, make([]string, 3), b.users, w)
 		if err := m.send(w.reader); err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func TestSendsOfOneUserLeaveConnectionsToOthers(t *testing.T) {
 	url := migratedDatabase(t)
 	s, other := openStore(t, url+"&pool_max_conns=3"), openStore(t, url)
 	l := fundedRoom(t, other)
-	_, err := s.PutUser(t.Context(), chat.User{ID: "ann"}, 0)
+	_, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "ann"}}, 0)
 	must(t, err)
 	busy := &storetest.Life{TB: t, Ledger: s, Rooms: s, At: l.At}
 	var wg sync.WaitGroup

@@ -29,7 +29,7 @@ func TestInstancesAppendToSharedRooms(t *testing.T) {
 	const rooms, users, each = 3, 6, 15
 	all := instances(t, 3)
 	for u := range users {
-		_, err := all[0].PutUser(t.Context(), chat.User{ID: fmt.Sprint("user-", u)}, 0)
+		_, _, err := all[0].PutUser(t.Context(), chat.Profile{User: chat.User{ID: fmt.Sprint("user-", u)}}, 0)
 		must(t, err)
 	}
 	var members []string
@@ -196,7 +196,7 @@ func TestRoomAlwaysHasOneOwner(t *testing.T) {
 func TestConcurrentJoinBecomesHeir(t *testing.T) {
 	s := instances(t, 1)[0]
 	createTestRoom(t, s)
-	_, err := s.PutUser(t.Context(), chat.User{ID: "new"}, 0)
+	_, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "new"}}, 0)
 	must(t, err)
 	var wg sync.WaitGroup
 	must(t, holdTx(t, s, func(w *writer) error {

@@ -130,7 +130,7 @@ func TestLockedRowDelaysOnlyItsOwnClaims(t *testing.T) {
 				must(t, err)
 			}
 			if test.name == "user" {
-				_, err := i.instances[0].PutUser(t.Context(), chat.User{ID: "stuck"}, 0)
+				_, _, err := i.instances[0].PutUser(t.Context(), chat.Profile{User: chat.User{ID: "stuck"}}, 0)
 				must(t, err)
 			}
 			free := i.hold(test.sql)

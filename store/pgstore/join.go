@@ -31,7 +31,7 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 	}
 	if st.In {
 		changed, err = w.joinedBefore(j)
-	} else if err = mayJoin(room, st, j.MaxMembers); err == nil {
+	} else if err = j.Refusal(room, st); err == nil {
 		changed, err = w.joinUnderLock(j)
 	}
 	if err != nil {
@@ -70,30 +70,12 @@ func (w *writer) joinUnderLock(j chat.Joining) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := mayJoin(room, st, j.MaxMembers); err != nil {
+	if err := j.Refusal(room, st); err != nil {
 		return false, err
 	}
 	role := chat.Plain
 	if room.Members == 0 {
 		role = chat.Owner // all members had left: a room with members has an owner
 	}
-	return true, w.addMember(admission{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms})
-}
-
-// mayJoin decides whether a user that is not a member may join. For a user that never was one, a private room does
-// not exist.
-func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
-	switch {
-	case room.Deleted:
-		return chat.ErrNotFound
-	case st.Banned:
-		return chat.ErrBanned
-	case room.Kind != chat.Public && !st.Ever:
-		return chat.ErrNotFound
-	case room.Kind != chat.Public:
-		return chat.ErrForbidden
-	case room.Members >= maxMembers:
-		return chat.ErrLimitExceeded
-	}
-	return nil
+	return true, w.addMember(admission{room: j.Room, user: j.User, role: role, at: j.At, chosen: true, maxRooms: j.MaxRooms})
 }

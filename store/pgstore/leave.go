@@ -55,7 +55,7 @@ func (w *writer) leftBefore(now, before chat.Left) (chat.Left, error) {
 	return before, nil
 }
 
-// removeMember marks the member as gone and appends the entries about it. It locks the leaving member, the heir if
+// removeMember marks the member as left and appends the entries about it. It locks the leaving member, the heir if
 // the owner leaves, and then the room. If one of these has changed since it was read, the transaction is run again.
 func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, err error) {
 	if left.NewOwner, err = w.lockHeir(l, role); err != nil {
@@ -84,8 +84,8 @@ func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, e
 	return left, err
 }
 
-// lockHeir locks the leaving member. If that is the owner, it also locks the heir: the admin of longest standing or,
-// without admins, the member of longest standing.
+// lockHeir locks the leaving member. If that is the owner, it also locks the heir: the admin that joined first or, without
+// admins, the member that joined first.
 func (w *writer) lockHeir(l chat.Leaving, role chat.Role) (heir string, err error) {
 	held := []string{l.User.ID}
 	if role == chat.Owner {
@@ -124,7 +124,7 @@ func (w *writer) nextOwner(l chat.Leaving) (heir string, err error) {
 	return heir, err
 }
 
-// appendLeaveEntries appends the entries about the member that leaves and about the heir.
+// appendLeaveEntries appends an entry about the member that leaves, except in a public room, and one about the heir.
 func (w *writer) appendLeaveEntries(l chat.Leaving, kind chat.RoomKind, heir string) (entries []chat.Entry, err error) {
 	var changes []chat.MemberChange
 	if kind != chat.Public {

@@ -17,7 +17,7 @@ import (
 // The methods of lineage.Store use a connection of their own: they decide whether the pool may be used at all.
 
 const (
-	// lineageTimeout bounds what lineage.Store reads and Accept writes.
+	// lineageTimeout bounds each call of State, Missing and Accept.
 	lineageTimeout = 5 * time.Second
 	// renewTimeout bounds the beginning of an epoch, which writes a row for each user.
 	renewTimeout = 10 * time.Minute
@@ -75,8 +75,8 @@ func (s *Store) Serve(identity string) { s.pool.serve(identity) }
 // Recent implements lineage.Store.
 func (s *Store) Recent() *lineage.Recent { return &s.recent }
 
-// ForgetCached implements lineage.Store. New chains are opened, because the tails of the present ones may be lost. The
-// cached shares of packets never change.
+// ForgetCached implements lineage.Store. It gives up the present chains, because their newest links may be lost. It keeps the
+// cached shares of packets, because they never change.
 func (s *Store) ForgetCached() {
 	s.seeded.forget()
 	s.chains.forget()
@@ -85,8 +85,8 @@ func (s *Store) ForgetCached() {
 // OnLoss implements lineage.Store.
 func (s *Store) OnLoss(lost func(reason string)) { s.onLoss.Store(&lost) }
 
-// noteLoss calls the function of OnLoss if the error says that the tail of the link's chain is lost. A chain that was
-// given up is expected to have lost it.
+// noteLoss calls the function of OnLoss if the error says that the newest link of the chain is lost. It does not call it for
+// a chain that was given up: that may have lost links, and is not used again.
 func (s *Store) noteLoss(l *link, err error) {
 	if lost := s.onLoss.Load(); lost != nil && errors.Is(err, errTailLost) && l.chain.era == s.chains.present() {
 		(*lost)(err.Error())
@@ -122,7 +122,7 @@ func (s *Store) Accept(ctx context.Context, read lineage.State) (now lineage.Sta
 }
 
 // forgetSeeds locks the table of users against all writers and senders, and forgets the seeds of packets that were not
-// sent yet. A user that needs a seed draws a new one.
+// sent yet. A new seed is drawn when the user needs one.
 const forgetSeeds = `lock table users in exclusive mode; update users set next_seed = null where next_seed is not null`
 
 // Renew implements lineage.Store. No packet can be sent while it runs: a send locks the row of its sender first.
@@ -200,7 +200,7 @@ func (o *ownConn) use(ctx context.Context, config *pgx.ConnConfig, fn func(r rea
 			return err
 		}
 	}
-	if err = fn(reader{ctx, o.conn}); err != nil {
+	if err = fn(reader{ctx: ctx, conn: o.conn}); err != nil {
 		o.closeLocked()
 	}
 	return err

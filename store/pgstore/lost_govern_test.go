@@ -69,7 +69,7 @@ func TestChangeWhoseCommitWasLost(t *testing.T) {
 func (b *faultyStore) addMembers() (seq int64) {
 	b.Helper()
 	for _, user := range []string{"ann", "bad", "new"} {
-		_, err := b.direct.PutUser(b.Context(), chat.User{ID: user}, 0)
+		_, _, err := b.direct.PutUser(b.Context(), chat.Profile{User: chat.User{ID: user}}, 0)
 		b.must(err)
 	}
 	for _, c := range []chat.Change{change(chat.Invite, "ann", "bad"), change(chat.Ban, "bad")} {
@@ -113,23 +113,23 @@ func TestAmendWhoseCommitWasLost(t *testing.T) {
 // TestDirectWhoseCommitWasLost loses the reply to the commit of Direct, for a new room and for one that a user
 // rejoins. The second run must return the result of the first.
 func TestDirectWhoseCommitWasLost(t *testing.T) {
-	p := chat.Pairing{ID: "pair", User: chat.User{ID: "owner"}, Other: "ann", At: time.Now(), EntryIDs: [2]string{"e1", "e2"}, MaxRooms: 2}
+	p := chat.Pairing{ID: "pair", User: chat.User{ID: "owner"}, Other: "ann", At: time.Now(), EntryID: "e1", MaxRooms: 2}
 	for name, test := range map[string]struct {
 		back bool
 		want chat.Paired
 	}{
 		"new":  {false, chat.Paired{Entered: []string{"owner", "ann"}}},
-		"back": {true, chat.Paired{Entered: []string{"ann"}}},
+		"back": {true, chat.Paired{Entered: []string{"owner"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newFaultyStore(t)
-			_, err := b.direct.PutUser(t.Context(), chat.User{ID: "ann"}, 0)
+			_, _, err := b.direct.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "ann"}}, 0)
 			b.must(err)
 			if test.back {
 				_, err := b.direct.Direct(t.Context(), p)
 				b.must(err)
-				_, err = b.direct.Leave(t.Context(), chat.Leaving{Room: "pair", User: chat.User{ID: "ann"}, At: time.Now(), EntryIDs: [2]string{"l1", "l2"}})
+				_, err = b.direct.Leave(t.Context(), chat.Leaving{Room: "pair", User: p.User, At: time.Now(), EntryIDs: [2]string{"l1", "l2"}})
 				b.must(err)
 			}
 			p := p
@@ -161,7 +161,7 @@ func TestRevokeWhoseCommitWasLost(t *testing.T) {
 	b := newFaultyStore(t)
 	b.withCommitReplyLost(true, func() { b.must(b.Revoke(t.Context(), "unseen", 7)) })
 	b.must(b.Revoke(t.Context(), "unseen", 6))
-	if until, err := b.PutUser(t.Context(), chat.User{ID: "unseen", Name: "seen"}, 0); err != nil || until != 7 {
+	if _, until, err := b.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "unseen", Name: "seen"}}, 0); err != nil || until != 7 {
 		t.Errorf("not before %d, %v; want 7", until, err)
 	}
 }

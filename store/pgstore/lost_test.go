@@ -193,7 +193,7 @@ func TestLeaveWhoseCommitWasLost(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			b := newFaultyStore(t)
 			owner := chat.User{ID: "owner"}
-			_, err := b.direct.PutUser(t.Context(), chat.User{ID: "heir"}, 0)
+			_, _, err := b.direct.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "heir"}}, 0)
 			b.must(err)
 			_, _, err = b.direct.CreateRoom(t.Context(), chat.NewRoom{
 				ID: "room-2", Name: "x", Kind: kind, Owner: owner, Members: []string{"heir"}, Key: "k2", Hash: []byte("h"), At: time.Now(), MaxRooms: 2,
@@ -319,7 +319,10 @@ func TestPostgresKilledBehindPgBouncer(t *testing.T) {
 	p.Kill()
 	unavailableWithin(t, 5*time.Second, "write", func() error { _, _, err := s.Append(t.Context(), textDraft(1)); return err })
 	unavailableWithin(t, 5*time.Second, "read", func() error { _, err := s.Room(t.Context(), room); return err })
-	unavailableWithin(t, 5*time.Second, "single", func() error { _, err := s.PutUser(t.Context(), chat.User{ID: "u"}, 0); return err })
+	unavailableWithin(t, 5*time.Second, "single", func() error {
+		_, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "u"}}, 0)
+		return err
+	})
 	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}

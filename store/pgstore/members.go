@@ -10,10 +10,11 @@ import (
 	"hongbao/store/cursor"
 )
 
-// These are the states of a member row that the code tests. in: the user is a member; kicked: the user was removed;
-// gone: the room was deleted.
+// These are the states of a member row that the code tests. in: the user is a member; left: the user has left; kicked:
+// the user was removed; gone: the room was deleted.
 const (
 	stateIn     = "in"
+	stateLeft   = "left"
 	stateKicked = "kicked"
 	stateGone   = "gone"
 )
@@ -24,25 +25,34 @@ type admission struct {
 	room, user string
 	role       chat.Role
 	at         time.Time
-	maxRooms   int
+	chosen     bool // by the user
+	maxRooms   int  // limit of countedRooms
 }
+
+// countedRooms selects, from the memberships of a user, the number to compare with the limit of rooms before the user enters
+// one more. $3 is the limit. If $2 is set, the user chooses the new room, and only chosen rooms count.
+//
+// Otherwise others put the user into the room, and the rooms that the user has not chosen count. Writing into a room makes it
+// chosen, so others could then add rooms without end. To prevent that, the number is at least that of all rooms less the limit.
+const countedRooms = `case when $2 then count(*) filter (where chosen) else greatest(count(*) filter (where not chosen), count(*) - $3) end`
 
 // addMember adds the user to the room. Earlier entries count as read. A mute from an earlier membership stays, but
 // not for a new owner, because no member could lift it.
 func (w *writer) addMember(e admission) error {
 	var rooms int
-	if _, err := w.row(`select count(*) from members where user_id = $1 and state = 'in'`, []any{e.user}, &rooms); err != nil {
+	if _, err := w.row(`select `+countedRooms+` from members where user_id = $1 and state = 'in'`,
+		[]any{e.user, e.chosen, e.maxRooms}, &rooms); err != nil {
 		return err
 	}
 	if rooms >= e.maxRooms {
 		return chat.ErrLimitExceeded
 	}
-	if _, err := w.exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at)
-		select id, $1, 'in', $2, last_seq, $3 from rooms where id = $4
+	if _, err := w.exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at, joined_seq, chosen)
+		select id, $1, 'in', $2, last_seq, $3, last_seq, $5 from rooms where id = $4
 		on conflict (room_id, user_id) do update set
 			state = 'in', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at,
-			muted_until = case excluded.role when 'owner' then 0 else members.muted_until end`,
-		e.user, e.role, e.at.UnixMilli(), e.room); err != nil {
+			joined_seq = excluded.joined_seq, chosen = excluded.chosen, muted_until = case excluded.role when 'owner' then 0 else members.muted_until end`,
+		e.user, e.role, e.at.UnixMilli(), e.room, e.chosen); err != nil {
 		return err
 	}
 	_, err := w.exec(`update rooms set members = members + 1 where id = $1`, e.room)
@@ -109,10 +119,11 @@ func readMembers(q querier, room string, from listedMember, limit int) (list []l
 		default:
 			from = listedMember{role: role}
 		}
-		some, err := rows(q, scanListedMember, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at
-			from members m join users u on u.id = m.user_id
+		some, err := rows(q, scanListedMember, `select u.id, u.name, u.avatar, m.role, m.muted_until, m.joined_at, coalesce(e.seq, 0)
+			from members m join users u on u.id = m.user_id join rooms r on r.id = m.room_id
+			left join entries e on e.room_id = m.room_id and e.seq = m.read_seq and e.at > m.joined_at and r.members <= $6
 			where m.room_id = $1 and m.state = 'in' and m.role = $2 and (m.joined_at, m.user_id) > ($3, $4)
-			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list))
+			order by m.joined_at, m.user_id limit $5`, room, role, from.joined, from.User.ID, limit-len(list), chat.SmallRoom)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +136,7 @@ func readMembers(q querier, room string, from listedMember, limit int) (list []l
 
 func scanListedMember(rs pgx.Rows) (l listedMember, err error) {
 	var muted int64
-	err = rs.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, &muted, &l.joined)
+	err = rs.Scan(&l.User.ID, &l.User.Name, &l.User.Avatar, &l.role, &muted, &l.joined, &l.ReadSeq)
 	if muted > 0 {
 		l.MutedUntil = fromMillis(muted)
 	}

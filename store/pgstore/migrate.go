@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,32 +18,89 @@ import (
 // transaction ends. So instances that start at once migrate one after another, also through PgBouncer.
 const migrationLock = 0x686f6e6762616f
 
-// migrate applies the migrations that this database has not had yet. Each is one transaction, which also records the
-// migration's name. There is no time limit.
-func migrate(ctx context.Context, p *pool) error {
+// prepareSchema makes the schema fit this version, or says why it does not. A migration is one transaction, which also
+// records its name. There is no time limit. A role that may not change the schema is enough if nothing is missing.
+func prepareSchema(ctx context.Context, p *pool, mode migrations.Mode, log *slog.Logger) error {
+	if mode == migrations.Off {
+		return nil
+	}
 	pooled, err := p.acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer pooled.Release()
-	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql") // sorted
+	applied, err := appliedMigrations(reader{ctx: ctx, conn: pooled.Conn()})
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := applyWhenFree(ctx, pooled.Conn(), name); err != nil {
-			return fmt.Errorf("migrate %s: %w", name, err)
+	if mode == migrations.Verify {
+		return migrations.Check(migrations.Postgres(), applied)
+	}
+	missing, err := migrations.Missing(migrations.Postgres(), applied)
+	if err != nil {
+		return err
+	}
+	watch := &migrationWatch{pool: p, log: log}
+	for _, m := range missing {
+		if err := watch.applyWhenFree(ctx, pooled.Conn(), m); err != nil {
+			return fmt.Errorf("migrate %s: %w", m.Name, err)
 		}
 	}
-	return nil
+	if len(missing) == 0 && !slices.Contains(slices.Collect(maps.Values(applied)), "") {
+		return nil
+	}
+	return watch.storeSums(ctx, pooled.Conn())
+}
+
+// CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	return s.withReader(ctx, func(r reader) error {
+		applied, err := appliedMigrations(r)
+		if err != nil {
+			return err
+		}
+		return migrations.Check(migrations.Postgres(), applied)
+	})
+}
+
+// appliedMigrations returns the sums of the migrations that the database has had, by name. See migrations.Missing.
+func appliedMigrations(r reader) (map[string]string, error) {
+	applied := map[string]string{}
+	found, err := rows(r, func(rs pgx.Rows) (m migrations.Migration, err error) { return m, rs.Scan(&m.Name, &m.Sum) },
+		`select name, coalesce(to_jsonb(m) ->> 'sum', '') from schema_migrations m`)
+	if err != nil && sqlState(err) != "42P01" { // no such table: an empty database
+		return nil, outcome("read schema", err)
+	}
+	for _, m := range found {
+		applied[m.Name] = m.Sum
+	}
+	return applied, nil
+}
+
+// storeSums stores the sums of the migrations that were applied without one.
+func (m *migrationWatch) storeSums(ctx context.Context, conn *pgx.Conn) error {
+	var names, sums []string
+	for _, done := range migrations.Postgres() {
+		names, sums = append(names, done.Name), append(sums, done.Sum)
+	}
+	stop, err := m.begin(ctx, conn)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if _, err := conn.Exec(ctx, `update schema_migrations m set sum = i.sum from unnest($1::text[], $2::text[]) i (name, sum)
+		where m.name = i.name and m.sum = ''`, names, sums); err != nil {
+		return fmt.Errorf("store the sums of migrations: %w", err)
+	}
+	return commit(ctx, conn)
 }
 
 // applyWhenFree applies the migration, and retries while a table that it changes is in use. A transaction that waits
 // for a table lock blocks later transactions from the table, so each try waits only for the lock_timeout of
-// beginMigrating.
-func applyWhenFree(ctx context.Context, conn *pgx.Conn, name string) error {
+// lockMigration.
+func (m *migrationWatch) applyWhenFree(ctx context.Context, conn *pgx.Conn, missing migrations.Migration) error {
 	for {
-		err := applyMigration(ctx, conn, name)
+		err := m.apply(ctx, conn, missing)
 		if !lockTimeout(err) {
 			return err
 		}
@@ -56,29 +115,29 @@ func applyWhenFree(ctx context.Context, conn *pgx.Conn, name string) error {
 	}
 }
 
-// beginMigrating begins a migration. If its instance freezes, Postgres ends it after 10 s, so that other instances
-// can start.
-const beginMigrating = `begin; set local idle_in_transaction_session_timeout = 10000;
-	select pg_advisory_xact_lock(%d); set local lock_timeout = '500ms';
+// beginMigrating begins the transaction of a migration. If the instance freezes, Postgres ends the transaction after 10 s, so
+// that other instances can start.
+const beginMigrating = `begin; set local idle_in_transaction_session_timeout = 10000`
+
+// lockMigration waits for the migrations of other instances, bounds later waits for locks, and creates the table of migrations.
+const lockMigration = `select pg_advisory_xact_lock(%d); set local lock_timeout = '500ms';
 	create table if not exists schema_migrations (name text primary key)`
 
-func applyMigration(ctx context.Context, conn *pgx.Conn, name string) error {
-	text, err := fs.ReadFile(migrations.Postgres, name)
+func (m *migrationWatch) apply(ctx context.Context, conn *pgx.Conn, missing migrations.Migration) error {
+	stop, err := m.begin(ctx, conn)
 	if err != nil {
 		return err
 	}
-	if err := simple(ctx, conn, fmt.Sprintf(beginMigrating, migrationLock)); err != nil {
-		return err
-	}
+	defer stop()
 	// This needs a separate round trip, to see what the previous holder of the migration lock has committed.
-	tag, err := conn.Exec(ctx, `insert into schema_migrations (name) values ($1) on conflict do nothing`, name)
+	tag, err := conn.Exec(ctx, `insert into schema_migrations (name) values ($1) on conflict do nothing`, missing.Name)
 	if err != nil {
 		return err
 	}
 	if tag.RowsAffected() == 0 {
 		return rollback(ctx, conn)
 	}
-	if err := simple(ctx, conn, string(text)); err != nil {
+	if err := simple(ctx, conn, missing.Text); err != nil {
 		return err
 	}
 	return commit(ctx, conn)

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -39,18 +40,14 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 			t.Errorf("no table %s among %v", name, want)
 		}
 	}
-	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}, 0); err != nil {
+	if _, _, err := first.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "kept"}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	again := openStore(t, url) // while the first one is open
 	if got := tables(t, again); !slices.Equal(got, want) {
 		t.Errorf("tables after the second start: %v, want %v", got, want)
 	}
-	files, err := migrations.Postgres.ReadDir("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	await(t, again, `select (select count(*) from users) = 1 and (select count(*) from schema_migrations) = $1`, len(files))
+	await(t, again, `select (select count(*) from users) = 1 and (select count(*) from schema_migrations where sum <> '') = $1`, len(migrations.Postgres()))
 }
 
 // TestTenInstancesMigrateAtOnce opens an empty database from ten instances at once, directly and through PgBouncer.
@@ -93,9 +90,7 @@ func TestMigrateMoneyOfPreviousVersion(t *testing.T) {
 	t.Parallel()
 	url := storetest.Database(t)
 	conn := connect(t, url)
-	first, err := migrations.Postgres.ReadFile("postgres/0001_init.sql")
-	must(t, err)
-	must(t, simple(t.Context(), conn, string(first)))
+	must(t, simple(t.Context(), conn, migrations.Postgres()[0].Text))
 	must(t, simple(t.Context(), conn, `create table schema_migrations (name text primary key); insert into schema_migrations values ('postgres/0001_init.sql')`))
 	credit := func(id string, amount int) { // credits as the previous version of the program does
 		t.Helper()
@@ -166,7 +161,7 @@ func TestMigrationDoesNotBlockOthers(t *testing.T) {
 	await(t, s, `select version = 0 from wallets where user_id = 'bob'`)
 }
 
-func connect(t *testing.T, url string) *pgx.Conn {
+func connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	must(t, err)
@@ -179,8 +174,8 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	url := migratedDatabase(t)
 	s := openStore(t, url)
 	err := s.withReader(t.Context(), func(r reader) error {
-		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers, circulation, chains, links`,
-			`drop function seal_erased_body`))
+		return r.sendBatch(batchOf(`delete from schema_migrations`, `drop table settings, users, rooms, members, entries, reactions, requests, wallets, packets, claims, transfers, circulation, chains, links, admin_acts, security_counts, blocks`,
+			`drop function seal_erased_body, refuse_change`))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -192,4 +187,50 @@ func TestFailedMigrationLeavesNothing(t *testing.T) {
 	if got := tables(t, s); !slices.Equal(got, []string{"quarantine", "schema_migrations"}) {
 		t.Errorf("tables after the failure: %v", got)
 	}
+}
+
+// TestSchemaOfAnotherVersion opens databases whose schema is older, newer or changed. Nothing may be written, and the error must say
+// which it is. A mode that does not look must open all of them.
+func TestSchemaOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		statement string
+		mode      migrations.Mode
+		want      error
+	}{
+		"older, check":     {`delete from schema_migrations where name like '%sums%'; alter table schema_migrations drop column sum`, migrations.Verify, migrations.ErrOld},
+		"older, off":       {`delete from schema_migrations where name like '%sums%'; alter table schema_migrations drop column sum`, migrations.Off, nil},
+		"newer, auto":      {`insert into schema_migrations (name) values ('postgres/9999_later.sql')`, migrations.Auto, migrations.ErrNewer},
+		"newer, check":     {`insert into schema_migrations (name) values ('postgres/9999_later.sql')`, migrations.Verify, migrations.ErrNewer},
+		"newer, off":       {`insert into schema_migrations (name) values ('postgres/9999_later.sql')`, migrations.Off, nil},
+		"changed, auto":    {`update schema_migrations set sum = '00' where name like '%init%'`, migrations.Auto, migrations.ErrChanged},
+		"the same, check":  {`select 1`, migrations.Verify, nil},
+		"no sums, auto":    {`update schema_migrations set sum = ''`, migrations.Auto, nil},
+		"no schema, check": {`drop schema public cascade; create schema public`, migrations.Verify, migrations.ErrOld},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := migratedDatabase(t)
+			conn := connect(t, url)
+			must(t, simple(t.Context(), conn, c.statement))
+			before := schemaState(t, conn)
+			s, err := OpenWith(t.Context(), url, c.mode, discardLog)
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if err == nil {
+				must(t, s.Close())
+			}
+			if after := schemaState(t, conn); after != before && name != "no sums, auto" {
+				t.Errorf("the migrations were %s, and are %s", before, after)
+			}
+		})
+	}
+}
+
+// schemaState returns the migrations that the database has had, as text.
+func schemaState(t *testing.T, conn *pgx.Conn) string {
+	t.Helper()
+	applied, err := appliedMigrations(reader{ctx: t.Context(), conn: conn})
+	must(t, err)
+	return fmt.Sprint(applied)
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"hongbao/migrations"
 	"hongbao/store/lineage"
+	"hongbao/store/secret"
 )
 
 // Store keeps its data in one Postgres database, which other instances may share. It is safe for concurrent use.
@@ -23,6 +25,7 @@ type Store struct {
 	standings *committer[*standingJob] // reads only
 	cuts      shareCache
 	seeded    seeded
+	keys      *secret.Keys
 	chains    chains
 	own       ownConn        // for lineage.Store
 	recent    lineage.Recent // newest commits
@@ -50,15 +53,23 @@ const (
 
 // Open connects to the database, migrates its schema and starts the committers.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
+	return OpenWith(ctx, url, migrations.Auto, log)
+}
+
+// OpenWith is Open with another mode for the schema.
+func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.Logger) (*Store, error) {
 	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
+	}
+	for _, danger := range dangers(config.ConnConfig) {
+		log.Warn("HONGBAO_DATABASE_URL is not safe on a network", "danger", danger)
 	}
 	p, err := newPool(config, log)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, p); err != nil {
+	if err := prepareSchema(ctx, p, mode, log); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -96,7 +107,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// minPoolSize leaves one connection for each of the two committers and one for reads.
+// minPoolSize leaves one connection for each of the two committers that write, and one for reads.
 const minPoolSize = 3
 
 // Ready returns nil if Postgres answers.

@@ -18,7 +18,7 @@ type packetList struct {
 	totals             string // count, amount, luckiest
 }
 
-// packetLists: the amount that a user has sent is the sum of the totals, less the refunds so far.
+// packetLists has the list for each direction.
 var packetLists = map[redpacket.Direction]packetList{
 	redpacket.DirSent: {
 		from: `packets p`, user: `p.sender`, at: `p.created_at`, id: `p.id`,
@@ -51,7 +51,7 @@ func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 			b.Queue(`select `+packetColumns+`, `+stateColumns+`, `+list.at+` from `+list.from+stateJoins+where+`
 				and (`+list.at+`, `+list.id+`) < ($4, $5) order by `+list.at+` desc, `+list.id+` desc limit $6`,
 				append(period[:3:3], at, id, q.Limit+1)...).Query(func(rs pgx.Rows) error {
-				listedPacket, err := collect(rs, scanListedPacket)
+				listedPacket, err := collect(rs, r.scanListedPacket)
 				page.Packets, page.Next = onePage(q, listedPacket)
 				return err
 			})
@@ -80,11 +80,16 @@ func onePage(q redpacket.PacketsQuery, all []listedPacket) (page []redpacket.Pac
 	return page, next
 }
 
-func scanListedPacket(rs pgx.Rows) (l listedPacket, err error) {
-	var state storedState
-	dest := append(packetInto(&l.Packet), state.into()...)
-	err = rs.Scan(append(dest, &l.at)...)
-	l.Packet, l.State = normalized(l.Packet), state.value()
+func (r reader) scanListedPacket(rs pgx.Rows) (l listedPacket, err error) {
+	var (
+		stored storedPacket
+		state  storedState
+	)
+	if err := rs.Scan(append(append(stored.into(), state.into()...), &l.at)...); err != nil {
+		return listedPacket{}, err
+	}
+	l.State = state.value()
+	l.Packet, err = stored.value(r.keys)
 	return l, err
 }
 

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 )
 
 // pool lends connections. While Postgres is known to be out of reach, it fails at once.
@@ -62,8 +66,8 @@ func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended
-// or all connections were in use, because that says nothing about Postgres.
+// noteFailedAcquire tells the breaker that no connection could be acquired. It does not if the caller's context ended, if all
+// connections were in use, or if Postgres has too many: none of these means that Postgres is out of reach.
 func (p *pool) noteFailedAcquire(ctx context.Context, err error) {
 	switch {
 	case tooManyConnections(err):
@@ -90,11 +94,11 @@ func tooManyConnections(err error) bool {
 	return errors.As(err, &refused) && refused.Code == "53300"
 }
 
-// dropConns closes all connections of the pool. It is called when a probe has failed: then all may be lost.
+// dropConns closes all connections of the pool. It is called when all may be lost, or may lead to the wrong server.
 func (p *pool) dropConns() { p.all.Reset() }
 
-// probe checks that a new connection can be made, that the server takes writes, and that calls may use it. Its connection does not count
-// against the size of the pool, and only one probe runs at a time. A Postgres that has too many connections is in
+// probe checks that a new connection can be made, that the server takes writes, and that calls may use it. Its connection does
+// not count against the size of the pool, and only one probe runs at a time. A Postgres that has too many connections is in
 // reach, too.
 func (p *pool) probe(ctx context.Context) error {
 	conn, err := pgx.ConnectConfig(ctx, p.config.ConnConfig)
@@ -246,4 +250,156 @@ func (b *breaker) close() {
 	b.cancel() // under the lock, so that no trip follows
 	b.mu.Unlock()
 	b.probing.Wait()
+}
+
+// dialer connects to Postgres. It notices within patience that the server's host has vanished, even during a long
+// wait such as an audit: after two seconds of silence it sends a keepalive once a second. On Linux, sent data that
+// stays unacknowledged for that long also ends the connection.
+var dialer = net.Dialer{
+	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: patience / 2, Interval: time.Second, Count: 2},
+	Control:         limitUnacknowledged,
+}
+
+// keepalives makes Postgres notice within two seconds that the client's host has vanished: Postgres probes after a
+// second of silence. A session that is sending has no idle timer, so it also sets tcp_user_timeout. With it, Linux
+// ends a session if data stays unacknowledged, or the client does not read, for two seconds.
+//
+// The settings are made only if the connection always leads to the same Postgres process. PgBouncer would keep them
+// on a session that it then lends to other clients, which may read slowly for good reasons.
+const keepalives = `select set_config('tcp_keepalives_idle', '1', false), set_config('tcp_keepalives_interval', '1', false),
+	set_config('tcp_keepalives_count', '1', false), set_config('tcp_user_timeout', '2000', false)
+	where pg_backend_pid() = %d`
+
+// prepareConn runs once on each new connection of the pool. A database without keepalive settings is used without
+// them.
+func prepareConn(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+	conn.TypeMap().RegisterDefaultPgType([]redpacket.Money{}, "_int8") // as a simple Query carries no types, the driver must know this one
+	tag, err := conn.Exec(ctx, fmt.Sprintf(keepalives, conn.PgConn().PID()))
+	switch {
+	case err == nil:
+		conn.PgConn().CustomData()[oneProcess] = tag.RowsAffected() == 1
+	case conn.IsClosed():
+		return err
+	default:
+		log.Debug("keepalives not set by Postgres", "err", err)
+	}
+	return nil
+}
+
+// requireWritable refuses a connection to a read-only server, such as a standby after a failover.
+func requireWritable(ctx context.Context, conn *pgconn.PgConn) error {
+	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, conn); err != nil {
+		return fmt.Errorf("this server takes no writes (a standby, or default_transaction_read_only is on): %w", err)
+	}
+	return nil
+}
+
+// setsSessionAttrs reports whether the URL or the environment says which servers are acceptable
+// (target_session_attrs). Both are searched, because pgx keeps nothing of the value "any".
+func setsSessionAttrs(url string) bool {
+	const name = "target_session_attrs"
+	return strings.Contains(url, name) || os.Getenv("PG"+strings.ToUpper(strings.ReplaceAll(name, "_", ""))) != ""
+}
+
+// dangers returns why connections of this configuration are not safe on a network: no TLS, or no password.
+func dangers(config *pgx.ConnConfig) (list []string) {
+	plain, free := "", ""
+	note := func(host string, encrypted, certified bool) {
+		ip := net.ParseIP(host)
+		if strings.HasPrefix(host, "/") || host == "localhost" || ip != nil && ip.IsLoopback() {
+			return
+		}
+		if !encrypted {
+			plain = host
+		}
+		if config.Password == "" && !certified {
+			free = host
+		}
+	}
+	certified := config.TLSConfig != nil && len(config.TLSConfig.Certificates) > 0
+	note(config.Host, config.TLSConfig != nil, certified)
+	for _, other := range config.Fallbacks {
+		note(other.Host, other.TLSConfig != nil, certified)
+	}
+	if plain != "" {
+		list = append(list, "the connection to "+plain+" may be without TLS: set sslmode=verify-full")
+	}
+	if free != "" {
+		list = append(list, "there is no password for "+free)
+	}
+	return list
+}
+
+// warnIfNotDurable logs a warning if this Postgres confirms commits that it may lose.
+func (s *Store) warnIfNotDurable(ctx context.Context) {
+	var commit, fsync string
+	err := s.withReader(ctx, func(r reader) error {
+		_, err := r.row(`select coalesce(current_setting('synchronous_commit', true), ''), coalesce(current_setting('fsync', true), '')`,
+			nil, &commit, &fsync)
+		return err
+	})
+	switch {
+	case err != nil:
+		s.log.Debug("durability settings not read", "err", err)
+	case commit == "off":
+		s.log.Warn("synchronous_commit is off: a crash of Postgres can lose confirmed commits",
+			"fix", "alter database … set synchronous_commit = on, or the same for the role that connects")
+	case fsync == "off":
+		s.log.Warn("fsync is off: a power failure at Postgres loses or corrupts the database", "fix", "fsync = on in postgresql.conf")
+	}
+}
+
+// readServer reads what identifies the server, its timeline, the database and its tables. A standby that takes over
+// begins another timeline. A restored backup has other databases, or at least other tables. By default every role may read
+// all of this.
+const readServer = `select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+	|| '/' || ` + readDatabase
+
+// readServerByStart is for a Postgres that refuses the functions of readServer. This identity changes with each start of a
+// server, so each start costs one comparison with the newest commits.
+const readServerByStart = `select 'started ' || pg_postmaster_start_time() || '/' || ` + readDatabase
+
+const readDatabase = `(select oid from pg_database where datname = current_database()) || '/' || coalesce(to_regclass('entries')::oid, 0)`
+
+// errOtherServer means that another server answers than the one that calls may use: see lineage.Store.Serve.
+var errOtherServer = errors.New("another database server answers, and is compared with the newest commits that are known")
+
+// readIdentity returns the identity of the server that answers on the connection.
+func (p *pool) readIdentity(ctx context.Context, conn *pgx.Conn) (identity string, err error) {
+	if !p.identifiesByStart.Load() {
+		err = conn.QueryRow(ctx, readServer).Scan(&identity)
+		c := sqlClass(sqlState(err))
+		p.identifiesByStart.Store(c == "42" || c == "0A") // refused or unknown
+	}
+	if p.identifiesByStart.Load() {
+		err = conn.QueryRow(ctx, readServerByStart).Scan(&identity)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the server's identity: %w", err)
+	}
+	return identity, nil
+}
+
+// admitServer fails with errOtherServer if calls may not use the server of a new connection.
+func (p *pool) admitServer(ctx context.Context, conn *pgx.Conn) error {
+	serving := p.serving.Load()
+	if serving == nil {
+		return nil
+	}
+	identity, err := p.readIdentity(ctx, conn)
+	if err == nil && identity != *serving {
+		err = errOtherServer
+	}
+	return err
+}
+
+// serve makes calls use servers of this identity only.
+func (p *pool) serve(identity string) { p.serving.Store(&identity) }
+
+// noteIdentity makes all calls fail, until the next call of serve, if they may not use a server of this identity.
+func (p *pool) noteIdentity(identity string) {
+	if serving := p.serving.Load(); serving != nil && *serving != identity {
+		p.breaker.trip(errOtherServer)
+		p.dropConns()
+	}
 }

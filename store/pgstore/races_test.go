@@ -64,13 +64,13 @@ func TestConcurrentDirectMakesOneRoom(t *testing.T) {
 				var err error
 				got[i], err = s.Direct(t.Context(), chat.Pairing{
 					ID: fmt.Sprint(id, i), User: chat.User{ID: pair[i]}, Other: pair[1-i], At: time.Now(),
-					EntryIDs: [2]string{fmt.Sprint(id, i, "a"), fmt.Sprint(id, i, "b")}, MaxRooms: 9,
+					EntryID: fmt.Sprint(id, i), MaxRooms: 9,
 				})
 				must(t, err)
 			})
 		}
 		wg.Wait()
-		if a, b := got[0].Membership, got[1].Membership; a.Room.ID != b.Room.ID || a.Room.Members != 2 || b.Room.Members != 2 {
+		if a, b := got[0].Membership, got[1].Membership; a.Room.ID != b.Room.ID || b.Room.Members != 2 {
 			t.Errorf("%s: %+v and %+v", id, a, b)
 		}
 		return got[0].Membership.Room.ID, slices.Concat(got[0].Entered, got[1].Entered), slices.Concat(got[0].Entries, got[1].Entries)

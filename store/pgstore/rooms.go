@@ -11,11 +11,11 @@ import (
 	"hongbao/store/cursor"
 )
 
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests`
 
 // roomInto returns the destinations to scan roomColumns into r.
 func roomInto(r *chat.Room) []any {
-	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted}
+	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted, &r.Invite, &r.NoGuests}
 }
 
 func scanRoom(rs pgx.Rows) (r chat.Room, err error) {
@@ -33,7 +33,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (f
 	}
 	err = s.withReader(ctx, func(r reader) error {
 		found, err = rows(r, scanRoom, `select `+roomColumns+` from rooms r
-			where r.kind = 'public' and r.deleted_at = 0 and (r.created_at, r.id) < ($1, $2)
+			where r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < ($1, $2)
 			and lower(r.name collate "C") like lower($3::text collate "C") escape '\'
 			order by r.created_at desc, r.id desc limit $4`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
 		return err
@@ -78,7 +78,7 @@ func (s *Store) Room(ctx context.Context, room string) (found chat.Room, err err
 	return found, outcome("read room", err)
 }
 
-// readRoom reads a room. It returns chat.ErrNotFound if there is none.
+// readRoom reads a room, also a deleted one. It returns chat.ErrNotFound if there never was one.
 func readRoom(q querier, id string) (chat.Room, error) { return selectRoom(q, id, "") }
 
 // lockRoom reads a room and locks it until the end of the transaction. No other row may be locked after it.

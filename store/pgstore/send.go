@@ -53,6 +53,9 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if err := from.standing.MaySend(o.Packet.CreatedAt); err != nil {
 		return redpacket.Sent{}, err
 	}
+	if o.MaxOpen > 0 && from.open >= o.MaxOpen {
+		return redpacket.Sent{}, o.TooManyOpen()
+	}
 	if now := redpacket.Commitment(from.seed); o.Expect != "" && o.Expect != now {
 		return redpacket.Sent{}, &redpacket.CommitmentError{Err: chat.ErrConflict, Next: now}
 	}
@@ -66,7 +69,9 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
-	sent = redpacket.Sent{Packet: p}
+	if p.Passphrase != "" {
+		o.Hash = w.keys.RequestHash(o.Hash)
+	}
 	if sent.Account, err = w.debitTotal(p, o.NextSeed); err != nil {
 		return redpacket.Sent{}, err
 	}
@@ -76,18 +81,20 @@ func (w *writer) bookPacket(o redpacket.UnsealedPacket, seed redpacket.Seed) (se
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
-	return sent, w.insertPacket(p, o.Hash, seed, shares, sent.Entry.Seq)
+	p.Seq = sent.Entry.Seq
+	sent.Packet = p
+	return sent, w.insertPacket(p, o.Hash, seed, shares)
 }
 
-// debitTotal moves the packet's total out of the sender's wallet and returns the account after that. It checks the
-// sender's standing again under a lock, so that it cannot change before the commit.
+// debitTotal moves the packet's total out of the sender's wallet, stores the sender's next seed, and returns the account after
+// that. It checks the sender's standing again under a lock, so that the standing cannot change before the commit.
 func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpacket.Account, err error) {
 	var (
 		b         pgx.Batch
 		standings []chat.Standing
 	)
 	acc = redpacket.Account{Balance: -1, NextCommitment: redpacket.Commitment(next)}
-	b.Queue(`update users set next_seed = $2, sends = sends + 1 where id = $1`, p.From.ID, next[:])
+	b.Queue(`update users set next_seed = $2, sends = sends + 1 where id = $1`, p.From.ID, w.keys.EncryptNextSeed(p.From.ID, next))
 	queueDebit(&b, p.From.ID, p.Total, 1).QueryRow(func(row pgx.Row) error { return noRowsOK(row.Scan(&acc.Balance, &acc.Version)) })
 	queueTransfer(&b, transfer{
 		id: chat.NewID(p.CreatedAt), at: p.CreatedAt, debit: userParty(p.From.ID), credit: packetParty(p.ID),
@@ -106,23 +113,23 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 }
 
 // insertPacket stores a sealed packet as open, and what its idempotency key was used for.
-func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money, seq int64) error {
-	seals := chain.NewSeals()
-	link, err := w.chained(chain.PacketLeaf(p, seed, shares, seq, seals))
+func (w *writer) insertPacket(p redpacket.Packet, hash []byte, seed redpacket.Seed, shares []redpacket.Money) error {
+	columns, seals := w.keys.Packet(p, seed, shares), chain.NewSeals()
+	link, err := w.chained(chain.PacketLeaf(p, columns, seals))
 	if err != nil {
 		return err
 	}
 	_, err = w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
 		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status,
-		link, name_seal, text_seal)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 'open', $21, $22, $23)`,
+		link, name_seal, text_seal, encrypted_seed, earlier_members)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 'open', $21, $22, $23, $24, $25)`,
 		p.ID, p.Partition, p.Room, p.From.ID, p.From.Name, p.From.Avatar, p.Mode, p.Spread,
-		p.Total, p.Count, p.Greeting, append([]string{}, p.To...), p.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
-		p.Commitment, p.Key, shares, seed[:], seq, link, seals.Name, seals.Text)
+		p.Total, p.Count, p.Greeting, append([]string{}, p.To...), columns.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
+		p.Commitment, p.Key, columns.Shares, columns.Seed, p.Seq, link, seals.Name, seals.Text, columns.EncryptedSeed, p.EarlierMembers)
 	if err != nil {
 		return err
 	}
-	return w.putRequest(p.From.ID, p.Key, hash, p.Room, seq, p.ID)
+	return w.putRequest(p.From.ID, p.Key, hash, p.Room, p.Seq, p.ID)
 }
 
 // sentBefore answers a repeated request with the stored packet and entry, and with the current account.

@@ -1,8 +1,6 @@
 package pgstore
 
 import (
-	"bytes"
-
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
@@ -16,31 +14,41 @@ type sender struct {
 	dup      bool
 	standing chat.Standing
 	seed     redpacket.Seed
+	open     int // number of the sender's open packets; counted only if there is a limit
 }
 
-// lockSender locks the sender's row in users and reads the earlier use of the key, the standing and the seed. If
-// there is no seed, it draws one. It returns chat.ErrKeyReused if the key was used with other content.
+// openOfSender counts the open packets of a sender. It relies on the index packets_open_sender.
+const openOfSender = `select count(*) from packets where sender = $1 and done_seq is null`
+
+// lockSender locks the sender's row in users and reads the earlier use of the key, the standing, the seed and the number
+// of open packets. That number can only fall while the row is locked. lockSender draws a seed if there is none.
+//
+// If the key was used before with the same content, it sets dup and returns neither standing nor seed. If it was used with
+// other content, it returns chat.ErrKeyReused.
 func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error) {
 	var (
 		b         pgx.Batch
 		user      = o.Packet.From.ID
-		drawn     bool
+		stored    []byte
 		hash      []byte
 		standings []chat.Standing
 	)
 	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error {
-		return noRowsOK(row.Scan(storedSeed{&from.seed, &drawn}))
+		return noRowsOK(row.Scan(&stored))
 	})
 	b.Queue(`select hash, room_id, seq, ref from requests where user_id = $1 and key = $2`, user, o.Packet.Key).
 		QueryRow(func(row pgx.Row) error {
 			return noRowsOK(row.Scan(&hash, &from.request.room, &from.request.seq, &from.request.ref))
 		})
 	queueReadStanding(&b, o.Packet.Room, user, "", &standings)
+	if o.MaxOpen > 0 {
+		b.Queue(openOfSender, user).QueryRow(func(row pgx.Row) error { return row.Scan(&from.open) })
+	}
 	if err := w.sendBatch(&b); err != nil {
 		return sender{}, err
 	}
 	if from.dup = hash != nil; from.dup {
-		if !bytes.Equal(hash, o.Hash) {
+		if !w.keys.SameRequest(hash, o.Hash) {
 			return sender{}, chat.ErrKeyReused
 		}
 		return from, nil
@@ -50,8 +58,10 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	} else if from.standing, err = readStanding(w, o.Packet.Room, user); err != nil {
 		return sender{}, err
 	}
-	if !drawn {
+	if stored == nil {
 		from.seed, err = w.firstSeed(user)
+	} else {
+		from.seed, _, err = w.keys.NextSeed(user, stored)
 	}
 	return from, err
 }
@@ -69,9 +79,12 @@ func queueReadStanding(b *pgx.Batch, room, user, lock string, standings *[]chat.
 // firstSeed returns that one.
 func (w *writer) firstSeed(user string) (seed redpacket.Seed, err error) {
 	var b pgx.Batch
-	queueSeeds(&b, []string{user})
-	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error {
-		return row.Scan(storedSeed{&seed, new(bool)})
-	})
-	return seed, w.sendBatch(&b)
+	var stored []byte
+	w.queueSeeds(&b, []string{user})
+	b.Queue(`select next_seed from users where id = $1 for update`, user).QueryRow(func(row pgx.Row) error { return row.Scan(&stored) })
+	if err := w.sendBatch(&b); err != nil {
+		return seed, err
+	}
+	seed, _, err = w.keys.NextSeed(user, stored)
+	return seed, err
 }

@@ -11,6 +11,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/secret"
 )
 
 // querier reads from Postgres. A writer also sees the changes of its own transaction; a reader sees only committed
@@ -24,6 +29,8 @@ type querier interface {
 	query(query string, args ...any) (pgx.Rows, error)
 	// sendBatch sends all statements in one round trip. The queued callbacks read the results in order.
 	sendBatch(b *pgx.Batch) error
+	// secrets returns the data keys; nil without any.
+	secrets() *secret.Keys
 }
 
 // reader is a querier on one connection. Outside a transaction each statement sees the data committed so far; inside
@@ -31,7 +38,10 @@ type querier interface {
 type reader struct {
 	ctx  context.Context
 	conn *pgx.Conn
+	keys *secret.Keys
 }
+
+func (r reader) secrets() *secret.Keys { return r.keys }
 
 func (r reader) query(query string, args ...any) (pgx.Rows, error) {
 	return r.conn.Query(r.ctx, query, described(args)...)
@@ -71,7 +81,7 @@ type writer struct {
 	lockWait time.Duration
 
 	chains *chains
-	link   *link // what this run adds to a chain; nil while it has inserted no chained row
+	link   *link // what this run adds to a chain; nil before takeLink
 }
 
 func (w *writer) exec(query string, args ...any) (affected int64, err error) {
@@ -161,10 +171,51 @@ func collect[T any](rs pgx.Rows, scan func(pgx.Rows) (T, error)) (all []T, err e
 // fromMillis converts Unix milliseconds, as they are stored, to a time in UTC.
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
+// scanText scans a single column of text.
+func scanText(rs pgx.Rows) (text string, err error) {
+	err = rs.Scan(&text)
+	return text, err
+}
+
+func scanHead(rs pgx.Rows) (h redpacket.Head, err error) {
+	var hash []byte
+	if err := rs.Scan(&h.Chain, &h.Link, &hash); err != nil {
+		return h, err
+	}
+	if copy(h.Hash[:], hash) != len(hash) {
+		return h, fmt.Errorf("link %d has a hash of %d bytes", h.Link, len(hash))
+	}
+	return h, nil
+}
+
+// storedTime scans a column of Unix milliseconds into a time.Time.
+type storedTime struct{ into *time.Time }
+
+// ScanInt64 implements pgtype.Int64Scanner.
+func (t storedTime) ScanInt64(ms pgtype.Int8) error {
+	if !ms.Valid {
+		return errors.New("stored time is null")
+	}
+	*t.into = fromMillis(ms.Int64)
+	return nil
+}
+
+// storedSeed scans a seed in clear, or null, which leaves the seed as it is.
+type storedSeed struct{ into *redpacket.Seed }
+
+// ScanBytes implements pgtype.BytesScanner.
+func (s storedSeed) ScanBytes(text []byte) error {
+	if text != nil && len(text) != len(s.into) {
+		return fmt.Errorf("stored seed has %d bytes, want %d", len(text), len(s.into))
+	}
+	copy(s.into[:], text)
+	return nil
+}
+
 // withReader runs fn with a connection. Each statement sees the data that was committed when the statement began. If
 // the connection is lost, fn is run once more.
 func (s *Store) withReader(ctx context.Context, fn func(r reader) error) error {
-	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error { return fn(reader{ctx, conn}) })
+	return s.runRead(ctx, func(ctx context.Context, conn *pgx.Conn) error { return fn(reader{ctx, conn, s.keys}) })
 }
 
 // withSnapshot runs fn with one snapshot of the database. If the connection is lost, fn is run once more.
@@ -248,7 +299,7 @@ func snapshot(ctx context.Context, conn *pgx.Conn, fn func(r reader) error) erro
 	if err := simple(ctx, conn, beginReading); err != nil {
 		return err
 	}
-	err := fn(reader{ctx, conn})
+	err := fn(reader{ctx: ctx, conn: conn})
 	_ = rollback(ctx, conn) // an error does not matter: nothing was written, and all is read
 	return err
 }
@@ -265,3 +316,125 @@ func rollback(ctx context.Context, conn *pgx.Conn) error {
 	}
 	return simple(ctx, conn, "rollback")
 }
+
+// outcome maps an error to one that callers of the store may see. A domain error passes unchanged; every other error
+// becomes chat.ErrUnavailable. Only errors that isRefusal lists pass, so no error of the driver looks like a refusal.
+func outcome(doing string, err error) error {
+	if err == nil || isRefusal(err) {
+		return err
+	}
+	return unavailable(doing, err)
+}
+
+// isRefusal reports whether callers may see the error as it is: an answer of the domain, or a failure that is wrapped in
+// chat.ErrUnavailable already. FieldError and CommitmentError count, because they unwrap to a listed error.
+func isRefusal(err error) bool {
+	for _, word := range []error{
+		chat.ErrBadRequest, chat.ErrTooLong, chat.ErrLimitExceeded, chat.ErrForbidden, chat.ErrNotFound,
+		chat.ErrNotMember, chat.ErrMuted, chat.ErrBanned, chat.ErrContactRefused, chat.ErrKeyReused, chat.ErrConflict, chat.ErrEditWindowOver, chat.ErrUnavailable,
+		redpacket.ErrInsufficientBalance, redpacket.ErrNotRecipient, redpacket.ErrWrongPassphrase, redpacket.ErrPacketFinished,
+	} {
+		if errors.Is(err, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// unavailable wraps an error of the driver in chat.ErrUnavailable, which callers test for. Logs show the whole chain.
+func unavailable(doing string, err error) error {
+	return fmt.Errorf("%s: %w: %w", doing, chat.ErrUnavailable, err)
+}
+
+var (
+	// errRetry means that a concurrent transaction changed what this one has read. This one is rolled back and run
+	// again, and then sees the result of the other.
+	errRetry = errors.New("conflict with another transaction")
+	// errBlocked means that a row stayed locked by another transaction for the whole lock timeout. The transaction was
+	// rolled back and is run again later, until its caller has waited for the whole patience.
+	errBlocked = errors.New("a row stays locked by another transaction")
+	// errPatience is the cancellation cause of a context that ended because patience was over.
+	errPatience = errors.New("no answer in time")
+	// errKeyTaken means that another transaction is inserting the same unique key and does not end. Locking rows in
+	// advance cannot show that.
+	errKeyTaken = errors.New("key is being inserted by another transaction")
+	// errContended means that a group commit met conflicting transactions or deadlocks in each of its runs.
+	errContended = errors.New("repeated conflicts with other transactions")
+	// errLost means that the connection is gone. The work in progress may have been committed.
+	errLost = errors.New("connection lost")
+)
+
+// sqlState returns the SQLSTATE of an error of Postgres, or "".
+func sqlState(err error) string {
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) {
+		return failed.Code
+	}
+	return ""
+}
+
+// retryable reports whether the same transaction may succeed if it is run again.
+func retryable(err error) bool {
+	switch sqlState(err) {
+	case "40001", "40P01", idleTimeout: // serialization failure, deadlock, ended session
+		return true
+	}
+	return errors.Is(err, errRetry) || errors.Is(err, errBlocked)
+}
+
+// idleTimeout is the SQLSTATE of a session that Postgres has ended by idle_in_transaction_session_timeout. Its
+// transaction is rolled back.
+const idleTimeout = "25P03"
+
+// lockTimeout reports whether Postgres itself ended a statement because of lock_timeout. A database function that raises
+// the same SQLSTATE does not count: waiting would not help.
+func lockTimeout(err error) bool {
+	var failed *pgconn.PgError
+	return errors.As(err, &failed) && failed.Code == "55P03" && failed.Routine != "exec_stmt_raise"
+}
+
+// wrongServer reports whether Postgres or PgBouncer says that this connection is of no use: the server is shutting
+// down, starting up, or is not the primary any more.
+func wrongServer(err error) bool {
+	switch c := sqlState(err); c {
+	case "25006", "57P01", "57P02", "57P03": // read-only, shut down, crashed, starting up
+		return true
+	default:
+		return sqlClass(c) == "08" // connection exceptions, also those of PgBouncer
+	}
+}
+
+// contended reports whether other transactions kept this one from its rows. A smaller batch may succeed.
+func contended(err error) bool { return lockTimeout(err) || errors.Is(err, errContended) }
+
+// poisonous reports whether one row of the batch may have caused the error, and not the state of Postgres.
+func poisonous(err error) bool {
+	if errors.Is(err, errLost) || errors.Is(err, errTailLost) || isRefusal(err) || retryable(err) || contended(err) {
+		return false
+	}
+	if errors.Is(err, context.DeadlineExceeded) || chainFailed(err) {
+		return false
+	}
+	switch c := sqlState(err); sqlClass(c) {
+	case "25": // transaction state
+		return false
+	case "53", "57": // resources, operator: one row can cause only lack of memory (53200) and a cancelled statement (57014)
+		return c == "53200" || c == "57014"
+	}
+	return true
+}
+
+// invalidRow reports whether Postgres will always refuse the row because of its content: data, integrity, program
+// limits.
+func invalidRow(err error) bool {
+	if chainFailed(err) {
+		return false
+	}
+	switch sqlClass(sqlState(err)) {
+	case "22", "23", "54":
+		return true
+	}
+	return false
+}
+
+func sqlClass(code string) string { return code[:min(2, len(code))] }

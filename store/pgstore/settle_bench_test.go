@@ -57,7 +57,7 @@ func packetsToGrab(b *testing.B, s *Store, n, shares, users int) []redpacket.Pac
 		_, err = w.exec(`insert into wallets (user_id, balance) select 'user-' || i, 0 from generate_series(0, $1 - 1) i`, users)
 		return err
 	}))
-	_, err := s.PutUser(b.Context(), chat.User{ID: "u1"}, 0)
+	_, _, err := s.PutUser(b.Context(), chat.Profile{User: chat.User{ID: "u1"}}, 0)
 	l.Must(err)
 	_, _, err = s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
 		Key: "room", Hash: []byte("room"), At: l.At, MaxRooms: 1})

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/storetest"
@@ -158,5 +160,29 @@ func TestSettleOfLostPacket(t *testing.T) {
 	}
 	if cut, _ := s.cuts.cached([]string{p.ID}); len(cut) != 0 {
 		t.Error("shares of the lost packet are still cached")
+	}
+}
+
+// TestPaymentsUseIndexes plans the statements of payments while all tables are small and analyzed. The plans must not read
+// a table from end to end, because Postgres may keep them while the tables grow.
+func TestPaymentsUseIndexes(t *testing.T) {
+	t.Parallel()
+	url := migratedDatabase(t)
+	s := openStore(t, url)
+	storetest.Live(t, s, s)
+	conn := connect(t, url)
+	must(t, simple(t.Context(), conn, `vacuum analyze`))
+	must(t, simple(t.Context(), conn, strings.Join(beginPaying, "; ")+"; set local plan_cache_mode = force_generic_plan"))
+	for _, statement := range []string{payClaims, payNewClaims, holdPackets, firstSeeds} {
+		prepared, err := conn.Prepare(t.Context(), statement, statement)
+		must(t, err)
+		nulls := strings.Repeat(", null", len(prepared.ParamOIDs))[2:]
+		rs, err := conn.Query(t.Context(), "explain execute "+prepared.Name+"("+nulls+")", pgx.QueryExecModeSimpleProtocol)
+		must(t, err)
+		plan, err := pgx.CollectRows(rs, pgx.RowTo[string])
+		must(t, err)
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "Seq Scan") || !strings.Contains(text, "Index") {
+			t.Errorf("%s", text)
+		}
 	}
 }

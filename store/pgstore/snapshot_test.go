@@ -45,7 +45,7 @@ func TestOneSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.PutUser(t.Context(), chat.User{ID: "u1"}, 0); err != nil {
+	if _, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "u1"}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := simple(t.Context(), barrier, `select pg_advisory_unlock(1)`); err != nil {

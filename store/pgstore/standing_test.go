@@ -22,7 +22,7 @@ func TestConcurrentStandings(t *testing.T) {
 	}{
 		{"in", `'in', false, 'admin', 0`, chat.Standing{Ever: true, In: true, Role: chat.Admin}},
 		{"muted", fmt.Sprintf(`'in', false, 'member', %d`, muted.UnixMilli()), chat.Standing{Ever: true, In: true, Role: chat.Plain, MutedUntil: muted}},
-		{"left", `'left', false, 'owner', 0`, chat.Standing{Ever: true}},
+		{"left", `'left', false, 'owner', 0`, chat.Standing{Ever: true, Left: true}},
 		{"banned", `'kicked', true, 'member', 0`, chat.Standing{Ever: true, Banned: true}},
 		{"gone", `'gone', false, 'member', 0`, chat.Standing{Ever: true, RoomDeleted: true}},
 	}

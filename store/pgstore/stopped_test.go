@@ -90,19 +90,26 @@ func (c *stoppedClient) stopAfter(messages int, how loopback.Stop, call writingC
 	stopped := c.proxy.StopAfter(messages, "begin isolation level read committed", how)
 	done := make(chan error, 1)
 	go func() { done <- mine(c.stops) }()
-	reached := true
 	var err error
+	ended := false
 	select {
 	case <-stopped:
+	case err = <-done:
+		ended = true
+	}
+	reached := false
+	select {
+	case <-stopped: // also if the call ended at the same moment: it repeats what was cut off
+		reached = true
 		began := time.Now()
 		if err := others(c.other); err != nil || time.Since(began) > locksFreeWithin {
 			c.Errorf("%s after %d messages: the other store's call took %v, %v", how, messages, time.Since(began), err)
 		}
-		c.proxy.Resume()
+	default:
+	}
+	c.proxy.Resume()
+	if !ended {
 		err = <-done
-	case err = <-done:
-		reached = false
-		c.proxy.Resume()
 	}
 	if err != nil && !(reached && errors.Is(err, chat.ErrUnavailable)) {
 		c.Errorf("%s after %d messages: %v", how, messages, err)

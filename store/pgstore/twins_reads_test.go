@@ -112,6 +112,7 @@ func (h *history) audit() {
 	}
 	a := both(h, "audit", func(ctx context.Context, e engine) (a audited, err error) {
 		a.Audit, err = e.Audit(ctx, &redpacket.AuditQuery{Show: func(l redpacket.AuditLine) { a.lines = append(a.lines, l) }})
+		a.Heads = nil // each engine draws its own
 		return a, err
 	})
 	for _, d := range a.Differences {

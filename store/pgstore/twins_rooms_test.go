@@ -62,7 +62,7 @@ func (h *history) change() {
 	h.Helper()
 	name, announcement := pick(h, []string{"second", "the second"}), pick(h, []string{"", "<hear> & \"see\""})
 	c := chat.Change{
-		Kind: pick(h, []chat.ChangeKind{chat.Invite, chat.Invite, chat.Kick, chat.Ban, chat.Unban, chat.Unban, chat.SetRole, chat.Mute, chat.UpdateRoom}),
+		Kind: pick(h, []chat.ChangeKind{chat.Invite, chat.Invite, chat.Rejoin, chat.Kick, chat.Ban, chat.Unban, chat.Unban, chat.SetRole, chat.Mute, chat.UpdateRoom}),
 		Room: h.secondRoom(), By: chat.User{ID: h.owner, Name: "as it was then"}, Users: []string{pick(h, h.users)},
 		Role: pick(h, roles), At: h.now, EntryIDs: []string{h.id("e"), h.id("e"), h.id("e")}, MaxRooms: 4, MaxMembers: 5,
 	}
@@ -80,10 +80,15 @@ func (h *history) change() {
 	case chat.Invite:
 		h.random.Shuffle(len(h.users), func(i, j int) { h.users[i], h.users[j] = h.users[j], h.users[i] })
 		c.Users = slices.Clone(h.users[:1+h.random.IntN(3)])
+	case chat.Rejoin:
+		c.By.ID = c.Users[0]
 	case chat.Mute:
 		c.Until = pick(h, []time.Time{{}, h.now.Add(-time.Second), h.now.Add(2 * time.Second)})
 	case chat.UpdateRoom:
-		c.Users, c.To = nil, chat.RoomChange{Name: &name, Announcement: &announcement}
+		c.Users, c.To = nil, chat.RoomChange{
+			Name: &name, Announcement: &announcement,
+			Invite: pick(h, []chat.Inviters{"", chat.MembersInvite, chat.AdminsInvite}), Guests: pick(h, []*bool{nil, new(false), new(true)}),
+		}
 	case chat.DeleteRoom:
 		c.Users = nil
 	}
@@ -97,7 +102,7 @@ func (h *history) change() {
 func (h *history) direct() {
 	h.Helper()
 	p := chat.Pairing{ID: h.id("pair"), User: chat.User{ID: h.users[0]}, Other: pick(h, append(h.users[1:3:3], "stranger")), At: h.now,
-		EntryIDs: [2]string{h.id("e"), h.id("e")}, MaxRooms: 4}
+		EntryID: h.id("e"), MaxRooms: 4}
 	paired := both(h, "direct", func(ctx context.Context, e engine) (chat.Paired, error) { return e.Direct(ctx, p) })
 	if room := paired.Membership.Room.ID; room != "" && h.random.IntN(2) == 0 {
 		l := chat.Leaving{Room: room, User: chat.User{ID: pick(h, []string{p.User.ID, p.Other})}, At: h.now, EntryIDs: [2]string{h.id("e"), h.id("e")}}

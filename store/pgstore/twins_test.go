@@ -153,9 +153,13 @@ func (h *history) setUp() {
 	h.Helper()
 	for i := range 6 {
 		user := fmt.Sprintf("%s-u%d", h.name, i)
+		if i == 5 {
+			user = chat.GuestPrefix + user
+		}
 		h.users = append(h.users, user)
 		both(h, "user", func(ctx context.Context, e engine) (any, error) {
-			return e.PutUser(ctx, chat.User{ID: user, Name: "Name of " + user, Avatar: "a"}, 0)
+			_, notBefore, err := e.PutUser(ctx, chat.Profile{User: chat.User{ID: user, Name: "Name of " + user, Avatar: "a"}}, 0)
+			return notBefore, err
 		})
 		seed := h.seed()
 		if _, err := h.file.ExecContext(h.Context(), `update users set next_seed = ? where id = ?`, seed[:], user); err != nil {

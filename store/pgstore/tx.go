@@ -2,10 +2,13 @@ package pgstore
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,7 +17,7 @@ import (
 	"hongbao/store/lineage"
 )
 
-// begin begins a transaction that takes locks. The other statements bound its waits.
+// begin begins a transaction that takes locks. The others are settings of such a transaction.
 const (
 	begin = "begin isolation level read committed"
 	// boundIdle makes Postgres end a session whose client sends nothing for 400 ms inside a transaction. The locks of a
@@ -23,6 +26,9 @@ const (
 	// boundGroup bounds how long a group commit waits for a locked row. After that it leaves out the jobs that need the
 	// row.
 	boundGroup = "set local lock_timeout = 200"
+	// onlyIndexes makes Postgres plan each lookup by an index. A prepared statement keeps its plan, and a plan from when the
+	// tables were small would read them from end to end until the next analyze.
+	onlyIndexes = "set local enable_seqscan = off"
 	// boundKeys bounds the wait for a unique key that another transaction is inserting. Meanwhile the group commit holds
 	// rows that many other calls need.
 	boundKeys = "set local lock_timeout = 20"
@@ -48,7 +54,8 @@ const (
 )
 
 // tx runs fn in a transaction of its own. It returns nil after the commit. If fn fails, it rolls back and returns
-// that error. If a row stays locked, the transaction is rolled back and run again until patience ends.
+// that error. Until patience ends, it calls fn again in a new transaction if a row stays locked, if another transaction
+// interfered, or if it is unknown whether the last one was committed.
 func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
 	return s.runUntilDone(ctx, s.singles, func(w *writer) (committing bool, err error) {
 		bounded := fmt.Sprintf("%s; set local lock_timeout = %d", beginWriting, w.lockWait.Milliseconds())
@@ -144,8 +151,9 @@ func releaseSlot(slots chan struct{}) {
 	}
 }
 
-// admitBlockedRun prepares the writer for a run after a lock timeout, and waits for a free slot. The caller must call
-// done after the run. If patience leaves too little time for another run, it returns the last error.
+// admitBlockedRun prepares the writer for a run after a lock timeout, and waits for a free slot. Before any other run it does
+// nothing. The caller must call done after the run. If patience leaves too little time for another run, it returns an error
+// that wraps the last one.
 func (s *Store) admitBlockedRun(ctx context.Context, w *writer, last error) (done func(), err error) {
 	if !errors.Is(last, errBlocked) {
 		return func() {}, nil
@@ -169,7 +177,7 @@ const (
 	longestPause = 200 * time.Millisecond
 )
 
-// pause waits for a random part of longest, and then until Postgres is in reach.
+// pause waits for a random time of at most longest, and then until Postgres is in reach.
 func (s *Store) pause(ctx context.Context, longest time.Duration) error {
 	select {
 	case <-time.After(rand.N(longest)):
@@ -191,7 +199,7 @@ func (s *Store) runOnce(ctx context.Context, w writer, run func(w *writer) (bool
 	defer pooled.Release()
 	defer s.pool.suspectIfSlow()()
 	conn := pooled.Conn()
-	w.reader = reader{ctx, conn}
+	w.reader = reader{ctx, conn, s.keys}
 	epoch := s.recent.Begin()
 	committing, err = s.catchPanic(&w, run)
 	if l := w.link; l != nil && l.added {
@@ -236,4 +244,154 @@ func (s *Store) catchPanic(w *writer, run func(w *writer) (bool, error)) (commit
 		}
 	}()
 	return run(w)
+}
+
+// message is several statements that are sent to Postgres as one simple Query. Postgres runs them without waiting for
+// the client in between. So if a whole transaction is one message, it holds no lock while the client is frozen or
+// gone. The zero value is ready.
+type message struct {
+	text  []byte
+	scans []func(pgx.Rows) error // one for each statement, to read its rows; nil: they are not read
+	err   error                  // set if an argument cannot be sent
+}
+
+// add appends a statement without arguments.
+func (m *message) add(sql string) {
+	m.text = append(append(m.text, sql...), ";\n"...)
+	m.scans = append(m.scans, nil)
+}
+
+// run appends a statement whose arguments replace $1 to $9: lists of strings, numbers or bytes. If the statement is
+// prepared on this connection, name is its name, otherwise "". scan reads the rows.
+func (m *message) run(scan func(pgx.Rows) error, name, sql string, args ...any) {
+	if name == "" {
+		m.expand(sql, args)
+	} else {
+		m.text = append(append(m.text, "execute "...), name...)
+		for i, arg := range args {
+			m.text = append(m.text, "(,"[min(i, 1)])
+			m.list(arg)
+		}
+		m.text = append(m.text, ')')
+	}
+	m.text = append(m.text, ";\n"...)
+	m.scans = append(m.scans, scan)
+}
+
+// expand appends the statement's text with the arguments in place of $1 to $9.
+func (m *message) expand(sql string, args []any) {
+	for {
+		before, after, found := strings.Cut(sql, "$")
+		m.text = append(m.text, before...)
+		if !found {
+			return
+		}
+		m.list(args[after[0]-'1'])
+		sql = after[1:]
+	}
+}
+
+// list appends a list as an array literal, which the statement casts to its type.
+func (m *message) list(arg any) {
+	m.text = append(m.text, "'{"...)
+	switch list := arg.(type) {
+	case []string:
+		for _, s := range list {
+			m.item(s)
+		}
+	case []int64:
+		for _, n := range list {
+			m.text = append(strconv.AppendInt(m.text, n, 10), ',')
+		}
+	case [][]byte:
+		for _, b := range list {
+			m.text = append(hex.AppendEncode(append(m.text, `"\\x`...), b), `",`...)
+		}
+	default:
+		m.err = fmt.Errorf("unsupported argument of type %T in a message", arg)
+	}
+	if last := len(m.text) - 1; m.text[last] == ',' {
+		m.text = m.text[:last]
+	}
+	m.text = append(m.text, "}'"...)
+}
+
+// item appends one string of an array. Quotes and backslashes are escaped twice: for the array and for the literal.
+func (m *message) item(s string) {
+	m.text = append(m.text, '"')
+	for from := 0; ; {
+		i := strings.IndexAny(s[from:], "'\"\\\x00")
+		if i < 0 {
+			m.text = append(append(m.text, s[from:]...), `",`...)
+			return
+		}
+		m.text = append(m.text, s[from:from+i]...)
+		switch c := s[from+i]; c {
+		case '\'':
+			m.text = append(m.text, "''"...)
+		case 0: // it would end the message
+			m.err = errZeroByte
+		default:
+			m.text = append(m.text, '\\', c)
+		}
+		from += i + 1
+	}
+}
+
+// send sends the message to Postgres and passes the rows to the scans.
+func (m *message) send(r reader) error {
+	if m.err != nil {
+		return m.err
+	}
+	for setting, want := range map[string]string{"standard_conforming_strings": "on", "client_encoding": "UTF8"} {
+		if have := r.conn.PgConn().ParameterStatus(setting); have != want {
+			return fmt.Errorf("setting %s is %q at Postgres, need %s to send texts safely", setting, have, want)
+		}
+	}
+	results := r.conn.PgConn().Exec(r.ctx, string(m.text))
+	for i := 0; results.NextResult(); i++ {
+		result := results.ResultReader()
+		if m.scans[i] != nil {
+			if err := m.scans[i](pgx.RowsFromResultReader(r.conn.TypeMap(), result)); err != nil {
+				return errors.Join(err, results.Close())
+			}
+		}
+		_, _ = result.Close() // results reports its error
+	}
+	return results.Close()
+}
+
+// oneProcess is the key of a connection's custom data. Its value tells whether the same Postgres process always
+// answers.
+const oneProcess = "one process"
+
+// prepareAll makes Postgres parse and plan the statements once for this connection, which saves much of the cost of a
+// small transaction. It returns the names of the prepared statements. Behind PgBouncer the names are empty: each
+// transaction may run in another process, which does not know the statements.
+func (r reader) prepareAll(statements ...string) (names []string, err error) {
+	names = make([]string, len(statements))
+	if fixed, err := r.sameProcess(); err != nil || !fixed {
+		return names, err
+	}
+	for i, sql := range statements {
+		prepared, err := r.conn.Prepare(r.ctx, sql, sql) // does nothing if the statement is prepared already
+		if err != nil {
+			return nil, err
+		}
+		names[i] = prepared.Name
+	}
+	return names, nil
+}
+
+func (r reader) sameProcess() (bool, error) {
+	known := r.conn.PgConn().CustomData()
+	if fixed, ok := known[oneProcess].(bool); ok {
+		return fixed, nil
+	}
+	var process uint32
+	_, err := r.row(`select pg_backend_pid()`, nil, &process)
+	if err == nil {
+		known[oneProcess] = process == r.conn.PgConn().PID()
+	}
+	return process == r.conn.PgConn().PID(), err
 }

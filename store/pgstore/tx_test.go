@@ -16,7 +16,7 @@ import (
 func TestDeadlockIsRetried(t *testing.T) {
 	s := storeWithRoom(t)
 	for _, id := range []string{"a", "b"} {
-		if _, err := s.PutUser(t.Context(), chat.User{ID: id}, 0); err != nil {
+		if _, _, err := s.PutUser(t.Context(), chat.Profile{User: chat.User{ID: id}}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestFullPoolMakesCallersWait(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {
-			if _, err := s.PutUser(context.Background(), chat.User{ID: fmt.Sprint(i)}, 0); err != nil {
+			if _, _, err := s.PutUser(context.Background(), chat.Profile{User: chat.User{ID: fmt.Sprint(i)}}, 0); err != nil {
 				t.Error(err)
 			}
 		})

@@ -3,23 +3,29 @@ package pgstore
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"hongbao/chat"
 )
 
 // PutUser implements chat.Store.
-func (s *Store) PutUser(ctx context.Context, u chat.User, issued int64) (notBefore int64, err error) {
+func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.tx(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
-			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
-			where (u.name <> excluded.name or u.avatar <> excluded.avatar) and (u.not_before = 0 or u.not_before < $4)`,
-			u.ID, u.Name, u.Avatar, issued)
+			on conflict (id) do update set
+				name = case when $5 and u.name <> '' then u.name else excluded.name end,
+				avatar = case when $6 then u.avatar else excluded.avatar end
+			where (u.name <> excluded.name and not ($5 and u.name <> '') or u.avatar <> excluded.avatar and not $6)
+				and (u.not_before = 0 or u.not_before < $4)`,
+			p.ID, p.Name, p.Avatar, issued, p.KeepName, p.KeepAvatar)
 		if err != nil {
 			return err
 		}
-		_, err = w.row(`select not_before from users where id = $1`, []any{u.ID}, &notBefore)
+		stored.ID = p.ID
+		_, err = w.row(`select name, avatar, not_before from users where id = $1`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
 		return err
 	})
-	return notBefore, outcome("put user", err)
+	return stored, notBefore, outcome("put user", err)
 }
 
 // Revoke implements chat.Store.
@@ -29,6 +35,22 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 			on conflict (id) do update set not_before = greatest(u.not_before, excluded.not_before)`, user, second)
 		return err
 	}))
+}
+
+// Revoked implements chat.Store.
+func (s *Store) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
+	revoked := map[string]int64{}
+	err := s.withReader(ctx, func(r reader) error {
+		_, err := rows(r, func(rs pgx.Rows) (_ struct{}, err error) {
+			var user string
+			var second int64
+			err = rs.Scan(&user, &second)
+			revoked[user] = second
+			return struct{}{}, err
+		}, `select id, not_before from users where id = any($1) and not_before > 0`, users)
+		return err
+	})
+	return revoked, outcome("read revocations", err)
 }
 
 // ensureUser creates the user if missing. The name stays empty until a token of the user provides it.

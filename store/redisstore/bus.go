@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -14,8 +15,8 @@ import (
 	"hongbao/hub"
 )
 
-// Timing of the bus. Redis, or another instance, counts as silent when none of its heartbeats arrives for
-// silentAfter.
+// Timing of the bus. Another instance counts as silent when none of its heartbeats arrives for silentAfter. A link counts
+// as silent when for so long no heartbeat of this instance came back and no subscription was confirmed.
 const (
 	busTimeout     = time.Second // limit for one dial, for one write, and for the wait for one reply
 	heartbeatEvery = time.Second
@@ -25,11 +26,12 @@ const (
 // busOptions holds what the bus cannot learn from its Redis client.
 type busOptions struct {
 	log      *slog.Logger
-	sentinel bool // Redis is behind sentinels: another node may become master while the old one still answers
+	key      []byte // tags the messages; all instances share it
+	sentinel bool   // Redis is behind sentinels: another node may become master while the old one still answers
 }
 
-// bus implements hub.Bus by pub/sub. In a cluster it has 16 shards, one for each partition of the topics; otherwise
-// one.
+// bus implements hub.Bus by pub/sub. In a cluster it has 16 shards, and each topic belongs to one of them. Otherwise it has
+// one shard.
 type bus struct {
 	// immutable after newBus
 	id     uint64 // random id of this instance
@@ -47,6 +49,9 @@ type bus struct {
 
 // newBus returns one instance's end of the bus. The client is used only to find the servers and their options: each
 // shard opens its own connections.
+//
+// The names of the channels contain the version of the messages' format, so that an instance of a program with an earlier
+// format does not receive the messages.
 func newBus(client redis.UniversalClient, o busOptions) *bus {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -54,11 +59,11 @@ func newBus(client redis.UniversalClient, o busOptions) *bus {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
 		for _, tag := range busTags {
-			b.shards = append(b.shards, newShard(b, "hb:{"+tag+"}", len(busTags)))
+			b.shards = append(b.shards, newShard(b, "hb:v2:{"+tag+"}", len(busTags)))
 		}
 	case *redis.Client:
 		// Pub/sub channels are shared by all databases of a server, so the channel's name contains the database.
-		b.shards = append(b.shards, newShard(b, "hb:"+strconv.Itoa(c.Options().DB), 1))
+		b.shards = append(b.shards, newShard(b, "hb:v2:"+strconv.Itoa(c.Options().DB), 1))
 	}
 	return b
 }
@@ -132,8 +137,9 @@ func (b *bus) shardDown(s *shard) {
 }
 
 // shardHeartbeat handles a heartbeat of this instance that came back through the shard. If the shard was down, and
-// the heartbeat was sent after the failure, the shard is up again. awake is false if this instance's listener was
-// held up since the previous heartbeat. Then heartbeats that are missing prove nothing about the peers.
+// the heartbeat was sent after the failure, the shard is up again. If the shard was up, the peers are checked. awake is
+// false if this instance's listener was held up since the previous heartbeat. Then missing heartbeats prove nothing
+// about the peers.
 func (b *bus) shardHeartbeat(s *shard, n uint64, awake bool) {
 	b.notifying.Lock()
 	defer b.notifying.Unlock()
@@ -167,4 +173,238 @@ func (b *bus) suspect(s *shard) {
 	if s.up {
 		b.receiver.Suspect()
 	}
+}
+
+// A peer is another instance. A peer that dies may have committed entries that it never published, and receivers need
+// not see a gap. So when a peer's heartbeats stop, Receiver.Suspect is called: the hub compares all topics with the
+// store.
+//
+// A silent peer may also be alive, cut off from Redis, and go on committing. So Receiver.Compare is called every few
+// seconds while the peer is silent, and Suspect every half minute. After two minutes the peer is forgotten, with a
+// last Suspect.
+//
+// A heartbeat through any one shard shows that the peer lives. The other shards need not bring one: messages that a living
+// peer cannot send through a shard stay in its queue.
+
+// compareEvery and suspectEvery are the pauses between calls of Receiver.Compare and Suspect because of a silent
+// peer. silentPeerLimit ends them: afterwards the hub's regular comparison suffices.
+const (
+	compareEvery    = 4 * time.Second
+	suspectEvery    = 30 * time.Second
+	silentPeerLimit = 2 * time.Minute
+)
+
+// peer is what this instance remembers of another instance.
+type peer struct {
+	heard     time.Time
+	compared  time.Time // last Compare because of this peer's silence; zero: the peer is not silent
+	suspected time.Time // last Suspect because of this peer's silence
+}
+
+// heardPeer records that a heartbeat of a peer, or the first message from an unknown peer, has arrived.
+func (b *bus) heardPeer(id uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.peers[id] = peer{heard: time.Now()}
+}
+
+// forgetPeer removes a peer that has shut down and left nothing unsent.
+func (b *bus) forgetPeer(id uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.peers, id)
+}
+
+// checkPeers looks for silent peers: other instances whose heartbeats have stopped. It reports whether
+// Receiver.Suspect or Receiver.Compare is due because of one. A peer silent for over two minutes is forgotten after a
+// last Suspect.
+func (b *bus) checkPeers() (suspect, compare bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	for id, p := range b.peers {
+		switch {
+		case now.Sub(p.heard) <= silentAfter:
+			continue
+		case now.Sub(p.heard) > silentPeerLimit:
+			suspect = true
+			delete(b.peers, id)
+			continue
+		case now.Sub(p.suspected) >= suspectEvery:
+			suspect = true
+			p.suspected, p.compared = now, now
+		case now.Sub(p.compared) >= compareEvery:
+			compare = true
+			p.compared = now
+		}
+		b.peers[id] = p
+	}
+	return suspect, compare
+}
+
+// resetPeers restarts the timers of all peers that did not count as silent. It is called after a time in which this
+// instance received nothing, so that missing heartbeats prove nothing about the peers.
+func (b *bus) resetPeers() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, p := range b.peers {
+		if p.compared.IsZero() {
+			b.peers[id] = peer{heard: time.Now()}
+		}
+	}
+}
+
+// queueLen and queueBytes limit all send queues of this instance together. pipelineLen and pipelineBytes limit the
+// messages of one round trip.
+const (
+	queueLen      = 128 << 10
+	queueBytes    = 64 << 20
+	pipelineLen   = 512
+	pipelineBytes = 1 << 20
+)
+
+// queueSize counts messages and their bytes.
+type queueSize struct{ count, bytes int }
+
+func (s queueSize) exceeds(limit queueSize) bool {
+	return s.count > limit.count || s.bytes > limit.bytes
+}
+
+func (s queueSize) fraction(n int) queueSize { return queueSize{s.count / n, s.bytes / n} }
+
+func sizeOf(messages []busMessage) queueSize {
+	s := queueSize{count: len(messages)}
+	for _, m := range messages {
+		s.bytes += len(m.bytes)
+	}
+	return s
+}
+
+// sendQueue holds the messages of a shard in order until they are sent. When it grows long, messages that may be lost
+// are dropped first.
+type sendQueue struct {
+	// immutable
+	wake  chan struct{} // one slot, never closed
+	limit queueSize
+
+	mu        sync.Mutex // guards the fields below
+	messages  []busMessage
+	size      queueSize
+	compactAt queueSize
+	lost      bool // messages of rank hub.Kept may have been dropped; the peers must be told
+}
+
+func newSendQueue(shards int) *sendQueue {
+	limit := queueSize{queueLen, queueBytes}.fraction(shards)
+	return &sendQueue{wake: make(chan struct{}, 1), limit: limit, compactAt: limit.fraction(4)}
+}
+
+func (q *sendQueue) put(topic string, payload []byte, rank hub.Rank) {
+	m := newBusMessage(topic, payload, rank)
+	q.mu.Lock()
+	q.messages = append(q.messages, m)
+	q.size = queueSize{q.size.count + 1, q.size.bytes + len(m.bytes)}
+	q.boundLocked()
+	q.mu.Unlock()
+	q.notify()
+}
+
+func (q *sendQueue) notify() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take removes and returns the messages of one round trip. It wakes the sender again if some are left.
+func (q *sendQueue) take() []busMessage {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var taken queueSize
+	for taken.count < min(len(q.messages), pipelineLen) && taken.bytes < pipelineBytes {
+		taken.bytes += len(q.messages[taken.count].bytes)
+		taken.count++
+	}
+	messages := q.messages[:taken.count:taken.count]
+	q.messages = q.messages[taken.count:]
+	q.size = queueSize{q.size.count - taken.count, q.size.bytes - taken.bytes}
+	if len(q.messages) == 0 {
+		q.messages, q.compactAt = nil, q.limit.fraction(4)
+	} else {
+		q.notify()
+	}
+	return messages
+}
+
+// putBack puts messages that could not be sent back to the front of the queue. Messages of rank hub.Loose are
+// dropped, because they would arrive too late.
+func (q *sendQueue) putBack(messages []busMessage) {
+	messages = slices.DeleteFunc(messages, func(m busMessage) bool { return m.rank == hub.Loose })
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.messages = append(messages, q.messages...)
+	q.size = sizeOf(q.messages)
+	q.boundLocked()
+}
+
+// boundLocked keeps the queue within its limit. It first drops what compact may drop. If the queue still exceeds half
+// of the limit, it sets lost, and drops all messages not of rank hub.Kept and then the oldest kept ones.
+func (q *sendQueue) boundLocked() {
+	if !q.size.exceeds(q.compactAt) {
+		return
+	}
+	q.setLocked(compact(q.messages))
+	if half := q.limit.fraction(2); q.size.exceeds(half) {
+		q.lost = true
+		q.setLocked(slices.DeleteFunc(q.messages, func(m busMessage) bool { return m.rank != hub.Kept }))
+		for q.size.exceeds(half) {
+			q.setLocked(slices.Clone(q.messages[(len(q.messages)+1)/2:])) // the oldest are dropped first
+		}
+	}
+	q.compactAt = queueSize{max(2*q.size.count, q.limit.count/4), max(2*q.size.bytes, q.limit.bytes/4)}
+}
+
+func (q *sendQueue) setLocked(messages []busMessage) { q.messages, q.size = messages, sizeOf(messages) }
+
+// compact drops loose messages, and each ranked message that a later one of its topic replaces: one with at least the
+// same rank. A ranked message before a kept one of its topic stays, because subscribers must see it first.
+func compact(messages []busMessage) []busMessage {
+	kept := make([]busMessage, 0, len(messages)/2)
+	highest := map[string]hub.Rank{} // by topic: the highest rank of the later messages, up to the next kept one
+	for _, m := range slices.Backward(messages) {
+		switch {
+		case m.rank == hub.Kept:
+			delete(highest, m.topic)
+		case m.rank <= highest[m.topic]: // includes loose messages
+			continue
+		default:
+			highest[m.topic] = m.rank
+		}
+		kept = append(kept, m)
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// takeLost reports whether the peers must be told that messages were dropped, and clears this mark.
+func (q *sendQueue) takeLost() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lost := q.lost
+	q.lost = false
+	return lost
+}
+
+// setLost sets the mark that takeLost cleared: the peers were not told, or it is unknown whether they were.
+func (q *sendQueue) setLost() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lost = true
+}
+
+// empty reports whether there is nothing left to send and no loss to report.
+func (q *sendQueue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.messages) == 0 && !q.lost
 }

@@ -79,7 +79,7 @@ func TestBusSlotMoves(t *testing.T) {
 		defer node.Close()
 		nodes = append(nodes, node)
 	}
-	slot := nodes[0].ClusterKeySlot(ctx, "hb:{"+busTags[0]+"}").Val() // the first node owns it
+	slot := nodes[0].ClusterKeySlot(ctx, "hb:v2:{"+busTags[0]+"}").Val() // the first node owns it
 	id, err := nodes[2].Do(ctx, "cluster", "myid").Text()
 	if err != nil {
 		t.Fatal(err)

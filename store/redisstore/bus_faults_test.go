@@ -138,7 +138,7 @@ func TestBusListeningConnectionSilent(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, network, to)
 	}})
 	t.Cleanup(func() { client.Close() })
-	near := storetest.RunBus(t, newBus(client, busOptions{log: slog.New(slog.DiscardHandler)}))
+	near := storetest.RunBus(t, newBus(client, busOptions{log: slog.New(slog.DiscardHandler), key: testKey}))
 	far := storetest.RunBus(t, openBus(t, server.URL()))
 	far.Listen(near, "room")
 	near.Listen(far, "room")
@@ -307,7 +307,7 @@ func TestBusSentinelFailover(t *testing.T) {
 	near.Say("room", "after")
 	wantKept(t, far, "room", []string{"after"})
 	client := dial(t, sentinel.Replica().URL())
-	if n := client.PubSubNumSub(t.Context(), "hb:0:room").Val()["hb:0:room"]; n != 2 {
+	if n := client.PubSubNumSub(t.Context(), "hb:v2:0:room").Val()["hb:v2:0:room"]; n != 2 {
 		t.Errorf("%d subscriptions at the new master", n)
 	}
 }
@@ -337,7 +337,7 @@ func TestBusMasterElsewhere(t *testing.T) {
 	far.Until("far moved", isUp(far))
 	near.Say("room", "after")
 	wantKept(t, far, "room", []string{"after"})
-	if n := dial(t, other.URL()).PubSubNumSub(t.Context(), "hb:0:room").Val()["hb:0:room"]; n != 2 {
+	if n := dial(t, other.URL()).PubSubNumSub(t.Context(), "hb:v2:0:room").Val()["hb:v2:0:room"]; n != 2 {
 		t.Errorf("%d subscriptions at the new master", n)
 	}
 }

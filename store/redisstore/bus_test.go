@@ -20,6 +20,9 @@ import (
 )
 
 // openBus returns one instance's end of the bus, as Open does.
+// testKey tags the messages of all instances of these tests.
+var testKey = []byte("key of all instances")
+
 func openBus(t testing.TB, url string) *bus {
 	t.Helper()
 	target, err := parse(url)
@@ -27,7 +30,7 @@ func openBus(t testing.TB, url string) *bus {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return newBus(dial(t, url), busOptions{log: log, sentinel: target.kind == sentinel})
+	return newBus(dial(t, url), busOptions{log: log, key: testKey, sentinel: target.kind == sentinel})
 }
 
 func TestBus(t *testing.T) {
@@ -71,8 +74,8 @@ func TestBusUpMeansSubscribed(t *testing.T) {
 	storetest.RunBus(t, b)
 	written.mu.Lock()
 	defer written.mu.Unlock()
-	before, _, found := strings.Cut(written.String(), "\r\nhb:0\r\n")
-	if n := strings.Count(before, "\r\nhb:0:many:"); !found || n != topics {
+	before, _, found := strings.Cut(written.String(), "\r\nhb:v2:0\r\n")
+	if n := strings.Count(before, "\r\nhb:v2:0:many:"); !found || n != topics {
 		t.Errorf("%d of %d topics were subscribed before the heartbeats", n, topics)
 	}
 	if n := strings.Count(before, "subscribe"); n != topics/topicsPerCommand+1 {
@@ -143,7 +146,7 @@ func TestBusTags(t *testing.T) {
 	for _, nodes := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16} {
 		counts := make([]int, nodes)
 		for _, tag := range busTags {
-			slot, err := node.ClusterKeySlot(t.Context(), "hb:{"+tag+"}:room").Result()
+			slot, err := node.ClusterKeySlot(t.Context(), "hb:v2:{"+tag+"}:room").Result()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,6 +205,7 @@ type countingReceiver struct {
 
 func newCountingReceiver() *countingReceiver       { return &countingReceiver{up: make(chan struct{}, 1)} }
 func (e *countingReceiver) Receive(string, []byte) { e.received.Add(1) }
+func (e *countingReceiver) Forged(string)          {}
 func (e *countingReceiver) Suspect()               {}
 func (e *countingReceiver) Compare()               {}
 func (e *countingReceiver) Down(down bool) {

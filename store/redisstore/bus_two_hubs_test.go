@@ -167,6 +167,7 @@ func (i *instance) takeSlowest() time.Duration {
 type noopHandler struct{}
 
 func (noopHandler) Frame(bool, []byte) (flush bool, rest func()) { return false, nil }
+func (noopHandler) Control() bool                                { return true }
 func (noopHandler) Signal(string, []byte)                        {}
 func (noopHandler) Idle() bool                                   { return true }
 func (noopHandler) Closed()                                      {}

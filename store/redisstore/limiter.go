@@ -27,7 +27,7 @@ var _ chat.Limiter = (*limiter)(nil)
 // newLimiter returns a limiter. The client must end each call when its context ends (ContextTimeoutEnabled).
 func newLimiter(client redis.UniversalClient) *limiter { return &limiter{client} }
 
-// Take implements chat.Limiter. If it fails, a token may have been taken all the same.
+// Take implements chat.Limiter. If it fails, the tokens may have been taken all the same.
 func (l *limiter) Take(ctx context.Context, key string, r chat.Rate) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, limiterWait)
 	defer cancel()
@@ -43,13 +43,13 @@ func (l *limiter) Take(ctx context.Context, key string, r chat.Rate) (time.Durat
 }
 
 func (l *limiter) run(ctx context.Context, how, script, bucket string, r chat.Rate) (wait int64, err error) {
-	cmd := redis.NewCmd(ctx, how, script, 1, bucket, tokenEvery(r), r.Burst)
+	cmd := redis.NewCmd(ctx, how, script, 1, bucket, tokenEvery(r), r.Burst, r.Tokens())
 	cmd.SetFirstKeyPos(keyOffset)
 	_ = l.client.Process(ctx, onlyOnce{cmd}) // the command has the error too
 	return cmd.Int64()
 }
 
-// onlyOnce is a command that the client does not repeat when a reply is lost, because each run takes another token. A
+// onlyOnce is a command that the client does not repeat when a reply is lost, because each run takes tokens again. A
 // cluster's client would repeat it, whatever its MaxRetries.
 type onlyOnce struct{ *redis.Cmd }
 

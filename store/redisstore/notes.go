@@ -14,7 +14,8 @@ import (
 const (
 	// notesKey is a hash with the note of each instance, by name.
 	notesKey = "notes"
-	// keptNotes is how many notes remain when there are more than mostNotes: instances that have ended leave theirs.
+	// When there are more than mostNotes notes, all but the newest keptNotes are deleted: an instance that ends does not
+	// delete its note.
 	keptNotes, mostNotes = 16, 64
 	// notesWait is the longest that one call may wait for a slow Redis.
 	notesWait = time.Second
@@ -45,7 +46,7 @@ func (n notes) Save(ctx context.Context, instance string, note lineage.Note) err
 	return nil
 }
 
-// prune deletes the oldest notes. A note that is saved at the same time is new and stays.
+// prune deletes all notes but the newest keptNotes.
 func (n notes) prune(ctx context.Context) error {
 	all, err := n.all(ctx)
 	if err != nil {

@@ -14,9 +14,9 @@
 -- The outbox is a sorted set. An entry is "time image user share user share …", with rising shares. The time, in
 -- microseconds, is its score and its name. held is exactly the number of claims in all entries.
 --
--- Invariants: one entry holds all grants of a packet, and is written before them; each share and each user occurs once;
--- the lowest free share is granted first; a user with a share gets it as the answer before any other check; the last
--- share makes the packet due.
+-- Invariants: one entry holds all grants of one call on a packet, and is written before them; in a packet each share and
+-- each user occurs once; the lowest free share is granted first; a user with a share gets it as the answer before any
+-- other check; the grant of the last share makes the packet due in at most 2 seconds.
 --
 -- Each Redis command, and each conversion of a number to text, costs about as much as all other Lua code here. So the
 -- script has few of them.
@@ -45,9 +45,9 @@ local call, ARGV, KEYS = redis.call, ARGV, KEYS -- a global costs more at each u
 local reply = {entry}
 local due, out, held, attempts, room, granted -- of the current partition
 
--- reserve returns whether the outbox has room for n more claims. The first call reserves room for all attempts of the
--- partition, as far as there is any, so that most calls change held once. It is also the first write, which Redis
--- refuses when its memory is full.
+-- reserve returns whether the outbox can take n more claims. The first call for a partition adds all its attempts to held
+-- at once, so that most scripts change held once. Those that become no grants are subtracted at the end. It is also the
+-- first write of the script, which Redis refuses when its memory is full.
 local function reserve(n)
   if not room then
     room = attempts - math.max(0, call('INCRBY', held, attempts) - cap)
@@ -63,8 +63,9 @@ local function writeGrants(image, n, free, claims, ...)
   call('HSET', image, '#next', free, ...)
 end
 
--- grantAll grants a share to each of the n attempts. It returns false, and does nothing, unless all of these hold:
--- every user may grab, none has a share, none occurs twice, the free shares are consecutive, and there are more than n.
+-- grantAll grants a share to each of the n attempts. It returns false, and grants nothing, unless all of these hold: the
+-- packet is open, its deadline has not come, every user may grab, none has a share, none occurs twice, the free shares
+-- are consecutive, there are more than n of them, and the outbox can take n claims.
 local function grantAll(image, n, first, permissions, got)
   local after = tonumber(got[4])
   if got[1] ~= open or not after or after + n >= tonumber(got[2]) or now >= got[3] * 1000 or
@@ -110,8 +111,8 @@ local function answerEach(image, n, first, permissions, got)
     end
     closed = string.sub(got[1], 42)
   end
-  -- Free shares are: after, after + 1 … count - 1; and below after the spans "from-to" in holes. These contain `spare`
-  -- shares.
+  -- The free shares are: after, after + 1 … count - 1; and below after, the span from the share `from` to the share `to`,
+  -- and then the spans in `holes`. These spans contain `spare` shares together.
   local count, expired, after, spare, from, to, holes = tonumber(got[2]), now >= got[3] * 1000, tonumber(got[4]), 0
   if not after then
     after, spare, from, to, holes = string.match(got[4], '^(%d+) (%d+) (%d+)-(%d+),?(.*)$')

@@ -82,7 +82,7 @@ if ended and status == 'open' then
 end
 
 if ended then
-  redis.call('HDEL', KEYS[4], '#') -- needs no memory, so that a full Redis does not refuse to close
+  redis.call('HDEL', KEYS[4], '#') -- the first write needs no memory: see pool_close.lua
 end
 redis.call('HSET', KEYS[4], '#life', generation .. ' ' .. status, '#count', meta['#count'], '#deadline', meta['#deadline'],
   '#next', free)
@@ -107,6 +107,6 @@ elseif not meta['#retired'] then
 end
 -- The partition's keys must exist while its slot moves, even if they are empty.
 redis.call('ZADD', KEYS[1], 'NX', '+inf', '#')
-redis.call('ZADD', KEYS[2], 'NX', '+inf', '#' .. string.rep('.', 64)) -- so long that the set is a skiplist, too
+redis.call('ZADD', KEYS[2], 'NX', '+inf', '#' .. string.rep('.', 64)) -- so long that Redis does not keep the set as a list
 redis.call('INCRBY', KEYS[3], 0)
 return 1

@@ -2,10 +2,10 @@
 --
 --   KEYS   1 outbox, 2 held
 --   ARGV   1 the prefix of the partition's image keys
---   Reply  by how much held was too high
+--   Reply  by how much held was too high; negative if it was too low
 --
 -- The other scripts change held and the outbox together. This script repairs held after somebody has edited the data.
--- A member that no script of ours wrote counts nothing, because it could never be acked.
+-- A member that no grab can have written is not counted, because it could never be acked.
 local claims, from = 0, 0
 while true do
   local entries = redis.call('ZRANGE', KEYS[1], from, from + 999)

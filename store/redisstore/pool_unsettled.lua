@@ -1,5 +1,5 @@
--- Unsettled: lists the claims that are in a partition's outbox for some time, oldest first, in whole entries, by
--- pages.
+-- Unsettled: lists the claims that have been in a partition's outbox for at least a given age, oldest first, in whole
+-- entries, page by page.
 --
 --   KEYS   1 outbox
 --   ARGV   1 the age in ms, 2 the number of claims that fills a page, 3 the time after which the page begins, or '-inf'
@@ -9,7 +9,7 @@
 -- ms, as are all times outside of the outbox.
 local time = redis.call('TIME')
 local upTo = (time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1]) * 1000 + 999
-local room, most = tonumber(ARGV[2]), tonumber(ARGV[2]) -- an entry has at least one claim
+local room, most = tonumber(ARGV[2]), tonumber(ARGV[2]) -- `most` entries fill a page: each has a claim or more
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[3], string.format('%.0f', upTo), 'WITHSCORES', 'LIMIT', 0, most)
 local reply, last, same = {''}, nil, 0
 for i = 1, #found, 2 do

@@ -7,8 +7,8 @@
 --   ARGV[3..] for each user: how many pairs follow, and the pairs: a socket, and its start as its instance remembers it, or
 --             '' if it does not
 --   Reply     for each user {{start of each socket in the given order}, {sockets to be closed, oldest first}, first}. first is
---             1 if the user had no socket before, else 0. The reply is 0 instead if there is no limit and all starts are as
---             remembered, which is usual for renewals. It is an error if the key is not a hash.
+--             1 if the user had no socket before, else 0. A user's reply is 0 instead if there is no limit and all starts
+--             are as remembered, which is usual for renewals. It is an error if the user's key is not a hash.
 --
 -- Invariants: a socket keeps its first start, here or in its instance's memory. A new socket is younger than all others
 -- of its user, even if the clock went back. Expired sockets do not count and are removed. The key expires with its last

@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// presenceSlots is the number of parts in which the sockets are renewed, one after the other, so that the load is
-// even.
+// presenceSlots is the number of slots of a registry. Renewing them one after the other keeps the load even.
 const presenceSlots = 100
 
-// registry holds the sockets of this instance in memory. Users are spread over slots, and slots are renewed in turn.
+// registry holds the sockets of this instance in memory. A hash of the user chooses the slot.
 type registry struct {
 	seed maphash.Seed
 
@@ -43,7 +42,7 @@ func (r *registry) slot(user string) map[string][]localSocket {
 	return r.slots[maphash.String(r.seed, user)%presenceSlots]
 }
 
-// add returns the remembered socket. If it is unknown, add remembers it, and its Enter begins.
+// add returns the socket as this instance remembers it. It adds an unknown socket, marked as entering.
 func (r *registry) add(user, socket string) localSocket {
 	r.mu.Lock()
 	defer r.mu.Unlock()

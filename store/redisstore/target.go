@@ -16,7 +16,7 @@ const Setting = "HONGBAO_REDIS_URL"
 // kind is the kind of a Redis installation.
 type kind string
 
-// Kinds, as the second half of the URL's scheme.
+// Kinds: each is the text after the + in the URL's scheme.
 const (
 	standalone kind = ""
 	sentinel   kind = "sentinel"
@@ -35,9 +35,13 @@ type target struct {
 	sentinelUser, sentinelPassword string
 }
 
-// parse parses redis://[user:password@]host[:port][/db], redis+sentinel://[user:password@]host:port,…/master[?db=n] and
-// redis+cluster://[user:password@]host:port,…; each with rediss for TLS. The package net/url does not accept several
-// hosts.
+// parse parses these URLs, each also with rediss for TLS:
+//
+//   - redis://[user:password@]host[:port][/db]
+//   - redis+sentinel://[user:password@]host[:port],…/master[?db=n&sentinel_user=…&sentinel_password=…]
+//   - redis+cluster://[user:password@]host[:port],…
+//
+// It does not use url.Parse, which does not accept several hosts.
 func parse(raw string) (target, error) {
 	t, err := read(raw)
 	if err != nil {
@@ -91,7 +95,7 @@ func (t *target) readHosts(s string) error {
 	for i, hostPort := range strings.Split(s, ",") {
 		addr, err := address(hostPort, port)
 		if err != nil {
-			// Without the text itself: an unescaped / or @ in a password would end up here.
+			// The error does not quote the address: with an unescaped / or @ in a password, it may hold a part of the password.
 			return fmt.Errorf("address %d is not a host:port (characters like / @ ? in a password must be percent-encoded)", i+1)
 		}
 		t.addrs = append(t.addrs, addr)
@@ -102,7 +106,7 @@ func (t *target) readHosts(s string) error {
 	return nil
 }
 
-// address adds the default port to host[:port], and checks both.
+// address checks host[:port] and returns host:port, with the given default port if there is none.
 func address(s, port string) (string, error) {
 	host := s
 	if strings.LastIndexByte(s, ':') > strings.LastIndexByte(s, ']') {

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"hongbao/redpacket"
+	"hongbao/store/secret"
 )
 
 // Account implements redpacket.Ledger. It writes only if the user has no seed yet: then it draws the first one.
 func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account, err error) {
-	acc, drawn, err := readAccount(reader{ctx, s.read}, user)
+	acc, drawn, err := readAccount(reader{ctx, s.read}, s.keys, user)
 	if err != nil || drawn {
 		return acc, outcome("read account", err)
 	}
@@ -20,11 +21,14 @@ func (s *Store) Account(ctx context.Context, user string) (acc redpacket.Account
 }
 
 // readAccount reads the stored account of a user. drawn = false means that no seed has been drawn for the user yet.
-func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err error) {
-	var seed redpacket.Seed
-	_, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
+func readAccount(q querier, keys *secret.Keys, user string) (acc redpacket.Account, drawn bool, err error) {
+	var stored []byte
+	if _, err = q.row(`select coalesce(w.balance, 0), coalesce(w.version, 0), u.next_seed
 		from users u left join wallets w on w.user_id = u.id where u.id = ?`,
-		[]any{user}, &acc.Balance, &acc.Version, storedSeed{&seed, &drawn})
+		[]any{user}, &acc.Balance, &acc.Version, &stored); err != nil {
+		return redpacket.Account{}, false, err
+	}
+	seed, drawn, err := keys.NextSeed(user, stored)
 	if drawn {
 		acc.NextCommitment = redpacket.Commitment(seed)
 	}
@@ -33,21 +37,25 @@ func readAccount(q querier, user string) (acc redpacket.Account, drawn bool, err
 
 // account reads the user's account. It creates the user and draws the first seed if there is none.
 func (w *writer) account(user string) (redpacket.Account, error) {
-	acc, drawn, err := readAccount(w, user)
+	acc, drawn, err := readAccount(w, w.keys, user)
 	if err != nil || drawn {
 		return acc, err
 	}
 	if _, err := w.drawSeed(user); err != nil {
 		return redpacket.Account{}, err
 	}
-	acc, _, err = readAccount(w, user) // reads the account again, because a wallet is read only together with its user
+	acc, _, err = readAccount(w, w.keys, user) // reads the account again, because a wallet is read only together with its user
 	return acc, err
 }
 
-// seed returns the seed of the user's next packet. It is secret: it leaves this package only as part of a packet.
+// seed returns the seed of the user's next packet, and draws it if there is none. It is secret until the packet is closed.
 func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
-	var drawn bool
-	_, err = w.row(`select next_seed from users where id = ?`, []any{user}, storedSeed{&seed, &drawn})
+	var stored []byte
+	_, err = w.row(`select next_seed from users where id = ?`, []any{user}, &stored)
+	if err != nil {
+		return seed, err
+	}
+	seed, drawn, err := w.keys.NextSeed(user, stored)
 	if err != nil || drawn {
 		return seed, err
 	}
@@ -58,12 +66,12 @@ func (w *writer) seed(user string) (seed redpacket.Seed, err error) {
 func (w *writer) drawSeed(user string) (seed redpacket.Seed, err error) {
 	seed = redpacket.NewSeed()
 	_, err = w.exec(`insert into users (id, next_seed) values (?, ?)
-		on conflict (id) do update set next_seed = excluded.next_seed where next_seed is null`, user, seed[:])
+		on conflict (id) do update set next_seed = excluded.next_seed where next_seed is null`, user, w.keys.EncryptNextSeed(user, seed))
 	return seed, err
 }
 
 func (w *writer) setSeed(user string, seed redpacket.Seed) error {
-	_, err := w.exec(`update users set next_seed = ? where id = ?`, seed[:], user)
+	_, err := w.exec(`update users set next_seed = ? where id = ?`, w.keys.EncryptNextSeed(user, seed), user)
 	return err
 }
 

@@ -40,7 +40,7 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 	return acc, false, err
 }
 
-// applyAdjustment changes the wallet and records the transfer.
+// applyAdjustment changes the wallet and the money in circulation, and records the transfer.
 func (w *writer) applyAdjustment(a redpacket.Adjustment) error {
 	m := transfer{
 		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
@@ -80,8 +80,8 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) error {
 	return nil
 }
 
-// RecountCirculation counts the money in circulation again. An older version of the program makes credits without
-// counting.
+// RecountCirculation computes the money in circulation from all transfers. It is needed after an older version of the program,
+// which does not count it, has made credits or debits.
 func (s *Store) RecountCirculation(ctx context.Context) error {
 	return outcome("count what is in circulation", s.do(ctx, func(w *writer) error {
 		_, err := w.exec(`update circulation set amount = (select coalesce(sum(iif(kind = 'credit', amount, -amount)), 0) from transfers where key is not null)`)

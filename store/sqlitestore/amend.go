@@ -30,9 +30,15 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	if err != nil {
 		return chat.Amended{}, err
 	}
-	var last int64 // an unknown room needs no check: no user has a standing in it
-	if _, err := w.row(`select last_seq from rooms where id = ?`, []any{a.Room}, &last); err != nil {
+	var (
+		last     int64 // an unknown room needs no check: no user has a standing in it
+		deserted bool
+	)
+	if _, err := w.row(`select last_seq, `+desertedColumn+` from rooms where id = ?`, []any{a.Room}, &last, &deserted); err != nil {
 		return chat.Amended{}, err
+	}
+	if subject != nil {
+		subject.Deserted = deserted
 	}
 	will, err := a.Apply(st, subject, last+1)
 	if err != nil || !will.Changed {
@@ -68,7 +74,8 @@ func scanSubject(rs *sql.Rows) (s chat.Subject, err error) {
 	return s, json.Unmarshal(fold, &s.Fold)
 }
 
-// fold stores the new state of the amended text in the column fold of its entry.
+// fold stores the new state of the amended text in the column fold of its entry. It also adds or removes the reaction, or
+// empties a recalled text.
 func (w *writer) fold(a chat.Amendment, will chat.AmendmentRuling) error {
 	fold, err := json.Marshal(will.Fold)
 	if err != nil {

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hongbao/redpacket"
+	"hongbao/store/scope"
 )
 
-// Audit implements redpacket.Ledger. It reads one snapshot row by row while the server runs, so its memory does not
-// grow with the tables. After maxDifferences it reports no further differences.
+// Audit implements redpacket.Ledger. It reads one snapshot, while the server keeps running. It reads row by row, so its memory
+// does not grow with the tables. After maxDifferences it reports no further differences.
 func (s *Store) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket.Audit, error) {
 	return s.read.audit(ctx, q)
 }
@@ -33,8 +35,8 @@ func (p *pool) audit(ctx context.Context, q *redpacket.AuditQuery) (a redpacket.
 
 // audit runs many statements. All must see the same data, so q must read from one snapshot.
 func audit(q querier, asked redpacket.AuditQuery) (redpacket.Audit, error) {
-	a := auditor{querier: q, asked: asked}
-	for _, part := range []func() error{a.sums, a.packets, a.checks, a.overdue, a.reactions, a.chains} {
+	a := auditor{querier: q, asked: asked, scope: scope.Whole}
+	for _, part := range []func() error{a.narrow, a.sums, a.packets, a.checks, a.overdue, a.quarantine, a.reactions, a.chains} {
 		if err := part(); err != nil {
 			return redpacket.Audit{}, err
 		}
@@ -49,6 +51,7 @@ type auditor struct {
 	querier
 	found redpacket.Audit
 	asked redpacket.AuditQuery
+	scope *strings.Replacer // see package scope
 }
 
 func (a *auditor) report(kind, id, format string, args ...any) {
@@ -91,14 +94,29 @@ func (a *auditor) sums() error {
 	return nil
 }
 
+// narrow sets the scope of an audit that begins where an earlier one has ended.
+func (a *auditor) narrow() error {
+	if len(a.asked.Since) == 0 {
+		return nil
+	}
+	var oldest int64
+	_, err := a.row(scope.Oldest(a.asked.Since), nil, &oldest)
+	a.scope = scope.Newer(oldest, slices.Concat(a.asked.Since, a.asked.Heads))
+	return err
+}
+
 // check is a query that returns one row for each difference: the id of an object and what is wrong with it.
 type check struct {
 	kind  string // of the object, as in redpacket.Difference
-	query string
+	query string // with words of package scope
 }
 
 func (a *auditor) checks() error {
-	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks, chainChecks) {
+	others := reverseChecks
+	if a.scope != scope.Whole {
+		others = countChecks
+	}
+	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks, chainChecks, others) {
 		if err := a.check(c); err != nil {
 			return err
 		}
@@ -107,7 +125,7 @@ func (a *auditor) checks() error {
 }
 
 func (a *auditor) check(c check) error {
-	return a.each(c.query, func(rs *sql.Rows) error {
+	return a.each(a.scope.Replace(c.query), func(rs *sql.Rows) error {
 		var id, what string
 		if err := rs.Scan(&id, &what); err != nil {
 			return err
@@ -134,6 +152,22 @@ func (a *auditor) overdue() error {
 		a.report("packet", id, "it is open, and was to end at %s", expires.Format(time.RFC3339))
 		return nil
 	}, limit)
+}
+
+// quarantine notes the claims that can never be paid.
+func (a *auditor) quarantine() error {
+	return a.each(`select packet_id, share_no, user_id, why, at from quarantine order by id limit ?`, func(rs *sql.Rows) error {
+		var (
+			id, user, why string
+			share         int64
+			at            time.Time
+		)
+		if err := rs.Scan(&id, &share, &user, &why, storedTime{&at}); err != nil {
+			return err
+		}
+		a.found.Notes = append(a.found.Notes, redpacket.QuarantineNote(id, share, user, why, at))
+		return nil
+	}, maxDifferences)
 }
 
 // each streams the rows of a query.

@@ -10,12 +10,14 @@ import (
 
 // chains verifies the hash chains. It reads all tables side by side, ordered by link.
 func (a *auditor) chains() error {
-	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads}
-	return v.Verify(stream(a.querier, linkRows, scanLink),
-		chain.Rows{Kind: "entry", All: stream(a.querier, entryRows+` order by e.link`, scanRow[chain.StoredEntry])},
-		chain.Rows{Kind: "packet", All: stream(a.querier, packetRows+` order by link`, scanRow[chain.StoredPacket])},
-		chain.Rows{Kind: "claim", All: stream(a.querier, claimRows+` order by link`, scanRow[chain.StoredClaim])},
-		chain.Rows{Kind: "transfer", All: stream(a.querier, transferRows+` order by link`, scanRow[chain.StoredTransfer])})
+	v := chain.Verifier{Report: a.report, Anchors: a.asked.Heads, Since: a.asked.Since}
+	err := v.Verify(stream(a.querier, a.scope.Replace(linkRows), scanLink),
+		chain.Rows{Kind: "entry", All: stream(a.querier, a.scope.Replace(entryRows+` where {newer} order by e.link`), scanRow[chain.StoredEntry])},
+		chain.Rows{Kind: "packet", All: stream(a.querier, a.scope.Replace(packetRows+` where {newer} order by link`), scanRow[chain.StoredPacket])},
+		chain.Rows{Kind: "claim", All: stream(a.querier, a.scope.Replace(claimRows+` where {newer} order by link`), scanRow[chain.StoredClaim])},
+		chain.Rows{Kind: "transfer", All: stream(a.querier, a.scope.Replace(transferRows+` and {newer} order by link`), scanRow[chain.StoredTransfer])})
+	a.found.Heads = v.Heads()
+	return err
 }
 
 // stream reads the rows of a query one by one. Several streams can be read side by side.
@@ -49,57 +51,47 @@ func scanRow[T any, P interface {
 	*T
 	chain.Stored
 }](rs *sql.Rows) (chain.StoredRow, error) {
-	stored, err := scanStored[T, P](rs)
+	stored := P(new(T))
+	err := rs.Scan(stored.Into()...)
 	return stored.Row(), err
 }
 
 // linkRows reads all links in their order.
-const linkRows = `select id, prev, at, leaves, hash from links order by id`
+const linkRows = `select id, prev, at, leaves, hash from {links} l order by id`
 
-// entryRows reads the chained columns of entries.
-const entryRows = `select e.link, e.room_id, e.seq, e.id, e.at, e.sender, e.kind, e.key, r.hash, e.target,
-		e.name_seal, e.sender_name, e.sender_avatar, e.text_seal, e.body
-	from entries e left join requests r on e.key <> '' and r.user_id = e.sender and r.key = e.key`
+// Queries for the chained columns.
+const (
+	entryRows    = chain.EntryRows
+	claimRows    = chain.ClaimRows
+	transferRows = chain.TransferRows
+)
 
-// packetRows reads the chained columns of packets.
-const packetRows = `select link, id, partition, room_id, sender, mode, spread, total, count, shares,
-		recipients, seed, commitment, key, seq, created_at, expires_at,
-		name_seal, sender_name, sender_avatar, text_seal, greeting, passphrase
-	from packets`
+var packetRows = chain.PacketRows(`shares`, `recipients`)
 
-// claimRows reads the chained columns of claims.
-const claimRows = `select link, packet_id, share_no, user_id, amount, at, transfer from claims`
-
-// transferRows reads the credits and debits.
-const transferRows = `select link, id, at, debit, credit, amount, kind, user_id, coalesce(key, ''), hash, note, actor, request_id, reason
-	from transfers where kind in ('credit', 'debit')`
-
-// chainChecks compare what a leaf does not contain with what it does.
+// chainChecks find what chain.Verifier cannot see: wrong values in columns that no leaf contains, chains without links, and
+// texts or names that were erased without a recall.
 var chainChecks = []check{
 	{"transfer", `select id, format('a %s is in a hash chain, which derives it from a packet or a claim', kind)
 		from transfers where link <> 0 and kind not in ('credit', 'debit')`},
 	{"transfer", `select id, format('a %s has no words, actor, request or reason of its own', kind)
 		from transfers where kind not in ('credit', 'debit') and (note, actor, request_id, reason) <> ('', '', '', '')`},
 	{"link", `select cast(l.id as text), format('it is of chain %d, which is not in the list of chains', l.chain)
-		from links l left join chains c on c.id = l.chain where c.id is null or l.id & 1048575 <> l.chain`},
+		from {links} l left join chains c on c.id = l.chain where c.id is null or l.id & 1048575 <> l.chain`},
 	{"chain", `select cast(c.id as text), 'it has no links' from chains c where not exists (select 1 from links where chain = c.id)`},
 
 	{"room", `select e.room_id, format('entry %d and its key are not remembered as one request', e.seq)
-		from entries e left join requests r on r.user_id = e.sender and r.key = e.key
+		from {entries} e left join requests r on r.user_id = e.sender and r.key = e.key
 		where e.key <> '' and (r.room_id, r.seq) is not (e.room_id, e.seq)`},
-	{"room", `select r.room_id, format('key %s of %s is remembered for entry %d, which was not made with it', r.key, r.user_id, r.seq)
-		from requests r left join entries e on e.room_id = r.room_id and e.seq = r.seq
-		where r.seq <> 0 and (e.sender, e.key) is not (r.user_id, r.key)`},
 
 	{"room", `select e.room_id, format('the text of entry %d is erased, and no recall says so', e.seq)
-		from entries e left join (select distinct room_id, target from entries where kind = 'recall') r
+		from {entries} e left join (select distinct room_id, target from entries where kind = 'recall') r
 			on r.room_id = e.room_id and r.target = case e.kind when 'edit' then e.target else e.seq end
 		where (length(e.text_seal) = 32 or e.body in ('{"recalled":true}', format('{"target":%d,"recalled":true}', e.target)))
 			and (r.target is null or e.kind not in ('text', 'edit'))`},
 	{"room", `select e.room_id, format('entry %d was recalled, and still has a text', e.seq)
-		from entries r join entries e on e.room_id = r.room_id and case e.kind when 'edit' then e.target else e.seq end = r.target
+		from {entries} r join entries e on e.room_id = r.room_id and case e.kind when 'edit' then e.target else e.seq end = r.target
 		where r.kind = 'recall' and e.body <> case e.kind when 'edit' then format('{"target":%d,"recalled":true}', e.target) else '{"recalled":true}' end`},
-	{"room", `select room_id, format('the name of the sender of entry %d is erased', seq) from entries where length(name_seal) = 32`},
-	{"packet", `select id, 'its words, or the name of its sender, are erased' from packets
+	{"room", `select room_id, format('the name of the sender of entry %d is erased', seq) from {entries} e where length(name_seal) = 32`},
+	{"packet", `select id, 'its words, or the name of its sender, are erased' from {packets} p
 		where length(name_seal) = 32 or length(text_seal) = 32`},
 }

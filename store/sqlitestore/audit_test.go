@@ -10,6 +10,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/scope"
 	"hongbao/store/storetest"
 )
 
@@ -17,6 +18,11 @@ func TestAudit(t *testing.T) {
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
 		return startTampering(t, openLedger(t, t.TempDir()))
 	})
+}
+
+func BenchmarkAudit(b *testing.B) {
+	s := openStore(b, b.TempDir())
+	storetest.BenchmarkAudit(b, s, s, func() {}) // SQLite counts nothing by itself
 }
 
 // TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
@@ -73,11 +79,11 @@ func startTampering(t *testing.T, s *Store) storetest.AuditUnderTest {
 	}
 	return storetest.AuditUnderTest{
 		Ledger: s, Rooms: s, Brief: raceDetector, Words: auditWords,
-		Tamper: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
-			return tamper(t, w, statement, heads, false)
+		Tamper: func(t *testing.T, statement string, q redpacket.AuditQuery) ([]redpacket.Difference, bool) {
+			return tamper(t, w, statement, q, false)
 		},
 		Forge: func(t *testing.T, statement string, heads ...redpacket.Head) ([]redpacket.Difference, bool) {
-			return tamper(t, w, statement, heads, true)
+			return tamper(t, w, statement, redpacket.AuditQuery{Heads: heads}, true)
 		},
 		Texts: func(query string) []string {
 			all, err := rows(w, func(rs *sql.Rows) (text string, err error) { return text, rs.Scan(&text) }, query)
@@ -101,7 +107,7 @@ var auditWords = storetest.AuditWords{
 	NoBody: "'no JSON'", OtherTotal: "json_set(body, '$.total', 5)", OtherSeed: "json_set(body, '$.seed', 'other')",
 }
 
-func tamper(t *testing.T, w *writer, statement string, heads []redpacket.Head, relink bool) (found []redpacket.Difference, changed bool) {
+func tamper(t *testing.T, w *writer, statement string, q redpacket.AuditQuery, relink bool) (found []redpacket.Difference, changed bool) {
 	t.Helper()
 	must := func(statement string) {
 		if _, err := w.conn.ExecContext(t.Context(), statement); err != nil {
@@ -121,11 +127,11 @@ func tamper(t *testing.T, w *writer, statement string, heads []redpacket.Head, r
 		return nil, false
 	}
 	if relink {
-		must(storetest.Relink(t, blob, stream(w, linkRows, scanLink),
+		must(storetest.Relink(t, blob, stream(w, scope.Whole.Replace(linkRows), scanLink),
 			stream(w, entryRows, scanRow[chain.StoredEntry]), stream(w, packetRows, scanRow[chain.StoredPacket]),
 			stream(w, claimRows, scanRow[chain.StoredClaim]), stream(w, transferRows, scanRow[chain.StoredTransfer])))
 	}
-	a, err := audit(w, redpacket.AuditQuery{Heads: heads})
+	a, err := audit(w, q)
 	if err != nil {
 		t.Fatalf("after %s: %v", statement, err)
 	}

@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"path/filepath"
-	"strings"
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
@@ -17,10 +15,8 @@ import (
 // Auditor audits a database file and writes nothing, not even the schema.
 type Auditor struct{ read *pool }
 
-// ErrOldSchema means that the database lacks a migration.
-var ErrOldSchema = errors.New("the database has the schema of an older version: run hongbao migrate")
-
-// OpenAuditor opens the database in dir for reading. It fails with ErrOldSchema if the schema is not up to date.
+// OpenAuditor opens the database in dir for reading. It fails with an error of package migrations if the schema is not that
+// of this version.
 func OpenAuditor(ctx context.Context, dir string) (*Auditor, error) {
 	path := filepath.Join(dir, FileName)
 	q := url.Values{"mode": {"ro"}, "_pragma": {lockTimeout, "query_only(1)", "temp_store(MEMORY)"}}
@@ -36,30 +32,13 @@ func OpenAuditor(ctx context.Context, dir string) (*Auditor, error) {
 	return a, nil
 }
 
-// checkSchema returns nil if the database has all migrations of this version.
+// checkSchema returns nil if the database has exactly the migrations of this version.
 func (a *Auditor) checkSchema(ctx context.Context) error {
-	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
-	if err != nil {
-		return err
-	}
-	applied, err := rows(reader{ctx, a.read}, func(rs *sql.Rows) (name string, err error) { return name, rs.Scan(&name) },
-		`select name from schema_migrations`)
-	if err != nil && strings.Contains(err.Error(), "no such table") {
-		return ErrOldSchema
-	}
+	applied, err := appliedMigrations(reader{ctx, a.read})
 	if err != nil {
 		return outcome("read schema", err)
 	}
-	known := map[string]bool{}
-	for _, name := range applied {
-		known[name] = true
-	}
-	for _, name := range names {
-		if !known[name] {
-			return fmt.Errorf("%w (%s is missing)", ErrOldSchema, name)
-		}
-	}
-	return nil
+	return migrations.Check(migrations.SQLite(), applied)
 }
 
 // Audit checks all books in one snapshot. See redpacket.Ledger.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"hongbao/migrations"
 	"hongbao/store/storetest"
 )
 
@@ -43,8 +44,8 @@ func TestAuditorDoesNotMigrate(t *testing.T) {
 	u := chainsUnderTestIn(dir)
 	for _, statement := range []string{`create table other (a)`, `create table schema_migrations (name text primary key)`} {
 		u.Exec(t, statement)
-		if _, err := OpenAuditor(t.Context(), dir); !errors.Is(err, ErrOldSchema) {
-			t.Errorf("after %s: %v, want %v", statement, err, ErrOldSchema)
+		if _, err := OpenAuditor(t.Context(), dir); !errors.Is(err, migrations.ErrOld) {
+			t.Errorf("after %s: %v, want %v", statement, err, migrations.ErrOld)
 		}
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))

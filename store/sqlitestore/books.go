@@ -7,12 +7,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/secret"
 )
 
 // Book implements redpacket.Ledger.
 func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err error) {
 	err = s.view(ctx, func(r reader) error {
-		b, err = readBook(r, packet)
+		b, err = readBook(r, s.keys, packet)
 		return err
 	})
 	if err != nil {
@@ -22,9 +23,13 @@ func (s *Store) Book(ctx context.Context, packet string) (b redpacket.Book, err 
 }
 
 // readBook reads a packet and its claims with several statements, so q must read from one snapshot.
-func readBook(q querier, packet string) (b redpacket.Book, err error) {
-	dest := append(packetInto(&b.Packet), &b.Status, &b.Refunded, storedSeed{&b.Seed, new(bool)}, storedJSON{&b.Shares})
-	found, err := q.row(`select `+packetColumns+`, p.status, p.refunded, p.seed, p.shares from packets p where p.id = ?`,
+func readBook(q querier, keys *secret.Keys, packet string) (b redpacket.Book, err error) {
+	var (
+		stored  storedPacket
+		columns secret.Columns
+	)
+	dest := append(append(stored.into(), &b.Status, &b.Refunded), cutInto(&columns)...)
+	found, err := q.row(`select `+packetColumns+`, p.status, p.refunded, `+cutColumns+` from packets p where p.id = ?`,
 		[]any{packet}, dest...)
 	if err != nil {
 		return redpacket.Book{}, err
@@ -32,7 +37,12 @@ func readBook(q querier, packet string) (b redpacket.Book, err error) {
 	if !found {
 		return redpacket.Book{}, chat.ErrNotFound
 	}
-	b.Packet = tidy(b.Packet)
+	if b.Packet, err = stored.value(keys); err != nil {
+		return redpacket.Book{}, err
+	}
+	if b.Seed, b.Shares, err = keys.Cut(b.Packet, columns); err != nil {
+		return redpacket.Book{}, err
+	}
 	b.Claims, err = readClaims(q, packet)
 	return b, err
 }

@@ -27,6 +27,9 @@ type ownChain struct {
 // was replaced by an older one.
 var errTailLost = errors.New("the database lost commits that it had confirmed")
 
+// errChainFailed means that the link of a transaction could not be added. That is not the fault of the rows of its jobs.
+var errChainFailed = errors.New("link of the hash chain not added")
+
 // chained adds the leaf of a row that this transaction inserts. It returns the id of the row's link.
 func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
 	if w.chain == nil {
@@ -43,8 +46,8 @@ func (w *writer) chained(leaf chain.Hash) (id int64, err error) {
 	return c.id, nil
 }
 
-// findChain returns a chain that another process has given back, or a new one. It writes nothing. The chain is free until
-// the commit, because no other process can write meanwhile.
+// findChain returns a chain that another process has given back, or a new one. It writes nothing: addLink stores that the chain
+// is taken. No other process can take it before the commit, because none can write meanwhile.
 func (w *writer) findChain() (*ownChain, error) {
 	var c ownChain
 	_, err := w.row(`select f.id, coalesce((select max(id) from links where chain = f.id), 0)
@@ -136,7 +139,7 @@ func (w *writer) dropAfter(mark int) {
 	}
 }
 
-// nextLink ends the work on a link, after the commit that contains it, or of a transaction without chained rows.
+// nextLink prepares for the next transaction. It is called after each commit, with or without chained rows.
 func (w *writer) nextLink() {
 	if w.chain != nil {
 		w.chain.id, w.chain.leaves = 0, w.chain.leaves[:0]

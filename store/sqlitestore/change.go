@@ -53,14 +53,16 @@ func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 	if err != nil {
 		return chat.RuleInput{}, err
 	}
-	counting := c.Kind == chat.Invite // only an invitation depends on the number of rooms of its users
+	inviting := c.Kind == chat.Invite
+	counting := inviting || c.Kind == chat.Rejoin // no other change depends on the number of rooms of its users
 	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
-			iif(?, (select count(*) from members where user_id = asked.value and state = 'in'), 0),
-			m.state, m.banned, m.role, m.muted_until
-		from json_each(?) asked
+			iif(?5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
+			?6 and asked.value in (select u.id `+refusing+`),
+			m.state, m.banned, m.role, m.muted_until, m.joined_seq
+		from json_each(?2) asked
 		left join users u on u.id = asked.value
-		left join members m on m.room_id = ? and m.user_id = asked.value
-		order by asked.key`, counting, string(list), c.Room)
+		left join members m on m.room_id = ?7 and m.user_id = asked.value
+		order by asked.key`, c.By.ID, string(list), c.Chosen(), c.MaxRooms, counting, inviting, c.Room)
 	return s, err
 }
 
@@ -71,10 +73,11 @@ func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
 			state, role sql.NullString
 			banned      sql.NullBool
 			muted       sql.NullInt64
+			joined      sql.NullInt64
 		)
-		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &state, &banned, &role, &muted)
+		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &p.Refuses, &state, &banned, &role, &muted, &joined)
 		if state.Valid {
-			p.Standing = standing(state.String, banned.Bool, chat.Role(role.String), muted.Int64)
+			p.Standing = standing(state.String, banned.Bool, chat.Role(role.String), muted.Int64, joined.Int64)
 		} else {
 			p.Standing.Visible = room.Kind == chat.Public && !room.Deleted
 		}

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"time"
+
+	"hongbao/store/secret"
 )
 
 // job is one caller's transaction. The committer runs it in a savepoint of a shared transaction.
@@ -25,9 +27,10 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	cache shareCache
 	log   *slog.Logger
+	keys  *secret.Keys
 
 	chain    *ownChain // nil until a row is chained
-	emptied  bool      // a text has been recalled
+	emptied  bool      // a text was recalled or a setting deleted, so the log needs a sweep
 	swept    time.Time
 	sweepDue *time.Timer
 }
@@ -153,7 +156,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 		}
 	}
 	if err := w.addLink(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errChainFailed, err)
 	}
 	if _, err := w.exec("commit"); err != nil {
 		return err
@@ -163,6 +166,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 }
 
 func (s *Store) connect(w *writer) (err error) {
+	w.keys = s.keys
 	if w.conn == nil {
 		w.conn, err = s.write.Conn(w.ctx)
 	}

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +18,9 @@ import (
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"hongbao/migrations"
 	"hongbao/store/lineage"
+	"hongbao/store/secret"
 )
 
 // Store keeps its data in one SQLite file. It implements chat.Store and redpacket.Ledger.
@@ -25,6 +29,7 @@ type Store struct {
 	write *sql.DB // one connection, used only by the committer
 	jobs  chan *job
 	log   *slog.Logger
+	keys  *secret.Keys
 
 	recent lineage.Recent // stays empty
 	onLoss atomic.Pointer[func(reason string)]
@@ -42,15 +47,23 @@ const FileName = "hongbao.db"
 
 // Open opens or creates the database in dir, migrates its schema and starts the committer.
 func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
+	return OpenWith(ctx, dir, migrations.Auto, log)
+}
+
+// OpenWith is Open with another mode for the schema.
+func OpenWith(ctx context.Context, dir string, mode migrations.Mode, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	path := filepath.Join(dir, FileName)
+	if err := makePrivate(dir, path); err != nil {
+		return nil, err
+	}
 	write, err := open(ctx, path, 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, write); err != nil {
+	if err := prepareSchema(ctx, write, mode); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
 	read, err := open(ctx, path, 4)
@@ -65,11 +78,41 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
+// makePrivate creates the database's file if there is none, and lets only its owner read it and the files that SQLite keeps beside
+// it. It refuses a folder in which every user of the machine may replace files.
+func makePrivate(dir, path string) error {
+	folder, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if folder.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("every user of this machine may write into the data folder %s: run chmod o-w on it, or use another one", dir)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // SQLite gives the files beside it the same mode
+	if err == nil {
+		return file.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} { // of an older version, or restored with another mode
+		info, err := os.Stat(name)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(name, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("let only the owner read the database: %w", err)
+		}
+	}
+	return nil
+}
+
 // lockTimeout is how long a connection waits for a lock that another connection holds.
 const lockTimeout = "busy_timeout(10000)"
 
-// open opens a pool of n connections. With synchronous=FULL a commit survives a power cut once the caller has its
-// answer. With secure_delete nothing of a recalled text stays in the database file.
+// open opens a pool of n connections. n = 1 is for the writer, whose transactions begin with the write lock. With
+// synchronous=FULL a commit survives a power cut once the caller has its answer. With secure_delete SQLite overwrites
+// deleted text in the database file; sweep names the one exception.
 func open(ctx context.Context, path string, n int) (*sql.DB, error) {
 	q := url.Values{"_pragma": {
 		lockTimeout, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(MEMORY)", "secure_delete(ON)",

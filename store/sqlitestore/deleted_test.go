@@ -45,8 +45,8 @@ func TestRoomsDeletedBeforeTheUpgrade(t *testing.T) {
 	}
 }
 
-// TestDeletedRoomsByIndex checks the plans of the queries: they must not read all packets or all deleted rooms.
-func TestDeletedRoomsByIndex(t *testing.T) {
+// TestPacketQueriesUseIndexes checks the plans of queries for open packets: they must not read all packets or all deleted rooms.
+func TestPacketQueriesUseIndexes(t *testing.T) {
 	s := openLedger(t, t.TempDir())
 	for name, of := range map[string]struct {
 		query   string
@@ -55,6 +55,7 @@ func TestDeletedRoomsByIndex(t *testing.T) {
 	}{
 		"rooms":   {deletedRooms, []any{"", 10}, []string{"rooms_deleted", "packets_room"}},
 		"packets": {openInDeleted, []any{"room", "", 10}, []string{"packets_room"}},
+		"sender":  {openOfSender, []any{"sender"}, []string{"packets_open_sender"}},
 	} {
 		plan, err := rows(reader{t.Context(), s.read}, func(rs *sql.Rows) (step string, err error) {
 			err = rs.Scan(new(int), new(int), new(int), &step)

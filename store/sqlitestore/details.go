@@ -5,12 +5,13 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/secret"
 )
 
 // Details implements redpacket.Ledger.
 func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
 	err = s.view(ctx, func(r reader) error {
-		d, err = readDetails(r, q)
+		d, err = readDetails(r, s.keys, q)
 		return err
 	})
 	if err != nil {
@@ -21,20 +22,26 @@ func (s *Store) Details(ctx context.Context, q redpacket.DetailsQuery) (d redpac
 
 // readDetails runs several statements, so r must read from one snapshot. Seed and shares of an open packet are
 // secret, so they are not read.
-func readDetails(r reader, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
-	var state storedState
+func readDetails(r reader, keys *secret.Keys, q redpacket.DetailsQuery) (d redpacket.DetailsPage, err error) {
+	var (
+		stored storedPacket
+		state  storedState
+	)
 	found, err := r.row(`select `+packetColumns+`, `+stateColumns+` from packets p`+stateJoins+`where p.id = ?`,
-		[]any{q.User, q.Packet}, append(packetInto(&d.Packet), state.into()...)...)
+		[]any{q.User, q.Packet}, append(stored.into(), state.into()...)...)
 	if err != nil {
 		return redpacket.DetailsPage{}, err
 	}
 	if !found {
 		return redpacket.DetailsPage{}, chat.ErrNotFound
 	}
-	d.Packet, d.State = tidy(d.Packet), state.value()
+	d.State = state.value()
+	if d.Packet, err = stored.value(keys); err != nil {
+		return redpacket.DetailsPage{}, err
+	}
 	if d.State.Status != redpacket.Open {
 		if _, err := r.row(`select seed, shares from packets where id = ?`, []any{q.Packet},
-			storedSeed{&d.Seed, new(bool)}, storedJSON{&d.Shares}); err != nil {
+			storedSeed{&d.Seed}, storedJSON{&d.Shares}); err != nil {
 			return redpacket.DetailsPage{}, err
 		}
 	}

@@ -31,23 +31,17 @@ func (w *writer) direct(p chat.Pairing) (done chat.Paired, err error) {
 			return chat.Paired{}, err
 		}
 	}
-	for _, user := range []string{p.User.ID, p.Other} {
-		st, err := w.standing(room, user)
-		if err != nil {
-			return chat.Paired{}, err
-		}
-		if st.In {
-			continue
-		}
-		if err := w.enterPair(p, room, user); err != nil {
-			return chat.Paired{}, err
-		}
-		done.Entered = append(done.Entered, user)
+	st, err := w.standing(room, p.User.ID)
+	switch {
+	case err != nil:
+		return chat.Paired{}, err
+	case st.In:
+		_, err = w.exec(`update members set chosen = 1 where room_id = ? and user_id = ? and not chosen`, room, p.User.ID)
+	default:
+		done, err = w.enterPair(p, room, !known)
 	}
-	if known { // members of a new room are not announced
-		if done.Entries, err = w.tellBack(p, room, done.Entered); err != nil {
-			return chat.Paired{}, err
-		}
+	if err != nil {
+		return chat.Paired{}, err
 	}
 	done.Membership, err = readMembership(w, room, p.User.ID)
 	return done, err
@@ -70,28 +64,35 @@ func (w *writer) makePair(p chat.Pairing) error {
 	return err
 }
 
-func (w *writer) enterPair(p chat.Pairing, room, user string) error {
-	err := w.enter(entering{room: room, user: user, role: chat.Plain, at: p.At, maxRooms: p.MaxRooms})
-	if errors.Is(err, chat.ErrLimitExceeded) {
-		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "user", Reason: user + " is in too many rooms"}
+// enterPair adds the user that asks for the room, and, if the room is new, the other user.
+func (w *writer) enterPair(p chat.Pairing, room string, isNew bool) (done chat.Paired, err error) {
+	if err := w.refuseContact(p.User.ID, "user", p.Other); err != nil {
+		return chat.Paired{}, err
 	}
-	return err
-}
-
-// tellBack appends the entries that announce users that have come back to the room.
-func (w *writer) tellBack(p chat.Pairing, room string, users []string) (entries []chat.Entry, err error) {
-	for i, user := range users {
-		body, err := chat.Body(chat.MemberChange{User: user, Change: "invited", By: p.User.ID})
-		if err != nil {
-			return nil, err
-		}
-		e, err := w.appendEntry(chat.Entry{
-			Room: room, ID: p.EntryIDs[i], At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
+	if done.Entered = []string{p.User.ID}; isNew {
+		done.Entered = append(done.Entered, p.Other)
+	}
+	for _, user := range done.Entered {
+		err := w.enter(entering{
+			room: room, user: user, role: chat.Plain, at: p.At, chosen: user == p.User.ID, maxRooms: p.MaxRooms,
 		})
-		if err != nil {
-			return nil, err
+		if errors.Is(err, chat.ErrLimitExceeded) {
+			err = &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "user", Reason: user + " is in too many rooms"}
 		}
-		entries = append(entries, e)
+		if err != nil {
+			return chat.Paired{}, err
+		}
 	}
-	return entries, nil
+	if isNew { // members of a new room are not announced
+		return done, nil
+	}
+	body, err := chat.Body(chat.MemberChange{User: p.User.ID, Change: "invited", By: p.User.ID})
+	if err != nil {
+		return chat.Paired{}, err
+	}
+	back, err := w.appendEntry(chat.Entry{
+		Room: room, ID: p.EntryID, At: p.At, From: p.User, Kind: chat.KindMember, Body: body,
+	})
+	done.Entries = []chat.Entry{back}
+	return done, err
 }

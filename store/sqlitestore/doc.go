@@ -5,6 +5,7 @@
 // back alone. Reads use their own pool of connections and see only committed data.
 //
 // Invariants: a call that returned without error is on disk (WAL, synchronous=FULL). A call that returned an error
-// other than chat.ErrUnavailable changed nothing. A transaction that inserts entries, packets, claims, credits or debits adds
-// one link to the hash chain of the committer (chains.go).
+// other than chat.ErrUnavailable changed nothing, with one exception: a send with an outdated commitment may have drawn the
+// sender's first seed. A transaction that inserts entries, packets, claims, credits or debits adds one link to the hash chain
+// of the committer (chains.go).
 package sqlitestore

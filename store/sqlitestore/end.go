@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -26,7 +27,7 @@ func (s *Store) End(ctx context.Context, c redpacket.Close) (closed redpacket.Cl
 
 // end closes an open packet.
 func (w *writer) end(c redpacket.Close) (redpacket.Closed, error) {
-	b, err := readBook(w, c.ID)
+	b, err := readBook(w, w.keys, c.ID)
 	if err != nil || b.Status != redpacket.Open {
 		return redpacket.Closed{Book: b}, err
 	}
@@ -125,8 +126,13 @@ func (w *writer) markClosed(b redpacket.Book, at time.Time, doneSeq int64) error
 			return err
 		}
 	}
-	_, err := w.exec(`update packets set status = ?, closed_at = ?, refunded = ?, claimed = ?, done_seq = ? where id = ?`,
-		b.Status, at.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Packet.ID)
+	shares, err := json.Marshal(b.Shares)
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(`update packets set status = ?, closed_at = ?, refunded = ?, claimed = ?, done_seq = ?,
+		seed = ?, shares = iif(encrypted_seed = x'', shares, ?) where id = ?`,
+		b.Status, at.UnixMilli(), b.Refunded, len(b.Claims), doneSeq, b.Seed[:], string(shares), b.Packet.ID)
 	return err
 }
 

@@ -10,6 +10,9 @@ import (
 
 const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, kind, key, body`
 
+// desertedColumn reports whether a room is a direct room that one of its users has left.
+const desertedColumn = `kind = 'direct' and members < 2`
+
 // Append implements chat.Store.
 func (s *Store) Append(ctx context.Context, d chat.Draft) (e chat.Entry, dup bool, err error) {
 	err = s.do(ctx, func(w *writer) error {
@@ -54,20 +57,26 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.insertEntry(e, nil, 0) }
 
 // insertEntry assigns the room's next seq to the entry and inserts it. hash is that of the request that made the entry,
-// or nil if none did. target is the seq of the entry that it refers to, or 0. If the entry is content, it also advances the sender's read_seq, so that own entries never count as unread.
+// or nil if none did. target is the seq of the entry that it refers to, or 0. If the entry is content, it also
+// advances the sender's read_seq, so that own entries never count as unread, and counts the sender's membership as
+// chosen. A direct room that the other user has left refuses content.
 func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
 	}
 	var contentNo int64
+	var deserted bool
 	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + ? where id = ?
-		returning last_seq, content_no`, []any{content, e.Room}, &e.Seq, &contentNo)
+		returning last_seq, content_no, `+desertedColumn, []any{content, e.Room}, &e.Seq, &contentNo, &deserted)
 	if err != nil {
 		return chat.Entry{}, err
 	}
 	if !found {
 		return chat.Entry{}, chat.ErrNotFound
+	}
+	if deserted && e.Kind.Content() {
+		return chat.Entry{}, chat.ErrContactRefused
 	}
 	seals := chain.NewSeals()
 	link, err := w.chained(chain.EntryLeaf(e, hash, target, seals))
@@ -81,7 +90,7 @@ func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entr
 		return chat.Entry{}, err
 	}
 	if content == 1 {
-		if _, err := w.exec(`update members set read_seq = ? where room_id = ? and user_id = ?`,
+		if _, err := w.exec(`update members set read_seq = ?, chosen = 1 where room_id = ? and user_id = ?`,
 			e.Seq, e.Room, e.From.ID); err != nil {
 			return chat.Entry{}, err
 		}

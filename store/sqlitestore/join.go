@@ -28,7 +28,7 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 		return chat.Membership{}, false, err
 	}
 	if !st.In {
-		if err := mayJoin(room, st, j.MaxMembers); err != nil {
+		if err := j.Refusal(room, st); err != nil {
 			return chat.Membership{}, false, err
 		}
 		if err := w.ensureUser(j.User); err != nil {
@@ -38,28 +38,10 @@ func (w *writer) join(j chat.Joining) (m chat.Membership, changed bool, err erro
 		if room.Members == 0 {
 			role = chat.Owner // all members had left; a room with members has an owner
 		}
-		if err := w.enter(entering{room: j.Room, user: j.User, role: role, at: j.At, maxRooms: j.MaxRooms}); err != nil {
+		if err := w.enter(entering{room: j.Room, user: j.User, role: role, at: j.At, chosen: true, maxRooms: j.MaxRooms}); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
 	m, err = readMembership(w, j.Room, j.User)
 	return m, !st.In, err
-}
-
-// mayJoin decides whether a user that is not in the room may join it. For a user that was never in it, a private room
-// does not exist.
-func mayJoin(room chat.Room, st chat.Standing, maxMembers int) error {
-	switch {
-	case room.Deleted:
-		return chat.ErrNotFound
-	case st.Banned:
-		return chat.ErrBanned
-	case room.Kind != chat.Public && !st.Ever:
-		return chat.ErrNotFound
-	case room.Kind != chat.Public:
-		return chat.ErrForbidden
-	case room.Members >= maxMembers:
-		return chat.ErrLimitExceeded
-	}
-	return nil
 }

@@ -75,7 +75,7 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 	return left, nil
 }
 
-// promoteSuccessor makes the longest-standing admin the owner or, without admins, the longest-standing member. It
+// promoteSuccessor makes the admin that joined first the owner or, without admins, the member that joined first. It
 // ends the new owner's mute, because no member could. It can sort by role, because 'admin' comes before 'member'.
 func (w *writer) promoteSuccessor(room string) (owner string, err error) {
 	_, err = w.row(`update members set role = 'owner', muted_until = 0 where room_id = ? and user_id = (

@@ -17,7 +17,8 @@ const (
 	settingOpenBefore = "open_before"
 )
 
-// State implements lineage.Store. A file has no identity: only `hongbao restored` tells that it was replaced.
+// State implements lineage.Store. A file has no identity, so State cannot tell that it was replaced. `hongbao restored` tells
+// it, or noteLoss, when a running process finds its newest link gone.
 func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 	var epoch []byte
 	found, err := (reader{ctx, s.read}).row(`select value from settings where name = ?`, []any{settingEpoch}, &epoch)
@@ -30,26 +31,26 @@ func (s *Store) State(ctx context.Context) (st lineage.State, err error) {
 // Serve implements lineage.Store. It does nothing, because there is no other server.
 func (s *Store) Serve(string) {}
 
-// Recent implements lineage.Store. It is always empty, because there is nothing to compare.
+// Recent implements lineage.Store. It is always empty, because a file never changes its identity.
 func (s *Store) Recent() *lineage.Recent { return &s.recent }
 
-// ForgetCached implements lineage.Store. The cached shares of packets never change.
+// ForgetCached implements lineage.Store. It does nothing, because only shares of packets are cached, and they never change.
 func (s *Store) ForgetCached() {}
 
 // OnLoss implements lineage.Store.
 func (s *Store) OnLoss(lost func(reason string)) { s.onLoss.Store(&lost) }
 
-// noteLoss calls the function of OnLoss if the error says that the tail of the chain is lost.
+// noteLoss calls the function of OnLoss if the error says that the newest link of the chain is lost.
 func (s *Store) noteLoss(err error) {
 	if lost := s.onLoss.Load(); lost != nil && errors.Is(err, errTailLost) {
 		(*lost)(err.Error())
 	}
 }
 
-// Missing implements lineage.Store.
+// Missing implements lineage.Store. It returns 0, because there are no marks.
 func (s *Store) Missing(context.Context, []lineage.Mark) (int, error) { return 0, nil }
 
-// Accept implements lineage.Store.
+// Accept implements lineage.Store. It stores nothing, because a file has no identity.
 func (s *Store) Accept(_ context.Context, read lineage.State) (lineage.State, error) {
 	return read, nil
 }

@@ -4,47 +4,83 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
+	"maps"
+	"slices"
+	"strings"
 
 	"hongbao/migrations"
 )
 
-// migrate applies the migrations that this database has not had yet. Each is one transaction, which also records its
-// name.
-func migrate(ctx context.Context, db *sql.DB) error {
+// prepareSchema makes the schema fit this version, or says why it does not. A migration is one transaction, which also
+// records its name.
+func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error {
+	if mode == migrations.Off {
+		return nil
+	}
+	applied, err := appliedMigrations(reader{ctx, db})
+	if err != nil {
+		return fmt.Errorf("read schema: %w", err)
+	}
+	if mode == migrations.Verify {
+		return migrations.Check(migrations.SQLite(), applied)
+	}
+	missing, err := migrations.Missing(migrations.SQLite(), applied)
+	if err != nil || len(missing) == 0 && !slices.Contains(slices.Collect(maps.Values(applied)), "") {
+		return err
+	}
 	if _, err := db.ExecContext(ctx, `create table if not exists schema_migrations (name text primary key) strict`); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql") // sorted
-	if err != nil {
-		return err
+	for _, m := range missing {
+		if err := applyMigration(ctx, db, m); err != nil {
+			return fmt.Errorf("migrate %s: %w", m.Name, err)
+		}
 	}
-	for _, name := range names {
-		if err := applyMigration(ctx, db, name); err != nil {
-			return fmt.Errorf("migrate %s: %w", name, err)
+	for _, m := range migrations.SQLite() {
+		if _, err := db.ExecContext(ctx, `update schema_migrations set sum = ? where name = ? and sum = ''`, m.Sum, m.Name); err != nil {
+			return fmt.Errorf("store the sums of migrations: %w", err)
 		}
 	}
 	return nil
 }
 
-func applyMigration(ctx context.Context, db *sql.DB, name string) error {
-	text, err := fs.ReadFile(migrations.SQLite, name)
-	if err != nil {
-		return err
+// CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
+func (s *Store) CheckSchema(ctx context.Context) error { return (&Auditor{s.read}).checkSchema(ctx) }
+
+// appliedMigrations returns the sums of the migrations that the database has had, by name. See migrations.Missing.
+func appliedMigrations(q querier) (map[string]string, error) {
+	found, err := rows(q, scanMigration, `select name, sum from schema_migrations`)
+	if err != nil && strings.Contains(err.Error(), "no such column") {
+		found, err = rows(q, scanMigration, `select name, '' from schema_migrations`)
 	}
+	if err != nil && !strings.Contains(err.Error(), "no such table") { // an empty database has none
+		return nil, err
+	}
+	applied := map[string]string{}
+	for _, m := range found {
+		applied[m.Name] = m.Sum
+	}
+	return applied, nil
+}
+
+func scanMigration(rs *sql.Rows) (m migrations.Migration, err error) {
+	return m, rs.Scan(&m.Name, &m.Sum)
+}
+
+func applyMigration(ctx context.Context, db *sql.DB, m migrations.Migration) error {
 	tx, err := db.BeginTx(ctx, nil) // begins with the write lock, so processes that start at the same time take turns
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	res, err := tx.ExecContext(ctx, `insert into schema_migrations (name) values (?) on conflict do nothing`, name)
+	res, err := tx.ExecContext(ctx, `insert into schema_migrations (name) values (?) on conflict do nothing`, m.Name)
 	if err != nil {
 		return err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+	if _, err := tx.ExecContext(ctx, m.Text); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -3,6 +3,8 @@ package sqlitestore
 import (
 	"bytes"
 	"database/sql"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -51,10 +53,20 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 			t.Errorf("no table %s among %v", name, want)
 		}
 	}
-	if _, err := first.PutUser(t.Context(), chat.User{ID: "kept"}, 0); err != nil {
+	if _, _, err := first.PutUser(t.Context(), chat.Profile{User: chat.User{ID: "kept"}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `update schema_migrations set sum = ''`); err != nil { // as if the first start had crashed before
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	again := openStore(t, dir)
@@ -62,12 +74,11 @@ func TestMigrateFromEmptyAndAgain(t *testing.T) {
 		t.Errorf("the second start has made %v of %v", got, want)
 	}
 	var users, marks int
-	if err := again.read.QueryRow(`select (select count(*) from users), (select count(*) from schema_migrations)`).Scan(&users, &marks); err != nil {
+	if err := again.read.QueryRow(`select (select count(*) from users), (select count(*) from schema_migrations where sum <> '')`).Scan(&users, &marks); err != nil {
 		t.Fatal(err)
 	}
-	files, err := migrations.SQLite.ReadDir("sqlite")
-	if err != nil || users != 1 || marks != len(files) {
-		t.Errorf("%d users, %d marks of %d migrations, %v", users, marks, len(files), err)
+	if want := len(migrations.SQLite()); users != 1 || marks != want {
+		t.Errorf("%d users, %d marks of %d migrations", users, marks, want)
 	}
 }
 
@@ -85,11 +96,7 @@ func TestMigrateMoneyOfTheVersionBefore(t *testing.T) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	first, err := migrations.SQLite.ReadFile("sqlite/0001_init.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(string(first))
+	run(migrations.SQLite()[0].Text)
 	run(`create table schema_migrations (name text primary key) strict; insert into schema_migrations values ('sqlite/0001_init.sql')`)
 	credit := func(id string, amount int) { // credits as the previous version of the program does
 		t.Helper()
@@ -194,4 +201,51 @@ func TestMigrateByTwoProcesses(t *testing.T) {
 	if len(tables(t, openStore(t, dir))) < 5 {
 		t.Error("the tables are not there")
 	}
+}
+
+// TestSchemaOfAnotherVersion opens databases whose schema is older, newer or changed. Nothing may be written, and the error must say
+// which it is. A mode that does not look must open all of them.
+func TestSchemaOfAnotherVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		statement string
+		mode      migrations.Mode
+		want      error
+	}{
+		"older, check":    {`delete from schema_migrations where name like '%sums%'; alter table schema_migrations drop column sum`, migrations.Verify, migrations.ErrOld},
+		"older, off":      {`delete from schema_migrations where name like '%sums%'; alter table schema_migrations drop column sum`, migrations.Off, nil},
+		"newer, auto":     {`insert into schema_migrations (name) values ('sqlite/9999_later.sql')`, migrations.Auto, migrations.ErrNewer},
+		"newer, check":    {`insert into schema_migrations (name) values ('sqlite/9999_later.sql')`, migrations.Verify, migrations.ErrNewer},
+		"newer, off":      {`insert into schema_migrations (name) values ('sqlite/9999_later.sql')`, migrations.Off, nil},
+		"changed, auto":   {`update schema_migrations set sum = '00' where name like '%init%'`, migrations.Auto, migrations.ErrChanged},
+		"the same, check": {`select 1`, migrations.Verify, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openStore(t, dir)
+			if _, err := s.write.ExecContext(t.Context(), c.statement); err != nil {
+				t.Fatal(err)
+			}
+			before := schemaState(t, s)
+			other, err := OpenWith(t.Context(), dir, c.mode, s.log)
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if err == nil {
+				err = other.Close()
+			}
+			if after := schemaState(t, s); after != before || err != nil && c.want == nil {
+				t.Errorf("the migrations were %s, and are %s; %v", before, after, err)
+			}
+		})
+	}
+}
+
+// schemaState returns the migrations that the database has had, as text.
+func schemaState(t *testing.T, s *Store) string {
+	t.Helper()
+	applied, err := appliedMigrations(reader{t.Context(), s.write})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(applied)
 }

@@ -17,12 +17,12 @@ func outcome(doing string, err error) error {
 	return unavailable(doing, err)
 }
 
-// refusal reports whether the error is a domain error. FieldError and CommitmentError count, because they wrap a
-// listed error.
+// refusal reports whether callers may see the error as it is: a domain error, or a failure that is wrapped in
+// chat.ErrUnavailable already. FieldError and CommitmentError count, because they wrap a listed error.
 func refusal(err error) bool {
 	for _, word := range []error{
 		chat.ErrBadRequest, chat.ErrTooLong, chat.ErrLimitExceeded, chat.ErrForbidden, chat.ErrNotFound,
-		chat.ErrNotMember, chat.ErrMuted, chat.ErrBanned, chat.ErrKeyReused, chat.ErrConflict, chat.ErrEditWindowOver, chat.ErrUnavailable,
+		chat.ErrNotMember, chat.ErrMuted, chat.ErrBanned, chat.ErrContactRefused, chat.ErrKeyReused, chat.ErrConflict, chat.ErrEditWindowOver, chat.ErrUnavailable,
 		redpacket.ErrInsufficientBalance, redpacket.ErrNotRecipient, redpacket.ErrWrongPassphrase, redpacket.ErrPacketFinished,
 	} {
 		if errors.Is(err, word) {

@@ -9,24 +9,45 @@ import (
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/chain"
+	"hongbao/store/secret"
 )
 
-// packetColumns are the columns of packets p that never change and are public.
+// packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
-	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key`
+	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members,
+	p.status = 'open', p.encrypted_seed <> x''`
 
-// packetInto returns the destinations to scan packetColumns into p.
-func packetInto(p *redpacket.Packet) []any {
+// storedPacket scans packetColumns.
+type storedPacket struct {
+	packet          redpacket.Packet
+	open, encrypted bool
+}
+
+func (s *storedPacket) into() []any {
+	p := &s.packet
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, storedJSON{&p.To}, &p.Passphrase, storedTime{&p.CreatedAt}, storedTime{&p.ExpiresAt},
-		&p.Commitment, &p.Key,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &s.open, &s.encrypted,
 	}
 }
 
+// value returns the packet as it was sent. An empty list of recipients becomes nil.
+func (s *storedPacket) value(keys *secret.Keys) (p redpacket.Packet, err error) {
+	p = s.packet
+	if len(p.To) == 0 {
+		p.To = nil
+	}
+	if s.encrypted {
+		p.Passphrase, err = keys.Passphrase(p.ID, p.Passphrase, s.open)
+	}
+	return p, err
+}
+
 // insertPacket stores a sealed packet as open.
-func (w *writer) insertPacket(p redpacket.Packet, seed redpacket.Seed, shares []redpacket.Money, seq int64) error {
-	cut, err := json.Marshal(shares)
+func (w *writer) insertPacket(p redpacket.Packet, seed redpacket.Seed, shares []redpacket.Money) error {
+	columns, seals := w.keys.Packet(p, seed, shares), chain.NewSeals()
+	cut, err := json.Marshal(columns.Shares)
 	if err != nil {
 		return err
 	}
@@ -34,41 +55,36 @@ func (w *writer) insertPacket(p redpacket.Packet, seed redpacket.Seed, shares []
 	if err != nil {
 		return err
 	}
-	seals := chain.NewSeals()
-	link, err := w.chained(chain.PacketLeaf(p, seed, shares, seq, seals))
+	link, err := w.chained(chain.PacketLeaf(p, columns, seals))
 	if err != nil {
 		return err
 	}
 	_, err = w.exec(`insert into packets (id, partition, room_id, sender, sender_name, sender_avatar, mode, spread,
 		total, count, greeting, recipients, passphrase, created_at, expires_at, commitment, key, shares, seed, seq, status,
-		link, name_seal, text_seal)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)`,
+		link, name_seal, text_seal, encrypted_seed, earlier_members)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?)`,
 		p.ID, p.Partition, p.Room, p.From.ID, p.From.Name, p.From.Avatar, p.Mode, p.Spread,
-		p.Total, p.Count, p.Greeting, string(recipients), p.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
-		p.Commitment, p.Key, string(cut), seed[:], seq, link, seals.Name, seals.Text)
+		p.Total, p.Count, p.Greeting, string(recipients), columns.Passphrase, p.CreatedAt.UnixMilli(), p.ExpiresAt.UnixMilli(),
+		p.Commitment, p.Key, string(cut), columns.Seed, p.Seq, link, seals.Name, seals.Text, columns.EncryptedSeed, p.EarlierMembers)
 	return err
 }
 
 // Packet implements redpacket.Ledger.
 func (s *Store) Packet(ctx context.Context, id string) (redpacket.Packet, error) {
-	p, err := readPacket(reader{ctx, s.read}, id)
+	p, err := readPacket(reader{ctx, s.read}, s.keys, id)
 	return p, outcome("read packet", err)
 }
 
-func readPacket(q querier, id string) (p redpacket.Packet, err error) {
-	found, err := q.row(`select `+packetColumns+` from packets p where p.id = ?`, []any{id}, packetInto(&p)...)
-	if err == nil && !found {
-		err = chat.ErrNotFound
+func readPacket(q querier, keys *secret.Keys, id string) (p redpacket.Packet, err error) {
+	var stored storedPacket
+	found, err := q.row(`select `+packetColumns+` from packets p where p.id = ?`, []any{id}, stored.into()...)
+	switch {
+	case err != nil:
+		return redpacket.Packet{}, err
+	case !found:
+		return redpacket.Packet{}, chat.ErrNotFound
 	}
-	return tidy(p), err
-}
-
-// tidy makes a packet that was read equal to the one that was sent: an empty list of recipients becomes nil.
-func tidy(p redpacket.Packet) redpacket.Packet {
-	if len(p.To) == 0 {
-		p.To = nil
-	}
-	return p
+	return stored.value(keys)
 }
 
 // Image implements redpacket.Ledger.

@@ -17,7 +17,7 @@ type packetList struct {
 	totals             string // count, amount, luckiest
 }
 
-// packetLists: the total of sent packets is their amount less the refunds so far.
+// packetLists has the list for each direction.
 var packetLists = map[redpacket.Direction]packetList{
 	redpacket.DirSent: {
 		from: `packets p`, user: `p.sender`, at: `p.created_at`, id: `p.id`,
@@ -31,7 +31,7 @@ var packetLists = map[redpacket.Direction]packetList{
 }
 
 // Packets implements redpacket.Ledger. A received packet counts at the time of its claim. Totals.Amount of sent packets
-// is the amount less the refunds. Luckiest counts received packets only.
+// is their total less their refunds. Luckiest counts only received packets.
 func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page redpacket.PacketsPage, err error) {
 	at, id := int64(math.MaxInt64), ""
 	if q.Next != "" {
@@ -48,7 +48,7 @@ func (s *Store) Packets(ctx context.Context, q redpacket.PacketsQuery) (page red
 			return err
 		}
 		args := append(append([]any{q.User}, period...), at, id, q.Limit+1)
-		placed, err := rows(r, scanPlaced, `select `+packetColumns+`, `+stateColumns+`, `+list.at+
+		placed, err := rows(r, s.scanPlaced, `select `+packetColumns+`, `+stateColumns+`, `+list.at+
 			` from `+list.from+stateJoins+where+` and (`+list.at+`, `+list.id+`) < (?, ?)
 			order by `+list.at+` desc, `+list.id+` desc limit ?`, args...)
 		if err != nil {
@@ -80,11 +80,16 @@ func onePage(q redpacket.PacketsQuery, all []placed) (page []redpacket.PacketSta
 	return page, next
 }
 
-func scanPlaced(rs *sql.Rows) (l placed, err error) {
-	var state storedState
-	dest := append(packetInto(&l.Packet), state.into()...)
-	err = rs.Scan(append(dest, &l.at)...)
-	l.Packet, l.State = tidy(l.Packet), state.value()
+func (s *Store) scanPlaced(rs *sql.Rows) (l placed, err error) {
+	var (
+		stored storedPacket
+		state  storedState
+	)
+	if err := rs.Scan(append(append(stored.into(), state.into()...), &l.at)...); err != nil {
+		return placed{}, err
+	}
+	l.State = state.value()
+	l.Packet, err = stored.value(s.keys)
 	return l, err
 }
 

@@ -16,14 +16,16 @@ func (w *writer) place(c chat.Change, p chat.UserStanding) error {
 	if !p.Standing.MutedUntil.IsZero() {
 		muted = p.Standing.MutedUntil.UnixMilli()
 	}
-	_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at)
-		select id, ?1, ?2, ?3, ?4, ?5, iif(?2 = 'in', last_seq, 0), ?6 from rooms where id = ?7
+	_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen)
+		select id, ?1, ?2, ?3, ?4, ?5, iif(?2 = 'in', last_seq, 0), ?6, last_seq, ?8 from rooms where id = ?7
 		on conflict (room_id, user_id) do update set
 			state = iif(excluded.state = 'in' or state = 'in', excluded.state, state),
 			read_seq = iif(excluded.state = 'in' and state <> 'in', excluded.read_seq, read_seq),
 			joined_at = iif(excluded.state = 'in' and state <> 'in', excluded.joined_at, joined_at),
+			joined_seq = iif(excluded.state = 'in' and state <> 'in', excluded.joined_seq, joined_seq),
+			chosen = iif(excluded.state = 'in' and state <> 'in', excluded.chosen, chosen),
 			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until`,
-		p.User, state, p.Standing.Banned, role, muted, c.At.UnixMilli(), c.Room)
+		p.User, state, p.Standing.Banned, role, muted, c.At.UnixMilli(), c.Room, c.Chosen())
 	return err
 }
 
@@ -36,12 +38,13 @@ func (w *writer) count(room string, more int) error {
 	return err
 }
 
-// alter writes the room's name and announcement, or deletes the room.
+// alter writes the room's name, announcement and settings, or deletes the room.
 func (w *writer) alter(c chat.Change, to chat.Room) error {
 	if to.Deleted {
 		return w.deleteRoom(c.Room, c.At)
 	}
-	_, err := w.exec(`update rooms set name = ?, announcement = ? where id = ?`, to.Name, to.Announcement, c.Room)
+	_, err := w.exec(`update rooms set name = ?, announcement = ?, invite = ?, guests = ? where id = ?`,
+		to.Name, to.Announcement, to.Invite, !to.NoGuests, c.Room)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"bytes"
 	"context"
 
 	"hongbao/chat"
@@ -22,7 +21,7 @@ func (w *writer) lookupRequest(user, key string, hash []byte) (req request, foun
 	if err != nil || !found {
 		return request{}, false, err
 	}
-	if !bytes.Equal(stored, hash) {
+	if !w.keys.SameRequest(stored, hash) {
 		return request{}, false, chat.ErrKeyReused
 	}
 	return req, true, nil

@@ -1,6 +1,10 @@
 package sqlitestore
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+)
 
 // Revoke implements chat.Store.
 func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
@@ -9,4 +13,21 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 			on conflict (id) do update set not_before = max(not_before, excluded.not_before)`, user, second)
 		return err
 	}))
+}
+
+// Revoked implements chat.Store.
+func (s *Store) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
+	list, err := json.Marshal(users)
+	if err != nil {
+		return nil, err
+	}
+	revoked := map[string]int64{}
+	_, err = rows(reader{ctx, s.read}, func(rs *sql.Rows) (_ struct{}, err error) {
+		var user string
+		var second int64
+		err = rs.Scan(&user, &second)
+		revoked[user] = second
+		return struct{}{}, err
+	}, `select id, not_before from users where id in (select value from json_each(?)) and not_before > 0`, string(list))
+	return revoked, outcome("read revocations", err)
 }

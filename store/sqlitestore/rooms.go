@@ -11,7 +11,7 @@ import (
 	"hongbao/store/cursor"
 )
 
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0, r.invite, not r.guests`
 
 // CreateRoom implements chat.Store.
 func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
@@ -34,20 +34,28 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		m, err := readRoomFor(w, req.room, r.Owner.ID)
 		return m, true, err
 	}
-	if _, err := w.exec(`insert into rooms (id, name, kind, created_at) values (?, ?, ?, ?)`,
-		r.ID, r.Name, r.Kind, r.At.UnixMilli()); err != nil {
+	for _, user := range r.Members {
+		if err := w.knownUser(user); err != nil {
+			return chat.Membership{}, false, err
+		}
+	}
+	if err := w.limitPublicRooms(r); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+		return chat.Membership{}, false, err
+	}
+	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at) values (?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli()); err != nil {
 		return chat.Membership{}, false, err
 	}
 	if err := w.ensureUser(r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.enter(entering{room: r.ID, user: r.Owner.ID, role: chat.Owner, at: r.At, maxRooms: r.MaxRooms}); err != nil {
+	if err := w.enter(entering{room: r.ID, user: r.Owner.ID, role: chat.Owner, at: r.At, chosen: true, maxRooms: r.MaxRooms}); err != nil {
 		return chat.Membership{}, false, err
 	}
 	for _, user := range r.Members {
-		if err := w.knownUser(user); err != nil {
-			return chat.Membership{}, false, err
-		}
 		if err := w.enter(entering{room: r.ID, user: user, role: chat.Plain, at: r.At, maxRooms: r.MaxRooms}); err != nil {
 			return chat.Membership{}, false, err
 		}
@@ -59,6 +67,21 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 	return m, false, err
 }
 
+// limitPublicRooms fails if the owner owns as many public rooms as allowed. Rooms that the owner has not chosen do not
+// count: otherwise other users could use up the limit by handing rooms over.
+func (w *writer) limitPublicRooms(r chat.NewRoom) error {
+	if r.Kind != chat.Public || r.MaxPublic == 0 {
+		return nil
+	}
+	var owned int
+	_, err := w.row(`select count(*) from members m join rooms r on r.id = m.room_id
+		where m.user_id = ? and m.state = 'in' and m.role = 'owner' and m.chosen and r.kind = 'public'`, []any{r.Owner.ID}, &owned)
+	if err == nil && owned >= r.MaxPublic {
+		err = &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "kind", Reason: "must not be public: the user owns too many public rooms"}
+	}
+	return err
+}
+
 // FindRooms implements chat.Store. It ignores the case of ASCII letters only.
 func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (rooms []chat.Room, more string, err error) {
 	at, id := int64(math.MaxInt64), ""
@@ -68,7 +91,7 @@ func (s *Store) FindRooms(ctx context.Context, query, next string, limit int) (r
 		}
 	}
 	rooms, err = rows(reader{ctx, s.read}, scanRoom, `select `+roomColumns+` from rooms r
-		where r.kind = 'public' and r.deleted_at = 0 and (r.created_at, r.id) < (?, ?) and r.name like ? escape '\'
+		where r.kind = 'public' and r.deleted_at = 0 and r.members > 0 and (r.created_at, r.id) < (?, ?) and r.name like ? escape '\'
 		order by r.created_at desc, r.id desc limit ?`, at, id, "%"+likeEscape.Replace(query)+"%", limit+1)
 	if err != nil {
 		return nil, "", outcome("find rooms", err)
@@ -108,7 +131,7 @@ func (s *Store) Room(ctx context.Context, room string) (chat.Room, error) {
 	return r, outcome("read room", err)
 }
 
-// readRoom reads a room as it is now. It fails with chat.ErrNotFound if there is none.
+// readRoom reads a room, also a deleted one. It fails with chat.ErrNotFound if there never was one.
 func readRoom(q querier, id string) (chat.Room, error) {
 	rs, err := rows(q, scanRoom, `select `+roomColumns+` from rooms r where r.id = ?`, id)
 	if err != nil {
@@ -129,5 +152,6 @@ func scanRoom(rs *sql.Rows) (r chat.Room, err error) {
 func roomInto(r *chat.Room) []any {
 	return []any{
 		&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted,
+		&r.Invite, &r.NoGuests,
 	}
 }

@@ -35,19 +35,15 @@ func (j storedJSON) Scan(v any) error {
 	return json.Unmarshal([]byte(text), j.into)
 }
 
-// storedSeed scans a seed. If the column is null, it leaves drawn false.
-type storedSeed struct {
-	into  *redpacket.Seed
-	drawn *bool
-}
+// storedSeed scans a seed in clear.
+type storedSeed struct{ into *redpacket.Seed }
 
 // Scan implements sql.Scanner.
 func (s storedSeed) Scan(v any) error {
 	text, ok := v.([]byte)
-	if v != nil && (!ok || len(text) != len(s.into)) {
+	if !ok || copy(s.into[:], text) != len(text) || len(text) != len(s.into) {
 		return fmt.Errorf("a seed is stored as %d bytes of %T", len(text), v)
 	}
-	*s.drawn = copy(s.into[:], text) > 0
 	return nil
 }
 

@@ -45,6 +45,9 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if err := standing.MaySend(o.Packet.CreatedAt); err != nil {
 		return redpacket.Sent{}, err
 	}
+	if err := w.limitOpenPackets(o); err != nil {
+		return redpacket.Sent{}, err
+	}
 	seed, err := w.seed(from)
 	if err != nil {
 		return redpacket.Sent{}, err
@@ -58,8 +61,24 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	return w.book(o, seed)
 }
 
-// book stores a packet that has been paid for, its entry and its idempotency key. It also stores the sender's next
-// seed.
+// openOfSender counts the open packets of a sender. It relies on the index packets_open_sender.
+const openOfSender = `select count(*) from packets where sender = ? and done_seq is null`
+
+// limitOpenPackets fails if the sender has as many open packets as allowed.
+func (w *writer) limitOpenPackets(o redpacket.UnsealedPacket) error {
+	if o.MaxOpen == 0 {
+		return nil
+	}
+	var open int
+	_, err := w.row(openOfSender, []any{o.Packet.From.ID}, &open)
+	if err == nil && open >= o.MaxOpen {
+		err = o.TooManyOpen()
+	}
+	return err
+}
+
+// book stores a packet whose money is already taken from the wallet: the entry, the packet, the transfer, the idempotency key,
+// and the sender's next seed.
 func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent redpacket.Sent, err error) {
 	o.Packet.CreatedAt = fromMillis(o.Packet.CreatedAt.UnixMilli()) // as they will be read back
 	o.Packet.ExpiresAt = fromMillis(o.Packet.ExpiresAt.UnixMilli())
@@ -67,17 +86,21 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
+	if p.Passphrase != "" {
+		o.Hash = w.keys.RequestHash(o.Hash)
+	}
 	if err := w.setSeed(p.From.ID, o.NextSeed); err != nil {
 		return redpacket.Sent{}, err
 	}
-	sent.Packet = p
 	sent.Entry, err = w.insertEntry(chat.Entry{
 		Room: p.Room, ID: o.EntryID, At: p.CreatedAt, From: p.From, Kind: chat.KindPacket, Key: p.Key, Body: body,
 	}, o.Hash, 0)
 	if err != nil {
 		return redpacket.Sent{}, err
 	}
-	if err := w.insertPacket(p, seed, shares, sent.Entry.Seq); err != nil {
+	p.Seq = sent.Entry.Seq
+	sent.Packet = p
+	if err := w.insertPacket(p, seed, shares); err != nil {
 		return redpacket.Sent{}, err
 	}
 	if err := w.record(transfer{
@@ -96,7 +119,7 @@ func (w *writer) book(o redpacket.UnsealedPacket, seed redpacket.Seed) (sent red
 // sentBefore answers a repeated request with the original packet and entry, and the present account.
 func (w *writer) sentBefore(from string, req request) (sent redpacket.Sent, err error) {
 	sent.Dup = true
-	if sent.Packet, err = readPacket(w, req.ref); err != nil {
+	if sent.Packet, err = readPacket(w, w.keys, req.ref); err != nil {
 		return redpacket.Sent{}, err
 	}
 	if sent.Entry, err = readEntry(w, req.room, req.seq); err != nil {

@@ -39,7 +39,7 @@ func BenchmarkSettle(b *testing.B) {
 func hotPackets(b testing.TB, s *Store, n, shares int) []redpacket.Packet {
 	b.Helper()
 	l := &storetest.Life{TB: b, Ledger: s, Rooms: s, At: time.Now()}
-	_, err := s.PutUser(b.Context(), chat.User{ID: "u1"}, 0)
+	_, _, err := s.PutUser(b.Context(), chat.Profile{User: chat.User{ID: "u1"}}, 0)
 	l.Must(err)
 	_, _, err = s.CreateRoom(b.Context(), chat.NewRoom{ID: "room-1", Name: "room", Kind: chat.Public, Owner: chat.User{ID: "u1"},
 		Key: "room", Hash: []byte("room"), At: l.At, MaxRooms: 1})

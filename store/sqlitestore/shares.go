@@ -1,6 +1,9 @@
 package sqlitestore
 
-import "hongbao/redpacket"
+import (
+	"hongbao/redpacket"
+	"hongbao/store/secret"
+)
 
 // shareCache caches the amounts of packets' shares, which never change. Without it, reading a long array for each
 // claim would limit the throughput of a hot packet. Only the committer uses it. The amounts are as secret as the
@@ -28,16 +31,33 @@ func (c *shareCache) put(packet string, shares []redpacket.Money) {
 	c.size += len(shares)
 }
 
-// forget clears the cache after a failed transaction, because a packet that it read may never have been committed.
+// forget clears the cache after a failed transaction, because the cache may have a packet that was never committed.
 func (c *shareCache) forget() { *c = shareCache{} }
+
+// cutColumns are the columns of packets p that say how the packet is cut.
+const cutColumns = `p.seed, p.encrypted_seed, p.shares`
+
+// cutInto returns the destinations to scan cutColumns into c.
+func cutInto(c *secret.Columns) []any {
+	return []any{&c.Seed, &c.EncryptedSeed, storedJSON{&c.Shares}}
+}
 
 // shares returns the amounts of a packet's shares. The packet must exist.
 func (w *writer) shares(packet string) ([]redpacket.Money, error) {
 	if shares, ok := w.cache.cut[packet]; ok {
 		return shares, nil
 	}
-	var shares []redpacket.Money
-	if _, err := w.row(`select shares from packets where id = ?`, []any{packet}, storedJSON{&shares}); err != nil {
+	var (
+		p       = redpacket.Packet{Ref: redpacket.Ref{ID: packet}}
+		columns secret.Columns
+	)
+	dest := append([]any{&p.From.ID, &p.Key, &p.Mode, &p.Spread, &p.Total, &p.Count}, cutInto(&columns)...)
+	if _, err := w.row(`select p.sender, p.key, p.mode, p.spread, p.total, p.count, `+cutColumns+` from packets p where p.id = ?`,
+		[]any{packet}, dest...); err != nil {
+		return nil, err
+	}
+	_, shares, err := w.keys.Cut(p, columns)
+	if err != nil {
 		return nil, err
 	}
 	w.cache.put(packet, shares)

@@ -3,7 +3,7 @@ package sqlitestore
 import "time"
 
 // sweepEvery is the shortest pause between two sweeps of the write-ahead log. A sweep is not needed for the log's
-// size, because SQLite reuses the log. But until a sweep the log may contain a text that was recalled.
+// size, because SQLite reuses the log. But until a sweep the log may contain a recalled text or a deleted setting.
 const sweepEvery = time.Minute
 
 // sweepTimeout bounds how long one sweep waits for readers of an older snapshot. Queued jobs wait meanwhile.

@@ -25,7 +25,7 @@ type transfer struct {
 	note          string
 	// of an adjustment
 	actor, requestID, reason string
-	link                     int64 // 0 for the others, which are derived from packets and claims
+	link                     int64 // 0 for all other transfers: they are derived from packets and claims
 }
 
 // outside is the party that money of adjustments comes from and goes to.

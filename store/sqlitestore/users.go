@@ -7,19 +7,23 @@ import (
 )
 
 // PutUser implements chat.Store.
-func (s *Store) PutUser(ctx context.Context, u chat.User, issued int64) (notBefore int64, err error) {
+func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.do(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into users (id, name, avatar) values (?, ?, ?)
-			on conflict (id) do update set name = excluded.name, avatar = excluded.avatar
-			where (name <> excluded.name or avatar <> excluded.avatar) and (not_before = 0 or not_before < ?)`,
-			u.ID, u.Name, u.Avatar, issued)
+		_, err := w.exec(`insert into users (id, name, avatar) values (?1, ?2, ?3)
+			on conflict (id) do update set
+				name = case when ?5 and name <> '' then name else excluded.name end,
+				avatar = case when ?6 then avatar else excluded.avatar end
+			where (name <> excluded.name and not (?5 and name <> '') or avatar <> excluded.avatar and not ?6)
+				and (not_before = 0 or not_before < ?4)`,
+			p.ID, p.Name, p.Avatar, issued, p.KeepName, p.KeepAvatar)
 		if err != nil {
 			return err
 		}
-		_, err = w.row(`select not_before from users where id = ?`, []any{u.ID}, &notBefore)
+		stored.ID = p.ID
+		_, err = w.row(`select name, avatar, not_before from users where id = ?`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
 		return err
 	})
-	return notBefore, outcome("put user", err)
+	return stored, notBefore, outcome("put user", err)
 }
 
 // ensureUser creates the user if there is none. The name stays empty until a token of the user provides it.

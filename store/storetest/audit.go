@@ -18,15 +18,17 @@ type AuditUnderTest struct {
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
 	// Tamper runs a statement in a transaction that is never committed. It returns what an audit inside that
-	// transaction finds, with the heads as anchors. changed is false if the statement changed no row, or a unique key refused it. The schema's
+	// transaction finds. changed is false if the statement changed no row, or a unique key refused it. The schema's
 	// checks are off, because a person with access to the database could drop them, too.
-	Tamper func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
-	// Forge does the same as Tamper, and computes every hash again before the audit (Relink).
+	Tamper func(t *testing.T, statement string, q redpacket.AuditQuery) (found []redpacket.Difference, changed bool)
+	// Forge does the same as Tamper with the heads as anchors, and computes every hash again before the audit (Relink).
 	Forge func(t *testing.T, statement string, heads ...redpacket.Head) (found []redpacket.Difference, changed bool)
 	// Texts runs a query with one column of text and returns the texts.
 	Texts func(query string) []string
 	Words AuditWords
 	Brief bool // change one row instead of every row: the race detector makes the audit ten times slower
+
+	since []redpacket.Head // AuditQuery.Since of the audits of mustFind; nil: they audit all rows
 }
 
 // AuditWords holds SQL fragments that differ between the databases.
@@ -65,8 +67,11 @@ func TestAudit(t *testing.T, open func(t *testing.T) AuditUnderTest) {
 		}
 	})
 	t.Run("anchors", func(t *testing.T) { u.anchors(t, saved) })
+	t.Run("luckiest", func(t *testing.T) { u.luckiest(t) })
+	t.Run("quarantine", func(t *testing.T) { u.quarantine(t) })
 	t.Run("overdue", func(t *testing.T) { u.overdue(t) })
 	t.Run("while writing", func(t *testing.T) { u.whileWriting(t) })
+	t.Run("newer rows", func(t *testing.T) { u.newer(t) })
 	t.Run("a full wallet", func(t *testing.T) { u.fullWallet(t) })
 }
 
@@ -118,13 +123,30 @@ func (u AuditUnderTest) anchors(t *testing.T, saved [2][]redpacket.Head) {
 		if i > 0 {
 			heads = saved[i-1]
 		}
-		found, changed := u.Tamper(t, removed, heads...)
+		found, changed := u.Tamper(t, removed, redpacket.AuditQuery{Heads: heads})
 		if !changed || len(found) != want {
 			t.Errorf("with %d saved heads: found %v, want %d differences", len(heads), found, want)
 		}
 	}
-	if found, _ := u.Tamper(t, `update users set name = 'Other' where id = 'u1'`, slices.Concat(saved[0], saved[1])...); len(found) > 0 {
+	if found, _ := u.Tamper(t, `update users set name = 'Other' where id = 'u1'`, redpacket.AuditQuery{Heads: slices.Concat(saved[0], saved[1])}); len(found) > 0 {
 		t.Errorf("untouched chains: %v", found)
+	}
+}
+
+// luckiest changes the luckiest claim in a packet_done entry. The audit must report the packet, and not only a broken
+// chain: rows of a version without chains were chained later, and the chain does not show what was changed before.
+func (u AuditUnderTest) luckiest(t *testing.T) {
+	for id, changes := range map[string][]string{
+		"done-drained": {`replace(body, '"luckiest"', '"other"')`, `replace(body, '"user":"', '"user":"u')`, `replace(body, '"amount":', '"amount":1')`, `replace(body, '"rank":', '"rank":1')`},
+		"done-even":    {`replace(body, '"state":{', '"state":{"luckiest":{"user":"u1","amount":34,"rank":1},')`},
+	} {
+		for _, change := range changes {
+			statement := fmt.Sprintf(`update entries set body = %s where id = '%s' and body <> %[1]s`, change, id)
+			found, changed := u.Tamper(t, statement, redpacket.AuditQuery{})
+			if !changed || !slices.ContainsFunc(found, func(d redpacket.Difference) bool { return d.Kind == "packet" && "done-"+d.ID == id }) {
+				t.Errorf("after %s (changed: %v), found %v", statement, changed, found)
+			}
+		}
 	}
 }
 
@@ -145,7 +167,7 @@ func (u AuditUnderTest) overdue(t *testing.T) {
 // changed.
 func (u AuditUnderTest) mustFind(t *testing.T, statement string) bool {
 	t.Helper()
-	found, changed := u.Tamper(t, statement)
+	found, changed := u.Tamper(t, statement, redpacket.AuditQuery{Since: u.since})
 	if changed && len(found) == 0 {
 		t.Errorf("not found: %s", statement)
 	}
@@ -180,7 +202,7 @@ func (u AuditUnderTest) column(t *testing.T, table, column, value string, rows [
 	return changed
 }
 
-// removed removes each row of the money tables, one at a time. The audit must report it. Empty wallets are skipped.
+// removed removes each row that rows selects, one at a time. The audit must report it.
 func (u AuditUnderTest) removed(t *testing.T) {
 	t.Helper()
 	for table := range moneyColumns(u.Words) {
@@ -192,7 +214,8 @@ func (u AuditUnderTest) removed(t *testing.T) {
 	}
 }
 
-// rows returns, for each row of the table, an SQL condition that selects it.
+// rows returns SQL conditions, each of which selects one row of the table. Empty wallets and requests without an entry are
+// left out. Of entries and links only some of each kind are selected.
 func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	t.Helper()
 	all := u.Texts(map[string]string{

@@ -2,8 +2,8 @@ package storetest
 
 import "strings"
 
-// moneyColumns lists wrong values for the columns of the tables that an audit checks. Left out are the ids of transfers to
-// and from packets, except those of claims: nothing refers to them. Each column is set in each row to each value that
+// moneyColumns lists wrong values for the columns of the tables that an audit checks. The ids of transfers are left out:
+// only claims refer to them, by the column transfer, which is listed. Each column is set in each row to each value that
 // differs.
 func moneyColumns(w AuditWords) map[string]map[string][]string {
 	links := []string{"0", "1", "link + 1", "(select max(id) from links)"}
@@ -13,8 +13,8 @@ func moneyColumns(w AuditWords) map[string]map[string][]string {
 			"id": {"'another'"}, "room_id": {"'room-2'", "'nowhere'"}, "sender": {"'u9'", "'u2'"},
 			"mode": {"'equal'", "'lucky'"}, "spread": {"''", "'calm'", "'classic'", "'wild'"},
 			"total": {"total + 1", "total - 1", "9223372036854775807"}, "count": {"count + 1", "count - 1", w.Many},
-			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "passphrase": {"'open sesame'"},
-			"seed": {w.Bytes(32), w.Bytes(31)}, "commitment": {"'" + strings.Repeat("0", 64) + "'"}, "key": {"'another'"},
+			"shares": w.Shares, "greeting": {"'other words'"}, "recipients": {w.To}, "earlier_members": {"not earlier_members"}, "passphrase": {"'open sesame'"},
+			"seed": {w.Bytes(32), w.Bytes(31)}, "encrypted_seed": {"case length(encrypted_seed) when 0 then " + w.Bytes(69) + " else " + w.Bytes(0) + " end", w.Bytes(70)}, "commitment": {"'" + strings.Repeat("0", 64) + "'"}, "key": {"'another'"},
 			"seq": {"seq + 1"}, "status": {"'open'", "'drained'", "'expired'", "'cancelled'"},
 			"created_at": {"created_at + 1"}, "expires_at": {"expires_at + 1"}, "closed_at": {"closed_at + 1", "null", "5"},
 			"refunded": {"refunded + 1", "refunded - 1"}, "claimed": {"claimed + 1"}, "done_seq": {"done_seq + 1", "null", "1"},
@@ -120,6 +120,6 @@ func forgeries(w AuditWords) []string {
 	}
 }
 
-// copied are the columns of a packet except its id and key.
+// copied are the columns of a packet, except its id, its key and the columns with a default.
 const copied = `partition, room_id, sender, sender_name, sender_avatar, mode, spread, total, count, shares, greeting, recipients,
 	passphrase, seed, commitment, seq, status, created_at, expires_at, closed_at, refunded, claimed, done_seq`

@@ -18,13 +18,14 @@ type BusEnd struct {
 	hub.Bus
 	t *testing.T
 
-	mu       sync.Mutex    // guards the fields below
-	changed  chan struct{} // closed and replaced at every change
-	Received []BusDelivery
-	Suspects int
-	Compares int           // calls of Compare; Down(false) counts as one of Suspect, not of Compare
-	IsDown   bool          // true at first
-	hold     chan struct{} // if not nil, Receive waits until it is closed
+	mu        sync.Mutex    // guards the fields below
+	changed   chan struct{} // closed and replaced at every change
+	Received  []BusDelivery
+	Suspects  int
+	Forgeries int           // calls of Forged
+	Compares  int           // calls of Compare; Down(false) counts as one of Suspect, not of Compare
+	IsDown    bool          // true at first
+	hold      chan struct{} // if not nil, Receive waits until it is closed
 }
 
 // BusDelivery is a received payload.
@@ -59,6 +60,9 @@ func (b *BusEnd) Receive(topic string, payload []byte) {
 	}
 	b.change(func() { b.Received = append(b.Received, BusDelivery{topic, string(payload)}) })
 }
+
+// Forged counts calls.
+func (b *BusEnd) Forged(string) { b.change(func() { b.Forgeries++ }) }
 
 // Suspect counts calls.
 func (b *BusEnd) Suspect() { b.change(func() { b.Suspects++ }) }
@@ -127,7 +131,7 @@ func (b *BusEnd) Forget() {
 	b.change(func() { b.Received, b.Suspects = nil, 0 })
 }
 
-// Listen subscribes to the topics, and waits until messages that the end from publishes arrive.
+// Listen subscribes to the topics and waits until messages of the other end arrive. Then it deletes the recorded payloads.
 func (b *BusEnd) Listen(from *BusEnd, topics ...string) {
 	b.t.Helper()
 	b.Subscribe(topics...)

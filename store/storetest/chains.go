@@ -20,7 +20,7 @@ import (
 // ChainsUnderTest is a database with a function that changes it by SQL.
 type ChainsUnderTest struct {
 	Open func(t *testing.T) ChainedStore // opens the database; the test opens it several times
-	Exec func(t *testing.T, statement string)
+	Exec func(t testing.TB, statement string)
 	Name string // of the database: its file or its URL
 }
 
@@ -38,8 +38,8 @@ var forgetChains = []string{
 	`update claims set link = 0`, `update transfers set link = 0`, `delete from links`, `delete from chains`,
 }
 
-// TestChainRows adds the rows of a version without chains to a chain. empty is the SQL for no bytes. Before, the audit must
-// report them. After that, the audit must find no difference, and find each change again.
+// TestChainRows adds the rows of a version without chains to a chain. empty is the SQL for no bytes. Before ChainRows, the
+// audit must report the rows. After it, the audit must find no difference, and then again a row that was changed.
 func TestChainRows(t *testing.T, empty string, open func(t *testing.T) ChainsUnderTest) {
 	u := open(t)
 	s := u.Open(t)
@@ -105,7 +105,7 @@ func TestStoresContinueChains(t *testing.T, open func(t *testing.T) ChainsUnderT
 }
 
 // TestTailLost removes the newest entries from the database under a running store, as a restored backup or a failover does.
-// The next write that continues the chain must fail as lost says. Later writes use another chain.
+// The next write that continues the chain must fail with the error lost. Later writes use another chain.
 func TestTailLost(t *testing.T, lost error, open func(t *testing.T) ChainsUnderTest) {
 	u := open(t)
 	s := u.Open(t)

@@ -46,12 +46,13 @@ func bookTests() []ledgerTest {
 		}},
 		{"books/a packet is read as it was sent", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 2)
-			o.Packet.To, o.Packet.Passphrase = []string{member(0), member(1)}, "open sesame"
+			o.Packet.To, o.Packet.Passphrase, o.Packet.EarlierMembers = []string{member(0), member(1)}, "open sesame", true
 			sent := b.send(o).Packet
 			read, err := b.ledger.Packet(b.ctx, sent.ID)
 			b.must(err)
 			equal(b, "packet", read, sent)
 			equal(b, "recipients", read.To, o.Packet.To)
+			equal(b, "for earlier members", read.EarlierMembers, true)
 		}},
 		{"books/states are the book as each user may see it", func(b *ledgerBench) {
 			open, drained, expired := b.packet(1000, 5), b.packet(999, 3), b.packet(100, 4)
@@ -77,7 +78,7 @@ func bookTests() []ledgerTest {
 			p := b.packet(1000, 1)
 			b.take(p, 1)
 			renamed := chat.User{ID: member(0), Name: "New name"}
-			_, err := b.rooms.PutUser(b.ctx, renamed, 0)
+			_, _, err := b.rooms.PutUser(b.ctx, chat.Profile{User: renamed}, 0)
 			b.must(err)
 			equal(b, "claimed by", b.book(p).Claims[0].User, renamed)
 		}},
@@ -141,6 +142,28 @@ func bookTests() []ledgerTest {
 			want := redpacket.Audit{Funded: initial, InWallets: initial - 300, InPackets: 300,
 				Wallets: 3, Packets: 2, OpenPackets: 1, Claims: 2, Transfers: 6, Rooms: 1, Entries: 3}
 			equal(b, "audit", b.audit(), want)
+		}},
+		{"books/the record of audits is replaced only by a caller that knows it", func(b *ledgerBench) {
+			for _, step := range []struct {
+				old, next string
+				swapped   bool
+				stored    string
+			}{
+				{"", "one", true, "one"}, {"", "two", false, "one"}, {"other", "two", false, "one"},
+				{"one", "two", true, "two"}, {"one", "three", false, "two"}, {"two", "two", true, "two"},
+			} {
+				var old []byte
+				if step.old != "" {
+					old = []byte(step.old)
+				}
+				swapped, err := b.ledger.SwapAuditRecord(b.ctx, old, []byte(step.next))
+				b.must(err)
+				stored, err := b.ledger.AuditRecord(b.ctx)
+				b.must(err)
+				if swapped != step.swapped || string(stored) != step.stored {
+					b.Errorf("%+v: swapped %v, stored %q", step, swapped, stored)
+				}
+			}
 		}},
 		{"books/a call with an ended context is unavailable", func(b *ledgerBench) {
 			gone, cancel := context.WithCancel(b.ctx)

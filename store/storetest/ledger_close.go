@@ -61,10 +61,10 @@ func closeLedgerTests() []ledgerTest {
 				redpacket.Grant{User: member(0), Share: 0},  // settled
 				redpacket.Grant{User: member(1), Share: 4},  // the user has another share
 				redpacket.Grant{User: member(9), Share: 1},  // another user has the share
-				redpacket.Grant{User: member(2), Share: 2},  // missing
+				redpacket.Grant{User: member(2), Share: 2},  // not settled yet
 				redpacket.Grant{User: member(3), Share: 2},  // the share was just paid
 				redpacket.Grant{User: member(2), Share: 3},  // the user has just been paid
-				redpacket.Grant{User: "stranger", Share: 5}, // missing
+				redpacket.Grant{User: "stranger", Share: 5}, // not settled yet
 				redpacket.Grant{User: member(8), Share: 6},  // no such share
 				redpacket.Grant{User: member(8), Share: -1})
 			at := b.closing(p, "").At

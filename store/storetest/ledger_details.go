@@ -67,7 +67,7 @@ func detailsTests() []ledgerTest {
 			p := b.send(o).Packet
 			b.take(p, 1)
 			renamed := chat.User{ID: member(0), Name: "New name"}
-			_, err := b.rooms.PutUser(b.ctx, renamed, 0)
+			_, _, err := b.rooms.PutUser(b.ctx, chat.Profile{User: renamed}, 0)
 			b.must(err)
 			page := b.details(redpacket.DetailsQuery{User: member(0), Packet: p.ID, Limit: 5})
 			equal(b, "packet", page.Packet, p)

@@ -34,6 +34,27 @@ func raceTests() []ledgerTest {
 			equal(b, "packets sent", sent.Load(), int64(1000/7))
 			equal(b, "balance", b.account(member(0)).Balance, redpacket.Money(1000%7))
 		}},
+		{"race/concurrent sends stay within the limit of open packets", func(b *ledgerBench) {
+			orders := make([]redpacket.UnsealedPacket, 40)
+			for i := range orders {
+				orders[i] = b.order(sender, 10, 1)
+				orders[i].MaxOpen = 5
+			}
+			var sent atomic.Int64
+			together(len(orders), func(i int) {
+				_, err := b.ledger.Send(b.ctx, orders[i])
+				for errors.Is(err, chat.ErrUnavailable) {
+					_, err = b.ledger.Send(b.ctx, orders[i])
+				}
+				switch {
+				case err == nil:
+					sent.Add(1)
+				case !errors.Is(err, chat.ErrLimitExceeded):
+					b.Error(err)
+				}
+			})
+			equal(b, "packets sent", sent.Load(), int64(5))
+		}},
 		{"race/one key sends one packet", func(b *ledgerBench) {
 			o := b.order(sender, 100, 2)
 			var fresh atomic.Int64
@@ -139,8 +160,8 @@ func raceTests() []ledgerTest {
 	}
 }
 
-// wantPaid checks that each user that was told of a payment has that claim. If the packet has ended, claims and
-// refund must add up to its total.
+// wantPaid checks that each user that was told of a payment has that claim. If the packet is closed, or all its shares are
+// claimed, claims and refund must add up to its total.
 func (b *ledgerBench) wantPaid(book redpacket.Book, told map[int]string) {
 	b.Helper()
 	holder := map[int]string{}

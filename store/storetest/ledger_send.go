@@ -15,7 +15,7 @@ func sendTests() []ledgerTest {
 			o := b.order(sender, 1000, 5)
 			sent := b.send(o)
 			want := o.Packet
-			want.Commitment = before.NextCommitment
+			want.Commitment, want.Seq = before.NextCommitment, 1
 			equal(b, "packet", sent.Packet, want)
 			equal(b, "account", sent.Account, redpacket.Account{
 				Balance: before.Balance - 1000, NextCommitment: redpacket.Commitment(o.NextSeed), Version: before.Version + 1})
@@ -109,6 +109,36 @@ func sendTests() []ledgerTest {
 			b.packet(initial, 1)
 			equal(b, "balance", b.account(sender).Balance, 0)
 		}},
+		{"send/a user has so many packets open at most", func(b *ledgerBench) {
+			b.fund(member(0), 100)
+			order := func(from string) redpacket.UnsealedPacket {
+				o := b.order(from, 10, 1)
+				o.MaxOpen = 2
+				return o
+			}
+			first, second, third := order(sender), order(sender), order(sender)
+			p := b.send(first).Packet
+			b.send(second)
+			third.Expect = "a commitment that was never shown" // the limit is checked first
+			b.unchanged(func() {
+				_, err := b.ledger.Send(b.ctx, third)
+				var field *chat.FieldError
+				if !errors.Is(err, chat.ErrLimitExceeded) || !errors.As(err, &field) || field.Field != "open_packets" || field.Limit != 2 {
+					b.Errorf("a third packet: %v", err)
+				}
+				if !b.send(second).Dup {
+					b.Error("a repetition is not recognised at the limit")
+				}
+			})
+			b.send(order(member(0)))
+			third.Expect = ""
+			b.take(p, 1)
+			b.unchanged(func() { b.refused(third, chat.ErrLimitExceeded) }) // all shares are paid, but the packet is not closed
+			b.close(p, redpacket.Drained)
+			b.send(third)
+			b.unchanged(func() { b.refused(order(sender), chat.ErrLimitExceeded) })
+			b.packet(10, 1) // without a limit
+		}},
 		{"send/carries the commitment that was shown", func(b *ledgerBench) {
 			seen := map[string]bool{}
 			for range 5 {
@@ -158,8 +188,8 @@ func (b *ledgerBench) refused(o redpacket.UnsealedPacket, want error) {
 	}
 }
 
-// staleCommitment sends with a wrong commitment. The refusal must contain right, if the caller knows it. The helper
-// returns a packet, not sent yet, that expects the commitment in the refusal.
+// staleCommitment sends with a wrong commitment. The refusal must contain the commitment right, unless that is "". The
+// helper returns a packet, not sent yet, that expects the commitment in the refusal.
 func (b *ledgerBench) staleCommitment(from, right string) redpacket.UnsealedPacket {
 	b.Helper()
 	o := b.order(from, 10, 2)

@@ -53,7 +53,7 @@ func (l *Life) furnish() {
 	l.Helper()
 	ctx := l.Context()
 	for i := range 10 {
-		_, err := l.Rooms.PutUser(ctx, chat.User{ID: fmt.Sprintf("u%d", i), Name: "Name"}, 0)
+		_, _, err := l.Rooms.PutUser(ctx, chat.Profile{User: chat.User{ID: fmt.Sprintf("u%d", i), Name: "Name"}}, 0)
 		l.Must(err)
 	}
 	for i, room := range []string{"room-1", "room-2"} {

@@ -30,6 +30,7 @@ func TestLimiter(t *testing.T, open func(t *testing.T) LimiterUnderTest) {
 		{"no more than the burst is saved up", limiterIdle},
 		{"keys are apart", limiterApart},
 		{"another rate for the same key", limiterOtherRate},
+		{"a cost of several tokens", limiterCost},
 		{"never more than allowed", limiterCrowd},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -177,6 +178,19 @@ func limiterOtherRate(b *limiterBench) {
 	quick := chat.Rate{PerSecond: 10, Burst: 2}
 	b.pass(b.refuses(b.A, "k", quick, 100*time.Millisecond))
 	b.gives(b.B, "k", quick)
+}
+
+// limiterCost takes several tokens at once. A cost above the burst must empty a full bucket.
+func limiterCost(b *limiterBench) {
+	three, all := slow, slow
+	three.Cost, all.Cost = 3, slow.Burst+1
+	b.gives(b.A, "k", three)
+	b.refuses(b.B, "k", three, time.Minute) // one token is missing
+	b.gives(b.A, "k", slow)
+	b.gives(b.B, "k", slow)
+	b.refuses(b.A, "k", slow, time.Minute)
+	b.gives(b.A, "l", all)
+	b.refuses(b.B, "l", slow, time.Minute)
 }
 
 // limiterCrowd lets many callers on two instances take tokens at once. Together they get the burst and the rate, no

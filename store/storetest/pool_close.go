@@ -88,8 +88,8 @@ func closeLease(b *poolBench) {
 	}
 }
 
-// closeEarly closes a packet before its deadline. The packet had been drained, and so due, until SQL contradicted a
-// grant.
+// closeEarly closes two open packets before their deadline, which must be refused. One of them is due, because it was
+// drained until SQL contradicted a grant.
 func closeEarly(b *poolBench) {
 	early, i := b.loaded(1), b.packet(2)
 	i.Deadline = b.Now().Add(3 * redpacket.CloseLease)
@@ -112,8 +112,8 @@ func closeEarly(b *poolBench) {
 	b.wantClosing("at the deadline", b.close(i, redpacket.CloseDue), redpacket.Closing{Reason: redpacket.Expired, Grants: i.Grants})
 }
 
-// closeDeleted closes packets because their room is deleted: an untouched one, a grabbed one, a drained one, one
-// closed before, and one that SQL has closed.
+// closeDeleted closes packets with CloseEarly, as when their room is deleted: a missing one, an untouched one, a grabbed
+// one, a drained one, one that was cancelled, one at its deadline, and one that SQL has closed.
 func closeDeleted(b *poolBench) {
 	untouched, grabbed, drained, cancelled := b.loaded(2), b.loaded(3), b.loaded(1), b.loaded(2)
 	b.grab(grabbed, "a", "b")

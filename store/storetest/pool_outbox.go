@@ -249,7 +249,7 @@ func outboxFull(b *poolBench) {
 	b.grab(other, "over")
 	b.ack(claims[0])
 	b.want("a place again", b.ask(i, "over", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Granted, Share: n, Taken: n + 1})
-	for range 3 { // a refused attempt takes no room
+	for range 3 { // a refused attempt takes no space in the outbox
 		b.want("full again", b.ask(i, "more", redpacket.MayGrab), redpacket.Answer{Decision: redpacket.Busy, Taken: n + 1})
 	}
 	b.ack(claims[1])

@@ -12,6 +12,7 @@ func crowdTests() []storeTest {
 		{"people come, go, rise and are put out at once", changingCrowd},
 		{"a room is deleted while people come and go", deletingCrowd},
 		{"a room that is just full is invited into at once", fillingCrowd},
+		{"a room is closed to guests while guests come in", closingCrowd},
 	}
 }
 
@@ -55,7 +56,7 @@ func (c *crowd) speaks(user string) {
 	c.steps = append(c.steps, func() error { _, _, err := c.Append(c.ctx, d); return err })
 }
 
-// busy adds the commands that every crowd runs. Each conflicts with others about the same users.
+// busy adds commands about a few users, so that they conflict with each other.
 func (c *crowd) busy() {
 	heir, admin := member(0), member(1)
 	c.changes(c.giving(chat.Owner, c.room, ann, heir))
@@ -83,7 +84,7 @@ func (c *crowd) all() {
 	c.Helper()
 	together(len(c.steps), func(i int) {
 		err := c.steps[i]()
-		for _, refusal := range []error{chat.ErrForbidden, chat.ErrNotFound, chat.ErrNotMember, chat.ErrBanned, chat.ErrLimitExceeded} {
+		for _, refusal := range []error{chat.ErrForbidden, chat.ErrNotFound, chat.ErrNotMember, chat.ErrBanned, chat.ErrLimitExceeded, chat.ErrContactRefused} {
 			if errors.Is(err, refusal) {
 				return
 			}
@@ -95,7 +96,8 @@ func (c *crowd) all() {
 	c.balanced()
 }
 
-// counted checks that the room's number of members is right, and that exactly one member is the owner.
+// counted checks that the room's number, list and roster of members agree, and that one of the members is the owner. It
+// also checks that the room's seqs have no gaps.
 func (c *crowd) counted() {
 	c.Helper()
 	r, err := c.Room(c.ctx, c.room)
@@ -167,6 +169,33 @@ func fillingCrowd(b *storeBench) {
 		c.counted()
 		if r, err := b.Room(b.ctx, c.room); err != nil || r.Members != 10 {
 			b.Errorf("%d are in, %v; want 10", r.Members, err)
+		}
+	}
+}
+
+// closingCrowd closes a room to guests while guests are invited. No guest may enter after the entry that closes the room.
+func closingCrowd(b *storeBench) {
+	for range 5 {
+		c := b.crowd()
+		for i := range 8 {
+			guest := chat.GuestPrefix + b.id("guest")
+			b.known(guest)
+			c.changes(c.wanted(chat.Invite, c.room, ann, guest))
+			if i == 3 {
+				c.changes(c.setting(c.room, "", new(false)))
+			}
+		}
+		c.all()
+		c.counted()
+		closed := false
+		for _, e := range b.history(c.room) {
+			if closed {
+				b.Errorf("after the room was closed came %s %s", e.Kind, e.Body)
+			}
+			closed = closed || e.Kind == chat.KindRoom
+		}
+		if !closed {
+			b.Error("the room was not closed")
 		}
 	}
 }

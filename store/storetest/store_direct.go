@@ -10,7 +10,8 @@ import (
 func directTests() []storeTest {
 	return []storeTest{
 		{"two people have one room of their own", directRoom},
-		{"a user who left a direct room is brought back", directBack},
+		{"a user who left a direct room stays out until that user comes back", directBack},
+		{"a direct room that the other user has left refuses texts, edits and reactions", directDeserted},
 		{"users that a direct room cannot be opened with", directRefused},
 		{"a direct room has no owner and no changes", directUngoverned},
 		{"both ask for their room at once", directAtOnce},
@@ -19,7 +20,7 @@ func directTests() []storeTest {
 
 func (b *storeBench) pairing(asker, other string) chat.Pairing {
 	return chat.Pairing{
-		ID: b.id("direct"), User: person(asker), Other: other, At: b.tick(), EntryIDs: [2]string{b.id("entry"), b.id("entry")}, MaxRooms: 100,
+		ID: b.id("direct"), User: person(asker), Other: other, At: b.tick(), EntryID: b.id("entry"), MaxRooms: 100,
 	}
 }
 
@@ -71,27 +72,60 @@ func directBack(b *storeBench) {
 	_, _, err := b.Join(b.ctx, b.joining(room, bob))
 	b.refused(err, chat.ErrForbidden)
 
-	p := b.direct(ann, bob)
+	b.unchanged(room, func() {
+		if p := b.direct(ann, bob); p.Membership.Room.ID != room || p.Membership.Room.Members != 1 || len(p.Entered)+len(p.Entries) != 0 {
+			b.Errorf("ann asks for %+v", p)
+		}
+	})
+	b.stands(room, bob, chat.Standing{Ever: true, Left: true})
+
+	p := b.direct(bob, ann)
 	if p.Membership.Room.ID != room || !slices.Equal(p.Entered, []string{bob}) || !slices.Equal(seqsOf(p.Entries), []int64{3}) {
-		b.Fatalf("brought back %+v", p)
+		b.Fatalf("came back %+v", p)
 	}
-	b.told(p.Entries[0], ann, chat.MemberChange{User: bob, Change: "invited", By: ann})
-	if m := b.membership(room, bob); m.ReadSeq != 2 || m.Unread != 0 || m.Role != chat.Plain {
+	b.told(p.Entries[0], bob, chat.MemberChange{User: bob, Change: "invited", By: bob})
+	if m := p.Membership; m.ReadSeq != 2 || m.Unread != 0 || m.Role != chat.Plain || m.Room.Members != 2 {
 		b.Errorf("back as %+v", m)
 	}
 
 	b.leave(room, ann)
 	b.leave(room, bob)
-	p = b.direct(bob, ann)
-	if !slices.Equal(sorted(p.Entered), []string{ann, bob}) || !slices.Equal(seqsOf(p.Entries), []int64{6, 7}) {
-		b.Fatalf("both brought back %+v", p)
+	for i, asker := range []string{bob, ann} { // each brings back only the asker
+		p := b.direct(asker, map[string]string{ann: bob, bob: ann}[asker])
+		if !slices.Equal(p.Entered, []string{asker}) || p.Membership.Room.Members != i+1 {
+			b.Errorf("%s came back: %+v", asker, p)
+		}
 	}
-	for i, e := range p.Entries {
-		b.told(e, bob, chat.MemberChange{User: p.Entered[i], Change: "invited", By: bob})
-	}
-	if p.Membership.Room.Members != 2 || p.Membership.ReadSeq != 5 {
-		b.Errorf("the asker is in as %+v", p.Membership)
-	}
+	b.say(room, ann)
+}
+
+func directDeserted(b *storeBench) {
+	b.known(bob)
+	room := b.direct(ann, bob).Membership.Room.ID
+	first := b.draft(room, ann, "first")
+	_, _, err := b.Append(b.ctx, first)
+	b.must(err)
+	b.amend(b.reacting(room, ann, 1, "🎉", true), `{"target":1,"emoji":"🎉","on":true,"count":1}`)
+	b.leave(room, bob)
+	b.unchanged(room, func() {
+		_, _, err := b.Append(b.ctx, b.draft(room, ann, "refused"))
+		b.refused(err, chat.ErrContactRefused)
+		if _, dup, err := b.Append(b.ctx, first); err != nil || !dup {
+			b.Errorf("a text that was sent before: dup %v, %v", dup, err)
+		}
+	})
+	b.unchanged(room, func() {
+		for _, a := range []chat.Amendment{
+			b.editing(room, ann, 1, "refused"), b.reacting(room, ann, 1, "👍", true), b.reacting(room, ann, 1, "🎉", false),
+		} {
+			_, err := b.Amend(b.ctx, a)
+			b.refused(err, chat.ErrContactRefused)
+		}
+		b.idleAmend(b.editing(room, ann, 1, "first"), 1)
+	})
+	b.amend(b.amending(chat.KindRecall, room, ann, 1), `{"target":1}`)
+	b.direct(bob, ann)
+	b.say(room, ann)
 }
 
 func directRefused(b *storeBench) {
@@ -110,19 +144,17 @@ func directRefused(b *storeBench) {
 		}
 		b.balanced()
 	}
-	crowded(ann, bob, 0)
 	b.known(ann)
 	crowded(bob, ann, 0)
 	room := b.direct(ann, bob).Membership.Room.ID
-	b.leave(room, ann)
 	p := b.pairing(bob, ann)
 	p.MaxRooms = 1 // bob's two rooms exceed the limit, but bob need not enter this room: bob is in it
-	if done, err := b.Direct(b.ctx, p); err != nil || !slices.Equal(done.Entered, []string{ann}) {
-		b.Errorf("brought back %+v, %v", done, err)
+	if done, err := b.Direct(b.ctx, p); err != nil || len(done.Entered) != 0 {
+		b.Errorf("entered %+v, %v", done, err)
 	}
 	b.leave(room, ann)
 	b.room(ann)
-	crowded(bob, ann, 1)
+	crowded(ann, bob, 1)
 }
 
 func directUngoverned(b *storeBench) {

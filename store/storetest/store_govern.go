@@ -14,6 +14,7 @@ func governTests() []storeTest {
 		{"a room is handed over", handOver},
 		{"a mute", mute},
 		{"a room's name and announcement", updateRoom},
+		{"a room's settings", roomSettings},
 		{"a refused change changes nothing", forbiddenChange},
 	}
 }
@@ -112,7 +113,7 @@ func mute(b *storeBench) {
 
 	b.leave(room, cyn)
 	b.change(muting(cyn, until)) // a former member returns muted
-	b.stands(room, cyn, chat.Standing{Ever: true, MutedUntil: until})
+	b.stands(room, cyn, chat.Standing{Ever: true, Left: true, MutedUntil: until})
 	b.join(room, cyn)
 	b.stands(room, cyn, muted)
 	b.known(dan)
@@ -155,6 +156,60 @@ func updateRoom(b *storeBench) {
 	b.change(to(&name, nil))
 	if got := b.found("恭喜", 10); len(got) != 1 || got[0] != room {
 		b.Errorf("by its new name %v is found", got)
+	}
+}
+
+// setting returns a change of a room's settings by ann.
+func (b *storeBench) setting(room string, invite chat.Inviters, guests *bool) chat.Change {
+	c := b.wanted(chat.UpdateRoom, room, ann)
+	c.To = chat.RoomChange{Invite: invite, Guests: guests}
+	return c
+}
+
+func roomSettings(b *storeBench) {
+	r := b.newRoom(ann, bob)
+	r.Kind, r.Invite, r.NoGuests = chat.Private, chat.MembersInvite, true
+	for _, made := range []struct {
+		room   chat.Room
+		invite chat.Inviters
+		closed bool
+	}{
+		{b.create(b.newRoom(ann, bob)).Room, "", false},
+		{b.create(r).Room, chat.MembersInvite, true},
+	} {
+		if made.room.Invite != made.invite || made.room.NoGuests != made.closed {
+			b.Errorf("made %+v, want invite %q, no guests %v", made.room, made.invite, made.closed)
+		}
+	}
+	room := b.room(ann, bob)
+	for _, step := range []struct {
+		c      chat.Change
+		want   string
+		invite chat.Inviters
+		closed bool
+	}{
+		{b.setting(room, chat.AdminsInvite, nil), `{"invite":"admins"}`, chat.AdminsInvite, false},
+		{b.setting(room, chat.AdminsInvite, new(false)), `{"guests":false}`, chat.AdminsInvite, true},
+		{b.setting(room, chat.MembersInvite, new(true)), `{"invite":"members","guests":true}`, chat.MembersInvite, false},
+	} {
+		done := b.change(step.c)
+		if len(done.Entries) != 1 || string(done.Entries[0].Body) != step.want {
+			b.Errorf("made the entries %+v, want %s", done.Entries, step.want)
+		}
+		if done.Room.Invite != step.invite || done.Room.NoGuests != step.closed {
+			b.Errorf("the room is %+v", done.Room)
+		}
+		if m := b.membership(room, bob); m.Room != done.Room {
+			b.Errorf("a member sees %+v, want %+v", m.Room, done.Room)
+		}
+		b.idle(step.c)
+	}
+	named, name := b.setting(room, chat.AdminsInvite, new(false)), "new"
+	b.change(named)
+	named = b.wanted(chat.UpdateRoom, room, ann)
+	named.To.Name = &name
+	if done := b.change(named); done.Room.Invite != chat.AdminsInvite || !done.Room.NoGuests {
+		b.Errorf("a new name has changed the settings: %+v", done.Room)
 	}
 }
 

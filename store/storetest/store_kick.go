@@ -47,7 +47,7 @@ func ban(b *storeBench) {
 		b.Fatalf("banned %+v", done)
 	}
 	b.told(done.Entries[0], ann, chat.MemberChange{User: bob, Change: "banned", By: ann})
-	banned := chat.Standing{Ever: true, Banned: true}
+	banned, bannedOut := chat.Standing{Ever: true, Banned: true}, chat.Standing{Ever: true, Banned: true, Left: true}
 	b.stands(room, bob, banned)
 	b.idle(b.wanted(chat.Ban, room, ann, bob))
 	_, _, err := b.Join(b.ctx, b.joining(room, bob))
@@ -56,7 +56,7 @@ func ban(b *storeBench) {
 	b.leave(room, cyn)
 	done = b.change(b.wanted(chat.Ban, room, ann, cyn)) // is out already
 	b.moved(done, []string{cyn}, nil, nil)
-	b.stands(room, cyn, banned)
+	b.stands(room, cyn, bannedOut)
 	if len(done.Entries) != 1 || done.Room.Members != 1 {
 		b.Errorf("ban of a former member: %+v", done)
 	}
@@ -67,7 +67,7 @@ func ban(b *storeBench) {
 		b.Errorf("unbanning made the entries %+v", done.Entries)
 	}
 	b.stands(room, bob, chat.Standing{Ever: true})
-	b.stands(room, cyn, banned)
+	b.stands(room, cyn, bannedOut)
 	b.idle(b.wanted(chat.Unban, room, ann, bob))
 	b.idle(b.wanted(chat.Unban, room, ann, "nobody"))
 	b.join(room, bob)

@@ -12,8 +12,10 @@ func listingTests() []storeTest {
 	return []storeTest{
 		{"public rooms are found newest first, page by page", findPages},
 		{"a query finds itself and nothing else", findExactly},
+		{"an empty room is not listed until a user joins it", findEmpty},
 		{"private rooms are not found", findNoPrivate},
 		{"members come owner first, page by page", memberPages},
+		{"members say how far they have read, in small rooms", memberReadings},
 		{"a cursor of another list is refused", foreignCursor},
 		{"memberships are the rooms one is in", membershipsList},
 	}
@@ -67,6 +69,19 @@ func findPages(b *storeBench) {
 		if got := b.found("", limit); !slices.Equal(got, want) {
 			b.Errorf("pages of %d give %v, want %v", limit, got, want)
 		}
+	}
+}
+
+// findEmpty lets the only member leave a public room and another user join it.
+func findEmpty(b *storeBench) {
+	room := b.room(ann)
+	b.leave(room, ann)
+	if got := b.found("", 10); len(got) != 0 {
+		b.Errorf("%v are listed, want no empty room", got)
+	}
+	b.join(room, bob)
+	if got := b.found("", 10); !slices.Equal(got, []string{room}) {
+		b.Errorf("%v are listed after a join, want %v", got, room)
 	}
 }
 
@@ -131,6 +146,38 @@ func memberPages(b *storeBench) {
 	if m := members[2]; m != (chat.Member{User: person("user-5"), Role: chat.Admin, MutedUntil: until}) {
 		b.Errorf("a muted admin is listed as %+v", m)
 	}
+}
+
+func memberReadings(b *storeBench) {
+	room := b.room(ann, bob)
+	reads := func(want ...int64) {
+		b.Helper()
+		members, _, err := b.Members(b.ctx, room, "", 3)
+		b.must(err)
+		for i, m := range members {
+			if m.ReadSeq != want[i] {
+				b.Errorf("%s has read up to %d, want %d", m.User.ID, m.ReadSeq, want[i])
+			}
+		}
+	}
+	b.tick()
+	b.say(room, ann)
+	b.tick()
+	b.join(room, cyn) // begins after the entry without having read it
+	reads(1, 0, 0)
+	b.tick()
+	b.say(room, ann)
+	for _, user := range []string{bob, cyn} {
+		_, err := b.Read(b.ctx, room, user, 2)
+		b.must(err)
+	}
+	reads(2, 2, 2)
+	for i := range chat.SmallRoom - 2 {
+		u := fmt.Sprintf("user-%03d", i)
+		b.known(u)
+		b.join(room, u)
+	}
+	reads(0, 0, 0)
 }
 
 func foreignCursor(b *storeBench) {

@@ -69,7 +69,7 @@ func joinPrivate(b *storeBench) {
 	b.refused(err, chat.ErrNotFound)
 	b.leave(room, bob)
 	_, _, err = b.Join(b.ctx, b.joining(room, bob))
-	b.refused(err, chat.ErrForbidden)
+	b.refused(err, chat.ErrForbidden) // a user that has left comes back by a Rejoin
 	if m, changed, err := b.Join(b.ctx, b.joining(room, ann)); err != nil || changed || m.Role != chat.Owner {
 		b.Errorf("join by a member: changed %v, %+v, %v", changed, m, err)
 	}
@@ -165,7 +165,7 @@ func leavePublic(b *storeBench) {
 	if !left.Changed || left.Room.ID != room || left.Room.Members != 1 || len(left.Entries) != 0 || left.NewOwner != "" {
 		b.Errorf("left %+v", left)
 	}
-	if st := b.standing(room, bob); st != (chat.Standing{Ever: true}) {
+	if st := b.standing(room, bob); st != (chat.Standing{Ever: true, Left: true}) {
 		b.Errorf("the standing is %+v, want the room to stay known to the user", st)
 	}
 	_, err := b.Membership(b.ctx, room, bob)

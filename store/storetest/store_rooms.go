@@ -14,6 +14,7 @@ func roomTests() []storeTest {
 		{"a repeated key gives the first room", roomTwice},
 		{"a key stands for one request of all commands", keyOfAnotherCommand},
 		{"an unknown member makes no room", unknownMember},
+		{"a request to create a room with several faults names the first", createRoomFaults},
 		{"no user is in more rooms than allowed", tooManyRooms},
 		{"an unknown room", unknownRoom},
 		{"a name is the newest token's, but an entry's is as it was", newestName},
@@ -125,10 +126,37 @@ func unknownMember(b *storeBench) {
 	}
 }
 
+// createRoomFaults asks for a room with every fault at once, and mends them one by one.
+func createRoomFaults(b *storeBench) {
+	b.room(ann)
+	b.room(bob, cyn)
+	b.known(dan)
+	b.must(b.SetContact(b.ctx, dan, chat.Nobody))
+	r := b.newRoom(ann, cyn, dan, "nobody")
+	r.MaxRooms, r.MaxPublic = 1, 1
+	refused := func(want error, field string) {
+		b.Helper()
+		_, _, err := b.CreateRoom(b.ctx, r)
+		if b.refused(err, want); field != "" {
+			b.refusedField(err, want, field)
+		}
+	}
+	refused(chat.ErrNotFound, "members")
+	r.Members = []string{cyn, dan}
+	refused(chat.ErrLimitExceeded, "kind")
+	r.Kind = chat.Private
+	refused(chat.ErrContactRefused, "members")
+	r.Members = []string{cyn}
+	refused(chat.ErrLimitExceeded, "")
+	r.MaxRooms = 2
+	if _, dup, err := b.CreateRoom(b.ctx, r); err != nil || dup {
+		b.Errorf("a room without a fault: dup %v, %v", dup, err)
+	}
+}
+
 func tooManyRooms(b *storeBench) {
 	const most = 2
-	b.room(ann, bob)
-	second := b.room(ann, bob)
+	first, second := b.room(ann, bob), b.room(ann, bob)
 	r := b.newRoom(ann)
 	r.MaxRooms = most
 	_, _, err := b.CreateRoom(b.ctx, r)
@@ -138,10 +166,12 @@ func tooManyRooms(b *storeBench) {
 	r.MaxRooms = most
 	b.known(cyn)
 	_, _, err = b.CreateRoom(b.ctx, r)
-	b.refused(err, chat.ErrLimitExceeded) // for bob
+	b.refused(err, chat.ErrLimitExceeded) // for bob: bob has chosen none of these rooms
 
 	third := b.joining(b.room(dan), bob)
 	third.MaxRooms = most
+	b.say(first, bob) // this chooses the room
+	b.say(second, bob)
 	_, _, err = b.Join(b.ctx, third)
 	b.refused(err, chat.ErrLimitExceeded)
 
@@ -189,7 +219,7 @@ func newestName(b *storeBench) {
 	for _, u := range []chat.User{
 		{ID: ann, Name: "Ann II", Avatar: before.From.Avatar}, {ID: ann, Name: "Ann II", Avatar: "new"}, {ID: ann},
 	} {
-		_, err := b.PutUser(b.ctx, u, 0)
+		_, _, err := b.PutUser(b.ctx, chat.Profile{User: u}, 0)
 		b.must(err)
 		members, _, err := b.Members(b.ctx, room, "", 10)
 		if b.must(err); len(members) != 1 || members[0].User != u {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"slices"
 
 	"hongbao/chat"
@@ -10,6 +11,7 @@ func userTests() []storeTest {
 	return []storeTest{
 		{"tokens are revoked up to a second, and never fewer", revoke},
 		{"the name in a revoked token is ignored", revokedName},
+		{"a name and an avatar that a token does not say stay", keptNames},
 		{"many revoke at once", revokeAtOnce},
 		{"a roster lists the members", roster},
 	}
@@ -18,7 +20,7 @@ func userTests() []storeTest {
 func revoke(b *storeBench) {
 	notBefore := func(u chat.User, want int64) {
 		b.Helper()
-		if got, err := b.PutUser(b.ctx, u, 0); err != nil || got != want {
+		if _, got, err := b.PutUser(b.ctx, chat.Profile{User: u}, 0); err != nil || got != want {
 			b.Errorf("not before %d, %v; want %d", got, err, want)
 		}
 	}
@@ -30,6 +32,10 @@ func revoke(b *storeBench) {
 	}
 	notBefore(chat.User{ID: ann, Name: "Ann II"}, 1_700_000_001)
 	b.must(b.Revoke(b.ctx, bob, 5)) // an unknown user
+	revoked, err := b.Revoked(b.ctx, []string{ann, bob, cyn, "unseen"})
+	if want := map[string]int64{ann: 1_700_000_001, bob: 5}; err != nil || !maps.Equal(revoked, want) {
+		b.Errorf("revoked %v, %v; want %v", revoked, err, want)
+	}
 	b.create(b.newRoom(ann, bob))
 	notBefore(person(bob), 5)
 	notBefore(person(cyn), 0)
@@ -41,7 +47,7 @@ func revokedName(b *storeBench) {
 	room := b.room(ann, bob)
 	put := func(name string, issued int64, want string) {
 		b.Helper()
-		notBefore, err := b.PutUser(b.ctx, chat.User{ID: ann, Name: name, Avatar: name}, issued)
+		_, notBefore, err := b.PutUser(b.ctx, chat.Profile{User: chat.User{ID: ann, Name: name, Avatar: name}}, issued)
 		b.must(err)
 		page, _, err := b.Members(b.ctx, room, "", 10)
 		b.must(err)
@@ -59,6 +65,29 @@ func revokedName(b *storeBench) {
 	put("before", 7, "after")
 }
 
+func keptNames(b *storeBench) {
+	put := func(p chat.Profile, issued int64, want chat.User) {
+		b.Helper()
+		if stored, _, err := b.PutUser(b.ctx, p, issued); err != nil || stored != want {
+			b.Errorf("%+v: stored %+v, %v; want %+v", p, stored, err, want)
+		}
+	}
+	full := chat.User{ID: ann, Name: "Ann", Avatar: "https://a/b.png"}
+	bare := chat.User{ID: ann, Name: ann}
+	put(chat.Profile{User: bare, KeepName: true, KeepAvatar: true}, 0, bare) // of a new user
+	put(chat.Profile{User: full}, 0, full)
+	put(chat.Profile{User: bare, KeepName: true, KeepAvatar: true}, 0, full)
+	put(chat.Profile{User: bare, KeepName: true}, 0, chat.User{ID: ann, Name: "Ann"})
+	put(chat.Profile{User: full, KeepAvatar: true}, 0, chat.User{ID: ann, Name: "Ann"})
+	put(chat.Profile{User: chat.User{ID: ann, Name: "Anne", Avatar: "c"}, KeepName: true}, 0, chat.User{ID: ann, Name: "Ann", Avatar: "c"})
+	put(chat.Profile{User: chat.User{ID: ann, Name: "Anne"}, KeepAvatar: true}, 0, chat.User{ID: ann, Name: "Anne", Avatar: "c"})
+
+	b.must(b.Revoke(b.ctx, bob, 5)) // bob has no name yet
+	put(chat.Profile{User: chat.User{ID: bob, Name: bob}, KeepName: true, KeepAvatar: true}, 5, chat.User{ID: bob})
+	put(chat.Profile{User: chat.User{ID: bob, Name: bob}, KeepName: true, KeepAvatar: true}, 6, chat.User{ID: bob, Name: bob})
+	put(chat.Profile{User: chat.User{ID: bob, Name: "Bob", Avatar: "b"}}, 5, chat.User{ID: bob, Name: bob})
+}
+
 func revokeAtOnce(b *storeBench) {
 	const most = 20
 	together(most, func(i int) {
@@ -66,7 +95,7 @@ func revokeAtOnce(b *storeBench) {
 			b.Error(err)
 		}
 	})
-	if got, err := b.PutUser(b.ctx, person(ann), 0); err != nil || got != most {
+	if _, got, err := b.PutUser(b.ctx, chat.Profile{User: person(ann)}, 0); err != nil || got != most {
 		b.Errorf("not before %d, %v; want %d", got, err, most)
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
@@ -16,41 +19,53 @@ var ErrUnknownCommand = errors.New("unknown command")
 
 // Caller is the user that calls a command.
 type Caller struct {
-	User  chat.User
-	Admin bool
+	User    chat.User
+	Admin   bool
+	Address string // whose rates and budget the commands count against, too; "": none, as for users of the host
 
 	Pending *redpacket.PendingGrab // lets the grab be answered before its commit; nil: the caller waits for the commit
 }
 
-// Config holds the services and callbacks that Commands uses. Every field except Log must be set.
+// Config holds the services and callbacks that Commands uses. Chat, Packets, Rates and Connected must be set.
 type Config struct {
 	Chat      *chat.Service
 	Packets   *redpacket.Service
 	Rates     *Rates
 	Connected func(user string) bool // reports whether the user has a socket on this instance
+	Scans     int                    // how many commands that scan may run at once; default 2
+	ScanWait  time.Duration          // some of them are refused while their expected wait is longer; 0: none is
 	Log       *slog.Logger
+
+	ContactRates ContactRates
 }
 
-// Commands runs the commands that members may call.
+// Commands runs the commands that users may call.
 type Commands struct {
 	chat      *chat.Service
 	packets   *redpacket.Service
 	rates     *Rates
 	connected func(user string) bool
+	scans     *scans
 	log       *slog.Logger
+
+	contactRates ContactRates
 }
 
 // New returns Commands that use the services of the Config.
 func New(c Config) *Commands {
-	return &Commands{chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, log: cmp.Or(c.Log, slog.Default())}
+	return &Commands{
+		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
+		log: cmp.Or(c.Log, slog.Default()),
+	}
 }
 
-// Answer runs a request and returns the reply, which package wire encodes. Call it once per request.
+// Answer runs a request and returns the reply, which package wire encodes. Call it once per request, and for a request that
+// scans only after Begin.
 func (a *Commands) Answer(ctx context.Context, c Caller, r *Request) (reply any, err error) {
 	if r.command == nil {
 		return nil, ErrUnknownCommand
 	}
-	if err := a.rates.spend(ctx, c.User.ID, r.method); err != nil {
+	if err := a.spend(ctx, c, r); err != nil {
 		return nil, err
 	}
 	if err := r.decode(); err != nil {
@@ -66,6 +81,7 @@ type Request struct {
 	command *command // nil: the method is unknown
 	call    call     // nil: the data is not decoded, or invalid
 	fault   error    // the error of decoding the data
+	spent   bool     // it was counted against its user's rate or budget
 }
 
 // NewRequest returns a request without decoding its data. If the data is invalid, Commands.Answer returns the error.
@@ -76,9 +92,12 @@ func NewRequest(method string, data []byte) Request {
 // Name returns the method's name for metrics. It is "unknown" for a method that does not exist.
 func (r *Request) Name() string { return KnownMethod(r.method) }
 
-// Overlaps reports whether the request may run concurrently with other requests of its connection. A request that may
-// not starts when all earlier ones are answered.
+// Overlaps reports whether the request may run concurrently with any other requests of its connection. If not, it must not
+// start before the earlier requests that do not overlap either are answered.
 func (r *Request) Overlaps() bool { return r.command != nil && r.command.overlaps }
+
+// Scans reports whether the request must wait for Commands.Begin, because it reads very many rows.
+func (r *Request) Scans() bool { return r.command != nil && r.command.scans }
 
 // decode decodes the data, unless it is already decoded.
 func (r *Request) decode() error {
@@ -115,18 +134,26 @@ type call interface {
 type command struct {
 	new      func() call
 	overlaps bool
+	scans    bool // it reads very many rows, so few run at once
 }
 
-// ordered returns a command that starts only when all earlier commands of its connection are answered, because it
-// changes data that later ones may read.
+// ordered returns a command that changes data. Ordered commands of one connection run one after the other, in the order in
+// which the client sent them.
 func ordered[Request, Reply any](run func(*Commands, context.Context, Caller, *Request) (Reply, error)) *command {
 	return &command{new: func() call { return &typedCall[Request, Reply]{run: run} }}
 }
 
-// overlapping returns a command that may run concurrently with other commands of its connection.
+// overlapping returns a command that may run concurrently with any other commands of its connection.
 func overlapping[Request, Reply any](run func(*Commands, context.Context, Caller, *Request) (Reply, error)) *command {
 	c := ordered(run)
 	c.overlaps = true
+	return c
+}
+
+// scanning returns an overlapping command that reads very many rows.
+func scanning[Request, Reply any](run func(*Commands, context.Context, Caller, *Request) (Reply, error)) *command {
+	c := overlapping(run)
+	c.scans = true
 	return c
 }
 
@@ -147,14 +174,18 @@ func (t *typedCall[Request, Reply]) answer(ctx context.Context, a *Commands, c C
 // MethodGrab is the name of the method grab. Transports handle it specially: a grab continues when its context ends.
 const MethodGrab = "grab"
 
-// commands holds every method that members may call, by name.
+// commands holds every method that users may call, by name.
 var commands = map[string]*command{
 	"create_room": ordered((*Commands).createRoom),
 	"direct":      ordered((*Commands).direct),
+	"block":       ordered((*Commands).block),
+	"unblock":     ordered((*Commands).unblock),
+	"set_contact": ordered((*Commands).setContact),
+	"contacts":    overlapping((*Commands).contacts),
 	"join":        ordered((*Commands).join),
 	"leave":       ordered((*Commands).leave),
-	"find_rooms":  overlapping((*Commands).findRooms),
-	"members":     overlapping((*Commands).members),
+	"find_rooms":  scanning((*Commands).findRooms),
+	"members":     scanning((*Commands).members),
 	"presence":    overlapping((*Commands).presence),
 
 	"invite":      ordered((*Commands).invite),
@@ -169,14 +200,14 @@ var commands = map[string]*command{
 	"edit":    ordered((*Commands).edit),
 	"recall":  ordered((*Commands).recall),
 	"react":   ordered((*Commands).react),
-	"history": overlapping((*Commands).history),
+	"history": scanning((*Commands).history),
 	"read":    ordered((*Commands).read),
 
 	"send_packet":   ordered((*Commands).sendPacket),
 	MethodGrab:      {new: func() call { return new(grabCall) }, overlaps: true}, // it does not depend on earlier commands
-	"packet":        overlapping((*Commands).packet),
+	"packet":        scanning((*Commands).packet),
 	"cancel_packet": ordered((*Commands).cancelPacket),
-	"packets":       overlapping((*Commands).listPackets),
+	"packets":       scanning((*Commands).listPackets),
 	"wallet":        overlapping((*Commands).wallet),
 }
 
@@ -196,4 +227,196 @@ func Methods() []string {
 		names = append(names, name)
 	}
 	return names
+}
+
+// userRates are the rates of web/docs/protocol/limits.md, per user over all instances.
+var userRates = map[string]chat.Rate{
+	"send":        {PerSecond: 10, Burst: 20},
+	"send_packet": {PerSecond: 2, Burst: 5},
+	MethodGrab:    {PerSecond: 20, Burst: 40},
+}
+
+// sharedRate maps a method to the method whose limit it counts against. edit and react count as send, because their
+// entries cost a room as much as a text.
+var sharedRate = map[string]string{"edit": "send", "react": "send"}
+
+// Limits for all commands together: of one connection, and of one user over HTTP, where there is no connection.
+const (
+	CommandsPerSecond = 50
+	CommandBurst      = 100
+)
+
+// The limit for grabs has two parts. Each instance allows the free part without asking the other instances, so that
+// users that grab once cost no extra call. All instances together allow the shared part. One instance allows exactly the
+// limit of the protocol; n instances allow the free part n-1 times more.
+var (
+	freeGrabs   = chat.Rate{PerSecond: 5, Burst: 10}
+	sharedGrabs = chat.Rate{PerSecond: 15, Burst: 30}
+)
+
+// guestRate limits the creation of guests from one IP address.
+var guestRate = chat.Rate{PerSecond: 2, Burst: 100}
+
+const (
+	sharedTimeout = 100 * time.Millisecond // timeout of a call to the shared limiter; after a timeout the request is allowed
+	sharedPause   = time.Second            // after a failed call, how long the shared limiter is not called
+)
+
+// Rates limits how often users may call commands. It asks the limiter of this instance first, because a refusal there
+// needs no call to the shared limiter. The zero value limits nothing.
+type Rates struct {
+	// static
+	local  chat.Limiter // nil: nothing is limited
+	shared chat.Limiter // nil: this is the only instance
+	now    func() time.Time
+	start  time.Time
+	log    *slog.Logger
+
+	pausedUntil atomic.Int64 // in nanoseconds since start; until then the shared limiter is not called
+	exhausted   atomic.Int64 // in nanoseconds since start; when it was last logged that an address has used up its budget; 0: never
+}
+
+// NewRates returns Rates that count with the limiter local on this instance and with the limiter shared over all
+// instances. If local is nil, nothing is limited. If shared is nil, this is the only instance.
+func NewRates(local, shared chat.Limiter, now func() time.Time, log *slog.Logger) *Rates {
+	return &Rates{local: local, shared: shared, now: now, start: now(), log: log}
+}
+
+// spend counts a command against its user's rate. If the method has no rate, it takes the method's cost from the budget. It
+// returns a *chat.RateError if the rate or budget is exceeded. A grab is counted on this instance only, because most grabs are
+// answered from memory; see admitGrab.
+func (r *Rates) spend(ctx context.Context, c Caller, method string) error {
+	if r.local == nil {
+		return nil
+	}
+	name := cmp.Or(sharedRate[method], method)
+	rate, limited := userRates[name]
+	if !limited {
+		return r.spendBudget(ctx, c, costs[method])
+	}
+	return r.take(ctx, name+":"+c.User.ID, rate, name != MethodGrab)
+}
+
+// SpendHTTP counts any command over HTTP against its user's limit. Each instance counts for itself.
+func (r *Rates) SpendHTTP(ctx context.Context, user string) error {
+	return r.take(ctx, "commands:"+user, chat.Rate{PerSecond: CommandsPerSecond, Burst: CommandBurst}, false)
+}
+
+// SpendGuest counts a new guest against the limit of the IP address that the request comes from.
+func (r *Rates) SpendGuest(ctx context.Context, address string) error {
+	return r.take(ctx, "guest:"+address, guestRate, true)
+}
+
+// admitGrab counts a grab that is about to call the pool against the limit that all instances share (sharedGrabs), unless it is
+// within freeGrabs.
+func (r *Rates) admitGrab(ctx context.Context, user string) error {
+	if r.local == nil || r.shared == nil {
+		return nil
+	}
+	if wait, err := r.local.Take(ctx, "free:"+user, freeGrabs); err == nil && wait == 0 {
+		return nil
+	}
+	return r.takeShared(ctx, MethodGrab+":"+user, sharedGrabs)
+}
+
+func (r *Rates) take(ctx context.Context, key string, rate chat.Rate, everywhere bool) error {
+	if r.local == nil {
+		return nil
+	}
+	wait, err := r.local.Take(ctx, key, rate)
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		return &chat.RateError{After: wait}
+	case !everywhere || r.shared == nil:
+		return nil
+	}
+	return r.takeShared(ctx, key, rate)
+}
+
+// takeShared counts against the shared limiter. While the shared limiter cannot be reached, it allows everything; the
+// limits of each instance still apply.
+func (r *Rates) takeShared(ctx context.Context, key string, rate chat.Rate) error {
+	now := r.now().Sub(r.start)
+	if int64(now) < r.pausedUntil.Load() {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, sharedTimeout)
+	defer cancel()
+	wait, err := r.shared.Take(limited, key, rate)
+	switch {
+	case ctx.Err() != nil: // the caller has cancelled: not a failure of the limiter
+		return ctx.Err()
+	case err != nil:
+		r.pausedUntil.Store(int64(now + sharedPause))
+		return nil
+	case wait > 0:
+		return &chat.RateError{After: wait}
+	}
+	return nil
+}
+
+// grabCall is the call of a grab.
+type grabCall struct {
+	request wire.GrabRequest
+	reply   wire.GrabReply
+
+	found      redpacket.FoundGrab // the packet and the user's claim; set by FromMemory, or read by run
+	fromMemory bool                // found was set by FromMemory
+}
+
+func (g *grabCall) decode(data []byte) error { return Decode(data, &g.request) }
+
+func (g *grabCall) answer(ctx context.Context, a *Commands, c Caller) (reply any, err error) {
+	result, err := g.run(ctx, a, c)
+	g.reply = convert.GrabReply(result)
+	return &g.reply, err
+}
+
+func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.Result, err error) {
+	if !g.fromMemory {
+		if g.found, err = a.packets.FindGrab(ctx, c.User.ID, g.request.Packet); err != nil {
+			return redpacket.Result{}, err
+		}
+	}
+	if !g.found.Finished() {
+		if err := a.rates.admitGrab(ctx, c.User.ID); err != nil {
+			g.found.Refuse()
+			return redpacket.Result{}, err
+		}
+	}
+	return g.found.Run(ctx, g.request.Passphrase, c.Pending)
+}
+
+// FromMemory reports whether the request can be answered from memory: it is a grab of a packet that has ended, and both
+// the end and the user's membership are cached. Most grabs are such requests. If it returns true, Answer does not
+// block.
+func (a *Commands) FromMemory(user string, r *Request) bool {
+	if r.method != MethodGrab || r.decode() != nil {
+		return false
+	}
+	g, ok := r.call.(*grabCall)
+	if !ok {
+		return false
+	}
+	packet, ok := a.packets.Finished(g.request.Packet)
+	if !ok {
+		return false
+	}
+	standing, ok := a.chat.CachedStanding(packet.Room(), user)
+	if !ok {
+		return false
+	}
+	g.found, g.fromMemory = packet.Find(user, standing), true
+	return true
+}
+
+// MayPend reports whether the request is one that may be answered "pending", because its commit can take long: a grab.
+func (r *Request) MayPend() bool {
+	if r.method != MethodGrab {
+		return false
+	}
+	g, ok := r.call.(*grabCall)
+	return !ok || !g.fromMemory
 }

@@ -1,17 +1,21 @@
-// Package api answers the commands of members. It knows no socket and no HTTP: both call the same functions with a Caller and
-// a Request.
+// Package api answers all commands of users except those for administrators. It knows no socket and no HTTP: both call the same
+// functions with a Caller and a Request.
 //
 // It owns:
 //
-//   - Commands, whose methods are the commands, and the table of them (table.go).
+//   - Commands, whose methods are the commands, and the table of them (api.go).
 //   - Request, which is a command as it came: its data is decoded at most once, by the first function that needs it.
-//   - Rates, which keep users within the rates of web/docs/protocol/limits.md. Each connection has a pace, too: see session.
+//   - Rates, which keep users within the rates and budgets of web/docs/protocol/limits.md. Each connection has a rate of its
+//     own, too: see package session.
+//   - The limit of the instance on commands that read very many rows (scans.go). Commands.Begin waits until such a command may
+//     run.
 //
 // It must always hold:
 //
 //   - A command does what the services do, no more: the package decides nothing about rooms or money.
-//   - A request over its rate is refused with that error, whatever its data is, and costs the services nothing. One request
-//     differs: a grab is decoded and its packet looked up before it spends the rate that all instances share.
+//   - A request over its rate or budget is refused with that error, whatever its data is, and costs the services nothing. Three
+//     limits are checked later: contact rates and the cost of a packet's shares once the data is decoded, and the rate of grabs
+//     that all instances share once the packet was looked up.
 //   - A request that FromMemory has accepted is answered without waiting for a store, a pool or another instance.
 //   - Errors are those of chat and redpacket, besides ErrUnknownCommand. What clients see of them is for package web to say.
 //

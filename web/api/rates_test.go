@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -21,8 +22,11 @@ func (f limiterFunc) Take(ctx context.Context, key string, _ chat.Rate) (time.Du
 
 // testRates returns the Rates of one of several instances. The given limiter is the shared one.
 func testRates(shared chat.Limiter) *Rates {
-	return NewRates(memstore.NewLimiter(memstore.LimiterOptions{}), shared, time.Now)
+	return NewRates(memstore.NewLimiter(memstore.LimiterOptions{}), shared, time.Now, slog.New(slog.DiscardHandler))
 }
+
+// userNamed returns a user of the host as a caller.
+func userNamed(id string) Caller { return Caller{User: chat.User{ID: id}} }
 
 // granted calls do until it is refused. It returns the number of successful calls, and the wait that the refusal names.
 func granted(t *testing.T, do func() error) (times int, wait time.Duration) {
@@ -45,14 +49,14 @@ func TestRatesOfAUser(t *testing.T) {
 	for method, want := range map[string]struct {
 		burst int
 		every time.Duration
-	}{"send": {20, 100 * time.Millisecond}, "edit": {20, 100 * time.Millisecond}, "react": {20, 100 * time.Millisecond}, "send_packet": {5, 500 * time.Millisecond}, "grab": {40, 50 * time.Millisecond}, "wallet": {1000, 0}} {
+	}{"send": {20, 100 * time.Millisecond}, "edit": {20, 100 * time.Millisecond}, "react": {20, 100 * time.Millisecond}, "send_packet": {5, 500 * time.Millisecond}, "grab": {40, 50 * time.Millisecond}, "wallet": {250, 20 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {
 			r := testRates(nil)
-			spend := func() error { return r.spend(t.Context(), "ann", method) }
+			spend := func() error { return r.spend(t.Context(), userNamed("ann"), method) }
 			if n, wait := granted(t, spend); n != want.burst || wait != want.every {
 				t.Errorf("%s: %d times, then wait %v", method, n, wait)
 			}
-			if err := r.spend(t.Context(), "bob", method); err != nil {
+			if err := r.spend(t.Context(), userNamed("bob"), method); err != nil {
 				t.Errorf("%s: another user was refused: %v", method, err)
 			}
 			time.Sleep(3 * want.every)
@@ -61,8 +65,8 @@ func TestRatesOfAUser(t *testing.T) {
 			}
 		})
 	}
-	off := NewRates(nil, nil, time.Now)
-	if n, _ := granted(t, func() error { return off.spend(t.Context(), "ann", "send") }); n != 1000 {
+	off := NewRates(nil, nil, time.Now, slog.New(slog.DiscardHandler))
+	if n, _ := granted(t, func() error { return off.spend(t.Context(), userNamed("ann"), "send") }); n != 1000 {
 		t.Errorf("turned off: %d times", n)
 	}
 }
@@ -73,12 +77,12 @@ func TestEditsCountAsSent(t *testing.T) {
 		shared := memstore.NewLimiter(memstore.LimiterOptions{})
 		a, b := testRates(shared), testRates(shared)
 		for i, method := range []string{"send", "edit", "react", "send"} {
-			if n, _ := granted(t, func() error { return a.spend(t.Context(), "ann", method) }); n != max(20-20*i, 0) {
+			if n, _ := granted(t, func() error { return a.spend(t.Context(), userNamed("ann"), method) }); n != max(20-20*i, 0) {
 				t.Errorf("%s: %d times", method, n)
 			}
 		}
 		for _, method := range []string{"react", "edit"} {
-			if n, _ := granted(t, func() error { return b.spend(t.Context(), "ann", method) }); n != 0 {
+			if n, _ := granted(t, func() error { return b.spend(t.Context(), userNamed("ann"), method) }); n != 0 {
 				t.Errorf("%s elsewhere: %d times", method, n)
 			}
 		}
@@ -105,7 +109,7 @@ func TestPaceOverHTTP(t *testing.T) {
 			t.Errorf("%d times after a second", n)
 		}
 	})
-	off := NewRates(nil, nil, time.Now)
+	off := NewRates(nil, nil, time.Now, slog.New(slog.DiscardHandler))
 	if n, _ := granted(t, func() error { return off.SpendHTTP(t.Context(), "ann") }); n != 1000 {
 		t.Errorf("turned off: %d times", n)
 	}
@@ -122,11 +126,11 @@ func TestRatesOverInstances(t *testing.T) {
 			return all.Take(ctx, key, userRates["send"])
 		})
 		a, b := testRates(shared), testRates(shared)
-		n, _ := granted(t, func() error { return a.spend(t.Context(), "ann", "send") })
+		n, _ := granted(t, func() error { return a.spend(t.Context(), userNamed("ann"), "send") })
 		if asked != 20 {
 			t.Errorf("asked %d times for %d", asked, n)
 		}
-		more, wait := granted(t, func() error { return b.spend(t.Context(), "ann", "send") })
+		more, wait := granted(t, func() error { return b.spend(t.Context(), userNamed("ann"), "send") })
 		if n != 20 || more != 0 || wait != 100*time.Millisecond {
 			t.Errorf("%d here, %d there, then wait %v", n, more, wait)
 		}
@@ -146,7 +150,7 @@ func TestGrabsOverInstances(t *testing.T) {
 		a, b := testRates(shared), testRates(shared)
 		toPool := func(r *Rates) func() error { return func() error { return r.admitGrab(t.Context(), "ann") } }
 		for user := range 100 {
-			err := errors.Join(a.spend(t.Context(), strconv.Itoa(user), "grab"), a.admitGrab(t.Context(), strconv.Itoa(user)))
+			err := errors.Join(a.spend(t.Context(), userNamed(strconv.Itoa(user)), "grab"), a.admitGrab(t.Context(), strconv.Itoa(user)))
 			if err != nil || asked > 0 {
 				t.Fatalf("a crowd that grabs once each: asked %d times, %v", asked, err)
 			}
@@ -182,14 +186,14 @@ func TestRatesWithoutTheOthers(t *testing.T) {
 				return broken(ctx, key)
 			}))
 			began := time.Now()
-			if n, _ := granted(t, func() error { return r.spend(t.Context(), "ann", "send") }); n != 20 && n != 21 {
+			if n, _ := granted(t, func() error { return r.spend(t.Context(), userNamed("ann"), "send") }); n != 20 && n != 21 {
 				t.Errorf("%s: %d times", name, n)
 			}
 			if took := time.Since(began); asked != 1 || took > sharedTimeout {
 				t.Errorf("%s: asked %d times, %v", name, asked, took)
 			}
 			time.Sleep(2 * sharedPause)
-			if err := r.spend(t.Context(), "ann", "send"); err != nil || asked != 2 {
+			if err := r.spend(t.Context(), userNamed("ann"), "send"); err != nil || asked != 2 {
 				t.Errorf("%s: later asked %d times, %v", name, asked, err)
 			}
 		})
@@ -197,7 +201,7 @@ func TestRatesWithoutTheOthers(t *testing.T) {
 	r := testRates(limiterFunc(func(ctx context.Context, _ string) (time.Duration, error) { return 0, ctx.Err() }))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.spend(gone, "ann", "send"); !errors.Is(err, context.Canceled) || r.pausedUntil.Load() != 0 {
+	if err := r.spend(gone, userNamed("ann"), "send"); !errors.Is(err, context.Canceled) || r.pausedUntil.Load() != 0 {
 		t.Errorf("a caller that has gone: %v, and the limiter is paused until %d", err, r.pausedUntil.Load())
 	}
 }

@@ -2,17 +2,25 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
 func (a *Commands) createRoom(ctx context.Context, c Caller, r *wire.CreateRoomRequest) (wire.CreateRoomReply, error) {
-	m, dup, err := a.chat.CreateRoom(ctx, c.User, chat.CreateRoom{
+	room := chat.CreateRoom{
 		Key: r.Key, Name: r.Name, Kind: chat.RoomKind(r.Kind), Members: r.Members,
-	})
+		Invite: chat.Inviters(r.Invite), NoGuests: r.Guests != nil && !*r.Guests,
+	}
+	if err := a.rates.spendContact(ctx, c, "create_room", a.contactRates.CreateRoom, a.chat.CheckCreateRoom(c.User.ID, room) == nil); err != nil {
+		return wire.CreateRoomReply{}, err
+	}
+	m, dup, err := a.chat.CreateRoom(ctx, c.User, room)
 	return wire.CreateRoomReply{Room: convert.Membership(m), Dup: dup}, err
 }
 
@@ -31,12 +39,35 @@ func (a *Commands) findRooms(ctx context.Context, _ Caller, r *wire.FindRoomsReq
 }
 
 func (a *Commands) direct(ctx context.Context, c Caller, r *wire.DirectRequest) (wire.DirectReply, error) {
+	if err := a.rates.spendContact(ctx, c, "direct", a.contactRates.Direct, a.chat.CheckDirect(c.User.ID, r.User) == nil); err != nil {
+		return wire.DirectReply{}, err
+	}
 	m, err := a.chat.Direct(ctx, c.User, r.User)
 	return wire.DirectReply{Room: convert.Membership(m)}, err
 }
 
 func (a *Commands) invite(ctx context.Context, c Caller, r *wire.InviteRequest) (wire.InviteReply, error) {
+	if err := a.rates.spendContact(ctx, c, "invite", a.contactRates.Invite, a.chat.CheckInvite(r.Room, r.Users) == nil); err != nil {
+		return wire.InviteReply{}, err
+	}
 	return wire.InviteReply{}, a.chat.Invite(ctx, c.User, r.Room, r.Users)
+}
+
+func (a *Commands) block(ctx context.Context, c Caller, r *wire.BlockRequest) (wire.BlockReply, error) {
+	return wire.BlockReply{}, a.chat.Block(ctx, c.User, r.User)
+}
+
+func (a *Commands) unblock(ctx context.Context, c Caller, r *wire.UnblockRequest) (wire.UnblockReply, error) {
+	return wire.UnblockReply{}, a.chat.Unblock(ctx, c.User, r.User)
+}
+
+func (a *Commands) setContact(ctx context.Context, c Caller, r *wire.SetContactRequest) (wire.SetContactReply, error) {
+	return wire.SetContactReply{}, a.chat.SetContact(ctx, c.User.ID, chat.Contact(r.Contact))
+}
+
+func (a *Commands) contacts(ctx context.Context, c Caller, _ *wire.ContactsRequest) (wire.ContactsReply, error) {
+	contacts, err := a.chat.Contacts(ctx, c.User.ID)
+	return wire.ContactsReply{Contact: string(contacts.Contact), Blocked: convert.List(contacts.Blocked, convert.User)}, err
 }
 
 func (a *Commands) kick(ctx context.Context, c Caller, r *wire.KickRequest) (wire.KickReply, error) {
@@ -56,7 +87,9 @@ func (a *Commands) mute(ctx context.Context, c Caller, r *wire.MuteRequest) (wir
 }
 
 func (a *Commands) updateRoom(ctx context.Context, c Caller, r *wire.UpdateRoomRequest) (wire.UpdateRoomReply, error) {
-	m, err := a.chat.UpdateRoom(ctx, c.User, r.Room, chat.RoomChange{Name: r.Name, Announcement: r.Announcement})
+	m, err := a.chat.UpdateRoom(ctx, c.User, r.Room, chat.RoomChange{
+		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests,
+	})
 	return wire.UpdateRoomReply{Room: convert.Membership(m)}, err
 }
 
@@ -76,10 +109,130 @@ func (a *Commands) Limits() wire.Limits {
 	l.TextChars, l.DataBytes, l.EmojiChars, l.Mentions = c.TextChars, c.DataBytes, c.EmojiChars, c.Mentions
 	l.NameChars, l.AnnouncementChars = c.NameChars, c.AnnouncementChars
 	l.InviteUsers, l.RoomMembers, l.Rooms = c.InviteUsers, c.RoomMembers, c.Rooms
-	l.PacketTotal, l.PacketCount, l.PacketTo = int64(p.MaxTotal), p.MaxCount, p.To
+	l.PublicRooms, l.Blocks = c.PublicRooms, c.Blocks
+	if a.rates.local != nil {
+		l.CreatesPerMinute, l.InvitesPerMinute = a.contactRates.CreateRoom.PerUser, a.contactRates.Invite.PerUser
+		l.DirectsPerMinute = a.contactRates.Direct.PerUser
+	}
+	l.PacketTotal, l.PacketCount, l.PacketTo, l.OpenPackets = int64(p.MaxTotal), p.MaxCount, p.To, p.MaxOpen
 	l.GreetingChars, l.PassphraseChars = p.GreetingChars, p.PassphraseChars
 	l.TTLMinS, l.TTLMaxS, l.TTLDefaultS = seconds(p.MinTTL), seconds(p.MaxTTL), seconds(p.DefaultTTL)
 	return l
 }
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
+
+func (a *Commands) presence(ctx context.Context, c Caller, r *wire.PresenceRequest) (wire.PresenceReply, error) {
+	online, users, err := a.chat.Online(ctx, c.User.ID, r.Room)
+	reply := wire.PresenceReply{Online: online}
+	if users != nil { // an empty list is sent, a missing one is not
+		reply.Users = &users
+	}
+	return reply, err
+}
+
+func (a *Commands) members(ctx context.Context, c Caller, r *wire.MembersRequest) (wire.MembersReply, error) {
+	members, next, err := a.chat.Members(ctx, c.User.ID, r.Room, r.Next, r.Limit)
+	if err != nil {
+		return wire.MembersReply{}, err
+	}
+	online := a.online(ctx, members)
+	reply := wire.MembersReply{Members: convert.List(members, convert.Member), Next: next}
+	for i := range reply.Members {
+		reply.Members[i].Online = online[i] && !members[i].Stranger
+	}
+	return reply, nil
+}
+
+// online reports for each member whether they have a socket on any instance. If the presence directory cannot be read,
+// it reports only sockets on this instance.
+func (a *Commands) online(ctx context.Context, members []chat.Member) []bool {
+	users := make([]string, len(members))
+	for i, m := range members {
+		users[i] = m.User.ID
+	}
+	online, err := a.chat.MembersOnline(ctx, users)
+	if err == nil {
+		return online
+	}
+	a.log.Debug("presence of other instances unknown", "err", err)
+	online = make([]bool, len(users))
+	for i, user := range users {
+		online[i] = a.connected(user)
+	}
+	return online
+}
+
+func (a *Commands) send(ctx context.Context, c Caller, r *wire.SendRequest) (wire.SendReply, error) {
+	sent, err := a.chat.Send(ctx, c.User, chat.Message{
+		Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions,
+	})
+	return wire.SendReply{Seq: sent.Seq, ID: sent.ID, At: convert.Millis(sent.At), Dup: sent.Dup}, err
+}
+
+func (a *Commands) history(ctx context.Context, c Caller, r *wire.HistoryRequest) (wire.HistoryReply, error) {
+	entries, more, err := a.chat.History(ctx, c.User.ID, r.Room, chat.Page{Before: r.Before, After: r.After, Limit: r.Limit})
+	if err != nil {
+		return wire.HistoryReply{}, err
+	}
+	states, err := packetStates(ctx, a.packets, c.User.ID, entries)
+	return wire.HistoryReply{Entries: convert.List(entries, convert.Entry), PacketStates: states, More: more}, err
+}
+
+func (a *Commands) read(ctx context.Context, c Caller, r *wire.ReadRequest) (wire.ReadReply, error) {
+	unread, err := a.chat.Read(ctx, c.User.ID, r.Room, r.Seq)
+	return wire.ReadReply{Unread: unread}, err
+}
+
+// packetStates returns the present state of each packet among the entries, as the given user may see it.
+func packetStates(ctx context.Context, service *redpacket.Service, user string, entries []chat.Entry) ([]wire.State, error) {
+	var packets []string
+	for _, e := range entries {
+		if e.Kind != chat.KindPacket {
+			continue
+		}
+		id, err := packetOf(e)
+		if err != nil {
+			return nil, err
+		}
+		packets = append(packets, id)
+	}
+	states, err := service.States(ctx, user, packets)
+	return convert.List(states, convert.State), err
+}
+
+// packetOf returns the ID of the packet that a packet entry announces.
+func packetOf(e chat.Entry) (string, error) {
+	var body struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(e.Body, &body); err != nil {
+		return "", fmt.Errorf("packet entry %s: %w", e.ID, err)
+	}
+	return body.ID, nil
+}
+
+func (a *Commands) edit(ctx context.Context, c Caller, r *wire.EditRequest) (wire.SeqReply, error) {
+	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, r.Text)
+	return wire.SeqReply{Seq: seq}, err
+}
+
+func (a *Commands) recall(ctx context.Context, c Caller, r *wire.RecallRequest) (wire.SeqReply, error) {
+	seq, err := a.chat.Recall(ctx, c.User, r.Room, r.Seq)
+	return wire.SeqReply{Seq: seq}, err
+}
+
+func (a *Commands) react(ctx context.Context, c Caller, r *wire.ReactRequest) (wire.ReactReply, error) {
+	return wire.ReactReply{}, a.chat.React(ctx, c.User, r.Room, r.Seq, r.Emoji, r.On)
+}
+
+// Typing handles the message of a client that its user is typing in a room. It has no reply, and invalid data is
+// ignored.
+func (a *Commands) Typing(ctx context.Context, c Caller, data []byte) {
+	var sent wire.TypingSend
+	var in wire.TypingRoom
+	if wire.Decode(data, &sent) != nil || wire.Decode(sent.Typing, &in) != nil {
+		return
+	}
+	a.chat.Typing(ctx, c.User, in.Room)
+}

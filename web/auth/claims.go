@@ -17,10 +17,11 @@ import (
 
 const (
 	guestIssuer   = "hongbao-guest"
-	guestPrefix   = "guest:" // of guests' user IDs
-	adminScope    = "admin"
 	maxTokenBytes = 8 << 10 // a longer token is refused before it is parsed
 
+	// DefaultAdminScope is the scope of administrators unless JWT.AdminScope names another. Its prefix keeps it apart from
+	// the scopes of other programs that trust the same keys.
+	DefaultAdminScope = "hongbao:admin"
 	// MaxNameChars is the number of characters after which a user's name is cut.
 	MaxNameChars = 64
 	// MaxAvatarBytes is the largest size of an avatar. A larger one is left out.
@@ -29,7 +30,7 @@ const (
 
 // Identity is what a valid token proves about its bearer.
 type Identity struct {
-	User    chat.User
+	User    chat.Profile
 	Admin   bool
 	Issued  time.Time // zero: the token has no iat
 	Expires time.Time
@@ -41,6 +42,8 @@ type tokenClaims struct {
 	Name   string `json:"name,omitempty"`
 	Avatar string `json:"avatar,omitempty"`
 	Scope  string `json:"scope,omitempty"` // separated by spaces
+
+	named, pictured bool // the token has a name, an avatar; set by UnmarshalJSON
 }
 
 // UnmarshalJSON matches the names of claims exactly, as RFC 7519 requires. encoding/json alone ignores case and would
@@ -63,43 +66,53 @@ func (c *tokenClaims) UnmarshalJSON(text []byte) error {
 			return fmt.Errorf("claim %s: %w", name, err)
 		}
 	}
+	c.named, c.pictured = has(values, "name"), has(values, "avatar")
 	return nil
 }
 
-// checkSubject checks that sub is a valid user ID. guests says that the issuer signs guests' tokens: then sub must be a
-// guest's ID, otherwise it must not.
+// has reports whether the object has this name, with a value other than null.
+func has(values map[string]json.RawMessage, name string) bool {
+	value, ok := values[name]
+	return ok && string(value) != "null"
+}
+
+// checkSubject checks that sub is a valid user ID. If guests is true, the issuer signs guests' tokens, and sub must be a guest's
+// ID. If it is false, sub must not be one.
 func checkSubject(sub string, guests bool) error {
 	switch {
 	case !chat.ValidUser(sub):
 		return errors.New("sub is not 1 to 64 of A-Za-z0-9_.:@-")
-	case strings.HasPrefix(sub, guestPrefix) != guests:
+	case (chat.User{ID: sub}).Guest() != guests:
 		return errors.New("sub does not belong to this issuer")
 	}
 	return nil
 }
 
-// identity returns the token's subject as other users will see them. A long name is cut and a large avatar left out,
-// because the user cannot change a token that the host has signed.
-func (c *tokenClaims) identity() Identity {
+// identity returns the token's subject as other users will see them. A long name is cut, and a large avatar counts as
+// absent, because the user cannot change a token that the host has signed. The bearer is an administrator if the token has the
+// scope adminScope; with an empty adminScope no bearer is.
+func (c *tokenClaims) identity(adminScope string) Identity {
 	id := Identity{
-		User:    chat.User{ID: c.Subject, Name: cmp.Or(cleanName(c.Name), c.Subject)},
+		User:    chat.Profile{User: chat.User{ID: c.Subject, Name: cmp.Or(cleanName(c.Name), c.Subject)}, KeepName: !c.named},
 		Admin:   slices.Contains(strings.Fields(c.Scope), adminScope),
 		Expires: c.ExpiresAt.Time,
 	}
 	if c.IssuedAt != nil {
 		id.Issued = c.IssuedAt.Time
 	}
-	if len(c.Avatar) <= MaxAvatarBytes {
-		id.User.Avatar = strings.ReplaceAll(c.Avatar, "\x00", "")
+	if avatar := chat.NormalAvatar(c.Avatar); c.pictured && len(avatar) <= MaxAvatarBytes {
+		id.User.Avatar = avatar
+	} else {
+		id.User.KeepAvatar = true
 	}
 	return id
 }
 
-// cleanName removes NUL characters and surrounding spaces, and cuts the name to MaxNameChars.
+// cleanName normalises the name and cuts it to MaxNameChars.
 func cleanName(name string) string {
-	name = strings.TrimSpace(strings.ReplaceAll(name, "\x00", ""))
+	name, _ = chat.NormalName(name)
 	if runes := []rune(name); len(runes) > MaxNameChars {
-		return string(runes[:MaxNameChars])
+		name, _ = chat.NormalName(string(runes[:MaxNameChars])) // the cut may leave half an emoji
 	}
 	return name
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,14 +24,35 @@ func signRaw(t *testing.T, claims string) string {
 	return text + "." + b64(signature)
 }
 
+// TestAbsentClaimsAreKept verifies tokens that leave out the name or the avatar. The identity must say so: what is stored
+// must stay.
+func TestAbsentClaimsAreKept(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	v := newTestVerifier(t, JWT{Secret: testSecret}, nil, func() time.Time { return now })
+	for claims, want := range map[string]chat.Profile{
+		``:                           {User: chat.User{ID: "ann", Name: "ann"}, KeepName: true, KeepAvatar: true},
+		`,"name":null,"avatar":null`: {User: chat.User{ID: "ann", Name: "ann"}, KeepName: true, KeepAvatar: true},
+		`,"Name":"Ann","AVATAR":"a"`: {User: chat.User{ID: "ann", Name: "ann"}, KeepName: true, KeepAvatar: true},
+		`,"name":"Ann"`:              {User: chat.User{ID: "ann", Name: "Ann"}, KeepAvatar: true},
+		`,"avatar":"a"`:              {User: chat.User{ID: "ann", Name: "ann", Avatar: "a"}, KeepName: true},
+		`,"name":"","avatar":""`:     {User: chat.User{ID: "ann", Name: "ann"}},
+		`,"name":"Ann","avatar":"` + strings.Repeat("a", MaxAvatarBytes+1) + `"`: {User: chat.User{ID: "ann", Name: "Ann"}, KeepAvatar: true},
+	} {
+		got, err := v.Verify(t.Context(), signRaw(t, fmt.Sprintf(`{"sub":"ann","exp":%d%s}`, now.Unix()+60, claims)))
+		if err != nil || got.User != want {
+			t.Errorf("claims %s: %+v, %v; want %+v", claims, got.User, err, want)
+		}
+	}
+}
+
 // TestClaimNamesMatchExactly verifies tokens with claims whose names differ from known ones in case only. Such a claim
 // must not be read as the known one, because a host may let its users choose unknown claims.
 func TestClaimNamesMatchExactly(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	v := newTestVerifier(t, JWT{Secret: testSecret, Issuer: "host", Audience: "chat"}, testGuestKey, func() time.Time { return now })
 	past, soon, later := now.Unix()-1, now.Unix()+60, now.Unix()+3600
-	ann := Identity{User: chat.User{ID: "ann", Name: "ann"}}
-	admin, named := ann, Identity{User: chat.User{ID: "ann", Name: "Ann", Avatar: "https://a/b.png"}}
+	ann := Identity{User: chat.Profile{User: chat.User{ID: "ann", Name: "ann"}}}
+	admin, named := ann, Identity{User: chat.Profile{User: chat.User{ID: "ann", Name: "Ann", Avatar: "https://a/b.png"}}}
 	admin.Admin = true
 	issued, all := ann, named
 	issued.Issued = now.Add(-time.Second)
@@ -42,19 +64,19 @@ func TestClaimNamesMatchExactly(t *testing.T) {
 		want   Identity
 		err    error
 	}{
-		"all":          {claims: fmt.Sprintf(`"name":"Ann","avatar":"https://a/b.png","scope":"read admin","iat":%d,"nbf":%[1]d,"jti":"1"`, past), want: all},
+		"all":          {claims: fmt.Sprintf(`"name":"Ann","avatar":"https://a/b.png","scope":"read hongbao:admin","iat":%d,"nbf":%[1]d,"jti":"1"`, past), want: all},
 		"unknown":      {claims: `"room":"hall"`, want: ann},
-		"scope twice":  {claims: `"scope":"read","scope":"admin"`, want: admin},
-		"no scope now": {claims: `"scope":"admin","scope":"read"`, want: ann},
-		"escaped":      {claims: `"\u0073cope":"admin"`, want: admin},
+		"scope twice":  {claims: `"scope":"read","scope":"hongbao:admin"`, want: admin},
+		"no scope now": {claims: `"scope":"hongbao:admin","scope":"read"`, want: ann},
+		"escaped":      {claims: `"\u0073cope":"hongbao:admin"`, want: admin},
 		"exp twice":    {claims: fmt.Sprintf(`"exp":%d`, past), err: ErrExpired},
 
-		"SCOPE":               {claims: `"SCOPE":"admin"`, want: ann},
-		"Scope after scope":   {claims: `"scope":"read","Scope":"admin"`, want: ann},
-		"Scope, then scope":   {claims: `"Scope":"read","scope":"admin"`, want: admin},
-		"long s":              {claims: `"ſcope":"admin"`, want: ann},
-		"long s, escaped":     {claims: `"\u017fcope":"admin"`, want: ann},
-		"Scope is a list":     {claims: `"Scope":["admin"]`, want: ann},
+		"SCOPE":               {claims: `"SCOPE":"hongbao:admin"`, want: ann},
+		"Scope after scope":   {claims: `"scope":"read","Scope":"hongbao:admin"`, want: ann},
+		"Scope, then scope":   {claims: `"Scope":"read","scope":"hongbao:admin"`, want: admin},
+		"long s":              {claims: `"ſcope":"hongbao:admin"`, want: ann},
+		"long s, escaped":     {claims: `"\u017fcope":"hongbao:admin"`, want: ann},
+		"Scope is a list":     {claims: `"Scope":["hongbao:admin"]`, want: ann},
 		"exp past, Exp later": {claims: fmt.Sprintf(`"exp":%d,"Exp":%d`, past, later), err: ErrExpired},
 		"Exp instead":         {claims: fmt.Sprintf(`"exp":null,"Exp":%d`, later), err: ErrInvalid},
 		"Exp in the past":     {claims: fmt.Sprintf(`"Exp":%d`, past), want: ann},
@@ -67,7 +89,7 @@ func TestClaimNamesMatchExactly(t *testing.T) {
 		"wrong aud, Aud":      {claims: `"aud":"mail","Aud":"chat"`, err: ErrInvalid},
 		"Name and Avatar":     {claims: `"name":"Ann","avatar":"https://a/b.png","Name":"Bob","Avatar":"https://b/c.png"`, want: named},
 
-		"scope is a list": {claims: `"scope":["admin"]`, err: ErrInvalid},
+		"scope is a list": {claims: `"scope":["hongbao:admin"]`, err: ErrInvalid},
 		"exp is a word":   {claims: `"exp":"soon"`, err: ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,8 +20,9 @@ func FuzzVerify(f *testing.F) {
 	v := newTestVerifier(f, JWT{Secret: testSecret}, testGuestKey, func() time.Time { return now })
 	const header = `{"alg":"HS256","typ":"JWT"}`
 	for _, c := range []jwt.MapClaims{
-		{"sub": "ann", "exp": now.Unix() + 60, "name": "Ann", "iat": now.Unix(), "scope": "admin"},
+		{"sub": "ann", "exp": now.Unix() + 60, "name": "Ann", "iat": now.Unix(), "scope": DefaultAdminScope},
 		{"sub": "guest:1", "exp": now.Unix() + 60, "iss": guestIssuer},
+		{"sub": "guest:1", "exp": now.Unix() + 60, "iss": guestIssuer, "scope": DefaultAdminScope},
 		{"sub": "guest:1", "exp": now.Unix() + 60},
 		{"sub": "ann", "exp": now.Unix() + 60, "iss": guestIssuer},
 		{"sub": "ann", "exp": 1e300, "aud": []string{"chat"}},
@@ -50,7 +51,7 @@ func FuzzVerify(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if strings.HasPrefix(id.User.ID, guestPrefix) != guests || !chat.ValidUser(id.User.ID) || !id.Expires.After(now) {
+			if id.Admin && guests || id.User.Guest() != guests || !chat.ValidUser(id.User.ID) || !id.Expires.After(now) {
 				t.Errorf("%s was accepted as %+v", payload, id)
 			}
 			if len([]rune(id.User.Name)) > MaxNameChars || strings.ContainsRune(id.User.Name+id.User.Avatar, 0) {

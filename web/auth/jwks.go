@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	refreshInterval  = 10 * time.Minute // a key that the host withdraws is accepted for at most this long
+	refreshInterval  = 10 * time.Minute // a key that the host withdraws is accepted for this long, or longer while fetches fail
 	minFetchInterval = 10 * time.Second // minimum time between fetches: tokens with invented key IDs cannot cause more
 	fetchTimeout     = 5 * time.Second
 	maxKeySetBytes   = 1 << 20
 )
 
-// errNoKey means that an up-to-date key set does not contain the key.
+// errNoKey means that the key set does not contain the key, or that it has several keys and the token names none.
 var errNoKey = errors.New("no such key")
 
-// remoteKeys holds the keys that the host publishes at a URL and may change at any time. If the URL does not respond,
-// the last valid set stays in use.
+// remoteKeys holds the keys that the host publishes at a URL and may change at any time. If a fetch fails, the last valid set
+// stays in use.
 type remoteKeys struct {
 	// static
 	url    string
@@ -63,7 +63,7 @@ func newRemoteKeys(address string, now func() time.Time, log *slog.Logger) (*rem
 }
 
 // find implements keySource. An unknown key ID causes a fetch, at most one per minFetchInterval. While no fetch has
-// shown whether the ID is a new key's, find returns chat.ErrUnavailable: the client may retry.
+// shown whether the ID is a new key's, the error of find wraps chat.ErrUnavailable: the client may retry.
 func (k *remoteKeys) find(ctx context.Context, id string) (key, error) {
 	set := k.set.Load()
 	if set != nil {

@@ -32,7 +32,7 @@ type rotatingHost struct {
 func newRotatingHost(t *testing.T) *rotatingHost {
 	t.Helper()
 	server := authtest.NewKeyServer(t)
-	h := &rotatingHost{KeyServer: server, v: newTestVerifier(t, JWT{JWKS: server.URL}, testGuestKey, server.Now)}
+	h := &rotatingHost{KeyServer: server, v: newTestVerifier(t, JWT{JWKS: server.URL, Issuer: authtest.Issuer}, testGuestKey, server.Now)}
 	publicA, privateA, _ := ed25519.GenerateKey(nil)
 	publicB, privateB, _ := ed25519.GenerateKey(nil)
 	h.a, h.b = authtest.JWK(t, publicA, "kid", "a"), authtest.JWK(t, publicB, "kid", "b")
@@ -98,7 +98,7 @@ func TestJWKSOutage(t *testing.T) {
 	h.verify(t, "a", chat.ErrUnavailable)
 	h.verify(t, "a", chat.ErrUnavailable)
 	h.wantFetches(t, 1)
-	guest, err := SignGuest(testGuestKey, chat.User{ID: NewGuestID()}, time.Hour)
+	guest, err := SignGuest(testGuestKey, chat.User{ID: NewGuestID()}, time.Now(), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

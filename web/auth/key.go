@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -44,6 +45,9 @@ func keyOf(ctx context.Context, keys keySource, t *jwt.Token) (any, error) {
 	if _, set := t.Header["kid"]; set && !isText {
 		return nil, errors.New("header kid is not a string")
 	}
+	if err := checkType(t.Header); err != nil {
+		return nil, err
+	}
 	if _, set := t.Header["crit"]; set { // RFC 7515: critical extensions must be understood, and this package supports none
 		return nil, errors.New("header crit names an extension that is not supported")
 	}
@@ -57,6 +61,21 @@ func keyOf(ctx context.Context, keys keySource, t *jwt.Token) (any, error) {
 	return k.key, nil
 }
 
+// checkType checks the header typ, if there is one: the token must be an access token. Other types, such as ID tokens (id+jwt,
+// OpenID Connect), are not meant to give access.
+func checkType(header map[string]any) error {
+	typ, set := header["typ"]
+	if !set {
+		return nil
+	}
+	name, _ := typ.(string)
+	switch strings.TrimPrefix(strings.ToLower(name), "application/") {
+	case "jwt", "at+jwt":
+		return nil
+	}
+	return fmt.Errorf("header typ is %.64q, want JWT or at+jwt", fmt.Sprint(typ))
+}
+
 // keys returns the keySource for whichever of Secret, PublicKey and JWKS is set, or nil if none is.
 func (j JWT) keys(now func() time.Time, log *slog.Logger) (keySource, error) {
 	var keys keySource
@@ -64,10 +83,9 @@ func (j JWT) keys(now func() time.Time, log *slog.Logger) (keySource, error) {
 	given := 0
 	if len(j.Secret) > 0 {
 		given++
-		keys = key{jwt.SigningMethodHS256.Alg(), j.Secret}
-		if len(j.Secret) < minSecretBytes {
-			err = fmt.Errorf("secret: it has %d bytes, need at least %d", len(j.Secret), minSecretBytes)
-		}
+		keys, err = secrets(j.Secret, j.PreviousSecret)
+	} else if len(j.PreviousSecret) > 0 {
+		return nil, errors.New("previous secret: it is set without a secret")
 	}
 	if len(j.PublicKey) > 0 {
 		given++
@@ -86,8 +104,25 @@ func (j JWT) keys(now func() time.Time, log *slog.Logger) (keySource, error) {
 		return nil, errors.New("keys: more than one of secret, public key and JWKS URL is set, keep one")
 	case err != nil:
 		return nil, err
+	case j.shared() && j.Issuer == "" && j.Audience == "":
+		return nil, errors.New("audience: neither audience nor issuer is set, so tokens for other programs would be accepted, too")
 	}
 	return keys, nil
+}
+
+// secrets returns the key that accepts HS256 signatures with any of the secrets. Empty ones are left out.
+func secrets(list ...[]byte) (key, error) {
+	var set jwt.VerificationKeySet
+	for _, secret := range list {
+		switch n := len(secret); {
+		case n == 0:
+			continue
+		case n < minSecretBytes:
+			return key{}, fmt.Errorf("secret: it has %d bytes, need at least %d", n, minSecretBytes)
+		}
+		set.Keys = append(set.Keys, secret)
+	}
+	return key{jwt.SigningMethodHS256.Alg(), set}, nil
 }
 
 // publicPEM parses PEM text, which must hold exactly one public key or certificate.

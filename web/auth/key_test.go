@@ -62,9 +62,9 @@ func TestKeyDecidesAlgorithm(t *testing.T) {
 	publics := map[string]any{"RSA": &k.rsa.PublicKey, "EC": &k.ec.PublicKey, "Ed25519": k.ed.Public()}
 	jwtOf := map[string]JWT{
 		"secret":          {Secret: testSecret},
-		"RSA PKCS1":       {PublicKey: pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&k.rsa.PublicKey)})},
-		"RSA certificate": {PublicKey: certificate(t, k.rsa)},
-		"EC certificate":  {PublicKey: certificate(t, k.ec)},
+		"RSA PKCS1":       {PublicKey: pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&k.rsa.PublicKey)}), Issuer: authtest.Issuer},
+		"RSA certificate": {PublicKey: certificate(t, k.rsa), Issuer: authtest.Issuer},
+		"EC certificate":  {PublicKey: certificate(t, k.ec), Issuer: authtest.Issuer},
 	}
 	documents, wantAlg := map[string][]byte{}, map[string]string{"secret": "HS256", "RSA PKCS1": "RS256", "RSA certificate": "RS256", "EC certificate": "ES256"}
 	secrets := map[string][]byte{"testSecret": testSecret}
@@ -72,8 +72,8 @@ func TestKeyDecidesAlgorithm(t *testing.T) {
 		text := pkix(t, publics[kind])
 		block, _ := pem.Decode(text)
 		secrets[kind+" PEM"], secrets[kind+" DER"] = text, block.Bytes
-		jwtOf[kind+" PEM"], wantAlg[kind+" PEM"] = JWT{PublicKey: text}, alg
-		jwtOf[kind+" JWKS"], wantAlg[kind+" JWKS"] = JWT{JWKS: server.URL}, alg
+		jwtOf[kind+" PEM"], wantAlg[kind+" PEM"] = JWT{PublicKey: text, Issuer: authtest.Issuer}, alg
+		jwtOf[kind+" JWKS"], wantAlg[kind+" JWKS"] = JWT{JWKS: server.URL, Issuer: authtest.Issuer}, alg
 		documents[kind+" JWKS"] = authtest.JWKS(t, authtest.JWK(t, publics[kind], "kid", "k"), authtest.JWK(t, testSecret, "kid", "o"))
 	}
 	tokens := map[string]string{
@@ -107,8 +107,8 @@ func TestKeyDecidesAlgorithm(t *testing.T) {
 	}
 }
 
-// TestHeaderChecks verifies tokens with unusual headers. A critical extension, or a kid that is not a string, must make
-// a token invalid.
+// TestHeaderChecks verifies tokens with unusual headers. A critical extension, a kid that is not a string, and a
+// typ other than that of access tokens must make a token invalid.
 func TestHeaderChecks(t *testing.T) {
 	v := newTestVerifier(t, JWT{Secret: testSecret}, nil, time.Now)
 	for name, c := range map[string]struct {
@@ -116,6 +116,8 @@ func TestHeaderChecks(t *testing.T) {
 		value  any
 		good   bool
 	}{
+		"access token": {"typ", "at+jwt", true}, "in capitals": {"typ", "AT+JWT", true}, "media type": {"typ", "application/at+jwt", true}, "jwt": {"typ", "jwt", true},
+		"ID token": {"typ", "id+jwt", false}, "logout token": {"typ", "logout+jwt", false}, "empty typ": {"typ", "", false}, "typ is a list": {"typ", []string{"JWT"}, false},
 		"kid": {"kid", "k", true}, "unknown header": {"x5t", "x", true}, "kid is a number": {"kid", 7, false}, "kid is null": {"kid", nil, false},
 		"critical extension": {"crit", []string{"b64"}, false}, "critical extension, no kid": {"crit", []string{"b64"}, false},
 	} {
@@ -141,7 +143,7 @@ func TestCheckRefusesBadKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := pkix(t, &k.ec.PublicKey)
-	for name, host := range map[string]JWT{
+	for name, host := range map[string]JWT{ // all but the last ones get an audience
 		"private key":       {PublicKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})},
 		"short RSA":         {PublicKey: pkix(t, &k.small.PublicKey)},
 		"P-384":             {PublicKey: pkix(t, &k.wide.PublicKey)},
@@ -158,12 +160,19 @@ func TestCheckRefusesBadKeys(t *testing.T) {
 		"guest issuer":      {PublicKey: good, Issuer: guestIssuer},
 		"URL like loopback": {JWKS: "http://127.0.0.1.example.com/keys"},
 		"user localhost":    {JWKS: "http://localhost@example.com/keys"},
+		"URL, any audience": {JWKS: "https://host/keys"},
+		"key, any audience": {PublicKey: good},
+		"short previous":    {Secret: testSecret, PreviousSecret: make([]byte, 31)},
+		"only previous":     {PreviousSecret: testSecret},
 	} {
+		if host.Issuer == "" && !strings.Contains(name, "audience") {
+			host.Audience = "chat"
+		}
 		if err := host.Check(); err == nil {
 			t.Errorf("%s: Check accepted it, want an error", name)
 		}
 	}
-	for _, host := range []JWT{{}, {JWKS: "https://host/keys"}, {JWKS: "http://[::1]:80/keys"}, {JWKS: "http://localhost/keys"}, {PublicKey: good}} {
+	for _, host := range []JWT{{}, {JWKS: "https://host/keys", Audience: "chat"}, {JWKS: "http://[::1]:80/keys", Issuer: "host"}, {JWKS: "http://localhost/keys", Issuer: "host"}, {PublicKey: good, Issuer: "host"}} {
 		if err := host.Check(); err != nil {
 			t.Errorf("Check of %+v: %v, want no error", host, err)
 		}

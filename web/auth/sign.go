@@ -16,12 +16,13 @@ type Claims struct {
 	User     string
 	Name     string
 	Avatar   string
-	Scope    string // separated by spaces; "admin" opens the admin endpoints
+	Scope    string // separated by spaces; DefaultAdminScope opens the admin endpoints
 	Issuer   string
 	Audience string
+	Issued   time.Time // zero: now
 }
 
-// Sign returns a token signed with HS256 that is valid for ttl from now. It is for tests and tools; in production the
+// Sign returns a token signed with HS256 that is valid for ttl from its issue. It is for tests and tools; in production the
 // host signs the tokens of its users.
 func Sign(secret []byte, c Claims, ttl time.Duration) (string, error) {
 	if len(secret) < minSecretBytes {
@@ -30,11 +31,14 @@ func Sign(secret []byte, c Claims, ttl time.Duration) (string, error) {
 	if err := checkSubject(c.User, c.Issuer == guestIssuer); err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
-	now := time.Now()
+	issued := c.Issued
+	if issued.IsZero() {
+		issued = time.Now()
+	}
 	claims := tokenClaims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Subject: c.User, Issuer: c.Issuer,
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
+			IssuedAt: jwt.NewNumericDate(issued), ExpiresAt: jwt.NewNumericDate(issued.Add(ttl)),
 		},
 		Name: c.Name, Avatar: c.Avatar, Scope: c.Scope,
 	}
@@ -49,9 +53,9 @@ func Sign(secret []byte, c Claims, ttl time.Duration) (string, error) {
 }
 
 // NewGuestID returns a new random user ID for a guest.
-func NewGuestID() string { return guestPrefix + strings.ToLower(rand.Text()) }
+func NewGuestID() string { return chat.GuestPrefix + strings.ToLower(rand.Text()) }
 
-// SignGuest returns a guest's token that is valid for ttl from now. key must be the guestKey given to NewVerifier.
-func SignGuest(key []byte, guest chat.User, ttl time.Duration) (string, error) {
-	return Sign(key, Claims{User: guest.ID, Name: guest.Name, Issuer: guestIssuer}, ttl)
+// SignGuest returns a guest's token that is valid for ttl from its issue. key is GuestKeys.Key of the server.
+func SignGuest(key []byte, guest chat.User, issued time.Time, ttl time.Duration) (string, error) {
+	return Sign(key, Claims{User: guest.ID, Name: guest.Name, Issuer: guestIssuer, Issued: issued}, ttl)
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,20 +15,36 @@ import (
 )
 
 var (
-	// ErrInvalid is returned for a token that is refused for any reason other than its expiry alone.
+	// ErrInvalid means that a token is refused for any reason other than its expiry alone. Errors wrap it with the reason.
 	ErrInvalid = errors.New("token invalid")
-	// ErrExpired is returned for a token that has expired and is otherwise valid.
+	// ErrExpired means that a token has expired and is otherwise valid.
 	ErrExpired = errors.New("token expired")
 )
 
-// JWT configures which tokens of the host are accepted. Exactly one of Secret, PublicKey and JWKS may be set; tokens
-// must be signed with that key. The zero value accepts no token.
+// maxClockAhead is how far the clock of an issuer may be ahead. A token whose iat is further in the future is refused, because it
+// would outlast a revocation.
+const maxClockAhead = 10 * time.Second
+
+// JWT configures which tokens of the host are accepted. At most one of Secret, PublicKey and JWKS may be set; tokens must be
+// signed with that key. If none is set, no token is accepted.
+//
+// A public key most often belongs to an identity provider, which signs tokens for other programs, too. So with a public
+// key or JWKS either Issuer or Audience is required, and a token that names an audience is accepted only if Audience is
+// one of those that it names.
 type JWT struct {
-	Secret    []byte // HS256, at least 32 bytes
-	PublicKey []byte // PEM: RSA for RS256, P-256 for ES256, Ed25519 for EdDSA
-	JWKS      string // URL of a JSON Web Key Set with such public keys
-	Issuer    string // required value of iss; empty: not checked
-	Audience  string // required value of aud; empty: not checked
+	Secret         []byte // HS256, at least 32 bytes
+	PreviousSecret []byte // a second HS256 secret that is accepted while Secret replaces it; may be empty
+	PublicKey      []byte // PEM: RSA for RS256, P-256 for ES256, Ed25519 for EdDSA
+	JWKS           string // URL of a JSON Web Key Set with such public keys
+	Issuer         string // required value of iss; empty: not checked
+	Audience       string // required value of aud; empty: see above
+	AdminScope     string // scope of administrators; empty: DefaultAdminScope
+}
+
+// GuestKeys are the HS256 keys of guests' tokens.
+type GuestKeys struct {
+	Key      []byte // signs and verifies, at least 32 bytes; empty: guests are disabled
+	Previous []byte // a second key that is accepted while Key replaces it; may be empty
 }
 
 // Check returns an error that names the invalid setting, or nil.
@@ -38,9 +55,12 @@ func (j JWT) Check() error {
 
 // issuer is the host or this server: its keys, and the checks of its claims.
 type issuer struct {
-	keys      keySource
-	validator *jwt.Validator
-	guests    bool // every subject must be a guest; false: none may be
+	keys       keySource
+	validator  *jwt.Validator
+	now        func() time.Time
+	adminScope string // empty: a token of this issuer must not have any scope
+	noAudience bool   // a token must not name an audience
+	guests     bool   // every subject must be a guest; false: none may be
 }
 
 // Verifier verifies the tokens of the host's users and of guests. It is safe for concurrent use.
@@ -50,20 +70,20 @@ type Verifier struct {
 	guests *issuer // nil: guests are disabled
 }
 
-// NewVerifier returns a Verifier for tokens of the host and for guests' tokens. Guests' tokens are signed with
-// guestKey; an empty guestKey disables guests.
-func NewVerifier(host JWT, guestKey []byte, now func() time.Time, log *slog.Logger) (*Verifier, error) {
+// NewVerifier returns a Verifier for tokens of the host and for guests' tokens.
+func NewVerifier(host JWT, guests GuestKeys, now func() time.Time, log *slog.Logger) (*Verifier, error) {
 	// The parser checks only the signature. The issuer's validator checks the claims afterwards.
 	v := &Verifier{parser: jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())}
 	var err error
 	if v.host, err = host.hostIssuer(now, log); err != nil {
 		return nil, fmt.Errorf("JWT %w", err)
 	}
-	if v.guests, err = (JWT{Secret: guestKey, Issuer: guestIssuer}).newIssuer(now, log); err != nil {
+	own := JWT{Secret: guests.Key, PreviousSecret: guests.Previous, Issuer: guestIssuer}
+	if v.guests, err = own.newIssuer(now, log); err != nil {
 		return nil, fmt.Errorf("guest %w", err)
 	}
 	if v.guests != nil {
-		v.guests.guests = true
+		v.guests.guests, v.guests.adminScope = true, ""
 	}
 	return v, nil
 }
@@ -99,12 +119,18 @@ func (j JWT) newIssuer(now func() time.Time, log *slog.Logger) (*issuer, error) 
 	if j.Audience != "" {
 		checks = append(checks, jwt.WithAudience(j.Audience))
 	}
-	return &issuer{keys: keys, validator: jwt.NewValidator(checks...)}, nil
+	return &issuer{
+		keys: keys, validator: jwt.NewValidator(checks...), now: now,
+		adminScope: cmp.Or(j.AdminScope, DefaultAdminScope), noAudience: j.shared() && j.Audience == "",
+	}, nil
 }
 
-// Verify returns the identity that the token proves. It returns ErrExpired if expiry is the token's only fault,
-// chat.ErrUnavailable if the keys cannot be fetched now, and ErrInvalid otherwise. If the token's key is unknown, it
-// may wait for a fetch of keys, until ctx ends.
+// shared reports whether the key may sign tokens for other programs, too.
+func (j JWT) shared() bool { return len(j.PublicKey) > 0 || j.JWKS != "" }
+
+// Verify returns the identity that the token proves. Its error is or wraps ErrExpired if expiry is the token's only fault,
+// chat.ErrUnavailable if the keys cannot be fetched now, and ErrInvalid otherwise. If the token's key is unknown, Verify may wait
+// for a fetch of keys, until ctx ends.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if len(token) == 0 || len(token) > maxTokenBytes {
 		return Identity{}, fmt.Errorf("%w: it has %d bytes", ErrInvalid, len(token))
@@ -126,7 +152,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	case err != nil:
 		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if err := checkSubject(c.Subject, by.guests); err != nil {
+	if err := by.checkClaims(&c); err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if err := by.validator.Validate(&c); err != nil {
@@ -135,7 +161,24 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		}
 		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	return c.identity(), nil
+	return c.identity(by.adminScope), nil
+}
+
+// checkClaims checks what the validator does not: the subject, a scope or an audience that the token must not have, and
+// that it was not issued in the future.
+func (i *issuer) checkClaims(c *tokenClaims) error {
+	if err := checkSubject(c.Subject, i.guests); err != nil {
+		return err
+	}
+	switch {
+	case i.adminScope == "" && c.Scope != "":
+		return fmt.Errorf("it has the scope %.64q, and this issuer gives none", c.Scope)
+	case i.noAudience && len(c.Audience) > 0:
+		return fmt.Errorf("it is for the audience %.200q, and no audience is configured", c.Audience)
+	case c.IssuedAt != nil && c.IssuedAt.After(i.now().Add(maxClockAhead)):
+		return fmt.Errorf("iat is %v, in the future", c.IssuedAt.Time)
+	}
+	return nil
 }
 
 // onlyExpired reports whether expiry is the token's only fault.

@@ -18,8 +18,9 @@ import (
 var errNoAnswer = errors.New("no answer")
 
 // Call sends any command, for commands that have no method of their own here. It repeats the same request until an
-// answer arrives that is not temporary. So a command that creates something needs a key. The error is an *Error, the
-// error of the context joined with the last answer, or the reason why the client has ended.
+// answer arrives that is not temporary. So a command that creates something needs a key. The error wraps an
+// *Error, the error of the context (and the last answer, if the context ended between two tries), the reason why the client has
+// ended, or an error of encoding/json.
 func (c *Client) Call(ctx context.Context, method string, request, reply any) error {
 	data, err := wire.Marshal(request)
 	if err != nil {

@@ -26,7 +26,7 @@ type Options struct {
 	Log      *slog.Logger // nil: nothing is logged
 
 	Queue     int   // entries of a room that are queued for a slow reader, default 1,024; later ones are read from history
-	MaxMissed int64 // missed entries of a room that are read from history; 0: all; a Skipped event names the rest
+	MaxMissed int64 // how many missed entries of a room are read from history at most; 0: all; a Skipped event names the rest
 }
 
 // Client is a user's connection to the server. It reconnects with a new socket whenever one is lost. It is safe for
@@ -54,8 +54,8 @@ type Client struct {
 	commitmentVersion int64 // version of the account that brought NextCommitment
 	limits            model.Limits
 	rooms             map[string]*model.MyRoom
-	states            map[string]model.State // states of the packets among the entries of the connect reply
-	grabs             map[chan model.Grab]string
+	states            map[string]model.State     // states of the packets among the entries of the connect reply
+	grabs             map[chan model.Grab]string // packets of the running calls of Grab, by the channel for the pushed result
 	feed              feed
 }
 
@@ -85,7 +85,7 @@ func New(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Ready waits until the client is connected. It returns an error if the client has ended.
+// Ready waits until the client is connected and returns the account. It returns an error if ctx is done or the client has ended.
 func (c *Client) Ready(ctx context.Context) (model.Account, error) {
 	if _, _, err := c.whenUp(ctx); err != nil {
 		return model.Account{}, err

@@ -8,6 +8,8 @@
 //	sent, err := c.Send(ctx, client.Message{Room: room, Text: "hello"})
 //	for event, err := range c.Events(ctx) { … }
 //
+// To verify shares it imports chat and redpacket.
+//
 // It must always hold:
 //
 //   - The entries of each room are returned in order, without gaps and duplicates, from where the user entered it, across
@@ -15,7 +17,8 @@
 //     is returned. Entries that cannot be read any more, or are too many, are named by Skipped.
 //   - A call is repeated unchanged until it is answered, its context is done or the client has ended. What it creates is
 //     created once: its key is drawn before the first try and does not change.
-//   - Nothing waits for the reader of Events. A slow reader gets everything later, from history. The queues for it are bounded.
+//   - Nothing waits for the reader of Events, and the queues for it are bounded. A slow reader gets entries later, from
+//     history. Of the events that belong to no room, it gets only the newest (maxLoose).
 //   - The callbacks of centrifuge-go only record what has happened, so any call may be made anywhere, also while an event is
 //     being handled.
 package client

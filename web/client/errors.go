@@ -12,7 +12,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// Errors that the server may answer, for use with errors.Is.
+// Errors that the server may answer, for use with errors.Is. For a code that is not here, compare Error.Code.
 var (
 	ErrInternal            = &Error{Code: wire.CodeInternal}
 	ErrUnauthorized        = &Error{Code: wire.CodeUnauthorized}
@@ -31,6 +31,7 @@ var (
 	ErrConflict            = &Error{Code: wire.CodeConflict}
 	ErrInsufficientBalance = &Error{Code: wire.CodeInsufficientBalance}
 	ErrNotRecipient        = &Error{Code: wire.CodeNotRecipient}
+	ErrJoinedLater         = &Error{Code: wire.CodeJoinedLater}
 	ErrWrongPassphrase     = &Error{Code: wire.CodeWrongPassphrase}
 	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
@@ -43,8 +44,8 @@ var ErrClosed = errors.New("client closed")
 type Error struct {
 	Code      wire.Code
 	Values    map[string]string // the name=value pairs of the message, such as "field": "text"
-	Temporary bool              // repeating the call may succeed; returned only if the context ended before
-	Repeated  bool              // an earlier try was not answered, and may have been executed
+	Temporary bool              // repeating may succeed; returned only if the call's context or the client ends between two tries
+	Repeated  bool              // an earlier try got no answer or a temporary error, and may have been executed
 }
 
 func (e *Error) Error() string {
@@ -107,7 +108,7 @@ func (e *CloseError) Is(target error) bool {
 	return ok && other.Code == code
 }
 
-// newCloseError converts the SDK's reason for not reconnecting. 1 and 2 are codes of the SDK itself.
+// newCloseError converts the SDK's reason for not reconnecting. The codes 1 and 2 come from the SDK, not from the server.
 func newCloseError(e centrifuge.DisconnectedEvent) *CloseError {
 	switch e.Code {
 	case 1:

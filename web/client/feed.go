@@ -55,7 +55,7 @@ func (f *feed) enter(r model.Room, announce bool) {
 	f.enqueue(s)
 }
 
-// reach says that entries of the room are pushed from this position on.
+// reach says that the entries of the room after this position are pushed.
 func (f *feed) reach(room, epoch string, position int64, recovered bool) {
 	if s := f.staying(room); s != nil {
 		s.reach(epoch, position, recovered)

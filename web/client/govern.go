@@ -35,22 +35,27 @@ func (c *Client) SetRole(ctx context.Context, room, user, role string) error {
 	return c.Call(ctx, "set_role", wire.SetRoleRequest{Room: room, User: user, Role: role}, new(wire.SetRoleReply))
 }
 
-// Mute forbids a user to send to the room for the duration, in whole seconds; 0 ends the mute.
+// Mute forbids a user to send to the room for the duration, rounded up to whole seconds; 0 ends the mute.
 func (c *Client) Mute(ctx context.Context, room, user string, d time.Duration) error {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	return c.Call(ctx, "mute", wire.MuteRequest{Room: room, User: user, Seconds: seconds}, new(wire.MuteReply))
 }
 
-// RoomUpdate holds the new values of a room; a nil field is unchanged. An empty announcement removes the old one.
+// RoomUpdate holds the new values of a room. A nil field or an empty Invite changes nothing. An Announcement that points to ""
+// removes the old one.
 type RoomUpdate struct {
 	Name         *string
 	Announcement *string
+	Invite       string // which members may invite users: members or admins
+	Guests       *bool  // whether guests may enter; guests that are members stay
 }
 
-// UpdateRoom changes a room's name or announcement.
+// UpdateRoom changes a room's name, announcement or settings.
 func (c *Client) UpdateRoom(ctx context.Context, room string, u RoomUpdate) (model.Room, error) {
 	var reply wire.UpdateRoomReply
-	err := c.Call(ctx, "update_room", wire.UpdateRoomRequest{Room: room, Name: u.Name, Announcement: u.Announcement}, &reply)
+	err := c.Call(ctx, "update_room", wire.UpdateRoomRequest{
+		Room: room, Name: u.Name, Announcement: u.Announcement, Invite: u.Invite, Guests: u.Guests,
+	}, &reply)
 	return model.RoomOf(reply.Room), err
 }
 

@@ -72,6 +72,21 @@ func TestGovern(t *testing.T) {
 	if *changed.Name != name || *changed.Announcement != announcement || ann.Rooms()[0].Name != name {
 		t.Errorf("%+v %+v", changed, ann.Rooms())
 	}
+	if r.Invite != "admins" || !r.Guests {
+		t.Errorf("the settings of a new private room: %+v", r)
+	}
+	set := client.RoomUpdate{Invite: "members", Guests: new(false)}
+	if now := must[model.Room](t)(bob.UpdateRoom(soon(t), r.ID, set)); now.Invite != "members" || now.Guests {
+		t.Errorf("%+v", now)
+	}
+	changed = await(t, ann, func(e model.Entry) bool { return e.Kind == "room" }).Body.(model.RoomChanged)
+	if changed.Invite != "members" || *changed.Guests || ann.Rooms()[0].Invite != "members" || ann.Rooms()[0].Guests {
+		t.Errorf("%+v %+v", changed, ann.Rooms())
+	}
+	closed := client.NewRoom{Name: "closed", Invite: "admins", Guests: new(false)}
+	if made := must[model.Room](t)(ann.CreateRoom(soon(t), closed)); made.Invite != "admins" || made.Guests {
+		t.Errorf("%+v", made)
+	}
 	good(ann.DeleteRoom(soon(t), r.ID))
 	if left := await[model.Left](t, bob, nil); left.Reason != "deleted" {
 		t.Errorf("%+v", left)

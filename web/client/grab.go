@@ -8,7 +8,7 @@ import (
 	"hongbao/web/wire"
 )
 
-// pending is an outcome that Grab never returns: it waits for the result.
+// pending is an outcome that Grab never returns, because Grab then waits for the result.
 const pending = "pending"
 
 // Grab grabs a share of a packet. passphrase is "" for a packet without one. It repeats the command until the outcome

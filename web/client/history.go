@@ -23,12 +23,12 @@ func (c *Client) Newest(ctx context.Context, room string, limit int) (Page, erro
 	return c.page(ctx, wire.HistoryRequest{Room: room, Limit: limit})
 }
 
-// Before reads the entries directly before a seq.
+// Before reads the entries directly before a seq. limit is as in Newest.
 func (c *Client) Before(ctx context.Context, room string, seq int64, limit int) (Page, error) {
 	return c.page(ctx, wire.HistoryRequest{Room: room, Before: &seq, Limit: limit})
 }
 
-// After reads the entries directly after a seq; 0 is the beginning of the room.
+// After reads the entries directly after a seq; 0 is the beginning of the room. limit is as in Newest.
 func (c *Client) After(ctx context.Context, room string, seq int64, limit int) (Page, error) {
 	return c.page(ctx, wire.HistoryRequest{Room: room, After: &seq, Limit: limit})
 }

@@ -21,7 +21,8 @@ const (
 	tokenWithin     = 6 * time.Second // the server waits 8 s for the connect command, which needs the token
 )
 
-// link is one client of the underlying SDK. A Client has one link, which dial replaces in one case.
+// link is one client of the underlying SDK. A Client has one link. It is replaced (dial) when the user has left a room while the
+// client was offline.
 type link struct {
 	sdk       *centrifuge.Client
 	connected bool // has been connected at least once

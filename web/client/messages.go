@@ -28,7 +28,8 @@ type Sent struct {
 	Dup bool
 }
 
-// Send sends a message to a room. However often it is repeated, the message is sent once.
+// Send sends a message to a room. It repeats the command until it is answered; the message is sent once. A program that may send
+// the same message again must set Key.
 func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	var reply wire.SendReply
 	err := c.Call(ctx, "send", wire.SendRequest{

@@ -8,9 +8,9 @@ import (
 	"hongbao/web/client/model"
 )
 
-// Events iterates over all events since New. Only one loop may run at a time. It ends with an error when the client has
-// ended or ctx is done. Leaving the loop loses no event: the next loop continues. Any method of the client may be
-// called inside the loop.
+// Events iterates over the events since New. Only one loop may run at a time. It ends with an error when the client has ended or
+// ctx is done. Leaving the loop loses no event: the next loop continues. Any method of the client may be called inside the loop.
+// If the program is slow, the oldest events that belong to no room are dropped.
 func (c *Client) Events(ctx context.Context) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for {
@@ -37,8 +37,8 @@ func (c *Client) Next(ctx context.Context) (model.Event, error) {
 	}
 }
 
-// take returns the next event, or a channel that is closed when there may be one. Events from before the end of the
-// client are still returned.
+// take returns the next event, or a channel that is closed when there may be one. If the server has ended the client, the events
+// from before are returned first. After Close no event is returned.
 func (c *Client) take() (model.Event, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

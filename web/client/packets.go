@@ -21,8 +21,10 @@ type NewPacket struct {
 	Greeting   string
 	To         []string      // only these users may grab; nil: all members of the room
 	Passphrase string        // "": none is required
-	TTL        time.Duration // whole seconds; 0: the server's default
-	Commitment string        // to the seed that the server must use for the shares
+	TTL        time.Duration // rounded up to whole seconds; 0: the server's default
+	Commitment string        // to the seed that the server must use for the shares; ignored without a Key
+
+	EarlierMembers bool // only users that have been members since before the packet was sent may grab
 }
 
 // SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
@@ -34,9 +36,10 @@ type SentPacket struct {
 	Dup     bool
 }
 
-// SendPacket sends a red packet. However often it is repeated, the packet is sent once. Without a key it draws one, and
-// uses the seed to which the server had committed before the key existed. If another device has used that seed, it
-// retries with a new key and the next seed. With a key it sends p unchanged, and returns a conflict as an error.
+// SendPacket sends a red packet. It repeats the command until it is answered; the packet is sent once. Without a key it draws
+// one, and uses the seed to which the server had committed before the key existed. If another device has used that seed, it
+// retries with a new key and the next seed. With a key it sends p unchanged, and returns a conflict as an error. A program that
+// may send the same packet again must set Key.
 func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	if p.Key != "" {
 		return c.sendPacket(ctx, p)
@@ -62,7 +65,7 @@ func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
-		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment,
+		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers,
 	}
 	if p.Count != 0 {
 		request.Count = &p.Count

@@ -124,4 +124,14 @@ func TestGuardedPacket(t *testing.T) {
 	if g := must[model.Grab](t)(bob.Grab(soon(t), locked.Packet.ID, "芝麻开门")); g.Amount != 10 {
 		t.Errorf("%+v", g)
 	}
+
+	earlier := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 10, Count: 2, EarlierMembers: true}))
+	cyn := open(t, shared.addr, unique(t, "cyn"))
+	must[model.Room](t)(cyn.Join(soon(t), id))
+	if _, err := cyn.Grab(soon(t), earlier.Packet.ID, ""); !earlier.Packet.EarlierMembers || !errors.Is(err, client.ErrJoinedLater) {
+		t.Errorf("%+v, %v", earlier, err)
+	}
+	if g := must[model.Grab](t)(bob.Grab(soon(t), earlier.Packet.ID, "")); g.Outcome != model.Won {
+		t.Errorf("%+v", g)
+	}
 }

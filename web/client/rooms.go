@@ -15,24 +15,29 @@ type NewRoom struct {
 	Name    string
 	Kind    string   // public or private; "": public
 	Members []string // ids of the first members besides the user
+	Invite  string   // which members may invite users: members or admins; "": admins in a private room, else members
+	Guests  *bool    // whether guests may enter; nil: they may
 }
 
-// CreateRoom creates a room whose owner is the user. However often it is repeated, the room is created once.
+// CreateRoom creates a room whose owner is the user. It repeats the command until it is answered; the room is created once. A
+// program that may create the same room again must set Key.
 func (c *Client) CreateRoom(ctx context.Context, r NewRoom) (model.Room, error) {
 	var reply wire.CreateRoomReply
-	err := c.Call(ctx, "create_room", wire.CreateRoomRequest{Key: cmp.Or(r.Key, newKey()), Name: r.Name, Kind: r.Kind, Members: r.Members}, &reply)
+	err := c.Call(ctx, "create_room", wire.CreateRoomRequest{
+		Key: cmp.Or(r.Key, newKey()), Name: r.Name, Kind: r.Kind, Members: r.Members, Invite: r.Invite, Guests: r.Guests,
+	}, &reply)
 	return model.RoomOf(reply.Room), err
 }
 
-// Direct returns the direct room of the user and another user. It creates the room if there is none, and adds both
-// users if they have left it.
+// Direct returns the direct room of the user and another user. It creates the room if there is none, and adds the user,
+// but not the other one, if they have left it.
 func (c *Client) Direct(ctx context.Context, user string) (model.Room, error) {
 	var reply wire.DirectReply
 	err := c.Call(ctx, "direct", wire.DirectRequest{User: user}, &reply)
 	return model.RoomOf(reply.Room), err
 }
 
-// Join adds the user to a public room.
+// Join adds the user to a public room, or to a private room that the user has left.
 func (c *Client) Join(ctx context.Context, room string) (model.Room, error) {
 	var reply wire.JoinReply
 	err := c.Call(ctx, "join", wire.JoinRequest{Room: room}, &reply)
@@ -59,7 +64,7 @@ func (c *Client) Members(ctx context.Context, room string) iter.Seq2[model.Membe
 		var reply wire.MembersReply
 		err := c.Call(ctx, "members", wire.MembersRequest{Room: room, Next: next, Limit: pageLimit}, &reply)
 		return mapped(reply.Members, func(m wire.Member) model.Member {
-			return model.Member{User: m.User, Role: m.Role, Online: m.Online, MutedUntil: model.TimeOf(m.MutedUntil)}
+			return model.Member{User: m.User, Role: m.Role, Online: m.Online, MutedUntil: model.TimeOf(m.MutedUntil), ReadSeq: m.ReadSeq}
 		}), reply.Next, err
 	})
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/centrifugal/centrifuge-go"
@@ -121,7 +122,7 @@ func (c *Client) onPublication(l *link, e centrifuge.ServerPublicationEvent) {
 	c.wakeLocked()
 }
 
-// applyToRoom applies an entry's changes to the room itself: name, announcement and the user's own role.
+// applyToRoom applies an entry's changes to the room itself: name, announcement, settings and the user's own role.
 func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 	switch b := body.(type) {
 	case model.RoomChanged:
@@ -130,6 +131,10 @@ func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 		}
 		if b.Announcement != nil {
 			r.Announcement = *b.Announcement
+		}
+		r.Invite = cmp.Or(b.Invite, r.Invite)
+		if b.Guests != nil {
+			r.Guests = *b.Guests
 		}
 	case model.MemberChanged:
 		if b.Change == "role" && b.User == me {

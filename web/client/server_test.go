@@ -165,7 +165,7 @@ func (s *server) credit(user string, amount int64) {
 	}
 	body, _ := json.Marshal(wire.AdjustRequest{User: user, Amount: amount, Key: fmt.Sprint(user, time.Now().UnixNano())})
 	request, _ := http.NewRequest(http.MethodPost, "http://"+s.addr+"/v1/admin/credit", bytes.NewReader(body))
-	request.Header.Set("Authorization", "Bearer "+token("admin", "admin", time.Hour))
+	request.Header.Set("Authorization", "Bearer "+token("admin", "hongbao:admin", time.Hour))
 	response, err := http.DefaultClient.Do(request)
 	if err != nil || response.StatusCode != http.StatusOK {
 		panic(fmt.Sprint("credit: ", err, response))

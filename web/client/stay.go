@@ -107,7 +107,7 @@ func (s *stay) fill(requested span, entries []model.Entry) {
 	s.ready = append(entries, s.ready...)
 }
 
-// reach says that entries are pushed from this position on. If recovered is true, the missed entries up to there are
+// reach says that the entries after this position are pushed. If recovered is true, the missed entries up to this position are
 // pushed, too.
 func (s *stay) reach(epoch string, position int64, recovered bool) {
 	switch {

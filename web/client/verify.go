@@ -12,8 +12,8 @@ import (
 	"hongbao/web/client/model"
 )
 
-// Verify recomputes the shares of a finished packet from its proof. It returns an error if they differ from those in
-// the proof.
+// Verify recomputes the shares of a finished packet from its proof. It returns an error if they differ from those in the proof,
+// or if the seed is not the one that the packet was committed to.
 func Verify(p model.Packet, proof model.Proof) error {
 	var seed redpacket.Seed
 	raw, err := hex.DecodeString(proof.Seed)
@@ -28,7 +28,7 @@ func Verify(p model.Packet, proof model.Proof) error {
 		return fmt.Errorf("verify: there must be %d shares", p.Count)
 	}
 	shares, err := redpacket.Cut(seed, redpacket.Packet{
-		From: chat.User(p.From), Key: p.Key, Mode: redpacket.Mode(p.Mode), Spread: redpacket.Spread(p.Spread),
+		From: chat.User{ID: p.From.ID, Name: p.From.Name, Avatar: p.From.Avatar}, Key: p.Key, Mode: redpacket.Mode(p.Mode), Spread: redpacket.Spread(p.Spread),
 		Total: redpacket.Money(p.Total), Count: p.Count,
 	})
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"hongbao/web/wire"
 )
 
-// Transfer is one transfer to or from the user's account.
+// Transfer is one transfer into or out of the user's wallet.
 type Transfer struct {
 	ID     string
 	At     time.Time
-	Amount int64  // negative if money left the account
+	Amount int64  // negative if money left the wallet
 	Kind   string // credit, debit, send, claim or refund
 	Packet string
 	Note   string

@@ -107,16 +107,18 @@ func headings(text string) (fragments []string) {
 	return fragments
 }
 
-// TestPromisesNameRealTests checks that each test named on the page of promises exists. A name that ends in "…" must be
-// the prefix of a test's name.
+// TestPromisesNameRealTests checks that each test named on the pages of promises and of security exists. A name that ends
+// in "…" must be the prefix of a test's name.
 func TestPromisesNameRealTests(t *testing.T) {
 	tests := testNames(t)
-	for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)(…?)`").FindAllStringSubmatch(readText(t, "promises.md"), -1) {
-		found := slices.ContainsFunc(tests, func(name string) bool {
-			return name == m[1] || m[2] != "" && strings.HasPrefix(name, m[1])
-		})
-		if !found {
-			t.Errorf("promises.md names %s%s, which is no test: name the test that shows the promise now", m[1], m[2])
+	for _, page := range []string{"promises.md", "../../SECURITY.md"} {
+		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)(…?)`").FindAllStringSubmatch(readText(t, page), -1) {
+			found := slices.ContainsFunc(tests, func(name string) bool {
+				return name == m[1] || m[2] != "" && strings.HasPrefix(name, m[1])
+			})
+			if !found {
+				t.Errorf("%s names %s%s, which is no test: name the test that shows the promise now", page, m[1], m[2])
+			}
 		}
 	}
 }

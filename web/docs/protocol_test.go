@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +36,27 @@ func TestEveryCommandHasASection(t *testing.T) {
 		}
 		if !slices.Contains(examples(section), golden["reply-"+m.Name+".json"]) {
 			t.Errorf("%s: the section does not show the golden frame reply-%s.json", m.Name, m.Name)
+		}
+	}
+}
+
+// TestCostsOfCommands compares the costs in limits.md with those of the code. A command has either a rate or a cost.
+func TestCostsOfCommands(t *testing.T) {
+	_, table, _ := strings.Cut(readText(t, filepath.Join("protocol", "limits.md")), "| command | cost |")
+	costs := map[string]string{}
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, name := range names(cells[1]) {
+				costs[name] = strings.TrimSpace(cells[2])
+			}
+		}
+	}
+	for _, m := range wire.Methods {
+		if (m.Rate == "") != (m.Cost > 0) {
+			t.Errorf("%s: rate %q and cost %d, want one of them", m.Name, m.Rate, m.Cost)
+		}
+		if m.Cost > 0 && costs[m.Name] != strconv.Itoa(m.Cost) {
+			t.Errorf("%s: cost %q in limits.md, want %d", m.Name, costs[m.Name], m.Cost)
 		}
 	}
 }

@@ -10,11 +10,12 @@
 // It must always hold:
 //
 //   - An entry has the same bytes whether it was just committed or read again from the store.
-//   - The progress of a packet that reaches a client never goes back, and never comes behind the packet's packet_done entry.
+//   - The progress of a packet that reaches a client never goes back, and never comes after the packet's packet_done entry, as
+//     long as the packet is among the last 10,000 that Encoder has seen.
 //   - An entry that ends a membership is the last message of the room for that user (hub.Message.Final).
 //   - Messages without a seq, packet_done and react entries are deferred: they may wait a tick, to leave with the next reply.
-//   - Two things here wait for the store: Repair, and a Publisher that signals a change of a user's rooms. It looks up the user's
-//     standing first, for a second at most. Meanwhile such signals wait for users of the same of its 64 locks.
+//   - Two things here wait for the store: Repair, and a Publisher that signals a change of a user's rooms. The Publisher reads
+//     the user's standing first. waitBudget limits how long all these reads together may take while the store is slow.
 //
 // The package starts no goroutine. Encoder is safe for concurrent use: the hub calls it under the locks of topics.
 package push

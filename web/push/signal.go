@@ -3,6 +3,8 @@ package push
 import (
 	"encoding/json"
 
+	"hongbao/chat"
+	"hongbao/hub"
 	"hongbao/web/wire"
 )
 
@@ -49,11 +51,11 @@ func ParseSignal(data []byte) (s Signal, err error) {
 
 // Notice is a message to all other instances.
 type Notice struct {
-	Moved *Membership `json:"moved,omitempty"` // a membership that has changed, so that instances must drop it from their caches
+	Moved *Membership `json:"moved,omitempty"` // what has changed, and instances must therefore drop from their caches
 }
 
-// Membership identifies a user's membership in a room. If User is "", it is every membership in the room. If Room is
-// "", it is the user's account.
+// Membership identifies a user's membership in a room. If User is "", it stands for every membership in the room. If Room is "",
+// it stands for what the store knows of the user: name, avatar and revocation.
 type Membership struct {
 	Room string `json:"room,omitempty"`
 	User string `json:"user,omitempty"`
@@ -65,4 +67,33 @@ func (n Notice) encode() []byte { return marshal(n) }
 func ParseNotice(data []byte) (n Notice, err error) {
 	err = json.Unmarshal(data, &n)
 	return n, err
+}
+
+// Revise is for hub.Options. If m is a recall, it returns a function that empties the recalled text and its edits,
+// exactly as the store does. For any other message it returns nil.
+func Revise(m hub.Message) func(earlier hub.Message) hub.Message {
+	recall, ok := m.Meta.(meta)
+	if !ok || recall.kind != chat.KindRecall {
+		return nil
+	}
+	return func(earlier hub.Message) hub.Message {
+		edit, _ := earlier.Meta.(meta)
+		switch {
+		case earlier.Seq == recall.target:
+			earlier.Data = withBody(earlier.Data, chat.EmptyText)
+		case edit.kind == chat.KindEdit && edit.target == recall.target:
+			earlier.Data = withBody(earlier.Data, chat.EmptyEdit(recall.target))
+		}
+		return earlier
+	}
+}
+
+// withBody returns the bytes of an entry with another body.
+func withBody(entry []byte, body json.RawMessage) []byte {
+	var e wire.Entry
+	if json.Unmarshal(entry, &e) != nil {
+		return entry // only if the bytes are not an entry
+	}
+	e.Body = body
+	return wire.EntryJSON(e)
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"hongbao/redpacket"
 	"hongbao/web/api"
+	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
@@ -57,10 +59,12 @@ type command struct {
 
 	request     api.Request           // of an RPC; owned by the goroutine that runs the command
 	pending     redpacket.PendingGrab // of a grab
-	pendingPoll time.Duration         // until it is looked at again
+	pendingPoll time.Duration         // wait until pending is looked at again
 	limit       timeLimit
-	started     bool // guarded by Session.mu
-	answered    bool // guarded by Session.mu: early, while the work goes on
+	barred      error  // why the command must not run
+	end         func() // called when the reply is queued; nil: nothing to call
+	started     bool   // guarded by Session.mu
+	answered    bool   // guarded by Session.mu: early, while the work goes on
 }
 
 func newCommand(s *Session, k kind, cmd *protocol.Command) *command {
@@ -142,8 +146,8 @@ func (c *command) subscribe(ctx context.Context, user string) error {
 }
 
 const (
-	// commandTime limits how long a command may wait before its work begins: after that its client has given up. Work
-	// that has begun is always finished, because otherwise its outcome would be unknown.
+	// commandTime limits how long a command may wait before its work begins. A client that has waited this long has given up.
+	// Work that has begun is always finished, because otherwise its outcome would be unknown.
 	commandTime = 15 * time.Second
 	// commandRoom is the stack that the command with the deepest calls needs, a winning grab, in bytes. Together with
 	// the runtime's reserve it exceeds 8 KiB, so the stack becomes 16 KiB.
@@ -154,16 +158,44 @@ const (
 func (s *Session) work(c *command) {
 	growStack(false)
 	for c != nil {
-		for behind := s.conn.Behind(); behind != nil; behind = s.conn.Behind() {
-			<-behind
+		c.begin()
+		next := s.finish(c, c.run())
+		if c.end != nil {
+			c.end()
 		}
-		c = s.finish(c, c.run())
+		c = next
 	}
 }
 
-// growStack grows the stack of the goroutine while it is empty. Otherwise it would be doubled three times deep in the work and
-// copied each time, which takes a tenth of the time of a won grab. Only the size of this frame counts: with touch false the room
-// is not written to.
+// begin waits until the client has taken earlier replies and the command may run. Commands.Begin may wait for other users'
+// commands, so begin looks at the replies again after it. Otherwise all commands of a connection could wait in Commands.Begin
+// and then each add a reply that the client does not take.
+func (c *command) begin() {
+	s := c.session
+	for {
+		for behind := s.conn.Behind(); behind != nil; behind = s.conn.Behind() {
+			<-behind
+		}
+		if c.kind != kindRPC || !c.request.Scans() {
+			return
+		}
+		caller, phase := s.caller()
+		if phase != open {
+			return // handle closes the connection
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+		c.end, c.barred = s.m.c.Commands.Begin(ctx, caller, &c.request)
+		cancel()
+		if c.end == nil || s.conn.Behind() == nil {
+			return
+		}
+		c.end()
+	}
+}
+
+// growStack makes the runtime grow the stack of the goroutine while little is on it. Otherwise the stack would be doubled and copied
+// three times later, which takes a tenth of the time of a won grab. The size of this function's frame is enough: touch is always
+// false, so the room is not written to.
 //
 //go:noinline
 func growStack(touch bool) {
@@ -235,7 +267,10 @@ func (c *command) run() (reply []byte) {
 	began := time.Now()
 	c.limit.end = began.Add(commandTime)
 	defer c.limit.cancel()
-	reply, err := c.handle(&c.limit)
+	err := c.barred
+	if err == nil {
+		reply, err = c.handle(&c.limit)
+	}
 	code := wire.Code(0)
 	if err != nil {
 		failure := s.m.c.Errors.Failure(err)
@@ -309,4 +344,154 @@ func (l *timeLimit) cancel() {
 	if l.stop != nil {
 		l.stop()
 	}
+}
+
+// maxRefused is the number of refused commands at which a connection is closed. The count starts again when the
+// connection's bucket is full.
+const maxRefused = 200
+
+// bucket limits the commands of one connection to api.CommandsPerSecond, by the generic cell rate algorithm.
+type bucket struct {
+	full    time.Duration // when the bucket will be full again, as time since Manager.start
+	refused int           // number of refused commands since the bucket was last full
+}
+
+// take counts one command. If wait is above zero, the command is refused and the next one may come after wait. abuse means
+// that maxRefused commands were refused since the bucket was last full.
+func (b *bucket) take(now time.Duration) (wait time.Duration, abuse bool) {
+	every := time.Second / api.CommandsPerSecond
+	if b.full <= now {
+		b.full, b.refused = now, 0
+	}
+	if wait := b.full + every - api.CommandBurst*every - now; wait > 0 {
+		b.refused++
+		return wait, b.refused >= maxRefused
+	}
+	b.full += every
+	return 0, false
+}
+
+// takeToken counts one command, pong or control frame of the connection. A frame that comes before the connect reply, or is
+// refused, counts against the client's address, too, because a new connection has a new bucket. abuse means that the
+// connection must be closed: it had too many frames refused, or the budget of the address is used up. takeToken allows everything
+// if Config.Paced is false.
+func (s *Session) takeToken() (wait time.Duration, abuse bool) {
+	m := s.m
+	if !m.c.Paced {
+		return 0, false
+	}
+	wait, abuse = s.tokens.take(m.c.Now().Sub(m.start))
+	if wait == 0 && s.seenOpen() {
+		return 0, false
+	}
+	return wait, abuse || m.c.Rates.SpendFrame(context.Background(), s.address) != nil
+}
+
+// seenOpen reports whether the session is open. Once it has returned true it takes no lock, because an open session stays open.
+func (s *Session) seenOpen() bool {
+	if !s.known {
+		s.mu.Lock()
+		s.known = s.phase == open
+		s.mu.Unlock()
+	}
+	return s.known
+}
+
+const (
+	// maxInFlight limits the commands of one connection that are not answered. At the limit, the socket is not read.
+	maxInFlight = 32
+	// maxRunning limits how many of these commands run concurrently, and so the memory for their replies.
+	maxRunning = 8
+)
+
+// inFlight holds the commands of one session that are not answered. Session.mu guards it.
+type inFlight struct {
+	list  []*command    // in the order of arrival, so started ones come first; nil: none
+	space chan struct{} // closed when a command is answered; nil: no frame waits for that
+	early uint8         // number of commands that were answered early and still run
+}
+
+// has reports whether a command with this id is in flight.
+func (f *inFlight) has(id uint32) bool {
+	return slices.ContainsFunc(f.list, func(c *command) bool { return c.cmd.Id == id })
+}
+
+// next marks the next command that may start as started and returns it, or nil if none may start. A command that
+// overlaps may start once all earlier ones have started. Any other command also waits until all running commands are
+// ones that overlap. Before the connect reply, no command overlaps.
+func (f *inFlight) next(phase phase) *command {
+	alone := true // no running command excludes others
+	for i, c := range f.list {
+		overlaps := phase == open && c.overlaps()
+		switch {
+		case c.started:
+			alone = alone && overlaps
+		case i == maxRunning, !overlaps && !alone:
+			return nil
+		default:
+			c.started = true
+			return c
+		}
+	}
+	return nil
+}
+
+// remove removes an answered command, and wakes the reader if it waits for space.
+func (f *inFlight) remove(answered *command) {
+	f.list = slices.DeleteFunc(f.list, func(c *command) bool { return c == answered })
+	if len(f.list) == 0 {
+		f.list = nil // so that an idle session uses no memory for it
+	}
+	if f.space != nil {
+		close(f.space)
+		f.space = nil
+	}
+}
+
+const (
+	// maxEarly limits the commands of one connection that were answered early and still run.
+	maxEarly = 32
+	// firstPendingPoll is when a grab that has no share yet after Config.PendingAfter is looked at again. The pause doubles each time, up to
+	// lastPendingPoll, because very many grabs wait while Redis is stuck.
+	firstPendingPoll = 50 * time.Millisecond
+	lastPendingPoll  = 2 * time.Second
+)
+
+// answerPending answers a grab with "pending" if its share is granted and only the commit is awaited. If the grab has
+// no share yet, it checks again later, until the grab is answered.
+func (c *command) answerPending() {
+	flush, again := c.session.answerPending(c)
+	if flush {
+		c.session.conn.Flush()
+	}
+	if again {
+		c.pendingPoll = min(max(firstPendingPoll, 2*c.pendingPoll), lastPendingPoll)
+		time.AfterFunc(c.pendingPoll, c.answerPending)
+	}
+}
+
+// answerPending answers a grab that still runs, and removes it from the commands in flight: its id is free and later
+// commands may start. If maxEarly commands of the connection were answered early, it does nothing; the grab is answered
+// when it ends. again means that the grab has no share yet.
+func (s *Session) answerPending(c *command) (flush, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.commands.early == maxEarly || !slices.Contains(s.commands.list, c) {
+		return false, false
+	}
+	taken := c.pending.Take(func(r redpacket.Result) {
+		s.commands.early++
+		c.answered = true
+		flush = s.answerLocked(c, c.pendingReply(r))
+		s.startLocked()
+	})
+	return flush, !taken
+}
+
+func (c *command) pendingReply(r redpacket.Result) []byte {
+	reply, err := wire.RPCReply(c.session.encoding(), c.cmd.Id, convert.GrabReply(r))
+	if err != nil {
+		panic("session: " + err.Error()) // our own types can always be encoded
+	}
+	return reply
 }

@@ -1,15 +1,19 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/centrifugal/protocol"
 
 	"hongbao/chat"
+	"hongbao/hub"
 	"hongbao/web/auth"
+	"hongbao/web/convert"
 	"hongbao/web/push"
 	"hongbao/web/wire"
 )
@@ -35,6 +39,7 @@ func (c *command) connect(ctx context.Context) ([]byte, error) {
 	c.setPhase(silent)
 	switch {
 	case errors.Is(err, auth.ErrInvalid):
+		s.m.c.Refused(s.address)
 		s.close(wire.CloseInvalidToken)
 		return nil, nil
 	case errors.Is(err, errHalfOpen):
@@ -59,7 +64,11 @@ func (c *command) openInTurn(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := c.session.m.c.AcquireConnect(ctx)
+	m := c.session.m
+	if err := m.c.Rates.SpendConnect(ctx, c.session.callerAs(identity.User.User, identity.Admin)); err != nil {
+		return nil, err
+	}
+	release, err := m.c.AcquireConnect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +101,7 @@ type opener struct {
 	subs     map[string]*protocol.SubscribeRequest // by channel: up to which seq the client has the entries
 }
 
-// open makes the session that of its user, puts it into the user's rooms, and returns the reply.
+// open gives the session its user, subscribes its connection to the user's rooms, and returns the reply.
 //
 // Nothing may be lost between the store and the sockets, so the order matters:
 //
@@ -101,10 +110,10 @@ type opener struct {
 //  3. Read account and rooms, and subscribe to each room from the position that was read, or a later one.
 //  4. Read the entries that the client has missed up to these positions.
 //
-// The pushes that were held back are sent behind the reply.
+// The pushes that were held back are sent after the reply.
 func (o *opener) open(ctx context.Context, id uint32) (reply []byte, err error) {
 	s, m := o.s, o.s.m
-	if err := m.admit(ctx, o.identity); err != nil {
+	if err := m.admit(ctx, &o.identity); err != nil {
 		return nil, err
 	}
 	if o.epoch, err = m.c.Chat.Epoch(ctx); err != nil {
@@ -119,7 +128,7 @@ func (o *opener) open(ctx context.Context, id uint32) (reply []byte, err error) 
 	s.mu.Unlock()
 
 	s.conn.Subscribe(push.UserTopic(user), push.NoSequence, nil)
-	if err := m.admit(ctx, o.identity); err != nil { // the token may have been revoked before the session was subscribed to the signals
+	if err := m.admit(ctx, &o.identity); err != nil { // the token may have been revoked before the session was subscribed to the signals
 		return nil, fmt.Errorf("%w: %w", errHalfOpen, err)
 	}
 	result, err := o.welcome(ctx)
@@ -140,4 +149,209 @@ func (o *opener) open(ctx context.Context, id uint32) (reply []byte, err error) 
 		m.rechecks.add(user)
 	}
 	return reply, nil
+}
+
+// welcome subscribes the connection to the user's rooms and returns the contents of the connect reply.
+func (o *opener) welcome(ctx context.Context) (*protocol.ConnectResult, error) {
+	c, user := &o.s.m.c, o.identity.User
+	account, err := c.Packets.Account(ctx, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	memberships, err := o.subscribe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	subs := make(map[string]*protocol.SubscribeResult, len(memberships))
+	var gaps []gap
+	for _, m := range memberships {
+		channel, position := wire.RoomChannel(m.Room.ID), m.Room.LastSeq
+		sub := &protocol.SubscribeResult{Recoverable: true, Positioned: true, Epoch: o.epoch, Offset: uint64(position)}
+		subs[channel] = sub
+		if has := o.subs[channel]; has.GetRecover() {
+			sub.WasRecovering = true
+			if has.Epoch == o.epoch && has.Offset <= sub.Offset {
+				gaps = append(gaps, gap{room: m.Room.ID, after: int64(has.Offset), through: position, sub: sub})
+			}
+		}
+	}
+	states, err := o.recover(ctx, gaps)
+	if err != nil {
+		return nil, err
+	}
+	data, err := wire.Marshal(wire.ConnectData{
+		User: convert.User(user.User), Currency: c.Currency, Limits: c.Limits,
+		Balance: int64(account.Balance), AccountVersion: account.Version, NextCommitment: account.NextCommitment,
+		Rooms: convert.List(memberships, convert.MyRoom), PacketStates: states,
+	})
+	return &protocol.ConnectResult{Subs: subs, Data: data}, err
+}
+
+// subscribe subscribes the connection to the user's rooms. It returns the rooms; LastSeq of each is the position of the
+// subscription.
+func (o *opener) subscribe(ctx context.Context) (in []chat.Membership, err error) {
+	listed, err := o.s.m.c.Chat.Rooms(ctx, o.identity.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	in = listed[:0]
+	for _, m := range listed {
+		member, err := o.subscribeTo(ctx, &m.Room)
+		if err != nil {
+			return nil, err
+		}
+		if member {
+			in = append(in, m)
+		}
+	}
+	return in, nil
+}
+
+// errNotMember means that an entry is queued that this user must not receive, because the user's membership has ended.
+var errNotMember = errors.New("membership ended while entering the room")
+
+// subscribeTo subscribes the connection to one room and reports whether the user is still a member. After the list of
+// rooms was read, an entry may have ended the membership. The user must receive no later entry.
+func (o *opener) subscribeTo(ctx context.Context, room *chat.Room) (member bool, err error) {
+	s, user, topic, listed := o.s, o.identity.User.ID, push.RoomTopic(room.ID), room.LastSeq
+	room.LastSeq = s.conn.Subscribe(topic, listed, nil)
+	if room.LastSeq == listed {
+		return true, nil
+	}
+	s.m.c.Chat.Forget(room.ID, user) // the entry may arrive before the notice that clears the cache
+	standing, err := s.m.c.Chat.Standing(ctx, room.ID, user)
+	if err != nil || standing.In {
+		return standing.In, err
+	}
+	if s.conn.Subscribe(topic, room.LastSeq, nil) > room.LastSeq {
+		return false, errNotMember
+	}
+	s.conn.Unsubscribe(topic, 0)
+	return false, nil
+}
+
+// Limits of the missed entries in one connect reply, over all rooms together.
+const (
+	recoverEntries = 500
+	recoverBytes   = 256 << 10
+)
+
+// gap is the entries of a room that a client has missed: those with a seq above after, up to through. recover stores
+// the result in sub.
+type gap struct {
+	room           string
+	after, through int64
+	sub            *protocol.SubscribeResult
+}
+
+func (g gap) size() int64 { return g.through - g.after }
+
+// recover puts the missed entries into the reply, for the smallest gaps first, as far as the limits allow. The other
+// rooms are marked as not recovered. It returns the states of the packets among the entries.
+func (o *opener) recover(ctx context.Context, gaps []gap) ([]wire.State, error) {
+	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.size(), b.size()) })
+	missed := o.s.m.c.Hub.Recent(ctx, spansOf(gaps))
+	var packets []string
+	left := recoverBytes
+	for _, g := range gaps {
+		messages := missed[push.RoomTopic(g.room)]
+		if int64(len(messages)) != g.size() {
+			continue // over the limit, or the entries are incomplete
+		}
+		publications, size := publicationsOf(messages)
+		if size > left {
+			continue
+		}
+		left -= size
+		g.sub.Recovered, g.sub.Publications = true, publications
+		for _, m := range messages {
+			if id := push.PacketIn(m); id != "" {
+				packets = append(packets, id)
+			}
+		}
+	}
+	states, err := o.s.m.c.Packets.States(ctx, o.identity.User.ID, packets)
+	return convert.List(states, convert.State), err
+}
+
+// spansOf returns the smallest gaps that together have at most recoverEntries entries.
+func spansOf(gaps []gap) (spans []hub.Span) {
+	left := int64(recoverEntries)
+	for _, g := range gaps {
+		if g.size() > left {
+			break
+		}
+		left -= g.size()
+		if g.size() > 0 {
+			spans = append(spans, hub.Span{Topic: push.RoomTopic(g.room), After: g.after, Through: g.through})
+		}
+	}
+	return spans
+}
+
+func publicationsOf(messages []hub.Message) (publications []*protocol.Publication, size int) {
+	for _, m := range messages {
+		size += len(m.Data)
+		publications = append(publications, &protocol.Publication{Data: m.Data, Offset: uint64(m.Seq)})
+	}
+	return publications, size
+}
+
+// admitTime is how long a refresh waits to learn whether its token was revoked. The client's timeout is 5 s.
+const admitTime = 2 * time.Second
+
+// refresh replaces the session's token by a newer one of the same user. A temporary failure is not answered, but closes the
+// socket: if a refresh fails, some SDKs stop permanently and others never retry it. After the close all of them reconnect
+// with the new token.
+func (c *command) refresh(ctx context.Context) ([]byte, error) {
+	s := c.session
+	identity, err := c.renew(ctx)
+	switch {
+	case errors.Is(err, auth.ErrInvalid):
+		s.m.c.Refused(s.address)
+		s.close(wire.CloseInvalidToken)
+		return nil, nil
+	case err != nil:
+		if s.m.c.Errors.Failure(err).Code.Temporary() {
+			s.close(wire.CloseServerError)
+			return nil, nil
+		}
+		return nil, err
+	}
+	s.mu.Lock()
+	s.identifyLocked(identity)
+	client := s.client
+	s.mu.Unlock()
+	s.closeAfter(identity.Expires)
+	return wire.RefreshReply(s.encoding(), c.cmd.Id, &protocol.RefreshResult{
+		Client: client, Version: s.m.c.Version, Expires: true, Ttl: s.m.ttl(identity.Expires),
+	}), nil
+}
+
+// renew returns the identity that the newer token proves, which must be the connected user's. While the store cannot
+// say whether the token was revoked, a valid token is accepted and rechecked later.
+func (c *command) renew(ctx context.Context) (auth.Identity, error) {
+	m := c.session.m
+	identity, err := m.c.Verify(ctx, c.cmd.Refresh.Token)
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	before, _ := c.session.caller()
+	if identity.User.ID != before.User.ID {
+		return auth.Identity{}, fmt.Errorf("%w: it is another user's", auth.ErrInvalid)
+	}
+	admitting, cancel := context.WithTimeout(ctx, admitTime)
+	defer cancel()
+	err = m.admit(admitting, &identity)
+	if code, known := m.c.Errors.Code(err); known && code == wire.CodeUnavailable {
+		m.rechecks.add(identity.User.ID)
+		if identity.User.KeepName {
+			identity.User.Name = before.User.Name
+		}
+		if identity.User.KeepAvatar {
+			identity.User.Avatar = before.User.Avatar
+		}
+		return identity, nil
+	}
+	return identity, err
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"hongbao/chat"
@@ -23,14 +26,19 @@ type Config struct {
 	Chat     *chat.Service
 	Packets  *redpacket.Service
 	Commands *api.Commands
+	Rates    *api.Rates
 	Presence Presence
 	Errors   Errors
 
-	// Verify returns the identity that a token proves. It is auth.Verifier.Verify.
+	// Verify returns the identity that a token proves, or an error as auth.Verifier.Verify does.
 	Verify func(ctx context.Context, token string) (auth.Identity, error)
+	// Refused is called when a token is invalid or revoked. address is the one that was given to NewSession.
+	Refused func(address string)
 	// AcquireConnect waits until another connect command may run. The caller must call release when the command has
 	// ended.
 	AcquireConnect func(ctx context.Context) (release func(), err error)
+	// SocketClosed is called with the client's address when a socket is closed.
+	SocketClosed func(address string)
 	// Observe records an answered command in the metrics; code 0 means no error.
 	Observe func(method string, code wire.Code, took time.Duration)
 
@@ -69,6 +77,7 @@ type Manager struct {
 
 	registry registry
 	rechecks *rechecks
+	busLost  atomic.Bool
 }
 
 // NewManager returns a manager without sessions.
@@ -78,16 +87,24 @@ func NewManager(c Config) *Manager {
 	return m
 }
 
-// NewSession returns the session for a connection that the hub attaches. upgrade is the identity from the upgrade
-// request; if it is nil, the connect command must have a token.
-func (m *Manager) NewSession(conn *hub.Conn, upgrade *auth.Identity) *Session {
-	s := &Session{m: m, conn: conn, upgrade: upgrade}
+// NewSession returns the session for a connection that the hub attaches. address is the client's, as rates, budgets and
+// Config.Refused count it. upgrade is the identity from the upgrade request; if it is nil, the connect command must have a
+// token.
+func (m *Manager) NewSession(conn *hub.Conn, address string, upgrade *auth.Identity) *Session {
+	s := &Session{m: m, conn: conn, address: address, upgrade: upgrade}
 	s.awaitConnect()
 	return s
 }
 
 // Run rechecks sessions until ctx ends.
-func (m *Manager) Run(ctx context.Context) { m.rechecks.run(ctx) }
+func (m *Manager) Run(ctx context.Context) {
+	var both sync.WaitGroup
+	both.Go(func() { m.rechecks.run(ctx) })
+	if !m.c.Alone {
+		both.Go(func() { m.watchRevocations(ctx) })
+	}
+	both.Wait()
+}
 
 // Users returns the number of users that have an open session on this instance.
 func (m *Manager) Users() int { return len(m.registry.users()) }
@@ -115,18 +132,71 @@ func (m *Manager) Notice(data []byte) {
 // signals may have been lost and are not sent again.
 func (m *Manager) BusLost(lost bool) {
 	m.c.Chat.SetDisconnected(lost)
+	m.busLost.Store(lost)
 	if !lost {
 		m.rechecks.add(m.registry.users()...)
 	}
 }
 
-// admit records the user of a token in the store. It returns auth.ErrInvalid if the token was revoked.
-func (m *Manager) admit(ctx context.Context, identity auth.Identity) error {
-	err := m.c.Chat.Admit(ctx, identity.User, identity.Issued)
-	if errors.Is(err, chat.ErrRevoked) {
-		return fmt.Errorf("%w: %w", auth.ErrInvalid, err)
+const (
+	// revocationsEvery is how often the store is asked for revocations while the bus is lost.
+	revocationsEvery = time.Second
+	// revocationsSeldom is how often it is asked otherwise, in multiples of revocationsEvery. A signal may be lost although
+	// this instance hears the bus, if the instance that sent it did not reach the bus.
+	revocationsSeldom = 10
+	// revocationsAtOnce is the number of users in one question: 1,000 take Postgres 2 ms.
+	revocationsAtOnce = 1000
+)
+
+// watchRevocations closes the sockets of revoked users whose signal was lost, until ctx ends.
+func (m *Manager) watchRevocations(ctx context.Context) {
+	for round := 1; sleep(ctx, revocationsEvery); round++ {
+		if !m.busLost.Load() && round%revocationsSeldom != 0 {
+			continue
+		}
+		for users := range slices.Chunk(m.registry.users(), revocationsAtOnce) {
+			if err := m.closeRevoked(ctx, users); err != nil {
+				m.c.Log.Warn("revocations not read", "err", err)
+				break
+			}
+		}
 	}
-	return err
+}
+
+// closeRevoked closes the sockets of these users whose tokens the store refuses.
+func (m *Manager) closeRevoked(ctx context.Context, users []string) error {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	revoked, err := m.c.Chat.Revoked(ctx, users)
+	if err != nil {
+		return err
+	}
+	for user, second := range revoked {
+		for _, s := range m.registry.of(user) {
+			s.mu.Lock()
+			refused := s.issued <= second
+			s.mu.Unlock()
+			if refused {
+				m.c.Chat.Forget("", user) // the notice that the cache is outdated was lost, too
+				s.close(wire.CloseRevoked)
+			}
+		}
+	}
+	return nil
+}
+
+// admit records the user of a token in the store, and completes the identity with the name and avatar that are stored if
+// the token does not say them. Its error wraps auth.ErrInvalid if the token was revoked.
+func (m *Manager) admit(ctx context.Context, identity *auth.Identity) error {
+	user, err := m.c.Chat.Admit(ctx, identity.User, identity.Issued)
+	switch {
+	case errors.Is(err, chat.ErrRevoked):
+		return fmt.Errorf("%w: %w", auth.ErrInvalid, err)
+	case err != nil:
+		return err
+	}
+	identity.User.User = user
+	return nil
 }
 
 // ttl returns how long a token is still valid, in whole seconds. It is at least 1, because the reply would omit 0. It
@@ -134,4 +204,190 @@ func (m *Manager) admit(ctx context.Context, identity auth.Identity) error {
 func (m *Manager) ttl(expires time.Time) uint32 {
 	left := expires.Sub(m.c.Now())
 	return uint32(min(max(left/time.Second, 1), 1<<31-1))
+}
+
+// recheckAfter is how long a user waits in the queue, so that delayed signals can arrive first.
+const recheckAfter = time.Second
+
+// rechecks is a queue of users whose sessions may have missed a signal. The bus may have lost it, or this instance may not yet
+// have been subscribed to the user's topic when the user connected. Users are checked one at a time, so that even for many users
+// the store has only one reader.
+type rechecks struct {
+	// static
+	check func(ctx context.Context, user string) error
+	log   *slog.Logger
+	wake  chan struct{} // one slot, never closed
+
+	failing map[string]struct{} // users whose last check failed; owned by run
+
+	mu     sync.Mutex
+	queue  []recheck           // guarded by mu; ordered by time
+	queued map[string]struct{} // guarded by mu; the users in queue
+}
+
+// recheck is one user to be checked.
+type recheck struct {
+	user string
+	at   time.Time
+}
+
+func newRechecks(check func(context.Context, string) error, log *slog.Logger) *rechecks {
+	return &rechecks{check: check, log: log, wake: make(chan struct{}, 1), failing: map[string]struct{}{}, queued: map[string]struct{}{}}
+}
+
+// add queues the users that are not queued already. It never blocks.
+func (r *rechecks) add(users ...string) {
+	at := time.Now().Add(recheckAfter)
+	r.mu.Lock()
+	for _, user := range users {
+		if _, ok := r.queued[user]; !ok {
+			r.queued[user] = struct{}{}
+			r.queue = append(r.queue, recheck{user, at})
+		}
+	}
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run checks the queued users, one after the other, until ctx ends. It queues a user again if the check fails. It logs the first failure,
+// and when no user fails any more.
+func (r *rechecks) run(ctx context.Context) {
+	for {
+		next, ok := r.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return
+			case <-r.wake:
+			}
+			continue
+		}
+		if !sleep(ctx, time.Until(next.at)) {
+			return
+		}
+		r.begin(next.user)
+		failed := len(r.failing)
+		err := r.check(ctx, next.user)
+		if err != nil {
+			r.failing[next.user] = struct{}{}
+			r.add(next.user)
+		} else {
+			delete(r.failing, next.user)
+		}
+		switch {
+		case failed == 0 && err != nil:
+			r.log.Warn("sessions not compared with the store yet, and tried again", "user", next.user, "err", err)
+		case failed > 0 && len(r.failing) == 0:
+			r.log.Info("sessions compared with the store again")
+		}
+	}
+}
+
+// begin allows the user to be queued again, because the check that begins now may miss later changes.
+func (r *rechecks) begin(user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.queued, user)
+}
+
+func (r *rechecks) next() (recheck, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue) == 0 {
+		r.queue, r.queued = nil, map[string]struct{}{} // frees the memory of a long queue
+		return recheck{}, false
+	}
+	next := r.queue[0]
+	r.queue = r.queue[1:]
+	return next, true
+}
+
+// sleep waits for d. It returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// recheck compares a user's sessions with the user's rooms in the store, and closes those whose token was revoked.
+func (m *Manager) recheck(ctx context.Context, user string) error {
+	sessions := m.registry.of(user)
+	if len(sessions) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	for _, s := range slices.Backward(sessions) { // oldest first, so that the user's name comes from the newest token
+		if err := m.readmit(ctx, s); err != nil {
+			return err
+		}
+	}
+	memberships, err := m.c.Chat.Rooms(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		s.compare(memberships)
+	}
+	return nil
+}
+
+// readmit closes the session's socket if its token was revoked after it was accepted.
+func (m *Manager) readmit(ctx context.Context, s *Session) error {
+	s.mu.Lock()
+	identity := auth.Identity{User: chat.Profile{User: s.user, KeepName: s.keepName, KeepAvatar: s.keepAvatar}, Issued: time.Unix(s.issued, 0)}
+	s.mu.Unlock()
+	err := m.admit(ctx, &identity)
+	if errors.Is(err, auth.ErrInvalid) {
+		s.close(wire.CloseRevoked)
+		return nil
+	}
+	return err
+}
+
+// compare applies the signals that the session must have missed. Before each one is applied, the standing is read
+// again, so a concurrent change does no harm.
+func (s *Session) compare(memberships []chat.Membership) {
+	s.mu.Lock()
+	apply := s.phase == open && s.signals.add(s.phase, s.m.missedLocked(s, memberships)...)
+	s.mu.Unlock()
+	if apply {
+		s.applySignals()
+	}
+}
+
+// missedLocked returns the signals that the session must have missed. It also drops these rooms from the cache of
+// package chat.
+func (m *Manager) missedLocked(s *Session, memberships []chat.Membership) (missed []push.Signal) {
+	topics := s.conn.Topics()
+	for _, in := range memberships {
+		topic := push.RoomTopic(in.Room.ID)
+		i := slices.Index(topics, topic)
+		if i >= 0 {
+			topics[i] = ""
+		}
+		if i < 0 || s.conn.Ended(topic) {
+			missed = append(missed, push.EnteredSignal(in))
+		}
+	}
+	for _, topic := range topics {
+		if room, ok := wire.ChannelRoom(topic); ok {
+			missed = append(missed, push.Signal{Room: room})
+		}
+	}
+	for _, sig := range missed {
+		m.c.Chat.Forget(sig.Room, s.user.ID)
+	}
+	return missed
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,35 @@ func TestRechecksDoNotPileUp(t *testing.T) {
 		r.run(ctx)
 		if want := []string{"a", "b", "a"}; !slices.Equal(checked, want) {
 			t.Errorf("checked %v, want %v", checked, want)
+		}
+	})
+}
+
+// TestOutageIsLoggedTwice lets the checks of three users fail for a minute. The first failure must be logged, and the end of the
+// last one.
+func TestOutageIsLoggedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		began := time.Now()
+		r := newRechecks(func(context.Context, string) error {
+			if time.Since(began) < time.Minute {
+				return errors.New("no answer")
+			}
+			return nil
+		}, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}})))
+		r.add("a", "b", "c")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		r.run(ctx)
+		if want := `level=WARN msg="sessions not compared with the store yet, and tried again" user=a err="no answer"
+level=INFO msg="sessions compared with the store again"
+`; log.String() != want {
+			t.Errorf("logged\n%swant\n%s", log.String(), want)
 		}
 	})
 }

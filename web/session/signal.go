@@ -10,11 +10,11 @@ import (
 	"hongbao/web/wire"
 )
 
-// maxSignals bounds the signals of a session that are not applied. Beyond it they are dropped, and the user's sessions are compared with
-// the store.
+// maxSignals bounds the signals of a session that wait to be applied. Beyond it signals are dropped, except those that close
+// sockets, and the user's sessions are compared with the store.
 const maxSignals = 1000
 
-// signalQueue is the signals of a session that are not applied. Session.mu guards it. One goroutine at a time applies them, so
+// signalQueue is the signals of a session that wait to be applied. Session.mu guards it. One goroutine at a time applies them, so
 // that they stay in order.
 type signalQueue struct {
 	list     []push.Signal // in the order of arrival
@@ -37,7 +37,7 @@ func (q *signalQueue) add(phase phase, sigs ...push.Signal) (apply bool) {
 	return true
 }
 
-// full reports whether signals that are added are dropped.
+// full reports whether add drops signals, except those that close sockets.
 func (q *signalQueue) full() bool { return len(q.list) >= maxSignals }
 
 // Signal implements hub.Handler. If another instance sent the signal, this instance's cache may be outdated, so the parts that the signal
@@ -106,8 +106,8 @@ func (s *Session) userID() string {
 	return s.user.ID
 }
 
-// nextSignal takes the next signal from the queue. When there is none, no goroutine applies signals any more, and a session whose
-// connect command called this is open.
+// nextSignal takes the next signal from the queue. If there is none, it ends the caller's turn: another goroutine may then apply
+// signals. It also makes the session open, which ends the connect command's turn.
 func (s *Session) nextSignal() (sig push.Signal, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Session) apply(sig push.Signal) {
 
 // carryOut does what a signal says unless the user's standing, if it is known, contradicts it. Signals of two concurrent changes may
 // arrive in the wrong order. Each change is committed before its signal is sent, and signals are carried out one after the other, so
-// the last one sees the standing after both. For that the standing must be read no earlier than just before.
+// the last one sees the standing after both. Therefore the caller must read the standing after it took the signal from the queue.
 func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) {
 	s.mu.Lock()
 	client, epoch := s.client, s.epoch
@@ -162,8 +162,8 @@ func (s *Session) enterRoom(room, epoch string, in push.Entered) {
 	})
 }
 
-// leaveRoom unsubscribes the connection from a room after entry through, and then sends the pushes left and
-// unsubscribe.
+// leaveRoom unsubscribes the connection from a room after the entry with the seq through (0: at once), and then sends the
+// pushes left and unsubscribe.
 func (s *Session) leaveRoom(room, reason string, through int64) {
 	e := s.encoding()
 	s.conn.Unsubscribe(push.RoomTopic(room), through,

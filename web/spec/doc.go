@@ -4,8 +4,8 @@
 // It must always hold:
 //
 //   - The files are what the generator writes: a test fails when they differ.
-//   - Every golden frame of package wire matches the AsyncAPI document, and every request that is decoded matches the
-//     OpenAPI document.
+//   - Every golden frame of package wire matches the AsyncAPI document. Package wire accepts the smallest request of each
+//     command that the OpenAPI document allows, and refuses it without any one of its fields.
 //
 // After a change in package wire or in the generator, run:
 //

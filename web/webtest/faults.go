@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// faults collects the faults of a page: errors and warnings in its console, uncaught exceptions, and requests blocked
-// by its Content-Security-Policy.
+// faults collects the faults of a page: errors and warnings in its console, uncaught exceptions, and errors and warnings of the
+// browser itself, such as a request blocked by the page's Content-Security-Policy.
 type faults struct {
 	mu       sync.Mutex
 	found    []string

@@ -112,8 +112,8 @@ func (v *Visitor) retry(try func() error) {
 	}
 }
 
-// find returns the element with this role and name. If there is none, it returns the first whose name contains the
-// text.
+// find returns the element with this role and name. If there is none, it returns the first one with this role whose name contains
+// the given one.
 func (v *Visitor) find(role, name string) (*accessibility.Node, error) {
 	nodes, err := v.all(role)
 	if err != nil {

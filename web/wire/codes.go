@@ -31,6 +31,8 @@ const (
 	CodeWrongPassphrase     Code = 1011
 	CodePacketFinished      Code = 1012
 	CodeEditWindowOver      Code = 1013
+	CodeJoinedLater         Code = 1014
+	CodeContactRefused      Code = 1020
 )
 
 // Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
@@ -68,6 +70,8 @@ var codes = map[Code]struct {
 	CodeWrongPassphrase:     {"wrong_passphrase", 403, false},
 	CodePacketFinished:      {"packet_finished", 409, false},
 	CodeEditWindowOver:      {"edit_window_over", 409, false},
+	CodeJoinedLater:         {"joined_later", 403, false},
+	CodeContactRefused:      {"contact_refused", 403, false},
 }
 
 // Word returns the first word of the error's message.
@@ -76,8 +80,8 @@ func (c Code) Word() string { return codes[c].word }
 // Status returns the error's HTTP status.
 func (c Code) Status() int { return codes[c].status }
 
-// Temporary reports whether repeating the request may succeed. For a grab, and for a request with a key, it also means
-// that the outcome is unknown and that repeating is safe.
+// Temporary reports whether repeating the request may succeed. The request may have been carried out all the same. Repeating a
+// grab, or a request with a key, is safe.
 func (c Code) Temporary() bool { return codes[c].temporary }
 
 // Error is an error as the client receives it.
@@ -87,7 +91,7 @@ type Error struct {
 	Temporary bool   `json:"temporary"`
 }
 
-// NewError returns the error for a code. pairs are alternating names and values, without spaces.
+// NewError returns the error for a code. pairs are alternating names and values, which must not contain spaces.
 func NewError(c Code, pairs ...string) Error {
 	var msg strings.Builder
 	msg.WriteString(c.Word())
@@ -99,7 +103,48 @@ func NewError(c Code, pairs ...string) Error {
 
 func (e Error) Error() string { return strconv.Itoa(int(e.Code)) + " " + e.Message }
 
-// ErrorBody is the body of every HTTP response with an error status.
+// ErrorBody is the body of the HTTP response to a command, or to a request of an endpoint, that has failed.
 type ErrorBody struct {
 	Error Error `json:"error"`
+}
+
+// Close is the code and reason of a WebSocket close frame. After a code below 3500 clients reconnect automatically;
+// after any other they do not.
+type Close struct {
+	Code   int
+	Reason string
+}
+
+// The close codes.
+const (
+	CloseDrain            = 3001
+	CloseServerError      = 3004
+	CloseTokenExpired     = 3005
+	CloseTooSlow          = 3008
+	CloseNoPong           = 3012
+	CloseTooManyCommands  = 3013
+	CloseStateInvalidated = 3014
+	CloseInvalidToken     = 3500
+	CloseProtocolError    = 3501
+	CloseNoConnect        = 3502
+	CloseRevoked          = 3503
+	ClosePushedOut        = 3504
+)
+
+// CloseFor returns the close code with its reason.
+func CloseFor(code int) Close { return Close{Code: code, Reason: closeReasons[code]} }
+
+var closeReasons = map[int]string{
+	CloseDrain:            "drain",
+	CloseServerError:      "server error",
+	CloseTokenExpired:     "token expired",
+	CloseTooSlow:          "too slow",
+	CloseNoPong:           "no pong",
+	CloseTooManyCommands:  "too many commands",
+	CloseStateInvalidated: "state invalidated",
+	CloseInvalidToken:     "invalid token",
+	CloseProtocolError:    "protocol error",
+	CloseNoConnect:        "no connect in time",
+	CloseRevoked:          "revoked",
+	ClosePushedOut:        "pushed out by a newer socket",
 }

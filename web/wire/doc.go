@@ -9,5 +9,6 @@
 //   - Money, seqs and times are integer literals of at most 2^53-1. Any other number is refused.
 //   - An encoder returns one message without delimiter, and a JSON message contains no newline. The caller adds "\n" between
 //     JSON messages, and the length before Protobuf ones.
-//   - The package imports neither chat, redpacket nor the hub, because client SDKs import this package.
+//   - The package imports neither chat, redpacket nor the hub, so that a client that needs only these types links no code of
+//     the server.
 package wire

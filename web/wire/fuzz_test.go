@@ -23,7 +23,7 @@ func FuzzEntryJSON(f *testing.F) {
 		if !json.Valid(body) {
 			body = nil
 		}
-		e := wire.Entry{Seq: seq, ID: id, At: -seq, From: wire.User{ID: key, Name: name, Avatar: avatar}, Kind: kind, Key: key, Body: body}
+		e := wire.Entry{Seq: seq, ID: id, At: -seq, From: wire.User{ID: key, Name: name, Avatar: avatar, Guest: seq%2 == 0}, Kind: kind, Key: key, Body: body}
 		got := wire.EntryJSON(e)
 		if bytes.IndexByte(got, '\n') >= 0 || utf8.Valid(body) && !utf8.Valid(got) {
 			t.Fatalf("not one line of UTF-8: %q", got)

@@ -42,6 +42,12 @@ func packetEntry() wire.Entry {
 	return wire.Entry{Seq: 43, ID: "e-43", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(packet)}
 }
 
+func earlierEntry() wire.Entry {
+	p := packet
+	p.EarlierMembers = true
+	return wire.Entry{Seq: 45, ID: "e-45", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(p)}
+}
+
 func doneEntry() wire.Entry {
 	return wire.Entry{Seq: 44, ID: "e-44", At: 1767312001000, From: ann, Kind: "packet_done",
 		Body: must(wire.PacketDoneBody{Packet: "p-1", Reason: "expired", State: done, Seed: seed})}
@@ -78,6 +84,7 @@ func changes() map[string]wire.Entry {
 		{"member-kicked", "member", wire.MemberBody{User: "u-bob", Change: "kicked", By: "u-ann"}},
 		{"member-role", "member", wire.MemberBody{User: "u-bob", Change: "role", By: "u-ann", Role: "admin"}},
 		{"member-muted", "member", wire.MemberBody{User: "u-bob", Change: "muted", By: "u-ann", Until: 1767225700000}},
+		{"room-settings", "room", wire.RoomBody{Invite: "admins", Guests: new(false)}},
 	} {
 		seq := int64(46 + i)
 		all[c.name] = wire.Entry{Seq: seq, ID: fmt.Sprint("e-", seq), At: 1767225606000, From: ann, Kind: c.kind, Body: must(c.body)}
@@ -104,13 +111,20 @@ func replies() map[string]any {
 		"members": wire.MembersReply{Members: []wire.Member{
 			{User: ann, Role: "owner", Online: true}, {User: bob, Role: "member", MutedUntil: 1767225700000},
 		}},
-		"direct":         wire.DirectReply{Room: wire.Room{ID: "r-2", Kind: "direct", Members: 2, CreatedAt: 1767225600000, Role: "member"}},
-		"invite":         wire.InviteReply{},
-		"kick":           wire.KickReply{},
-		"unban":          wire.UnbanReply{},
-		"set_role":       wire.SetRoleReply{},
-		"mute":           wire.MuteReply{},
-		"update_room":    wire.UpdateRoomReply{Room: room},
+		"direct":      wire.DirectReply{Room: wire.Room{ID: "r-2", Kind: "direct", Members: 2, CreatedAt: 1767225600000, Role: "member"}},
+		"block":       wire.BlockReply{},
+		"unblock":     wire.UnblockReply{},
+		"set_contact": wire.SetContactReply{},
+		"contacts":    wire.ContactsReply{Contact: "shared", Blocked: []wire.User{bob, {ID: "u-eve"}}},
+		"invite":      wire.InviteReply{},
+		"kick":        wire.KickReply{},
+		"unban":       wire.UnbanReply{},
+		"set_role":    wire.SetRoleReply{},
+		"mute":        wire.MuteReply{},
+		"update_room": wire.UpdateRoomReply{Room: room},
+		"update_room-settings": wire.UpdateRoomReply{Room: wire.Room{
+			ID: "r-1", Name: "大厅", Kind: "public", Invite: "admins", Guests: new(false), Members: 2, LastSeq: 44, CreatedAt: 1767225600000, Role: "admin",
+		}},
 		"delete_room":    wire.DeleteRoomReply{},
 		"presence":       wire.PresenceReply{Online: 1, Users: &[]string{"u-bob"}},
 		"presence-none":  wire.PresenceReply{Users: &[]string{}},
@@ -159,18 +173,20 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"connect": connectReply(t, e),
 		"refresh": wire.RefreshReply(e, 9, &protocol.RefreshResult{Client: "c-1", Version: "hongbao 1", Expires: true, Ttl: 3600}),
 
-		"error-muted":        wire.ErrorReply(e, 7, wire.NewError(wire.CodeMuted)),
-		"error-conflict":     wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next)),
-		"error-bad_request":  wire.ErrorReply(e, 7, wire.NewError(wire.CodeBadRequest, "field", "total")),
-		"error-unavailable":  wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
-		"error-rate_limited": wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
+		"error-muted":          wire.ErrorReply(e, 7, wire.NewError(wire.CodeMuted)),
+		"error-conflict":       wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next)),
+		"error-bad_request":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeBadRequest, "field", "total")),
+		"error-unavailable":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
+		"error-limit_exceeded": wire.ErrorReply(e, 7, wire.NewError(wire.CodeLimitExceeded, "field", "open_packets", "limit", "50")),
+		"error-rate_limited":   wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),
 
-		"push-text":        wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
-		"push-text-rich":   wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
-		"push-packet":      wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
-		"push-packet_done": wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
-		"push-subscribe":   wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
-		"push-unsubscribe": wire.UnsubscribePush(e, "room:r-1", "left"),
+		"push-text":           wire.PublicationPush(e, "room:r-1", 42, wire.EntryJSON(textEntry())),
+		"push-text-rich":      wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
+		"push-packet":         wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
+		"push-packet-earlier": wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
+		"push-packet_done":    wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
+		"push-subscribe":      wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
+		"push-unsubscribe":    wire.UnsubscribePush(e, "room:r-1", "left"),
 	}
 	for name, m := range map[string]wire.Message{
 		"members":         {Members: &wire.MembersPush{Room: "r-1", Count: 2}},
@@ -180,6 +196,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"typing":          {Typing: &wire.TypingPush{Room: "r-1", User: "u-bob"}},
 		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
 		"grab_result":     {GrabResult: &wire.GrabReply{Packet: "p-1", Outcome: "already", Amount: 134, Rank: 1, At: 1767225602000, Claimed: 1, Count: 5}},
+		"contacts":        {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
 		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))
@@ -197,12 +214,19 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 	return all
 }
 
+// oldLimits returns the default limits as the first version of the protocol had them. A limit of 0 is left out.
+func oldLimits() wire.Limits {
+	l := wire.DefaultLimits()
+	l.PublicRooms, l.Blocks = 0, 0
+	return l
+}
+
 func connectReply(t *testing.T, e wire.Encoding) []byte {
 	t.Helper()
 	reply, err := wire.ConnectReply(e, 1, &protocol.ConnectResult{
 		Client: "c-1", Session: "s-1", Node: "n-1", Version: "hongbao 1", Expires: true, Ttl: 3600, Ping: 25, Pong: true, Time: 1767225603000,
 		Data: must(wire.ConnectData{
-			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, AccountVersion: 1, NextCommitment: next, Limits: wire.DefaultLimits(),
+			User: ann, Currency: wire.Currency{Code: "CNY", Exponent: 2}, Balance: 10000, AccountVersion: 1, NextCommitment: next, Limits: oldLimits(),
 			Rooms: []wire.MyRoom{{Room: room, ReadSeq: 41, Unread: 1}}, PacketStates: []wire.State{open},
 		}),
 		Subs: map[string]*protocol.SubscribeResult{"room:r-1": {

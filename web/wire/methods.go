@@ -1,8 +1,11 @@
 package wire
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
-// Method describes one command, for the specifications and the tests.
+// Method describes one command, for the specifications, the tests, and the costs that package api takes from budgets.
 type Method struct {
 	Name    string
 	Does    string // what the command does, for the documents
@@ -10,121 +13,238 @@ type Method struct {
 	Reply   any
 	Errors  []Code // errors that the command may return, besides those in Always
 	Rate    string // name of the rate limit that the command counts against; "": none; see web/docs/protocol/limits.md
+	Cost    int    // what the command takes from the user's budget; 0: nothing, but send_packet pays for its shares
 }
 
-// Always holds the codes that every command may return. OverHTTP holds those that exist over HTTP only, where each
-// request has a token and a command name of its own.
+// Always holds the codes that every command may return. OverHTTP holds those that each of Methods may return in addition over
+// HTTP, where each request has a token of its own and names its command in the path.
 var (
 	Always   = []Code{CodeInternal, CodeBadRequest, CodeRateLimited, CodeUnavailable}
 	OverHTTP = []Code{CodeUnauthorized, CodeUnknownCommand, CodeTokenExpired}
 )
 
-// Codes for a user that is not in the room.
+// Sets of codes that several methods share. outside is for commands that only members may call, writing for commands that write
+// into the room, govern for commands that are forbidden to some of the members.
 var (
 	outside = []Code{CodeNotFound, CodeNotMember, CodeBanned}
 	writing = slices.Concat(outside, []Code{CodeMuted})
 	govern  = slices.Concat(outside, []Code{CodeForbidden})
 )
 
-// Methods holds the commands of members, by socket and by POST /v1/commands/{method}.
+// Methods holds the commands that every user may call, over the socket and by POST /v1/commands/{method}.
 var Methods = []Method{
 	{
 		Name: "create_room", Does: "Creates a room; the user becomes its owner.", Request: CreateRoomRequest{}, Reply: CreateRoomReply{},
-		Errors: []Code{CodeNotFound, CodeTooLong, CodeLimitExceeded, CodeKeyReused},
+		Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused}, Cost: 20,
 	},
 	{
-		Name: "direct", Does: "Returns the direct room of two users, and adds those that are not in it.", Request: DirectRequest{}, Reply: DirectReply{},
-		Errors: []Code{CodeNotFound, CodeLimitExceeded},
+		Name: "direct", Does: "Returns the direct room of two users, and adds the caller if the caller has left it.", Request: DirectRequest{}, Reply: DirectReply{},
+		Errors: []Code{CodeNotFound, CodeLimitExceeded, CodeContactRefused}, Cost: 5,
 	},
 	{
-		Name: "join", Does: "Joins a public room.", Request: JoinRequest{}, Reply: JoinReply{},
-		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded},
+		Name: "block", Does: "Blocks a user, and takes the caller out of the direct room of the two.", Request: BlockRequest{}, Reply: BlockReply{},
+		Errors: []Code{CodeLimitExceeded}, Cost: 5,
 	},
+	{Name: "unblock", Does: "Ends a block.", Request: UnblockRequest{}, Reply: UnblockReply{}, Cost: 5},
+	{Name: "set_contact", Does: "Sets who may open direct rooms with the caller and put the caller into rooms.", Request: SetContactRequest{}, Reply: SetContactReply{}, Cost: 5},
+	{Name: "contacts", Does: "Returns the caller's contact setting and the users that the caller has blocked.", Request: ContactsRequest{}, Reply: ContactsReply{}, Cost: 5},
 	{
-		Name: "leave", Does: "Leaves a room.", Request: LeaveRequest{}, Reply: LeaveReply{},
-		Errors: []Code{CodeNotFound, CodeNotMember},
+		Name: "join", Does: "Joins a public room, or a private room that the caller has left.", Request: JoinRequest{}, Reply: JoinReply{},
+		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded}, Cost: 5,
 	},
+	{Name: "leave", Does: "Leaves a room.", Request: LeaveRequest{}, Reply: LeaveReply{}, Errors: []Code{CodeNotFound, CodeNotMember}, Cost: 5},
 	{
-		Name: "find_rooms", Does: "Lists public rooms, newest first.", Request: FindRoomsRequest{}, Reply: FindRoomsReply{},
-		Errors: []Code{CodeTooLong},
+		Name: "find_rooms", Does: "Lists public rooms that have members, newest first.", Request: FindRoomsRequest{}, Reply: FindRoomsReply{},
+		Errors: []Code{CodeTooLong}, Cost: 10,
 	},
 	{
 		Name: "invite", Does: "Adds users to the room: all of them or none.", Request: InviteRequest{}, Reply: InviteReply{},
-		Errors: slices.Concat(govern, []Code{CodeLimitExceeded}),
+		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded, CodeContactRefused}), Cost: 10,
 	},
 	{
 		Name: "kick", Does: "Removes a user from the room; after a ban the user cannot come back.", Request: KickRequest{}, Reply: KickReply{},
-		Errors: govern,
+		Errors: govern, Cost: 5,
 	},
+	{Name: "unban", Does: "Allows a banned user to come back.", Request: UnbanRequest{}, Reply: UnbanReply{}, Errors: govern, Cost: 5},
+	{Name: "set_role", Does: "Changes a member's role; the role owner hands the room over.", Request: SetRoleRequest{}, Reply: SetRoleReply{}, Errors: govern, Cost: 5},
+	{Name: "mute", Does: "Forbids a user to send for some seconds; 0 ends the mute.", Request: MuteRequest{}, Reply: MuteReply{}, Errors: govern, Cost: 5},
 	{
-		Name: "unban", Does: "Allows a banned user to come back.", Request: UnbanRequest{}, Reply: UnbanReply{},
-		Errors: govern,
-	},
-	{
-		Name: "set_role", Does: "Changes a member's role; the role owner hands the room over.", Request: SetRoleRequest{}, Reply: SetRoleReply{},
-		Errors: govern,
-	},
-	{
-		Name: "mute", Does: "Forbids a user to send for some seconds; 0 ends the mute.", Request: MuteRequest{}, Reply: MuteReply{},
-		Errors: govern,
-	},
-	{
-		Name: "update_room", Does: "Changes the room's name or announcement.", Request: UpdateRoomRequest{}, Reply: UpdateRoomReply{},
-		Errors: slices.Concat(govern, []Code{CodeTooLong}),
+		Name: "update_room", Does: "Changes the room's name, announcement or settings.", Request: UpdateRoomRequest{}, Reply: UpdateRoomReply{},
+		Errors: slices.Concat(govern, []Code{CodeTooLong}), Cost: 5,
 	},
 	{
 		Name: "delete_room", Does: "Deletes the room for good. Its open packets are closed: shares granted so far are paid, the rest is refunded.",
 		Request: DeleteRoomRequest{}, Reply: DeleteRoomReply{},
-		Errors: govern,
+		Errors: govern, Cost: 20,
 	},
 	{
 		Name: "members", Does: "Lists the members of the room: the owner, admins, then the others.", Request: MembersRequest{}, Reply: MembersReply{},
-		Errors: outside,
+		Errors: outside, Cost: 5,
 	},
 	{
 		Name: "send", Does: "Sends a text, an object of the integrator, or both.", Request: SendRequest{}, Reply: SendReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused}), Rate: "send",
 	},
 	{
 		Name: "edit", Does: "Edits the user's own text, within two minutes.", Request: EditRequest{}, Reply: SeqReply{},
-		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeConflict, CodeEditWindowOver}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeConflict, CodeEditWindowOver, CodeContactRefused}), Rate: "send",
 	},
 	{
 		Name: "recall", Does: "Recalls a text and removes it from storage.", Request: RecallRequest{}, Reply: SeqReply{},
-		Errors: slices.Concat(govern, []Code{CodeEditWindowOver}),
+		Errors: slices.Concat(govern, []Code{CodeEditWindowOver}), Cost: 5,
 	},
 	{
 		Name: "react", Does: "Puts an emoji on a text, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
 	},
 	{
 		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.", Request: HistoryRequest{}, Reply: HistoryReply{},
-		Errors: outside,
+		Errors: outside, Cost: 5,
 	},
 	{
 		Name: "read", Does: "Stores how far the user has read; the position never moves back.", Request: ReadRequest{}, Reply: ReadReply{},
-		Errors: outside,
+		Errors: outside, Cost: 1,
 	},
 	{
 		Name: "presence", Does: "Returns how many of the room's members are online, and in small rooms which.", Request: PresenceRequest{}, Reply: PresenceReply{},
-		Errors: outside,
+		Errors: outside, Cost: 2,
 	},
 	{
 		Name: "send_packet", Does: "Sends money into the room, to be grabbed in shares.", Request: SendPacketRequest{}, Reply: SendPacketReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance}), Rate: "send_packet",
+		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused}), Rate: "send_packet",
 	},
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},
-		Errors: []Code{CodeNotFound, CodeNotMember, CodeNotRecipient, CodeWrongPassphrase}, Rate: "grab",
+		Errors: []Code{CodeNotFound, CodeNotMember, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase}, Rate: "grab",
 	},
 	{
 		Name: "packet", Does: "Returns a packet, its claims, and its proof once it has ended.", Request: PacketRequest{}, Reply: PacketReply{},
-		Errors: outside,
+		Errors: outside, Cost: 5,
 	},
 	{
 		Name: "cancel_packet", Does: "Cancels the user's own packet before the first grab.", Request: CancelPacketRequest{}, Reply: CancelPacketReply{},
-		Errors: slices.Concat(govern, []Code{CodePacketFinished}),
+		Errors: slices.Concat(govern, []Code{CodePacketFinished}), Cost: 5,
 	},
-	{Name: "packets", Does: "Lists packets that the user has sent or has shares of.", Request: PacketsRequest{}, Reply: PacketsReply{}},
-	{Name: "wallet", Does: "Returns the user's balance and lists the transfers.", Request: WalletRequest{}, Reply: WalletReply{}},
+	{Name: "packets", Does: "Lists packets that the user has sent or has shares of.", Request: PacketsRequest{}, Reply: PacketsReply{}, Cost: 5},
+	{Name: "wallet", Does: "Returns the user's balance and lists the transfers.", Request: WalletRequest{}, Reply: WalletReply{}, Cost: 2},
+}
+
+// Endpoint is a request that exists over HTTP only.
+type Endpoint struct {
+	Method
+
+	Verb string // GET, POST
+	Path string
+	Open bool // no token is required
+
+	Guest bool // a guest's token is required
+}
+
+// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, and those of guests.
+var Endpoints = []Endpoint{
+	{
+		Method: Method{
+			Name: "credit", Does: "Credits a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
+			Errors: []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused},
+		},
+		Verb: "POST", Path: "/v1/admin/credit",
+	},
+	{
+		Method: Method{
+			Name: "debit", Does: "Debits a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
+			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance},
+		},
+		Verb: "POST", Path: "/v1/admin/debit",
+	},
+	{
+		Method: Method{
+			Name: "disconnect", Does: "Closes a user's sockets and revokes the user's tokens.", Request: DisconnectRequest{}, Reply: DisconnectReply{},
+			Errors: []Code{CodeForbidden},
+		},
+		Verb: "POST", Path: "/v1/admin/disconnect",
+	},
+	{
+		Method: Method{
+			Name: "audit", Does: "Returns the report of the last audit of the books.", Reply: AuditReply{}, Errors: []Code{CodeForbidden, CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/admin/audit",
+	},
+	{
+		Method: Method{
+			Name: "start_audit", Does: "Makes an instance audit the books soon.", Request: StartAuditRequest{}, Reply: StartAuditReply{},
+			Errors: []Code{CodeForbidden},
+		},
+		Verb: "POST", Path: "/v1/admin/audit",
+	},
+	{
+		Method: Method{
+			Name: "heads", Does: "Returns the newest link of each hash chain, to be kept elsewhere.", Reply: HeadsReply{}, Errors: []Code{CodeForbidden},
+		},
+		Verb: "GET", Path: "/v1/admin/heads",
+	},
+	{
+		Method: Method{Name: "stats", Does: "Returns what this instance has done since it started.", Reply: StatsReply{}, Errors: []Code{CodeForbidden}},
+		Verb:   "GET", Path: "/v1/admin/stats",
+	},
+	{
+		Method: Method{
+			Name: "guests", Does: "Creates a guest, if guests are enabled.", Request: GuestRequest{}, Reply: GuestReply{},
+			Errors: []Code{CodeNotFound, CodeTooLong},
+		},
+		Verb: "POST", Path: "/v1/guests", Open: true,
+	},
+	{
+		Method: Method{Name: "renew", Does: "Returns a newer token of the guest.", Reply: GuestReply{}, Errors: []Code{CodeForbidden}},
+		Verb:   "POST", Path: "/v1/guests/renew", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "sign_out", Does: "Revokes all tokens of the guest and closes the guest's sockets.", Reply: DisconnectReply{},
+			Errors: []Code{CodeForbidden},
+		},
+		Verb: "POST", Path: "/v1/guests/sign_out", Guest: true,
+	},
+}
+
+// Kinds holds the kinds of entries, each with a zero value of its body's type.
+var Kinds = []struct {
+	Kind string
+	Body any
+}{
+	{"text", TextBody{}},
+	{"packet", Packet{}},
+	{"packet_done", PacketDoneBody{}},
+	{"member", MemberBody{}},
+	{"edit", EditBody{}},
+	{"recall", RecallBody{}},
+	{"react", ReactBody{}},
+	{"room", RoomBody{}},
+}
+
+// PushNames holds the pushes without a seq, each with a zero value of its data's type.
+var PushNames = []struct {
+	Name string
+	Data any
+}{
+	{"typing", TypingPush{}},
+	{"presence", PresencePush{}},
+	{"read", ReadPush{}},
+	{"packet_progress", ProgressPush{}},
+	{"grab_result", GrabReply{}},
+	{"wallet", WalletPush{}},
+	{"members", MembersPush{}},
+	{"left", LeftPush{}},
+	{"contacts", ContactsPush{}},
+}
+
+// Codes returns all error codes, in ascending order.
+func Codes() []Code { return slices.Sorted(maps.Keys(codes)) }
+
+// Closes returns all close codes with their reasons, in ascending order.
+func Closes() []Close {
+	var all []Close
+	for _, code := range slices.Sorted(maps.Keys(closeReasons)) {
+		all = append(all, CloseFor(code))
+	}
+	return all
 }

@@ -5,14 +5,18 @@ type User struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Avatar string `json:"avatar,omitempty"`
+	Guest  bool   `json:"guest,omitempty"` // a user without an account of the host
 }
 
-// Room is a room as every user sees it. Role is that of the requesting user, if known.
+// Room is a room as every user sees it. Role is that of the requesting user, if known. Invite and Guests are left out
+// where they are as usual: admins invite in private rooms, members in public ones, and guests may enter.
 type Room struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
 	Kind         string `json:"kind" enum:"public,private,direct"`
 	Announcement string `json:"announcement,omitempty"`
+	Invite       string `json:"invite,omitempty" enum:"members,admins"`
+	Guests       *bool  `json:"guests,omitempty"`
 	Members      int    `json:"members"`
 	LastSeq      int64  `json:"last_seq"`
 	CreatedAt    int64  `json:"created_at"`
@@ -35,6 +39,8 @@ type Packet struct {
 	ExpiresAt  int64    `json:"expires_at"`
 	Commitment string   `json:"commitment"`
 	Key        string   `json:"key"`
+
+	EarlierMembers bool `json:"earlier_members,omitempty"` // only members since before the packet was sent may grab
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.
@@ -69,14 +75,14 @@ type Claim struct {
 	Amount int64 `json:"amount,omitempty"`
 }
 
-// Proof shows that the shares follow from a seed to which the server had committed before.
+// Proof shows that the shares follow from a seed to which the server had committed before the packet was sent.
 type Proof struct {
 	Seed       string  `json:"seed"`
 	Commitment string  `json:"commitment"`
 	Shares     []int64 `json:"shares"`
 }
 
-// Transfer is one transfer to or from the user's account.
+// Transfer is one transfer into or out of the user's wallet.
 type Transfer struct {
 	ID     string `json:"id"`
 	At     int64  `json:"at"`
@@ -84,4 +90,76 @@ type Transfer struct {
 	Kind   string `json:"kind" enum:"credit,debit,send,claim,refund"`
 	Packet string `json:"packet,omitempty"`
 	Note   string `json:"note,omitempty"`
+}
+
+// ConnectData is the data of a connect reply: everything that a client needs for its first screen.
+type ConnectData struct {
+	User           User     `json:"user"`
+	Currency       Currency `json:"currency"`
+	Balance        int64    `json:"balance"`
+	AccountVersion int64    `json:"account_version"`
+	NextCommitment string   `json:"next_commitment"`
+	Limits         Limits   `json:"limits"`
+	Rooms          []MyRoom `json:"rooms"`
+	PacketStates   []State  `json:"packet_states"`
+}
+
+// Currency describes the unit of money: amounts are in units of 10^-Exponent of the currency.
+type Currency struct {
+	Code     string `json:"code"`
+	Exponent int    `json:"exponent"`
+}
+
+// MyRoom is a room as one of its members sees it.
+type MyRoom struct {
+	Room
+	ReadSeq int64 `json:"read_seq"`
+	Unread  int64 `json:"unread"`
+}
+
+// Limits holds the limits that the server enforces. Characters are counted as Unicode code points.
+type Limits struct {
+	FrameBytes        int   `json:"frame_bytes"`
+	CommandsPerFrame  int   `json:"commands_per_frame"`
+	TextChars         int   `json:"text_chars"`
+	DataBytes         int   `json:"data_bytes"`
+	NameChars         int   `json:"name_chars"`
+	AnnouncementChars int   `json:"announcement_chars"`
+	GreetingChars     int   `json:"greeting_chars"`
+	PassphraseChars   int   `json:"passphrase_chars"`
+	EmojiChars        int   `json:"emoji_chars"`
+	Mentions          int   `json:"mentions"`
+	InviteUsers       int   `json:"invite_users"`
+	PacketTo          int   `json:"packet_to"`
+	RoomMembers       int   `json:"room_members"`
+	Rooms             int   `json:"rooms"`
+	PublicRooms       int   `json:"public_rooms,omitempty"`
+	Blocks            int   `json:"blocks,omitempty"`
+	CreatesPerMinute  int   `json:"creates_per_minute,omitempty"`
+	InvitesPerMinute  int   `json:"invites_per_minute,omitempty"`
+	DirectsPerMinute  int   `json:"directs_per_minute,omitempty"`
+	OpenPackets       int   `json:"open_packets,omitempty"`
+	SocketsPerUser    int   `json:"sockets_per_user"`
+	PacketTotal       int64 `json:"packet_total"`
+	PacketCount       int   `json:"packet_count"`
+	TTLMinS           int   `json:"ttl_min_s"`
+	TTLMaxS           int   `json:"ttl_max_s"`
+	TTLDefaultS       int   `json:"ttl_default_s"`
+}
+
+// The limits of a frame.
+const (
+	FrameBytes       = 64 << 10
+	CommandsPerFrame = 32
+)
+
+// DefaultLimits returns the limits of web/docs/protocol/limits.md.
+func DefaultLimits() Limits {
+	return Limits{
+		FrameBytes: FrameBytes, CommandsPerFrame: CommandsPerFrame,
+		TextChars: 4000, DataBytes: 4096, NameChars: 64, AnnouncementChars: 1000, GreetingChars: 60,
+		PassphraseChars: 32, EmojiChars: 16, Mentions: 50, InviteUsers: 100, PacketTo: 200,
+		RoomMembers: 100_000, Rooms: 500, PublicRooms: 50, Blocks: 1000, SocketsPerUser: 10,
+		PacketTotal: 20_000_000, PacketCount: 10_000, TTLMinS: 5, TTLMaxS: 7 * 86_400, TTLDefaultS: 86_400,
+	}
 }

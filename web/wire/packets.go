@@ -13,6 +13,8 @@ type SendPacketRequest struct {
 	Passphrase string   `json:"passphrase,omitempty"`
 	TTLS       *int64   `json:"ttl_s,omitempty"`
 	Commitment string   `json:"commitment,omitempty"`
+
+	EarlierMembers bool `json:"earlier_members,omitempty"` // only members since before the packet was sent may grab
 }
 
 // SendPacketReply is the reply of send_packet.
@@ -32,8 +34,7 @@ type GrabRequest struct {
 	Passphrase string `json:"passphrase,omitempty"`
 }
 
-// GrabReply is the reply of grab. Amount, Rank and At are set for won and already, Balance and AccountVersion for
-// won.
+// GrabReply is the reply of grab. Amount, Rank and At are set for won and already, Balance and AccountVersion for won.
 type GrabReply struct {
 	Packet         string `json:"packet"`
 	Outcome        string `json:"outcome" enum:"won,already,empty,expired,pending"`
@@ -74,7 +75,7 @@ type CancelPacketReply struct {
 	AccountVersion int64 `json:"account_version"`
 }
 
-// PacketsRequest is the request of packets: those of [From, To).
+// PacketsRequest is the request of packets. It selects packets from the time From on, up to but not including To.
 type PacketsRequest struct {
 	Direction string `json:"direction" enum:"sent,received"`
 	From      *int64 `json:"from,omitempty" min:"0"`
@@ -101,4 +102,131 @@ type Totals struct {
 	Count    int   `json:"count"`
 	Amount   int64 `json:"amount"`
 	Luckiest int   `json:"luckiest"`
+}
+
+// WalletRequest is the request of wallet.
+type WalletRequest struct {
+	Next  string `json:"next,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// WalletReply is the reply of wallet.
+type WalletReply struct {
+	Balance        int64      `json:"balance"`
+	AccountVersion int64      `json:"account_version"`
+	NextCommitment string     `json:"next_commitment"`
+	Transfers      []Transfer `json:"transfers"`
+	Next           string     `json:"next,omitempty"`
+}
+
+// AdjustRequest is the body of the admin's credit and debit.
+type AdjustRequest struct {
+	User   string `json:"user"`
+	Amount int64  `json:"amount" min:"1"`
+	Key    string `json:"key"`
+	Note   string `json:"note,omitempty"` // the user sees it
+
+	RequestID string `json:"request_id,omitempty"` // names the order in the host's own system
+	Reason    string `json:"reason,omitempty"`     // for auditors
+}
+
+// AdjustReply is the reply to AdjustRequest.
+type AdjustReply struct {
+	Balance        int64 `json:"balance"`
+	AccountVersion int64 `json:"account_version"`
+	Dup            bool  `json:"dup"`
+}
+
+// AuditReply is the report of the last audit in the background. When the books are right, Differences is empty and Funded = InWallets +
+// InPackets.
+type AuditReply struct {
+	OK          bool         `json:"ok"`
+	Funded      int64        `json:"funded"`
+	InWallets   int64        `json:"in_wallets"`
+	InPackets   int64        `json:"in_packets"`
+	Wallets     int          `json:"wallets"`
+	Packets     int          `json:"packets"`
+	OpenPackets int          `json:"open_packets"`
+	Claims      int          `json:"claims"`
+	Transfers   int          `json:"transfers"`
+	Rooms       int          `json:"rooms"`
+	Entries     int64        `json:"entries"`
+	Quarantined int          `json:"quarantined"`
+	Differences []Difference `json:"differences"`
+
+	Notes   []Difference `json:"notes"`              // claims in quarantine
+	At      int64        `json:"at"`                 // when the audit began
+	WholeAt int64        `json:"whole_at,omitempty"` // when the last audit began that looked at all rows and found no difference
+	Heads   []string     `json:"heads"`              // the newest link of each hash chain that was verified
+}
+
+// StartAuditRequest is the body of POST /v1/admin/audit.
+type StartAuditRequest struct {
+	Whole bool `json:"whole,omitempty"` // look at all rows, not only at those that are newer than the last audit
+}
+
+// StartAuditReply is the reply to StartAuditRequest. A report with this At, or a later one, covers all that was committed before
+// this At.
+type StartAuditReply struct {
+	At int64 `json:"at"`
+}
+
+// Difference is one error in the books.
+type Difference struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+	What string `json:"what"`
+}
+
+// HeadsReply holds the heads of the hash chains. Each is the text chain/link/hash: the number of the chain, the id of its
+// newest link, and the hash of that link in hex.
+type HeadsReply struct {
+	Heads []string `json:"heads"`
+}
+
+// GuestRequest is the body of POST /v1/guests.
+type GuestRequest struct {
+	Name string `json:"name"`
+}
+
+// GuestReply is the reply to GuestRequest, and to a request for a newer token of a guest.
+type GuestReply struct {
+	Token string `json:"token"`
+	User  User   `json:"user"`
+}
+
+// DisconnectRequest is the body of the admin's disconnect.
+type DisconnectRequest struct {
+	User string `json:"user"`
+}
+
+// DisconnectReply is the reply to DisconnectRequest, and to the sign_out of a guest.
+type DisconnectReply struct{}
+
+// StatsReply holds figures of one instance: its present state, and counts since it started.
+type StatsReply struct {
+	Instance    string        `json:"instance"`
+	Version     string        `json:"version"`
+	StartedAt   int64         `json:"started_at"`
+	Draining    bool          `json:"draining"`
+	Connections int           `json:"connections"`
+	Users       int           `json:"users"`
+	Topics      int           `json:"topics"`
+	QueuedBytes int64         `json:"queued_bytes"`
+	Delivered   int64         `json:"delivered"` // pushes
+	Shed        int64         `json:"shed"`      // pushes that were dropped for slow connections
+	GapRepairs  int64         `json:"gap_repairs"`
+	BusDown     bool          `json:"bus_down"`
+	Closes      map[int]int64 `json:"closes"` // by code
+	Grabs       GrabStats     `json:"grabs"`
+}
+
+// GrabStats counts each grab once by its final outcome, or as failed. Pending counts those that were answered "pending" first.
+type GrabStats struct {
+	Won     int64 `json:"won"`
+	Already int64 `json:"already"`
+	Empty   int64 `json:"empty"`
+	Expired int64 `json:"expired"`
+	Pending int64 `json:"pending"`
+	Failed  int64 `json:"failed"`
 }

@@ -1,11 +1,17 @@
 package wire
 
+import (
+	"encoding/json"
+)
+
 // CreateRoomRequest is the request of create_room.
 type CreateRoomRequest struct {
 	Key     string   `json:"key"`
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind,omitempty" enum:"public,private"`
 	Members []string `json:"members,omitempty"`
+	Invite  string   `json:"invite,omitempty" enum:"members,admins"`
+	Guests  *bool    `json:"guests,omitempty"`
 }
 
 // CreateRoomReply is the reply of create_room.
@@ -64,6 +70,7 @@ type Member struct {
 	Role       string `json:"role" enum:"owner,admin,member"`
 	Online     bool   `json:"online"`
 	MutedUntil int64  `json:"muted_until,omitempty"`
+	ReadSeq    int64  `json:"read_seq,omitempty"`
 }
 
 // DirectRequest is the request of direct.
@@ -74,6 +81,39 @@ type DirectRequest struct {
 // DirectReply is the reply of direct.
 type DirectReply struct {
 	Room Room `json:"room"`
+}
+
+// BlockRequest is the request of block.
+type BlockRequest struct {
+	User string `json:"user"`
+}
+
+// BlockReply is the reply of block.
+type BlockReply struct{}
+
+// UnblockRequest is the request of unblock.
+type UnblockRequest struct {
+	User string `json:"user"`
+}
+
+// UnblockReply is the reply of unblock.
+type UnblockReply struct{}
+
+// SetContactRequest is the request of set_contact.
+type SetContactRequest struct {
+	Contact string `json:"contact" enum:"everyone,shared,nobody"`
+}
+
+// SetContactReply is the reply of set_contact.
+type SetContactReply struct{}
+
+// ContactsRequest is the request of contacts.
+type ContactsRequest struct{}
+
+// ContactsReply is the reply of contacts. A blocked user that is unknown has an id only.
+type ContactsReply struct {
+	Contact string `json:"contact" enum:"everyone,shared,nobody"`
+	Blocked []User `json:"blocked"`
 }
 
 // InviteRequest is the request of invite.
@@ -114,7 +154,7 @@ type SetRoleRequest struct {
 // SetRoleReply is the reply of set_role.
 type SetRoleReply struct{}
 
-// MuteRequest is the request of mute; 0 ends the mute.
+// MuteRequest is the request of mute. Seconds 0 ends the mute.
 type MuteRequest struct {
 	Room    string `json:"room"`
 	User    string `json:"user"`
@@ -124,12 +164,13 @@ type MuteRequest struct {
 // MuteReply is the reply of mute.
 type MuteReply struct{}
 
-// UpdateRoomRequest is the request of update_room. A missing field is unchanged; an empty announcement removes the
-// old one.
+// UpdateRoomRequest is the request of update_room. A missing field is unchanged; an empty announcement removes the old one.
 type UpdateRoomRequest struct {
 	Room         string  `json:"room"`
 	Name         *string `json:"name,omitempty"`
 	Announcement *string `json:"announcement,omitempty"`
+	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
+	Guests       *bool   `json:"guests,omitempty"`
 }
 
 // UpdateRoomReply is the reply of update_room.
@@ -150,8 +191,91 @@ type PresenceRequest struct {
 	Room string `json:"room"`
 }
 
-// PresenceReply is the reply of presence. Users, by id, is set for small rooms only.
+// PresenceReply is the reply of presence. Users holds the ids of the members online; it is set for small rooms only.
 type PresenceReply struct {
 	Online int       `json:"online"`
 	Users  *[]string `json:"users,omitempty"`
+}
+
+// SendRequest is the request of send.
+type SendRequest struct {
+	Room     string          `json:"room"`
+	Key      string          `json:"key"`
+	Text     string          `json:"text,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+	ReplyTo  int64           `json:"reply_to,omitempty" min:"1"`
+	Mentions []string        `json:"mentions,omitempty"`
+}
+
+// SendReply is the reply of send.
+type SendReply struct {
+	Seq int64  `json:"seq"`
+	ID  string `json:"id"`
+	At  int64  `json:"at"`
+	Dup bool   `json:"dup"`
+}
+
+// HistoryRequest is the request of history. The cursors are pointers because 0 is a cursor, too.
+type HistoryRequest struct {
+	Room   string `json:"room"`
+	Before *int64 `json:"before,omitempty" min:"0"`
+	After  *int64 `json:"after,omitempty" min:"0"`
+	Limit  int    `json:"limit,omitempty" min:"1"`
+}
+
+// HistoryReply is the reply of history. PacketStates has one State for each packet entry among Entries.
+type HistoryReply struct {
+	Entries      []Entry `json:"entries"`
+	PacketStates []State `json:"packet_states"`
+	More         bool    `json:"more"`
+}
+
+// ReadRequest is the request of read.
+type ReadRequest struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq" min:"0"`
+}
+
+// ReadReply is the reply of read.
+type ReadReply struct {
+	Unread int64 `json:"unread"`
+}
+
+// EditRequest is the request of edit.
+type EditRequest struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq" min:"1"`
+	Text string `json:"text"`
+}
+
+// RecallRequest is the request of recall.
+type RecallRequest struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq" min:"1"`
+}
+
+// SeqReply is the reply of edit and recall: the seq of the entry that records it.
+type SeqReply struct {
+	Seq int64 `json:"seq"`
+}
+
+// ReactRequest is the request of react.
+type ReactRequest struct {
+	Room  string `json:"room"`
+	Seq   int64  `json:"seq" min:"1"`
+	Emoji string `json:"emoji"`
+	On    bool   `json:"on"`
+}
+
+// ReactReply is the reply of react.
+type ReactReply struct{}
+
+// TypingSend is the data of a send, the message of the Centrifugo protocol that has no reply. It is not the method send.
+type TypingSend struct {
+	Typing json.RawMessage `json:"typing"` // TypingRoom
+}
+
+// TypingRoom names the room in which the user is typing.
+type TypingRoom struct {
+	Room string `json:"room"`
 }

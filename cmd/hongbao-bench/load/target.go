@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -134,8 +135,25 @@ func (t *Target) credit(ctx context.Context, user string, amount int64, key stri
 	return t.do(ctx, http.MethodPost, t.URLs[0]+"/v1/admin/credit", t.Tokens.Admin, wire.AdjustRequest{User: user, Amount: amount, Key: key}, nil)
 }
 
-// audit checks all books.
+// auditTimeout bounds the time until an audit has begun and ended.
+const auditTimeout = 10 * time.Minute
+
+// audit makes the installation audit its books, and returns the report.
 func (t *Target) audit(ctx context.Context) (a wire.AuditReply, err error) {
-	err = t.do(ctx, http.MethodGet, t.URLs[0]+"/v1/admin/audit", t.Tokens.Admin, struct{}{}, &a)
-	return a, err
+	url := t.URLs[0] + "/v1/admin/audit"
+	var started wire.StartAuditReply
+	if err := t.do(ctx, http.MethodPost, url, t.Tokens.Admin, wire.StartAuditRequest{}, &started); err != nil {
+		return a, err
+	}
+	for began := time.Now(); ; pause(ctx, again) {
+		err = t.do(ctx, http.MethodGet, url, t.Tokens.Admin, struct{}{}, &a)
+		switch {
+		case err == nil && a.At >= started.At:
+			return a, nil
+		case ctx.Err() != nil:
+			return a, ctx.Err()
+		case time.Since(began) > auditTimeout:
+			return a, cmp.Or(err, fmt.Errorf("the installation has not audited its books within %v", auditTimeout))
+		}
+	}
 }

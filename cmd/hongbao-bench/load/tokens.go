@@ -18,7 +18,7 @@ type Tokens struct {
 	Issuer   string
 	Audience string
 	Ready    []string // one for each user
-	Admin    string   // token with the scope admin; without it users get no money, and the books are not checked
+	Admin    string   // token with the scope hongbao:admin; without it users get no money, and the books are not checked
 }
 
 // tokenTTL is longer than any load.
@@ -27,7 +27,7 @@ const tokenTTL = 24 * time.Hour
 // SecretTokens signs tokens.
 func SecretTokens(secret, issuer, audience string) (Tokens, error) {
 	p := Tokens{Secret: secret, Issuer: issuer, Audience: audience}
-	admin, err := p.sign("load-admin", "admin")
+	admin, err := p.sign("load-admin", auth.DefaultAdminScope)
 	p.Admin = admin
 	return p, err
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -19,12 +20,15 @@ type Cluster struct {
 	variables []string // of each server
 }
 
+// GuestKey signs the tokens of guests of all instances.
+const GuestKey = "6f6e65206b657920666f7220616c6c20696e7374616e6365732c206d75737421"
+
 // StartCluster starts one server for each list of variables. A list is added to the variables that all servers share.
 func StartCluster(t *testing.T, binary string, redis *loopback.Redis, database string, each ...[]string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t, binary: binary, Redis: redis, Balancer: StartBalancer(t), variables: []string{
 		"HONGBAO_REDIS_URL=" + redis.URL(), "HONGBAO_DATABASE_URL=" + database,
-		"HONGBAO_JWT_SECRET=one secret for all instances, as it must be", "HONGBAO_GUESTS=local",
+		"HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY=" + GuestKey,
 	}}
 	c.Front().binary, c.Front().variables = binary, c.variables // audits need both
 	for _, own := range each {
@@ -47,6 +51,11 @@ func (c *Cluster) Add(own ...string) *Server {
 
 // Front is the cluster as clients see it: connections go to any of its servers. Audits read its database.
 func (c *Cluster) Front() *Server { return c.Balancer.Front }
+
+// Behind is the cluster as clients see it through a load balancer of another kind, at this address.
+func (c *Cluster) Behind(addr string) *Server {
+	return &Server{t: c.t, binary: c.binary, variables: c.variables, URL: &url.URL{Scheme: "http", Host: addr, Path: "/"}}
+}
 
 // RedisClient returns a client of the test's own, which is closed when the test ends.
 func RedisClient(t *testing.T, r *loopback.Redis) *redis.Client {

@@ -6,6 +6,9 @@
 //	chaos      three servers whose engines, links, clocks and processes break by seed, checked after each fault
 //	scaled     three servers over one Redis and one Postgres, while parts of that pause, fail or lose their connection
 //	sdk        every scenario of a client's life, with each SDK that we support, unchanged
+//	attacks    what strangers, guests and users must not be able to do: the findings of SECURITY.md
+//	restored   a database that lost its last commits: journals of clients end with what it has
+//	proxies    three servers behind the nginx and the HAProxy of web/docs/deploy, restarted one after the other
 //	browser    the page, in Chromium
 //	load       memory of idle sockets, and thousands of reconnects at once
 //

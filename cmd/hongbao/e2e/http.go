@@ -76,14 +76,20 @@ func (s *Server) TryOpsPage(path string) (status int, text string, err error) {
 // opsPages reads pages of the operator's listener.
 var opsPages = &http.Client{Timeout: 20 * time.Second}
 
-// Ready returns the status of /readyz, or 0 if there was no answer.
-func (s *Server) Ready() (status int) {
-	response, err := http.Get(s.ops + "readyz")
+// Ready returns the status of /readyz and the first line of its text. Without an answer both are empty.
+func (s *Server) Ready() (status int, state string) {
+	status, text, err := s.TryOpsPage("readyz")
 	if err != nil {
-		return 0
+		return 0, ""
 	}
-	defer func() { _ = response.Body.Close() }()
-	return response.StatusCode
+	state, _, _ = strings.Cut(text, "\n")
+	return status, state
+}
+
+// IsReady reports whether /readyz names nothing that does not work.
+func (s *Server) IsReady() bool {
+	_, state := s.Ready()
+	return state == "ready"
 }
 
 // Metric returns the value of a metric without labels.

@@ -36,7 +36,8 @@ type Server struct {
 }
 
 // Start runs a server on the data folder and waits until it serves. The port of addr may be 0. Variables are "NAME=value".
-// Rate limits are off unless a variable turns them on: most tests connect a crowd from one address.
+// Rate limits and the bound of open packets are off unless a variable turns them on: most tests connect a crowd from one
+// address, and send from few users. Profiles are on. A stop begins with the drain.
 func Start(t *testing.T, binary, dir, addr string, variables ...string) *Server {
 	t.Helper()
 	s, err := TryStart(t, binary, dir, addr, variables...)
@@ -47,8 +48,8 @@ func Start(t *testing.T, binary, dir, addr string, variables ...string) *Server 
 // TryStart is Start, but returns an error if the server does not serve. Any goroutine may call it.
 func TryStart(t *testing.T, binary, dir, addr string, variables ...string) (*Server, error) {
 	s := &Server{t: t, binary: binary, Dir: dir, variables: variables, exited: make(chan struct{})}
-	s.cmd = exec.Command(binary, "serve", "--addr", addr, "--ops-addr", "127.0.0.1:0", "--data-dir", dir, "--drain", "500ms", "--log-format", "json")
-	s.cmd.Env = append(append(BareEnvironment(), "HONGBAO_LIMITS=off"), variables...)
+	s.cmd = exec.Command(binary, "serve", "--addr", addr, "--data-dir", dir, "--drain", "500ms", "--log-format", "json")
+	s.cmd.Env = append(append(BareEnvironment(), "HONGBAO_LIMITS=off", "HONGBAO_MAX_OPEN_PACKETS=0", "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_PPROF=on", "HONGBAO_DRAIN_DELAY=0s"), variables...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		return nil, err

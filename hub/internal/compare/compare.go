@@ -1,8 +1,9 @@
-// Package compare compares the last seqs of a hub's topics with the store. It finds messages that were lost on the way and that no
-// later message has revealed, and a store that has lost messages which were delivered.
+// Package compare compares the last seqs of a hub's topics with the store. It finds messages that were lost on the way and
+// that no later message has revealed. It also notices when the store has lost messages that were delivered.
 //
-// Invariants: a topic counts as ahead of the store only if two comparisons in a row show it, each with what was delivered before
-// it began. Run is the only goroutine, and may block on the store. No lock of a topic is held meanwhile.
+// Invariants: a topic counts as ahead of the store only if two comparisons in a row show it. Each comparison counts only
+// messages that were delivered before it began. Run is the only goroutine, and may block on the store. No lock of a topic
+// is held meanwhile.
 package compare
 
 import (
@@ -20,8 +21,8 @@ const (
 	compareEvery = time.Minute
 	// compareDownEvery replaces compareEvery while the bus is down.
 	compareDownEvery = 1500 * time.Millisecond
-	// compareUpFor is how long compareDownEvery applies after the bus is up again. Another instance may find it some
-	// seconds later, and until then nothing on the bus tells of the messages published there.
+	// compareUpFor is how long compareDownEvery applies after the bus is up again. Another instance may reconnect to the bus
+	// some seconds later, and until then its messages do not arrive.
 	compareUpFor = 5 * time.Second
 	// comparePage is the largest number of topics that one query to the store names.
 	comparePage = 500

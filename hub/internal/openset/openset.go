@@ -1,5 +1,5 @@
-// Package openset holds what is open and must have ended before a stop returns. It must always hold: what is added after Stop began is
-// refused, so its caller closes it; Stop returns when nothing is left.
+// Package openset holds what is open and must have ended before a stop returns. It must always hold: an element added after
+// Stop began is closed by the caller of Add, and Stop returns only when every element has been removed.
 package openset
 
 import (
@@ -16,7 +16,8 @@ type Set[T comparable] struct {
 	empty   chan struct{} // closed when the last element is removed; nil: no goroutine waits for that
 }
 
-// Add adds an element. It returns false if the set has been stopped; the caller must then close the element, and Remove it later.
+// Add adds an element, which must be removed when it has ended. It returns false if the set has been stopped: the caller
+// must then close the element.
 func (s *Set[T]) Add(element T) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,8 +12,7 @@
 //
 //   - A connection is read by one goroutine at a time: by its own, or, between Conn.Claim and Conn.Park, by a poller.
 //   - A poller's goroutine serves many connections, so it waits for none of them. It calls only methods of Conn, and Conn
-//     has no method that waits. Work that may block is returned as a function, which
-//     runs on a goroutine of its own.
+//     has no method that waits. Work that may block is returned as a function, which runs on a goroutine of its own.
 //   - A poller misses no event: data, the end of the stream and urgent data each wake the connection.
 //   - After Run has returned, every connection that was parked has a goroutine again.
 //

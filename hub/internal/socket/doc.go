@@ -1,8 +1,8 @@
 // Package socket owns one WebSocket connection: it reads, queues, writes, pings and closes. It moves bytes, and knows
 // neither topics nor the meaning of a message.
 //
-// The files, in the order in which they handle received bytes: open, read, handle. In the order for sent bytes: frame,
-// queue, write. For both: liveness, close. The parts of a Socket:
+// The files: open.go opens and closes a connection, socket.go has the Socket and its queue, read.go handles received
+// bytes, and write.go encodes and writes frames. The parts of a Socket:
 //
 //   - reader is its reading side, on a goroutine of its own or on that of a poller (package poll).
 //   - queue holds the frames that wait to be written, within bounds.
@@ -14,10 +14,11 @@
 //     the protocol: the connection then ends.
 //   - No method of a Socket waits for the client, and nothing is written under a lock.
 //   - A flusher that several connections share (a Round) waits for none of them.
-//   - A poller's goroutine waits for nothing. The goroutine of a reader takes over what may wait,
-//     and messages that are incomplete.
-//   - A queue is bounded in bytes: over the bound first the frames go that may be shed, then the connection (3008). Replies
-//     do not count. The next message is handled only after the client has taken its replies (Behind).
+//   - A poller's goroutine waits for nothing. The goroutine of a reader takes over what may wait, and messages that are
+//     incomplete.
+//   - A queue is bounded in bytes. When it is full, frames that may be shed are dropped. If that is not enough, the
+//     connection is closed (3008). Replies do not count: the next message is handled only after the client has taken its
+//     replies (Behind).
 //   - A deferred frame waits one tick at most, or four while its client expects a reply.
 //   - A message may take 30 seconds to arrive.
 //   - An idle connection costs its structs: no channel, runtime timer or buffer, and no goroutine if it is parked.

@@ -1,9 +1,8 @@
 package socket
 
 import (
-	"bufio"
 	"net"
-	"net/http"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -24,6 +23,7 @@ func NewGroup(o Options, wheels *wheel.Wheels, poller poll.Poller) *Group {
 // Open makes s the connection of an upgraded WebSocket. Frames may be queued from now on. Reading begins with Start.
 func (g *Group) Open(s *Socket, ws *websocket.Conn, e Encoding, owner Owner) {
 	s.group, s.owner, s.ws, s.encoding = g, owner, ws, e
+	s.queue.all = &g.replies
 	s.flush = flusher{s}.run
 	s.inspect(ws.NetConn())
 	g.wheels.Assign(&s.timer, s)
@@ -56,45 +56,135 @@ func (s *Socket) Start() {
 	}
 }
 
-// pollable is a network connection that returns the bytes which a poller has read from its socket before it reads
-// further ones.
-type pollable struct {
-	net.Conn
-	received []byte        // bytes that a poller has read; owned by the goroutine that reads
-	reader   *bufio.Reader // through which gorilla reads
+// Close codes that a socket chooses itself.
+const (
+	CloseSlow     = 3008 // the client did not read its messages fast enough
+	CloseNoPong   = 3012 // the client did not answer a ping, or began a message and did not complete it within messageWithin
+	CloseProtocol = 3501 // the client sent a text message that is not UTF-8
+)
+
+// closeTimeout is how long the socket waits for the peer's reply to a close frame.
+const closeTimeout = 3 * time.Second
+
+// Close sends the queued frames and then a close frame, and closes the socket. Frames that Hold delays are dropped. Further
+// calls do nothing.
+func (s *Socket) Close(code int, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closeLocked(code, reason)
 }
 
-// smallBuffer is the read buffer size of a pollable connection. The upgrader accepts no smaller one.
-const smallBuffer = 288
-
-// Pollable wraps the ResponseWriter that is passed to a WebSocket upgrade, so that a poller can watch the resulting
-// socket.
-func Pollable(w http.ResponseWriter) http.ResponseWriter { return pollableResponse{w} }
-
-type pollableResponse struct{ http.ResponseWriter }
-
-// Hijack implements http.Hijacker.
-func (w pollableResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, buffers, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	if err != nil || buffers.Reader.Buffered() > 0 { // the upgrader rejects a client that has sent data before the upgrade
-		return conn, buffers, err
+func (s *Socket) closeLocked(code int, reason string) {
+	if s.closing {
+		return
 	}
-	p := &pollable{Conn: conn}
-	p.reader = bufio.NewReaderSize(p, smallBuffer)
-	buffers.Reader = p.reader
-	return p, buffers, nil
+	s.code = uint16(code)
+	s.closeWithLocked(encodeClose(code, reason))
 }
 
-// Read implements net.Conn.
-func (p *pollable) Read(b []byte) (n int, err error) {
-	if len(p.received) == 0 {
-		p.received = nil
-		return p.Conn.Read(b)
+// closeWithLocked queues a close frame after the frames that are ready. It drops the frames that Hold has delayed,
+// because the client must not receive them before Release.
+func (s *Socket) closeWithLocked(frame []byte) {
+	s.stopLocked()
+	s.queue.drop(&s.queue.held)
+	s.queue.push(&s.queue.ready, Frame{Bytes: frame})
+	s.startFlusherLocked()
+}
+
+// stopLocked makes the socket refuse further frames and wakes the callers of Behind. If the socket is parked, it starts
+// a reader goroutine, which reads the peer's close frame or the end of the stream.
+func (s *Socket) stopLocked() {
+	s.closing = true
+	if s.parked {
+		s.parked = false
+		s.group.startReader(s)
 	}
-	n = copy(b, p.received)
-	p.received = p.received[n:]
-	return n, nil
+	s.wakeBehindLocked()
 }
 
-// drained reports whether gorilla has read all bytes that were received so far.
-func (p *pollable) drained() bool { return len(p.received) == 0 && p.reader.Buffered() == 0 }
+// closeByPeer drops every queued frame and replies to the peer's close frame with the same code. It does nothing if the
+// socket is already closing.
+func (s *Socket) closeByPeer(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closing {
+		s.byPeer = true
+		s.queue.drop(&s.queue.ready)
+		s.closeWithLocked(encodeClose(code, ""))
+	}
+}
+
+// silence drops every queued frame and lets nothing more be queued. It is for violations of the protocol, where gorilla
+// has already sent a close frame with the given code.
+func (s *Socket) silence(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closing {
+		s.code = uint16(code)
+	}
+	s.stopLocked()
+	s.queue.drop(&s.queue.ready)
+	s.queue.drop(&s.queue.held)
+}
+
+// Abort closes the socket at once, without a close frame. The reader and the flusher then end.
+func (s *Socket) Abort() {
+	s.mu.Lock()
+	s.stopLocked()
+	s.queue.drop(&s.queue.ready)
+	s.queue.drop(&s.queue.held)
+	s.mu.Unlock()
+	s.ws.Close()
+}
+
+// finish closes the socket and reports its end to the owner. Of reader and flusher, the one that ends later calls it.
+func (s *Socket) finish() {
+	s.ws.Close()
+	s.owner.Gone(int(s.code), s.byPeer)
+}
+
+// messageWithin is how long the frames of one message may take to arrive. It is checked only when the socket's timer
+// fires.
+const messageWithin = 30 * time.Second
+
+// CloseAt schedules Close for the time t. A later call replaces the schedule; the zero time cancels it.
+func (s *Socket) CloseAt(t time.Time, code int, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closeAt, s.closeCode, s.closeReason = 0, uint16(code), reason
+	if !t.IsZero() {
+		s.closeAt = max(1, s.group.wheels.At(t))
+	}
+	s.rearmLocked()
+}
+
+// Fire implements wheel.Owner. It does what is due: the scheduled close, a close for a missing pong or an incomplete
+// message, a ping.
+func (s *Socket) Fire(now wheel.Tick) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closeAt != 0 && now >= s.closeAt {
+		s.closeLocked(int(s.closeCode), s.closeReason)
+	}
+	if s.pongBy != 0 && now >= s.pongBy {
+		s.pongBy = 0
+		// While the reader handles a message it reads nothing, so silence does not mean that the peer is gone.
+		if !s.busy.Load() && !s.heard.Load() {
+			s.closeLocked(CloseNoPong, "no pong")
+		}
+	}
+	// WebSocket pings in the middle of a message prove that the peer is alive, but not that the message will ever be
+	// complete. Without this limit, the message would occupy its buffer for ever.
+	if started := s.started.Load(); started != 0 && now-wheel.Tick(started) > wheel.Tick(messageWithin/wheel.Interval) {
+		s.closeLocked(CloseNoPong, "no pong")
+	}
+	if s.pingAt != 0 && now >= s.pingAt && !s.closing {
+		s.heard.Store(false)
+		if s.enqueueLocked(Frame{Bytes: s.group.pings[s.encoding]}) {
+			s.group.pinged = s.group.pinged.Join(s)
+		}
+		s.pingAt = s.group.wheels.After(s.group.options.PingEvery)
+		s.pongBy = s.group.wheels.After(s.group.options.PongWithin)
+	}
+	s.rearmLocked()
+}

@@ -1,8 +1,10 @@
 package socket
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -35,6 +37,7 @@ type recordingOwner struct {
 	onFrame  atomic.Pointer[func() (flush bool, rest func())] // called for each message; nil: nothing is called
 	messages chan message
 	left     chan struct{}
+	refuses  atomic.Bool // whether the socket is closed for a control frame
 }
 
 // message is a message that was handled, and whether a poller's goroutine handled it.
@@ -49,6 +52,13 @@ func (o *recordingOwner) Frame(_ bool, data []byte) (flush bool, rest func()) {
 	}
 	o.messages <- message{string(data), !strings.Contains(string(debug.Stack()), "reader.run(")}
 	return flush, rest
+}
+
+func (o *recordingOwner) Control() bool {
+	if o.refuses.Load() {
+		o.socket.Close(CloseProtocol, "too many")
+	}
+	return !o.refuses.Load()
 }
 
 func (o *recordingOwner) Idle() bool     { return true }
@@ -526,4 +536,26 @@ func TestConnectionsOutliveThePoller(t *testing.T) {
 	s.stop()
 	c.awaitParking(false)
 	c.say("two")
+}
+
+// TestPingsAfterTheCloseAreNotReadForLong has the owner close the socket for a ping, and sends pings until the connection ends. The
+// server must not have read many of them.
+func TestPingsAfterTheCloseAreNotReadForLong(t *testing.T) {
+	c := newTestServer(t, poll.New()).connect()
+	c.owner.refuses.Store(true)
+	ours, theirs := c.owner.socket.pollable.Conn.(*net.TCPConn), c.client.NetConn().(*net.TCPConn)
+	if err := errors.Join(ours.SetReadBuffer(64<<10), theirs.SetWriteBuffer(64<<10)); err != nil { // so that few bytes wait in the connection
+		t.Fatal(err)
+	}
+	pings, sent := bytes.Repeat([]byte{opPing, 0x80, 0, 0, 0, 0}, 5000), 0
+	for {
+		n, err := theirs.Write(pings)
+		sent += n
+		if err != nil {
+			break
+		}
+	}
+	if sent > 512<<10 {
+		t.Errorf("the client could send %d KiB, want at most 512", sent>>10)
+	}
 }

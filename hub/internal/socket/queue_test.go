@@ -61,4 +61,9 @@ func TestAdmitShedsFirst(t *testing.T) {
 	if n := q.pushes.Load(); n != 100 {
 		t.Errorf("%d bytes are counted, want 100", n)
 	}
+	q.drop(&q.ready)
+	push(frame(90, true))
+	if ok, shed := push(frame(300, false)); !ok || shed != 1 { // after the drop there are none
+		t.Errorf("a large push over a queue of frames that may be shed: admitted %v with %d shed, want true with 1", ok, shed)
+	}
 }

@@ -1,15 +1,61 @@
 package socket
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 )
+
+// pollable is a network connection that returns the bytes which a poller has read from its socket before it reads
+// further ones.
+type pollable struct {
+	net.Conn
+	received []byte        // bytes that a poller has read; owned by the goroutine that reads
+	reader   *bufio.Reader // through which gorilla reads
+}
+
+// smallBuffer is the read buffer size of a pollable connection. The upgrader accepts no smaller one.
+const smallBuffer = 288
+
+// Pollable wraps the ResponseWriter that is passed to a WebSocket upgrade, so that a poller can watch the resulting
+// socket.
+func Pollable(w http.ResponseWriter) http.ResponseWriter { return pollableResponse{w} }
+
+type pollableResponse struct{ http.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (w pollableResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil || buffers.Reader.Buffered() > 0 { // the upgrader rejects a client that has sent data before the upgrade
+		return conn, buffers, err
+	}
+	p := &pollable{Conn: conn}
+	p.reader = bufio.NewReaderSize(p, smallBuffer)
+	buffers.Reader = p.reader
+	return p, buffers, nil
+}
+
+// Read implements net.Conn.
+func (p *pollable) Read(b []byte) (n int, err error) {
+	if len(p.received) == 0 {
+		p.received = nil
+		return p.Conn.Read(b)
+	}
+	n = copy(b, p.received)
+	p.received = p.received[n:]
+	return n, nil
+}
+
+// drained reports whether gorilla has read all bytes that were received so far.
+func (p *pollable) drained() bool { return len(p.received) == 0 && p.reader.Buffered() == 0 }
 
 // run reads until the connection is parked or ends. It blocks on the client, and on the work that Owner.Frame returns.
 func (r reader) run() {
@@ -93,25 +139,35 @@ func (r reader) failed(err error) {
 	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
 		// The peer has sent a close frame, and our reply is queued already. If we had sent a close frame first, the
 		// peer's frame needs no reply.
+	case errors.Is(err, errControl):
+		r.linger(lingerShort)
 	case errors.Is(err, websocket.ErrReadLimit):
 		// The frame's header announces a length over the limit for messages.
 		r.Close(websocket.CloseMessageTooBig, "too big")
-		r.linger()
+		r.linger(lingerLong)
 	case closed != nil, errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe):
 		r.Abort()
 	default:
 		// A violation of RFC 6455, for which gorilla has sent its own close frame.
 		r.silence(websocket.CloseProtocolError)
-		r.linger()
+		r.linger(lingerLong)
 	}
 }
 
-// linger reads and discards data for a moment before the socket is closed. Closing a socket with unread data resets the
-// TCP connection, and the peer might not receive our close frame.
-func (r reader) linger() {
+// These bound what linger reads, so that a client that goes on sending costs little. The short one is for a client that has
+// sent too many control frames: with the long one, discarding the data of such clients was half of the work of a server
+// under attack.
+const (
+	lingerLong  = 1 << 20
+	lingerShort = 64 << 10
+)
+
+// linger reads and discards up to most bytes, for at most closeTimeout, before the socket is closed. Closing a socket with
+// unread data resets the TCP connection, and the peer might not receive our close frame.
+func (r reader) linger(most int64) {
 	conn := r.ws.NetConn()
 	conn.SetReadDeadline(time.Now().Add(closeTimeout))
-	_, _ = io.Copy(io.Discard, conn)
+	_, _ = io.CopyN(io.Discard, conn, most)
 }
 
 // leave ends the reading. When the flusher has ended, too, the connection is closed.
@@ -137,6 +193,9 @@ func (r reader) leave() {
 // pinged replies to a WebSocket ping of the peer.
 func (r reader) pinged(data string) error {
 	r.heard.Store(true)
+	if !r.owner.Control() {
+		return errControl
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.enqueueLocked(Frame{Bytes: encodeControl(opPong, []byte(data))}) {
@@ -147,6 +206,9 @@ func (r reader) pinged(data string) error {
 
 func (r reader) ponged(string) error {
 	r.heard.Store(true)
+	if !r.owner.Control() {
+		return errControl
+	}
 	return nil
 }
 
@@ -157,4 +219,82 @@ func (r reader) peerClosed(code int, _ string) error {
 	}
 	r.closeByPeer(code)
 	return nil
+}
+
+var (
+	errTooBig  = errors.New("message too big")
+	errControl = errors.New("too many control frames") // Owner.Control has closed the socket
+)
+
+// reader is the reading side of a socket. Only one goroutine at a time reads: the connection's own or, while the
+// connection is parked, that of a poller. A reader has no fields besides the socket.
+type reader struct{ *Socket }
+
+// handle passes the message that NextReader has returned to the owner. If wait is true, it first blocks until the
+// client has read its replies (Behind). flush and rest are the results of Owner.Frame. The error, if not nil, ends the
+// reading.
+func (r reader) handle(kind int, message io.Reader, err error, wait bool) (flush bool, rest func(), _ error) {
+	r.heard.Store(true)
+	if err != nil || r.Closing() { // after our own close frame, everything is discarded until the peer's close frame
+		return false, nil, err
+	}
+	buffer := readBuffers.Get().(*[]byte)
+	defer recycleBuffer(&readBuffers, buffer)
+	r.started.Store(max(1, int64(r.group.wheels.Now())))
+	data, err := readMessage((*buffer)[:0], message, r.group.options.FrameBytes)
+	r.started.Store(0)
+	*buffer = data[:0]
+	switch {
+	case errors.Is(err, errTooBig):
+		r.Close(websocket.CloseMessageTooBig, "too big")
+		return false, nil, nil
+	case err != nil:
+		return false, nil, err
+	case kind != websocket.BinaryMessage && !utf8.Valid(data):
+		r.Close(CloseProtocol, "protocol error")
+		return false, nil, nil
+	}
+	r.busy.Store(true)
+	if wait {
+		for behind := r.Behind(); behind != nil; behind = r.Behind() {
+			<-behind
+		}
+	}
+	flush, rest = r.owner.Frame(kind == websocket.BinaryMessage, data)
+	if rest == nil {
+		r.handled()
+	}
+	return flush, rest, nil
+}
+
+// finishMessage runs the work that Owner.Frame has returned as rest. It blocks until the work is done.
+func (r reader) finishMessage(rest func()) {
+	rest()
+	r.handled()
+}
+
+// handled marks the reader as able to read again, so that silence counts as a missing pong.
+func (r reader) handled() {
+	r.heard.Store(true)
+	r.busy.Store(false)
+}
+
+// readMessage reads a whole message of at most limit bytes into b, which grows as needed.
+func readMessage(b []byte, from io.Reader, limit int) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := from.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if len(b) > limit {
+			return b, errTooBig
+		}
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
 }

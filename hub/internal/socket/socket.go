@@ -1,6 +1,9 @@
 package socket
 
 import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +22,9 @@ type Owner interface {
 	// valid only during the call. flush means that replies were queued, so the socket flushes. If rest is not nil, the
 	// socket runs it on a goroutine of this connection, and reads the next message after it.
 	Frame(binary bool, data []byte) (flush bool, rest func())
+	// Control is called for each ping and pong frame. It returns false if it has closed the socket: then nothing more is
+	// read from the client.
+	Control() bool
 	// Idle reports whether the client has no command in progress.
 	Idle() bool
 	// Left is called once, when nothing more will be read from the client.
@@ -32,6 +38,7 @@ type Owner interface {
 type Options struct {
 	Ping       func(Encoding) []byte // the liveness message, without frame or delimiter
 	QueueBytes int                   // bound of the queued pushes of a socket
+	ReplyBytes int64                 // bound of the unread replies of all sockets and elsewhere; see Group.Relieve
 	FrameBytes int                   // maximum size of a client's message
 	PingEvery  time.Duration
 	PongWithin time.Duration
@@ -41,6 +48,10 @@ type Options struct {
 type Group struct {
 	Shed atomic.Uint64 // frames dropped for slow clients so far
 	Slow atomic.Uint64 // clients closed because they were slow so far
+
+	Elsewhere atomic.Int64 // bytes of replies that wait for clients without a socket; the owner of the group counts them
+
+	replies atomic.Int64 // bytes of the replies of all sockets that are in a queue or being written
 
 	// static
 	options     Options
@@ -61,7 +72,7 @@ type Socket struct {
 	group    *Group
 	owner    Owner
 	ws       *websocket.Conn
-	raw      syscall.RawConn // nil: not plain TCP, so no write is certain not to block
+	raw      syscall.RawConn // nil: not plain TCP, so every write may block
 	pollable *pollable       // nil: no poller can watch it
 	flush    func()          // flusher.run as a value: starting it allocates nothing
 	fd       int32           // file descriptor of pollable
@@ -107,9 +118,13 @@ func (s *Socket) Closing() bool {
 // QueuedBytes returns how many bytes wait to be sent to the client.
 func (s *Socket) QueuedBytes() int64 { return s.queue.pushes.Load() + s.queue.replies.Load() }
 
-// Behind returns a channel that is closed when the unread replies fit into the queue's bound again, or the connection
-// ends. It returns nil if they fit now. A goroutine that queues replies must wait for the channel before it queues
-// more; nothing else limits them.
+// UnreadReplies returns how many bytes of replies wait to be sent to the client.
+func (s *Socket) UnreadReplies() int64 { return s.queue.replies.Load() }
+
+// Behind returns nil if this socket's unread replies fit into the queue's bound. Otherwise it returns a channel that is
+// closed when they fit again or the connection ends. While the unread replies of the group exceed half of
+// Options.ReplyBytes, only a socket without unread replies gets nil. A goroutine that queues replies must wait for the
+// channel before it queues more; nothing else limits them.
 func (s *Socket) Behind() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +138,8 @@ func (s *Socket) Behind() <-chan struct{} {
 }
 
 func (s *Socket) behindLocked() bool {
-	return !s.closing && s.queue.replies.Load() > int64(s.group.options.QueueBytes)
+	unread := s.queue.replies.Load()
+	return !s.closing && unread > 0 && (unread > int64(s.group.options.QueueBytes) || s.group.unread() > s.group.options.ReplyBytes/2)
 }
 
 // wakeBehindLocked wakes the callers of Behind if the unread replies fit into the bound again.
@@ -165,4 +181,269 @@ func (s *Socket) rearmLocked() {
 		return
 	}
 	s.timer.Arm(due)
+}
+
+// queue holds the frames that wait to be written to one connection. The lock of its Socket guards it. Only the byte
+// counts may be read without that lock.
+type queue struct {
+	ready   *batch        // nil: empty
+	held    *batch        // frames queued between Hold and Release; nil: empty
+	pushes  atomic.Int64  // bytes of the pushes that are in the queue or being written
+	replies atomic.Int64  // bytes of the replies that are in the queue or being written
+	all     *atomic.Int64 // Group.replies; static
+}
+
+// admit decides whether a push may be queued. The limit is on the bytes of pushes that are queued or being written; replies do not
+// count. If there are none, a push of any size is accepted. If the push does not fit and may be shed, it is dropped itself. Any other
+// push causes all sheddable frames in the queue to be dropped. ok is false if the push still does not fit. shed is the number of
+// frames dropped.
+func (q *queue) admit(f Frame, limit int64) (ok bool, shed int) {
+	size := int64(len(f.Bytes))
+	fits := func() bool {
+		pushes := q.pushes.Load()
+		return pushes == 0 || pushes+size <= limit
+	}
+	if fits() {
+		return true, 0
+	}
+	if f.Shed {
+		return false, 1
+	}
+	shed = q.shed(&q.ready) + q.shed(&q.held)
+	return fits(), shed
+}
+
+// shed drops all frames of a batch that are marked Shed, and returns how many.
+func (q *queue) shed(from **batch) (count int) {
+	b := *from
+	if b == nil {
+		return 0
+	}
+	kept := b.frames[:0]
+	for _, f := range b.frames {
+		if f.Shed {
+			q.count(f, -1)
+			count++
+			continue
+		}
+		kept = append(kept, f)
+	}
+	clear(b.frames[len(kept):])
+	b.frames = kept
+	if len(kept) == 0 {
+		q.drop(from)
+	}
+	return count
+}
+
+// push appends a frame to one of the queue's two batches, ready or held.
+func (q *queue) push(to **batch, f Frame) {
+	q.count(f, 1)
+	if *to == nil {
+		*to = batches.Get().(*batch)
+	}
+	(*to).frames = append((*to).frames, f)
+}
+
+// release moves the held frames behind the ready frames, and reports whether there were any.
+func (q *queue) release() bool {
+	switch {
+	case q.held == nil:
+		return false
+	case q.ready == nil:
+		q.ready = q.held
+	default:
+		q.ready.frames = append(q.ready.frames, q.held.frames...)
+		q.held.recycle()
+	}
+	q.held = nil
+	return true
+}
+
+// take removes and returns all ready frames, or nil if there are none. Their bytes count as queued until they are
+// written.
+func (q *queue) take() *batch {
+	b := q.ready
+	q.ready = nil
+	return b
+}
+
+// drop empties one of the queue's two batches, ready or held.
+func (q *queue) drop(from **batch) {
+	b := *from
+	if b == nil {
+		return
+	}
+	for _, f := range b.frames {
+		q.count(f, -1)
+	}
+	*from = nil
+	b.recycle()
+}
+
+// count updates the byte counts for a frame that is added (sign 1) or removed (sign -1).
+func (q *queue) count(f Frame, sign int64) {
+	if f.reply {
+		q.replies.Add(sign * int64(len(f.Bytes)))
+		q.all.Add(sign * int64(len(f.Bytes)))
+		return
+	}
+	q.pushes.Add(sign * int64(len(f.Bytes)))
+}
+
+// deferredShare is the divisor for deferred frames: they wait only while they fill less than 1/16 of the queue's bound.
+const deferredShare = 16
+
+// Deliver queues a push. If it returns true, the caller must call Flush soon, directly or through a Round.
+func (s *Socket) Deliver(f Frame) (flush bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.enqueueLocked(f)
+}
+
+// Reply queues a message for this client alone. Replies are never dropped and never make the client count as slow;
+// callers limit them by waiting for Behind. If it returns true, the caller must call Flush soon.
+func (s *Socket) Reply(message []byte) (flush bool) {
+	return s.Deliver(Frame{Bytes: EncodeFrame(s.encoding, message), reply: true})
+}
+
+// enqueueLocked queues a frame. If it returns true, the caller must call Flush after it unlocks.
+func (s *Socket) enqueueLocked(f Frame) (flush bool) {
+	if s.closing || !f.reply && !s.admitLocked(f) {
+		return false
+	}
+	if s.holding && !isControl(f.Bytes) {
+		s.queue.push(&s.queue.held, f)
+		return false
+	}
+	s.queue.push(&s.queue.ready, f)
+	if f.Deferred && s.queue.pushes.Load() <= int64(s.group.options.QueueBytes)/deferredShare {
+		s.deferLocked()
+		return false
+	}
+	return s.mustFlushLocked()
+}
+
+// admitLocked reports whether a push may be queued. If the client is too slow, it closes the connection and returns
+// false.
+func (s *Socket) admitLocked(f Frame) bool {
+	ok, shed := s.queue.admit(f, int64(s.group.options.QueueBytes))
+	if shed > 0 {
+		s.group.Shed.Add(uint64(shed))
+	}
+	if !ok && !f.Shed {
+		s.group.Slow.Add(1)
+		s.queue.drop(&s.queue.ready)
+		s.closeLocked(CloseSlow, "too slow")
+	}
+	return ok
+}
+
+// deferLocked schedules a flush for the next tick. An earlier write takes the deferred frames along.
+func (s *Socket) deferLocked() {
+	if s.deferred || s.flushing {
+		return
+	}
+	s.deferred = true
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	s.group.deferred = append(s.group.deferred, s)
+}
+
+// Hold delays all frames queued from now on, except control frames, until Release is called.
+func (s *Socket) Hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = true
+}
+
+// Release queues first (if not nil), then all frames that Hold has delayed. The socket pings the client from then on.
+func (s *Socket) Release(first []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = false
+	if first != nil && s.enqueueLocked(Frame{Bytes: EncodeFrame(s.encoding, first), reply: true}) {
+		go s.flush()
+	}
+	if s.closing {
+		return
+	}
+	if s.queue.release() {
+		s.startFlusherLocked()
+	}
+	if s.pingAt == 0 {
+		s.pingAt = s.group.wheels.After(rand.N(s.group.options.PingEvery)) // random, so that clients are not all pinged together
+		s.rearmLocked()
+	}
+}
+
+// unread returns the bytes of all replies that wait for clients.
+func (g *Group) unread() int64 { return g.replies.Load() + g.Elsewhere.Load() }
+
+// Relieve ends sockets, those with the most unread replies first, until the replies of the others and those elsewhere fit
+// into Options.ReplyBytes. The ended clients get no close frame, because they have stopped reading. list returns all
+// sockets.
+func (g *Group) Relieve(list func() []*Socket) {
+	if g.unread() <= g.options.ReplyBytes {
+		return
+	}
+	sockets := slices.DeleteFunc(list(), (*Socket).Closing)
+	unread := make(map[*Socket]int64, len(sockets))
+	sum := g.Elsewhere.Load()
+	for _, s := range sockets {
+		unread[s] = s.UnreadReplies()
+		sum += unread[s]
+	}
+	slices.SortFunc(sockets, func(a, b *Socket) int { return cmp.Compare(unread[b], unread[a]) })
+	for _, s := range sockets {
+		if sum <= g.options.ReplyBytes {
+			return
+		}
+		sum -= unread[s]
+		g.Slow.Add(1)
+		s.Abort()
+	}
+}
+
+// deferredTicks is the largest number of ticks that a deferred frame waits for a reply that the client expects.
+const deferredTicks = 4
+
+// Tick flushes the sockets that were pinged at this tick, and those whose deferred frames have waited long enough. A
+// deferred frame often leaves in one write with a reply or a message. That saves a write, which is the largest part of
+// the cost of a push for server and client. One goroutine calls Tick, after it has advanced the wheels.
+func (g *Group) Tick() {
+	g.pinged.Start()
+	g.pinged = nil
+
+	g.mu.Lock()
+	sockets := g.deferred
+	g.deferred = nil
+	g.mu.Unlock()
+	var round *Round
+	waiting := sockets[:0]
+	for _, s := range sockets {
+		switch wait, flush := s.endDeferral(!s.owner.Idle()); {
+		case wait:
+			waiting = append(waiting, s)
+		case flush:
+			round = round.Join(s)
+		}
+	}
+	round.Start()
+	g.mu.Lock()
+	g.deferred = append(g.deferred, waiting...)
+	g.mu.Unlock()
+}
+
+// endDeferral decides, once per tick, about the deferred frames of a socket. busy means that the client expects a
+// reply. wait means that the frames wait for another tick. flush means that the caller must call Flush.
+func (s *Socket) endDeferral(busy bool) (wait, flush bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ticks++
+	if busy && s.ticks < deferredTicks {
+		return true, false
+	}
+	s.deferred, s.ticks = false, 0
+	return false, s.mustFlushLocked()
 }

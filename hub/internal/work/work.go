@@ -1,5 +1,5 @@
-// Package work passes items to worker goroutines. It must always hold: Add and Ring never block, and while there are items, a worker
-// that waits for Wake is woken.
+// Package work passes items to worker goroutines. It must always hold: Add and Ring never block, and while there are items,
+// a worker that waits for Wake is woken.
 package work
 
 import "sync"

@@ -61,7 +61,7 @@ func (s *KeyServer) Advance(d time.Duration) { s.ahead.Add(int64(d)) }
 // Fetches returns the number of fetches so far.
 func (s *KeyServer) Fetches() int64 { return s.fetches.Load() }
 
-// JWK returns the public key as a JSON Web Key. pairs are names and values of members to add or replace.
+// JWK returns the public key as a JSON Web Key. pairs are names and values of fields to add or replace.
 func JWK(t *testing.T, public any, pairs ...string) map[string]string {
 	t.Helper()
 	text := base64.RawURLEncoding.EncodeToString
@@ -103,10 +103,13 @@ func Sign(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaims)
 	return sign(t, jwt.NewWithClaims(method, claims), key)
 }
 
-// SignWithKeyID returns a token of the user ann. Its header names the key by kid; an empty kid is left out.
+// Issuer is the issuer (iss) of the tokens that SignWithKeyID returns.
+const Issuer = "host"
+
+// SignWithKeyID returns a token of the user ann by Issuer. Its header names the key by kid; an empty kid is left out.
 func SignWithKeyID(t *testing.T, kid string, method jwt.SigningMethod, key any) string {
 	t.Helper()
-	token := jwt.NewWithClaims(method, jwt.MapClaims{"sub": "ann", "exp": time.Now().Unix() + 600})
+	token := jwt.NewWithClaims(method, jwt.MapClaims{"sub": "ann", "iss": Issuer, "exp": time.Now().Unix() + 600})
 	if kid != "" {
 		token.Header["kid"] = kid
 	}

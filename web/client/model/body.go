@@ -67,6 +67,8 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 		var b struct {
 			Name         *string `json:"name"`
 			Announcement *string `json:"announcement"`
+			Invite       string  `json:"invite"`
+			Guests       *bool   `json:"guests"`
 		}
 		err := json.Unmarshal(raw, &b)
 		return RoomChanged(b), err

@@ -80,10 +80,13 @@ type Reacted struct {
 	Count  int // number of users with this emoji on the text now
 }
 
-// RoomChanged holds the new name or announcement of a room; nil: unchanged.
+// RoomChanged holds the new name, announcement and settings of a room. A nil field or an empty Invite has not changed. An
+// Announcement that points to "" was removed.
 type RoomChanged struct {
 	Name         *string
 	Announcement *string
+	Invite       string // members or admins
+	Guests       *bool
 }
 
 // Other is a body of a kind that this package does not know.

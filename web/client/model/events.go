@@ -7,7 +7,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// Progress, Wallet, GrabResult, MemberCount, or OtherEvent.
+// ContactsChanged, Progress, Wallet, GrabResult, MemberCount, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -38,8 +38,8 @@ type Left struct {
 }
 
 // Skipped names entries of a room that are not returned: After < seq <= Through. There were more than
-// client.Options.MaxMissed, or the user was removed before they could be read. After is 0 when the server has renumbered the
-// room, from a backup: earlier seqs may then name other entries.
+// client.Options.MaxMissed, or they could not be read, for example because the user was removed first. When the server has
+// renumbered the room, after the database lost commits, After is 0: earlier seqs may then name other entries.
 type Skipped struct {
 	Room           string
 	After, Through int64
@@ -61,6 +61,13 @@ type Presence struct {
 type Read struct {
 	Room, User string
 	Seq        int64
+}
+
+// ContactsChanged says that the user has changed the contact setting, or has blocked or unblocked another user, on any device.
+type ContactsChanged struct {
+	Contact string // the new setting: everyone, shared or nobody; "": it has not changed
+	User    string // id; "": nobody was blocked or unblocked
+	Blocked bool   // whether User is blocked now
 }
 
 // Progress says how many shares of a packet have been claimed.
@@ -95,20 +102,21 @@ type OtherEvent struct {
 	Raw json.RawMessage
 }
 
-func (Entry) event()       {}
-func (Connected) event()   {}
-func (Offline) event()     {}
-func (Entered) event()     {}
-func (Left) event()        {}
-func (Skipped) event()     {}
-func (Typing) event()      {}
-func (Presence) event()    {}
-func (Read) event()        {}
-func (Progress) event()    {}
-func (Wallet) event()      {}
-func (GrabResult) event()  {}
-func (MemberCount) event() {}
-func (OtherEvent) event()  {}
+func (Entry) event()           {}
+func (Connected) event()       {}
+func (Offline) event()         {}
+func (Entered) event()         {}
+func (Left) event()            {}
+func (Skipped) event()         {}
+func (Typing) event()          {}
+func (Presence) event()        {}
+func (Read) event()            {}
+func (ContactsChanged) event() {}
+func (Progress) event()        {}
+func (Wallet) event()          {}
+func (GrabResult) event()      {}
+func (MemberCount) event()     {}
+func (OtherEvent) event()      {}
 
 // EventOf converts a message of package wire into an event. raw is kept for an unknown message.
 func EventOf(m wire.Message, raw []byte) Event {
@@ -119,6 +127,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return Presence(*m.Presence)
 	case m.Read != nil:
 		return Read(*m.Read)
+	case m.Contacts != nil:
+		return ContactsChanged(*m.Contacts)
 	case m.PacketProgress != nil:
 		return Progress(*m.PacketProgress)
 	case m.Wallet != nil:

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"time"
 
 	"hongbao/web/wire"
@@ -17,7 +18,7 @@ type (
 	// Luckiest is the largest share of a finished lucky packet, and its winner.
 	Luckiest = wire.Luckiest
 	// Proof lets a client check that the shares of a packet were computed from a seed to which the server had committed
-	// before.
+	// before the packet was sent.
 	Proof = wire.Proof
 	// Totals sums up the packets of a period: their number, their amount, and how often the user had the largest share.
 	Totals = wire.Totals
@@ -29,6 +30,8 @@ type Room struct {
 	Name         string
 	Kind         string // public, private or direct
 	Announcement string
+	Invite       string // which members may invite users: members or admins; "" in a direct room
+	Guests       bool   // guests may enter
 	Members      int
 	LastSeq      int64
 	Created      time.Time
@@ -37,9 +40,10 @@ type Room struct {
 
 // RoomOf reads a room.
 func RoomOf(r wire.Room) Room {
+	usual := map[string]string{"public": "members", "private": "admins"}[r.Kind]
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
-		LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
+		Invite: cmp.Or(r.Invite, usual), Guests: r.Guests == nil || *r.Guests, LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
 	}
 }
 
@@ -47,8 +51,8 @@ func RoomOf(r wire.Room) Room {
 type MyRoom struct {
 	Room
 
-	ReadSeq int64 // up to which seq the user had read at the last connect
-	Unread  int64 // number of unread entries at the last connect
+	ReadSeq int64 // up to which seq the user has read
+	Unread  int64 // number of unread entries at the last connect; 0 if the user has entered the room since
 }
 
 // Member is one member of a room.
@@ -57,6 +61,7 @@ type Member struct {
 	Role       string
 	Online     bool
 	MutedUntil time.Time // zero: not muted
+	ReadSeq    int64     // how far the member has read; 0: nothing since joining, or the room is large
 }
 
 // Packet is the part of a packet that never changes. Amounts are in minor currency units.
@@ -75,6 +80,8 @@ type Packet struct {
 	Expires    time.Time
 	Commitment string
 	Key        string
+
+	EarlierMembers bool // only users that have been members since before the packet was sent may grab
 }
 
 // PacketOf reads the part of a packet that never changes.
@@ -82,7 +89,7 @@ func PacketOf(p wire.Packet) Packet {
 	return Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
-		Commitment: p.Commitment, Key: p.Key,
+		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers,
 	}
 }
 

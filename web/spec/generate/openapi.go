@@ -23,7 +23,12 @@ func openAPI() object {
 			o = operation(all, e.Method)
 			o["security"] = []object{} // none
 		}
-		paths[e.Path] = object{strings.ToLower(e.Verb): o}
+		path, _ := paths[e.Path].(object)
+		if path == nil {
+			path = object{}
+			paths[e.Path] = path
+		}
+		path[strings.ToLower(e.Verb)] = o
 	}
 	return object{
 		"openapi": "3.1.1",
@@ -36,13 +41,13 @@ func openAPI() object {
 			"schemas": all,
 			"securitySchemes": object{"bearer": object{
 				"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
-				"description": "A token of the host, or of a guest. /v1/admin/ requires the scope admin.",
+				"description": "A token of the host, or of a guest. /v1/admin/ requires the scope hongbao:admin, or the one that the server is configured with.",
 			}},
 		},
 	}
 }
 
-// operation describes a command as an HTTP request. more are error codes in addition to those of the method.
+// operation describes a command as an HTTP request. more are error codes in addition to wire.Always and those of the method.
 func operation(all schemas, m wire.Method, more ...wire.Code) object {
 	o := object{
 		"operationId": m.Name,

@@ -1,8 +1,9 @@
 // The signed-in user, and the user's client. A guest's token is stored in this browser, so that a reload and a second
 // tab have the same user. Any other token stays in memory.
-import { Client, RefusedError } from '../sdk/index.js';
+import { Client } from '../sdk/client.js';
+import { RefusedError } from '../sdk/errors.js';
 import { state, change } from './state.js';
-import { forgetTab, keep, kept } from './storage.js';
+import { forgetWritten, keep, kept } from './storage.js';
 import { listen } from './model/happenings.js';
 import { askHost, listenToHost } from './host.js';
 
@@ -14,6 +15,8 @@ const noToken = 3500;
 const guest = 'hongbao-guest';
 const hostPatience = 1500; // ms to wait for the host's token before the sign-in screen opens; a later token still signs the user in
 const renewPatience = 8000;
+const day = 86_400_000; // ms; a guest's token that is older is renewed
+const guestPatience = 3000;
 const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
 
 /** @type {Client} until undefined until a user has signed in; nothing uses it before */
@@ -27,7 +30,10 @@ export async function begin() {
   const token = await askHost('token-wanted', hostPatience);
   const known = kept(guest);
   if (token) enter(token, 'host');
-  else if (known) enter(known, 'guest');
+  else if (known) {
+    enter(known, 'guest');
+    renewed(known);
+  }
   else change(() => { state.door = { status: 'open', error: null }; });
 }
 
@@ -94,12 +100,44 @@ function tokens(token, by) {
   let last = '';
   let at = 0;
   return async () => {
-    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : kept(guest);
+    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await renewed(kept(guest));
     if (!next || (next === last && Date.now() - at < soon)) return null;
     last = next;
     at = Date.now();
     return next;
   };
+}
+
+/**
+ * Returns a guest's token, which is renewed and stored first if it is older than a day. If the server cannot be reached or
+ * refuses, it returns the old one: the socket shows what is wrong.
+ * @param {string|null} token
+ */
+async function renewed(token) {
+  if (!token || Date.now() - issuedAt(token) < day) return token;
+  try {
+    const response = await post('v1/guests/renew', token);
+    if (!response.ok || kept(guest) !== token) return kept(guest); // another tab has signed out, or was faster
+    const answer = await response.json();
+    keep(guest, answer.token);
+    return /** @type {string} */ (answer.token);
+  } catch {
+    return token;
+  }
+}
+
+/** When a token was issued, in ms. @param {string} token */
+function issuedAt(token) {
+  try {
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).iat * 1000 || 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** @param {string} path @param {string} token */
+function post(path, token) {
+  return fetch(path, { method: 'POST', headers: { Authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(guestPatience) });
 }
 
 /** A slow host is asked again: the link shows that to the user. */
@@ -146,11 +184,19 @@ export function comeBack() {
   location.reload();
 }
 
-/** Forgets the user in this browser. A guest that another tab has created is another user. */
-export function signOut() {
+/** Forgets the user in this browser. A guest's token is revoked, too: a copy of it is useless then. */
+export async function signOut() {
+  const token = state.by === 'guest' && kept(guest);
   client.close();
-  if (state.by === 'guest') keep(guest, null);
-  forgetTab();
+  if (token) {
+    keep(guest, null); // before the server answers: it closes the sockets of other tabs
+    try {
+      await post('v1/guests/sign_out', token);
+    } catch {
+      // The server cannot be reached. The token expires later.
+    }
+  }
+  forgetWritten(state.me?.id ?? '');
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }

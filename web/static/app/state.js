@@ -38,6 +38,7 @@ import { emptyPages } from './model/pages.js';
  * @property {number|null} editing      seq
  * @property {Record<string, string>} [mentions]  users picked from the list, by name
  * @property {string} [before]          the draft from before the user began to edit another message
+ * @property {number} [again]           the seq of a message that was taken back and is written again
  *
  * @typedef {object} Sending
  * @property {string} key
@@ -52,6 +53,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Packet} packet
  * @property {PacketState} state
  * @property {string[]} latest          users that claimed last
+ * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not
  * @property {number|null} doneAt       when the last share was claimed, if known
  * @property {'no'|'asking'|'pending'} grab
  * @property {'won'|'already'|'empty'|'expired'|null} answer   the result of the last grab
@@ -101,7 +103,9 @@ export const state = {
   years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
   /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
   /** @type {{id: number, text: string}[]} */ toasts: [],
+  /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
   announcement: '', // text that screen readers read aloud
+  /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };
 
 let draw = () => {};

@@ -24,8 +24,23 @@ export function keep(name, text) {
   }
 }
 
-/** Drops what this tab alone has stored, such as drafts, when its user signs out. */
-export function forgetTab() {
+/** The names that begin with a text. @param {string} begin @returns {string[]} */
+export function keptNames(begin) {
+  let names = [...here.keys()];
+  try {
+    names = names.concat(Object.keys(localStorage));
+  } catch {
+    // Only the page itself has stored something.
+  }
+  return names.filter((name) => name.startsWith(begin));
+}
+
+/** Begins the names of a user's unsent messages. No id contains a slash. @param {string} user */
+export function unsentOf(user) { return `hongbao-unsent/${user}/`; }
+
+/** Drops what a user has written: the user signs out. @param {string} user */
+export function forgetWritten(user) {
+  for (const name of keptNames(unsentOf(user))) keep(name, null);
   try {
     for (const name of Object.keys(sessionStorage)) if (name.startsWith('hongbao-')) sessionStorage.removeItem(name);
   } catch {

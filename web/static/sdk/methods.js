@@ -43,6 +43,43 @@ export class Methods {
   }
 
   /**
+   * block blocks a user, and takes this user out of the direct room of the two.
+   * @param {string} user
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  block(user, o) {
+    return this.call('block', { user }, o);
+  }
+
+  /**
+   * @param {string} user
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  unblock(user, o) {
+    return this.call('unblock', { user }, o);
+  }
+
+  /**
+   * setContact sets who may open direct rooms with this user and put this user into rooms.
+   * @param {import('./types.js').Contact} contact
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  setContact(contact, o) {
+    return this.call('set_contact', { contact }, o);
+  }
+
+  /**
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').ContactsReply>}
+   */
+  contacts(o) {
+    return this.call('contacts', {}, o);
+  }
+
+  /**
    * @param {string} room
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}
@@ -126,7 +163,7 @@ export class Methods {
   }
 
   /**
-   * @param {{room: string, name?: string, announcement?: string}} change an empty announcement removes it
+   * @param {{room: string} & import('./types.js').RoomBody} change an empty announcement removes it
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}
    */

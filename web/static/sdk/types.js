@@ -2,14 +2,17 @@
 // Money is in minor units, times are Unix milliseconds.
 
 /**
- * @typedef {{id: string, name: string, avatar?: string}} User
+ * @typedef {{id: string, name: string, avatar?: string, guest?: boolean}} User
  * @typedef {'owner'|'admin'|'member'} Role
+ * @typedef {'members'|'admins'} Inviters  which members may invite users
  *
  * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
  * @property {string} id
  * @property {string} name
  * @property {'public'|'private'|'direct'} kind
  * @property {string} [announcement]
+ * @property {Inviters} [invite]  missing: admins in a private room, else members
+ * @property {boolean} [guests]   missing: true
  * @property {number} members
  * @property {number} last_seq
  * @property {number} created_at
@@ -34,7 +37,7 @@
  * @typedef {{target: number, text?: string, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
- * @typedef {{name?: string, announcement?: string}} RoomBody
+ * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean}} RoomBody
  *
  * @typedef {object} Packet  the part of a packet that never changes
  * @property {string} id
@@ -51,6 +54,7 @@
  * @property {number} expires_at
  * @property {string} commitment
  * @property {string} key
+ * @property {boolean} [earlier_members]  only users may grab that have been members since before the packet was sent
  *
  * @typedef {object} State  the state of a packet as the user may see it
  * @property {string} packet
@@ -66,7 +70,8 @@
  * @typedef {Record<string, number>} Limits  by the names of web/docs/protocol/limits.md
  * @typedef {{id: string, at: number, amount: number, kind: 'credit'|'debit'|'send'|'claim'|'refund', packet?: string,
  *   note?: string}} Transfer
- * @typedef {{user: User, role: Role, online: boolean, muted_until?: number}} Member
+ * @typedef {{user: User, role: Role, online: boolean, muted_until?: number,
+ *   read_seq?: number}} Member
  */
 
 /**
@@ -75,6 +80,8 @@
  * @typedef {{room: Room, dup: boolean}} CreateRoomReply
  * @typedef {{rooms: Room[], next?: string}} FindRoomsReply
  * @typedef {{members: Member[], next?: string}} MembersReply
+ * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
+ * @typedef {{contact: Contact, blocked: User[]}} ContactsReply
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
  * @typedef {{entries: Entry[], packet_states: State[], more: boolean}} HistoryReply
@@ -106,9 +113,10 @@
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
+ * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */
@@ -130,9 +138,10 @@
  * @property {number} [patience]  ms after which the call is not repeated and the last answer is the error; Infinity
  *
  * @typedef {{room: string, text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[], key?: string}} NewMessage
- * @typedef {{name: string, kind?: 'public'|'private', members?: string[], key?: string}} NewRoom
+ * @typedef {{name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean, key?: string}} NewRoom
  * @typedef {{room: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string, to?: string[],
- *   passphrase?: string, ttl_s?: number, commitment?: string, key?: string}} NewPacket
+ *   passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean,
+ *   key?: string}} NewPacket
  */
 
 export {};

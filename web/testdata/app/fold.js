@@ -51,7 +51,7 @@ class Room {
     this.add(from, kind, body);
     const line = this.lines[body.target - 1];
     const next = kind === 'recall' ? { recalled: true } : { ...line.body, text: body.text, edited_at: 1000 + this.last };
-    this.lines[body.target - 1] = { ...line, body: next, who: kind === 'recall' ? {} : line.who };
+    this.lines[body.target - 1] = { ...line, body: next, who: kind === 'recall' ? {} : line.who, by: kind === 'recall' ? from : undefined };
   }
 
   react(from, target) {
@@ -69,7 +69,7 @@ class Room {
 
   /** history as it is asked for on the wire. */
   history({ before, after, limit }) {
-    const all = this.lines.map(({ who: _, ...line }) => line);
+    const all = this.lines.map(({ who: _, by: __, ...line }) => line);
     if (after !== undefined) return { entries: all.slice(after, after + limit), more: all.length > after + limit };
     const end = Math.min(before === undefined ? all.length : before - 1, all.length);
     return { entries: all.slice(Math.max(0, end - limit), end), more: end > limit };
@@ -130,9 +130,14 @@ class Reader {
     ok(t.newer === t.last < room.last, `newer: ${t.newer} at ${t.last} of ${room.last}`);
     ok(t.complete === t.first <= 1, `complete: ${t.complete} at ${t.first}`);
     for (const item of t.items) {
-      const { who, ...line } = room.lines[item.seq - 1];
+      const { who, by, ...line } = room.lines[item.seq - 1];
       const { mine, ...shown } = item;
-      equal({ ...shown, body: { ...shown.body, reactions: shown.body.reactions ?? {} } }, { ...line, body: { ...line.body, reactions: line.body.reactions ?? {} } }, `line ${item.seq}`);
+      const body = { ...item.body, reactions: item.body.reactions ?? {} };
+      if (body.recalled) {
+        ok(body.by?.id === by || t.newer, `line ${item.seq} was recalled by ${body.by?.id}, not ${by}`); // the recall may lie beyond the run
+        delete body.by;
+      }
+      equal({ ...shown, body }, { ...line, body: { ...line.body, reactions: line.body.reactions ?? {} } }, `line ${item.seq}`);
       if (item.body.recalled || t.newer) continue; // one's own reactions may lie beyond the run
       equal([...mine ?? []].sort(), Object.keys(who ?? {}).filter((e) => who[e].has(me)).sort(), `own reactions to ${item.seq}`);
     }
@@ -179,9 +184,9 @@ export async function identity() {
   append(t, entry(4, 'edit', { target: 2, text: 'new' }), me);
   ok(t.items[0] === one && t.items[2] === three && t.items[1] !== two, 'identities');
   equal([two.body.text, t.items[1].body], ['line 2', { text: 'new', edited_at: 4 }]);
-  append(t, entry(5, 'recall', { target: 2 }), me);
+  append(t, { ...entry(5, 'recall', { target: 2 }), from: { id: 'cid', name: 'cid' } }, me);
   append(t, entry(6, 'edit', { target: 2, recalled: true }), me); // as history has an edit whose text is gone
-  equal(t.items[1].body, { recalled: true });
+  equal(t.items[1].body, { recalled: true, by: { id: 'cid', name: 'cid' } });
   equal([t.last, find(t, 5)], [6, -1]);
 }
 
@@ -204,7 +209,7 @@ export async function ahead() {
   answered(t, 'newer', { entries: [entry(3), entry(4, 'recall', { target: 1 })], more: false }, me, 3);
   equal([t.newer, t.last, t.items[0].body], [false, 4, { text: 'line 1' }]);
   append(t, entry(4, 'recall', { target: 1 }), me);
-  equal([t.last, t.items.length, t.items[0].body], [4, 3, { recalled: true }]);
+  equal([t.last, t.items.length, t.items[0].body.recalled], [4, 3, true]);
 }
 
 /** A line that has come with its latest change does not go back to one before, when that is told too. */

@@ -7,6 +7,8 @@ import { sheetOf } from '/app/views/sheets.js';
 import { emptyTimeline, answered, append } from '/app/model/timeline.js';
 import { keepDraft, keptDraft } from '/app/model/kept.js';
 import { mentionsOf } from '/app/views/composer-draft.js';
+import { Row } from '/app/views/packet-years.js';
+import { h, render } from '/app/dom.js';
 import { equal, ok } from '../check.js';
 
 await setLanguage('en');
@@ -53,5 +55,18 @@ export async function people() {
     equal(mentionsOf(draft, draft.text), ['bob'], name);
     keepDraft('tea', draft);
     equal(mentionsOf(JSON.parse(JSON.stringify(keptDraft('tea'))), draft.text), ['bob'], name);
+  }
+}
+
+/** What is written from right to left does not turn what stands beside it. */
+export async function rightToLeft() {
+  const name = 'שלום';
+  equal(t('invite.send', { count: 1, room: name }), `Invite to \u2068${name}\u2069`);
+  const packet = { id: 'p', from: { id: 'bob', name }, greeting: `\u202e${name}`, total: 5, count: 5, created_at: 1 };
+  for (const [direction, texts] of Object.entries({ received: [name, packet.greeting], sent: [packet.greeting] })) {
+    const at = document.createElement('div');
+    render(h(Row, { row: { packet, state: { status: 'open', claimed: 0 } }, direction }), at);
+    const isolated = [...at.querySelectorAll('bdi, [dir=auto]')].map((e) => e.textContent);
+    equal(isolated, texts, direction);
   }
 }

@@ -161,3 +161,26 @@ export async function steady() {
     still(new Map([...before].map(([seq, y]) => [seq, y - by])), shown.seen(), `step ${n}`);
   }
 }
+
+/** What the user sends is seen wherever the user was, also when they had jumped back. */
+export async function ownIsSeen() {
+  const shown = new Shown(1, 20_000);
+  const { view } = shown;
+  await frames();
+  for (const newer of [false, true]) {
+    await shown.scroll(-5000);
+    view.timeline.newer = newer;
+    view.timeline.loading = newer ? 'newest' : 'older';
+    const key = `key ${newer}`;
+    view.outbox = [...view.outbox, { key, kind: 'text', at: 1, status: 'sending', request: { room: 'r', key, text: `own ${newer}` } }];
+    shown.draw();
+    await frames();
+    ok(shown.below < 2, `${key}: the list is ${shown.below} px above its end`);
+    ok(shown.lines.at(-1).textContent.includes(`own ${newer}`), `${key}: the last line is ${shown.lines.at(-1).textContent}`);
+    shown.draw();
+    await shown.scroll(-3000);
+    shown.draw();
+    await frames();
+    ok(shown.below > 2000, `${key}: the list has gone back to its end`);
+  }
+}

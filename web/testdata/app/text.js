@@ -17,17 +17,33 @@ export async function whole() {
 
 export async function addresses() {
   for (const [said, ...want] of [
-    ['http://a.example', 'http://a.example'], ['HTTPS://A.example/x', 'HTTPS://A.example/x'], ['(https://a.example/b)', 'https://a.example/b'],
+    ['http://a.example', 'http://a.example'], ['HTTPS://A.example/x', 'https://a.example/x'], ['(https://a.example/b)', 'https://a.example/b'],
     ['https://a.example/b_(c)', 'https://a.example/b_(c)'], ['https://a.example/(b)_(c))', 'https://a.example/(b)_(c)'], ['https://a.example/b)).', 'https://a.example/b'], ['https://a.example/b. And', 'https://a.example/b'], ['看https://a.example/b看看', 'https://a.example/b'],
     ['https://a.example/b,好', 'https://a.example/b'], ['"https://a.example"', 'https://a.example'], ['https://a.example http://b.example', 'https://a.example', 'http://b.example'],
     ['javascript:alert(1)'], ['data:text/html,x'], ['ftp://a.example'], ['file:///etc'], ['xhttps://a.example'], ['https://'], ['http://['], ['mailto:a@a.example'],
   ]) equal(links(said), want, said);
 }
 
+/** A link shows the host that it leads to, whatever was written to look like another. */
+export async function hosts() {
+  for (const [said, ...want] of [
+    ['https://bank.example@evil.example/x'], ['https://bank.example:443@evil.example'], ['https://bank.example%2f@evil.example'],
+    ['https://bank.example\\@evil.example', 'https://bank.example/@evil.example'],
+    ['https://b\u0430nk.example', 'https://xn--bnk-6cd.example'], ['https://bank\uff0eexample', 'https://bank'],
+    ['https://bank\u00adevil.example', 'https://bankevil.example'], ['https://ev\u2113.example/', 'https://evl.example/'],
+    ['https://evil.example/\u202egro.knab//:sptth', 'https://evil.example/%E2%80%AEgro.knab//:sptth'],
+    ['https://evil.example/\u2215bank.example', 'https://evil.example/%E2%88%95bank.example'], ['https://bank.example\u2215.evil.example', 'https://bank.xn--example-if0d.evil.example'],
+    ['http://0x7f.1/', 'http://127.0.0.1/'], ['https://a.example:443/b', 'https://a.example/b'],
+  ]) {
+    equal(links(said), want, said);
+    equal(parts(said, []).filter((p) => p.type === 'a').map(text), want, said);
+  }
+}
+
 /** A link opens elsewhere and learns nothing of us. */
 export async function apart() {
   const [link] = parts('https://a.example', []).filter((p) => p.type === 'a');
-  equal([link.props.target, link.props.rel, Object.keys(link.props).sort()], ['_blank', 'noopener noreferrer', ['children', 'href', 'rel', 'target']]);
+  equal([link.props.target, link.props.rel, Object.keys(link.props).sort()], ['_blank', 'noopener noreferrer', ['children', 'dir', 'href', 'rel', 'target']]);
 }
 
 /** The longer name counts, one's own stands out, and nobody is mentioned who was not. */

@@ -8,7 +8,7 @@ const frames = await (await fetch('/golden.json')).json(); // by name
 
 const events = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
-  members: 'memberCount',
+  members: 'memberCount', contacts: 'contacts',
 };
 
 /** How each reply is asked for, and what must have been asked. */
@@ -18,6 +18,10 @@ const calls = {
   join: [(c) => c.join('r'), { room: 'r' }],
   leave: [(c) => c.leave('r'), { room: 'r' }],
   find_rooms: [(c) => c.findRooms({ query: 'q', limit: 3 }), { query: 'q', limit: 3 }],
+  block: [(c) => c.block('u'), { user: 'u' }],
+  unblock: [(c) => c.unblock('u'), { user: 'u' }],
+  set_contact: [(c) => c.setContact('shared'), { contact: 'shared' }],
+  contacts: [(c) => c.contacts(), {}],
   invite: [(c) => c.invite('r', ['u', 'v']), { room: 'r', users: ['u', 'v'] }],
   kick: [(c) => c.kick('r', 'u', true), { room: 'r', user: 'u', ban: true }],
   unban: [(c) => c.unban('r', 'u'), { room: 'r', user: 'u' }],

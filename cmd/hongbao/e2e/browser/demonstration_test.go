@@ -83,7 +83,7 @@ func moreSharesThanGrabbers(t *testing.T, ann *browserUser, guests []*browserUse
 	for _, amount := range won {
 		left -= amount
 	}
-	ann.Sees("3 of 5 opened")
+	ann.Sees("opened yours · 3/5")
 	time.Sleep(time.Until(time.UnixMilli(sent.Packet.ExpiresAt)))
 	ann.Sees(fmt.Sprintf("Expired · ¥%d.%02d returned", left/100, left%100), "Your red packet has expired")
 	three[0].Sees(fmt.Sprintf("¥%d.%02d went back to Ann.", left/100, left%100))

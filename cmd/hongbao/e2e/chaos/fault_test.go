@@ -21,6 +21,7 @@ type fault struct {
 	longest   time.Duration  // time of the longest check
 	waited    string         // what that check waited for
 	answers   int            // requests that were acknowledged
+	lost      int            // of these, those that SQL has lost
 	ends      map[string]int // packets by how they ended
 	histories int            // packets whose histories were checked
 	undecided int            // of these, those for which the checker ran out of time
@@ -52,6 +53,7 @@ func (f *fault) run(w *world) {
 	began := time.Now()
 	defer func() { f.took = time.Since(began) }()
 	w.record.forget()
+	w.mayDie = slices.ContainsFunc(f.kinds, func(k kind) bool { return k.part == processes })
 	before := w.record.size()
 	w.gate.open()
 	lead := rand.New(rand.NewPCG(f.seed, 2))
@@ -65,7 +67,7 @@ func (f *fault) run(w *world) {
 		return
 	}
 	f.wrong = append(f.wrong, w.check(f)...)
-	f.answers = w.record.size() - before
+	f.answers = w.record.size() - before + f.lost
 	if w.ctx.Err() != nil {
 		f.wrong = nil // the checks were interrupted
 	}
@@ -83,34 +85,35 @@ func (f *fault) cause(w *world) error {
 		})
 	}
 	all.Wait()
-	return errors.Join(failed...)
+	err := errors.Join(failed...)
+	if f.has(poisons) && f.has(loses) { // what SQL had before may be poisoned
+		err = errors.Join(err, w.heal(w.ctx))
+	}
+	return err
 }
 
-// lossy reports whether a share that was granted may be granted again or refunded.
-func (f *fault) lossy() bool {
-	return f.poisons() || slices.ContainsFunc(f.kinds, func(k kind) bool { return k.forgets })
-}
+func (f *fault) has(property func(kind) bool) bool { return slices.ContainsFunc(f.kinds, property) }
 
-func (f *fault) poisons() bool {
-	return slices.ContainsFunc(f.kinds, func(k kind) bool { return k.poisons })
-}
+func forgets(k kind) bool { return k.forgets }
+func moves(k kind) bool   { return k.moves }
+func loses(k kind) bool   { return k.loses }
+func steps(k kind) bool   { return k.steps }
+func poisons(k kind) bool { return k.poisons }
 
-// mayBeginEpoch reports whether a new epoch may begin although SQL has lost nothing: another server has taken over, and the notes that
+// mayBeginEpoch reports whether a new epoch may begin: SQL has lost something, or another server has taken over and the notes that
 // would show that nothing is missing are lost.
-func (f *fault) mayBeginEpoch() bool {
-	return slices.ContainsFunc(f.kinds, func(k kind) bool { return k.moves }) && slices.ContainsFunc(f.kinds, func(k kind) bool { return k.forgets })
-}
+func (f *fault) mayBeginEpoch() bool { return f.has(loses) || f.has(moves) && f.has(forgets) }
 
-// slack is how much earlier than its deadline a packet may seem to end.
-func (f *fault) slack() time.Duration {
-	if f.mayBeginEpoch() {
-		return time.Hour // a new epoch ends all open packets
-	}
-	slack := 100 * time.Millisecond // the deadline was rounded
+// rules returns the rules of packets. If SQL has lost something, they are those of packets that were sent afterwards.
+func (f *fault) rules() rules {
+	r := rules{slack: 100 * time.Millisecond, lossy: f.has(poisons) || f.has(forgets), steps: f.has(steps)} // deadlines are rounded
 	for _, k := range f.kinds {
-		slack = max(slack, k.slack)
+		r.slack = max(r.slack, k.slack)
 	}
-	return slack
+	if f.mayBeginEpoch() && !f.has(loses) {
+		r.slack = time.Hour // a new epoch ends all packets that are open then
+	}
+	return r
 }
 
 func (f *fault) name() string {
@@ -129,13 +132,16 @@ func (f *fault) line() string {
 	}
 	return fmt.Sprintf("%4d  seed %-20d  %-70s  %5.1f s  %5d answers  %3d packets drained, %3d expired, %3d cancelled  %4.0f goroutines  %4.1f MiB  %s",
 		f.number, f.seed, f.name(), f.took.Seconds(), f.answers, f.ends["drained"], f.ends["expired"], f.ends["cancelled"],
-		f.usage.goroutines, f.usage.heap/(1<<20), verdict) + f.slow()
+		f.usage.goroutines, f.usage.heap/(1<<20), verdict) + f.notes()
 }
 
-// slow says what took long, and which histories were too long to explain.
-func (f *fault) slow() (what string) {
+// notes says what SQL has lost, what took long, and which histories were too long to explain.
+func (f *fault) notes() (what string) {
+	if f.lost > 0 {
+		what = fmt.Sprintf(" (%d answers lost by SQL)", f.lost)
+	}
 	if f.longest > 10*time.Second {
-		what = fmt.Sprintf(" (%v until %s)", f.longest.Round(time.Second), f.waited)
+		what += fmt.Sprintf(" (%v until %s)", f.longest.Round(time.Second), f.waited)
 	}
 	if f.undecided > 0 {
 		what += fmt.Sprintf(" (%d of %d histories not decided in time)", f.undecided, f.histories)

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/loopback"
 )
 
 func killPostgres(ctx context.Context, w *world, dice *rand.Rand) error {
@@ -24,16 +28,82 @@ func pausePostgres(ctx context.Context, w *world, dice *rand.Rand) error {
 	return pause(ctx, between(dice, time.Second, 7*time.Second))
 }
 
-// promote kills the primary and promotes the synchronous standby. Then new standbys follow.
+// promote kills the primary and promotes the synchronous standby, which lacks nothing.
 func promote(ctx context.Context, w *world, _ *rand.Rand) error {
-	if err := w.postgres.promote(ctx); err != nil {
+	standby := w.postgres.sync
+	if err := w.postgres.succeed(ctx, func() (*loopback.Postgres, error) { return standby, standby.Promote(ctx) }); err != nil {
 		return err
 	}
+	return w.follow(ctx)
+}
+
+// follow leads the instances to a new primary, and starts its standbys.
+func (w *world) follow(ctx context.Context) error {
 	for _, i := range w.instances {
 		i.toPostgres.Retarget(w.postgres.addr())
 		i.toPostgres.Cut()
 	}
 	return w.postgres.renew(ctx)
+}
+
+// promoteAsync kills the primary and promotes the asynchronous standby. Mostly it has received nothing for a while.
+func promoteAsync(ctx context.Context, w *world, dice *rand.Rand) error {
+	standby := w.postgres.async
+	w.record.beginLoss()
+	if err := standby.CatchUp(ctx, w.postgres.current()); err != nil {
+		return err
+	}
+	if dice.IntN(4) > 0 {
+		if err := standby.Detach(ctx); err != nil {
+			return err
+		}
+	}
+	_ = pause(ctx, between(dice, 100*time.Millisecond, 4*time.Second)) // the primary is replaced in any case
+	ctx = context.WithoutCancel(ctx)
+	err := w.postgres.succeed(ctx, func() (*loopback.Postgres, error) {
+		w.record.endLoss()
+		return standby, standby.Promote(ctx)
+	})
+	if err == nil && w.mayDie { // an instance that dies takes its newest commits with it
+		err = w.tellRestored()
+	}
+	if err != nil {
+		return err
+	}
+	return w.follow(ctx)
+}
+
+// restoreBackup puts Postgres back to what it had some seconds before, and runs `hongbao restored`, as an operator does. The servers
+// cannot see that another server answers: the backup is a copy of the files.
+func restoreBackup(ctx context.Context, w *world, dice *rand.Rand) error {
+	w.record.beginLoss()
+	disk, err := w.postgres.backup(ctx)
+	if err != nil {
+		return err
+	}
+	_ = pause(ctx, between(dice, 100*time.Millisecond, 4*time.Second)) // the primary is replaced in any case
+	ctx = context.WithoutCancel(ctx)
+	err = w.postgres.succeed(ctx, func() (*loopback.Postgres, error) {
+		w.record.endLoss()
+		return w.postgres.startOn(ctx, disk, w.postgres.clock.StartPostgres)
+	})
+	if err == nil {
+		err = w.tellRestored()
+	}
+	if err != nil {
+		return err
+	}
+	return w.follow(ctx)
+}
+
+// tellRestored runs `hongbao restored`.
+func (w *world) tellRestored() error {
+	cmd := exec.Command(w.binary, "restored", "--database-url", w.postgres.current().URL(w.postgres.database))
+	cmd.Env = e2e.BareEnvironment()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("hongbao restored: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // killStandby kills the standby for which commits wait.
@@ -60,14 +130,22 @@ func fillDisk(ctx context.Context, w *world, dice *rand.Rand) error {
 	err = pause(ctx, between(dice, 2*time.Second, 5*time.Second))
 	free()
 	_ = switches // it fails if the disk is full in time
-	server := w.postgres.current()
-	for range 20 { // it may be about to end
-		if !server.Running() {
-			return errors.Join(err, server.Restart(context.WithoutCancel(ctx)))
+	return errors.Join(err, keepRunning(context.WithoutCancel(ctx), w.postgres.current()))
+}
+
+// keepRunning starts a server again that ends by itself, until it has run for two seconds. A server that restarts itself at the
+// moment when its disk gets space may end more than once.
+func keepRunning(ctx context.Context, server *loopback.Postgres) (err error) {
+	for end, tries := time.Now().Add(2*time.Second), 0; time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if server.Running() {
+			continue
 		}
-		_ = pause(ctx, 100*time.Millisecond) // the next try returns the error
+		if err = server.Restart(ctx); err != nil && tries == 4 {
+			return err
+		}
+		end, tries = time.Now().Add(2*time.Second), tries+1
 	}
-	return err
+	return nil
 }
 
 // lockRows holds locks on the rows that many transactions need.
@@ -121,6 +199,11 @@ func poisonRows(ctx context.Context, w *world, dice *rand.Rand) error {
 		return err
 	}
 	err := pause(ctx, between(dice, time.Second, 5*time.Second))
-	heal := w.postgres.executeAtLast(context.WithoutCancel(ctx), "drop trigger if exists poison on "+table)
-	return errors.Join(err, heal)
+	return errors.Join(err, w.heal(ctx))
+}
+
+// heal removes what poisonRows has done.
+func (w *world) heal(ctx context.Context) error {
+	return w.postgres.executeAtLast(context.WithoutCancel(ctx), `drop trigger if exists poison on claims; drop trigger if exists poison on wallets;
+		drop trigger if exists poison on entries; drop trigger if exists poison on packets`)
 }

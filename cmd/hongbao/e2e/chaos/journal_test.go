@@ -2,7 +2,9 @@ package chaos
 
 import (
 	"fmt"
+	"strings"
 	"sync"
+	"time"
 )
 
 // journal holds what a user received of the rooms.
@@ -10,6 +12,7 @@ type journal struct {
 	announced func(packet) // called for each packet that the user hears of
 
 	mu       sync.Mutex // guards the fields below
+	breaks   []string   // the latest connects, disconnects and positions
 	rooms    map[string]*roomJournal
 	problems []string // what no check of a room can find
 }
@@ -37,6 +40,13 @@ func newJournal(announced func(packet)) *journal {
 	return &journal{announced: announced, rooms: map[string]*roomJournal{}}
 }
 
+// noteBreak notes what may be needed to explain a problem.
+func (j *journal) noteBreak(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.breaks = append(j.breaks[max(0, len(j.breaks)-20):], fmt.Sprintf("%.3f s: ", time.Duration(now()).Seconds())+fmt.Sprintf(format, args...))
+}
+
 // problem notes a fault that is certain already.
 func (j *journal) problem(room, what string) {
 	j.mu.Lock()
@@ -53,6 +63,7 @@ func (j *journal) enter(room string, after int64) {
 
 // subscribed says from which position on entries are pushed. If recovered is true, those that were missed are pushed, too.
 func (j *journal) subscribed(room, epoch string, position int64, recovered bool) {
+	j.noteBreak("room %s from %d in epoch %s, recovered %t", room, position, epoch, recovered)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.rooms[room]
@@ -60,7 +71,7 @@ func (j *journal) subscribed(room, epoch string, position int64, recovered bool)
 	case r == nil:
 		j.rooms[room] = &roomJournal{epoch: epoch, after: position, last: position}
 	case r.epoch != "" && r.epoch != epoch, position < r.last:
-		j.rooms[room] = &roomJournal{epoch: epoch, after: position, last: position, fresh: r.fresh + 1}
+		j.rooms[room] = renumbered(epoch, position, r.fresh+1)
 	case !recovered && position > r.last:
 		r.gaps = append(r.gaps, span{r.last, position})
 		r.last = position
@@ -69,13 +80,19 @@ func (j *journal) subscribed(room, epoch string, position int64, recovered bool)
 
 // renumber says that the room's entries have new numbers, and come from the next position on.
 func (j *journal) renumber(room string, position int64) {
+	j.noteBreak("room %s numbered anew from %d", room, position)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	fresh := 1
 	if r := j.rooms[room]; r != nil {
 		fresh += r.fresh
 	}
-	j.rooms[room] = &roomJournal{after: position, last: position, fresh: fresh}
+	j.rooms[room] = renumbered("", position, fresh)
+}
+
+// renumbered returns the journal of a room with new numbers. All entries must be read from history.
+func renumbered(epoch string, position int64, fresh int) *roomJournal {
+	return &roomJournal{epoch: epoch, last: position, gaps: []span{{0, position}}, fresh: fresh}
 }
 
 // entry adds an entry of a room.
@@ -114,6 +131,13 @@ func (j *journal) copyOf(room string) roomJournal {
 	out := *r
 	out.entries, out.gaps = append([]line(nil), r.entries...), append([]span(nil), r.gaps...)
 	return out
+}
+
+// connections returns the latest connects, disconnects and positions.
+func (j *journal) connections() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Join(j.breaks, "; ")
 }
 
 // takeFresh returns how often the room's entries were numbered anew since the last call.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -19,12 +18,13 @@ type kind struct {
 	// run causes the fault, and returns when what was broken is whole again.
 	run func(ctx context.Context, w *world, dice *rand.Rand) error
 
-	forgets  bool                // Redis loses grants, and the notes of the newest commits
-	moves    bool                // another server of Postgres takes over
-	poisons  bool                // a granted share may be put into quarantine, and is then refunded
-	slack    time.Duration       // how far the instances' clocks may differ from the machine's
-	unable   func(*world) string // why this machine cannot cause it; "" or nil: it can
-	disabled string              // why it is not caused yet; "": it is
+	forgets bool                // Redis loses grants, and the notes of the newest commits
+	moves   bool                // another server of Postgres takes over
+	loses   bool                // SQL loses what was acknowledged lately: a new epoch may begin
+	poisons bool                // a granted share may be put into quarantine, and is then refunded
+	steps   bool                // the clock of Redis, which judges deadlines, steps back
+	slack   time.Duration       // how far the clocks may differ from the machine's
+	unable  func(*world) string // why this machine cannot cause it; "" or nil: it can
 }
 
 // part is what a fault breaks. Two faults at once break different parts.
@@ -64,9 +64,10 @@ func kinds() []kind {
 		{name: "rows of one user poisoned", part: rows, run: poisonRows, poisons: true},
 		{name: "clock of an instance off", part: clocks, run: shiftClock, slack: 8 * time.Second},
 		{name: "clock of an instance steps back", part: clocks, run: stepClockBack, slack: 8 * time.Second},
-		{name: "clock of Redis or Postgres off", part: clocks, run: nil, unable: needsFaketime},
-		{name: "asynchronous standby promoted", part: sql, disabled: "SQL loses its tail: needs `hongbao restored`"},
-		{name: "Postgres restored from a backup", part: sql, disabled: "SQL loses its tail: needs `hongbao restored`"},
+		{name: "clock of Redis off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.redisClock }), steps: true, slack: 8 * time.Second, unable: needsFaketime},
+		{name: "clock of Postgres off", part: clocks, run: shiftServer(func(w *world) *loopback.Clock { return w.postgres.clock }), unable: needsFaketime},
+		{name: "asynchronous standby promoted", part: sql, run: promoteAsync, loses: true},
+		{name: "Postgres restored from a backup", part: sql, run: restoreBackup, loses: true},
 	}
 	for _, l := range []struct {
 		name string
@@ -146,20 +147,36 @@ func needsSmallDisk(w *world) string {
 }
 
 // needsFaketime says why the clocks of other programs cannot be wrong.
-func needsFaketime(*world) string {
-	if _, err := exec.LookPath("faketime"); err != nil {
-		return "needs faketime"
+func needsFaketime(w *world) string {
+	if w.redisClock == nil {
+		return "needs libfaketime"
 	}
-	return "faketime is installed, and the servers are started without it"
+	return ""
 }
 
 // shiftClock makes one instance's clock wrong for a while, by up to 7 s.
 func shiftClock(ctx context.Context, w *world, dice *rand.Rand) error {
+	return w.withClock(ctx, w.instanceAt(dice), drawShift(dice), between(dice, 2*time.Second, 5*time.Second))
+}
+
+// drawShift draws how wrong a clock is: forwards or backwards, sometimes by more than the 5 s that hongbao bears.
+func drawShift(dice *rand.Rand) time.Duration {
 	shift := between(dice, 4*time.Second, 7*time.Second)
 	if dice.IntN(2) == 0 {
 		shift = -shift
 	}
-	return w.withClock(ctx, w.instanceAt(dice), shift, between(dice, 2*time.Second, 5*time.Second))
+	return shift
+}
+
+// shiftServer makes the clock of Redis, or that of Postgres, wrong for a while.
+func shiftServer(of func(*world) *loopback.Clock) func(context.Context, *world, *rand.Rand) error {
+	return func(ctx context.Context, w *world, dice *rand.Rand) error {
+		clock := of(w)
+		err := clock.Shift(drawShift(dice))
+		_ = pause(ctx, between(dice, 2*time.Second, 5*time.Second)) // the clock is put right in any case
+		err = errors.Join(err, clock.Shift(0))
+		return errors.Join(err, pause(ctx, 1200*time.Millisecond)) // until each process has noticed
+	}
 }
 
 // stepClockBack makes one instance's clock too fast in small steps, and then right at once.
@@ -185,8 +202,8 @@ func (w *world) withClock(ctx context.Context, i *instance, shift, hold time.Dur
 // chosen returns the kinds that may be caused, and the names of the others with the reasons.
 func chosen(w *world, contains string) (able []kind, left []string) {
 	for _, k := range kinds() {
-		why := k.disabled
-		if why == "" && k.unable != nil {
+		why := ""
+		if k.unable != nil {
 			why = k.unable(w)
 		}
 		switch {

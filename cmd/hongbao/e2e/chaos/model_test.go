@@ -39,14 +39,27 @@ func (s packetState) sum() (sum int64) {
 	return sum
 }
 
-// packetModel returns the rules of a packet. With lossy, grants may have been forgotten by the pool or put into quarantine: "empty" may
-// have come although such a grant was never paid, and shares may be granted in another order than that of their ranks.
-func packetModel(p packet, lossy bool) porcupine.Model {
+// rules says what a fault may do to a packet.
+type rules struct {
+	// slack is how far the clocks may differ.
+	slack time.Duration
+	// lossy says that grants may have been forgotten by the pool or put into quarantine. Then "empty" may have come although such a grant
+	// was never paid, and shares may be granted in another order than that of their ranks. A commit that is under way when the grant is
+	// forgotten may end after the packet's end: the user may see "expired" before, and a cancel may succeed.
+	lossy bool
+	// steps says that the pool's clock may step back: "expired" may come although the deadline comes again.
+	steps bool
+}
+
+// endsAgain reports whether shares may be paid although the packet has ended before.
+func (r rules) endsAgain() bool { return r.lossy || r.steps }
+
+func packetModel(p packet, r rules) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return packetState{} },
 		Step: func(state, input, _ any) (bool, any) {
 			s, o := state.(packetState), input.(operation)
-			ok, next := s.step(p, o, lossy)
+			ok, next := s.step(p, o, r)
 			return ok, next
 		},
 		Equal: func(a, b any) bool {
@@ -57,14 +70,14 @@ func packetModel(p packet, lossy bool) porcupine.Model {
 }
 
 // step reports whether the operation may have its outcome in state s, and returns the state after it.
-func (s packetState) step(p packet, o operation, lossy bool) (bool, packetState) {
+func (s packetState) step(p packet, o operation, r rules) (bool, packetState) {
 	full := len(s.claims) == p.count
 	switch o.kind {
 	case "cancel":
 		if o.outcome != "ok" {
 			return true, s
 		}
-		return len(s.claims) == 0, packetState{true, s.claims} // a second cancel is answered like the first
+		return r.lossy || len(s.claims) == 0, packetState{true, s.claims} // a second cancel is answered like the first
 	case "deadline":
 		return true, packetState{true, s.claims}
 	case "read":
@@ -77,9 +90,9 @@ func (s packetState) step(p packet, o operation, lossy bool) (bool, packetState)
 		if has {
 			return o.outcome == model.Already && mine == w, s
 		}
-		return !s.ended && s.mayTake(p, w, lossy), s.with(w)
+		return (!s.ended || r.endsAgain()) && s.mayTake(p, w, r.lossy), s.with(w)
 	case model.Empty:
-		return !has && (full || lossy), s
+		return !has && (full || r.lossy), s
 	case model.Expired:
 		return !has && s.ended, s
 	}
@@ -103,20 +116,34 @@ type stored struct {
 	status          string
 	expires, closed int64 // Unix milliseconds
 	claims          []win // in the order of ranks
+	granted         int   // number of shares that were paid or are in quarantine
 }
 
-// check reports why no order of the operations explains all answers and what SQL has in the end. slack is how far the clocks may
-// differ. undecided is true if that could not be found out in time.
-func (h *history) check(s stored, slack time.Duration, lossy bool) (wrong string, undecided bool) {
-	if s.status == "expired" && s.closed < s.expires-slack.Milliseconds() {
+// check reports why no order of the operations explains all answers and what SQL has in the end. undecided is true if that could
+// not be found out in time.
+func (h *history) check(s stored, r rules) (wrong string, undecided bool) {
+	if s.granted == h.count && len(s.claims) < h.count {
+		r.slack = time.Hour // all shares are granted, so the packet ends at once: those in quarantine are refunded
+	}
+	if s.status == "expired" && s.closed < s.expires-r.slack.Milliseconds() {
 		return fmt.Sprintf("packet %s was closed %d ms before its deadline", h.id, s.expires-s.closed), false
 	}
+	if s.status == "cancelled" && len(s.claims) > 0 && !r.lossy {
+		return fmt.Sprintf("packet %s was cancelled, and has claims: %+v", h.id, s.claims), false
+	}
 	end := now()
-	operations := slices.Clone(h.operations)
+	operations := decidedTogether(slices.Clone(h.operations))
+	if r.lossy {
+		operations = append(operations, untold(operations, s.claims, end)...)
+	}
 	if s.status == "cancelled" {
 		operations = acknowledgeCancel(operations)
 	}
-	if deadline := max(instantOf(h.expires)-int64(slack), lastWin(operations)); deadline < end {
+	deadline := instantOf(h.expires) - int64(r.slack)
+	if !r.endsAgain() {
+		deadline = max(deadline, lastWin(operations))
+	}
+	if deadline < end {
 		operations = append(operations, operation{kind: "deadline", called: deadline, answered: end})
 	}
 	operations = append(operations, operation{kind: "read", called: end + 1, answered: end + 2, claims: s.claims})
@@ -124,7 +151,7 @@ func (h *history) check(s stored, slack time.Duration, lossy bool) (wrong string
 	for n, o := range operations {
 		list = append(list, porcupine.Operation{ClientId: n, Input: o, Call: o.called, Return: o.answered})
 	}
-	switch porcupine.CheckOperationsTimeout(packetModel(h.packet, lossy), list, explainLimit) {
+	switch porcupine.CheckOperationsTimeout(packetModel(h.packet, r), list, explainLimit) {
 	case porcupine.Ok:
 		return "", false
 	case porcupine.Unknown:
@@ -135,6 +162,33 @@ func (h *history) check(s stored, slack time.Duration, lossy bool) (wrong string
 
 // explainLimit is how long the search for an order of one packet's operations may take.
 const explainLimit = 5 * time.Second
+
+// decidedTogether finds grabs of one user that were waiting for the outcome at once. One push decides them all, so each says "won".
+// It counts as the answer to the first, and as "already" for the others.
+func decidedTogether(operations []operation) []operation {
+	for i := range operations {
+		o := &operations[i]
+		if o.outcome == model.Won && slices.ContainsFunc(operations, func(first operation) bool {
+			return first.outcome == model.Won && first.user == o.user && first.rank == o.rank && first.called < o.called && o.called < first.answered
+		}) {
+			o.outcome = model.Already
+		}
+	}
+	return operations
+}
+
+// untold returns a grab for each share that was paid although its user was only told "empty" or "expired". That may happen if the Pool
+// has forgotten the grant while its commit was under way.
+func untold(operations []operation, claims []win, end int64) (more []operation) {
+	for _, w := range claims {
+		mine := slices.DeleteFunc(slices.Clone(operations), func(o operation) bool { return o.user != w.user || o.kind != "grab" })
+		told := slices.ContainsFunc(mine, func(o operation) bool { return o.outcome == model.Won || o.outcome == model.Already })
+		if len(mine) > 0 && !told {
+			more = append(more, operation{user: w.user, kind: "grab", called: mine[0].called, answered: end, outcome: model.Won, rank: w.rank, amount: w.amount})
+		}
+	}
+	return more
+}
 
 // lastWin returns when the last of the winners grabbed first. The deadline passed later, because no share is granted after it. With
 // this bound the search tries the grants before the deadline, and seldom has to go back.

@@ -19,7 +19,8 @@ const tmpfsSize = 768 << 20
 // postgres is a primary with a synchronous and an asynchronous standby. Each has a disk of its own if this process may make one.
 type postgres struct {
 	dir      string
-	database string // name of the instances' database
+	clock    *loopback.Clock // of all servers
+	database string          // name of the instances' database
 
 	mu                   sync.Mutex // guards the fields below
 	primary, sync, async *loopback.Postgres
@@ -28,9 +29,9 @@ type postgres struct {
 	limited              bool                          // disks are small file systems of their own
 }
 
-func startPostgres(ctx context.Context, dir string) (p *postgres, err error) {
-	p = &postgres{dir: dir, disks: map[*loopback.Postgres]string{}}
-	if p.primary, err = p.start(ctx, loopback.StartPostgres); err != nil {
+func startPostgres(ctx context.Context, dir string, clock *loopback.Clock) (p *postgres, err error) {
+	p = &postgres{dir: dir, clock: clock, disks: map[*loopback.Postgres]string{}}
+	if p.primary, err = p.start(ctx, clock.StartPostgres); err != nil {
 		return p, err
 	}
 	// Disks are small, so old WAL must go soon. A standby that was away for a moment must still find its WAL.
@@ -54,17 +55,36 @@ func startPostgres(ctx context.Context, dir string) (p *postgres, err error) {
 	return p, p.rebuild(ctx)
 }
 
-// start starts a server on a disk of its own.
-func (p *postgres) start(ctx context.Context, start func(context.Context, string) (*loopback.Postgres, error)) (*loopback.Postgres, error) {
+// newDisk makes a folder for a server.
+func (p *postgres) newDisk() (disk string, err error) {
 	p.servers++
-	disk := filepath.Join(p.dir, fmt.Sprint("postgres", p.servers))
+	disk = filepath.Join(p.dir, fmt.Sprint("postgres", p.servers))
 	if err := os.MkdirAll(disk, 0o755); err != nil {
-		return nil, err
+		return "", err
 	}
 	p.limited = mountSmallDisk(disk, tmpfsSize) == nil
+	return disk, nil
+}
+
+func removeDisk(disk string) {
+	_ = unmountDisk(disk)
+	_ = os.RemoveAll(disk)
+}
+
+// start starts a server on a disk of its own.
+func (p *postgres) start(ctx context.Context, start func(context.Context, string) (*loopback.Postgres, error)) (*loopback.Postgres, error) {
+	disk, err := p.newDisk()
+	if err != nil {
+		return nil, err
+	}
+	return p.startOn(ctx, disk, start)
+}
+
+// startOn starts a server on a disk. If it fails, the disk is removed.
+func (p *postgres) startOn(ctx context.Context, disk string, start func(context.Context, string) (*loopback.Postgres, error)) (*loopback.Postgres, error) {
 	server, err := start(ctx, disk)
 	if err != nil {
-		_ = unmountDisk(disk)
+		removeDisk(disk)
 		return nil, err
 	}
 	p.disks[server] = disk
@@ -82,28 +102,47 @@ func (p *postgres) rebuild(ctx context.Context) (err error) {
 	return p.primary.SetSynchronous(ctx, p.sync)
 }
 
-// promote makes the synchronous standby the primary. The old primary is gone.
-func (p *postgres) promote(ctx context.Context) error {
+// succeed kills the primary. The server that begin returns takes its place, and has no standbys yet.
+func (p *postgres) succeed(ctx context.Context, begin func() (*loopback.Postgres, error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.primary.Kill()
-	if err := p.sync.Promote(ctx); err != nil {
+	next, err := begin()
+	if err != nil {
 		return err
 	}
-	if err := p.sync.SetSynchronous(ctx, nil); err != nil {
+	if err := next.SetSynchronous(ctx, nil); err != nil {
 		return err
 	}
-	p.drop(p.primary)
-	p.primary, p.sync = p.sync, nil
+	for _, server := range []*loopback.Postgres{p.primary, p.sync, p.async} {
+		if server != next {
+			p.drop(server)
+		}
+	}
+	p.primary, p.sync, p.async = next, nil, nil
 	return nil
 }
 
-// renew replaces the standby that followed the old primary, and adds the one that was promoted.
+// renew starts new standbys of a new primary.
 func (p *postgres) renew(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.drop(p.async)
 	return p.rebuild(ctx)
+}
+
+// backup copies the primary to a disk of its own.
+func (p *postgres) backup(ctx context.Context) (disk string, err error) {
+	p.mu.Lock()
+	primary := p.primary
+	disk, err = p.newDisk()
+	p.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	if err = primary.Backup(ctx, disk); err != nil {
+		removeDisk(disk)
+	}
+	return disk, err
 }
 
 // drop stops a server and removes its disk.
@@ -114,8 +153,7 @@ func (p *postgres) drop(server *loopback.Postgres) {
 	server.Resume()
 	server.Kill()
 	server.Stop()
-	_ = unmountDisk(p.disks[server])
-	_ = os.RemoveAll(p.disks[server])
+	removeDisk(p.disks[server])
 	delete(p.disks, server)
 }
 

@@ -1,9 +1,12 @@
 package chaos
 
 import (
+	"fmt"
+	"math"
 	"sync"
 
 	"hongbao/web/client/model"
+	"hongbao/web/wire"
 )
 
 // record is what the server has acknowledged.
@@ -11,27 +14,43 @@ type record struct {
 	mu          sync.Mutex // guards the fields below
 	texts       []toldText
 	packets     []toldPacket
-	wins        map[win]bool
-	cancelled   map[string]bool     // packets by id
-	memberships map[membership]bool // whether the user is in the room; absent: an answer is missing
-	histories   map[string]*history // of the packets since the last check, by id
-	wrong       []string            // answers that must not come
-	outcomes    map[string]int      // number of grabs since the last check, by outcome
-	lastTexts   map[string]toldText // of each user
-	lastPackets map[string]packet   // of each user, since the last check
-	heard       map[string][]packet // of each room, since the last check
+	wins        map[win]told              // the first answer, or a later one if SQL may have lost that
+	cancelled   map[string]told           // packets by id
+	memberships map[membership]toldMember // absent: an answer is missing
+	commitments map[string]string         // packets by the commitment to their seeds
+	loss        told                      // between these times SQL may have acknowledged what it has lost; zero: never
+	lost        []toldPacket              // of those that were acknowledged since the last check
+	missing     map[string]bool           // packets by id that were answered not_found since the last check
+	histories   map[string]*history       // of the packets since the last check, by id
+	wrong       []string                  // answers that must not come
+	outcomes    map[string]int            // number of grabs since the last check, by outcome
+	lastTexts   map[string]toldText       // of each user
+	lastPackets map[string]packet         // of each user, since the last check
+	heard       map[string][]packet       // of each room, since the last check
 }
 
 type (
+	// told is when a request began and when its answer came, in the time of now.
+	told struct{ called, answered int64 }
 	// toldText is a text that was acknowledged.
 	toldText struct {
+		told
+
 		room, key, user, id string
 		seq                 int64
 	}
 	// toldPacket is a packet that was acknowledged.
 	toldPacket struct {
+		told
+
 		room, key, user, id string
 		seq                 int64
+	}
+	// toldMember says whether a user is in a room.
+	toldMember struct {
+		told
+
+		in bool
 	}
 	// win is a share that a user was told to have.
 	win struct {
@@ -42,16 +61,18 @@ type (
 	membership struct{ user, room string }
 	// packet is what every member hears of a packet.
 	packet struct {
-		id, room string
-		total    int64
-		count    int
-		expires  int64 // Unix milliseconds
+		id, room   string
+		total      int64
+		count      int
+		expires    int64 // Unix milliseconds
+		commitment string
 	}
 )
 
 // history is all that users did with a packet, and what they were answered.
 type history struct {
 	packet
+	sent       int64 // when its sender asked first; 0: the answer is missing
 	operations []operation
 	unanswered int // number of operations without a final answer
 }
@@ -70,7 +91,8 @@ type operation struct {
 
 func newRecord() *record {
 	r := &record{
-		wins: map[win]bool{}, cancelled: map[string]bool{}, memberships: map[membership]bool{}, lastTexts: map[string]toldText{},
+		wins: map[win]told{}, cancelled: map[string]told{}, memberships: map[membership]toldMember{}, commitments: map[string]string{},
+		lastTexts: map[string]toldText{},
 	}
 	r.forget()
 	return r
@@ -82,6 +104,57 @@ func (r *record) forget() {
 	defer r.mu.Unlock()
 	r.histories, r.outcomes = map[string]*history{}, map[string]int{}
 	r.lastPackets, r.heard, r.wrong = map[string]packet{}, map[string][]packet{}, nil
+	r.loss, r.lost, r.missing = told{}, nil, map[string]bool{}
+}
+
+// beginLoss says that SQL may lose what it acknowledges from now on.
+func (r *record) beginLoss() { r.note(func() { r.loss = told{now(), math.MaxInt64} }) }
+
+// endLoss says that SQL will lose nothing more.
+func (r *record) endLoss() { r.note(func() { r.loss.answered = now() }) }
+
+// mayBeLost reports whether SQL may have lost what was acknowledged. The caller holds r.mu.
+func (r *record) mayBeLost(t told) bool {
+	return r.loss != told{} && t.called < r.loss.answered && t.answered > r.loss.called
+}
+
+// winMayBeLost is mayBeLost for a share. Until an instance notices that SQL has gone back, it answers for finished packets from memory.
+func (r *record) winMayBeLost(w win, t told) bool {
+	if r.loss == (told{}) || t.answered < r.loss.called {
+		return false
+	}
+	h := r.histories[w.packet]
+	return h == nil || h.sent < r.loss.answered
+}
+
+// commit notes the commitment of a packet. The caller holds r.mu.
+func (r *record) commit(p packet) {
+	if before, ok := r.commitments[p.commitment]; ok && before != p.id {
+		r.wrong = append(r.wrong, fmt.Sprintf("packets %s and %s have the same commitment, so the same seed", before, p.id))
+	}
+	r.commitments[p.commitment] = p.id
+}
+
+// mayLose reports whether SQL may have lost something since the last check.
+func (r *record) mayLose() (may bool) {
+	r.note(func() { may = r.loss != told{} })
+	return may
+}
+
+// text notes that a text was acknowledged.
+func (r *record) text(t toldText) {
+	r.note(func() { r.texts = append(r.texts, t); r.lastTexts[t.user] = t })
+}
+
+// repeated notes that a text has another id or seq when it is sent again. SQL may have lost the first one.
+func (r *record) repeated(first, second toldText) {
+	lost := false
+	r.note(func() { lost = r.mayBeLost(first.told) })
+	if lost {
+		r.text(second)
+	} else {
+		r.refused(fmt.Sprintf("text %+v was acknowledged, and is answered %+v when repeated", first, second))
+	}
 }
 
 func (r *record) note(change func()) {
@@ -114,8 +187,11 @@ func (r *record) grabbed(p packet, user string, called int64, g model.Grab) {
 			user: user, kind: "grab", called: called, answered: answered, outcome: g.Outcome, rank: g.Rank, amount: g.Amount,
 		})
 		r.outcomes[g.Outcome]++
-		if g.Outcome == model.Won || g.Outcome == model.Already {
-			r.wins[win{p.id, user, g.Rank, g.Amount}] = true
+		if w := (win{p.id, user, g.Rank, g.Amount}); g.Outcome == model.Won || g.Outcome == model.Already {
+			first, ok := r.wins[w]
+			if !ok || r.winMayBeLost(w, first) { // what SQL may have lost may have been paid again
+				r.wins[w] = told{called, answered}
+			}
 		}
 	})
 }
@@ -129,10 +205,17 @@ func (r *record) cancelAnswered(p packet, user string, called int64, ok bool) {
 		outcome := "refused"
 		if ok {
 			outcome = "ok"
-			r.cancelled[p.id] = true
+			r.cancelled[p.id] = told{called, answered}
 		}
 		h.operations = append(h.operations, operation{user: user, kind: "cancel", called: called, answered: answered, outcome: outcome})
 	})
+}
+
+// noteMissing notes if an answer says that there is no such packet.
+func (r *record) noteMissing(p packet, err error) {
+	if codeOf(err) == wire.CodeNotFound {
+		r.note(func() { r.missing[p.id] = true })
+	}
 }
 
 // refused notes an answer that must not come.

@@ -91,10 +91,14 @@ func ownError(err error) error {
 // event writes what package client has returned into the journal.
 func (j *journal) event(event model.Event) {
 	switch e := event.(type) {
+	case model.Connected:
+		j.noteBreak("connected")
+	case model.Offline:
+		j.noteBreak("offline: %d %s", e.Code, e.Reason)
 	case model.Entry:
 		j.entry(e.Room, e.Seq, e.ID)
 		if p, ok := e.Body.(model.PacketSent); ok {
-			j.announce(packet{id: p.ID, room: e.Room, total: p.Total, count: p.Count, expires: p.Expires.UnixMilli()})
+			j.announce(packet{p.ID, e.Room, p.Total, p.Count, p.Expires.UnixMilli(), p.Commitment})
 		}
 	case model.Entered:
 		j.enter(e.Room.ID, e.Room.LastSeq)
@@ -141,9 +145,10 @@ func openPlain(url, token string, protobuf bool, dial dialer, j *journal) (sessi
 		j.entry(room, entry.Seq, entry.ID)
 		var p wire.Packet
 		if entry.Kind == "packet" && json.Unmarshal(entry.Body, &p) == nil {
-			j.announce(packet{id: p.ID, room: room, total: p.Total, count: p.Count, expires: p.ExpiresAt})
+			j.announce(packet{p.ID, room, p.Total, p.Count, p.ExpiresAt, p.Commitment})
 		}
 	})
+	c.OnConnecting(func(e centrifuge.ConnectingEvent) { j.noteBreak("offline: %d %s", e.Code, e.Reason) })
 	c.OnDisconnected(func(e centrifuge.DisconnectedEvent) {
 		if e.Code != 0 { // 0: closed by us
 			j.problem("", fmt.Sprintf("the client has ended: %d %s", e.Code, e.Reason))

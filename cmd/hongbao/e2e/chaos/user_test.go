@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"hongbao/web/wire"
@@ -14,11 +15,11 @@ type user struct {
 	session
 	*journal
 
-	name, id string
-	homes    [2]string // the rooms that the user never leaves
-	lobby    string    // a room that the user joins and leaves; "": none
-	texts    int       // number of texts sent
-	packets  int
+	name, id, token string
+	homes           [2]string // the rooms that the user never leaves
+	lobby           string    // a room that the user joins and leaves; "": none
+	texts           int       // number of texts sent
+	packets         int
 
 	period time.Duration // mean time between two actions
 	gate   *gate
@@ -62,7 +63,8 @@ func (u *user) act(ctx context.Context) {
 	}
 }
 
-// do sends a request while the gate is open, and returns false if it has no final answer. Codes are refusals that may come.
+// do sends a request while the gate is open, and returns false if it has no final answer. Codes are refusals that may come. Those of
+// missing things may come only if SQL may have lost something.
 func (u *user) do(ctx context.Context, what string, request func() error, codes ...wire.Code) bool {
 	leave, ok := u.gate.enter(u.name + ": " + what)
 	if !ok {
@@ -76,11 +78,8 @@ func (u *user) do(ctx context.Context, what string, request func() error, codes 
 	case code == 0:
 		u.record.refused(fmt.Sprintf("%s: %s: %v", u.name, what, err))
 	default:
-		expected := false
-		for _, c := range codes {
-			expected = expected || c == code
-		}
-		if !expected {
+		missing := code == wire.CodeNotFound || code == wire.CodeNotMember
+		if !slices.Contains(codes, code) || missing && !u.record.mayLose() {
 			u.record.refused(fmt.Sprintf("%s: %s: %v", u.name, what, err))
 		}
 	}
@@ -92,12 +91,12 @@ func (u *user) say(ctx context.Context) {
 	u.texts++
 	room := u.homes[u.texts%2]
 	key := fmt.Sprintf("%s-text-%d", u.name, u.texts)
-	var reply wire.SendReply
 	u.do(ctx, "send "+key, func() error {
+		var reply wire.SendReply
+		called := now()
 		err := u.call(ctx, "send", wire.SendRequest{Room: room, Key: key, Text: key}, &reply)
 		if err == nil {
-			t := toldText{room: room, key: key, user: u.id, id: reply.ID, seq: reply.Seq}
-			u.record.note(func() { u.record.texts = append(u.record.texts, t); u.record.lastTexts[u.id] = t })
+			u.record.text(toldText{told{called, now()}, room, key, u.id, reply.ID, reply.Seq})
 		}
 		return err
 	})
@@ -112,9 +111,10 @@ func (u *user) sayAgain(ctx context.Context) {
 	}
 	u.do(ctx, "repeat "+t.key, func() error {
 		var reply wire.SendReply
+		called := now()
 		err := u.call(ctx, "send", wire.SendRequest{Room: t.room, Key: t.key, Text: t.key}, &reply)
 		if err == nil && (!reply.Dup || reply.Seq != t.seq || reply.ID != t.id) {
-			u.record.refused(fmt.Sprintf("text %s was acknowledged with %+v, and is answered %+v when repeated", t.key, t, reply))
+			u.record.repeated(t, toldText{told{called, now()}, t.room, t.key, u.id, reply.ID, reply.Seq})
 		}
 		return err
 	})
@@ -132,12 +132,15 @@ func (u *user) sendPacket(ctx context.Context, count int) {
 	request.Total = int64(count) * (1 + rand.Int64N(50))
 	var reply wire.SendPacketReply
 	u.do(ctx, "send_packet "+request.Key, func() error {
+		called := now()
 		err := u.call(ctx, "send_packet", request, &reply)
 		if err == nil {
-			p := packet{id: reply.Packet.ID, room: room, total: request.Total, count: count, expires: reply.Packet.ExpiresAt}
+			p := packet{reply.Packet.ID, room, request.Total, count, reply.Packet.ExpiresAt, reply.Packet.Commitment}
+			t := toldPacket{told{called, now()}, room, request.Key, u.id, p.id, reply.Seq}
 			u.record.note(func() {
-				u.record.packets = append(u.record.packets, toldPacket{room: room, key: request.Key, user: u.id, id: p.id, seq: reply.Seq})
-				u.record.history(p)
+				u.record.packets = append(u.record.packets, t)
+				u.record.commit(p)
+				u.record.history(p).sent = called
 				u.record.lastPackets[u.id] = p
 			})
 		}
@@ -157,11 +160,12 @@ func (u *user) cancel(ctx context.Context) {
 		u.record.begin(p)
 		called := now()
 		err := u.call(ctx, "cancel_packet", wire.CancelPacketRequest{Packet: p.id}, new(wire.CancelPacketReply))
+		u.record.noteMissing(p, err)
 		if err == nil || codeOf(err) != 0 {
 			u.record.cancelAnswered(p, u.id, called, err == nil)
 		}
 		return err
-	}, wire.CodePacketFinished, wire.CodeConflict)
+	}, wire.CodePacketFinished, wire.CodeConflict, wire.CodeNotFound)
 }
 
 // moveLobby joins the lobby or leaves it.
@@ -171,22 +175,24 @@ func (u *user) moveLobby(ctx context.Context) {
 	}
 	m := membership{u.id, u.lobby}
 	var in bool
-	u.record.note(func() { in = u.record.memberships[m]; delete(u.record.memberships, m) })
+	u.record.note(func() { in = u.record.memberships[m].in; delete(u.record.memberships, m) })
 	method, request, reply := "join", any(wire.JoinRequest{Room: u.lobby}), any(new(wire.JoinReply))
 	if in {
 		method, request, reply = "leave", wire.LeaveRequest{Room: u.lobby}, new(wire.LeaveReply)
 	}
 	u.do(ctx, method, func() error {
+		called := now()
 		err := u.call(ctx, method, request, reply)
 		if err == nil {
-			u.record.note(func() { u.record.memberships[m] = !in })
+			u.record.note(func() { u.record.memberships[m] = toldMember{told{called, now()}, !in} })
 		}
 		return err
-	})
+	}, wire.CodeNotMember)
 }
 
 // hear reacts to a packet that was announced in one of the user's rooms.
 func (u *user) hear(ctx context.Context, p packet) {
+	u.record.note(func() { u.record.commit(p) })
 	rate := grabRate
 	if p.count == cancelledCount {
 		rate = cancelledRate
@@ -201,11 +207,12 @@ func (u *user) grabAt(ctx context.Context, p packet) {
 		u.record.begin(p)
 		called := now()
 		g, err := u.grab(ctx, p.id)
+		u.record.noteMissing(p, err)
 		if err == nil {
 			u.record.grabbed(p, u.id, called, g)
 		}
 		return err
-	})
+	}, wire.CodeNotFound)
 }
 
 // grabOld grabs at a packet that may have ended, perhaps a second time.

@@ -36,11 +36,13 @@ type world struct {
 	dir    string
 	binary string
 
-	redis     *loopback.Redis
-	redisDir  string
-	postgres  *postgres
-	instances [instances]*instance
-	front     atomic.Int64 // counts dials
+	redis      *loopback.Redis
+	redisDir   string
+	redisClock *loopback.Clock // nil: that of the machine, which cannot be off
+	postgres   *postgres
+	instances  [instances]*instance
+	mayDie     bool         // an instance may die in the present fault
+	front      atomic.Int64 // counts dials
 
 	gate        *gate
 	record      *record
@@ -94,13 +96,23 @@ func newWorld(ends context.Context, t *testing.T, crowd int) *world {
 
 func (w *world) startEngines() {
 	w.t.Helper()
+	clock := func(server string) *loopback.Clock {
+		dir := filepath.Join(w.dir, "clock of "+server)
+		e2e.NoError(w.t, os.Mkdir(dir, 0o755))
+		c, err := loopback.NewClock(dir)
+		if err != nil {
+			return nil // needsFaketime says so
+		}
+		return c
+	}
+	w.redisClock = clock("Redis")
 	var err error
 	w.redisDir = filepath.Join(w.dir, "redis")
 	// The file keeps every write: it reaches the operating system before the reply is sent, and outlives a killed process.
-	w.redis, err = loopback.StartRedis(w.ctx, w.redisDir, "--appendonly", "yes", "--appendfsync", "no")
+	w.redis, err = w.redisClock.StartRedis(w.ctx, w.redisDir, "--appendonly", "yes", "--appendfsync", "no")
 	e2e.NoError(w.t, err)
 	w.t.Cleanup(w.redis.Stop)
-	w.postgres, err = startPostgres(w.ctx, filepath.Join(w.dir, "sql"))
+	w.postgres, err = startPostgres(w.ctx, filepath.Join(w.dir, "sql"), clock("Postgres"))
 	w.t.Cleanup(w.postgres.stop)
 	e2e.NoError(w.t, err)
 }
@@ -113,7 +125,7 @@ func (w *world) startInstance(n int) {
 	i.server, err = e2e.TryStart(w.t, w.binary, "", i.addr,
 		"HONGBAO_REDIS_URL=redis://"+i.toRedis.Addr()+"/0",
 		"HONGBAO_DATABASE_URL=postgres://postgres@"+i.toPostgres.Addr()+"/"+w.postgres.database+"?sslmode=disable",
-		"HONGBAO_JWT_SECRET=one secret for all instances, as it must be", "HONGBAO_GUESTS=local",
+		"HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY="+e2e.GuestKey,
 		fmt.Sprint("HONGBAO_GUEST_CREDIT=", credit), "HONGBAO_CLOCK_FILE="+i.clock)
 	e2e.NoError(w.t, err)
 	w.instances[n] = i
@@ -214,7 +226,7 @@ func (w *world) newUser(n, crowd int) *user {
 		err = json.Unmarshal(answer, &guest)
 	}
 	e2e.NoError(w.t, err)
-	u.id = guest.User.ID
+	u.id, u.token = guest.User.ID, guest.Token
 	u.journal = newJournal(func(p packet) { u.hear(w.ctx, p) })
 	open := openOwn
 	if n%2 == 1 {
@@ -231,7 +243,7 @@ func (w *world) awaitReady(limit time.Duration) (wrong []string) {
 	for n, i := range w.instances {
 		for {
 			status, page, err := i.current().TryOpsPage("readyz")
-			if status == http.StatusOK {
+			if status == http.StatusOK && page == "ready\n" {
 				break
 			}
 			if time.Now().After(deadline) {

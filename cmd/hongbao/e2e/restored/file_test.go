@@ -67,7 +67,7 @@ func copyFiles(t *testing.T, to, from string) {
 	for _, f := range files {
 		in, err := os.Open(filepath.Join(from, f.Name()))
 		e2e.NoError(t, err)
-		out, err := os.Create(filepath.Join(to, f.Name()))
+		out, err := os.OpenFile(filepath.Join(to, f.Name()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		e2e.NoError(t, err)
 		_, err = io.Copy(out, in)
 		e2e.NoError(t, err)

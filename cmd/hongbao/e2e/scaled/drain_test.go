@@ -12,10 +12,12 @@ import (
 	"hongbao/web/wire"
 )
 
-// TestScaledDrain stops a server gracefully while clients chat: it reports that it is not ready, its clients are closed with code
-// 3001, reconnect to the others, and miss nothing.
+// TestScaledDrain stops a server gracefully while clients chat: it reports that it is not ready, and still accepts clients of
+// load balancers that have not noticed. Then its clients are closed with code 3001, reconnect to the others, and miss nothing.
 func TestScaledDrain(t *testing.T) {
-	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), e2e.Three()...)
+	each := e2e.Three()
+	each[0] = append(each[0], "HONGBAO_DRAIN_DELAY=3s")
+	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), each...)
 	leaving, staying := cluster.Servers[0], cluster.Servers[1:]
 	c := newConversation(t, staying...)
 	packet := c.packet(20)
@@ -38,7 +40,7 @@ func TestScaledDrain(t *testing.T) {
 				return
 			default:
 			}
-			if leaving.Ready() == http.StatusServiceUnavailable {
+			if status, _ := leaving.Ready(); status == http.StatusServiceUnavailable {
 				unready <- true
 				return
 			}
@@ -54,6 +56,8 @@ func TestScaledDrain(t *testing.T) {
 		t.Error("/readyz of the stopping server answered 200 until it exited, want 503")
 	}
 	t.Logf("not ready %v after SIGTERM", time.Since(began).Round(time.Millisecond))
+	late := e2e.Connect(t, leaving, leaving.Guest("late"), false)
+	e2e.Call[wire.JoinReply](late, "join", wire.JoinRequest{Room: c.room})
 	for _, client := range clients {
 		reply := e2e.Call[wire.GrabReply](client, "grab", wire.GrabRequest{Packet: packet})
 		if reply.Amount != 100 {

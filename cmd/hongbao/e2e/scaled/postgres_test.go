@@ -33,7 +33,10 @@ func TestScaledPostgresRestarted(t *testing.T) {
 	killed := time.Now()
 	o.awaitEach("was answered unavailable 3 times", 3, func(r *retrier) int { return int(r.refusals.Load()) })
 	for _, s := range cluster.Servers {
-		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 503", func() bool { return s.Ready() == http.StatusServiceUnavailable })
+		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 503", func() bool {
+			status, _ := s.Ready()
+			return status == http.StatusServiceUnavailable
+		})
 	}
 	t.Logf("all requests are refused and no server is ready %v after Postgres was killed", time.Since(killed).Round(time.Millisecond))
 	time.Sleep(time.Until(killed.Add(6 * time.Second))) // longer than a request may take

@@ -47,7 +47,10 @@ func TestScaledRedisPaused(t *testing.T) {
 	mustTake(t, "noticing that Redis does not answer", noticed.Sub(paused), 3*time.Second)
 	meanwhile.Go(func() { mustBeUnavailable(t, grabbers[1], packet) })
 	for _, s := range cluster.Servers {
-		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 503", func() bool { return s.Ready() == http.StatusServiceUnavailable })
+		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 200 and degraded", func() bool {
+			status, state := s.Ready()
+			return status == http.StatusOK && state == "degraded"
+		})
 	}
 	busy.addNewcomer(cluster.Servers[2], "after the pause is noticed")
 	mustBeUnavailable(t, grabbers[2], packet)
@@ -63,7 +66,7 @@ func TestScaledRedisPaused(t *testing.T) {
 	}
 	t.Logf("all grabs have succeeded %v after Redis goes on", time.Since(resumed).Round(time.Millisecond))
 	for _, s := range cluster.Servers {
-		e2e.Eventually(t, 10*time.Second, "/readyz of "+s.URL.Host+" is 200 again", func() bool { return s.Ready() == http.StatusOK })
+		e2e.Eventually(t, 10*time.Second, s.URL.Host+" is ready again", s.IsReady)
 	}
 	for _, s := range cluster.Servers {
 		s.AwaitLog("bus is up", 2)

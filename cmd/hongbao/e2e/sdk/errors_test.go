@@ -55,12 +55,16 @@ func (f *fixture) refusals() map[wire.Code]refusal {
 	f.command("bob", "kick", wire.KickRequest{Room: banned, User: "ann", Ban: true})
 	f.command("ann", "leave", wire.LeaveRequest{Room: left})
 	f.command("ann", "send", wire.SendRequest{Room: plain, Key: "used", Text: "used"})
+	f.command("cyn", "block", wire.BlockRequest{User: "ann"})
 	recalled := f.say("bob", plain, "to be recalled")
 	f.command("bob", "recall", wire.RecallRequest{Room: plain, Seq: recalled})
 	f.post("root", "admin/credit", wire.AdjustRequest{User: "bob", Amount: 1000, Key: "bob"}, nil)
 	f.post("root", "admin/credit", wire.AdjustRequest{User: "ann", Amount: 100, Key: "ann"}, nil)
 	forBob := f.packet("bob", wire.SendPacketRequest{Room: plain, Count: new(1), To: []string{"bob"}})
 	locked := f.packet("bob", wire.SendPacketRequest{Room: plain, Count: new(1), Passphrase: "sesame"})
+	later := f.room("bob", "public")
+	earlier := f.packet("bob", wire.SendPacketRequest{Room: later, Count: new(1), EarlierMembers: true})
+	f.command("ann", "join", wire.JoinRequest{Room: later})
 	grabbed := f.packet("ann", wire.SendPacketRequest{Room: plain, Count: new(2)})
 	f.command("bob", "grab", wire.GrabRequest{Packet: grabbed})
 
@@ -85,7 +89,9 @@ func (f *fixture) refusals() map[wire.Code]refusal {
 		{wire.CodeConflict, "react", wire.ReactRequest{Room: plain, Seq: recalled, Emoji: "👍", On: true}},
 		{wire.CodeInsufficientBalance, "send_packet", wire.SendPacketRequest{Room: plain, Key: f.key(), Total: 101, Count: new(1)}},
 		{wire.CodeNotRecipient, "grab", wire.GrabRequest{Packet: forBob}},
+		{wire.CodeJoinedLater, "grab", wire.GrabRequest{Packet: earlier}},
 		{wire.CodeWrongPassphrase, "grab", wire.GrabRequest{Packet: locked, Passphrase: "open"}},
+		{wire.CodeContactRefused, "direct", wire.DirectRequest{User: "cyn"}},
 		{wire.CodePacketFinished, "cancel_packet", wire.CancelPacketRequest{Packet: grabbed}},
 	} {
 		all[r.code] = r

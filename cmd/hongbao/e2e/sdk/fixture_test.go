@@ -85,7 +85,7 @@ func (f *fixture) connect(name string) *user {
 // post sends a request over HTTP for a user that needs no client of the SDK.
 func (f *fixture) post(user, path string, request, reply any) {
 	f.t.Helper()
-	status, answer, err := f.server.Post(f.mint(auth.Claims{User: user, Scope: "admin"}, time.Hour), path, request)
+	status, answer, err := f.server.Post(f.mint(auth.Claims{User: user, Scope: auth.DefaultAdminScope}, time.Hour), path, request)
 	e2e.NoError(f.t, err)
 	if status != http.StatusOK {
 		f.t.Fatalf("POST %s as %s: status %d: %s, want 200", path, user, status, answer)

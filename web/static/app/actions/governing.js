@@ -3,6 +3,7 @@ import { change } from '../state.js';
 import { client } from '../session.js';
 import { addMembers, memberOf, setMembers } from '../model/members.js';
 import { addRoom, dropRoom } from '../model/rooms.js';
+import { attempt } from './attempt.js';
 import { load } from './pages.js';
 
 const page = 100;
@@ -64,11 +65,14 @@ export async function invite(view, users) {
   }
 }
 
-/** @param {import('../state.js').RoomView} view @param {{name?: string, announcement?: string}} to */
+/** @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').RoomBody} to */
 export async function saveRoom(view, to) {
   const { room } = await client.updateRoom({ room: view.room.id, ...to });
   change(() => addRoom(room));
 }
+
+/** Changes settings of a room. @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').RoomBody} to */
+export async function setRoom(view, to) { await attempt(saveRoom(view, to)); }
 
 /** @param {import('../state.js').RoomView} view */
 export async function leaveRoom(view) {

@@ -4,6 +4,7 @@
 import { state, change } from '../state.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
+import { recalled } from '../model/timeline.js';
 
 /** @typedef {import('../state.js').RoomView} RoomView */
 
@@ -74,7 +75,9 @@ async function ask(view) {
   const entries = await newestOf(view);
   const other = member ?? entries.find((e) => e.from.id !== state.me?.id)?.from ?? null; // a user that has left is no member
   if (lacksName(view) && !other) refused.add(view);
-  settle(view, entries.find((e) => e.kind === 'text' || e.kind === 'packet') ?? null, other);
+  const last = entries.find((e) => e.kind === 'text' || e.kind === 'packet') ?? null;
+  const recall = entries.find((e) => e.kind === 'recall' && e.body.target === last?.seq);
+  settle(view, recall ? recalled(last, recall.from) : last, other);
 }
 
 /** @param {RoomView} view */

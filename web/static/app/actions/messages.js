@@ -3,10 +3,11 @@ import { state, change } from '../state.js';
 import { attempt } from './attempt.js';
 import { client } from '../session.js';
 import { mark } from '../model/timeline.js';
-import { forgetUnsent, keepUnsent, keptUnsent } from '../model/kept.js';
+import { forgetUnsent, keepDraft, keepUnsent, keptUnsent } from '../model/kept.js';
 import { drop, placed } from '../model/outbox.js';
 import { loadNewest } from './history.js';
-import { newKey } from '../../sdk/index.js';
+import { RefusedError } from '../../sdk/errors.js';
+import { newKey } from '../../sdk/key.js';
 
 /**
  * @typedef {import('../state.js').RoomView} RoomView
@@ -24,10 +25,9 @@ export function say(room, message) {
   const view = state.rooms.get(room);
   const request = { room, key: newKey(), ...message };
   put(view, { key: request.key, kind: 'text', at: Date.now(), status: 'sending', request });
-  if (view.timeline.newer) loadNewest(room);
 }
 
-/** Sends messages that were not sent before a reload. The server knows the key if one had arrived. */
+/** Sends messages that an earlier page or a closed tab has not sent. The server knows the key if one had arrived. */
 export function sayUnsent() {
   for (const { key, at, request } of keptUnsent()) {
     const view = state.rooms.get(request.room);
@@ -39,8 +39,14 @@ export function sayUnsent() {
 /** @param {RoomView} view @param {Sending} sending */
 function put(view, sending) {
   keepUnsent(sending);
-  change(() => { view.outbox = [...view.outbox, sending]; });
+  begin(view, sending);
   deliver(sending);
+}
+
+/** Shows what is to be sent, at the end of the room. @param {RoomView} view @param {Sending} sending */
+export function begin(view, sending) {
+  change(() => { view.outbox = [...view.outbox, sending]; });
+  if (view.timeline.newer) loadNewest(view.room.id);
 }
 
 /** @param {Sending} sending whose sending has failed, or is new */
@@ -59,6 +65,7 @@ async function send(sending) {
     forgetUnsent(sending.key);
     change(() => placed(view, sending, seq));
   } catch (error) {
+    if (error instanceof RefusedError && !error.temporary) forgetUnsent(sending.key); // another tab would be refused, too, or send it much later
     change(() => { sending.status = 'failed'; sending.error = error; });
   }
 }
@@ -79,5 +86,35 @@ export async function react(view, seq, emoji, on) {
 /** @param {RoomView} view @param {number} seq @param {string} text */
 export function edit(view, seq, text) { return client.edit(view.room.id, seq, text); }
 
-/** @param {RoomView} view @param {number} seq */
-export function recall(view, seq) { return client.recall(view.room.id, seq); }
+/** The user's own texts that were taken back while this page is open, by room and seq. @type {Map<string, any>} */
+const takenBack = new Map();
+
+/** Takes the user's own message back, or removes one of another user. @param {RoomView} view @param {import('../model/timeline.js').Item} item */
+export async function recall(view, { seq, from, body }) {
+  const place = `${view.room.id}/${seq}`;
+  if (from.id === state.me?.id) takenBack.set(place, body); // the entry may arrive before the answer
+  try {
+    await client.recall(view.room.id, seq);
+  } catch (error) {
+    takenBack.delete(place);
+    throw error;
+  }
+}
+
+/** Whether the user can write the message again. @param {RoomView} view @param {number} seq */
+export function isKept(view, seq) { return takenBack.has(`${view.room.id}/${seq}`); }
+
+/** Puts a message that was taken back into the draft, after the text that is there. @param {RoomView} view @param {number} seq */
+export function writeAgain(view, seq) {
+  const { draft } = view;
+  if (draft.again === seq) return; // it is there already
+  const { text, reply_to: replyTo = null, mentions = [] } = takenBack.get(`${view.room.id}/${seq}`);
+  const named = Object.fromEntries(mentions.filter((id) => state.people.has(id)).map((id) => [state.people.get(id)?.name, id]));
+  change(() => {
+    view.draft = {
+      text: [(draft.editing === null ? draft.text : draft.before ?? '').trim(), text].filter(Boolean).join('\n'), replyTo, editing: null, before: '',
+      mentions: { ...draft.mentions, ...named }, again: seq,
+    };
+  });
+  keepDraft(view.room.id, view.draft);
+}

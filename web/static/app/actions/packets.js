@@ -4,12 +4,13 @@ import { attempt } from './attempt.js';
 import { client } from '../session.js';
 import { meet } from '../model/happenings.js';
 import { placed } from '../model/outbox.js';
+import { begin } from './messages.js';
 import { noteAccount } from './wallet.js';
 import { packetView, setGrabbed, setPacketState } from '../model/packets.js';
 import { openSheet } from '../route.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
-import { newKey } from '../../sdk/index.js';
+import { newKey } from '../../sdk/key.js';
 
 const page = 50;
 const lockPatience = 6000; // ms; for a longer wait after wrong passphrases, the time is shown instead of a spinner
@@ -29,7 +30,7 @@ export function sendPacket(room, packet) {
   const request = { room, ...packet, key, commitment: client.account.nextCommitment };
   /** @type {import('../state.js').Sending} */
   const sending = { key, kind: 'packet', at: Date.now(), status: 'sending', request };
-  change(() => { view.outbox.push(sending); });
+  begin(view, sending);
   deliverPacket(sending);
 }
 
@@ -159,6 +160,34 @@ function take(reply, after, loading = false) {
 export async function cancelPacket(view) {
   const done = await attempt(client.cancelPacket(view.packet.id));
   if (done) change(() => { setPacketState(done.state); noteAccount(); });
+}
+
+const namedUpTo = 50; // members; in a larger room only the sender's page reads the names of the openers
+const openersPace = 1000; // ms between two reads for one packet
+const openersRead = 5;
+
+/** Packets whose openers are being read. @type {Set<string>} */
+const meeting = new Set();
+/** Users that were asked for, as packet/user. @type {Set<string>} */
+const askedFor = new Set();
+
+/** Reads the users that have opened the packet last, if some are unknown here: each once. @param {PacketView} view */
+export async function meetOpeners({ packet, latest, state: { claimed } }) {
+  const members = state.rooms.get(packet.room)?.room.members ?? Infinity;
+  const unknown = latest.filter((user) => !state.people.has(user) && !askedFor.has(`${packet.id}/${user}`));
+  if (!unknown.length || meeting.has(packet.id) || (packet.from.id !== state.me?.id && members > namedUpTo)) return;
+  meeting.add(packet.id);
+  unknown.forEach((user) => askedFor.add(`${packet.id}/${user}`));
+  try {
+    const { claims } = await client.packet({ packet: packet.id, after_rank: Math.max(0, claimed - openersRead), limit: openersRead });
+    change(() => claims.forEach((c) => meet(c.user)));
+  } catch {
+    // On an error, the envelope shows no names.
+  }
+  setTimeout(() => {
+    meeting.delete(packet.id);
+    change(); // the envelope asks again if more users are unknown
+  }, openersPace);
 }
 
 const asked = new Set();

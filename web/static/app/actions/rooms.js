@@ -14,9 +14,9 @@ export async function createRoom(room) {
   openNew((await client.createRoom(room)).room);
 }
 
-/** Joins a public room and opens it. @param {string} room */
-export async function joinRoom(room) {
-  openNew((await client.join(room)).room);
+/** Joins a public room and opens it. @param {string} room @param {import('../state.js').Sheet|null} [sheet] to be opened in it */
+export async function joinRoom(room, sheet) {
+  openNew((await client.join(room)).room, sheet);
 }
 
 /** Opens the direct room with another user. @param {string} user */
@@ -29,15 +29,18 @@ export async function openDirect(user) {
   });
 }
 
-/** @param {Room} room */
-function openNew(room) {
+/** @param {Room} room @param {import('../state.js').Sheet|null} [sheet] */
+function openNew(room, sheet) {
   change(() => { addRoom(room); });
-  openRoom(room.id);
+  openRoom(room.id, sheet);
 }
 
-/** @param {string} id it replaces the sheet that led to it, so that the way back is to the list */
-export function openRoom(id) {
-  go({ room: id, sheet: null }, { replace: !!state.route.sheet || state.route.room === id });
+/**
+ * @param {string} id it replaces the sheet that led to it, so that the way back is to the list
+ * @param {import('../state.js').Sheet|null} [sheet] to be opened in it
+ */
+export function openRoom(id, sheet = null) {
+  go({ room: id, sheet }, { replace: !!state.route.sheet || state.route.room === id });
 }
 
 /**

@@ -11,6 +11,7 @@ import { parseMoney } from '../format.js';
  * @property {'calm'|'classic'|'wild'} spread
  * @property {boolean} chosen             only for the users in to
  * @property {import('../state.js').User[]} to
+ * @property {boolean} earlier            only for users that are members already
  * @property {string} passphrase
  * @property {number} ttl                 seconds
  *
@@ -28,7 +29,7 @@ export function emptyForm(view) {
   const other = view.room.kind === 'direct' && view.other;
   return {
     total: '', count: other ? '1' : '', greeting: '', mode: 'lucky', spread: 'classic', chosen: Boolean(other), to: other ? [other] : [],
-    passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
+    earlier: false, passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
   };
 }
 
@@ -54,7 +55,7 @@ export function packetOf(form, { total, count }, greeting) {
   return {
     mode: form.mode, total, count, greeting: form.greeting.trim() || greeting, ttl_s: form.ttl,
     ...(form.mode === 'lucky' && { spread: form.spread }),
-    ...(form.chosen && { to: form.to.map((u) => u.id) }),
+    ...(form.chosen ? { to: form.to.map((u) => u.id) } : form.earlier && { earlier_members: true }),
     ...(form.passphrase.trim() && { passphrase: form.passphrase.trim() }),
   };
 }

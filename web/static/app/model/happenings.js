@@ -8,7 +8,8 @@ import { forgetUnsent } from './kept.js';
 import { drop, tidy } from './outbox.js';
 import { setLink } from './link.js';
 import { noteMember } from './members.js';
-import { packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
+import { lastOpener, packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
+import { contactsChanged, loadContacts } from '../actions/contacts.js';
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
 import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
@@ -30,10 +31,11 @@ export function listen(client) {
   on('typing', typing);
   on('presence', presence);
   on('read', read);
-  on('progress', setProgress);
+  on('progress', progress);
   on('grabResult', setGrabbed);
   on('wallet', (e) => wallet(e, client.account.view()));
   on('memberCount', memberCount);
+  on('contacts', contactsChanged);
 }
 
 function ready(e) {
@@ -45,8 +47,9 @@ function ready(e) {
   setRooms(e.rooms).forEach(learnUnread);
   if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
-  if (!e.again) sayUnsent();
-  else if (currentRoom()) askPresence(currentRoom().room.id);
+  if (e.again && state.contacts) loadContacts();
+  sayUnsent();
+  if (e.again && currentRoom()) askPresence(currentRoom().room.id);
 }
 
 /** Stores a user. @param {import('../state.js').User} user */
@@ -67,6 +70,7 @@ function entry({ room, entry: e, state: packetState }) {
   meetIn(view, e.from);
   view.typing.delete(e.from.id);
   notePacket(e, packetState);
+  if (e.kind === 'packet' && view === currentRoom()) packetView(e.body).cameAt = performance.now();
   noteOwn(view, e);
   if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
@@ -75,6 +79,7 @@ function entry({ room, entry: e, state: packetState }) {
   }
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
+  if (e.kind === 'recall') state.announcement = ''; // it may be the text that is gone now
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
   if (e.kind === 'member') member(view, e);
 }
@@ -119,7 +124,7 @@ function said(view, e) {
 function amendLast(view, e) {
   const item = view.last?.item;
   if (item?.seq !== e.body.target) return;
-  const body = e.kind === 'recall' ? { recalled: true } : { ...item.body, text: e.body.text, edited_at: e.at };
+  const body = e.kind === 'recall' ? { recalled: true, by: e.from } : { ...item.body, text: e.body.text, edited_at: e.at };
   if (!e.body.recalled) view.last = { ...view.last, item: { ...item, body } };
 }
 
@@ -137,6 +142,13 @@ function count(view, e) {
   } else if (e.seq > view.readSeq) { // false: another tab has already stored a later position
     view.unread++;
   }
+}
+
+function progress(p) {
+  setProgress(p);
+  const view = state.packets.get(p.packet);
+  const name = view && view.state.status === 'open' && lastOpener(view);
+  if (name && p.room === currentRoom()?.room.id) state.announcement = t('timeline.openedYours', { name });
 }
 
 /** A user that enters a room may have been online before; no event says so. */

@@ -1,71 +1,69 @@
-// Keeps data of this tab across a reload: drafts, and messages that the server has not acknowledged. They are stored by
-// user, so that another user does not see them.
+// Keeps what the user has written: drafts, as long as the tab is open, and messages that the server has not acknowledged, until it has.
+// Both are stored by user, so that another user does not see them. Tabs share the messages: each is stored under a name of its own.
 import { state } from '../state.js';
+import { keep, kept, keptNames, unsentOf } from '../storage.js';
 
 /**
  * @typedef {{key: string, at: number, request: any}} Unsent
- * @typedef {{drafts: Record<string, import('../state.js').Draft>, unsent: Unsent[]}} Kept
+ * @typedef {Record<string, import('../state.js').Draft>} Drafts  by room
  */
 
-/** @type {Kept|null} */
-let kept = null;
+/** @type {Drafts|null} */
+let drafts = null;
 let whose = '';
 
-/** @returns {Kept} */
+/** @returns {Drafts} */
 function all() {
   const me = state.me?.id ?? '';
-  if (!kept || whose !== me) {
+  if (!drafts || whose !== me) {
     whose = me;
-    kept = read();
+    drafts = read();
   }
-  return kept;
+  return drafts;
 }
 
-/** @returns {Kept} */
+/** @returns {Drafts} */
 function read() {
   try {
-    return { drafts: {}, unsent: [], ...JSON.parse(sessionStorage.getItem(place()) ?? '{}') };
+    return JSON.parse(sessionStorage.getItem(place()) ?? '{}').drafts ?? {};
   } catch {
-    return { drafts: {}, unsent: [] }; // the stored text is not in our format
+    return {}; // the stored text is not in our format
   }
 }
 
 function place() { return `hongbao-kept-${whose}`; }
 
-function write() {
-  try {
-    sessionStorage.setItem(place(), JSON.stringify(kept));
-  } catch {
-    // Storage is full or forbidden. Then a reload loses the data.
-  }
-}
-
 /** @param {string} room @returns {import('../state.js').Draft|undefined} */
-export function keptDraft(room) { return all().drafts[room]; }
+export function keptDraft(room) { return all()[room]; }
 
 /** @param {string} room @param {import('../state.js').Draft} draft */
 export function keepDraft(room, draft) {
-  const { drafts } = all();
-  if (draft.text || draft.replyTo || draft.editing) drafts[room] = { ...draft };
-  else delete drafts[room];
-  write();
+  if (draft.text || draft.replyTo || draft.editing) all()[room] = { ...draft };
+  else delete all()[room];
+  try {
+    sessionStorage.setItem(place(), JSON.stringify({ drafts }));
+  } catch {
+    // Storage is full or forbidden. Then a reload loses the drafts.
+  }
 }
 
-/** @returns {Unsent[]} */
-export function keptUnsent() { return [...all().unsent]; }
+function unsent() { return unsentOf(state.me?.id ?? ''); }
+
+/** The oldest first. @returns {Unsent[]} */
+export function keptUnsent() {
+  const found = [];
+  for (const name of keptNames(unsent())) {
+    try {
+      found.push(JSON.parse(kept(name) ?? ''));
+    } catch {
+      keep(name, null); // it is not in our format
+    }
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
 
 /** @param {Unsent} line */
-export function keepUnsent({ key, at, request }) {
-  if (all().unsent.some((u) => u.key === key)) return;
-  all().unsent.push({ key, at, request });
-  write();
-}
+export function keepUnsent({ key, at, request }) { keep(unsent() + key, JSON.stringify({ key, at, request })); }
 
 /** @param {string} key */
-export function forgetUnsent(key) {
-  const { unsent } = all();
-  const at = unsent.findIndex((u) => u.key === key);
-  if (at < 0) return;
-  unsent.splice(at, 1);
-  write();
-}
+export function forgetUnsent(key) { keep(unsent() + key, null); }

@@ -22,6 +22,7 @@ export function addMembers(view, members, next) {
   for (const m of members) {
     state.people.set(m.user.id, m.user);
     state.online.set(m.user.id, m.online);
+    view.readers.set(m.user.id, Math.max(m.read_seq ?? 0, view.readers.get(m.user.id) ?? 0));
   }
   addPage(view.members, members, next, idOf);
 }

@@ -3,12 +3,14 @@ import { state } from '../state.js';
 
 /** @typedef {import('../state.js').PacketView} PacketView */
 
+const latestShown = 5;
+
 /** @param {import('../state.js').Packet} packet @returns {PacketView} */
 export function packetView(packet) {
   let view = state.packets.get(packet.id);
   if (!view) {
     view = {
-      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null,
+      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null, cameAt: -Infinity,
       grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null,
     };
     state.packets.set(packet.id, view);
@@ -35,7 +37,7 @@ export function setPacketState(s) {
 export function setProgress(p) {
   const view = state.packets.get(p.packet);
   if (!view || view.state.status !== 'open') return;
-  view.latest = p.latest;
+  view.latest = [...view.latest.filter((u) => !p.latest.includes(u)), ...p.latest].slice(-latestShown);
   if (p.claimed > view.state.claimed) view.state = { ...view.state, claimed: p.claimed };
 }
 
@@ -56,6 +58,14 @@ export function setGrabbed(g) {
   if (g.outcome === 'empty') s.status = s.status === 'open' ? 'drained' : s.status;
   if (g.outcome === 'expired') s.status = s.status === 'open' ? 'expired' : s.status;
   view.state = s;
+}
+
+/** The other user that has opened the user's own packet last, if known. @param {PacketView} view @returns {string|undefined} the name */
+export function lastOpener({ packet, state: s, latest }) {
+  if (packet.from.id !== state.me?.id) return undefined;
+  const users = packet.count === 1 && s.luckiest ? [s.luckiest.user] : latest;
+  const user = users.findLast((u) => u !== packet.from.id);
+  return user && state.people.get(user)?.name;
 }
 
 /** Whether the user is a recipient. @param {import('../state.js').Packet} packet */

@@ -28,7 +28,7 @@ export function setRooms(rooms) {
       state.rooms.set(r.id, viewOf(r));
       continue;
     }
-    view.room = { ...view.room, ...r, announcement: r.announcement };
+    view.room = { ...view.room, ...r, ...maybeMissing(r) };
     const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // a higher position means that the room was renumbered
     if (!isAhead) view.readSeq = r.read_seq;
     view.unread = isAhead && view.readSeq === r.last_seq ? 0 : r.unread;
@@ -47,8 +47,11 @@ export function addRoom(room) {
 
 /** What an answer must not overwrite, because entries are faster. */
 function newest(before, room) {
-  return { role: room.role ?? before.role, announcement: room.announcement, last_seq: Math.max(before.last_seq, room.last_seq) };
+  return { role: room.role ?? before.role, ...maybeMissing(room), last_seq: Math.max(before.last_seq, room.last_seq) };
 }
+
+/** The fields that a room on the wire leaves out at their defaults: they replace older values, too. */
+function maybeMissing({ announcement, invite, guests }) { return { announcement, invite, guests }; }
 
 /** @param {string} id */
 export function dropRoom(id) {
@@ -66,6 +69,15 @@ function lastAt(v) { return v.last?.at ?? v.room.created_at; }
 
 /** Whether the user may govern the room. @param {import('../state.js').RoomView} v */
 export function governs(v) { return v.room.role === 'owner' || v.room.role === 'admin'; }
+
+/** Which members may invite users. @param {import('../../sdk/types.js').Room} room */
+export function inviters(room) { return room.invite ?? (room.kind === 'private' ? 'admins' : 'members'); }
+
+/** Whether the user may invite others. @param {import('../state.js').RoomView} v */
+export function mayInvite(v) {
+  const muted = (v.mute?.until ?? 0) > Date.now();
+  return v.room.kind !== 'direct' && !muted && (governs(v) || inviters(v.room) === 'members');
+}
 
 /** The name of a room: a direct room is named after the other user. @param {import('../state.js').RoomView} v */
 export function nameOf(v) { return v.room.kind === 'direct' ? v.other?.name ?? '…' : v.room.name; }

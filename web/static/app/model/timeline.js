@@ -27,6 +27,7 @@
  * @property {unknown} error            of the last load
  * @property {Entry[]} meanwhile        entries that came while a page was requested: the page may be older or newer
  * @property {Map<number, Map<string, {seq: number, on: boolean}>>} mine  the user's own reactions, by target; the latest seq counts
+ * @property {Map<number, import('../../sdk/types.js').User>} recalls  the user that took back or removed a message, by target, as far as known
  * @property {Map<number, Item|null>} quotes  items before this run that are quoted in it; null: requested
  */
 
@@ -34,7 +35,7 @@
 export function emptyTimeline() {
   return {
     items: [], first: 0, last: 0, loaded: false, complete: false, newer: false, loading: 'no', turn: null, error: null, meanwhile: [],
-    mine: new Map(), quotes: new Map(),
+    mine: new Map(), recalls: new Map(), quotes: new Map(),
   };
 }
 
@@ -70,7 +71,7 @@ function begin(t, entries, more, me) {
 
 /** Puts an older page before the run. @param {Timeline} t @param {Entry[]} entries @param {boolean} more @param {string} me */
 function prepend(t, entries, more, me) {
-  for (const e of entries) noteMine(t, e, me);
+  for (const e of entries) note(t, e, me);
   t.items.unshift(...entries.filter(isShown).map((e) => itemOf(t, e)));
   t.first = entries[0]?.seq ?? t.first;
   t.complete = !more || !entries.length;
@@ -83,10 +84,8 @@ function prepend(t, entries, more, me) {
  * @param {string} me
  */
 function extend(t, entries, me) {
-  for (const e of entries) {
-    noteMine(t, e, me);
-    add(t, e);
-  }
+  for (const e of entries) note(t, e, me);
+  for (const e of entries) add(t, e);
   for (const e of t.meanwhile) if (e.seq === t.last + 1) add(t, e);
 }
 
@@ -118,13 +117,13 @@ function isShown(e) { return e.kind !== 'edit' && e.kind !== 'recall' && e.kind 
 function itemOf(t, e) {
   const item = /** @type {Item} */ ({ ...e });
   if (t.mine.has(e.seq)) item.mine = marks(t, e.seq);
-  return item;
+  return e.body.recalled && t.recalls.has(e.seq) ? recalled(item, t.recalls.get(e.seq)) : item;
 }
 
 /** Applies an entry to its target; applying it twice changes nothing. @param {Timeline} t @param {Entry} e @param {string} me */
 function amend(t, e, me) {
   if (isShown(e)) return;
-  noteMine(t, e, me);
+  note(t, e, me);
   alter(t, e.body.target, (i) => amended(i, e));
 }
 
@@ -132,7 +131,7 @@ function amend(t, e, me) {
 function amended(i, e) {
   const { body } = i;
   if (body.recalled) return i;
-  if (e.kind === 'recall') return { ...i, body: { recalled: true } };
+  if (e.kind === 'recall') return recalled(i, e.from);
   if (e.kind === 'edit') {
     if (e.body.recalled || e.at < (body.edited_at ?? 0)) return i;
     return { ...i, body: { ...body, text: e.body.text, edited_at: e.at } };
@@ -150,11 +149,18 @@ function alter(t, seq, change) {
   if (quote) t.quotes.set(seq, change(quote));
 }
 
+/** @param {Item} i @param {any} by @returns {Item} */
+export function recalled(i, by) { return { ...i, body: { recalled: true, by } }; }
+
 /**
- * Records the user's own reaction, also to an entry that is not loaded: history has only counts.
+ * Records what the target in history lacks, also if the target is not loaded: the user's own reaction, and the user that recalled it.
  * @param {Timeline} t @param {Entry} e @param {string} me
  */
-function noteMine(t, e, me) {
+function note(t, e, me) {
+  if (e.kind === 'recall') {
+    t.recalls.set(e.body.target, e.from);
+    alter(t, e.body.target, (i) => (i.body.recalled ? recalled(i, e.from) : i));
+  }
   if (e.kind === 'react' && e.from.id === me) mark(t, e.body.target, e.body.emoji, e.body.on, e.seq);
 }
 

@@ -42,7 +42,7 @@ function open(room, id) {
 function over(room, modal) {
   const { sheet } = state.route;
   const row = sheet && sheetOf(sheet.name);
-  if (!row || (row.needsRoom && !room)) return null;
+  if (!row || (!room && (row.needsRoom || (row.ofRoom && state.route.room)))) return null;
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);
   if (isModal !== modal) return null;
   return h(isModal ? Sheet : Panel, { key: `${sheet.name}/${sheet.id ?? ''}`, title: row.title(room, sheet.id) },

@@ -1,4 +1,4 @@
-// The balance, with a link to the wallet.
+// The balance, with a link to the wallet. While an envelope is being opened it stays: the envelope tells the amount first.
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -6,7 +6,7 @@ import { money } from '../format.js';
 import { openSheet } from '../route.js';
 
 export function Balance() {
-  const balance = money(state.account.balance);
+  const balance = money(state.sealed?.balance ?? state.account.balance);
   return h('button', {
     class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance }), onClick: () => openSheet('wallet'),
   }, balance);

@@ -24,7 +24,11 @@ export function More({ view, form, checked, problem, fill }) {
       name: 'compose-whom', label: t('compose.whom'), value: form.chosen ? 'some' : 'everyone', options: ['everyone', 'some'].map(option),
       choose: (whom) => fill({ chosen: whom === 'some' }),
     }),
-    form.chosen && h(People, { view, chosen: form.to, problem: problem('to'), onChosen: (to) => fill({ to }) }),
+    form.chosen
+      ? h(People, { view, chosen: form.to, problem: problem('to'), onChosen: (to) => fill({ to }) })
+      : h('label', { class: 'switch' },
+        h('span', { class: 'grow' }, t('compose.earlier'), h('span', { class: 'muted small' }, t('compose.earlierMeans'))),
+        h('input', { type: 'checkbox', role: 'switch', checked: form.earlier, onChange: (e) => fill({ earlier: e.target.checked }) })),
     h(Field, {
       name: 'passphrase', label: t('compose.passphrase'), value: form.passphrase, problem: problem('passphrase'),
       placeholder: t('compose.passphraseNone'),

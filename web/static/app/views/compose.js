@@ -105,7 +105,7 @@ function left(text, most) {
 function chosen(form) {
   return [
     form.mode === 'lucky' ? t(`compose.${form.spread}`) : t('compose.equal'),
-    form.chosen ? t('compose.forSome', { count: form.to.length }) : t('compose.everyone'),
+    form.chosen ? t('compose.forSome', { count: form.to.length }) : t(form.earlier ? 'compose.forEarlier' : 'compose.everyone'),
     form.passphrase && t('compose.passphrase'),
     duration(form.ttl * 1000),
   ].filter(Boolean).join(' · ');

@@ -41,7 +41,7 @@ export class Composer extends Component {
     const { draft } = this.props.view;
     if (this.about !== this.target()) {
       this.about = this.target();
-      this.wanted = draft.replyTo !== null || draft.editing !== null;
+      this.wanted = draft.replyTo !== null || draft.editing !== null || draft.again !== undefined;
     }
     if (this.wanted && !state.route.sheet) {
       this.wanted = false;
@@ -50,10 +50,10 @@ export class Composer extends Component {
     this.fit();
   }
 
-  /** The subject of the draft: an answer, an edit, or neither. */
+  /** The subject of the draft: an answer, an edit, a message to be written again, or none. */
   target() {
-    const { replyTo, editing } = this.props.view.draft;
-    return `${replyTo}/${editing}`;
+    const { replyTo, editing, again } = this.props.view.draft;
+    return `${replyTo}/${editing}/${again}`;
   }
 
   /** As high as the text, up to a number of rows. */

@@ -2,6 +2,7 @@
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
+import { lastOpener } from '../model/packets.js';
 
 /** @param {import('../state.js').PacketView} view */
 export function standing(view) {
@@ -12,12 +13,16 @@ export function standing(view) {
     case 'expired':
       return s.refunded ? t('envelope.expiredReturned', { amount: money(s.refunded) }) : t('envelope.expired');
     case 'drained':
-      return [allOpened(view), luckiest(s)].filter(Boolean).join(' · ');
+      return packet.count === 1 && lastOpener(view) ? openedYours(view) : [allOpened(view), luckiest(s)].filter(Boolean).join(' · ');
   }
+  if (s.claimed && lastOpener(view)) return `${openedYours(view)} · ${t('envelope.of', { claimed: number(s.claimed), count: number(packet.count) })}`;
   if (s.claimed) return t('envelope.opened', { claimed: number(s.claimed), count: number(packet.count) });
   const shares = t('envelope.shares', { count: packet.count, shown: number(packet.count) });
   return packet.count === 1 ? shares : `${t(`envelope.${packet.mode}`)} · ${shares}`;
 }
+
+/** @param {import('../state.js').PacketView} view */
+function openedYours(view) { return t('envelope.openedYours', { name: lastOpener(view) }); }
 
 /** "All opened in 12 s", if it is known how long it took. @param {import('../state.js').PacketView} view */
 export function allOpened({ packet, doneAt }) {
@@ -32,9 +37,9 @@ function luckiest({ luckiest: who }) {
   return name ? t('envelope.luckiest', { name }) : '';
 }
 
-/** The recipients, if not all members are. @param {{to?: string[]}} packet */
-export function audience({ to }) {
-  if (!to?.length) return '';
+/** The users that may grab, if not all members may. @param {{to?: string[], earlier_members?: boolean}} packet */
+export function audience({ to, earlier_members: earlier }) {
+  if (!to?.length) return earlier ? t('envelope.forEarlier') : '';
   if (to.includes(state.me?.id ?? '')) return t('envelope.forYou');
   const name = to.length === 1 && state.people.get(to[0])?.name;
   return name ? t('envelope.forOne', { name }) : t('envelope.forSome', { count: to.length });

@@ -1,14 +1,16 @@
 // The envelope in the timeline: a button that opens it. It is grey while it is being sent; after a failure it can be
 // sent again.
-import { h, Component, Fragment } from '../dom.js';
+import { h, Component, createRef, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
-import { money } from '../format.js';
+import { duration, money } from '../format.js';
 import { discard } from '../actions/messages.js';
-import { deliverPacket, meetLuckiest, showPacket } from '../actions/packets.js';
-import { packetView } from '../model/packets.js';
+import { deliverPacket, meetLuckiest, meetOpeners, showPacket } from '../actions/packets.js';
+import { isForMe, packetView } from '../model/packets.js';
+import { shine } from './envelope-shine.js';
 import { audience, standing } from './envelope-words.js';
 import { Icon } from './icon.js';
+import { Avatar } from './parts.js';
 
 /**
  * @typedef {import('../state.js').RoomView} RoomView
@@ -19,33 +21,56 @@ export function Envelope({ item, sending, view }) {
   return sending ? h(Outgoing, { sending, view }) : h(Received, { packet: item.body });
 }
 
+const fresh = 1500; // ms after its arrival in which an envelope drops in
+
 class Received extends Component {
-  componentDidMount() { this.meet(); }
+  drops = this.props.packet.from.id !== state.me?.id && performance.now() - packetView(this.props.packet).cameAt < fresh;
 
-  componentDidUpdate() { this.meet(); }
+  button = createRef();
 
-  meet() { meetLuckiest(packetView(this.props.packet)); }
+  componentDidMount() { this.componentDidUpdate(); }
+
+  componentDidUpdate() {
+    const view = packetView(this.props.packet);
+    meetLuckiest(view);
+    meetOpeners(view);
+    shine(this.button.current, this.waits);
+  }
+
+  componentWillUnmount() { shine(this.button.current, false); }
 
   render({ packet }) {
-    const view = packetView(packet);
+    const view = shown(packetView(packet));
     const { mine, status } = view.state;
+    this.waits = status === 'open' && !mine && isForMe(packet);
     return h('button', {
-      class: `envelope ${mine ? 'opened' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
+      ref: this.button,
+      class: `envelope ${mine ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
       onClick: () => showPacket(packet.id),
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
     h(Face, {
       greeting: packet.greeting, got: mine && t('envelope.got', { amount: money(mine.amount) }), standing: standing(view),
       audience: audience(packet), locked: packet.locked && !mine && status === 'open',
+      openers: status === 'open' && openers(view), ends: status === 'open' && !mine && packet.expires_at,
     }));
   }
 }
+
+/** While the envelope is being opened, its answer is not told here. @param {import('../state.js').PacketView} view */
+function shown(view) {
+  if (state.sealed?.packet !== view.packet.id) return view;
+  return { ...view, state: { ...view.state, status: 'open', mine: undefined } };
+}
+
+/** The users that have opened it last, as far as known. */
+function openers({ latest }) { return latest.map((id) => state.people.get(id)).filter(Boolean).slice(-3); }
 
 function Outgoing({ sending, view }) {
   const { request, status, error } = sending;
   const failed = status === 'failed';
   return h('div', { class: 'envelope-sending' },
-    h('div', { class: 'envelope', 'data-status': 'sending', role: 'group',
+    h('div', { class: `envelope ${Date.now() - sending.at < fresh ? 'drops' : ''}`, 'data-status': 'sending', role: 'group',
       'aria-label': t('envelope.yours', { amount: money(request.total) }) },
       h(Face, {
         greeting: request.greeting, standing: t(failed ? 'envelope.failed' : 'envelope.sending'),
@@ -64,18 +89,45 @@ function refused(error) {
 }
 
 /** The text on the envelope. */
-function Face({ greeting, got, standing: words, audience: whom, locked, waiting }) {
+function Face({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends }) {
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, h(Seal, null)),
     h('span', { class: 'envelope-text' },
       h('span', { class: `envelope-greeting ${got ? 'short' : ''}`, dir: 'auto' }, greeting),
-      got && h('span', { class: 'envelope-got number' }, got)),
+      got && h('span', { class: 'envelope-got number' }, got),
+      ends && h(LastMinute, { ends })),
     h('span', { class: 'envelope-state' },
       waiting && h(Icon, { name: 'clock', size: 14 }),
       h('span', { class: 'cut grow number' }, words),
+      users?.length > 0 && h('span', { class: 'envelope-openers' }, users.map((user) => h(Avatar, { key: user.id, user, size: 'tiny' }))),
       whom && h('span', { class: 'envelope-whom cut' }, whom),
       locked && h('span', { class: 'envelope-lock' }, h(Icon, { name: 'lock', size: 14 }),
         h('span', { class: 'only-read' }, t('envelope.locked')))));
+}
+
+const minute = 60_000;
+const longest = 2 ** 31 - 1; // ms; the longest timer
+
+/** The seconds until the end, in the last minute. */
+class LastMinute extends Component {
+  componentDidMount() { this.wait(); }
+
+  componentWillUnmount() { clearTimeout(this.timer); }
+
+  /** Until the last minute, then second by second. */
+  wait() {
+    const left = this.props.ends - Date.now();
+    if (left <= 0) return;
+    this.timer = setTimeout(() => {
+      this.forceUpdate();
+      this.wait();
+    }, left > minute ? Math.min(left - minute, longest) : left % 1000 || 1000);
+  }
+
+  render({ ends }) {
+    const left = ends - Date.now();
+    return left > 0 && left <= minute && h('span', { class: 'envelope-left number' }, t('envelope.left', { time: duration(Math.ceil(left / 1000) * 1000) }));
+  }
 }
 
 /** The gold seal: an old coin with a square hole. */

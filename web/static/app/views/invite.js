@@ -104,7 +104,7 @@ function Choice({ user, chosen, toggle }) {
   return h('label', { class: 'panel-row pick' },
     h(Avatar, { user }),
     h('span', { class: 'grow' },
-      h('span', { class: 'cut line' }, user.name || user.id),
+      h('span', { class: 'cut line', dir: 'auto' }, user.name || user.id),
       h('span', { class: 'muted small cut line' }, user.id)),
     h('input', { type: 'checkbox', checked: chosen, onChange: toggle }));
 }
@@ -112,5 +112,5 @@ function Choice({ user, chosen, toggle }) {
 function Chip({ user, drop }) {
   const name = state.people.get(user)?.name || user;
   return h('button', { class: 'panel-chip', type: 'button', 'aria-label': t('invite.drop', { name }), onClick: drop },
-    h('span', { class: 'cut' }, name), h(Icon, { name: 'close', size: 14 }));
+    h('span', { class: 'cut', dir: 'auto' }, name), h(Icon, { name: 'close', size: 14 }));
 }

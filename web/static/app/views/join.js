@@ -15,7 +15,7 @@ export class Join extends Component {
     if (this.state.isJoining) return;
     this.setState({ isJoining: true, error: null });
     try {
-      await joinRoom(this.props.id);
+      await joinRoom(this.props.id, state.route.sheet);
     } catch (error) {
       this.setState({ isJoining: false, error });
     }
@@ -29,7 +29,7 @@ export class Join extends Component {
       h(LinkBar, { key: 'link' }),
       h('div', { class: 'empty', key: 'join' },
         h('h1', null, t('rooms.join')),
-        h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t('rooms.joinWhy')),
+        h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t(state.route.sheet?.name === 'packet' ? 'rooms.joinPacket' : 'rooms.joinWhy')),
         h('div', { class: 'row' },
           h('button', { class: 'button', type: 'button', onClick: leave }, t('rooms.notNow')),
           h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
@@ -40,5 +40,5 @@ export class Join extends Component {
 
 function joinWords(error) {
   if (error.word === 'not_found' || error.word === 'bad_request') return t('rooms.joinUnknown');
-  return error.word === 'forbidden' ? t('rooms.joinPrivate') : inWords(error);
+  return error.word === 'forbidden' && !error.fields.field ? t('rooms.joinPrivate') : inWords(error);
 }

@@ -5,7 +5,7 @@ import { inWords, t } from '../words.js';
 import { clock } from '../format.js';
 import { openSheet } from '../route.js';
 import { jumpTo, loadQuote } from '../actions/history.js';
-import { deliver, discard, react } from '../actions/messages.js';
+import { deliver, discard, isKept, react, writeAgain } from '../actions/messages.js';
 import { Envelope } from './envelope.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
@@ -26,7 +26,7 @@ export class Said extends Component {
     const may = !sending && !body.recalled;
     return h('div', { class: 'said' },
       head && !own && h('button', {
-        class: 'sender cut small', type: 'button', dir: 'auto', onClick: () => openSheet('person', from.id),
+        class: 'sender cut small', type: 'button', dir: 'auto', 'data-mark': from.guest && t('person.guest'), onClick: () => openSheet('person', from.id),
       }, from.name || from.id),
       own && h('span', { class: 'only-read' }, t('you')),
       h('div', { class: 'said-row', ...(may && this.press.handlers) },
@@ -39,10 +39,12 @@ export class Said extends Component {
 }
 
 function Bubble(props) {
-  const { item, own, words, sending, status } = props;
+  const { item, own, words, sending, status, view } = props;
   const { body } = item;
   if (body.recalled) {
-    return h('p', { class: 'bubble recalled' }, t(own ? 'timeline.recalledOwn' : 'timeline.recalled'), ' ', h(When, { item }));
+    return h('p', { class: 'bubble recalled' }, recalledWords(item, own), ' ',
+      isKept(view, item.seq) && h('button', { class: 'again', type: 'button', onClick: () => writeAgain(view, item.seq) }, t('timeline.writeAgain')),
+      h(When, { item }));
   }
   const forMe = !own && body.mentions?.includes(state.me.id);
   return h('div', { class: `bubble ${forMe ? 'for-me' : ''}` },
@@ -50,6 +52,12 @@ function Bubble(props) {
     body.text ? h('span', { class: 'text', dir: 'auto' }, parts(body.text, words.split('\0'), body.mentions))
       : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
     h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
+}
+
+function recalledWords({ from, body: { by } }, own) {
+  if (!by || (by.id === from.id && !own)) return t('timeline.recalled');
+  if (by.id === from.id) return t('timeline.recalledOwn');
+  return t('timeline.removed', { by: by.id === state.me.id ? t('you') : by.name || by.id, own });
 }
 
 /** The time, and the state. */

@@ -12,11 +12,12 @@ export function parts(text, names, ids) {
   const found = [];
   let from = 0;
   for (const match of text.matchAll(address)) {
-    const url = trimmed(match[0]);
-    if (!isSafe(url)) continue;
+    const written = trimmed(match[0]);
+    const url = real(written);
+    if (!url) continue;
     found.push(...mentions(text.slice(from, match.index), names, ids));
-    found.push(h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, url));
-    from = match.index + url.length;
+    found.push(h('a', { href: url, target: '_blank', rel: 'noopener noreferrer', dir: 'ltr' }, url));
+    from = match.index + written.length;
   }
   found.push(...mentions(text.slice(from), names, ids));
   return found;
@@ -30,13 +31,17 @@ function trimmed(url) {
   return url.slice(0, opened ? end + 1 : end);
 }
 
-/** @param {string} url */
-function isSafe(url) {
+/**
+ * The address as the browser understands it: its host in Punycode, and other characters that could be taken for something else in
+ * percent encoding. An address with a user name is no link, because the name can look like a host. @param {string} written
+ */
+function real(written) {
   try {
-    const { protocol, hostname } = new URL(url);
-    return (protocol === 'http:' || protocol === 'https:') && hostname !== '';
+    const { protocol, hostname, username, password, pathname, search, hash, origin, href } = new URL(written);
+    if ((protocol !== 'http:' && protocol !== 'https:') || !hostname || username || password) return undefined;
+    return pathname + search + hash === '/' && !written.endsWith('/') ? origin : href;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { untilTime } from '../format.js';
+import { lastOpener } from '../model/packets.js';
 
 /** @param {import('../model/timeline.js').Item} item */
 export function calmWords(item) {
@@ -31,20 +32,25 @@ function member({ user, change, by, role, until }) {
   }
 }
 
-function room(id, { name, announcement }) {
+function room(id, { name, announcement, invite, guests }) {
   const by = doer(id);
   const said = [];
   if (name) said.push(t('timeline.renamed', { by, name }));
   if (announcement) said.push(t('timeline.announced', { by, announcement }));
   else if (announcement === '') said.push(t('timeline.unannounced', { by }));
+  if (invite) said.push(t(`timeline.inviters.${invite}`, { by }));
+  if (guests !== undefined) said.push(t(guests ? 'timeline.guestsIn' : 'timeline.guestsOut', { by }));
   return said.join(' · ');
 }
 
 function packetDone({ packet, reason, state: s }) {
-  const from = state.packets.get(packet)?.packet.from;
+  const view = state.packets.get(packet);
+  const from = view?.packet.from;
   const mine = from?.id === state.me.id;
   const name = from?.name ?? t('timeline.somebody');
   if (reason !== 'drained') return t(`timeline.${reason}`, { name, mine });
-  const lucky = s.luckiest?.user;
+  const opener = view && view.packet.count === 1 && lastOpener({ ...view, state: s });
+  if (opener) return t('timeline.openedYours', { name: opener });
+  const lucky = state.sealed?.packet === packet ? undefined : s.luckiest?.user; // the envelope tells it first
   return t('timeline.drained', { name, mine, luckiest: lucky && state.people.has(lucky) ? doer(lucky) : '', me: lucky === state.me.id });
 }

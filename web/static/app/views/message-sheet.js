@@ -1,13 +1,14 @@
 // The commands for a message: react, answer, copy, edit, recall.
 import { h, Component } from '../dom.js';
 import { state, change } from '../state.js';
-import { inWords, t } from '../words.js';
+import { t } from '../words.js';
 import { closeSheet } from '../route.js';
 import { find } from '../model/timeline.js';
 import { keepDraft } from '../model/kept.js';
 import { governs } from '../model/rooms.js';
 import { copy } from '../actions/copy.js';
 import { react, recall } from '../actions/messages.js';
+import { Act } from './act.js';
 import { emptyDraft, isFresh } from './composer-draft.js';
 import { EmojiPicker, quick } from './composer-emoji.js';
 import { brief } from './line-text.js';
@@ -15,7 +16,7 @@ import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 
 export class MessageSheet extends Component {
-  state = { all: false, busy: false, error: null };
+  state = { all: false };
 
   /** @param {string} emoji */
   react(emoji) {
@@ -49,17 +50,20 @@ export class MessageSheet extends Component {
   /** Unless the user has closed it before the answer came. */
   close() { if (!this.gone) closeSheet(); }
 
-  async recall(item) {
-    this.setState({ busy: true, error: null });
-    try {
-      await recall(this.props.view, item.seq);
-      this.close();
-    } catch (error) {
-      this.setState({ busy: false, error });
-    }
+  /** The command to take the message back, or to remove one of another user. */
+  recall(item) {
+    const own = item.from.id === state.me.id;
+    return h(Act, {
+      icon: 'trash', kind: 'danger', label: t(own ? 'message.recall' : 'message.remove'), yes: t(own ? 'message.recallYes' : 'message.removeYes'),
+      question: own ? t('message.recallAsk') : t('message.removeAsk', { name: item.from.name || item.from.id }),
+      act: async () => {
+        await recall(this.props.view, item);
+        this.close();
+      },
+    });
   }
 
-  render({ view, id }, { all, busy, error }) {
+  render({ view, id }, { all }) {
     const item = view.timeline.items[find(view.timeline, Number(id))];
     if (!item || item.body.recalled) return h('p', { class: 'muted' }, t('timeline.recalled'));
     const text = item.kind === 'text';
@@ -82,11 +86,10 @@ export class MessageSheet extends Component {
         may.reply && act('reply', t('message.reply'), () => this.write({ replyTo: item.seq, editing: null })),
         may.copy && act('copy', t('message.copy'), () => this.copy(item)),
         may.edit && act('edit', t('message.edit'), () => this.edit(item)),
-        may.recall && act('trash', t('message.recall'), () => this.recall(item), { disabled: busy, class: 'act danger' })),
-      error && h('p', { class: 'problem', role: 'alert' }, inWords(error)));
+        may.recall && this.recall(item)));
   }
 }
 
-function act(icon, label, onClick, more) {
-  return h('button', { class: 'act', type: 'button', onClick, ...more }, h(Icon, { name: icon }), label);
+function act(icon, label, onClick) {
+  return h('button', { class: 'act', type: 'button', onClick }, h(Icon, { name: icon }), label);
 }

@@ -1,6 +1,6 @@
 // The sheet that creates a room.
 import { h, Component, createRef } from '../dom.js';
-import { newKey } from '../../sdk/index.js';
+import { newKey } from '../../sdk/key.js';
 import { state } from '../state.js';
 import { number } from '../format.js';
 import { inWords, t } from '../words.js';

@@ -14,5 +14,5 @@ export function NoRooms() {
         h(Icon, { name: 'plus', size: 20 }), t('rooms.newRoom'))),
     h('section', { class: 'stack', 'aria-label': t('rooms.openToAll') },
       h('h2', { class: 'small muted' }, t('rooms.openToAll')),
-      h(PublicRooms, { query: '', none: t('rooms.noPublic') })));
+      h(PublicRooms, { query: '', renews: true, none: t('rooms.noPublic') })));
 }

@@ -24,6 +24,19 @@ export function outcome(view) {
 }
 
 /**
+ * How lucky the user was: the share in mean shares, 1 if all are the same. luckiest: of all shares, which is known when all are taken.
+ * @param {import('../state.js').PacketView} view
+ */
+export function luckOf({ packet, state: s }) {
+  if (!s.mine || packet.mode !== 'lucky' || packet.count === 1) return { luck: 1, luckiest: false, least: false };
+  return {
+    luck: (s.mine.amount * packet.count) / packet.total,
+    luckiest: s.luckiest?.rank === s.mine.rank,
+    least: s.mine.amount === 1,
+  };
+}
+
+/**
  * Why it was not opened.
  * @param {import('../state.js').PacketView} view
  * @param {number} wait seconds that one still has to wait

@@ -6,17 +6,19 @@ import { t } from '../words.js';
 import { money } from '../format.js';
 import { isBad } from '../model/link.js';
 import { openPacket, showDetails } from '../actions/packets.js';
+import { calm } from '../motion.js';
 import { sound } from '../sound.js';
 import { Avatar } from './parts.js';
 import { Seal } from './envelope.js';
 import { audience } from './envelope-words.js';
 import { Icon } from './icon.js';
 import { Refusal } from './opening-refusal.js';
-import { outcome, refused } from './opening-words.js';
-import { calm, countUp, scatter, Turning } from './opening-motion.js';
+import { luckOf, outcome, refused } from './opening-words.js';
+import { rain, roll, scatter, Turning } from './opening-motion.js';
 
 export class Opening extends Component {
-  state = { open: false };
+  state = { open: false, missing: false };
+  /** @type {{current: any}} */ form = createRef();
   /** @type {{current: any}} */ packet = createRef();
   /** @type {{current: any}} */ coin = createRef();
   /** @type {{current: any}} */ phrase = createRef();
@@ -25,6 +27,7 @@ export class Opening extends Component {
   turning = new Turning();
   seen = 'no';
   tapped = false; // and not answered
+  crowned = false;
 
   componentDidMount() {
     this.props.view.stage = 'envelope'; // it stays, even if the packet changes meanwhile
@@ -35,11 +38,16 @@ export class Opening extends Component {
   componentWillUnmount() {
     const { view } = this.props;
     if (view.stage === 'envelope') view.stage = null;
+    this.unseal();
   }
+
+  /** Until then, no other part of the page tells the answer. */
+  unseal() { if (state.sealed) change(() => { state.sealed = null; }); }
 
   componentDidUpdate() {
     const { view } = this.props;
     const answered = this.tapped && view.grab === 'no'; // perhaps before the page was drawn with 'asking'
+    if (this.state.open) this.crown();
     if ((view.grab === this.seen && !answered) || this.state.open) return;
     if (answered) this.tapped = false;
     const before = this.seen;
@@ -51,6 +59,7 @@ export class Opening extends Component {
   }
 
   async refused() {
+    this.unseal();
     await this.turning.rest();
     const { refusal } = this.props.view;
     if (refusal?.word === 'rate_limited') {
@@ -64,17 +73,27 @@ export class Opening extends Component {
   async reveal(late) {
     const { view } = this.props;
     if (!late) await this.turning.rest(false);
+    this.unseal();
     if (view.stage !== 'envelope') return;
     const { mine } = view.state;
     sound(mine ? 'won' : 'late');
     this.setState({ open: true }, () => {
       this.next.current?.focus({ preventScroll: true });
       if (!mine) return;
-      countUp(this.amount.current, mine.amount, money);
-      scatter(this.packet.current);
+      const { luck } = luckOf(view);
+      roll(this.amount.current, money(mine.amount), luck);
+      scatter(this.packet.current, luck);
+      this.crown();
     });
     const words = outcome(view);
     change(() => { state.announcement = [words.title, mine && money(mine.amount), words.more].filter(Boolean).join(' '); });
+  }
+
+  /** Gold rain, once: it is known now, or when the last share is taken, that the user's is the luckiest. */
+  crown() {
+    if (this.crowned || !luckOf(this.props.view).luckiest) return;
+    this.crowned = true;
+    rain(this.form.current);
   }
 
   tap = (e) => {
@@ -82,18 +101,22 @@ export class Opening extends Component {
     const { view } = this.props;
     if (view.grab !== 'no' || this.state.open) return;
     const phrase = this.phrase.current?.value.trim();
-    if (view.packet.locked && !phrase) {
+    const missing = view.packet.locked && !phrase;
+    this.setState({ missing });
+    if (missing) {
       this.phrase.current.focus();
       return;
     }
     sound('tap');
     this.tapped = true;
+    change(() => { state.sealed = { packet: view.packet.id, balance: state.account.balance }; });
     openPacket(view.packet.id, phrase);
   };
 
-  render({ view }, { open }) {
+  render({ view }, { open, missing }) {
     const { packet } = view;
-    return h('form', { class: 'opening', 'data-open': open ? 'yes' : 'no', onSubmit: this.tap },
+    const waits = view.grab !== 'no' || view.answer !== null; // the answer is shown when the coin rests
+    return h('form', { class: 'opening', ref: this.form, 'data-open': open ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
         h('div', { class: 'opening-card' }, open && h(Result, { view, amount: this.amount })),
@@ -104,7 +127,7 @@ export class Opening extends Component {
           h(Paper, { part: 'inside', path: 'M0 0H300V236Q150 330 0 236Z' }),
           h('div', { class: 'opening-outside' },
             h(Paper, { part: 'outside', path: flapPath }),
-            h(Address, { packet, phrase: this.phrase }))),
+            h(Address, { packet, phrase: this.phrase, missing, onInput: () => this.setState({ missing: false }) }))),
         h('button', {
           class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': t('packet.open'),
           'aria-busy': view.grab !== 'no',
@@ -114,9 +137,9 @@ export class Opening extends Component {
       h('div', { class: 'opening-foot' },
         h('p', { class: 'only-read', role: 'status' }, view.grab === 'pending' ? t('packet.decidingLong') : ''),
         view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
-        h(Refusal, { view }),
+        missing ? h('p', { class: 'opening-refusal', role: 'alert' }, t('packet.phraseMissing')) : h(Refusal, { view }),
         h('button', {
-          class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: view.grab !== 'no' && !open,
+          class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: waits && !open,
           onClick: () => showDetails(view),
         }, t(open ? 'packet.who' : 'packet.unopened'))));
   }
@@ -135,7 +158,7 @@ function Paper({ part, path }) {
 }
 
 /** The text on the flap: sender, greeting, and the passphrase field. */
-function Address({ packet, phrase }) {
+function Address({ packet, phrase, missing, onInput }) {
   const whom = audience(packet);
   return h('div', { class: 'opening-address' },
     h(Avatar, { user: packet.from, size: 'large' }),
@@ -147,15 +170,18 @@ function Address({ packet, phrase }) {
       h('span', { class: 'only-read' }, t('packet.passphrase')),
       h('input', {
         ref: phrase, autofocus: true, placeholder: t('packet.passphrase'), autocomplete: 'off', autocapitalize: 'off', spellcheck: false,
-        'aria-required': 'true',
+        'aria-required': 'true', 'aria-invalid': missing, onInput,
       })));
 }
 
 function Result({ view, amount }) {
   const words = outcome(view);
   const { mine } = view.state;
+  const { luckiest, least } = luckOf(view);
   return h('div', { class: 'opening-result' },
     h('p', { class: mine ? '' : 'opening-sorry' }, words.title),
     mine && h('p', { class: 'amount number', ref: amount }, money(mine.amount)),
-    words.more && h('p', { class: 'small' }, words.more));
+    least && h('p', null, t('packet.least')),
+    words.more && h('p', { class: 'small' }, words.more),
+    luckiest && h('p', { class: 'opening-crown' }, h('span', { class: 'crown' }, h(Icon, { name: 'crown', size: 16 }), t('packet.luckiest'))));
 }

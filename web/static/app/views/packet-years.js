@@ -57,7 +57,8 @@ function Totals({ totals, direction }) {
       h(Icon, { name: 'crown', size: 18 }), t('years.luckiest', { count: luckiest, shown: number(luckiest) })));
 }
 
-function Row({ row, direction }) {
+/** A packet that the user has sent or has a share of. */
+export function Row({ row, direction }) {
   const { packet } = row;
   const now = state.packets.get(packet.id)?.state ?? row.state;
   const received = direction === 'received';
@@ -65,9 +66,9 @@ function Row({ row, direction }) {
   return h('button', { class: 'panel-row', type: 'button', onClick: () => openSheet('packet', packet.id) },
     h('span', { class: 'panel-disc of-packet' }, h(Icon, { name: 'envelope', size: 20 })),
     h('span', { class: 'grow' },
-      h('span', { class: 'two-lines' }, received ? packet.from.name || packet.from.id : packet.greeting),
+      h('span', { class: 'two-lines', dir: 'auto' }, received ? packet.from.name || packet.from.id : packet.greeting),
       h('span', { class: 'muted small cut line' },
-        h(Time, { at }, brief(at)), ` · ${received ? packet.greeting : standing(packet, now)}`)),
+        h(Time, { at }, brief(at)), ' · ', received ? h('bdi', null, packet.greeting) : standing(packet, now))),
     h('span', { class: 'amount-side' },
       h('span', { class: 'number amount' }, money(received ? now.mine?.amount ?? 0 : packet.total)),
       received && now.luckiest?.user === state.me?.id && h('span', { class: 'luckiest small' },

@@ -2,6 +2,7 @@
 import { h, Component, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { isMuted, memberOf } from '../model/members.js';
+import { mayInvite } from '../model/rooms.js';
 import { invite, letBack, mute, putOut, setRole } from '../actions/governing.js';
 import { Act } from './act.js';
 import { Icon } from './icon.js';
@@ -73,7 +74,7 @@ function Ban({ view, user }) {
 /** The page cannot know whether a user is banned: both commands are offered. */
 function OutOfRoom({ view, user }) {
   return h(Fragment, null,
-    h(Act, { key: 'invite', icon: 'plus', label: t('person.invite'), act: () => invite(view, [user.id]) }),
+    mayInvite(view) && h(Act, { key: 'invite', icon: 'plus', label: t('person.invite'), act: () => invite(view, [user.id]) }),
     h(Act, { key: 'unban', icon: 'check', label: t('person.unban'), act: () => letBack(view, user.id) }),
     h(Ban, { view, user }));
 }

@@ -2,6 +2,7 @@
 import { h, Component, Fragment } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
+import { block, loadContacts, unblock } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { findMember } from '../actions/governing.js';
 import { openDirect } from '../actions/rooms.js';
@@ -16,6 +17,7 @@ export class PersonSheet extends Component {
   /** The role is known from the list of members alone. */
   componentDidMount() {
     const { view, id } = this.props;
+    loadContacts();
     if (view && view.room.kind !== 'direct') findMember(view, id);
   }
 
@@ -28,8 +30,18 @@ export class PersonSheet extends Component {
       inGroup && h(Standing, { view, user }),
       id !== state.me?.id && !withThem && h('div', { class: 'panel-acts' },
         h(Act, { icon: 'send', label: t('person.talk'), act: () => openDirect(id) })),
+      id !== state.me?.id && state.contacts && h('div', { class: 'panel-acts' }, h(Block, { user })),
       inGroup && isAbove(view, id) && h(Govern, { view, user, key: id }));
   }
+}
+
+function Block({ user }) {
+  return state.contacts.blocked.some((other) => other.id === user.id)
+    ? h(Act, { key: 'unblock', icon: 'check', label: t('person.unblock'), act: () => unblock(user) })
+    : h(Act, {
+      key: 'block', icon: 'close', kind: 'danger', label: t('person.block'), yes: t('person.block'),
+      question: t('person.blockAsk', { name: user.name || user.id }), act: () => block(user),
+    });
 }
 
 /** Picture, name, id. */
@@ -38,6 +50,7 @@ export function PersonHead({ user }) {
   return h('div', { class: 'person-head' },
     h(Avatar, { user, size: 'large' }),
     h('h3', { class: 'info-name' }, user.name || user.id),
+    user.guest && h('p', { class: 'muted small' }, t('person.guest')),
     state.online.get(user.id) && h('p', { class: 'muted small' }, t('room.online')),
     h('button', {
       class: 'button quiet small person-id', type: 'button', 'aria-label': copyId, title: copyId, onClick: () => copy(user.id),

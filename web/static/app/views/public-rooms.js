@@ -1,5 +1,5 @@
 // Public rooms that match a query, page by page, with a button to join each.
-import { h, Component } from '../dom.js';
+import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { number } from '../format.js';
 import { t } from '../words.js';
@@ -9,12 +9,18 @@ import { Failed } from './parts.js';
 import { RoomSign } from './room-line.js';
 
 const typing = 250; // ms without another letter before the search starts
+const pace = 10_000; // ms between two looks for new rooms
 
-/** Props: query; none: the text for an empty result. */
+/** Props: query; none: the text for an empty result; renews: the list follows what others create. */
 export class PublicRooms extends Component {
   state = { rooms: null, next: undefined, loading: false, error: null, joining: '' };
 
-  componentDidMount() { this.look(); }
+  list = createRef();
+
+  componentDidMount() {
+    this.look();
+    if (this.props.renews) this.renewing = setInterval(() => this.renew(), pace);
+  }
 
   componentDidUpdate({ query }) {
     if (query === this.props.query) return;
@@ -24,7 +30,22 @@ export class PublicRooms extends Component {
 
   componentWillUnmount() {
     clearTimeout(this.timer);
+    clearInterval(this.renewing);
     this.asked?.abort();
+  }
+
+  /** Reads the first page again, unless nobody looks at it or somebody is about to press a button in it. */
+  async renew() {
+    if (document.visibilityState !== 'visible' || this.state.loading || this.list.current?.matches(':hover, :focus-within')) return;
+    if (this.state.error) {
+      this.look();
+      return;
+    }
+    const { signal } = this.asked = new AbortController();
+    const page = await findRooms(this.props.query.trim(), undefined, signal).catch(() => null);
+    if (!page || signal.aborted) return;
+    this.setState(({ rooms, next }) => (rooms?.length > page.rooms.length && next !== page.next
+      ? { rooms: merged(page.rooms, rooms) } : { rooms: page.rooms, next: page.next }));
   }
 
   /** @param {string} [next] */
@@ -53,7 +74,7 @@ export class PublicRooms extends Component {
     if (error) return h(Failed, { error, again: () => this.look() });
     if (!rooms) return h(Ghosts, null);
     if (!rooms.length) return h('p', { class: 'muted public-none', role: 'status' }, none);
-    return h('div', { 'aria-busy': loading ? 'true' : 'false' },
+    return h('div', { ref: this.list, 'aria-busy': loading ? 'true' : 'false' },
       h('ul', { class: 'public-rooms' }, rooms.map((room) => (
         h(PublicRoom, { key: room.id, room, isJoining: joining === room.id, join: () => this.join(room.id) })))),
       next && h('button', { class: 'button quiet wide', type: 'button', disabled: loading, onClick: () => this.look(next) },
@@ -68,7 +89,7 @@ function PublicRoom({ room, isJoining, join }) {
     h(RoomSign, { id: room.id, name: room.name }),
     h('span', { class: 'grow public-room-words' },
       h('strong', { class: 'cut', dir: 'auto' }, room.name),
-      h('span', { class: 'muted small cut' }, members, room.announcement && ` · ${room.announcement}`)),
+      h('span', { class: 'muted small cut' }, members, room.announcement && [' · ', h('bdi', null, room.announcement)])),
     state.rooms.has(room.id)
       ? way('find.openRoom', 'find.open', { class: 'button', onClick: () => openRoom(room.id) })
       : way('find.joinRoom', 'find.join', { class: 'button tinted', disabled: isJoining, onClick: join }));

@@ -9,11 +9,13 @@ import { Members } from './members.js';
 import { PersonHead } from './person.js';
 import { EditRoom } from './room-info-edit.js';
 import { Ending } from './room-info-ending.js';
+import { RoomSettings } from './room-info-settings.js';
 
 export function RoomInfo({ view }) {
   if (view.room.kind === 'direct') return h(AboutDirect, { view });
   return h('div', { class: 'info stack' },
     h(About, { view, key: view.room.id }),
+    governs(view) && h(RoomSettings, { view }),
     view.room.kind === 'public' && h(Share, { room: view.room }),
     h(Members, { view, key: `members ${view.room.id}` }),
     h(Ending, { view }));

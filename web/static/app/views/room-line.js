@@ -24,8 +24,15 @@ export function lineOf(view) {
   const { kind, body, from } = last.item;
   const who = by(view, from);
   if (kind === 'packet') return { mark: t('rooms.packet'), text: who + flat(body.greeting) };
-  if (body.recalled) return { mark: '', text: t('rooms.recalled', { name: from.id === state.me?.id ? null : from.name }) };
+  if (body.recalled) return { mark: '', text: recalled(from, body.by) };
   return body.text ? { mark: '', text: who + flat(body.text) } : { mark: t('rooms.data'), text: who };
+}
+
+/** @param {import('../state.js').User} from @param {import('../state.js').User} [by] unknown if only the message was loaded */
+function recalled(from, by) {
+  if (!by) return t('timeline.recalled');
+  const name = by.id === state.me?.id ? null : by.name || by.id;
+  return t(by.id === from.id ? 'rooms.recalled' : 'rooms.removed', { name });
 }
 
 /** In a direct room the sender of others' messages is known. @param {RoomView} view @param {import('../state.js').User} from */

@@ -6,6 +6,7 @@ import { money } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
 import { signOut } from '../session.js';
+import { loadContacts, setContact } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { Avatar, IconButton } from './parts.js';
 import { Choice } from './choice.js';
@@ -23,6 +24,7 @@ export function Settings() {
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
       h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
+    h(ContactSetting, null),
     h(Leave, null),
     h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
 }
@@ -34,6 +36,15 @@ function Me() {
     h('div', { class: 'row' },
       h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
       h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
+}
+
+class ContactSetting extends Component {
+  componentDidMount() { loadContacts(); }
+
+  render() {
+    return state.contacts && h(Choice, { label: t('settings.contact'), name: 'contact', value: state.contacts.contact, choose: setContact,
+      options: ['everyone', 'shared', 'nobody'].map((value) => ({ value, label: t(`settings.${value}`) })) });
+  }
 }
 
 /** A guest cannot come back after signing out, so the page asks first. Users of a host sign out there. */

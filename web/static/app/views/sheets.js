@@ -1,5 +1,6 @@
 // All sheets, by their name in the address. modal: a dialog on a wide screen, too (or a function of the id); otherwise
-// a panel beside the room there. A sheet's code is loaded in the background while the page is in use.
+// a panel beside the room there. needsRoom: it is shown only over a room. ofRoom: if the address has a room, it is shown
+// only when the user has joined that. A sheet's code is loaded in the background while the page is in use.
 import { change } from '../state.js';
 import { t } from '../words.js';
 import { isSealed } from '../model/packets.js';
@@ -10,7 +11,7 @@ const sheets = {
   direct: { load: async () => (await import('./direct.js')).Direct, modal: true, title: () => t('direct.title') },
   settings: { load: async () => (await import('./settings.js')).Settings, modal: true, title: () => t('settings.title') },
   compose: { load: async () => (await import('./compose.js')).Compose, modal: true, needsRoom: true, title: () => t('compose.title') },
-  packet: { load: async () => (await import('./packet.js')).PacketSheet, modal: isSealed, title: () => t('packet.title') }, // id: packet
+  packet: { load: async () => (await import('./packet.js')).PacketSheet, modal: isSealed, ofRoom: true, title: () => t('packet.title') }, // id: packet
   wallet: { load: async () => (await import('./wallet.js')).Wallet, title: () => t('wallet.title') },
   packets: { load: async () => (await import('./packet-years.js')).PacketYears, title: () => t('years.title') },
   info: {
@@ -39,12 +40,38 @@ export function contents(name) {
 const tries = 6; // before an error is shown
 const pause = 700; // ms after a failure
 
+/** The styles that only sheets need: they are loaded with the first sheet. */
+const styles = ['opening', 'packets', 'panels'];
+/** @type {Map<string, Promise<void>>} */
+const styling = new Map();
+
+/** @param {string} name of a style @returns {Promise<void>} */
+function style(name) {
+  const known = styling.get(name);
+  if (known) return known;
+  const link = document.createElement('link');
+  link.rel = 'stylesheet';
+  link.href = new URL(`../../style/${name}.css`, import.meta.url).href;
+  const done = new Promise((resolve, reject) => {
+    link.onload = () => resolve(undefined);
+    link.onerror = () => {
+      link.remove();
+      styling.delete(name);
+      reject(new Error(link.href));
+    };
+  });
+  styling.set(name, done);
+  document.head.append(link);
+  return done;
+}
+
 /** @param {string} name */
 export async function loadSheet(name) {
   loaded.set(name, {});
   for (let left = tries; left > 0 && !loaded.get(name)?.view; left--) {
     try {
-      loaded.set(name, { view: await sheets[name].load() });
+      const [view] = await Promise.all([sheets[name].load(), ...styles.map(style)]);
+      loaded.set(name, { view });
     } catch (failed) {
       if (left === 1) loaded.set(name, { failed });
       else await new Promise((resolve) => { setTimeout(resolve, pause); });

@@ -4,7 +4,7 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { openSheet } from '../route.js';
 import { loadNewer, loadOlder } from '../actions/history.js';
-import { nameOf } from '../model/rooms.js';
+import { mayInvite, nameOf } from '../model/rooms.js';
 import { inWords } from '../words.js';
 import { Icon } from './icon.js';
 
@@ -42,6 +42,6 @@ export function NothingYet({ view }) {
   return h('div', { class: 'empty' },
     h('h2', null, t('timeline.empty')),
     h('p', null, t(direct ? 'timeline.emptyDirect' : 'timeline.emptyRoom')),
-    !direct && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') },
+    mayInvite(view) && h('button', { class: 'button', type: 'button', onClick: () => openSheet('invite') },
       h(Icon, { name: 'people', size: 20 }), t('timeline.invite')));
 }

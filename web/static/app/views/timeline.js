@@ -25,6 +25,7 @@ export class TimelineView extends Component {
   place = new Place(this.box, this.list);
   /** @type {[number, number]} */ range = [0, 0];
   /** @type {Set<Element>} */ watched = new Set();
+  /** @type {WeakSet<object>} */ sent = new WeakSet(); // known messages of the outbox
   newAfter = null; // entries after this seq were new when the room was opened
   opened = false;
   lit = 0;
@@ -144,6 +145,10 @@ export class TimelineView extends Component {
     const { timeline } = view;
     if (heights.follow(timeline)) place.bottom = !timeline.newer;
     if (view.outbox.length) this.newAfter = null;
+    for (const sending of view.outbox) if (!this.sent.has(sending)) { // the user sees what they send, wherever they were
+      this.sent.add(sending);
+      place.bottom = true;
+    }
     if (timeline.loaded && !this.opened) {
       this.opened = true;
       if (view.unread) this.open(view);
@@ -185,7 +190,7 @@ export class TimelineView extends Component {
       timeline.loaded && !heights.count && !view.outbox.length && timeline.complete && h(NothingYet, { view }),
       h('ol', { class: 'lines', ref: this.list, style: space },
         linesOf(view, from, to, this),
-        (atEnd && !timeline.newer || !timeline.loaded) && linesOfOutbox(view)),
+        (atEnd && (!timeline.newer || timeline.loading === 'newest') || !timeline.loaded) && linesOfOutbox(view)),
       timeline.newer && h(Loading, null)),
       h(Pill, { away: timeline.loaded && !place.bottom, unread: view.unread, newer: timeline.newer, onClick: this.toNewest }));
   }

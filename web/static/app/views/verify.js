@@ -1,7 +1,7 @@
 // "Verify": the page computes the shares of a finished packet from the revealed seed.
 import { h, Component, createRef } from '../dom.js';
 import { t } from '../words.js';
-import { verifyPacket } from '../../sdk/index.js';
+import { verifyPacket } from '../../sdk/verify.js';
 import { Icon } from './icon.js';
 
 const lines = ['commitment', 'sum', 'shares'];

@@ -1,0 +1,100 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Contact says which users may open a direct room with a user and put the user into rooms.
+type Contact string
+
+// The values of a user's contact setting. Shared allows the users that are members of some room together with the user at
+// that time.
+const (
+	Everyone Contact = "everyone"
+	Shared   Contact = "shared"
+	Nobody   Contact = "nobody"
+)
+
+// Contacts is what a user has decided about contact with others.
+type Contacts struct {
+	Contact Contact
+	Blocked []User // ordered by id; a user that is unknown has an id only
+}
+
+// Blocking is a request to block a user.
+type Blocking struct {
+	User, Blocked string
+	At            time.Time
+	Most          int // limit: users that User may block
+}
+
+// Block blocks a user. Neither of the two can then put the other into a room or enter their direct room, and the blocked
+// user cannot mention u. Block takes u out of the direct room of the two, so that the blocked user cannot write into it. A
+// repeated Block succeeds.
+func (s *Service) Block(ctx context.Context, u User, other string) error {
+	if err := checkOther(u, other); err != nil {
+		return err
+	}
+	room, err := s.store.Block(ctx, Blocking{User: u.ID, Blocked: other, At: s.now(), Most: s.limits.Blocks})
+	if err != nil {
+		return err
+	}
+	s.pub.ToUser(u.ID, ContactsChanged{User: other, Blocked: true})
+	if room == "" {
+		return nil
+	}
+	return s.Leave(ctx, u, room)
+}
+
+// Unblock ends a block. It does not bring u back to the direct room. A repeated Unblock succeeds.
+func (s *Service) Unblock(ctx context.Context, u User, other string) error {
+	if err := checkOther(u, other); err != nil {
+		return err
+	}
+	if err := s.store.Unblock(ctx, u.ID, other); err != nil {
+		return err
+	}
+	s.pub.ToUser(u.ID, ContactsChanged{User: other})
+	return nil
+}
+
+// Contacts returns what the user has decided about contact with others.
+func (s *Service) Contacts(ctx context.Context, user string) (Contacts, error) {
+	return s.store.Contacts(ctx, user)
+}
+
+// SetContact changes which users may open a direct room with the user and put the user into rooms.
+func (s *Service) SetContact(ctx context.Context, user string, c Contact) error {
+	if !slices.Contains([]Contact{Everyone, Shared, Nobody}, c) {
+		return BadField("contact", "must be everyone, shared or nobody")
+	}
+	if err := s.store.SetContact(ctx, user, c); err != nil {
+		return err
+	}
+	s.pub.ToUser(user, ContactsChanged{Contact: c})
+	return nil
+}
+
+func checkOther(u User, other string) error {
+	switch {
+	case !ValidUser(other):
+		return BadField("user", "must be 1 to 64 of A-Z a-z 0-9 _ . : @ -")
+	case other == u.ID:
+		return BadField("user", "must be another one")
+	}
+	return nil
+}
+
+// mentionable returns the users without those that have blocked from.
+func (s *Service) mentionable(ctx context.Context, from string, users []string) ([]string, error) {
+	if len(users) == 0 {
+		return nil, nil
+	}
+	blockers, err := s.store.Blockers(ctx, from, users)
+	if err != nil || len(blockers) == 0 {
+		return users, err
+	}
+	return slices.DeleteFunc(slices.Clone(users), func(user string) bool { return slices.Contains(blockers, user) }), nil
+}

@@ -1,0 +1,63 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestOnlyOneEmojiIsAReaction(t *testing.T) {
+	for text, want := range map[string]string{
+		"👍": "👍", "👍🏿": "👍🏿", "🧧": "🧧", "🇨🇳": "🇨🇳", "🏴󠁧󠁢󠁳󠁣󠁴󠁿": "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "👩🏽‍❤️‍👨🏻": "👩🏽‍❤️‍👨🏻", "👨‍👩‍👧‍👦": "👨‍👩‍👧‍👦",
+		"❤️": "❤️", "❤": "❤️", "❤️️️": "❤️", "1️⃣": "1️⃣", "1⃣": "1️⃣", "👩🏽‍❤‍👨🏻": "👩🏽‍❤️‍👨🏻",
+	} {
+		if emoji, ok := normalEmoji(text); !ok || emoji != want {
+			t.Errorf("%+q is %+q, %t, want %+q", text, emoji, ok, want)
+		}
+	}
+	for _, text := range []string{
+		"", "x", "1", "#", "+1", "Official Support", "官方客服", "👍👍", "👍 ", " 👍", "👍\u200d", "\u200d", "\ufe0f", "👍\u200b", "\u202e👍",
+		"🎂🏻", "👍🏻🏻", "🇨", "🇽🇽", "🇨🇳🇨", "👍\u200d👍", "https://a.b", "\x00", "\xff", "👍\xff", "🏴󠁧󠁢", "é", "红",
+	} {
+		if emoji, ok := normalEmoji(text); ok {
+			t.Errorf("%+q is the emoji %+q", text, emoji)
+		}
+	}
+}
+
+func TestEmojisAreComplete(t *testing.T) {
+	count := 0
+	for emoji := range strings.FieldsSeq(emojiText) {
+		count++
+		if got, ok := normalEmoji(emoji); !ok || got != emoji {
+			t.Errorf("%+q is %+q, %t", emoji, got, ok)
+		}
+		if n := utf8.RuneCountInString(emoji); n > DefaultLimits().EmojiChars {
+			t.Errorf("%+q has %d characters", emoji, n)
+		}
+	}
+	if count < 2000 || len(knownEmojis()) != count {
+		t.Errorf("%d emojis, %d without style", count, len(knownEmojis()))
+	}
+}
+
+// FuzzEmoji checks that the normal form of an emoji is its own normal form, and that nothing but skin tones and the
+// picture style differs from an emoji of the list.
+func FuzzEmoji(f *testing.F) {
+	for _, text := range []string{"👍🏿", "❤", "🇨🇳", "x", "1️⃣", "👩🏽‍❤‍👨🏻", "🏻"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		emoji, ok := normalEmoji(text)
+		if !ok {
+			if emoji != "" {
+				t.Errorf("%+q is no emoji, and gives %+q", text, emoji)
+			}
+			return
+		}
+		again, ok := normalEmoji(emoji)
+		if bare := strings.ReplaceAll(text, "\ufe0f", ""); !ok || again != emoji || strings.ReplaceAll(emoji, "\ufe0f", "") != bare {
+			t.Errorf("%+q gives %+q, and that %+q, %t", text, emoji, again, ok)
+		}
+	})
+}

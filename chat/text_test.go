@@ -1,0 +1,87 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+func TestNameHasOnlyVisibleCharacters(t *testing.T) {
+	for name, want := range map[string]string{
+		"Ann": "Ann", "  Ann \t Lee\n": "Ann Lee", "Ann\u00a0\u3000Lee": "Ann Lee", "cafe\u0301": "café", "小红": "小红", "": "", " \u3000 ": "",
+		"Ann ❤️": "Ann ❤️", "👩🏽‍❤️‍👨🏻": "👩🏽‍❤️‍👨🏻", "🏳️‍🌈 1️⃣": "🏳️‍🌈 1️⃣", "می\u200cخواهم": "می\u200cخواهم", "क्\u200dष": "क्\u200dष", "O'Neil-Smith": "O'Neil-Smith",
+	} {
+		if got, ok := NormalName(name); !ok || got != want {
+			t.Errorf("%+q is %+q, %t, want %+q", name, got, ok, want)
+		}
+	}
+	for name, shown := range map[string]string{
+		"\u202enimda": "nimda", "admin\u200b": "admin", "ad\u200dmin": "admin", "ad\u200cmin": "admin", "admin\ufe0f": "admin", "ad\u00admin": "admin",
+		"\u2066Ann\u2069": "Ann", "A\x07nn\x00": "Ann", "\ufeffAnn": "Ann", "Ann\u034f": "Ann", "Ann\U000e0041": "Ann", "👍\u200d": "👍", "👍\ufe0f\ufe0f": "👍\ufe0f",
+		"\u200b": "", "\u3164": "", "\u115f\u1160": "", "\u2800\u2800": "", "\u200d\u200d": "", "\u202e \u202c": "", "\u0301\u0302": "", "\xff": "", "م\u200c\u0600": "م",
+	} {
+		if got, ok := NormalName(name); ok || got != shown {
+			t.Errorf("%+q is %+q, %t, want %+q and a refusal", name, got, ok, shown)
+		}
+	}
+}
+
+func TestReservedNames(t *testing.T) {
+	reserved := ReservedNames{"admin", "Official", "support", "客服", "官方"}
+	for _, name := range []string{
+		"admin", "ADMIN", "Admin 1", "admin_2", "the admin", "a.d.m.i.n", "a d m i n", "ádmin", "ａｄｍｉｎ", "𝐚𝐝𝐦𝐢𝐧", "аdmin", "admіn", "οfficial", "Official Support",
+		"support@bank", "官方", "在线客服", "客 服", "【客服】", "ⓢⓤⓟⓟⓞⓡⓣ",
+	} {
+		if !reserved.Holds(name) {
+			t.Errorf("%q may be taken", name)
+		}
+	}
+	for _, name := range []string{"", "Ann", "Badminton", "Supportive", "小红", "方官", "Adm in", "officially"} {
+		if reserved.Holds(name) != (name == "Adm in") {
+			t.Errorf("%q: %t", name, reserved.Holds(name))
+		}
+	}
+	if (ReservedNames{"", " ", "1"}).Holds("Ann 1") {
+		t.Error("a reserved name without letters reserves all")
+	}
+}
+
+func TestAvatarIsAnAddressOfAPicture(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://a.example/b.png?c=1": "https://a.example/b.png?c=1", "http://a.example/": "http://a.example/", "/p/1.png": "/p/1.png", "\thttps://a.example/b\n": "", "https://a.example/b\u0020": "https://a.example/b", "": "",
+		"javascript:alert(1)": "", "data:text/html,x": "", "https://bank.example@evil.example/": "", "https://a.example/\u202egnp.b": "", "https://a.example/\x00": "", "http://[": "", "mailto:a": "",
+	} {
+		if got := NormalAvatar(address); got != want {
+			t.Errorf("%+q is %+q, want %+q", address, got, want)
+		}
+	}
+}
+
+// FuzzName checks that a normal name is its own normal form, and that nothing in it is hidden except what shapes its
+// neighbours.
+func FuzzName(f *testing.F) {
+	for _, name := range []string{"\u202enimda", "Ann ❤️", "👩🏽‍❤️‍👨🏻", "می\u200cخواهم", "cafe\u0301", "\ufe0f1\ufe0f\u20e3", "a\u200b\u0301", "\xff\u3164", "م\u200c\u0600", "‼️\u200d‼"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		normal, _ := NormalName(name)
+		if again, ok := NormalName(normal); !ok || again != normal {
+			t.Errorf("%+q gives %+q, and that %+q, %t", name, normal, again, ok)
+		}
+		if !utf8.ValidString(normal) || !norm.NFC.IsNormalString(normal) || strings.TrimSpace(normal) != normal || strings.Contains(normal, "  ") {
+			t.Errorf("%+q gives %+q", name, normal)
+		}
+		runes := []rune(normal)
+		for i, r := range runes {
+			if hidden(r) && r != emojiStyle && (r != zeroWidthJoiner && r != zeroWidthNonJoiner || i == 0 || i == len(runes)-1) {
+				t.Errorf("%+q gives %+q", name, normal)
+			}
+		}
+		if avatar := NormalAvatar(name); NormalAvatar(avatar) != avatar {
+			t.Errorf("%+q gives the avatar %+q, and that %+q", name, avatar, NormalAvatar(avatar))
+		}
+		ReservedNames{name}.Holds(name)
+	})
+}

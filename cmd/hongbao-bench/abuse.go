@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"hongbao/cmd/hongbao-bench/load"
+)
+
+func abuseCommand() command {
+	return command{name: "abuse", summary: "let honest users act beside as many attackers, and measure what the honest ones wait", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		var plan load.Abuse
+		var of installed
+		fs.IntVar(&plan.Users, "users", 20, "honest users, and as many attackers")
+		fs.DurationVar(&plan.Duration, "duration", 5*time.Second, "of each way")
+		fs.BoolVar(&of.embedded, "embedded", false, "one process with SQLite instead of Redis and Postgres")
+		fs.StringVar(&of.binary, "hongbao", "", "path of the program to start; empty: it is built")
+		return func(ctx context.Context, p *program) error {
+			if plan.Users < 1 || plan.Duration <= 0 {
+				return errors.New("--users and --duration must be above 0")
+			}
+			of.instances, of.settings = 1, []string{"HONGBAO_LIMITS=on", "HONGBAO_TRUSTED_PROXIES=127.0.0.1"}
+			results, err := onTestbed(func(s *testbed) ([]load.Abused, error) {
+				in, err := s.install(ctx, of)
+				if err != nil {
+					return nil, err
+				}
+				return load.RunAbuse(ctx, in.target, plan)
+			})
+			if err != nil {
+				return err
+			}
+			return p.printAbuse(plan, results)
+		}
+	}}
+}
+
+// printAbuse prints a table: one row for each way.
+func (p *program) printAbuse(plan load.Abuse, results []load.Abused) error {
+	t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(t, "%d attackers do\ttimes/s\tsend p50\tp99\twallet p50\tp99\t\n", plan.Users)
+	for _, r := range results {
+		_, _ = fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\t%s\t%s\t\n", r.Way, float64(r.Attacks)/plan.Duration.Seconds(),
+			quantile(r.Send, 50), quantile(r.Send, 99), quantile(r.Wallet, 50), quantile(r.Wallet, 99))
+	}
+	return t.Flush()
+}
+
+func quantile(h *hdrhistogram.Histogram, percent float64) string {
+	return fmt.Sprintf("%.1f ms", float64(h.ValueAtQuantile(percent))/1000)
+}

@@ -1,0 +1,239 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/gorilla/websocket"
+	"golang.org/x/sync/errgroup"
+
+	"hongbao/web/wire"
+)
+
+// Abuse is a load of honest users and as many attackers. The installation must limit rates, and trust this machine as a proxy: each
+// attacker has an address of its own.
+type Abuse struct {
+	Users    int           // honest users, and as many attackers
+	Duration time.Duration // of each way
+}
+
+// Abused is what the honest users measured while the attackers acted in one way.
+type Abused struct {
+	Way          string
+	Attacks      int64 // requests, frames or connections of the attackers
+	Send, Wallet *hdrhistogram.Histogram
+}
+
+// honestEvery is how often an honest user sends a text and reads their wallet.
+const honestEvery = 250 * time.Millisecond
+
+// abuse is one run of all ways.
+type abuse struct {
+	Abuse
+	target *Target
+	run    string
+	room   string // public, with long texts
+}
+
+// RunAbuse measures honest users without attackers, and then beside attackers of each way.
+func RunAbuse(ctx context.Context, t *Target, plan Abuse) (results []Abused, err error) {
+	a := &abuse{Abuse: plan, target: t, run: fmt.Sprint("abuse-", time.Now().UnixNano())}
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
+	for n, way := range ways {
+		r, err := a.play(ctx, n, way)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", way.name, err)
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// prepare makes the room. A page of its history has 150 KB.
+func (a *abuse) prepare(ctx context.Context) error {
+	owner, err := a.user(0)
+	if err != nil {
+		return err
+	}
+	var created wire.CreateRoomReply
+	if err := a.target.command(ctx, owner, "create_room", wire.CreateRoomRequest{Key: a.run, Name: "abuse", Kind: "public"}, &created); err != nil {
+		return err
+	}
+	a.room = created.Room.ID
+	for i := range 50 {
+		if err := a.target.command(ctx, owner, "send", wire.SendRequest{Room: a.room, Key: strconv.Itoa(i), Text: strings.Repeat("x", 3000)}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// user returns a user with a number of this run.
+func (a *abuse) user(number int) (u *user, err error) {
+	u = &user{number: number}
+	u.id, u.token, err = a.target.Tokens.user(a.run, number)
+	return u, err
+}
+
+// members returns users that are in the room and have money.
+func (a *abuse) members(ctx context.Context, first int) (users []*user, err error) {
+	for n := range a.Users {
+		u, err := a.user(first + n)
+		if err == nil {
+			err = a.target.command(ctx, u, "join", wire.JoinRequest{Room: a.room}, nil)
+		}
+		if err == nil {
+			err = a.target.credit(ctx, u.id, 10_000_000, u.id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		users = append(users, u)
+	}
+	return users, nil
+}
+
+// play lets honest users and attackers of one way act at once.
+func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
+	honest, err := a.members(ctx, 1+2*number*a.Users)
+	if err != nil {
+		return Abused{}, err
+	}
+	attackers, err := a.members(ctx, 1+(2*number+1)*a.Users)
+	if err != nil {
+		return Abused{}, err
+	}
+	ctx, stop := context.WithTimeout(ctx, a.Duration)
+	defer stop()
+	var attacks atomic.Int64
+	var attacking sync.WaitGroup
+	for i, u := range attackers {
+		if way.attack != nil {
+			attacking.Go(func() { a.attack(ctx, u, fmt.Sprintf("10.0.%d.%d", number, i+1), way, &attacks) })
+		}
+	}
+	r := Abused{Way: way.name, Send: newHistogram(), Wallet: newHistogram()}
+	var mu sync.Mutex
+	var acting errgroup.Group
+	for i, u := range honest {
+		acting.Go(func() error { return a.act(ctx, u, fmt.Sprintf("10.1.%d.%d", number, i+1), &mu, r) })
+	}
+	err = acting.Wait()
+	attacking.Wait()
+	r.Attacks = attacks.Load()
+	return r, err
+}
+
+// act is an honest user: it sends a text and reads its wallet at a steady pace, until ctx ends.
+func (a *abuse) act(ctx context.Context, u *user, address string, mu *sync.Mutex, r Abused) error {
+	s, err := dialAbuse(ctx, a.target, u, address)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for n := 0; ctx.Err() == nil; n++ {
+		due := time.Now().Add(honestEvery)
+		for _, c := range []struct {
+			method  string
+			request any
+			into    *hdrhistogram.Histogram
+		}{{"send", wire.SendRequest{Room: a.room, Key: fmt.Sprint(u.id, n), Text: "hello"}, r.Send}, {"wallet", wire.WalletRequest{}, r.Wallet}} {
+			began := time.Now()
+			if err := s.call(c.method, c.request); err != nil {
+				if ctx.Err() != nil {
+					return nil // the time is over
+				}
+				return err
+			}
+			mu.Lock()
+			err := c.into.RecordValue(time.Since(began).Microseconds())
+			mu.Unlock()
+			if err != nil {
+				return err
+			}
+		}
+		pause(ctx, time.Until(due))
+	}
+	return nil
+}
+
+// abuseSocket is a socket of a user of an abuse. One goroutine uses it.
+type abuseSocket struct {
+	*websocket.Conn
+	next uint32
+	stop func() bool
+}
+
+// dialAbuse connects a user from an address.
+func dialAbuse(ctx context.Context, t *Target, u *user, address string) (*abuseSocket, error) {
+	s, err := openAbuse(ctx, t, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.command(fmt.Sprintf(`"connect":{"token":%q}`, u.token)); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openAbuse opens a socket from an address without a connect command.
+func openAbuse(ctx context.Context, t *Target, address string) (*abuseSocket, error) {
+	ws, response, err := websocket.DefaultDialer.DialContext(ctx, t.socketURL(0), http.Header{"X-Forwarded-For": {address}})
+	if err != nil {
+		return nil, err
+	}
+	_ = response.Body.Close()
+	return &abuseSocket{Conn: ws, stop: context.AfterFunc(ctx, func() { _ = ws.Close() })}, nil
+}
+
+func (s *abuseSocket) close() {
+	s.stop()
+	_ = s.Close()
+}
+
+// call runs an RPC and waits for its reply.
+func (s *abuseSocket) call(method string, request any) error {
+	data, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	return s.command(fmt.Sprintf(`"rpc":{"method":%q,"data":%s}`, method, data))
+}
+
+// command sends a command and waits for its reply. Pushes are skipped, and pings are answered.
+func (s *abuseSocket) command(body string) error {
+	s.next++
+	if err := s.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"id":%d,%s}`, s.next, body)); err != nil {
+		return err
+	}
+	mine := fmt.Sprintf(`{"id":%d,`, s.next)
+	for {
+		_, data, err := s.ReadMessage()
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(data)) {
+			switch {
+			case strings.TrimSpace(line) == "{}":
+				if err := s.WriteMessage(websocket.TextMessage, []byte("{}")); err != nil {
+					return err
+				}
+			case strings.HasPrefix(line, mine+`"error"`):
+				return fmt.Errorf("%.40s… was refused: %.200s", body, line)
+			case strings.HasPrefix(line, mine):
+				return nil
+			}
+		}
+	}
+}

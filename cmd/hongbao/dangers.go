@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// dangers returns what may be unsafe about the settings of a server. It is no reason to refuse the start: the network or the
+// files may be protected in a way that the program cannot see.
+func (c *config) dangers() (list []string) {
+	if local, err := isLocal(c.Addr); err == nil && !local && len(c.TrustedProxies) == 0 {
+		list = append(list, fmt.Sprintf("HONGBAO_ADDR=%s takes plain HTTP from other machines, so others on the way can read tokens: "+
+			"put a load balancer with TLS in front, and set HONGBAO_TRUSTED_PROXIES to its address", c.Addr))
+	}
+	files := c.secretFiles
+	if !c.scaled() && c.GuestKey == "" {
+		files = append(files, filepath.Join(c.DataDir, guestKeyFile), filepath.Join(c.DataDir, guestKeyOldFile))
+	}
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o004 != 0 {
+			list = append(list, fmt.Sprintf("every user of this machine may read the secret in %s: run chmod o-r on it", name))
+		}
+	}
+	for _, s := range c.settings() {
+		if s.secret == "value" && guessable(s.field.String()) {
+			list = append(list, s.env+" could be guessed: use what `openssl rand -hex 32` prints")
+		}
+	}
+	return list
+}
+
+// guessable reports whether a secret looks as if a person had made it up. A random one of 32 bytes never does.
+func guessable(secret string) bool {
+	if secret == "" {
+		return false
+	}
+	distinct := map[byte]bool{}
+	for i := range len(secret) {
+		distinct[secret[i]] = true
+	}
+	if len(distinct) < 8 || strings.Contains((secret + secret)[1:2*len(secret)-1], secret) { // few characters, or a part that is repeated
+		return true
+	}
+	lower := strings.ToLower(secret)
+	for _, word := range []string{"secret", "password", "changeme", "change-me", "change_me", "hongbao", "example", "12345678", "qwerty"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+// Package proxies tests instances behind the load balancers of web/docs/deploy, with the very files that stand there.
+package proxies
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"hongbao/cmd/hongbao/e2e"
+	"hongbao/store/loopback"
+	"hongbao/store/storetest"
+	"hongbao/web/wire"
+)
+
+func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
+
+// balancer is one kind of load balancer, and how instances behind it are stopped.
+type balancer struct {
+	file       string
+	start      func(ctx context.Context, dir string, conf func(port int) string) (*loopback.Balancer, error)
+	listen     string // in the file; %d is the port of the test
+	drainDelay string
+}
+
+var balancers = map[string]balancer{
+	"nginx":   {"nginx.conf", loopback.StartNginx, "listen 127.0.0.1:%d;", "0s"},
+	"HAProxy": {"haproxy.cfg", loopback.StartHAProxy, "bind 127.0.0.1:%d", "3s"},
+}
+
+// TestRollingRestart restarts all instances behind each load balancer, one after another, while a user sends texts. Every client
+// must receive each text once and in order, and no command may fail but with a temporary error.
+func TestRollingRestart(t *testing.T) {
+	for name, b := range balancers {
+		t.Run(name, func(t *testing.T) {
+			var instances [3][]string
+			var ops [3]string
+			for n := range instances {
+				ops[n] = e2e.FreeAddress(t)
+				instances[n] = []string{"HONGBAO_TRUSTED_PROXIES=127.0.0.1", "HONGBAO_DRAIN_DELAY=" + b.drainDelay, "HONGBAO_OPS_ADDR=" + ops[n]}
+			}
+			cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), instances[:]...)
+			proxy, err := b.start(t.Context(), t.TempDir(), func(port int) string { return b.conf(t, port, cluster.Servers, ops[:]) })
+			e2e.NoError(t, err)
+			t.Cleanup(proxy.Stop)
+			front := cluster.Behind(proxy.Addr())
+
+			var clients []*e2e.Client
+			var room string
+			for n := range 12 {
+				c := e2e.Connect(t, front, front.Guest(fmt.Sprint("user ", n)), n%2 == 1)
+				if n == 0 {
+					room = e2e.Call[wire.CreateRoomReply](c, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+				} else {
+					e2e.Call[wire.JoinReply](c, "join", wire.JoinRequest{Room: room})
+				}
+				clients = append(clients, c)
+			}
+			stop, last := make(chan struct{}), make(chan string, 1)
+			go func() {
+				defer close(last) // also if a command fails, which ends this goroutine
+				last <- talk(clients[0], room, stop)
+			}()
+			for n, s := range cluster.Servers {
+				s.Stop()
+				cluster.Servers[n] = s.Restart()
+				e2e.Eventually(t, 20*time.Second, "the restarted instance is ready", cluster.Servers[n].IsReady)
+				e2e.Eventually(t, 20*time.Second, "the load balancer sends clients to the restarted instance", func() bool {
+					dial(t, proxy.Addr())
+					return cluster.Servers[n].Metric("hongbao_connections") > 0
+				})
+			}
+			close(stop)
+			final := <-last
+			moved := 0
+			for _, c := range clients {
+				c.Await(room, "the last text", func(e wire.Entry) bool { return e.Key == final })
+				c.MustHaveAll()
+				if n, _ := c.Connections(); n > 1 {
+					moved++
+				}
+			}
+			if moved < len(clients)/2 {
+				t.Errorf("%d of %d clients were moved to another instance, want most of them", moved, len(clients))
+			}
+			t.Logf("%s: the last text is %s; %d of %d clients were moved, none missed anything", name, final, moved, len(clients))
+		})
+	}
+}
+
+// dial opens a socket that stays open until the test ends, or until the server closes it because it says nothing.
+func dial(t *testing.T, addr string) {
+	t.Helper()
+	c, response, err := websocket.DefaultDialer.DialContext(t.Context(), "ws://"+addr+"/v1/socket", nil)
+	if err != nil { // the load balancer has not noticed yet that an instance is gone
+		return
+	}
+	_ = response.Body.Close()
+	t.Cleanup(func() { _ = c.Close() })
+}
+
+// talk sends texts until stop is closed, and returns the key of the last one.
+func talk(c *e2e.Client, room string, stop <-chan struct{}) (key string) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		key = fmt.Sprint("text-", n)
+		e2e.Call[wire.SendReply](c, "send", wire.SendRequest{Room: room, Key: key, Text: key})
+		select {
+		case <-stop:
+			return key
+		case <-tick.C:
+		}
+	}
+}
+
+// conf returns the file of the documents with the addresses of this test.
+func (b balancer) conf(t *testing.T, port int, servers []*e2e.Server, ops []string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../../web/docs/deploy/" + b.file)
+	e2e.NoError(t, err)
+	listen, _, _ := strings.Cut(b.listen, " ")
+	replace := []string{listen + " 8080;", fmt.Sprintf(b.listen, port), listen + " :8080", fmt.Sprintf(b.listen, port)}
+	replace = append(replace, "maxconn 20000", "maxconn 1000") // a test may not open more files
+	for n, s := range servers {
+		replace = append(replace, fmt.Sprintf("hongbao-%d:8080 port 8081", n+1), s.URL.Host+" port "+ops[n][strings.LastIndex(ops[n], ":")+1:])
+		replace = append(replace, fmt.Sprintf("hongbao-%d:8080", n+1), s.URL.Host)
+	}
+	conf := strings.NewReplacer(replace...).Replace(string(text))
+	// nginx keeps bodies of requests where only root may write, unless it is told another place.
+	return strings.Replace(conf, "access_log off;", "access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;", 1)
+}

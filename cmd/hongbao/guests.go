@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store"
+	"hongbao/web"
+)
+
+// The key that signs the tokens of guests does not lie in the database, because a reader of the database must not be able to act as
+// a guest. When embedded it lies in a file beside the database.
+const (
+	guestKeyBytes   = 32
+	guestKeyFile    = "guest-key"
+	guestKeyOldFile = "guest-key.previous" // optional
+
+	// guestKeySetting names the row of the table settings in which older versions stored the key.
+	guestKeySetting = "guest_key"
+)
+
+// guestsOf returns the keys of guests and their play money.
+func guestsOf(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (web.Guests, error) {
+	if c.Guests == guestsOff {
+		return web.Guests{}, nil
+	}
+	key, previous, err := guestKeys(c)
+	if err == nil {
+		previous, err = takeStoredKey(ctx, c, engines, previous, log)
+	}
+	if err == nil && key == nil {
+		key, err = newGuestKey(c.DataDir)
+	}
+	if err != nil {
+		return web.Guests{}, fmt.Errorf("guests' key: %w", err)
+	}
+	return web.Guests{Key: key, PreviousKey: previous, Credit: redpacket.Money(c.GuestCredit.amount), Reserved: chat.ReservedNames(c.ReservedNames)}, nil
+}
+
+// guestKeys reads the keys from the settings. If they are not set, it reads them from the data folder. A key that does not exist is
+// nil.
+func guestKeys(c config) (key, previous []byte, err error) {
+	if c.GuestKey != "" {
+		key, err = parseGuestKey("HONGBAO_GUEST_KEY", c.GuestKey)
+		if err == nil && c.GuestKeyOld != "" {
+			previous, err = parseGuestKey("HONGBAO_GUEST_KEY_PREVIOUS", c.GuestKeyOld)
+		}
+		return key, previous, err
+	}
+	if key, err = readGuestKey(filepath.Join(c.DataDir, guestKeyFile)); err != nil {
+		return nil, nil, err
+	}
+	previous, err = readGuestKey(filepath.Join(c.DataDir, guestKeyOldFile))
+	return key, previous, err
+}
+
+func readGuestKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return parseGuestKey(path, strings.TrimSpace(string(text)))
+}
+
+func parseGuestKey(source, text string) ([]byte, error) {
+	key, err := hex.DecodeString(text)
+	if err != nil || len(key) != guestKeyBytes {
+		return nil, fmt.Errorf("%s is not %d hex digits, such as `openssl rand -hex %d` prints", source, 2*guestKeyBytes, guestKeyBytes)
+	}
+	return key, nil
+}
+
+// newGuestKey draws a key and stores it in the data folder.
+func newGuestKey(dir string) ([]byte, error) {
+	key := make([]byte, guestKeyBytes)
+	_, _ = rand.Read(key) // never fails: crypto/rand stops the process instead
+	return key, writeGuestKey(filepath.Join(dir, guestKeyFile), key)
+}
+
+// writeGuestKey stores a key in a file that only this user may read. After a crash the file is complete or missing.
+func writeGuestKey(path string, key []byte) error {
+	draft, err := os.OpenFile(path+".draft", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(draft, hex.EncodeToString(key))
+	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft.Name(), path)
+}
+
+// takeStoredKey removes the key of an older version from the database. Readers of the database and of its backups may know that key,
+// so it signs no more tokens. If the keys come from the data folder, and there is no previous key yet, it becomes the previous
+// key: then guests stay signed in. takeStoredKey returns the previous key.
+func takeStoredKey(ctx context.Context, c config, engines *store.Engines, previous []byte, log *slog.Logger) ([]byte, error) {
+	stored, err := engines.Setting(ctx, guestKeySetting)
+	if err != nil || stored == nil {
+		return previous, err
+	}
+	if c.GuestKey == "" && previous == nil && len(stored) == guestKeyBytes {
+		previous = stored
+		if err := writeGuestKey(filepath.Join(c.DataDir, guestKeyOldFile), stored); err != nil {
+			return nil, err
+		}
+	}
+	if bytes.Equal(previous, stored) {
+		log.Warn("guests' key moved out of the database; remove the previous key once guests have renewed their tokens")
+	} else {
+		log.Warn("guests' key removed from the database; guests that it signed in are signed out")
+	}
+	return previous, engines.DeleteSetting(ctx, guestKeySetting)
+}

@@ -1,0 +1,89 @@
+package chain
+
+// Queries for all chained columns of a table, in the order that the comments of StoredEntry, StoredClaim and StoredTransfer
+// list. Both databases understand them.
+const (
+	EntryRows = `select e.link, e.room_id, e.seq, e.id, e.at, e.sender, e.kind, e.key, r.hash, e.target,
+		e.name_seal, e.sender_name, e.sender_avatar, e.text_seal, e.body
+	from entries e left join requests r on e.key <> '' and r.user_id = e.sender and r.key = e.key`
+
+	ClaimRows = `select link, packet_id, share_no, user_id, amount, at, transfer from claims`
+
+	// TransferRows reads the credits and debits.
+	TransferRows = `select link, id, at, debit, credit, amount, kind, user_id, coalesce(key, ''), hash, note, actor, request_id, reason
+	from transfers where kind in ('credit', 'debit')`
+)
+
+// PacketRows returns the query for packets. shares and recipients are expressions for these columns as JSON.
+func PacketRows(shares, recipients string) string {
+	return `select link, id, partition, room_id, sender, mode, spread, total, count, ` + shares + `, ` + recipients + `,
+		seed, commitment, key, seq, created_at, expires_at,
+		name_seal, sender_name, sender_avatar, text_seal, greeting, passphrase, encrypted_seed
+	from packets`
+}
+
+// Table says how a database reads and updates the rows of a table that have no link yet.
+type Table struct {
+	New func() Stored
+	// Read is a query for the next rows. Its arguments are the key after which it begins, and the highest number of rows.
+	Read string
+	// Lock is appended to Read in a database that locks rows.
+	Lock string
+	// Update is a statement for one row. Its arguments are the link, the seals if the table has any, and the key.
+	Update string
+
+	first []any // a key before all others
+}
+
+// Tables returns the chained tables. packetRows is the database's PacketRows.
+func Tables(packetRows string) []Table {
+	return []Table{
+		{
+			New:    func() Stored { return new(StoredEntry) },
+			Read:   EntryRows + ` where e.link = 0 and (e.room_id, e.seq) > ($1, $2) order by e.room_id, e.seq limit $3`,
+			Lock:   ` for update of e`, // not of the request beside it
+			Update: `update entries set link = $1, name_seal = $2, text_seal = $3 where room_id = $4 and seq = $5`,
+			first:  []any{"", int64(0)},
+		}, {
+			New:    func() Stored { return new(StoredPacket) },
+			Read:   packetRows + ` where link = 0 and id > $1 order by id limit $2`,
+			Lock:   ` for update`,
+			Update: `update packets set link = $1, name_seal = $2, text_seal = $3 where id = $4`,
+			first:  []any{""},
+		}, {
+			New:    func() Stored { return new(StoredClaim) },
+			Read:   ClaimRows + ` where link = 0 and (packet_id, share_no) > ($1, $2) order by packet_id, share_no limit $3`,
+			Lock:   ` for update`,
+			Update: `update claims set link = $1 where packet_id = $2 and share_no = $3`,
+			first:  []any{"", int64(-1)},
+		}, {
+			New:    func() Stored { return new(StoredTransfer) },
+			Read:   TransferRows + ` and link = 0 and (user_id, at, id) > ($1, $2, $3) order by user_id, at, id limit $4`,
+			Lock:   ` for update`,
+			Update: `update transfers set link = $1 where user_id = $2 and at = $3 and id = $4`,
+			first:  []any{"", int64(0), ""},
+		},
+	}
+}
+
+// stepRows is the highest number of rows in one step of AddRows.
+const stepRows = 1000
+
+// AddRows adds all rows that have no link yet to a chain. It calls step with at most stepRows rows of one table at a time:
+// args are the arguments of the table's Read. step returns the rows that it has committed, and AddRows their number.
+func AddRows(tables []Table, step func(t Table, args []any) ([]Stored, error)) (n int, err error) {
+	for _, t := range tables {
+		for after := t.first; after != nil; {
+			added, err := step(t, append(after[:len(after):len(after)], stepRows))
+			if err != nil {
+				return n, err
+			}
+			n += len(added)
+			after = nil
+			if len(added) == stepRows {
+				after = added[stepRows-1].Key()
+			}
+		}
+	}
+	return n, nil
+}

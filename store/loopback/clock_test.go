@@ -1,0 +1,93 @@
+package loopback
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"hongbao/store/enginetest"
+)
+
+// TestClocksOfServers shifts the clock of a Redis, a Postgres and its standby, and kills all of them.
+func TestClocksOfServers(t *testing.T) {
+	enginetest.Need(t, "Redis and Postgres")
+	clock, err := NewClock(t.TempDir())
+	if err != nil {
+		t.Skip(err)
+	}
+	r, err := clock.StartRedis(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	p, err := clock.StartPostgres(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	standby := startStandbyT(t, p)
+	for _, shift := range []time.Duration{0, 7 * time.Second, -6500 * time.Millisecond, 0} {
+		if err := clock.Shift(shift); err != nil {
+			t.Fatal(err)
+		}
+		awaitShift(t, "Redis", shift, func() (time.Time, error) { return clientT(t, r.Addr()).Time(t.Context()).Result() })
+		for _, server := range []*Postgres{p, standby} {
+			awaitShift(t, "Postgres", shift, func() (at time.Time, err error) {
+				err = server.queryRow(t.Context(), "select clock_timestamp()", &at)
+				return at, err
+			})
+		}
+	}
+	for _, d := range []*daemon{r.daemon, p.daemon, standby.daemon} {
+		pid := d.PID()
+		d.Kill()
+		if _, err := os.Stat("/dev/shm/faketime_shm_" + strconv.Itoa(pid)); !os.IsNotExist(err) {
+			t.Errorf("%s leaves a file behind: %v", d.name, err)
+		}
+	}
+}
+
+// awaitShift waits until the server's clock differs from that of the machine by shift.
+func awaitShift(t *testing.T, name string, shift time.Duration, read func() (time.Time, error)) {
+	t.Helper()
+	var differs time.Duration
+	err := waitUntil(within(t, 10*time.Second), nil, func(context.Context) error {
+		at, err := read()
+		differs = time.Until(at)
+		if err == nil && (differs-shift).Abs() > 500*time.Millisecond {
+			err = errors.New("another time")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("the clock of %s differs by %v, want %v: %v", name, differs, shift, err)
+	}
+}
+
+// TestBackupHasWhatWasCommitted starts a server on a backup that was made between two commits.
+func TestBackupHasWhatWasCommitted(t *testing.T) {
+	primary, _ := startPairT(t)
+	execute(t, primary.URL("postgres"), "create table kept (n int)")
+	execute(t, primary.URL("postgres"), "insert into kept values (1)")
+	dir := t.TempDir()
+	if err := primary.Backup(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, primary.URL("postgres"), "insert into kept values (2)")
+	primary.Kill()
+	restored, err := StartPostgres(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(restored.Stop)
+	if err := restored.SetSynchronous(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, restored.URL("postgres"), "insert into kept values (3)")
+	if n := count(t, restored.URL("postgres")); n != 2 {
+		t.Errorf("the restored server has %d rows, want 2: the first one and a new one", n)
+	}
+}

@@ -1,0 +1,117 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+// auditedDatabase returns a database with books, whose tables the next Open must alter, and its store.
+func auditedDatabase(t *testing.T) (s *Store, url string) {
+	t.Helper()
+	url = migratedDatabase(t)
+	s = openStore(t, url)
+	storetest.Live(t, s, s)
+	must(t, s.withReader(t.Context(), func(r reader) error {
+		return r.sendBatch(batchOf(`delete from schema_migrations where name like '%account_version%'`,
+			`alter table wallets drop column version, drop column sends`, `alter table users drop column sends`))
+	}))
+	return s, url
+}
+
+// openWatched opens the database, which must migrate. The lines of the log come from the channel.
+func openWatched(t *testing.T, url string) (lines <-chan string, opened <-chan error) {
+	t.Helper()
+	log, done := make(lineWriter, 100), make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		defer cancel()
+		s, err := Open(ctx, url, slog.New(slog.NewTextHandler(log, nil)))
+		if err == nil {
+			err = s.Close()
+		}
+		done <- err
+	}()
+	return log, done
+}
+
+// lineWriter sends each line that is written to it.
+type lineWriter chan string
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	w <- string(line)
+	return len(line), nil
+}
+
+// pausingQuery returns a query of an audit that stops at the first packet, after its transaction has locked tables. It closes
+// reached, and waits for release.
+func pausingQuery(reached, release chan struct{}) *redpacket.AuditQuery {
+	var once sync.Once
+	return &redpacket.AuditQuery{Show: func(redpacket.AuditLine) {
+		once.Do(func() { close(reached) })
+		<-release
+	}}
+}
+
+// TestBackgroundAuditGivesWayToMigration migrates while an audit in the background goes on. The migration must not wait for the
+// audit, which fails.
+func TestBackgroundAuditGivesWayToMigration(t *testing.T) {
+	t.Parallel()
+	s, url := auditedDatabase(t)
+	reached, release, audited := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, err := s.Audit(t.Context(), pausingQuery(reached, release))
+		audited <- err
+	}()
+	<-reached
+	_, opened := openWatched(t, url)
+	if err := <-opened; err != nil {
+		t.Errorf("migrate during an audit: %v", err)
+	}
+	close(release)
+	if err := <-audited; !errors.Is(err, chat.ErrUnavailable) {
+		t.Errorf("the audit that gave way: %v", err)
+	}
+	if a, err := s.Audit(t.Context(), nil); err != nil || len(a.Differences) > 0 {
+		t.Errorf("the next audit: %+v, %v", a.Differences, err)
+	}
+}
+
+// TestMigrationNamesTheAuditThatItWaitsFor migrates while the command audits. The log must name the command, which goes on, and
+// the migration must be applied afterwards.
+func TestMigrationNamesTheAuditThatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	_, url := auditedDatabase(t)
+	a := &Auditor{connect(t, url)} // OpenAuditor refuses the old schema: this audit began before the new version was installed
+	reached, release, audited := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, err := a.Audit(t.Context(), pausingQuery(reached, release))
+		audited <- err
+	}()
+	<-reached
+	lines, opened := openWatched(t, url)
+	for named := false; !named; {
+		select {
+		case line := <-lines:
+			named = strings.Contains(line, "migration waits") && strings.Contains(line, commandAudit)
+		case err := <-opened:
+			close(release)
+			t.Fatalf("the database opened without a line about the audit: %v", err)
+		}
+	}
+	close(release)
+	if err := <-audited; err != nil {
+		t.Errorf("the audit of the command: %v", err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}

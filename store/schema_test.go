@@ -1,0 +1,62 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"hongbao/migrations"
+	"hongbao/store/sqlitestore"
+)
+
+// TestOpenBooksNeverMigrates opens databases of an older and of a newer version, as the commands do that are no servers. Both must be
+// refused and stay as they are. Books that are open meanwhile must be ready, and know that their schema has another version.
+func TestOpenBooksNeverMigrates(t *testing.T) {
+	for name, c := range map[string]struct {
+		change string
+		want   error
+	}{
+		"older": {`delete from schema_migrations where name like '%0013%'`, migrations.ErrOld},
+		"newer": {`insert into schema_migrations (name) values ('sqlite/9999_later.sql')`, migrations.ErrNewer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := Config{DataDir: t.TempDir()}
+			books, err := MakeBooks(t.Context(), config, quiet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = books.Close() })
+			db, err := sql.Open("sqlite", filepath.Join(config.DataDir, sqlitestore.FileName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			if _, err := db.ExecContext(t.Context(), c.change); err != nil {
+				t.Fatal(err)
+			}
+			before := marks(t, db)
+			if _, err := OpenBooks(t.Context(), config, quiet); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if after := marks(t, db); after != before {
+				t.Errorf("the database had %d migrations, and has %d", before, after)
+			}
+			if err := books.CheckSchema(t.Context()); !errors.Is(err, c.want) {
+				t.Errorf("open books: %v, want %v", err, c.want)
+			}
+			if err := books.Ready(t.Context()); err != nil {
+				t.Errorf("open books are not ready: %v", err)
+			}
+		})
+	}
+}
+
+// marks returns how many migrations the database has had.
+func marks(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), `select count(*) from schema_migrations`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

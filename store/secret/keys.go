@@ -1,0 +1,183 @@
+package secret
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNoKey means that a value is encrypted with a key that is not among the keys.
+var ErrNoKey = errors.New("data key is missing")
+
+// ID is the public name of a key.
+type ID [8]byte
+
+// String returns the id in hex.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// Keys holds the keys of one key file. Nil means that there is none. Its methods are safe for concurrent use.
+type Keys struct {
+	all  []key // the first one encrypts
+	file string
+}
+
+type key struct {
+	id       ID
+	aead     cipher.AEAD
+	requests []byte // key of the request hashes
+}
+
+const (
+	keySize = 32
+	maxKeys = 2
+	version = 1
+	header  = 1 + len(ID{})
+)
+
+// parse reads the content of a key file.
+func parse(text, file string) (*Keys, error) {
+	keys := &Keys{file: file}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		raw, err := hex.DecodeString(line)
+		if err != nil || len(raw) != keySize { // the line itself is secret
+			return nil, fmt.Errorf("%s: key %d is not %d hex digits", file, len(keys.all)+1, 2*keySize)
+		}
+		k, err := derive(raw)
+		if err != nil {
+			return nil, err
+		}
+		keys.all = append(keys.all, k)
+	}
+	switch n := len(keys.all); {
+	case n == 0 || n > maxKeys:
+		return nil, fmt.Errorf("%s has %d keys, want 1 or %d", file, n, maxKeys)
+	case n == maxKeys && keys.all[0].id == keys.all[1].id:
+		return nil, fmt.Errorf("%s has the same key twice", file)
+	}
+	return keys, nil
+}
+
+func derive(raw []byte) (k key, err error) {
+	parts := map[string][]byte{"id": nil, "encrypt": nil, "requests": nil}
+	for name := range parts {
+		if parts[name], err = hkdf.Expand(sha256.New, raw, "hongbao/data-key/1/"+name, keySize); err != nil {
+			return key{}, err
+		}
+	}
+	block, err := aes.NewCipher(parts["encrypt"])
+	if err != nil {
+		return key{}, err
+	}
+	copy(k.id[:], parts["id"])
+	k.requests = parts["requests"]
+	k.aead, err = cipher.NewGCMWithRandomNonce(block)
+	return k, err
+}
+
+// First returns the id of the key that encrypts. k must not be nil.
+func (k *Keys) First() ID { return k.all[0].id }
+
+// Check returns ErrNoKey if one of the keys that the database needs is missing. needed has their ids, one after the other.
+func (k *Keys) Check(needed []byte) error {
+	for id := range slices.Chunk(needed, len(ID{})) {
+		if k.find(id) == nil {
+			return k.missing(id)
+		}
+	}
+	return nil
+}
+
+// Contains reports whether the key is one of those that the database needs.
+func Contains(needed []byte, id ID) bool {
+	return slices.ContainsFunc(slices.Collect(slices.Chunk(needed, len(id))), func(has []byte) bool { return bytes.Equal(has, id[:]) })
+}
+
+// missing returns the error about a key that is not among the keys.
+func (k *Keys) missing(id []byte) error {
+	if k == nil {
+		return fmt.Errorf("%w: the database is encrypted with the key %x: set HONGBAO_DATA_KEY_FILE to the file that has it", ErrNoKey, id)
+	}
+	ids := make([]string, len(k.all))
+	for i, has := range k.all {
+		ids[i] = has.id.String()
+	}
+	return fmt.Errorf("%w: the database is encrypted with the key %x, and %s has %s: restore the file, or add that key to it as the second line",
+		ErrNoKey, id, k.file, strings.Join(ids, " and "))
+}
+
+func (k *Keys) find(id []byte) *key {
+	if k == nil {
+		return nil
+	}
+	for i := range k.all {
+		if bytes.Equal(k.all[i].id[:], id) {
+			return &k.all[i]
+		}
+	}
+	return nil
+}
+
+// encrypt returns the encrypted value of a column.
+func (k *Keys) encrypt(column, row string, value []byte) []byte {
+	first := &k.all[0]
+	out := make([]byte, 0, header+first.aead.Overhead()+len(value))
+	out = append(append(out, version), first.id[:]...)
+	return first.aead.Seal(out, nil, value, additional(column, row))
+}
+
+// decrypt returns the value of a column that encrypt has encrypted.
+func (k *Keys) decrypt(column, row string, stored []byte) ([]byte, error) {
+	if len(stored) < header || stored[0] != version {
+		return nil, fmt.Errorf("%s of %s is no encrypted value", column, row)
+	}
+	with := k.find(stored[1:header])
+	if with == nil {
+		return nil, fmt.Errorf("%s of %s: %w", column, row, k.missing(stored[1:header]))
+	}
+	value, err := with.aead.Open(nil, nil, stored[header:], additional(column, row))
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s was changed in the database, or copied from another row: %w", column, row, err)
+	}
+	return value, nil
+}
+
+func additional(column, row string) []byte { return []byte(column + "\x00" + row) }
+
+// RequestHash returns what is stored for a request whose hash covers a passphrase: an HMAC of the hash. Without keys it is
+// the hash itself.
+func (k *Keys) RequestHash(hash []byte) []byte {
+	if k == nil {
+		return hash
+	}
+	return k.all[0].requestHash(hash)
+}
+
+// SameRequest reports whether stored is the hash of a request itself, or an HMAC of it under one of the keys.
+func (k *Keys) SameRequest(stored, hash []byte) bool {
+	if bytes.Equal(stored, hash) || k == nil {
+		return bytes.Equal(stored, hash)
+	}
+	for i := range k.all {
+		if hmac.Equal(stored, k.all[i].requestHash(hash)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *key) requestHash(hash []byte) []byte {
+	mac := hmac.New(sha256.New, k.requests)
+	mac.Write(hash)
+	return mac.Sum(nil)
+}

@@ -1,0 +1,150 @@
+package security
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxNames   = 64                  // names counted a minute and kind; all other names are counted together
+	maxWaiting = 60 * 3 * maxNames   // counts that wait for the database; older ones are dropped
+	maxRequest = 2000                // bytes of an act's request
+	retention  = 30 * 24 * time.Hour // of counts
+	storeTime  = 5 * time.Second     // limit of one call to the database
+	others     = "others"
+)
+
+// Recorder records the acts and counts of one instance. It is safe for concurrent use.
+type Recorder struct {
+	// static
+	store    Store
+	instance string
+	now      func() time.Time
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	minute  time.Time                   // guarded by mu; start of the minute that is counted
+	names   map[string]map[string]int64 // guarded by mu; counts of the minute, by kind and name
+	waiting []Count                     // guarded by mu; of past minutes, not stored yet
+	totals  map[string]int64            // guarded by mu; by kind, since the start
+	acts    int64                       // guarded by mu; stored since the start
+}
+
+// NewRecorder returns a recorder. Counts are stored while Run runs.
+func NewRecorder(store Store, instance string, now func() time.Time, log *slog.Logger) *Recorder {
+	return &Recorder{
+		store: store, instance: instance, now: now, log: log,
+		minute: now().Truncate(time.Minute), names: map[string]map[string]int64{}, totals: map[string]int64{},
+	}
+}
+
+// Count counts one event. It never blocks.
+func (r *Recorder) Count(kind, origin string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endMinuteLocked()
+	r.totals[kind]++
+	names := r.names[kind]
+	if names == nil {
+		names = map[string]int64{}
+		r.names[kind] = names
+	}
+	if _, known := names[origin]; !known && len(names) >= maxNames {
+		origin = others
+	}
+	names[origin]++
+}
+
+// Act stores and logs an act, with at most maxRequest bytes of its request. After an error the act must not be carried out.
+func (r *Recorder) Act(ctx context.Context, actor, client, method string, request []byte) error {
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(request[:min(len(request), maxRequest)]), "\uFFFD"), "\x00", "\uFFFD")
+	a := Act{ID: rand.Text(), At: r.now(), Instance: r.instance, Actor: actor, Client: client, Method: method, Request: text}
+	if err := r.store.AddAct(ctx, a); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.acts++
+	r.mu.Unlock()
+	r.log.Info("act of an administrator", "actor", actor, "client", client, "method", method, "request", text, "act", a.ID)
+	return nil
+}
+
+// Totals returns the counts by kind, and of acts, since the start.
+func (r *Recorder) Totals() (kinds map[string]int64, acts int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.totals), r.acts
+}
+
+// Run stores the counts of each minute when it is over, until ctx ends. Then it stores those of the minute that is not over.
+func (r *Recorder) Run(ctx context.Context) {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			r.mu.Lock()
+			r.endMinuteLocked()
+			r.mu.Unlock()
+			r.save(ctx)
+		case <-ctx.Done():
+			r.mu.Lock()
+			r.endMinuteLocked()
+			r.closeMinuteLocked()
+			r.mu.Unlock()
+			r.save(context.WithoutCancel(ctx))
+			return
+		}
+	}
+}
+
+// endMinuteLocked moves the counts to waiting if their minute is over.
+func (r *Recorder) endMinuteLocked() {
+	if now := r.now().Truncate(time.Minute); now.After(r.minute) {
+		r.closeMinuteLocked()
+		r.minute = now
+	}
+}
+
+func (r *Recorder) closeMinuteLocked() {
+	for kind, names := range r.names {
+		for origin, n := range names {
+			r.waiting = append(r.waiting, Count{Minute: r.minute, Instance: r.instance, Kind: kind, Origin: origin, N: n})
+			r.log.Info("security count", "kind", kind, "origin", origin, "count", n, "minute", r.minute)
+		}
+	}
+	r.waiting = newest(r.waiting)
+	clear(r.names)
+}
+
+// newest returns the last maxWaiting of the counts.
+func newest(counts []Count) []Count { return counts[max(0, len(counts)-maxWaiting):] }
+
+// save stores the waiting counts, and then deletes old ones from the database. Without waiting counts it does nothing. Counts
+// that cannot be stored wait for the next call. Only Run calls it.
+func (r *Recorder) save(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	r.mu.Lock()
+	counts := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+	if len(counts) == 0 {
+		return
+	}
+	if err := r.store.AddCounts(ctx, counts); err != nil {
+		r.log.Warn("security counts not stored yet", "counts", len(counts), "err", err)
+		r.mu.Lock()
+		r.waiting = newest(append(counts, r.waiting...))
+		r.mu.Unlock()
+		return
+	}
+	if err := r.store.DropCounts(ctx, r.now().Add(-retention)); err != nil {
+		r.log.Warn("old security counts not deleted yet", "err", err)
+	}
+}

@@ -1,0 +1,51 @@
+// Package security keeps what an operator must be able to read after an attack: each act of an administrator, and how often requests
+// were refused, by minute and origin.
+//
+// It must always hold:
+//
+//   - An act is stored before it is carried out. If it cannot be stored, it is not carried out.
+//   - Strangers cannot fill the database: an instance stores at most maxNames+1 counts a minute and kind, whatever they send, and
+//     counts are deleted after retention.
+//   - Stored rows are never changed.
+//
+// One goroutine, Recorder.Run, stores the counts. It may block on the database, bounded by storeTime.
+package security
+
+import (
+	"context"
+	"time"
+)
+
+// Act is a request of an administrator.
+type Act struct {
+	ID       string // unique; the same ID again adds nothing
+	At       time.Time
+	Instance string
+	Actor    string // user ID
+	Client   string // address
+	Method   string
+	Request  string // JSON, cut at maxRequest bytes
+}
+
+// Count says how often something happened in one minute on one instance.
+type Count struct {
+	Minute   time.Time
+	Instance string
+	Kind     string
+	Origin   string
+	N        int64
+}
+
+// Store is the SQL database. Its texts must be valid UTF-8 without U+0000.
+type Store interface {
+	// AddAct adds the act.
+	AddAct(ctx context.Context, a Act) error
+	// AddCounts adds counts. It leaves out a count if one with the same minute, instance, kind and origin is stored already.
+	AddCounts(ctx context.Context, counts []Count) error
+	// DropCounts deletes the counts of minutes before the given time, which must be 30 days ago or earlier.
+	DropCounts(ctx context.Context, before time.Time) error
+	// Acts returns the newest acts, at most limit, newest first.
+	Acts(ctx context.Context, limit int) ([]Act, error)
+	// Counts returns the newest counts, at most limit, newest minute first.
+	Counts(ctx context.Context, limit int) ([]Count, error)
+}

@@ -1,0 +1,70 @@
+package sqlitestore
+
+import (
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestOnlyTheOwnerReadsTheFiles creates a database, and opens one whose files others may read. In both cases, only the
+// owner may read the files afterwards.
+func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	for name, before := range map[string]fs.FileMode{"new": 0, "of an older version": 0o644} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, FileName)
+			if before != 0 {
+				createFile(t, dir)
+				if err := os.Chmod(path, before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			files, err := filepath.Glob(path + "*")
+			if err != nil || len(files) < 2 {
+				t.Fatalf("the database has the files %v, %v; want a write-ahead log, too", files, err)
+			}
+			for _, file := range files {
+				info, err := os.Stat(file)
+				if err != nil || info.Mode().Perm() != 0o600 {
+					t.Errorf("%s: %v, %v; want the mode 0600", file, info.Mode(), err)
+				}
+			}
+		})
+	}
+}
+
+func createFile(t *testing.T, dir string) {
+	t.Helper()
+	s, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFolderThatAllMayWriteIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("Open: %v, want an error that names the folder", err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Errorf("Open has created %v", files)
+	}
+}

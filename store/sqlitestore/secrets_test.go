@@ -1,0 +1,88 @@
+package sqlitestore
+
+import (
+	"database/sql"
+	"testing"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+func TestSecrets(t *testing.T) {
+	storetest.TestSecrets(t, func(t *testing.T) storetest.SecretsUnderTest {
+		dir := t.TempDir()
+		return storetest.SecretsUnderTest{
+			Open:  func(t testing.TB) storetest.SecretStore { return openStore(t, dir) },
+			Exec:  chainsUnderTestIn(dir).Exec,
+			Cells: func(t testing.TB) [][]byte { return cells(t, openStore(t, dir)) },
+		}
+	})
+}
+
+// TestLedgerWithDataKey runs the suite of ledgers with encrypted rows.
+func TestLedgerWithDataKey(t *testing.T) {
+	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
+		s := openEncrypted(t)
+		return s, s
+	})
+}
+
+func TestAuditWithDataKey(t *testing.T) {
+	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, openEncrypted(t)) })
+}
+
+func TestTamperingsWithDataKey(t *testing.T) {
+	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest { return startTampering(t, openEncrypted(t)) })
+}
+
+func TestOtherProgramWithDataKey(t *testing.T) {
+	keys := storetest.DataKeys(t, 1)
+	storetest.TestOtherProgram(t, func(t *testing.T) storetest.ChainsUnderTest {
+		dir := t.TempDir()
+		u := chainsUnderTestIn(dir)
+		u.Open = func(t *testing.T) storetest.ChainedStore {
+			s := openStore(t, dir)
+			s.UseKeys(keys)
+			return s
+		}
+		return u
+	})
+}
+
+func openEncrypted(t *testing.T) *Store {
+	t.Helper()
+	s := openLedger(t, t.TempDir())
+	s.UseKeys(storetest.DataKeys(t, 1))
+	return s
+}
+
+// cells returns all values of all tables.
+func cells(t testing.TB, s *Store) (all [][]byte) {
+	t.Helper()
+	r := reader{t.Context(), s.read}
+	tables, err := rows(r, scanID, `select name from sqlite_schema where type = 'table' order by 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if _, err := rows(r, func(rs *sql.Rows) (struct{}, error) {
+			columns, err := rs.Columns()
+			if err != nil {
+				return struct{}{}, err
+			}
+			values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			err = rs.Scan(into...)
+			for _, v := range values {
+				all = append(all, append([]byte(nil), v...))
+			}
+			return struct{}{}, err
+		}, `select * from `+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}

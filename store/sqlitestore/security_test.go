@@ -1,0 +1,19 @@
+package sqlitestore
+
+import (
+	"testing"
+
+	"hongbao/store/storetest"
+)
+
+func TestSecurity(t *testing.T) {
+	storetest.TestSecurity(t, func(t *testing.T) storetest.SecurityUnderTest {
+		s := openStore(t, t.TempDir())
+		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error {
+			return s.do(t.Context(), func(w *writer) error {
+				_, err := w.exec(statement)
+				return err
+			})
+		}}
+	})
+}

@@ -1,0 +1,118 @@
+package storetest
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"hongbao/store/security"
+)
+
+// SecurityUnderTest is an engine with an empty database.
+type SecurityUnderTest struct {
+	security.Store
+	// Exec runs a statement without parameters.
+	Exec func(statement string) error
+}
+
+// TestSecurity runs the suite of security.Store. open is called once for each test.
+func TestSecurity(t *testing.T, open func(t *testing.T) SecurityUnderTest) {
+	for name, run := range map[string]func(t *testing.T, s SecurityUnderTest){
+		"acts are added once, and listed newest first": actsAreAdded, "counts are added once": countsAreAdded,
+		"stored rows stay as they are": securityRowsStay, "old counts are deleted": oldCountsAreDeleted,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, open(t)) })
+	}
+}
+
+func testAct(id string, at time.Time) security.Act {
+	return security.Act{ID: id, At: at, Instance: "i", Actor: "root", Client: "192.0.2.7", Method: "credit", Request: `{"user":"ann","amount":5}`}
+}
+
+func actsAreAdded(t *testing.T, s SecurityUnderTest) {
+	ctx := t.Context()
+	first, second, third := testAct("c", lived.UTC()), testAct("a", lived.UTC().Add(time.Second)), testAct("b", lived.UTC().Add(2*time.Second))
+	changed := first
+	changed.Actor = "somebody else"
+	for _, a := range []security.Act{first, third, second, first, changed} {
+		if err := s.AddAct(ctx, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[int][]security.Act{10: {third, second, first}, 2: {third, second}} {
+		if got, err := s.Acts(ctx, limit); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("acts, at most %d: %v, %v; want %v", limit, got, err, want)
+		}
+	}
+}
+
+func testCounts(minute time.Time) (counts []security.Count) {
+	for i, kind := range []string{"unauthorized", "not_admin"} {
+		for _, origin := range []string{"192.0.2.7", "2001:db8::/64", "others"} {
+			counts = append(counts, security.Count{Minute: minute, Instance: "i", Kind: kind, Origin: origin, N: int64(i + 1)})
+		}
+	}
+	return counts
+}
+
+func countsAreAdded(t *testing.T, s SecurityUnderTest) {
+	ctx, minute := t.Context(), lived.UTC().Truncate(time.Minute)
+	counts := testCounts(minute)
+	again := counts[0]
+	again.N = 100
+	for _, list := range [][]security.Count{counts, counts[:2], {again}} {
+		if err := s.AddCounts(ctx, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Counts(ctx, 100)
+	if err != nil || len(got) != len(counts) {
+		t.Fatalf("counts %v, %v; want %d", got, err, len(counts))
+	}
+	if fmt.Sprint(got[3:]) != fmt.Sprint(counts[:3]) || fmt.Sprint(got[:3]) != fmt.Sprint(counts[3:]) {
+		t.Errorf("counts %v, want %v", got, counts)
+	}
+	if got, err := s.Counts(ctx, 2); err != nil || len(got) != 2 {
+		t.Errorf("counts, at most 2: %v, %v", got, err)
+	}
+}
+
+func securityRowsStay(t *testing.T, s SecurityUnderTest) {
+	ctx, now := t.Context(), time.Now().UTC().Truncate(time.Minute)
+	if err := s.AddAct(ctx, testAct("a", now)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddCounts(ctx, testCounts(now)); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`update admin_acts set actor = 'ann'`, `delete from admin_acts`, `update security_counts set count = 0`, `delete from security_counts`,
+	} {
+		if err := s.Exec(statement); err == nil {
+			t.Errorf("%s: no error, want a refusal", statement)
+		}
+	}
+	acts, err := s.Acts(ctx, 10)
+	if counts, err := s.Counts(ctx, 10); err != nil || len(counts) != 6 || counts[0].N == 0 {
+		t.Errorf("counts %v, %v; want all", counts, err)
+	}
+	if err != nil || len(acts) != 1 || acts[0].Actor != "root" {
+		t.Errorf("acts %v, %v; want one of root", acts, err)
+	}
+}
+
+func oldCountsAreDeleted(t *testing.T, s SecurityUnderTest) {
+	ctx, now := t.Context(), time.Now().UTC().Truncate(time.Minute)
+	for _, age := range []time.Duration{0, 31 * 24 * time.Hour} {
+		if err := s.AddCounts(ctx, testCounts(now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.DropCounts(ctx, now.Add(-30*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if counts, err := s.Counts(ctx, 100); err != nil || len(counts) != 6 || !counts[0].Minute.Equal(now) {
+		t.Errorf("counts %v, %v; want those of now", counts, err)
+	}
+}

@@ -1,0 +1,146 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"hongbao/web/webtest"
+)
+
+// TestBrowserRecall takes messages back and removes others' messages. Both must be confirmed, and the page must say which user did it, also
+// after a reload. A text that its sender has taken back can be written again.
+func TestBrowserRecall(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	say := func(text string) {
+		ann.Fill("Message", text)
+		ann.Key("\r")
+		ann.Sees(text)
+		ann.Lacks("image", "Being sent")
+	}
+	say("first of Ann")
+	const last = `Number([...document.querySelectorAll('.line[data-seq]')].filter((e) => e.querySelector('.text')).at(-1).dataset.seq)`
+	first := webtest.Ask[int](ann.Tab, last)
+	openLast := func() {
+		webtest.Ask[string](ann.Tab, fmt.Sprintf(`location.hash = '#/room/%s/message/' + %s`, room, last))
+	}
+	bob.does("recall", `"room":%q,"seq":%d`, room, first)
+	ann.Sees("Bob removed your message")
+	ann.Misses("first of Ann")
+	ann.Reload()
+	ann.Sees("Bob removed your message")
+	if text := ann.Text(); strings.Contains(text, "You took") {
+		t.Errorf("the page says that Ann took the message back:\n%s", text)
+	}
+
+	say("second of Ann")
+	openLast()
+	ann.Press("button", "Take back for everyone")
+	ann.Sees("Take this message back?")
+	ann.Press("button", "Cancel")
+	ann.Press("button", "Take back for everyone")
+	ann.Press("button", "Take back")
+	ann.Sees("You took this message back")
+	ann.Press("button", "Write again")
+	awaitAsk(t, ann, `document.activeElement.value === 'second of Ann'`)
+
+	bob.does("send", `"room":%q,"text":"first of Bob"`, room)
+	bob.does("set_role", `"room":%q,"user":%q,"role":"admin"`, room, userID(ann))
+	ann.Sees("You are an admin now")
+	openLast()
+	ann.Press("button", "Remove for everyone")
+	ann.Sees("Remove Bob’s message?")
+	ann.Press("button", "Remove")
+	ann.Sees("You removed this message")
+	ann.Misses("first of Bob")
+}
+
+// TestBrowserReadReceiptsStay reloads the page after another user has read: the page must still show it.
+func TestBrowserReadReceiptsStay(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	ann.Fill("Message", "hello")
+	ann.Key("\r")
+	ann.Lacks("image", "Being sent")
+	bob.does("read", `"room":%q,"seq":1000`, room)
+	ann.Sees("Read by 1")
+	ann.Reload()
+	ann.Sees("hello", "Read by 1")
+}
+
+// TestBrowserUnsentOutlivesTheTab writes while the connection carries nothing, and closes the tab. The next tab must send the text, once.
+func TestBrowserUnsentOutlivesTheTab(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), page, "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	ann.Press("link", "Tea")
+	ann.Has("textbox", "Message")
+	webtest.Ask[int](ann.Tab, `WebSocket.prototype.send = () => {}, 0`)
+	ann.Fill("Message", "from the tunnel")
+	ann.Key("\r")
+	ann.Has("image", "Being sent")
+	ann.Do(chromedp.Navigate("about:blank"))
+
+	next := ann.Again(t, page+"/#/room/"+room, webtest.Screen{})
+	next.Sees("from the tunnel")
+	next.Lacks("image", "Being sent")
+	next.Reload()
+	next.Sees("from the tunnel")
+	if n := next.Count("listitem", "from the tunnel"); n > 1 {
+		t.Errorf("the text is shown %d times", n)
+	}
+	if kept := webtest.Ask[string](next.Tab, `Object.keys(localStorage).filter((name) => name.startsWith('hongbao-unsent')).join()`); kept != "" {
+		t.Errorf("the browser still keeps %s", kept)
+	}
+
+	webtest.Ask[int](next.Tab, `WebSocket.prototype.send = () => {}, 0`)
+	next.Fill("Message", "from another tunnel")
+	next.Key("\r")
+	next.Has("image", "Being sent")
+	bob.does("mute", `"room":%q,"user":%q,"seconds":3600`, room, userID(next))
+	next.Do(chromedp.Navigate("about:blank"))
+	muted := next.Again(t, page+"/#/room/"+room, webtest.Screen{})
+	s.eventually(t, "a refused text is forgotten, so that no later tab sends it", func() bool {
+		return webtest.Ask[string](muted.Tab, `Object.keys(localStorage).filter((name) => name.startsWith('hongbao-unsent')).join()`) == ""
+	})
+}
+
+// TestBrowserPublicRoomsRenew looks at the empty page while another user creates a public room: the page must list it.
+func TestBrowserPublicRoomsRenew(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	ann.Sees("No public rooms yet")
+	bob.does("create_room", `"name":"Tea"`)
+	ann.Press("button", "Join Tea")
+	ann.Has("heading", "Tea")
+}
+
+// TestBrowserNamesStayInPlace looks at a room with a name from right to left: the name must begin where other names do.
+func TestBrowserNamesStayInPlace(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	bob.does("create_room", `"name":"שלום","members":[%q]`, userID(ann))
+	ann.Press("link", "שלום")
+	ann.Has("heading", "שלום")
+	if wrong := webtest.Ask[[]string](ann.Tab, `[...document.querySelectorAll('[dir=auto].cut')].map((e) => {
+		const range = document.createRange();
+		range.selectNodeContents(e);
+		const [text, box] = [range.getBoundingClientRect(), e.getBoundingClientRect()];
+		return text.left - box.left > 1 ? e.outerHTML + ' begins ' + (text.left - box.left) + ' pixels from the left' : '';
+	}).filter(Boolean)`); len(wrong) > 0 {
+		t.Errorf("%q", wrong)
+	}
+}

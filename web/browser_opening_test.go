@@ -1,0 +1,221 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hongbao/web/webtest"
+	"hongbao/web/wire"
+)
+
+// packet sends a packet and returns it. fields are further fields of the request, as JSON.
+func (a *httpGuest) packet(room string, total, count int, fields string) wire.Packet {
+	a.t.Helper()
+	a.keys++
+	body := fmt.Sprintf(`{"key":"afar-%d","room":%q,"total":%d,"count":%d%s}`, a.keys, room, total, count, fields)
+	return mustAnswer[wire.SendPacketReply](a.t, ask(a.t, a.h, "POST", "/v1/commands/send_packet", a.Token, body), 200).Packet
+}
+
+// grab opens a packet.
+func (a *httpGuest) grab(packet string) wire.GrabReply {
+	a.t.Helper()
+	return mustAnswer[wire.GrabReply](a.t, ask(a.t, a.h, "POST", "/v1/commands/grab", a.Token, fmt.Sprintf(`{"packet":%q}`, packet)), 200)
+}
+
+// userID returns the id of the guest that is signed in on a page.
+func userID(v *webtest.Visitor) string {
+	return webtest.Ask[string](v.Tab, `JSON.parse(atob(localStorage.getItem('hongbao-guest').split('.')[1])).sub`)
+}
+
+// recordOpening makes the page record what it shows outside of the envelope until the envelope tells the amount, and the
+// labels of the button below the envelope.
+const recordOpening = `window.told = [], window.labels = [], new MutationObserver(() => {
+	const opening = document.querySelector('.opening');
+	if (!opening) return;
+	if (opening.dataset.open === 'no') {
+		const shown = document.querySelector('.room .bar .number').innerText + document.querySelector('.lines').innerText;
+		if (/11\.23|You got|luckiest/i.test(shown)) told.push(shown);
+	}
+	const button = opening.querySelector('.opening-foot button');
+	const label = button.hidden ? '' : button.innerText;
+	if (labels.at(-1) !== label) labels.push(label);
+}).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true }), 0`
+
+// TestBrowserOpening opens an envelope. Nothing else may tell the amount before the envelope does. The coin must not be flattened
+// while it fades, because its front is mirrored then. The button below may only disappear and come back as another one.
+func TestBrowserOpening(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	for name, screen := range map[string]webtest.Screen{"laptop": {}, "phone": {Phone: true}} {
+		ann := visitAsGuest(t, browser, "http://"+s.listen(t), "Ann", screen)
+		room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+		bob.packet(room, 123, 1, `,"greeting":"for tea"`)
+		ann.Press("link", "Tea")
+		ann.Press("button", "for tea")
+		ann.Has("button", "Open")
+		webtest.Ask[int](ann.Tab, recordOpening)
+		ann.Press("button", "Open")
+		ann.Sees("in your wallet")
+		ann.WaitForAnimations()
+		if told := webtest.Ask[[]string](ann.Tab, `told`); len(told) > 0 {
+			t.Errorf("%s: before the envelope tells the amount, the page shows %q", name, told)
+		}
+		if labels := webtest.Ask[[]string](ann.Tab, `labels`); !slices.Equal(labels, []string{"", "See who got what"}) {
+			t.Errorf("%s: below the envelope the page shows %q", name, labels)
+		}
+		got := webtest.Ask[string](ann.Tab, `(() => {
+			const coin = getComputedStyle(document.querySelector('.opening-coin'));
+			const faces = [...document.querySelectorAll('.opening-coin > span')].map((e) => getComputedStyle(e).opacity);
+			return [coin.transformStyle, coin.opacity, coin.filter, coin.webkitTapHighlightColor, ...faces].join('; ');
+		})()`)
+		if want := "preserve-3d; 1; none; rgba(0, 0, 0, 0); 0; 0"; got != want {
+			t.Errorf("%s: after the opening the coin has %s, want %s", name, got, want)
+		}
+		ann.Press("button", "Close")
+		ann.Has("button", "Wallet, ¥11.23")
+		ann.Sees("You got ¥1.23")
+	}
+}
+
+// TestBrowserOpeningNeedsPassphrase taps the coin of a locked envelope without a passphrase: the page must say what is missing.
+func TestBrowserOpeningNeedsPassphrase(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	bob.packet(room, 123, 1, `,"passphrase":"oolong"`)
+	ann.Press("link", "Tea")
+	ann.Press("button", "Red packet from Bob")
+	ann.Press("button", "Open")
+	ann.Sees("Please enter the passphrase first.")
+	ann.Fill("Passphrase", "oolong")
+	ann.Misses("Please enter the passphrase first.")
+	ann.Press("button", "Open")
+	ann.Sees("¥1.23", "in your wallet")
+}
+
+// TestBrowserPacketLink opens the link to a packet as a newcomer. The page must invite to the room, and show the packet after that.
+func TestBrowserPacketLink(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	room := bob.does("create_room", `"name":"Tea"`).Room.ID
+	packet := bob.packet(room, 123, 2, "").ID
+	browser := webtest.Browser(t)
+	for name, screen := range map[string]webtest.Screen{"Ann": {}, "Cyn": {Phone: true}} {
+		v := browser.Visit(t, fmt.Sprintf("%s/#/room/%s/packet/%s", page, room, packet), screen)
+		v.Fill("What may we call you?", name)
+		v.Key("\r")
+		v.Sees("Join this room?", "red packet")
+		if text := v.Text(); strings.Contains(text, "doesn’t exist") {
+			t.Errorf("%s reads %q", name, text)
+		}
+		v.Press("button", "Join")
+		v.Press("button", "Open")
+		v.Sees("in your wallet")
+		v.Press("button", "Close")
+		v.Has("heading", "Tea")
+		v.Has("textbox", "Message")
+	}
+}
+
+// TestBrowserEnvelopeLives looks at envelopes while others open them. The sender must read which user has opened the packet. All must
+// see the avatars of the users that open it, and that it ends soon. A new envelope drops in, and one that waits shines, unless the user prefers reduced motion.
+func TestBrowserEnvelopeLives(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	cyn := visitAsGuest(t, browser, page, "Cyn", webtest.Screen{Phone: true, Calm: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), userID(cyn)).Room.ID
+	both := []*webtest.Visitor{ann, cyn}
+	for _, v := range both {
+		v.Press("link", "Tea")
+		v.Has("textbox", "Message")
+	}
+	for _, v := range both {
+		webtest.Ask[int](v.Tab, `(() => {
+			const { animate } = Element.prototype;
+			window.shone = 0;
+			Element.prototype.animate = function (...how) {
+				if (this.matches('.envelope.waits')) shone++;
+				return animate.apply(this, how);
+			};
+			return 0;
+		})()`)
+	}
+	webtest.Ask[int](ann.Tab, `window.dropped = 0, new MutationObserver(() => {
+		dropped += document.querySelectorAll('.envelope.drops:not([data-status=sending])').length;
+	}).observe(document.body, { subtree: true, childList: true }), 0`)
+	bob.packet(room, 100, 2, `,"greeting":"for tea"`)
+	for _, v := range both {
+		v.Has("button", "for tea")
+	}
+	if n := webtest.Ask[int](ann.Tab, `dropped`); n == 0 {
+		t.Error("a new envelope does not drop in")
+	}
+	awaitAsk(t, ann, `shone > 1`) // so a light has passed over the page of Cyn, too, if one does
+	if n := webtest.Ask[int](cyn.Tab, `shone`); n != 0 {
+		t.Errorf("with reduced motion an envelope shines %d times", n)
+	}
+	ann.Press("button", "for tea")
+	ann.Press("button", "Open")
+	ann.Sees("in your wallet")
+	ann.Press("button", "Close")
+	ann.Sees("1 of 2 opened")
+	if n := webtest.Ask[int](ann.Tab, `document.querySelectorAll('.envelope.waits').length`); n != 0 {
+		t.Error("an envelope that the user has opened still waits")
+	}
+	cyn.Sees("1 of 2 opened")
+	mustShowOpeners(t, cyn, "A")
+
+	ann.Press("button", "Send a red packet")
+	ann.Fill("Total", "3")
+	ann.Fill("How many shares", "3")
+	ann.Fill("Greeting", "from Ann")
+	ann.Press("button", "Send ¥")
+	ann.Has("button", "Red packet from Ann")
+	lastPacket := func() string {
+		history := mustAnswer[wire.HistoryReply](t, ask(t, bob.h, "POST", "/v1/commands/history", bob.Token, fmt.Sprintf(`{"room":%q}`, room)), 200)
+		var sent wire.Packet
+		if err := json.Unmarshal(history.Entries[len(history.Entries)-1].Body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		return sent.ID
+	}
+	bob.grab(lastPacket())
+	ann.Sees("Bob opened yours · 1/3")
+	cyn.Sees("1 of 3 opened")
+	mustShowOpeners(t, ann, "B")
+	dan := s.httpGuest(t, "Dan") // unknown to the pages
+	dan.does("join", `"room":%q`, room)
+	dan.grab(lastPacket())
+	ann.Sees("Dan opened yours · 2/3")
+	mustShowOpeners(t, ann, "BD")
+	mustShowOpeners(t, cyn, "BD")
+
+	ann.Press("button", "Send a red packet")
+	ann.Fill("Total", "1")
+	ann.Fill("How many shares", "1")
+	ann.Press("button", "Send ¥")
+	ann.Has("button", "Red packet from Ann: Good luck")
+	bob.grab(lastPacket())
+	ann.Sees("Bob opened your red packet")
+	cyn.Sees("Ann’s red packet is all opened")
+
+	bob.packet(room, 100, 2, `,"greeting":"quick","ttl_s":50`)
+	for _, v := range both {
+		v.Sees("sec left")
+	}
+}
+
+// mustShowOpeners waits until an envelope shows the initials of the users that have opened it.
+func mustShowOpeners(t *testing.T, v *webtest.Visitor, initials string) {
+	t.Helper()
+	awaitAsk(t, v, fmt.Sprintf(`[...document.querySelectorAll('.envelope-openers')].some((e) => e.innerText.replace(/\s/g, '') === %q)`, initials))
+}

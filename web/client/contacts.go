@@ -1,0 +1,36 @@
+package client
+
+import (
+	"context"
+
+	"hongbao/web/client/model"
+	"hongbao/web/wire"
+)
+
+// Contacts is what the user has decided about contact with others.
+type Contacts struct {
+	Contact string // everyone, shared (users of a common room), nobody
+	Blocked []model.User
+}
+
+// Contacts returns the user's contact setting and the users that the user has blocked.
+func (c *Client) Contacts(ctx context.Context) (Contacts, error) {
+	var reply wire.ContactsReply
+	err := c.Call(ctx, "contacts", wire.ContactsRequest{}, &reply)
+	return Contacts{reply.Contact, reply.Blocked}, err
+}
+
+// SetContact sets which users may open a direct room with the user and put the user into rooms: everyone, shared, nobody.
+func (c *Client) SetContact(ctx context.Context, contact string) error {
+	return c.Call(ctx, "set_contact", wire.SetContactRequest{Contact: contact}, new(wire.SetContactReply))
+}
+
+// Block blocks a user, and takes the user of this client out of the direct room of the two.
+func (c *Client) Block(ctx context.Context, user string) error {
+	return c.Call(ctx, "block", wire.BlockRequest{User: user}, new(wire.BlockReply))
+}
+
+// Unblock ends a block. It brings neither user back to the direct room.
+func (c *Client) Unblock(ctx context.Context, user string) error {
+	return c.Call(ctx, "unblock", wire.UnblockRequest{User: user}, new(wire.UnblockReply))
+}

@@ -1,0 +1,57 @@
+// Blocks, and the setting of which users may contact the user. They are read when a view needs them, and after a reconnect.
+import { state, change, toast } from '../state.js';
+import { client } from '../session.js';
+import { inWords } from '../words.js';
+
+let changes = 0; // so far; a reply may be older than the last one
+
+/** Reads the contacts. Until then, and if that fails, no view offers to change them. */
+export async function loadContacts() {
+  try {
+    let contacts;
+    let before;
+    do {
+      before = changes;
+      contacts = await client.contacts();
+    } while (before !== changes);
+    change(() => { state.contacts = contacts; });
+  } catch { /* the next view tries again */ }
+}
+
+/** Applies a change of this or another device. @param {import('../../sdk/types.js').ContactsEvent} e */
+export function contactsChanged({ contact, user, blocked }) {
+  changes++;
+  const known = state.contacts;
+  if (!known) return;
+  const others = known.blocked.filter((other) => other.id !== user);
+  state.contacts = {
+    contact: contact ?? known.contact,
+    blocked: user && blocked ? [...others, state.people.get(user) ?? { id: user, name: '' }] : others,
+  };
+}
+
+/** @param {import('../state.js').User} user */
+export const block = (user) => applied(client.block(user.id), { user: user.id, blocked: true });
+
+/** @param {import('../state.js').User} user */
+export const unblock = (user) => applied(client.unblock(user.id), { user: user.id });
+
+/**
+ * Applies a change of this device, in case its push was dropped. A push comes before the reply, and a change of another device may follow it.
+ * @param {Promise<unknown>} call @param {import('../../sdk/types.js').ContactsEvent} e
+ */
+async function applied(call, e) {
+  const before = changes;
+  await call;
+  if (changes === before) change(() => contactsChanged(e));
+}
+
+/** @param {import('../../sdk/types.js').Contact} contact */
+export async function setContact(contact) {
+  try {
+    await applied(client.setContact(contact), { contact });
+  } catch (error) {
+    toast(inWords(error));
+    await loadContacts();
+  }
+}
