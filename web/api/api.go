@@ -12,6 +12,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 // ErrUnknownCommand is returned for a request whose method does not exist.
@@ -113,11 +114,11 @@ func (r *Request) decode() error {
 // Decode decodes a request's data into a request type. Its errors are those that Commands.Answer returns for invalid
 // data.
 func Decode(data []byte, into any) error {
-	err := wire.Decode(data, into)
+	err := strict.Decode(data, into)
 	if err == nil {
 		return nil
 	}
-	var bad *wire.FieldError
+	var bad *strict.Error
 	if errors.As(err, &bad) {
 		return chat.BadField(bad.Field, bad.Reason)
 	}

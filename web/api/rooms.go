@@ -10,6 +10,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 func (a *Commands) createRoom(ctx context.Context, c Caller, r *wire.CreateRoomRequest) (wire.CreateRoomReply, error) {
@@ -231,7 +232,7 @@ func (a *Commands) react(ctx context.Context, c Caller, r *wire.ReactRequest) (w
 func (a *Commands) Typing(ctx context.Context, c Caller, data []byte) {
 	var sent wire.TypingSend
 	var in wire.TypingRoom
-	if wire.Decode(data, &sent) != nil || wire.Decode(sent.Typing, &in) != nil {
+	if strict.Decode(data, &sent) != nil || strict.Decode(sent.Typing, &in) != nil {
 		return
 	}
 	a.chat.Typing(ctx, c.User, in.Room)

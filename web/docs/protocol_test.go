@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 // TestEveryCommandHasASection checks the section of each command in the protocol pages. It must name exactly the
@@ -141,7 +142,7 @@ func checkRequest(frame string) error {
 
 func decodeAsServer(data []byte, request any) error {
 	into := reflect.New(reflect.TypeOf(request)).Interface()
-	if err := wire.Decode(data, into); err != nil {
+	if err := strict.Decode(data, into); err != nil {
 		return err
 	}
 	return decodeStrictly(data, into)

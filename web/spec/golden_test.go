@@ -10,6 +10,7 @@ import (
 
 	"hongbao/web/spec/spectest"
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 // TestGoldenFramesMatch checks each golden frame against the AsyncAPI document.
@@ -94,12 +95,12 @@ func TestRequestsAreDecodedAsSpecified(t *testing.T) {
 		if bad := d.Mismatch(schema, decoded); bad != "" {
 			t.Errorf("%s: the smallest request does not match its schema: %s", kind.Name(), bad)
 		}
-		if err := wire.Decode(text, reflect.New(kind).Interface()); err != nil {
+		if err := strict.Decode(text, reflect.New(kind).Interface()); err != nil {
 			t.Errorf("%s: the smallest request is refused: %v", kind.Name(), err)
 		}
 		for name, value := range smallest {
 			delete(smallest, name)
-			if err := wire.Decode(encoded(t, smallest), reflect.New(kind).Interface()); err == nil {
+			if err := strict.Decode(encoded(t, smallest), reflect.New(kind).Interface()); err == nil {
 				t.Errorf("%s: accepted without the required field %s", kind.Name(), name)
 			}
 			smallest[name] = value

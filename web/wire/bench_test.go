@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 var grabLine = []byte(`{"id":1234,"rpc":{"method":"grab","data":{"packet":"018f3e6c2b7a4c0d9e1f2a3b4c5d6e7f"}}}`)
@@ -22,7 +23,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var r wire.GrabRequest
-		if err := wire.Decode(data, &r); err != nil || r.Packet == "" {
+		if err := strict.Decode(data, &r); err != nil || r.Packet == "" {
 			b.Fatal(err)
 		}
 	}

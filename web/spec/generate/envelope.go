@@ -1,6 +1,9 @@
 package main
 
-import "hongbao/web/wire"
+import (
+	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
+)
 
 // envelope adds the commands and pushes of the Centrifugo protocol itself.
 func (d channelDocument) envelope() {
@@ -69,7 +72,7 @@ func pushed(properties object, required ...string) object {
 
 func idSchema() object { return object{"type": "integer", "minimum": 1, "maximum": 1<<32 - 1} }
 
-func seqSchema() object { return object{"type": "integer", "minimum": 0, "maximum": wire.MaxInt} }
+func seqSchema() object { return object{"type": "integer", "minimum": 0, "maximum": strict.MaxInt} }
 
 func textSchema() object { return object{"type": "string"} }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 // schemas holds the JSON Schemas of the types of package wire, by name. Both documents refer to them.
@@ -32,7 +33,7 @@ func (all schemas) ofType(t reflect.Type) object {
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
-		return object{"type": "integer", "minimum": -wire.MaxInt, "maximum": wire.MaxInt}
+		return object{"type": "integer", "minimum": -strict.MaxInt, "maximum": strict.MaxInt}
 	case reflect.Slice:
 		return object{"type": "array", "items": all.ofType(t.Elem())}
 	case reflect.Map:

@@ -1,4 +1,4 @@
-package wire_test
+package strict_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/strict"
 )
 
 func TestDecode(t *testing.T) {
@@ -22,7 +23,7 @@ func TestDecode(t *testing.T) {
 		{"\n { \"room\" : \"r\" } \r\n", wire.HistoryRequest{Room: "r"}},
 		{`{"room":"q","room":"r","unknown":[1.5,null],"Room":"x"}`, wire.HistoryRequest{Room: "r"}},
 		{`{"room":"r","seq":-0}`, wire.ReadRequest{Room: "r"}},
-		{`{"room":"r","seq":9007199254740991}`, wire.ReadRequest{Room: "r", Seq: wire.MaxInt}},
+		{`{"room":"r","seq":9007199254740991}`, wire.ReadRequest{Room: "r", Seq: strict.MaxInt}},
 		{`{"room":"\\u0000","seq":1}`, wire.ReadRequest{Room: `\u0000`, Seq: 1}},
 		{`{"key":"k","name":"\ud83e\udde7","members":[]}`, wire.CreateRoomRequest{Key: "k", Name: "🧧", Members: []string{}}},
 		{`{"key":"k","name":"n","members":["a","b"],"kind":""}`, wire.CreateRoomRequest{Key: "k", Name: "n", Members: []string{"a", "b"}}},
@@ -35,7 +36,7 @@ func TestDecode(t *testing.T) {
 		{`{}`, struct{}{}},
 	} {
 		got := reflect.New(reflect.TypeOf(c.want))
-		if err := wire.Decode([]byte(c.data), got.Interface()); err != nil {
+		if err := strict.Decode([]byte(c.data), got.Interface()); err != nil {
 			t.Errorf("%s: %v", c.data, err)
 		} else if !reflect.DeepEqual(got.Elem().Interface(), c.want) {
 			t.Errorf("%s\n got %+v\nwant %+v", c.data, got.Elem(), c.want)
@@ -98,8 +99,8 @@ func TestDecodeNamesTheField(t *testing.T) {
 		{`{`, new(wire.WalletRequest), "data"},
 		{`{} {}`, new(wire.WalletRequest), "data"},
 	} {
-		err := wire.Decode([]byte(c.data), c.into)
-		var bad *wire.FieldError
+		err := strict.Decode([]byte(c.data), c.into)
+		var bad *strict.Error
 		if !errors.As(err, &bad) || bad.Field != c.field {
 			t.Errorf("%s: got %v, want field %q", c.data, err, c.field)
 		}
@@ -135,25 +136,33 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, request := range requests() {
-			if err := wire.Decode(data, request); err != nil {
-				var bad *wire.FieldError
+			if err := strict.Decode(data, request); err != nil {
+				var bad *strict.Error
 				if !errors.As(err, &bad) || bad.Field == "" || strings.ContainsAny(bad.Field, " =\n") {
 					t.Fatalf("%T: %v", request, err)
 				}
 				continue
 			}
 			again := reflect.New(reflect.TypeOf(request).Elem())
-			written := must(request)
+			text := written(request)
 			var plain any
-			if err := json.Unmarshal(written, &plain); err != nil || strings.Contains(fmt.Sprint(plain), "\x00") {
-				t.Fatalf("%T holds U+0000: %s", request, written)
+			if err := json.Unmarshal(text, &plain); err != nil || strings.Contains(fmt.Sprint(plain), "\x00") {
+				t.Fatalf("%T holds U+0000: %s", request, text)
 			}
-			if err := wire.Decode(written, again.Interface()); err != nil {
-				t.Fatalf("%T: %v in %s", request, err, written)
+			if err := strict.Decode(text, again.Interface()); err != nil {
+				t.Fatalf("%T: %v in %s", request, err, text)
 			}
-			if got := must(again.Interface()); string(got) != string(written) {
-				t.Fatalf("%T:\n got %s\nwant %s", request, got, written)
+			if got := written(again.Interface()); string(got) != string(text) {
+				t.Fatalf("%T:\n got %s\nwant %s", request, got, text)
 			}
 		}
 	})
+}
+
+func written(v any) []byte {
+	b, err := wire.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
