@@ -11,7 +11,7 @@ import (
 
 const (
 	fastEntries = 20_000
-	fastBytes   = 150_000                // of the first load
+	fastBytes   = 200_000                // of the first load
 	fastTask    = 500 * time.Millisecond // 50 ms where nothing else is to be done
 )
 
