@@ -34,11 +34,22 @@ func StartCluster(t *testing.T, binary string, redis *loopback.Redis, database s
 	if RedisClient(t, redis).Ping(t.Context()).Err() == nil {
 		RestrictRedis(t, redis)
 	}
-	c := &Cluster{t: t, binary: binary, Redis: redis, Balancer: StartBalancer(t), variables: []string{
+	return startCluster(t, binary, redis, []string{
 		"HONGBAO_REDIS_URL=" + RedisURL(redis.Addr()), "HONGBAO_DATABASE_URL=" + As(t, database, "hongbao"), "HONGBAO_MIGRATE=check",
-		"HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY=" + GuestKey,
-	}}
-	c.audits = append(slices.Clone(c.variables), "HONGBAO_DATABASE_URL="+As(t, database, "hongbao_reader"))
+	}, As(t, database, "hongbao_reader"), each)
+}
+
+// StartUnrestricted is StartCluster, but the servers have all rights and migrate, as before there were roles.
+func StartUnrestricted(t *testing.T, binary string, redis *loopback.Redis, database string, each ...[]string) *Cluster {
+	t.Helper()
+	return startCluster(t, binary, redis, []string{"HONGBAO_REDIS_URL=" + redis.URL(), "HONGBAO_DATABASE_URL=" + database}, database, each)
+}
+
+func startCluster(t *testing.T, binary string, redis *loopback.Redis, variables []string, audited string, each [][]string) *Cluster {
+	t.Helper()
+	variables = append(variables, "HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY="+GuestKey)
+	c := &Cluster{t: t, binary: binary, Redis: redis, Balancer: StartBalancer(t), variables: variables}
+	c.audits = append(slices.Clone(variables), "HONGBAO_DATABASE_URL="+audited)
 	c.Front().binary, c.Front().variables = binary, c.audits
 	for _, own := range each {
 		c.Add(own...)

@@ -17,15 +17,7 @@ import (
 // DeployFile returns the text of a file of web/docs/deploy.
 func DeployFile(t *testing.T, name string) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "web", "docs", "deploy", name))
+	text, err := os.ReadFile(filepath.Join(root(t), "web", "docs", "deploy", name))
 	NoError(t, err)
 	return string(text)
 }
@@ -50,12 +42,18 @@ func SplitRoles(t *testing.T, binary, database string) {
 	defer makingRoles.Unlock()
 	RunSQL(t, database, DeployFile(t, "roles.sql"))
 	owner := As(t, database, "hongbao_owner")
-	migrate := exec.Command(binary, "migrate")
-	migrate.Env = append(BareEnvironment(), "HONGBAO_DATABASE_URL="+owner)
-	if out, err := migrate.CombinedOutput(); err != nil {
-		t.Fatalf("hongbao migrate as the owner: %v\n%s", err, out)
-	}
+	Migrate(t, binary, owner)
 	RunSQL(t, owner, DeployFile(t, "grants.sql"))
+}
+
+// Migrate runs `hongbao migrate`.
+func Migrate(t *testing.T, binary, database string) {
+	t.Helper()
+	migrate := exec.Command(binary, "migrate")
+	migrate.Env = append(BareEnvironment(), "HONGBAO_DATABASE_URL="+database)
+	if out, err := migrate.CombinedOutput(); err != nil {
+		t.Fatalf("hongbao migrate: %v\n%s", err, out)
+	}
 }
 
 // RunSQL runs statements, and fails the test if one fails.

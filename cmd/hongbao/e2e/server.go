@@ -88,6 +88,12 @@ func (s *Server) RestartWith(variables ...string) *Server {
 	return Start(s.t, s.binary, s.Dir, s.URL.Host, variables...)
 }
 
+// RestartAs starts another version of the program on the folder and the address of s, with the same variables.
+func (s *Server) RestartAs(binary string) *Server {
+	s.t.Helper()
+	return Start(s.t, binary, s.Dir, s.URL.Host, s.variables...)
+}
+
 // FreeAddress returns a loopback address that nothing listens on. It lies outside the system's range of automatic ports: no
 // other program is given the port while a server restarts, and a client that dials it meanwhile cannot connect to itself.
 func FreeAddress(t *testing.T) string {
