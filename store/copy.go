@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-
 	"path/filepath"
 
 	"hongbao/migrations"

@@ -228,7 +228,6 @@ type convertedRows struct {
 
 	read   int64
 	logged time.Time
-	err    error
 }
 
 // Next implements pgx.CopyFromSource.

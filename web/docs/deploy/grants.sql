@@ -1,5 +1,5 @@
 -- What the roles of roles.sql may do, for psql as hongbao_owner. Run it after each `hongbao migrate`, before the instances start: a new version
--- may have new tables. No role but the owner can change or delete a row of money, or a table.
+-- may have new tables. No role but the owner can change a table, delete a transfer, claim or packet, or change its amount or user.
 
 begin;
 

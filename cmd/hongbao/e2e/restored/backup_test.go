@@ -33,6 +33,13 @@ func TestRestoredBackup(t *testing.T) {
 	if err != nil || len(files) != 1 || !strings.Contains(printed, files[0]) || !strings.Contains(printed, filepath.Join(s.Dir, "data.key")) {
 		t.Fatalf("the backup wrote %v, %v, and printed:\n%s", files, err, printed)
 	}
+	looked := t.TempDir()
+	text, err := os.ReadFile(files[0])
+	e2e.NoError(t, err)
+	e2e.NoError(t, os.WriteFile(filepath.Join(looked, "hongbao.db"), text, 0o600))
+	if printed := run(t, nil, binary, "audit", "--brief", "--data-dir", looked); !strings.Contains(printed, "the books balance") {
+		t.Errorf("the audit of the backup printed:\n%s", printed)
+	}
 	e2e.Eventually(t, 20*time.Second, "texts are acknowledged after the backup", func() bool { return busy.acknowledged.Load() > before+20 })
 	busy.stop()
 	r.after(lost)
