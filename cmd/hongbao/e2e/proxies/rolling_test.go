@@ -4,6 +4,7 @@ package proxies
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestRollingRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.replaceAll(t, func(each ...[]string) *e2e.Cluster {
 				return e2e.StartCluster(t, binary, storetest.Redis(t), storetest.Database(t), each...)
-			}, binary, func() {})
+			}, round{binary: binary})
 		})
 	}
 }
@@ -48,8 +49,8 @@ func TestRollingRestart(t *testing.T) {
 // older is a commit whose instances work beside those of this version.
 const older = "67af897"
 
-// TestRollingUpgrade replaces instances of an older version by those of a next one, which has changed the schema before, beside them.
-// Otherwise it is TestRollingRestart.
+// TestRollingUpgrade replaces instances of an older version by those of a next one, which has changed the schema before, beside them. Then
+// it goes back to the older version, as after a bad deploy. Otherwise it is TestRollingRestart.
 func TestRollingUpgrade(t *testing.T) {
 	old, next := e2e.BuildCommit(t, older), e2e.BuildNext(t, `
 		alter table rooms add column next text not null default 'next' check (next <> '');
@@ -61,13 +62,20 @@ func TestRollingUpgrade(t *testing.T) {
 			database := storetest.Database(t)
 			b.replaceAll(t, func(each ...[]string) *e2e.Cluster {
 				return e2e.StartUnrestricted(t, old, storetest.Redis(t), database, each...)
-			}, next, func() { e2e.Migrate(t, next, database) })
+			}, round{next, nil, func() { e2e.Migrate(t, next, database) }}, round{old, []string{"HONGBAO_MIGRATE=off"}, nil})
 		})
 	}
 }
 
-// replaceAll starts three instances, and replaces each by one of the next version. prepare is called before, while users write.
-func (b balancer) replaceAll(t *testing.T, start func(each ...[]string) *e2e.Cluster, next string, prepare func()) {
+// round replaces all instances by those of a version. prepare is called before, while users write; nil: nothing is prepared.
+type round struct {
+	binary    string
+	variables []string
+	prepare   func()
+}
+
+// replaceAll starts three instances, and replaces them in rounds.
+func (b balancer) replaceAll(t *testing.T, start func(each ...[]string) *e2e.Cluster, rounds ...round) {
 	var instances [3][]string
 	var ops [3]string
 	for n := range instances {
@@ -96,15 +104,25 @@ func (b balancer) replaceAll(t *testing.T, start func(each ...[]string) *e2e.Clu
 		defer close(last) // also if a command fails, which ends this goroutine
 		last <- talk(clients[0], room, stop)
 	}()
-	prepare()
-	for n, s := range cluster.Servers {
-		s.Stop()
-		cluster.Servers[n] = s.RestartAs(next)
-		e2e.Eventually(t, 20*time.Second, "the restarted instance is ready", cluster.Servers[n].IsReady)
-		e2e.Eventually(t, 20*time.Second, "the load balancer sends clients to the restarted instance", func() bool {
-			dial(t, proxy.Addr())
-			return cluster.Servers[n].Metric("hongbao_connections") > 0
-		})
+	for _, r := range rounds {
+		if r.prepare != nil {
+			r.prepare()
+		}
+		for n, s := range cluster.Servers {
+			s.Stop()
+			cluster.Servers[n] = s.RestartAs(r.binary, r.variables...)
+			e2e.Eventually(t, 20*time.Second, "the restarted instance accepts clients", func() bool {
+				status, _ := cluster.Servers[n].Ready()
+				return status == http.StatusOK
+			})
+			e2e.Eventually(t, 20*time.Second, "the load balancer sends clients to the restarted instance", func() bool {
+				dial(t, proxy.Addr())
+				return cluster.Servers[n].Metric("hongbao_connections") > 0
+			})
+		}
+		if r.variables == nil { // otherwise the schema is newer than the program, which then audits nothing
+			cluster.Servers[0].MustBalance()
+		}
 	}
 	close(stop)
 	final := <-last
@@ -120,7 +138,6 @@ func (b balancer) replaceAll(t *testing.T, start func(each ...[]string) *e2e.Clu
 		t.Errorf("%d of %d clients were moved to another instance, want most of them", moved, len(clients))
 	}
 	t.Logf("the last text is %s; %d of %d clients were moved, none missed anything", final, moved, len(clients))
-	cluster.Servers[0].MustBalance()
 }
 
 // dial opens a socket that stays open until the test ends, or until the server closes it because it says nothing.
