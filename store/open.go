@@ -189,7 +189,7 @@ func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 	}
 	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
-		return nil, err
+		return nil, c.nameFolder(err)
 	}
 	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, sql: sql}, nil
 }
@@ -218,15 +218,26 @@ func OpenAuditor(ctx context.Context, c Config, log *slog.Logger) (Auditor, erro
 	if c.Scaled() {
 		return pgstore.OpenAuditor(ctx, c.DatabaseURL, log)
 	}
-	if err := c.findFile(); err != nil {
-		return nil, err
+	return c.openFile(ctx)
+}
+
+// File is the path of the embedded database.
+func (c Config) File() string { return filepath.Join(c.DataDir, sqlitestore.FileName) }
+
+// nameFolder adds to an error of package migrations which folder is meant, and that another one can be named.
+func (c Config) nameFolder(err error) error {
+	switch {
+	case errors.Is(err, migrations.ErrChanged), errors.Is(err, migrations.ErrNewer):
+		return fmt.Errorf("data folder %s: %w; or begin anew: name another folder with HONGBAO_DATA_DIR", c.DataDir, err)
+	case errors.Is(err, migrations.ErrOld):
+		return fmt.Errorf("data folder %s: %w", c.DataDir, err)
 	}
-	return sqlitestore.OpenAuditor(ctx, c.DataDir)
+	return err
 }
 
 // findFile returns an error that wraps ErrNoBooks if the folder has no database.
 func (c Config) findFile() error {
-	_, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName))
+	_, err := os.Stat(c.File())
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w in %s", ErrNoBooks, c.DataDir)
 	}

@@ -3,11 +3,9 @@ package store
 import (
 	"database/sql"
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"hongbao/migrations"
-	"hongbao/store/sqlitestore"
 )
 
 // TestOpenBooksNeverMigrates opens databases of an older and of a newer version, as the commands do that are no servers. Both must be
@@ -27,14 +25,7 @@ func TestOpenBooksNeverMigrates(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = books.Close() })
-			db, err := sql.Open("sqlite", filepath.Join(config.DataDir, sqlitestore.FileName))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			if _, err := db.ExecContext(t.Context(), c.change); err != nil {
-				t.Fatal(err)
-			}
+			db := execute(t, config, c.change)
 			before := marks(t, db)
 			if _, err := OpenBooks(t.Context(), config, quiet); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
@@ -50,6 +41,20 @@ func TestOpenBooksNeverMigrates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// execute changes the database of a folder by hand.
+func execute(t *testing.T, c Config, statements string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", c.File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.ExecContext(t.Context(), statements); err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // marks returns how many migrations the database has had.

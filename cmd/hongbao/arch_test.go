@@ -210,7 +210,7 @@ func rules() map[string]rule {
 		"hongbao/cmd/hongbao/e2e": {
 			may: []string{
 				"hongbao/store/loopback", "hongbao/store/storetest", "hongbao/web/wire",
-				"github.com/centrifugal/centrifuge-go", "github.com/redis/go-redis/v9",
+				"github.com/centrifugal/centrifuge-go", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "end-to-end tests use the program from outside, as its users do",

@@ -31,11 +31,11 @@ type config struct {
 	OpsAddr        string          `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics; outside this machine it needs HONGBAO_OPS_TOKEN"`
 	OpsToken       string          `flag:"ops-token" file:"true" secret:"value" for:"serve" help:"bearer token that opens the operator's listener, at least 32 bytes; empty: only this machine may read it"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
-	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL"`
+	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`
-	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey" help:"postgres://…; instead of the embedded database"`
+	DatabaseURL    string          `flag:"database-url" file:"true" secret:"password" for:"serve migrate audit credit restored datakey backup copy" help:"postgres://…; instead of the embedded database"`
 	Migrate        migrations.Mode `flag:"migrate" default:"auto" for:"serve" help:"the schema of the database at the start: auto brings it up to date, check refuses one of another version, off does not look"`
-	DataKeyFile    string          `flag:"data-key-file" for:"serve credit datakey" help:"file with the key that encrypts passphrases and seeds in the database; empty: none, or data.key in the data folder when embedded"`
+	DataKeyFile    string          `flag:"data-key-file" for:"serve credit datakey backup copy" help:"file with the key that encrypts passphrases and seeds in the database; empty: none, or data.key in the data folder when embedded"`
 	JWTSecret      string          `flag:"jwt-secret" file:"true" secret:"value" for:"serve token" help:"HS256 secret of your tokens, at least 32 bytes"`
 	JWTSecretOld   string          `flag:"jwt-secret-previous" file:"true" secret:"value" for:"serve" help:"a second secret that tokens may be signed with, while another replaces it"`
 	JWTPublicKey   keyFile         `flag:"jwt-public-key" for:"serve" help:"file with the public key of your tokens, instead of a secret: PEM of RSA (RS256), P-256 (ES256) or Ed25519 (EdDSA)"`
@@ -67,8 +67,8 @@ type config struct {
 	DrainDelay     grace           `flag:"drain-delay" for:"serve" help:"how long the stopping server still accepts clients while /readyz answers 503 already; empty: 5s, when embedded 0s"`
 	Drain          grace           `flag:"drain" for:"serve" help:"how long closing the sockets is spread over when the server stops; empty: 20s, when embedded 1s"`
 	AuditEvery     time.Duration   `flag:"audit-every" default:"1h" for:"serve" help:"how often the instances together audit the books in the background; 0: only when an administrator asks"`
-	LogLevel       slog.Level      `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey" help:"DEBUG, INFO, WARN or ERROR"`
-	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey" help:"text or json"`
+	LogLevel       slog.Level      `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
+	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey copy" help:"text or json"`
 
 	secretFiles []string // names of the files from which twin settings were read
 }

@@ -29,7 +29,7 @@ type command struct {
 // commands returns the subcommands in the order of help; the first is the default.
 func commands() []command {
 	return []command{
-		serveCommand(), migrateCommand(), auditCommand(), creditCommand(), restoredCommand(), datakeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
+		serveCommand(), migrateCommand(), auditCommand(), creditCommand(), restoredCommand(), backupCommand(), copyCommand(), datakeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
 	}
 }
 

@@ -46,5 +46,11 @@ func (a *Auditor) Audit(ctx context.Context, q *redpacket.AuditQuery) (redpacket
 	return a.read.audit(ctx, q)
 }
 
+// Setting returns the value that is stored under the name, or nil.
+func (a *Auditor) Setting(ctx context.Context, name string) (value []byte, err error) {
+	_, err = reader{ctx, a.read}.row(`select value from settings where name = ?`, []any{name}, &value)
+	return value, outcome("read setting", err)
+}
+
 // Close closes the file.
 func (a *Auditor) Close() error { return a.read.Close() }

@@ -21,12 +21,21 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 	if err != nil {
 		return fmt.Errorf("read schema: %w", err)
 	}
+	missing, err := migrations.Missing(migrations.SQLite(), applied)
+	if err != nil {
+		return err
+	}
+	unsummed := slices.Contains(slices.Collect(maps.Values(applied)), "")
+	if unsummed || len(applied) == 0 {
+		if err := checkShape(ctx, db, applied); err != nil {
+			return err
+		}
+	}
 	if mode == migrations.Verify {
 		return migrations.Check(migrations.SQLite(), applied)
 	}
-	missing, err := migrations.Missing(migrations.SQLite(), applied)
-	if err != nil || len(missing) == 0 && !slices.Contains(slices.Collect(maps.Values(applied)), "") {
-		return err
+	if len(missing) == 0 && !unsummed {
+		return nil
 	}
 	if _, err := db.ExecContext(ctx, `create table if not exists schema_migrations (name text primary key) strict`); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -42,6 +51,41 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 		}
 	}
 	return nil
+}
+
+// columnsOfTables lists the columns of all tables but that of the migrations.
+const columnsOfTables = `select m.name || '.' || c.name from sqlite_schema m join pragma_table_info(m.name) c
+	where m.type = 'table' and m.name not like 'sqlite\_%' escape '\' and m.name <> 'schema_migrations' order by 1`
+
+// checkShape fails with migrations.ErrChanged unless the tables have exactly the columns that the applied migrations make in an empty
+// database. Versions that stored no sums may have applied other files under the same names.
+func checkShape(ctx context.Context, db *sql.DB, applied map[string]string) error {
+	empty, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = empty.Close() }()
+	empty.SetMaxOpenConns(1) // each connection has a memory of its own
+	if _, err := empty.ExecContext(ctx, `create table schema_migrations (name text primary key) strict`); err != nil {
+		return err
+	}
+	for _, m := range migrations.SQLite() {
+		if _, ok := applied[m.Name]; !ok {
+			continue
+		}
+		if _, err := empty.ExecContext(ctx, m.Text); err != nil {
+			return fmt.Errorf("%w (%s cannot follow those before: %w)", migrations.ErrChanged, m.Name, err)
+		}
+	}
+	want, err := rows(reader{ctx, empty}, scanID, columnsOfTables)
+	if err != nil {
+		return err
+	}
+	has, err := rows(reader{ctx, db}, scanID, columnsOfTables)
+	if err == nil && !slices.Equal(has, want) {
+		err = fmt.Errorf("%w (it has %d columns, want %d)", migrations.ErrChanged, len(has), len(want))
+	}
+	return err
 }
 
 // CheckSchema returns an error of package migrations if the schema is not exactly that of this version.

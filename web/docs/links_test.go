@@ -111,7 +111,7 @@ func headings(text string) (fragments []string) {
 // in "…" must be the prefix of a test's name.
 func TestPromisesNameRealTests(t *testing.T) {
 	tests := testNames(t)
-	for _, page := range []string{"promises.md", "../../SECURITY.md"} {
+	for _, page := range []string{"promises.md", "runbooks.md", "../../SECURITY.md"} {
 		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)(…?)`").FindAllStringSubmatch(readText(t, page), -1) {
 			found := slices.ContainsFunc(tests, func(name string) bool {
 				return name == m[1] || m[2] != "" && strings.HasPrefix(name, m[1])

@@ -36,18 +36,73 @@ func Main(m *testing.M) (code int) {
 // for each set of tags.
 func Build(t *testing.T, tags string) (binary string) {
 	t.Helper()
+	return build(t, tags, "", "-tags", tags)
+}
+
+// build builds the program of the module in a folder with more arguments, once for each name.
+func build(t *testing.T, name, dir string, args ...string) (binary string) {
+	t.Helper()
 	builds.mu.Lock()
 	defer builds.mu.Unlock()
-	if binary, ok := builds.binaries[tags]; ok {
+	if binary, ok := builds.binaries[name]; ok {
 		return binary
 	}
-	binary = filepath.Join(builds.dir, "hongbao"+tags)
-	if out, err := exec.Command("go", "build", "-tags", tags, "-o", binary, "hongbao/cmd/hongbao").CombinedOutput(); err != nil {
+	binary = filepath.Join(builds.dir, "hongbao"+name)
+	cmd := exec.Command("go", append([]string{"build", "-o", binary}, append(args, "hongbao/cmd/hongbao")...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build hongbao/cmd/hongbao: %v\n%s", err, out)
 	}
 	if builds.binaries == nil {
 		builds.binaries = map[string]string{}
 	}
-	builds.binaries[tags] = binary
+	builds.binaries[name] = binary
 	return binary
+}
+
+// BuildCommit builds the program of an older commit. It skips the test if the repository lacks the commit, as a shallow clone does.
+func BuildCommit(t *testing.T, commit string) (binary string) {
+	t.Helper()
+	if err := exec.Command("git", "-C", root(t), "cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		t.Skipf("the commit %s is not in this repository: %v", commit, err)
+	}
+	dir := filepath.Join(t.TempDir(), commit)
+	NoError(t, os.Mkdir(dir, 0o755))
+	archive := exec.Command("git", "-C", root(t), "archive", commit)
+	extract := exec.Command("tar", "-x", "-C", dir)
+	var err error
+	extract.Stdin, err = archive.StdoutPipe()
+	NoError(t, err)
+	NoError(t, archive.Start())
+	NoError(t, extract.Run())
+	NoError(t, archive.Wait())
+	return build(t, commit, dir)
+}
+
+// BuildNext builds the program as a next version, which has one migration more. postgres and sqlite are its text.
+func BuildNext(t *testing.T, postgres, sqlite string) (binary string) {
+	t.Helper()
+	dir := t.TempDir()
+	replace := map[string]string{}
+	for engine, text := range map[string]string{"postgres": postgres, "sqlite": sqlite} {
+		file := filepath.Join(dir, engine+".sql")
+		NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		replace[filepath.Join(root(t), "migrations", engine, "9999_next.sql")] = file
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	NoError(t, os.WriteFile(overlay, []byte(JSON(map[string]any{"Replace": replace})), 0o600))
+	return build(t, "next", "", "-overlay", overlay)
+}
+
+// root returns the folder of the module.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -9,7 +10,8 @@ import (
 	"hongbao/store/loopback"
 )
 
-// Cluster is several servers over one Redis and one Postgres, behind a load balancer.
+// Cluster is several servers over one Redis and one Postgres, behind a load balancer. They use both with the rights of
+// web/docs/deploy only, and do not migrate. Audits read as hongbao_reader.
 type Cluster struct {
 	Redis    *loopback.Redis
 	Servers  []*Server
@@ -18,19 +20,37 @@ type Cluster struct {
 	t         *testing.T
 	binary    string
 	variables []string // of each server
+	audits    []string // variables of `hongbao audit`
 }
 
 // GuestKey signs the tokens of guests of all instances.
 const GuestKey = "6f6e65206b657920666f7220616c6c20696e7374616e6365732c206d75737421"
 
-// StartCluster starts one server for each list of variables. A list is added to the variables that all servers share.
+// StartCluster starts one server for each list of variables. A list is added to the variables that all servers share. The URL
+// of the database must be that of a superuser. If Redis is down, RestrictRedis must have been called before.
 func StartCluster(t *testing.T, binary string, redis *loopback.Redis, database string, each ...[]string) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, binary: binary, Redis: redis, Balancer: StartBalancer(t), variables: []string{
-		"HONGBAO_REDIS_URL=" + redis.URL(), "HONGBAO_DATABASE_URL=" + database,
-		"HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY=" + GuestKey,
-	}}
-	c.Front().binary, c.Front().variables = binary, c.variables // audits need both
+	SplitRoles(t, binary, database)
+	if RedisClient(t, redis).Ping(t.Context()).Err() == nil {
+		RestrictRedis(t, redis)
+	}
+	return startCluster(t, binary, redis, []string{
+		"HONGBAO_REDIS_URL=" + RedisURL(redis.Addr()), "HONGBAO_DATABASE_URL=" + As(t, database, "hongbao"), "HONGBAO_MIGRATE=check",
+	}, As(t, database, "hongbao_reader"), each)
+}
+
+// StartUnrestricted is StartCluster, but the servers have all rights and migrate, as before there were roles.
+func StartUnrestricted(t *testing.T, binary string, redis *loopback.Redis, database string, each ...[]string) *Cluster {
+	t.Helper()
+	return startCluster(t, binary, redis, []string{"HONGBAO_REDIS_URL=" + redis.URL(), "HONGBAO_DATABASE_URL=" + database}, database, each)
+}
+
+func startCluster(t *testing.T, binary string, redis *loopback.Redis, variables []string, audited string, each [][]string) *Cluster {
+	t.Helper()
+	variables = append(variables, "HONGBAO_GUESTS=local", "HONGBAO_GUEST_KEY="+GuestKey)
+	c := &Cluster{t: t, binary: binary, Redis: redis, Balancer: StartBalancer(t), variables: variables}
+	c.audits = append(slices.Clone(variables), "HONGBAO_DATABASE_URL="+audited)
+	c.Front().binary, c.Front().variables = binary, c.audits
 	for _, own := range each {
 		c.Add(own...)
 	}
@@ -54,7 +74,7 @@ func (c *Cluster) Front() *Server { return c.Balancer.Front }
 
 // Behind is the cluster as clients see it through a load balancer of another kind, at this address.
 func (c *Cluster) Behind(addr string) *Server {
-	return &Server{t: c.t, binary: c.binary, variables: c.variables, URL: &url.URL{Scheme: "http", Host: addr, Path: "/"}}
+	return &Server{t: c.t, binary: c.binary, variables: c.audits, URL: &url.URL{Scheme: "http", Host: addr, Path: "/"}}
 }
 
 // RedisClient returns a client of the test's own, which is closed when the test ends.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -86,6 +87,12 @@ func (s *Server) TryRestart() (*Server, error) {
 func (s *Server) RestartWith(variables ...string) *Server {
 	s.t.Helper()
 	return Start(s.t, s.binary, s.Dir, s.URL.Host, variables...)
+}
+
+// RestartAs starts another version of the program on the folder and the address of s, with more variables.
+func (s *Server) RestartAs(binary string, more ...string) *Server {
+	s.t.Helper()
+	return Start(s.t, binary, s.Dir, s.URL.Host, append(slices.Clone(s.variables), more...)...)
 }
 
 // FreeAddress returns a loopback address that nothing listens on. It lies outside the system's range of automatic ports: no

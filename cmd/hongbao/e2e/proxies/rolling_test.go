@@ -4,6 +4,7 @@ package proxies
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -35,61 +36,108 @@ var balancers = map[string]balancer{
 // TestRollingRestart restarts all instances behind each load balancer, one after another, while a user sends texts. Every client
 // must receive each text once and in order, and no command may fail but with a temporary error.
 func TestRollingRestart(t *testing.T) {
+	binary := e2e.Build(t, "")
 	for name, b := range balancers {
 		t.Run(name, func(t *testing.T) {
-			var instances [3][]string
-			var ops [3]string
-			for n := range instances {
-				ops[n] = e2e.FreeAddress(t)
-				instances[n] = []string{"HONGBAO_TRUSTED_PROXIES=127.0.0.1", "HONGBAO_DRAIN_DELAY=" + b.drainDelay, "HONGBAO_OPS_ADDR=" + ops[n]}
-			}
-			cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), storetest.Database(t), instances[:]...)
-			proxy, err := b.start(t.Context(), t.TempDir(), func(port int) string { return b.conf(t, port, cluster.Servers, ops[:]) })
-			e2e.NoError(t, err)
-			t.Cleanup(proxy.Stop)
-			front := cluster.Behind(proxy.Addr())
-
-			var clients []*e2e.Client
-			var room string
-			for n := range 12 {
-				c := e2e.Connect(t, front, front.Guest(fmt.Sprint("user ", n)), n%2 == 1)
-				if n == 0 {
-					room = e2e.Call[wire.CreateRoomReply](c, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
-				} else {
-					e2e.Call[wire.JoinReply](c, "join", wire.JoinRequest{Room: room})
-				}
-				clients = append(clients, c)
-			}
-			stop, last := make(chan struct{}), make(chan string, 1)
-			go func() {
-				defer close(last) // also if a command fails, which ends this goroutine
-				last <- talk(clients[0], room, stop)
-			}()
-			for n, s := range cluster.Servers {
-				s.Stop()
-				cluster.Servers[n] = s.Restart()
-				e2e.Eventually(t, 20*time.Second, "the restarted instance is ready", cluster.Servers[n].IsReady)
-				e2e.Eventually(t, 20*time.Second, "the load balancer sends clients to the restarted instance", func() bool {
-					dial(t, proxy.Addr())
-					return cluster.Servers[n].Metric("hongbao_connections") > 0
-				})
-			}
-			close(stop)
-			final := <-last
-			moved := 0
-			for _, c := range clients {
-				c.Await(room, "the last text", func(e wire.Entry) bool { return e.Key == final })
-				c.MustHaveAll()
-				if n, _ := c.Connections(); n > 1 {
-					moved++
-				}
-			}
-			if moved < len(clients)/2 {
-				t.Errorf("%d of %d clients were moved to another instance, want most of them", moved, len(clients))
-			}
-			t.Logf("%s: the last text is %s; %d of %d clients were moved, none missed anything", name, final, moved, len(clients))
+			b.replaceAll(t, func(each ...[]string) *e2e.Cluster {
+				return e2e.StartCluster(t, binary, storetest.Redis(t), storetest.Database(t), each...)
+			}, round{binary: binary})
 		})
 	}
+}
+
+// older is a commit whose instances work beside those of this version.
+const older = "67af897"
+
+// TestRollingUpgrade replaces instances of an older version by those of a next one, which has changed the schema before, beside them. Then
+// it goes back to the older version, as after a bad deploy. Otherwise it is TestRollingRestart.
+func TestRollingUpgrade(t *testing.T) {
+	old, next := e2e.BuildCommit(t, older), e2e.BuildNext(t, `
+		alter table rooms add column next text not null default 'next' check (next <> '');
+		alter table packets drop constraint packets_mode_check, add constraint packets_mode_check check (mode in ('lucky', 'equal', 'next')) not valid;
+		create table next (id bigint primary key);
+		create index transfers_next on transfers (amount)`, `create table next (id integer primary key) strict`)
+	for name, b := range balancers {
+		t.Run(name, func(t *testing.T) {
+			database := storetest.Database(t)
+			b.replaceAll(t, func(each ...[]string) *e2e.Cluster {
+				return e2e.StartUnrestricted(t, old, storetest.Redis(t), database, each...)
+			}, round{next, nil, func() { e2e.Migrate(t, next, database) }}, round{old, []string{"HONGBAO_MIGRATE=off"}, nil})
+		})
+	}
+}
+
+// round replaces all instances by those of a version. prepare is called before, while users write; nil: nothing is prepared.
+type round struct {
+	binary    string
+	variables []string
+	prepare   func()
+}
+
+// replaceAll starts three instances, and replaces them in rounds.
+func (b balancer) replaceAll(t *testing.T, start func(each ...[]string) *e2e.Cluster, rounds ...round) {
+	var instances [3][]string
+	var ops [3]string
+	for n := range instances {
+		ops[n] = e2e.FreeAddress(t)
+		instances[n] = []string{"HONGBAO_TRUSTED_PROXIES=127.0.0.1", "HONGBAO_DRAIN_DELAY=" + b.drainDelay, "HONGBAO_OPS_ADDR=" + ops[n]}
+	}
+	cluster := start(instances[:]...)
+	proxy, err := b.start(t.Context(), t.TempDir(), func(port int) string { return b.conf(t, port, cluster.Servers, ops[:]) })
+	e2e.NoError(t, err)
+	t.Cleanup(proxy.Stop)
+	front := cluster.Behind(proxy.Addr())
+
+	var clients []*e2e.Client
+	var room string
+	for n := range 12 {
+		c := e2e.Connect(t, front, front.Guest(fmt.Sprint("user ", n)), n%2 == 1)
+		if n == 0 {
+			room = e2e.Call[wire.CreateRoomReply](c, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+		} else {
+			e2e.Call[wire.JoinReply](c, "join", wire.JoinRequest{Room: room})
+		}
+		clients = append(clients, c)
+	}
+	stop, last := make(chan struct{}), make(chan string, 1)
+	go func() {
+		defer close(last) // also if a command fails, which ends this goroutine
+		last <- talk(clients[0], room, stop)
+	}()
+	for _, r := range rounds {
+		if r.prepare != nil {
+			r.prepare()
+		}
+		for n, s := range cluster.Servers {
+			s.Stop()
+			cluster.Servers[n] = s.RestartAs(r.binary, r.variables...)
+			e2e.Eventually(t, 20*time.Second, "the restarted instance accepts clients", func() bool {
+				status, _ := cluster.Servers[n].Ready()
+				return status == http.StatusOK
+			})
+			e2e.Eventually(t, 20*time.Second, "the load balancer sends clients to the restarted instance", func() bool {
+				dial(t, proxy.Addr())
+				return cluster.Servers[n].Metric("hongbao_connections") > 0
+			})
+		}
+		if r.variables == nil { // otherwise the schema is newer than the program, which then audits nothing
+			cluster.Servers[0].MustBalance()
+		}
+	}
+	close(stop)
+	final := <-last
+	moved := 0
+	for _, c := range clients {
+		c.Await(room, "the last text", func(e wire.Entry) bool { return e.Key == final })
+		c.MustHaveAll()
+		if n, _ := c.Connections(); n > 1 {
+			moved++
+		}
+	}
+	if moved < len(clients)/2 {
+		t.Errorf("%d of %d clients were moved to another instance, want most of them", moved, len(clients))
+	}
+	t.Logf("the last text is %s; %d of %d clients were moved, none missed anything", final, moved, len(clients))
 }
 
 // dial opens a socket that stays open until the test ends, or until the server closes it because it says nothing.

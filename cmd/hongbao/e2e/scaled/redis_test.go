@@ -123,7 +123,7 @@ func TestScaledHalfOpen(t *testing.T) {
 		e2e.NoError(t, err)
 		t.Cleanup(p.Close)
 		proxies = append(proxies, p)
-		each = append(each, []string{"HONGBAO_REDIS_URL=redis://" + p.Addr() + "/0"})
+		each = append(each, []string{"HONGBAO_REDIS_URL=" + e2e.RedisURL(p.Addr())})
 	}
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), redis, storetest.Database(t), each...)
 	proxy, cutOff := proxies[2], cluster.Servers[2]

@@ -16,6 +16,7 @@ import (
 // packets; grabs are answered unavailable. When Redis starts, everything works without a restart of the servers.
 func TestScaledStartsWithoutRedis(t *testing.T) {
 	redis := storetest.Redis(t)
+	e2e.RestrictRedis(t, redis)
 	redis.Kill()
 	cluster := e2e.StartCluster(t, e2e.Build(t, ""), redis, storetest.Database(t), e2e.Three()...)
 	for _, s := range cluster.Servers {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hongbao/store"
+)
+
+func backupCommand() command {
+	return command{name: "backup", summary: "copy the embedded database to a new file, even while a server runs", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		to := fs.String("to", "", "file that must not exist yet, or a folder: the file's name is then the present time")
+		return func(ctx context.Context, p *program) error {
+			if *to == "" {
+				return errors.New("where to? Say --to <new file or folder>")
+			}
+			return p.backup(ctx, *to)
+		}
+	}}
+}
+
+func (p *program) backup(ctx context.Context, file string) error {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "hongbao-"+time.Now().UTC().Format("20060102T150405Z")+".db")
+	}
+	key, err := store.Backup(ctx, p.config.engines(), file)
+	if err != nil {
+		return explainNoBooks(err)
+	}
+	p.print(fmt.Sprintf("%s has the database of %s\n", file, p.config.DataDir))
+	p.printKeys(key)
+	_, err = fmt.Fprintf(p.stdout, `to restore it:
+  1. stop the server
+  2. remove %[1]s, %[1]s-wal and %[1]s-shm
+  3. copy the file to %[1]s, and the keys to where they were
+  4. run hongbao restored
+  5. start the server
+`, p.config.engines().File())
+	return err
+}
+
+// printKeys names the key files that a copy of the embedded database needs.
+func (p *program) printKeys(key *store.KeyNeeded) {
+	switch {
+	case key == nil:
+	case key.Err != nil:
+		p.print(fmt.Sprintf("WARNING: without its data key the copy loses the open packets and the next seeds, and the key is not here: %s\n", key.Err))
+	default:
+		p.print(fmt.Sprintf("keep its data key, apart from it: %s; without that file the open packets and the next seeds are lost\n", key.File))
+	}
+	guests := filepath.Join(p.config.DataDir, guestKeyFile)
+	if _, err := os.Stat(guests); err == nil {
+		p.print(fmt.Sprintf("keep the guests' key, too: %s; without it guests must sign in anew\n", guests))
+	}
+}

@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/store/loopback"
+)
+
+// DeployFile returns the text of a file of web/docs/deploy.
+func DeployFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), "web", "docs", "deploy", name))
+	NoError(t, err)
+	return string(text)
+}
+
+// As returns the URL of a database for another role.
+func As(t *testing.T, database, role string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	NoError(t, err)
+	u.User = url.User(role)
+	return u.String()
+}
+
+// makingRoles keeps tests that share a server from creating the same role twice at once.
+var makingRoles sync.Mutex
+
+// SplitRoles makes the roles of web/docs/deploy in a new database, migrates it as its owner, and grants the others their rights. The
+// URL must be that of a superuser.
+func SplitRoles(t *testing.T, binary, database string) {
+	t.Helper()
+	makingRoles.Lock()
+	defer makingRoles.Unlock()
+	RunSQL(t, database, DeployFile(t, "roles.sql"))
+	owner := As(t, database, "hongbao_owner")
+	Migrate(t, binary, owner)
+	RunSQL(t, owner, DeployFile(t, "grants.sql"))
+}
+
+// Migrate runs `hongbao migrate`.
+func Migrate(t *testing.T, binary, database string) {
+	t.Helper()
+	migrate := exec.Command(binary, "migrate")
+	migrate.Env = append(BareEnvironment(), "HONGBAO_DATABASE_URL="+database)
+	if out, err := migrate.CombinedOutput(); err != nil {
+		t.Fatalf("hongbao migrate: %v\n%s", err, out)
+	}
+}
+
+// RunSQL runs statements, and fails the test if one fails.
+func RunSQL(t *testing.T, database, statements string) {
+	t.Helper()
+	NoError(t, TrySQL(t, database, statements))
+}
+
+// TrySQL is RunSQL, but returns the error of the first statement that fails.
+func TrySQL(t *testing.T, database, statements string) error {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	_, err = conn.PgConn().Exec(t.Context(), statements).ReadAll()
+	return err
+}
+
+// RedisURL returns the URL of a Redis for the user of web/docs/deploy/redis.acl.
+func RedisURL(addr string) string { return "redis://hongbao:CHANGE-ME@" + addr + "/0" }
+
+// RestrictRedis makes that user, also for later starts of the server. The default user keeps all rights, for the tests.
+func RestrictRedis(t *testing.T, server *loopback.Redis) {
+	t.Helper()
+	_, rules, _ := strings.Cut(DeployFile(t, "redis.acl"), "\nuser ")
+	command := []any{"acl", "setuser"}
+	for _, rule := range strings.Fields(rules) {
+		command = append(command, rule)
+	}
+	client := RedisClient(t, server)
+	NoError(t, client.Do(t.Context(), command...).Err())
+	NoError(t, client.ConfigRewrite(t.Context()).Err())
+}

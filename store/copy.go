@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+
+	"hongbao/migrations"
+	"hongbao/redpacket"
+	"hongbao/store/pgstore"
+	"hongbao/store/secret"
+	"hongbao/store/sqlitestore"
+)
+
+// KeyNeeded says which data key a copy of the embedded database needs.
+type KeyNeeded struct {
+	File string // the key file that was found
+	Err  error  // why the file is not enough; nil: it is
+}
+
+// Backup copies the database of the folder, as it is now, to a new file, even while a server writes to it. It returns the data key
+// that must be kept for it; nil: none.
+func Backup(ctx context.Context, c Config, file string) (*KeyNeeded, error) {
+	if c.Scaled() {
+		return nil, errors.New("HONGBAO_DATABASE_URL is set: Postgres is backed up with its own tools, see web/docs/runbooks.md")
+	}
+	from, err := c.openFile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key, err := c.keyNeeded(ctx, from)
+	if err == nil {
+		err = from.Backup(ctx, file)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s exists and is not replaced: name a new file, or a folder", file)
+	}
+	return key, errors.Join(err, from.Close())
+}
+
+// Copy copies the database of the folder, which no server may use, into an empty Postgres database. It returns what the audit
+// finds in both, and the data key that the instances need; nil: none.
+func Copy(ctx context.Context, c Config, log *slog.Logger) (found redpacket.Audit, key *KeyNeeded, err error) {
+	from, err := c.openFile(ctx)
+	if err != nil {
+		return found, nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	lock, err := lockFolder(c.DataDir)
+	if err != nil {
+		return found, nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if key, err = c.keyNeeded(ctx, from); err != nil {
+		return found, nil, err
+	}
+	to, err := pgstore.OpenWith(ctx, c.DatabaseURL, migrations.Auto, log)
+	if err == nil {
+		err = to.Close()
+	}
+	if err != nil {
+		return found, nil, err
+	}
+	err = from.Dump(ctx, func(d sqlitestore.Dump) error {
+		found, err = pgstore.Fill(ctx, c.DatabaseURL, d, log)
+		return err
+	})
+	return found, key, err
+}
+
+// openFile opens the database of the folder for reading.
+func (c Config) openFile(ctx context.Context) (*sqlitestore.Auditor, error) {
+	if err := c.findFile(); err != nil {
+		return nil, err
+	}
+	from, err := sqlitestore.OpenAuditor(ctx, c.DataDir)
+	return from, c.nameFolder(err)
+}
+
+// keyNeeded returns the data key that the database needs; nil: none.
+func (c Config) keyNeeded(ctx context.Context, from *sqlitestore.Auditor) (*KeyNeeded, error) {
+	needed, err := from.Setting(ctx, settingDataKeys)
+	if err != nil || len(needed) == 0 {
+		return nil, err
+	}
+	key := &KeyNeeded{File: c.DataKeyFile}
+	if key.File == "" {
+		key.File = filepath.Join(c.DataDir, DataKeyName)
+	}
+	keys, err := secret.Read(key.File)
+	if err == nil {
+		err = keys.Check(needed)
+	}
+	key.Err = err
+	return key, nil
+}

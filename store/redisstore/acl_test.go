@@ -1,0 +1,95 @@
+package redisstore
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/store/lineage"
+	"hongbao/store/loopback"
+	"hongbao/store/storetest"
+)
+
+// TestRightsOfTheACL uses each part of the store with the rights of web/docs/deploy/redis.acl only, on one server and on a cluster.
+func TestRightsOfTheACL(t *testing.T) {
+	single, cluster := storetest.Redis(t), storetest.RedisCluster(t)
+	for name, at := range map[string]struct {
+		url   string
+		nodes []*loopback.Redis
+	}{
+		"single":  {single.URL(), []*loopback.Redis{single}},
+		"cluster": {cluster.URL(), cluster.Nodes()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			restrict(t, at.nodes)
+			url := strings.Replace(at.url, "://", "://hongbao:CHANGE-ME@", 1)
+			s, log := openLogged(t, url)
+			useAll(t, s)
+			if text := log.String(); text != "" {
+				t.Errorf("logged %s", text)
+			}
+			storetest.TestBus(t, func(t *testing.T) (a, b hub.Bus) { return openBus(t, url), openBus(t, url) })
+		})
+	}
+}
+
+// restrict makes the user of the file on each node.
+func restrict(t *testing.T, nodes []*loopback.Redis) {
+	t.Helper()
+	text, err := os.ReadFile("../../web/docs/deploy/redis.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, user, _ := strings.Cut(string(text), "\nuser ")
+	command := []any{"acl", "setuser"}
+	for _, rule := range strings.Fields(user) {
+		command = append(command, rule)
+	}
+	for _, n := range nodes {
+		c := redis.NewClient(&redis.Options{Addr: n.Addr()})
+		if err := errors.Join(c.Do(t.Context(), command...).Err(), c.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// useAll calls each part of the store, so that each script runs.
+func useAll(t *testing.T, s *Store) {
+	t.Helper()
+	ctx, pool := t.Context(), s.Pool()
+	for partition := range redpacket.Partitions {
+		if err := grabs(t, s, partition); err != nil {
+			t.Errorf("grab in partition %d: %v", partition, err)
+		}
+		if _, err := pool.Close(ctx, inPartition(partition).Ref, redpacket.CloseEarly); err != nil {
+			t.Errorf("close in partition %d: %v", partition, err)
+		}
+	}
+	_, due := pool.Due(ctx, 10)
+	claims, unsettled := pool.Unsettled(ctx, 0, new(redpacket.OutboxCursor), 100)
+	_, clocks := pool.Clocks(ctx, time.Now)
+	_, _, entered := s.Presence().Enter(ctx, "u", "socket", 1)
+	_, online := s.Presence().Online(ctx, []string{"u"})
+	_, left := s.Presence().Leave(ctx, "u", "socket")
+	_, taken := s.Limiter().Take(ctx, "k", chat.Rate{PerSecond: 1, Burst: 1})
+	saved := s.Notes().Save(ctx, "instance", lineage.Note{At: time.Now()})
+	_, loaded := s.Notes().Load(ctx)
+	for call, err := range map[string]error{
+		"due": due, "unsettled": unsettled, "ack": pool.Ack(ctx, claims), "recount": pool.Recount(ctx, 0), "clocks": clocks, "ready": s.Ready(ctx),
+		"enter": entered, "online": online, "leave": left, "take": taken, "save": saved, "load": loaded,
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	if len(claims) == 0 {
+		t.Error("no claim is unsettled, so Ack has done nothing")
+	}
+}

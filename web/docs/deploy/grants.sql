@@ -1,0 +1,28 @@
+-- What the roles of roles.sql may do, for psql as hongbao_owner. Run it after each `hongbao migrate`, before the instances start: a new version
+-- may have new tables. No role but the owner can change a table, delete a transfer, claim or packet, or change its amount or user.
+
+begin;
+
+revoke all on all tables in schema public from hongbao, hongbao_reader;
+grant usage on schema public to hongbao, hongbao_reader;
+grant select on all tables in schema public to hongbao, hongbao_reader;
+revoke select on settings, users from hongbao_reader; -- the key of the bus, and the seeds of future packets
+
+-- Rows that are only added.
+grant insert on transfers, links, requests, quarantine, admin_acts to hongbao;
+
+-- Rows of which only these columns change: what the end of a packet writes, what has become of a text, and which instance uses a chain.
+grant insert, update (luckiest) on claims to hongbao;
+grant insert, update (status, closed_at, refunded, claimed, done_seq, seed, shares) on packets to hongbao;
+grant insert, update (body, fold) on entries to hongbao;
+grant insert, update (instance, at, free) on chains to hongbao;
+
+-- Sums and states, which the audit computes again from the rows above.
+grant insert, update on wallets, rooms, members, users to hongbao;
+grant update (amount) on circulation to hongbao;
+
+-- Rows that come and go. A trigger keeps the counts of the last 29 days.
+grant insert, delete on reactions, blocks, security_counts to hongbao;
+grant insert, update, delete on settings to hongbao;
+
+commit;
