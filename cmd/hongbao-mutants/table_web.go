@@ -230,7 +230,7 @@ var sessionMutants = []mutant{
 		harm:  "a token for another program of the identity provider opens a session",
 	},
 	{
-		file:  "web/http.go",
+		file:  "web/guest/guest.go",
 		old:   `	case found && guest.Issued.Unix() <= second:`,
 		new:   `	case false && found && guest.Issued.Unix() <= second:`,
 		tests: "-run=RevokedGuest ./web",

@@ -12,6 +12,7 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/redpacket/lobby"
 	"hongbao/store"
 	"hongbao/store/lineage"
 	"hongbao/store/security"
@@ -27,6 +28,7 @@ type instance struct {
 	rooms   *chat.Service
 	packets *redpacket.Service
 	server  *web.Server
+	lobby   *lobby.Lobby // nil: none
 
 	security *security.Recorder
 }
@@ -54,10 +56,16 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
+	if c.Lobby == "on" {
+		if made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log}); err != nil {
+			return nil, err
+		}
+	}
 	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
 	server, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
+		Lobby:          made.welcome(),
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
 		Rates:          c.Limits != "off",
@@ -85,6 +93,14 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	}
 	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, server
 	return made, made.watch.Start(ctx)
+}
+
+// welcome returns the function that tells where the page leads newcomers. It is nil without a lobby.
+func (i *instance) welcome() func() web.Lobby {
+	if i.lobby == nil {
+		return nil
+	}
+	return func() web.Lobby { return web.Lobby{Room: i.lobby.Room(), Packet: i.lobby.Welcome()} }
 }
 
 // parts returns the function that tells which parts work. It checks all of them at the same time, so that a part that does not
