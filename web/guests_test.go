@@ -165,7 +165,7 @@ func TestDeviceCodeSignsInOnce(t *testing.T) {
 		}
 		return r
 	}
-	for _, wrong := range []string{"", "x", mei.User.ID, mei.User.ID + "~", made.Code + "x", "guest:other~" + made.Code} {
+	for _, wrong := range []string{"x", mei.User.ID, mei.User.ID + "~", made.Code + "x", "guest:other~" + made.Code} {
 		redeem(wrong, 404)
 	}
 	other := mustAnswer[wire.GuestReply](t, redeem(made.Code, 200), 200)
@@ -195,4 +195,18 @@ func TestRevokedGuestChangesNothing(t *testing.T) {
 	mustAnswer[wire.WalletReply](t, ask(t, h, "POST", "/v1/commands/wallet", mei.Token, "{}"), 200) // b does not know yet
 	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/guests/device_code", mei.Token, ""), 401)
 	mustAnswer[wire.ErrorBody](t, ask(t, h, "POST", "/v1/guests/profile", mei.Token, `{"name":"Lan"}`), 401)
+}
+
+// TestAvatarsAreServed reads the pictures that guests may choose. The page must not have others.
+func TestAvatarsAreServed(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t).Handler()
+	for _, address := range guest.Avatars() {
+		if r := ask(t, h, "GET", "/"+address, "", ""); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" {
+			t.Errorf("%s: %d %s", address, r.StatusCode, r.Header.Get("Content-Type"))
+		}
+	}
+	if files, err := static.ReadDir("static/avatars"); err != nil || len(files) != len(guest.Avatars()) {
+		t.Errorf("%d files, %v; want %d", len(files), err, len(guest.Avatars()))
+	}
 }

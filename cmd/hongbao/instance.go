@@ -56,16 +56,11 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
-	if c.Lobby == "on" {
-		if made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log}); err != nil {
-			return nil, err
-		}
-	}
 	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
 	server, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
-		Lobby:          made.welcome(),
+		Lobby:          made.welcome(c.Lobby),
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
 		Rates:          c.Limits != "off",
@@ -92,12 +87,18 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		return nil, err
 	}
 	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, server
-	return made, made.watch.Start(ctx)
+	if err := made.watch.Start(ctx); err != nil {
+		return nil, err
+	}
+	if c.Lobby == "on" {
+		made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
+	}
+	return made, err
 }
 
-// welcome returns the function that tells where the page leads newcomers. It is nil without a lobby.
-func (i *instance) welcome() func() web.Lobby {
-	if i.lobby == nil {
+// welcome returns the function that tells where the page leads newcomers. It is nil if the lobby is off.
+func (i *instance) welcome(mode onOff) func() web.Lobby {
+	if mode != "on" {
 		return nil
 	}
 	return func() web.Lobby { return web.Lobby{Room: i.lobby.Room(), Packet: i.lobby.Welcome()} }

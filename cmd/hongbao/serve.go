@@ -45,5 +45,8 @@ func (p *program) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
 	log.Info("serving", "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
+	if c.Guests != guestsOff {
+		log.Info("second guest, in the same browser", "open", open(l.clients)+"?guest=another")
+	}
 	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
 }

@@ -2,12 +2,12 @@
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { money } from '../format.js';
+import { money, playMoney } from '../format.js';
 import { openSheet } from '../route.js';
 
 export function Balance() {
-  const balance = money(state.sealed?.balance ?? state.account.balance);
+  const amount = state.sealed?.balance ?? state.account.balance;
   return h('button', {
-    class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance }), onClick: () => openSheet('wallet'),
-  }, balance);
+    class: 'button quiet balance', type: 'button', 'aria-label': t('wallet.open', { balance: playMoney(amount) }), onClick: () => openSheet('wallet'),
+  }, h('span', { class: 'number' }, money(amount)), state.page?.play_money && h('span', { class: 'muted small' }, t('wallet.playShort')));
 }

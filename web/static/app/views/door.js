@@ -4,6 +4,7 @@ import { state } from '../state.js';
 import { inWords, setLanguage, t } from '../words.js';
 import { setTheme, themes } from '../theme.js';
 import { comeBack, enter, enterAsGuest } from '../session.js';
+import { Arrival } from './arrival.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
@@ -31,6 +32,7 @@ export class Door extends Component {
 
   render(_, { asToken, problem }) {
     const { status, error } = state.door;
+    if (status === 'arriving') return h(Frame, null, h(Arrival, null));
     if (status === 'loading') return h(Frame, null, error && h(Waiting, { text: t('door.unreachableAgain') }));
     const withToken = asToken || !state.page?.guests;
     const busy = status === 'entering';
@@ -44,7 +46,7 @@ export class Door extends Component {
         h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': busy },
           busy && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(busy ? 'door.entering' : 'door.enter')),
         h('p', { class: 'muted small door-note', role: 'status' },
-          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : 'door.guestNote')),
+          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : state.page?.play_money ? 'door.playNote' : 'door.guestNote')),
         state.page?.guests && h('button', {
           class: 'button quiet small', type: 'button', disabled: busy, onClick: () => this.setState({ asToken: !asToken, problem: '' }),
         }, t(asToken ? 'door.asGuest' : 'door.withToken'))));
