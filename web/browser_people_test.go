@@ -98,6 +98,7 @@ func TestBrowserSecondGuest(t *testing.T) {
 		t.Errorf("the link is %q, want a new window without an opener", link)
 	}
 	ben := ann.Again(t, page+"/"+search, webtest.Screen{})
+	ben.Sees("only for this window")
 	comeIn(ben, "Ben")
 	cid := ann.Again(t, page+"/"+search, webtest.Screen{})
 	cid.Sees("What may we call you?")

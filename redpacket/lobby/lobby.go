@@ -25,7 +25,7 @@ import (
 )
 
 // Host is the user that owns the lobby. No token names it: the server signs tokens only for guests whose ids it draws.
-var Host = chat.User{ID: chat.GuestPrefix + "lobby", Name: "hongbao", Avatar: "icon.svg"}
+var Host = chat.User{ID: chat.LobbyHost, Name: "hongbao", Avatar: "icon.svg"}
 
 // The lobby and its packets. A change needs other keys of requests: a key that is used with another content is refused.
 const (

@@ -81,12 +81,6 @@ func (s *Session) caller() (api.Caller, phase) {
 	return s.callerAs(s.user, s.admin), s.phase
 }
 
-// User returns the session's user as others see them.
-func (s *Session) User() chat.User {
-	c, _ := s.caller()
-	return c.User
-}
-
 // callerAs returns a user as a caller of commands on this socket.
 func (s *Session) callerAs(user chat.User, admin bool) api.Caller {
 	c := api.Caller{User: user, Admin: admin}

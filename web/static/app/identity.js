@@ -6,7 +6,8 @@ const name = 'hongbao-guest';
 
 /** The address of a window for another guest. */
 export const anotherGuest = '?guest=another';
-const isApart = new URLSearchParams(location.search).has('guest');
+/** Whether this is such a window. */
+export const isApart = new URLSearchParams(location.search).has('guest');
 
 let token = ''; // of a window of its own, if the browser forbids storage
 

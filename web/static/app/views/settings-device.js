@@ -11,9 +11,7 @@ export class DeviceLink extends Component {
   make = async () => {
     this.setState({ busy: true, error: null });
     try {
-      const link = await newDeviceLink();
-      this.setState({ busy: false, link });
-      copy(link);
+      this.setState({ link: await newDeviceLink(), busy: false });
     } catch (error) {
       this.setState({ busy: false, error });
     }

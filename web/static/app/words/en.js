@@ -71,6 +71,7 @@ export default {
     entering: 'Coming in…',
     guestNote: 'No password: this browser remembers you.',
     playNote: 'No password: this browser remembers you. You get play money to try it with.',
+    apartNote: 'A second guest, only for this window: it lasts until you close it.',
     tokenNote: 'It is kept in memory only, so a reload asks for it again.',
     withToken: 'I have a token',
     asGuest: 'Come in as a guest',
@@ -175,7 +176,7 @@ export default {
     made: 'Open this link on the other device within ten minutes. It works once. Give it to nobody: the link is the account.',
     link: 'Link to this account',
     make: 'Make a link',
-    another: 'Make a new one',
+    another: 'New link',
   },
   timeline: {
     title: 'Messages',

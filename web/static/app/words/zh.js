@@ -71,6 +71,7 @@ export default {
     entering: '正在进入…',
     guestNote: '不用密码，这个浏览器会记得你',
     playNote: '不用密码，这个浏览器会记得你，还会送你一笔试玩金',
+    apartNote: '这个窗口里是另一位访客，关掉窗口就没有了',
     tokenNote: '只留在内存里，刷新后要重新粘贴',
     withToken: '我有令牌',
     asGuest: '以访客身份进入',
