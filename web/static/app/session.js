@@ -5,6 +5,7 @@ import { RefusedError } from '../sdk/errors.js';
 import { state, change } from './state.js';
 import { forgetWritten } from './storage.js';
 import { deviceCode, followGuest, keepGuest, keptGuest } from './identity.js';
+import { go } from './route.js';
 import { listen } from './model/happenings.js';
 import { askHost, listenToHost } from './host.js';
 
@@ -45,20 +46,20 @@ function enterKnown() {
 
 /** Takes the guest of another device over, by the code in the address. */
 export async function arrive() {
-  change(() => { state.door = { status: 'arriving', error: null }; });
+  change(() => { state.door = { status: 'entering', error: null }; });
   try {
     const { token } = await ask('v1/guests/redeem', { code: deviceCode() });
     keepGuest(token);
-    history.replaceState(null, '', location.pathname + location.search);
+    go({ room: null, sheet: null }, { replace: true });
     enter(token, 'guest');
   } catch (error) {
     change(() => { state.door = { status: 'arriving', error }; });
   }
 }
 
-/** Leaves the code in the address alone. */
+/** Leaves the code in the address unused. */
 export function stayHere() {
-  history.replaceState(null, '', location.pathname + location.search);
+  go({ room: null, sheet: null }, { replace: true });
   enterKnown();
 }
 

@@ -2,12 +2,13 @@
 import { h } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { money, playMoney } from '../format.js';
+import { money } from '../format.js';
 import { openSheet } from '../route.js';
 
 export function Balance() {
-  const amount = state.sealed?.balance ?? state.account.balance;
+  const amount = money(state.sealed?.balance ?? state.account.balance);
+  const kind = state.page?.play_money ? t('wallet.playShort') : '';
   return h('button', {
-    class: 'button quiet balance', type: 'button', 'aria-label': t('wallet.open', { balance: playMoney(amount) }), onClick: () => openSheet('wallet'),
-  }, h('span', { class: 'number' }, money(amount)), state.page?.play_money && h('span', { class: 'muted small' }, t('wallet.playShort')));
+    class: 'button quiet balance', type: 'button', 'aria-label': t('wallet.open', { balance: `${amount} ${kind}`.trim() }), onClick: () => openSheet('wallet'),
+  }, h('span', { class: 'number' }, amount), kind && h('span', { class: 'muted small' }, kind));
 }
