@@ -10,5 +10,5 @@ export function Balance() {
   const kind = state.page?.play_money ? t('wallet.playShort') : '';
   return h('button', {
     class: 'button quiet balance', type: 'button', 'aria-label': t('wallet.open', { balance: `${amount} ${kind}`.trim() }), onClick: () => openSheet('wallet'),
-  }, h('span', { class: 'number' }, amount), kind && h('span', { class: 'muted small' }, kind));
+  }, h('span', { class: 'number' }, amount), kind && [' ', h('span', { class: 'muted small' }, kind)]);
 }
