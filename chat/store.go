@@ -19,11 +19,17 @@ type Store interface {
 	// A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
-	// back. Revoke creates an unknown user.
+	// back. Revoke also removes the user's device code, and creates an unknown user.
 	Revoke(ctx context.Context, user string, second int64) error
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
 	// revoked are left out.
 	Revoked(ctx context.Context, users []string) (map[string]int64, error)
+	// PutDeviceCode stores the hash of the user's device code, in place of an earlier one. The token that asks for it was issued
+	// at the Unix second issued. ErrNotFound: the user is unknown, or the token was revoked.
+	PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error
+	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
+	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
+	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 

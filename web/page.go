@@ -26,14 +26,14 @@ func (s *Server) page() http.Handler {
 	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // an empty list, never null
 	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
-	facts, err := json.Marshal(pageFacts{Guests: len(s.o.Guests.Key) > 0, Hosts: hosts, Version: s.o.Version})
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
-	files["page.json"] = newPageFile("page.json", facts)
+	facts := pageFacts{Guests: s.guests.On(), PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
-		file, ok := files[strings.TrimPrefix(r.URL.Path, "/")]
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		file, ok := files[name]
+		if name == factsFile {
+			file, ok = s.factsNow(facts), true
+		}
 		switch {
 		case !ok:
 			http.NotFound(w, r)
@@ -46,11 +46,34 @@ func (s *Server) page() http.Handler {
 	})
 }
 
+// factsFile is the address of the pageFacts.
+const factsFile = "page.json"
+
 // pageFacts is what the page must know before the user signs in.
 type pageFacts struct {
-	Guests  bool     `json:"guests"`
-	Hosts   []string `json:"hosts"` // origins whose pages may send a token to this page
-	Version string   `json:"version"`
+	Guests    bool     `json:"guests"`
+	PlayMoney bool     `json:"play_money,omitempty"` // all money of the server is play money
+	Lobby     *Lobby   `json:"lobby,omitempty"`
+	Hosts     []string `json:"hosts"` // origins whose pages may send a token to this page
+	Version   string   `json:"version"`
+}
+
+// Lobby is where the page leads newcomers: a public room, and the newest welcome packet in it.
+type Lobby struct {
+	Room   string `json:"room"`
+	Packet string `json:"packet,omitempty"` // "": none is known
+}
+
+// factsNow returns the facts with the present lobby.
+func (s *Server) factsNow(facts pageFacts) pageFile {
+	if s.o.Lobby != nil {
+		facts.Lobby = new(s.o.Lobby())
+	}
+	data, err := json.Marshal(facts)
+	if err != nil {
+		panic(err) // strings can always be encoded
+	}
+	return plainFile(factsFile, data)
 }
 
 // pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only. Only pages
@@ -76,9 +99,14 @@ type pageFile struct {
 	forever bool   // its address changes with its content, so that browsers may cache it permanently
 }
 
-func newPageFile(name string, data []byte) pageFile {
+// plainFile returns a file that is not compressed.
+func plainFile(name string, data []byte) pageFile {
 	sum := sha256.Sum256(data)
-	f := pageFile{kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
+	return pageFile{kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
+}
+
+func newPageFile(name string, data []byte) pageFile {
+	f := plainFile(name, data)
 	var zipped bytes.Buffer
 	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	if err == nil {

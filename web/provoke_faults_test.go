@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"hongbao/chat"
 )
@@ -145,6 +146,20 @@ func (s faultyStore) SetContact(ctx context.Context, user string, c chat.Contact
 		return
 	}
 	return s.Store.SetContact(ctx, user, c)
+}
+
+func (s faultyStore) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.PutDeviceCode(ctx, user, issued, hash, until)
+}
+
+func (s faultyStore) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (_ chat.User, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.TakeDeviceCode(ctx, user, hash, now)
 }
 
 func (s faultyStore) Change(ctx context.Context, c chat.Change) (_ chat.Changed, err error) {

@@ -121,7 +121,9 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
 		},
 		"disconnect": {}, "audit": {wire.CodeNotFound: {admin, ""}}, "start_audit": {}, "heads": {}, "stats": {},
-		"guests": {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
+		"guests":  {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
+		"profile": {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"name":"` + long(65) + `"}`}},
+		"redeem":  {wire.CodeNotFound: {"", `{"code":"guest:mei~unknown"}`}},
 	}
 	for _, e := range wire.Endpoints {
 		for _, code := range e.Errors {
@@ -143,19 +145,19 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
 			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, -time.Minute), "{}"), wire.CodeTokenExpired)
 		}
+		token := admin
+		if e.Guest {
+			token = guestToken(t, "guest:mei")
+		}
 		if e.Request != nil {
-			must(ask(t, h, e.Verb, e.Path, admin, "[]"), wire.CodeBadRequest)
+			must(ask(t, h, e.Verb, e.Path, token, "[]"), wire.CodeBadRequest)
 		}
 		for fault, code := range map[error]wire.Code{errors.New("unheard of"): wire.CodeInternal, chat.ErrUnavailable: wire.CodeUnavailable} {
 			if e.Name == "stats" {
 				continue // it reads only memory, so no store can fail
 			}
 			s.faults.set(fault)
-			token := admin
-			if e.Guest {
-				token = guestToken(t, "guest:mei")
-			}
-			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei"}`), code)
+			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","code":"guest:mei~x"}`), code)
 			s.faults.set(nil)
 		}
 	}

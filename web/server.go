@@ -20,6 +20,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/auth"
+	"hongbao/web/guest"
 	"hongbao/web/presence"
 	"hongbao/web/push"
 	"hongbao/web/session"
@@ -31,7 +32,8 @@ import (
 type Options struct {
 	JWT            auth.JWT
 	Guests         Guests
-	AllowedOrigins []string // origins such as "https://example.com", besides the server's own host
+	Lobby          func() Lobby // nil: there is none
+	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
 	TrustedProxies []netip.Prefix // proxies whose headers about clients are believed
@@ -72,6 +74,7 @@ type Server struct {
 	packets  *redpacket.Service
 	o        Options
 	tokens   *auth.Verifier
+	guests   *guest.Service
 	proxies  proxies
 	rates    *api.Rates
 	commands *api.Commands
@@ -122,7 +125,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		local = nil
 	}
 	s := &Server{
-		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens,
+		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens, guests: guest.New(rooms, packets, o.Guests, o.Now),
 		proxies: o.TrustedProxies, started: o.Now(), origins: originSet(o.AllowedOrigins),
 		rates: api.NewRates(local, o.Limiter, o.Now, o.Log), connects: newConnectLimiter(connectSlots, maxConnectWait),
 	}
@@ -168,6 +171,9 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/guests", s.serveGuests)
 		r.Post("/guests/renew", s.serveGuest("renew", s.renewGuest))
 		r.Post("/guests/sign_out", s.serveGuest("sign_out", s.signOutGuest))
+		r.Post("/guests/profile", s.serveGuest("profile", s.changeProfile))
+		r.Post("/guests/device_code", s.serveGuest("device_code", s.newDeviceCode))
+		r.Post("/guests/redeem", s.serveRedeem)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))

@@ -3,6 +3,20 @@ package main
 // secretMutants break what hides passphrases and seeds from a reader of the database.
 var secretMutants = []mutant{
 	{
+		file:  "store/sqlitestore/devicecode.go",
+		old:   `set code_hash = null where id = ? and code_hash = ?`,
+		new:   `set code_hash = code_hash where id = ? and code_hash = ?`,
+		tests: "-run=Store ./store/sqlitestore",
+		harm:  "a device code signs in twice: a later reader of the link takes the guest over",
+	},
+	{
+		file:  "store/sqlitestore/revoke.go",
+		old:   `excluded.not_before), code_hash = null`,
+		new:   `excluded.not_before)`,
+		tests: "-run=Store ./store/sqlitestore",
+		harm:  "a guest that was signed out everywhere is taken over with a device code",
+	},
+	{
 		file:  "store/secret/keys.go",
 		old:   `return []byte(column + "\x00" + row)`,
 		new:   `return []byte(column)`,

@@ -12,6 +12,7 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/redpacket/lobby"
 	"hongbao/store"
 	"hongbao/store/lineage"
 	"hongbao/store/security"
@@ -27,6 +28,7 @@ type instance struct {
 	rooms   *chat.Service
 	packets *redpacket.Service
 	server  *web.Server
+	lobby   *lobby.Lobby // nil: none
 
 	security *security.Recorder
 }
@@ -58,6 +60,7 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	server, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
+		Lobby:          made.welcome(c.Lobby),
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
 		Rates:          c.Limits != "off",
@@ -84,7 +87,21 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		return nil, err
 	}
 	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, server
-	return made, made.watch.Start(ctx)
+	if err := made.watch.Start(ctx); err != nil {
+		return nil, err
+	}
+	if c.Lobby == "on" {
+		made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
+	}
+	return made, err
+}
+
+// welcome returns the function that tells where the page leads newcomers. It is nil if the lobby is off.
+func (i *instance) welcome(mode onOff) func() web.Lobby {
+	if mode != "on" {
+		return nil
+	}
+	return func() web.Lobby { return web.Lobby{Room: i.lobby.Room(), Packet: i.lobby.Welcome()} }
 }
 
 // parts returns the function that tells which parts work. It checks all of them at the same time, so that a part that does not

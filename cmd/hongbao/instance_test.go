@@ -61,6 +61,32 @@ func TestClocksThatDiffer(t *testing.T) {
 	}
 }
 
+// TestPageLeadsToTheLobby wires instances with and without a lobby. The page must be told of the room, and the same after a restart.
+func TestPageLeadsToTheLobby(t *testing.T) {
+	dir := t.TempDir()
+	facts := func(on onOff) string {
+		engines, err := store.Open(t.Context(), store.Config{DataDir: dir}, slog.New(slog.DiscardHandler))
+		noError(t, err)
+		defer func() { noError(t, engines.Close()) }()
+		c := config{
+			DataDir: dir, Guests: guestsLocal, GuestCredit: credit{amount: 1000}, Lobby: on, MaxPacketTotal: 1000, MaxPacketCount: 10,
+			Currency: currency{Code: "CNY", Exponent: 2},
+		}
+		made, err := wireUp(t.Context(), c, engines, slog.New(slog.DiscardHandler))
+		noError(t, err)
+		w := httptest.NewRecorder()
+		made.server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/page.json", nil))
+		return w.Body.String()
+	}
+	first := facts("on")
+	if !strings.Contains(first, `"play_money":true,"lobby":{"room":"`) || facts("on") != first {
+		t.Errorf("page.json says %s, and another text after a restart; want the same lobby", first)
+	}
+	if off := facts(""); strings.Contains(off, "lobby") {
+		t.Errorf("without a lobby page.json says %s", off)
+	}
+}
+
 func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -52,6 +52,12 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 		defer i.rooms.Stop()
 		return i.packets.Run(services)
 	})
+	if i.lobby != nil {
+		group.Go(func() error {
+			i.lobby.Run(services)
+			return nil
+		})
+	}
 	group.Go(func() error { return serveOn(clients, l.clients) })
 	group.Go(func() error { return serveOn(ops, l.ops) })
 	group.Go(func() error {

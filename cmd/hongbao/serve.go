@@ -48,5 +48,8 @@ func (p *program) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
 	log.Info("serving", "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
+	if c.Guests != guestsOff {
+		log.Info("second guest, in the same browser", "open", open(l.clients, c.usesTLS())+"?guest=another")
+	}
 	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
 }

@@ -258,6 +258,10 @@ var (
 // guestRate limits the creation of guests from one IP address.
 var guestRate = chat.Rate{PerSecond: 2, Burst: 100}
 
+// guestChangeRate limits how often a guest changes their profile or makes device codes. Each change is a write and a notice to
+// all instances.
+var guestChangeRate = chat.Rate{PerSecond: 0.2, Burst: 10}
+
 const (
 	sharedTimeout = 100 * time.Millisecond // timeout of a call to the shared limiter; after a timeout the request is allowed
 	sharedPause   = time.Second            // after a failed call, how long the shared limiter is not called
@@ -306,6 +310,11 @@ func (r *Rates) SpendHTTP(ctx context.Context, user string) error {
 // SpendGuest counts a new guest against the limit of the IP address that the request comes from.
 func (r *Rates) SpendGuest(ctx context.Context, address string) error {
 	return r.take(ctx, "guest:"+address, guestRate, true)
+}
+
+// SpendGuestChange counts a change of a guest's profile, or a new device code, against the guest's limit.
+func (r *Rates) SpendGuestChange(ctx context.Context, user string) error {
+	return r.take(ctx, "change:"+user, guestChangeRate, true)
 }
 
 // admitGrab counts a grab that is about to call the pool against the limit that all instances share (sharedGrabs), unless it is

@@ -27,7 +27,7 @@ func Millis(t time.Time) int64 {
 
 // User converts a user to its form on the wire.
 func User(u chat.User) wire.User {
-	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest()}
+	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest() && u.ID != chat.LobbyHost}
 }
 
 // Room converts a room to its form on the wire, without Role.

@@ -204,6 +204,27 @@ var Endpoints = []Endpoint{
 		},
 		Verb: "POST", Path: "/v1/guests/sign_out", Guest: true,
 	},
+	{
+		Method: Method{
+			Name: "profile", Does: "Changes the guest's name and avatar.", Request: ProfileRequest{}, Reply: ProfileReply{},
+			Errors: []Code{CodeForbidden, CodeTooLong},
+		},
+		Verb: "POST", Path: "/v1/guests/profile", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "device_code", Does: "Returns a code with which the guest may sign in once on another device.", Reply: DeviceCodeReply{},
+			Errors: []Code{CodeForbidden},
+		},
+		Verb: "POST", Path: "/v1/guests/device_code", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "redeem", Does: "Signs a guest in on this device by a code.", Request: RedeemRequest{}, Reply: GuestReply{},
+			Errors: []Code{CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/guests/redeem", Open: true,
+	},
 }
 
 // Kinds holds the kinds of entries, each with a zero value of its body's type.

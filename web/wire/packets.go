@@ -195,6 +195,28 @@ type GuestReply struct {
 	User  User   `json:"user"`
 }
 
+// ProfileRequest is the body of POST /v1/guests/profile. A missing field is unchanged; an empty avatar removes the old one.
+type ProfileRequest struct {
+	Name   *string `json:"name,omitempty"`
+	Avatar *string `json:"avatar,omitempty"`
+}
+
+// ProfileReply is the reply to ProfileRequest: the user as others see them from now on.
+type ProfileReply struct {
+	User User `json:"user"`
+}
+
+// DeviceCodeReply holds a code with which the guest may sign in once on another device.
+type DeviceCodeReply struct {
+	Code      string `json:"code"`
+	ExpiresAt int64  `json:"expires_at"`
+}
+
+// RedeemRequest is the body of POST /v1/guests/redeem. Its reply is a GuestReply.
+type RedeemRequest struct {
+	Code string `json:"code"`
+}
+
 // DisconnectRequest is the body of the admin's disconnect.
 type DisconnectRequest struct {
 	User string `json:"user"`

@@ -17,6 +17,9 @@ function format(kind, options) {
 /** ¥12.34 of 1234. @param {number} minor */
 export function money(minor) { return inCurrency(minor, 'auto'); }
 
+/** An amount of the user's money, called play money where it is. @param {number} minor */
+export function playMoney(minor) { return state.page?.play_money ? t('wallet.play', { amount: money(minor) }) : money(minor); }
+
 /** A signed change: +¥12.34. @param {number} minor */
 export function signedMoney(minor) { return inCurrency(minor, 'exceptZero'); }
 

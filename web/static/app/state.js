@@ -74,6 +74,13 @@ import { emptyPages } from './model/pages.js';
  * @property {{count: number, amount: number, luckiest: number}|null} totals
  * @property {boolean} earlier          there are packets in earlier years
  *
+ * @typedef {object} PageFacts          what the server says before the user signs in
+ * @property {boolean} guests
+ * @property {boolean} [play_money]     all money of the server is play money
+ * @property {{room: string, packet?: string}} [lobby]  where newcomers go, and the newest packet there
+ * @property {string[]} hosts
+ * @property {string} version
+ *
  * @typedef {object} Sheet              the sheet over or beside the room
  * @property {string} name              a row of views/sheets.js
  * @property {string} [id]
@@ -84,9 +91,10 @@ export const state = {
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
   sound: false,
   wide: false, // three columns
-  /** @type {{guests: boolean, hosts: string[], version: string}|null} */ page: null,
+  /** @type {PageFacts|null} */ page: null,
   /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in
-  /** @type {{status: 'loading'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
+  isNew: false, // a guest that was just made, and is on the way to the lobby
+  /** @type {{status: 'loading'|'arriving'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
   /** @type {User|null} */ me: null,
   /** @type {import('../sdk/types.js').AccountView} */
   account: { balance: 0, version: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },

@@ -36,6 +36,11 @@ func TestBrowserAccessible(t *testing.T) {
 			u.goToView(view)
 			mustBeAccessible(t, u, how+": "+view.name)
 		}
+		u.goToView(view{name: "settings", hash: "#/settings", shows: "Make a link"})
+		u.Press("button", "Make a link")
+		u.Press("button", "Change name and picture")
+		u.Has("radio", "Tiger")
+		mustBeAccessible(t, u, how+": profile and device link")
 	})
 }
 

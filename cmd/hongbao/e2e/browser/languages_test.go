@@ -34,7 +34,7 @@ var english = language{
 	otherLines: []string{"Court 3 from seven, who is in?", "Shall I pick you up on Saturday?", "The plumber comes on Tuesday.", "I am at home, no worry."},
 	finished:   "For the cook", open: "Safe travels, everyone", locked: "What did we eat last year?", passphrase: "dumplings",
 	thanks: "That was quick 😄 thank you!",
-	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "A gift to begin with", leave: "Leave this room",
+	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "Play money to begin with", leave: "Leave this room",
 	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room",
 	coin: "Open", result: "See who got what", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
 }

@@ -10,6 +10,7 @@ import { setLink } from './link.js';
 import { noteMember } from './members.js';
 import { lastOpener, packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
 import { contactsChanged, loadContacts } from '../actions/contacts.js';
+import { enterLobby } from '../actions/lobby.js';
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
 import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
@@ -50,6 +51,7 @@ function ready(e) {
   if (e.again && state.contacts) loadContacts();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);
+  if (state.isNew) enterLobby();
 }
 
 /** Stores a user. @param {import('../state.js').User} user */

@@ -2,7 +2,7 @@
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
-import { duration, money, number } from '../format.js';
+import { duration, money, number, playMoney } from '../format.js';
 import { check, emptyForm, packetOf } from '../model/compose.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
@@ -59,7 +59,7 @@ export class Compose extends Component {
       h(Field, {
         name: 'total', label: t('compose.total'), value: form.total, problem: problem('total'), inputMode: 'decimal', autofocus: true,
         placeholder: t('compose.totalExample'),
-        hint: t('compose.balance', { balance: money(state.account.balance), most: limits?.packet_total ? money(limits.packet_total) : '' }),
+        hint: t('compose.balance', { balance: playMoney(state.account.balance), most: limits?.packet_total ? money(limits.packet_total) : '' }),
         onValue: (total) => this.fill({ total }),
       }),
       h(Field, {

@@ -3,7 +3,9 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, setLanguage, t } from '../words.js';
 import { setTheme, themes } from '../theme.js';
+import { isApart } from '../identity.js';
 import { comeBack, enter, enterAsGuest } from '../session.js';
+import { Arrival } from './arrival.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
@@ -31,6 +33,7 @@ export class Door extends Component {
 
   render(_, { asToken, problem }) {
     const { status, error } = state.door;
+    if (status === 'arriving') return h(Frame, null, h(Arrival, null));
     if (status === 'loading') return h(Frame, null, error && h(Waiting, { text: t('door.unreachableAgain') }));
     const withToken = asToken || !state.page?.guests;
     const busy = status === 'entering';
@@ -44,7 +47,7 @@ export class Door extends Component {
         h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': busy },
           busy && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(busy ? 'door.entering' : 'door.enter')),
         h('p', { class: 'muted small door-note', role: 'status' },
-          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : 'door.guestNote')),
+          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : guestNote())),
         state.page?.guests && h('button', {
           class: 'button quiet small', type: 'button', disabled: busy, onClick: () => this.setState({ asToken: !asToken, problem: '' }),
         }, t(asToken ? 'door.asGuest' : 'door.withToken'))));
@@ -61,6 +64,12 @@ export class Door extends Component {
     else if (withToken) enter(text, 'token');
     else enterAsGuest(text);
   }
+}
+
+/** How long the guest lasts. */
+function guestNote() {
+  if (isApart) return 'door.apartNote';
+  return state.page?.play_money ? 'door.playNote' : 'door.guestNote';
 }
 
 /** The error of what was typed; '': none. @param {string} text @param {boolean} isToken */

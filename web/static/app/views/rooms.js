@@ -12,6 +12,7 @@ import { Avatar, IconButton } from './parts.js';
 import { Icon } from './icon.js';
 import { LinkBar } from './link.js';
 import { NoRooms } from './no-rooms.js';
+import { SecondGuest } from './second-guest.js';
 import { RoomRow } from './room-row.js';
 import { lineOf } from './room-line.js';
 
@@ -58,7 +59,8 @@ export class RoomList extends Component {
       h('div', { key: 'rooms', class: 'scroll rooms-scroll' },
         !all.length ? h(NoRooms, null) : !rooms.length ? h(NoMatch, { query }) :
           h('ul', { ref: this.list, class: 'room-list', 'aria-label': t('rooms.title'), onKeyDown: (e) => this.move(e) },
-            rooms.map((view) => this.row(view, view === current)))),
+            rooms.map((view) => this.row(view, view === current))),
+        all.length < 3 && !query && !state.isNew && h(SecondGuest, null)),
       h(More, { key: 'more' }),
     ];
     return this.drawn;

@@ -2,7 +2,7 @@
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { languages, setLanguage, t } from '../words.js';
-import { money } from '../format.js';
+import { playMoney } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
 import { signOut } from '../session.js';
@@ -11,6 +11,9 @@ import { copy } from '../actions/copy.js';
 import { Avatar, IconButton } from './parts.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
+import { SecondGuest } from './second-guest.js';
+import { DeviceLink } from './settings-device.js';
+import { Profile } from './settings-profile.js';
 
 const tongues = { zh: '中文', en: 'English' };
 
@@ -25,17 +28,28 @@ export function Settings() {
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
       h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
     h(ContactSetting, null),
+    state.by === 'guest' && h(DeviceLink, null),
+    h(SecondGuest, null),
     h(Leave, null),
     h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
 }
 
-function Me() {
-  const { me } = state;
-  return h('div', { class: 'settings-me' },
-    h('div', { class: 'row' }, h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut', dir: 'auto' }, me.name || me.id)),
-    h('div', { class: 'row' },
-      h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
-      h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
+/** Guests choose their name and picture here; the host names its users. */
+class Me extends Component {
+  state = { editing: false };
+
+  render(_, { editing }) {
+    const { me } = state;
+    const edit = (is) => this.setState({ editing: is });
+    if (editing) return h(Profile, { done: () => edit(false) });
+    return h('div', { class: 'settings-me' },
+      h('div', { class: 'row' },
+        h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut grow', dir: 'auto' }, me.name || me.id),
+        state.by === 'guest' && h(IconButton, { icon: 'edit', label: t('profile.title'), onClick: () => edit(true) })),
+      h('div', { class: 'row' },
+        h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
+        h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
+  }
 }
 
 class ContactSetting extends Component {
@@ -59,7 +73,7 @@ class Leave extends Component {
         h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
     }
     return h('div', { class: 'stack leave', role: 'alert' },
-      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: money(state.account.balance) })),
+      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: playMoney(state.account.balance) })),
       h('div', { class: 'row' },
         h('button', { class: 'button grow', type: 'button', onClick: () => this.setState({ asked: false }) }, t('settings.stay')),
         h('button', { class: 'button danger grow', type: 'button', onClick: signOut }, t('settings.signOut'))));
