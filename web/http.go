@@ -89,7 +89,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	} else {
 		writeJSON(w, http.StatusOK, reply)
 	}
-	s.metrics.command(method, code, time.Since(began))
+	s.observe(method, code, time.Since(began))
 }
 
 // inTime returns the result of work. If ctx ends first, it returns an error that wraps chat.ErrUnavailable, and work continues

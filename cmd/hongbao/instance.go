@@ -75,6 +75,8 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Alone:         engines.Bus == nil,
 		Currency:      wire.Currency(c.Currency),
 		Version:       version(),
+		Build:         build(),
+		Engines:       engines.Meters,
 		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
 		Security:      made.security,
 		Parts:         parts(c.ReadyNeeds, engines, packets),
