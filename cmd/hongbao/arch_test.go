@@ -62,7 +62,7 @@ func rules() map[string]rule {
 		"hongbao/migrations":         {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
 				"hongbao/store/memstore", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 				"hongbao/migrations",
 			},
@@ -87,6 +87,7 @@ func rules() map[string]rule {
 			may: []string{"hongbao/chat"},
 			why: "a cursor means the same whichever database the list is read from",
 		},
+		"hongbao/store/finding":    {why: "each engine tells what it finds, so it imports none"},
 		"hongbao/store/enginetest": {why: "tests of every package may skip with it, so it imports none"},
 		"hongbao/store/loopback": {
 			may:    []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
@@ -99,12 +100,12 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain, and knows no other engine",
 		},
 		"hongbao/store/redisstore": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
@@ -207,7 +208,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/migrations", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/wire",
 				"golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
