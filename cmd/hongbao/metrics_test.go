@@ -28,7 +28,7 @@ func scrape(t *testing.T, c store.Config) string {
 	t.Cleanup(func() { noError(t, engines.Close()) })
 	settings := config{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, JWTSecret: strings.Repeat("s", 32),
 		MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
-	made, err := wireUp(t.Context(), settings, engines, log)
+	made, err := wireUp(t.Context(), settings, "node", engines, log)
 	noError(t, err)
 	_, _, err = made.packets.Adjust(t.Context(), redpacket.AdjustRequest{User: "ann", Amount: 5, Key: "welcome"})
 	noError(t, err)
