@@ -291,8 +291,8 @@ type sendQueue struct {
 	messages  []busMessage
 	size      queueSize
 	compactAt queueSize
-	lost      bool // messages of rank hub.Kept may have been dropped; the peers must be told
-	dropped   int64
+	lost      bool  // messages of rank hub.Kept may have been dropped; the peers must be told
+	dropped   int64 // messages, so far
 }
 
 func newSendQueue(shards int) *sendQueue {
