@@ -34,7 +34,7 @@
 //	pool, presence := memstore.NewPool(memstore.Options{}), memstore.NewDirectory().Presence()
 //	repair := push.Repair{Store: store}
 //	h := hub.New(hub.Options{Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise})
-//	pub := push.NewPublisher(h)
+//	pub := push.NewPublisher(h, chat.NewID(time.Now()))
 //	rooms := chat.New(store, pub, chat.Options{Presence: presence})
 //	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{})})
 //	server, err := web.New(h, pub, rooms, packets, web.Options{JWT: auth.JWT{Secret: secret}, Presence: presence, Alone: true})

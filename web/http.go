@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -72,7 +74,8 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 
 // serve reads the request's body, calls answer, writes the reply or the error, and records the command in the metrics.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error)) {
-	began := time.Now()
+	began, id := time.Now(), requestID(r)
+	w.Header().Set(requestIDHeader, id)
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
 	defer cancel()
 	data, err := readBody(w, r)
@@ -86,7 +89,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	} else {
 		writeJSON(w, http.StatusOK, reply)
 	}
-	s.metrics.command(method, code, time.Since(began))
+	took := time.Since(began)
+	s.observe(method, code, took)
+	s.o.Log.Debug("command", "method", method, "code", code, "took", took, "request", id)
+}
+
+// requestIDHeader names a request in the logs of the load balancer, of this server and of the caller.
+const requestIDHeader = "X-Request-Id"
+
+// validRequestID matches ids that are safe in a log and in a header.
+var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._:/=+-]{1,128}$`)
+
+// requestID returns the id that the caller or the load balancer has given the request, or draws one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get(requestIDHeader); validRequestID.MatchString(id) {
+		return id
+	}
+	return rand.Text()
 }
 
 // inTime returns the result of work. If ctx ends first, it returns an error that wraps chat.ErrUnavailable, and work continues

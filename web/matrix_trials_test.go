@@ -44,6 +44,7 @@ type trial struct {
 var trials = []trial{
 	{"create_room", nil, func(c *cell) any { return wire.CreateRoomRequest{Key: "k-" + c.name, Name: "n"} }, everyone},
 	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},
+	{"rooms", nil, func(*cell) any { return wire.RoomsRequest{} }, everyone},
 	{"find_rooms", nil, func(*cell) any { return wire.FindRoomsRequest{} }, everyone},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},

@@ -138,6 +138,7 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"contacts":      {},
 		"join":          {"room": room},
 		"leave":         {"room": room},
+		"rooms":         {},
 		"find_rooms":    {},
 		"invite":        {"room": room, "users": []string{"bob"}},
 		"kick":          {"room": room, "user": "bob"},

@@ -17,10 +17,12 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/meter"
 	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/guest"
+	"hongbao/web/metrics"
 	"hongbao/web/presence"
 	"hongbao/web/push"
 	"hongbao/web/session"
@@ -36,19 +38,21 @@ type Options struct {
 	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
-	TrustedProxies []netip.Prefix // proxies whose headers about clients are believed
-	Presence       chat.Presence  // directory of the sockets of all instances; required
-	Rates          bool           // turns rate limits on; then Local is required
-	Local          chat.Limiter   // counts on this instance only
-	Limiter        chat.Limiter   // counts over all instances; nil: this is the only instance
-	ContactRates   ContactRates   // of commands by which users reach others
-	Scans          int            // how many commands that read very many rows (scans) may run at once; default 2
-	ReadWait       time.Duration  // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
-	MaxReplyBytes  int64          // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
-	MaxSockets     int            // on this instance; 0: any number
-	MaxPerAddress  int            // sockets of one address on this instance; 0: any number; only with Rates
-	SocketsPerUser int            // over all instances; if there are more, the user's oldest socket is closed
-	Alone          bool           // there is no other instance
+	Build          metrics.Build        // for the metrics
+	Engines        func() meter.Engines // what the engines measure, for the metrics; nil: nothing
+	TrustedProxies []netip.Prefix       // proxies whose headers about clients are believed
+	Presence       chat.Presence        // directory of the sockets of all instances; required
+	Rates          bool                 // turns rate limits on; then Local is required
+	Local          chat.Limiter         // counts on this instance only
+	Limiter        chat.Limiter         // counts over all instances; nil: this is the only instance
+	ContactRates   ContactRates         // of commands by which users reach others
+	Scans          int                  // how many commands that read very many rows (scans) may run at once; default 2
+	ReadWait       time.Duration        // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
+	MaxReplyBytes  int64                // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
+	MaxSockets     int                  // on this instance; 0: any number
+	MaxPerAddress  int                  // sockets of one address on this instance; 0: any number; only with Rates
+	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed
+	Alone          bool                 // there is no other instance
 	Ops            Ops
 	Security       Security                     // nil: nothing is recorded
 	Parts          func(context.Context) []Part // for /readyz: what works and what does not
@@ -83,7 +87,7 @@ type Server struct {
 	origins  map[string]struct{} // allowed origins besides the server's own host
 	upgrader websocket.Upgrader
 	pub      *push.Publisher
-	metrics  *metrics
+	metrics  *metrics.Metrics
 	tracker  *presence.Tracker
 	connects *connectLimiter
 	sockets  socketCounts
@@ -103,6 +107,9 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	}
 	if o.Parts == nil {
 		o.Parts = func(context.Context) []Part { return nil }
+	}
+	if o.Engines == nil {
+		o.Engines = func() meter.Engines { return meter.Engines{} }
 	}
 	if o.Security == nil {
 		o.Security = noSecurity{}
@@ -146,11 +153,11 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
 	})
-	s.metrics = newMetrics(s)
+	s.metrics = s.newMetrics()
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
 		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.leave,
-		AcquireConnect: s.connects.acquire, Observe: s.metrics.command,
+		AcquireConnect: s.connects.acquire, Observe: s.observe,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
 		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, Now: o.Now, Log: o.Log,
 	})

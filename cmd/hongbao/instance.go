@@ -33,8 +33,8 @@ type instance struct {
 	security *security.Recorder
 }
 
-// wireUp makes the parts over the engines. Only this function knows all of them.
-func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (*instance, error) {
+// wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
+func wireUp(ctx context.Context, c config, node string, engines *store.Engines, log *slog.Logger) (*instance, error) {
 	guests, err := guestsOf(ctx, c, engines, log)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
 		WentBack: made.wentBack, Bus: engines.Bus, ReplyBytes: c.MaxReplyBytes, Log: log,
 	})
-	pub := push.NewPublisher(h)
+	pub := push.NewPublisher(h, node)
 	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
 	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
@@ -78,6 +78,8 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Alone:         engines.Bus == nil,
 		Currency:      wire.Currency(c.Currency),
 		Version:       version(),
+		Build:         build(),
+		Engines:       engines.Meters,
 		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
 		Security:      made.security,
 		Parts:         parts(c.ReadyNeeds, engines, packets),

@@ -33,13 +33,13 @@ func TestClocksThatDiffer(t *testing.T) {
 	pool := &skewedPool{Pool: engines.Pool, ahead: -6 * time.Second}
 	engines.Pool = pool
 	c := config{DataDir: dir, Guests: guestsLocal, ReadyNeeds: needs{needDatabase, needClocks}, MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
-	_, err = wireUp(t.Context(), c, engines, slog.New(slog.DiscardHandler))
+	_, err = wireUp(t.Context(), c, "node", engines, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "the clock of this instance is 6s ahead of the clock of Redis at r:1") || !strings.Contains(err.Error(), "NTP, then start again") {
 		t.Errorf("wireUp with clocks 6s apart: %v, want an error that names both clocks and says what to do", err)
 	}
 
 	pool.ahead = 0
-	made, err := wireUp(t.Context(), c, engines, slog.New(slog.DiscardHandler))
+	made, err := wireUp(t.Context(), c, "node", engines, slog.New(slog.DiscardHandler))
 	noError(t, err)
 	page := func(path string) (status int, text string) {
 		w := httptest.NewRecorder()

@@ -148,8 +148,10 @@ func (q *batcher) join(r *request) (b *batch, mustSend bool, err error) {
 // goroutine. So they do not delay the other requests of the batch.
 func (q *batcher) send(b *batch) (next *batch) {
 	ctx := until(b.born.Add(patience))
+	began := time.Now()
 	calls := q.pool.calls(b.requests)
 	send(ctx, q.node.Load(), calls)
+	q.pool.batches.Done(b.size, began)
 	rest := retryable(calls, 0)
 	retried := make(chan struct{})
 	retrying := markRetried(rest, retried)

@@ -185,6 +185,7 @@ var commands = map[string]*command{
 	"contacts":    overlapping((*Commands).contacts),
 	"join":        ordered((*Commands).join),
 	"leave":       ordered((*Commands).leave),
+	"rooms":       scanning((*Commands).rooms),
 	"find_rooms":  scanning((*Commands).findRooms),
 	"members":     scanning((*Commands).members),
 	"presence":    overlapping((*Commands).presence),

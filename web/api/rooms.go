@@ -34,6 +34,11 @@ func (a *Commands) leave(ctx context.Context, c Caller, r *wire.LeaveRequest) (w
 	return wire.LeaveReply{}, a.chat.Leave(ctx, c.User, r.Room)
 }
 
+func (a *Commands) rooms(ctx context.Context, c Caller, r *wire.RoomsRequest) (wire.RoomsReply, error) {
+	rooms, next, err := a.chat.RoomsPage(ctx, c.User.ID, r.Next, r.Limit)
+	return wire.RoomsReply{Rooms: convert.List(rooms, convert.MyRoom), Next: next}, err
+}
+
 func (a *Commands) findRooms(ctx context.Context, _ Caller, r *wire.FindRoomsRequest) (wire.FindRoomsReply, error) {
 	rooms, next, err := a.chat.FindRooms(ctx, r.Query, r.Next, r.Limit)
 	return wire.FindRoomsReply{Rooms: convert.List(rooms, convert.Room), Next: next}, err

@@ -26,8 +26,8 @@ type Publisher struct {
 	waits waitBudget // of reads of standings
 }
 
-// NewPublisher returns a publisher for a hub. It draws the name of this instance.
-func NewPublisher(h *hub.Hub) *Publisher { return &Publisher{hub: h, node: chat.NewID(time.Now())} }
+// NewPublisher returns a publisher for a hub. node is the name of this instance: no other one may have it.
+func NewPublisher(h *hub.Hub, node string) *Publisher { return &Publisher{hub: h, node: node} }
 
 // CacheStandings sets the chat service whose cache the publisher fills with a user's standing before it signals that the standing
 // changed. The sessions on this instance then apply the signal at once. chat.New needs the publisher, so NewPublisher cannot take the

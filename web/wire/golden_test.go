@@ -107,6 +107,7 @@ func replies() map[string]any {
 		"create_room": wire.CreateRoomReply{Room: room},
 		"join":        wire.JoinReply{Room: room},
 		"leave":       wire.LeaveReply{},
+		"rooms":       wire.RoomsReply{Rooms: []wire.MyRoom{{Room: room, ReadSeq: 41, Unread: 1}}, Next: "r-1"},
 		"find_rooms":  wire.FindRoomsReply{Rooms: []wire.Room{room}, Next: "c-1"},
 		"members": wire.MembersReply{Members: []wire.Member{
 			{User: ann, Role: "owner", Online: true}, {User: bob, Role: "member", MutedUntil: 1767225700000},

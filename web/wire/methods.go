@@ -54,6 +54,9 @@ var Methods = []Method{
 	},
 	{Name: "leave", Does: "Leaves a room.", Request: LeaveRequest{}, Reply: LeaveReply{}, Errors: []Code{CodeNotFound, CodeNotMember}, Cost: 5},
 	{
+		Name: "rooms", Does: "Lists the caller's rooms, those created last first.", Request: RoomsRequest{}, Reply: RoomsReply{}, Cost: 10,
+	},
+	{
 		Name: "find_rooms", Does: "Lists public rooms that have members, newest first.", Request: FindRoomsRequest{}, Reply: FindRoomsReply{},
 		Errors: []Code{CodeTooLong}, Cost: 10,
 	},

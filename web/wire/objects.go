@@ -102,7 +102,16 @@ type ConnectData struct {
 	Limits         Limits   `json:"limits"`
 	Rooms          []MyRoom `json:"rooms"`
 	PacketStates   []State  `json:"packet_states"`
+	RoomsNext      string   `json:"rooms_next,omitempty"` // there are more rooms: cursor for the command rooms
 }
+
+// ConnectAsk is what a client may ask for in the data of its connect command.
+type ConnectAsk struct {
+	Rooms int `json:"rooms,omitempty"` // at most so many in ConnectData.Rooms, those created last; 0: all
+}
+
+// MaxAskedRooms is the largest number of rooms that ConnectAsk.Rooms asks for: a larger one counts as this.
+const MaxAskedRooms = 100
 
 // Currency describes the unit of money: amounts are in units of 10^-Exponent of the currency.
 type Currency struct {

@@ -51,6 +51,18 @@ type FindRoomsReply struct {
 	Next  string `json:"next,omitempty"`
 }
 
+// RoomsRequest is the request of rooms.
+type RoomsRequest struct {
+	Next  string `json:"next,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// RoomsReply is the reply of rooms.
+type RoomsReply struct {
+	Rooms []MyRoom `json:"rooms"`
+	Next  string   `json:"next,omitempty"`
+}
+
 // MembersRequest is the request of members.
 type MembersRequest struct {
 	Room  string `json:"room"`

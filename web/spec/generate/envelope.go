@@ -44,7 +44,7 @@ func (d channelDocument) connect() {
 	command := d.message("command.connect", "The user's token, and the last position known of each room.", record(object{
 		"id": idSchema(), "connect": record(object{
 			"token": textSchema(), "name": textSchema(), "version": textSchema(),
-			"subs": object{"type": "object", "additionalProperties": asked},
+			"subs": object{"type": "object", "additionalProperties": asked}, "data": d.all.of(wire.ConnectAsk{}),
 		}),
 	}, "id", "connect"))
 	publication := record(object{"offset": seqSchema(), "data": d.all.of(wire.Entry{})}, "offset", "data")

@@ -98,6 +98,16 @@ export class Methods {
   }
 
   /**
+   * rooms lists a page of the user's rooms, those created last first. The event ready has all of them.
+   * @param {{next?: string, limit?: number}} [page]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomsReply>}
+   */
+  rooms(page, o) {
+    return this.call('rooms', page, o);
+  }
+
+  /**
    * @param {{query?: string, next?: string, limit?: number}} [page]
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').FindRoomsReply>}

@@ -78,6 +78,7 @@
  * Replies.
  * @typedef {{room: Room}} RoomReply
  * @typedef {{room: Room, dup: boolean}} CreateRoomReply
+ * @typedef {{rooms: Room[], next?: string}} RoomsReply  with read_seq and unread
  * @typedef {{rooms: Room[], next?: string}} FindRoomsReply
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room

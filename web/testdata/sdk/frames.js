@@ -17,6 +17,7 @@ const calls = {
   direct: [(c) => c.direct('u'), { user: 'u' }],
   join: [(c) => c.join('r'), { room: 'r' }],
   leave: [(c) => c.leave('r'), { room: 'r' }],
+  rooms: [(c) => c.rooms({ next: 'n', limit: 3 }), { next: 'n', limit: 3 }],
   find_rooms: [(c) => c.findRooms({ query: 'q', limit: 3 }), { query: 'q', limit: 3 }],
   block: [(c) => c.block('u'), { user: 'u' }],
   unblock: [(c) => c.unblock('u'), { user: 'u' }],
