@@ -13,7 +13,8 @@ type ChangeKind string
 // back.
 const (
 	Invite     ChangeKind = "invite"
-	Rejoin     ChangeKind = "rejoin" // By comes back to a private room that By has left; Users is only By
+	Rejoin     ChangeKind = "rejoin"    // By comes back to a private room that By has left; Users is only By
+	JoinLink   ChangeKind = "join_link" // By enters the room by an invite link; Users is only By
 	Kick       ChangeKind = "kick"
 	Ban        ChangeKind = "ban"
 	Unban      ChangeKind = "unban"
@@ -32,6 +33,7 @@ type Change struct {
 	Role  Role       // for SetRole
 	Until time.Time  // for Mute; the zero time ends the mute
 	To    RoomChange // for UpdateRoom
+	Link  string     // id of the link, for JoinLink
 	At    time.Time
 
 	EntryIDs   []string // ids for the new entries, used in order; at least max(2, len(Users)) of them
@@ -53,13 +55,14 @@ type RuleInput struct {
 	Room  Room
 	By    Standing
 	Users []UserStanding // in the order of Change.Users
+	Link  *LinkState     // of Change.Link; nil: the room has no such link
 }
 
 // UserStanding is a user with the user's standing in the room.
 //
 // Rooms is compared with Change.MaxRooms. For an Invite it is the number of rooms that the user has not chosen or, if that
-// is more, the number of all the user's rooms less MaxRooms. For a Rejoin it is the number of rooms that the user has
-// chosen. Otherwise it is 0.
+// is more, the number of all the user's rooms less MaxRooms. For a Rejoin and a JoinLink it is the number of rooms that the
+// user has chosen. Otherwise it is 0.
 type UserStanding struct {
 	User     string
 	Known    bool // the store has the user
@@ -73,6 +76,7 @@ type Ruling struct {
 	Standings []UserStanding // new standings; only User and Standing are set
 	Room      *Room          // the room with its new name, announcement, settings and Deleted; nil: unchanged
 	Entries   []RuledEntry   // entries to be appended, in this order
+	UsesLink  bool           // Change.Link has one more use
 }
 
 // RuledEntry is an entry that a change appends.
@@ -103,6 +107,8 @@ func (c Change) Rule(s RuleInput) (Ruling, error) {
 		return c.invite(s)
 	case Rejoin:
 		return c.rejoin(s)
+	case JoinLink:
+		return c.joinLink(s)
 	case Kick, Ban:
 		return c.kickOrBan(s.Users[0])
 	case Unban:
@@ -125,24 +131,21 @@ func (c Change) refusal(s RuleInput) error {
 	if s.Room.Deleted {
 		return ErrNotFound
 	}
-	if c.Kind == Rejoin {
+	switch c.Kind {
+	case Rejoin:
 		return c.rejoinRefusal(s)
+	case JoinLink:
+		return c.linkRefusal(s)
+	case Invite:
+		return s.Room.mayInvite(s.By, c.At)
 	}
-	may := s.By.MayRead()
-	if c.Kind == Invite { // a muted member may not invite either
-		may = s.By.MaySend(c.At)
-	}
-	if may != nil {
-		return may
+	if err := s.By.MayRead(); err != nil {
+		return err
 	}
 	if s.Room.Kind == Direct || s.By.Role.rank() < c.needs() {
 		return ErrForbidden
 	}
 	switch c.Kind {
-	case Invite:
-		if s.Room.Inviters() == AdminsInvite && s.By.Role.rank() < Admin.rank() {
-			return &FieldError{Err: ErrForbidden, Field: "invite", Reason: "is admins: ask the owner or an admin to invite"}
-		}
 	case Kick, Ban, Unban, Mute:
 		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // a rank is not above itself, so users cannot do this to themselves
 			return ErrForbidden
@@ -166,14 +169,25 @@ func (c Change) rejoinRefusal(s RuleInput) error {
 	return s.Room.admit(c.By.ID)
 }
 
+// linkRefusal returns an error unless By is a member, or may enter the room by the link.
+func (c Change) linkRefusal(s RuleInput) error {
+	switch {
+	case s.By.In:
+		return nil
+	case s.Link == nil || !s.Link.works(s.Room, c.At):
+		return errNoLink
+	case s.By.Banned:
+		return ErrBanned
+	}
+	return s.Room.admit(c.By.ID)
+}
+
 // Chosen reports whether users that the change adds to the room have chosen to be in it.
-func (c Change) Chosen() bool { return c.Kind == Rejoin }
+func (c Change) Chosen() bool { return c.Kind == Rejoin || c.Kind == JoinLink }
 
 // needs returns the lowest rank that may request such a change.
 func (c Change) needs() int {
 	switch c.Kind {
-	case Invite:
-		return Plain.rank()
 	case SetRole, DeleteRoom:
 		return Owner.rank()
 	}
@@ -255,6 +269,20 @@ func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
 		in.Role, in.MutedUntil = Owner, time.Time{}
 	}
 	err = r.setStanding(c.By.ID, in, MemberChange{Change: "invited", By: c.By.ID})
+	return r, err
+}
+
+// joinLink adds By, unless By is a member already. The entry names the creator of the link as the one that has invited By.
+func (c Change) joinLink(s RuleInput) (r Ruling, err error) {
+	switch {
+	case s.By.In:
+		return Ruling{}, nil
+	case s.Users[0].Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers:
+		return Ruling{}, ErrLimitExceeded
+	}
+	r.UsesLink = true
+	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: s.By.MutedUntil}
+	err = r.setStanding(c.By.ID, in, MemberChange{Change: "invited", By: s.Link.Creator.ID})
 	return r, err
 }
 

@@ -29,6 +29,8 @@ type cell struct {
 
 	seq    int64  // of the text that the command is about
 	packet string // id of the packet that the command is about
+	link   wire.Link
+	code   string // of the link that the command is about
 }
 
 // prepare creates a room of the kind, makes the subject what its name says (such as muted), and creates what the trial
@@ -128,6 +130,15 @@ func (c *cell) letInvite(inviters string) {
 	if c.kind != "direct" {
 		call[wire.UpdateRoomReply](c.t, c.s, c.owner, "update_room", wire.UpdateRoomRequest{Room: c.room, Invite: inviters})
 	}
+}
+
+// makeLink makes an invite link. A direct room has none: there, the code is of the right form and leads nowhere.
+func (c *cell) makeLink() {
+	if c.link.ID, c.code = "none", c.room+".00000000000000000000"; c.kind == "direct" {
+		return
+	}
+	made := call[wire.CreateLinkReply](c.t, c.s, c.owner, "create_link", wire.CreateLinkRequest{Room: c.room})
+	c.link, c.code = made.Link, made.Code
 }
 
 func (c *cell) banOutcast() {

@@ -26,11 +26,12 @@ type errorFixture struct {
 
 	rooms map[string]string
 
-	said, heard, taken, crowded int64  // seqs of texts in the rooms plain and mine: by ann, by bob, a recalled one, one with 50 emojis
-	open, others, locked        string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
-	whole, mine                 string // packets by ann in the room plain: one without a grab, one with a grab
-	left, banned                string // packets in the rooms left and banned
-	earlier                     string // packet by bob for those that were in the room later before ann
+	said, heard, taken, crowded  int64  // seqs of texts in the rooms plain and mine: by ann, by bob, a recalled one, one with 50 emojis
+	open, others, locked         string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
+	whole, mine                  string // packets by ann in the room plain: one without a grab, one with a grab
+	left, banned                 string // packets in the rooms left and banned
+	code, closedCode, bannedCode string // invite links of the rooms mine, outside without guests, and banned
+	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
 const (
@@ -77,6 +78,13 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 		call[wire.BlockReply](t, s.testServer, full, "block", wire.BlockRequest{User: fmt.Sprint("u", i)})
 	}
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["expelled"], User: "ann"})
+	call[wire.UpdateRoomReply](t, s.testServer, bob, "update_room", wire.UpdateRoomRequest{Room: s.rooms["outside"], Guests: new(false)})
+	for code, of := range map[*string]struct {
+		room string
+		by   api.Caller
+	}{&s.code: {"mine", ann}, &s.closedCode: {"outside", bob}, &s.bannedCode: {"banned", bob}} {
+		*code = call[wire.CreateLinkReply](t, s.testServer, of.by, "create_link", wire.CreateLinkRequest{Room: s.rooms[of.room]}).Code
+	}
 	call[wire.MuteReply](t, s.testServer, bob, "mute", wire.MuteRequest{Room: s.rooms["muted"], User: "ann", Seconds: 3600})
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["banned"], User: "ann", Ban: true})
 	return s
@@ -115,7 +123,12 @@ func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.Ra
 	t.Helper()
 	c := s.clients[user]
 	if c == nil {
-		c, _ = connected(t, addr, s.e, user)
+		if strings.HasPrefix(user, chat.GuestPrefix) {
+			c = dial(t, addr, s.e)
+			c.connect(guestToken(t, user), "{}")
+		} else {
+			c, _ = connected(t, addr, s.e, user)
+		}
 		s.clients[user] = c
 	}
 	s.last++
@@ -140,6 +153,10 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"leave":         {"room": room},
 		"find_rooms":    {},
 		"invite":        {"room": room, "users": []string{"bob"}},
+		"create_link":   {"room": room},
+		"links":         {"room": room},
+		"revoke_link":   {"room": room, "link": "l"},
+		"join_link":     {"code": s.code},
 		"kick":          {"room": room, "user": "bob"},
 		"unban":         {"room": room, "user": "bob"},
 		"set_role":      {"room": room, "user": "bob", "role": "member"},

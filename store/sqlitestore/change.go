@@ -54,7 +54,12 @@ func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 		return chat.RuleInput{}, err
 	}
 	inviting := c.Kind == chat.Invite
-	counting := inviting || c.Kind == chat.Rejoin // no other change depends on the number of rooms of its users
+	if c.Kind == chat.JoinLink {
+		if s.Link, err = readInviteLink(w, c.Room, c.Link); err != nil {
+			return chat.RuleInput{}, err
+		}
+	}
+	counting := inviting || c.Chosen() // no other change depends on the number of rooms of its users
 	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
 			iif(?5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
 			?6 and asked.value in (select u.id `+refusing+`),
@@ -110,6 +115,11 @@ func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done cha
 	}
 	if r.Room != nil {
 		if err := w.alter(c, *r.Room); err != nil {
+			return chat.Changed{}, err
+		}
+	}
+	if r.UsesLink {
+		if err := w.useInviteLink(c.Room, c.Link); err != nil {
 			return chat.Changed{}, err
 		}
 	}

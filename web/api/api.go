@@ -190,6 +190,10 @@ var commands = map[string]*command{
 	"presence":    overlapping((*Commands).presence),
 
 	"invite":      ordered((*Commands).invite),
+	"create_link": ordered((*Commands).createLink),
+	"links":       overlapping((*Commands).links),
+	"revoke_link": ordered((*Commands).revokeLink),
+	"join_link":   ordered((*Commands).joinLink),
 	"kick":        ordered((*Commands).kick),
 	"unban":       ordered((*Commands).unban),
 	"set_role":    ordered((*Commands).setRole),
@@ -255,8 +259,11 @@ var (
 	sharedGrabs = chat.Rate{PerSecond: 15, Burst: 30}
 )
 
-// guestRate limits the creation of guests from one IP address.
-var guestRate = chat.Rate{PerSecond: 2, Burst: 100}
+// guestRate limits the creation of guests from one IP address, previewRate the previews of invite links.
+var (
+	guestRate   = chat.Rate{PerSecond: 2, Burst: 100}
+	previewRate = chat.Rate{PerSecond: 2, Burst: 100}
+)
 
 const (
 	sharedTimeout = 100 * time.Millisecond // timeout of a call to the shared limiter; after a timeout the request is allowed
@@ -306,6 +313,11 @@ func (r *Rates) SpendHTTP(ctx context.Context, user string) error {
 // SpendGuest counts a new guest against the limit of the IP address that the request comes from.
 func (r *Rates) SpendGuest(ctx context.Context, address string) error {
 	return r.take(ctx, "guest:"+address, guestRate, true)
+}
+
+// SpendPreview counts a preview of an invite link against the limit of the IP address that the request comes from.
+func (r *Rates) SpendPreview(ctx context.Context, address string) error {
+	return r.take(ctx, "preview:"+address, previewRate, true)
 }
 
 // admitGrab counts a grab that is about to call the pool against the limit that all instances share (sharedGrabs), unless it is

@@ -23,6 +23,7 @@ var (
 	ann    = wire.User{ID: "u-ann", Name: "Ann", Avatar: "https://example.com/ann.png"}
 	bob    = wire.User{ID: "u-bob", Name: `Bob "鲍勃" <b>`}
 	room   = wire.Room{ID: "r-1", Name: "大厅", Kind: "public", Members: 2, LastSeq: 43, CreatedAt: 1767225600000, Role: "member"}
+	link   = wire.Link{ID: "l-1", By: ann, CreatedAt: 1767225600000, ExpiresAt: 1767830400000, Uses: 2, MaxUses: 5}
 	packet = wire.Packet{
 		ID: "p-1", Room: "r-1", From: ann, Mode: "lucky", Spread: "classic", Total: 1000, Count: 5, Greeting: "恭喜发财,大吉大利",
 		CreatedAt: 1767225601000, ExpiresAt: 1767312001000, Key: "k-1",
@@ -117,6 +118,10 @@ func replies() map[string]any {
 		"set_contact": wire.SetContactReply{},
 		"contacts":    wire.ContactsReply{Contact: "shared", Blocked: []wire.User{bob, {ID: "u-eve"}}},
 		"invite":      wire.InviteReply{},
+		"create_link": wire.CreateLinkReply{Link: link, Code: "r-1.Zp3kQ0aB9cD2eF4gH6iJ"},
+		"links":       wire.LinksReply{Links: []wire.Link{link, {ID: "l-2", By: bob, CreatedAt: 1767225500000, ExpiresAt: 1767830300000}}},
+		"revoke_link": wire.RevokeLinkReply{},
+		"join_link":   wire.JoinLinkReply{Room: room},
 		"kick":        wire.KickReply{},
 		"unban":       wire.UnbanReply{},
 		"set_role":    wire.SetRoleReply{},

@@ -118,6 +118,45 @@ export class Methods {
   }
 
   /**
+   * createLink makes an invite link. Its code is in this reply only; if the reply is lost, the repeated call makes another link.
+   * @param {{room: string, ttl_s?: number, max_uses?: number}} link
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').CreateLinkReply>}
+   */
+  createLink(link, o) {
+    return this.call('create_link', link, o);
+  }
+
+  /**
+   * links lists the invite links of a room: to the owner and admins all, to others their own.
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').LinksReply>}
+   */
+  links(room, o) {
+    return this.call('links', { room }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {string} link its id
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  revokeLink(room, link, o) {
+    return this.call('revoke_link', { room, link }, o);
+  }
+
+  /**
+   * @param {string} code of an invite link
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomReply>}
+   */
+  joinLink(code, o) {
+    return this.call('join_link', { code }, o);
+  }
+
+  /**
    * @param {string} room
    * @param {string} user
    * @param {boolean} [ban]

@@ -64,6 +64,12 @@
  * @property {{user: string, amount: number, rank: number}} [luckiest]
  * @property {number} [refunded]
  *
+ * @typedef {{id: string, by: User, created_at: number, expires_at: number, uses: number, max_uses?: number}} Link  an invite link
+ * @typedef {{link: Link, code: string}} CreateLinkReply
+ * @typedef {{links: Link[]}} LinksReply
+ * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
+ * @typedef {{room: {name: string, kind: 'public'|'private', members: number, guests?: boolean}, by: Face, people: Face[],
+ *   packet?: {from: Face, greeting: string}}} LinkPreview
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
  * @typedef {{code: string, exponent: number}} Currency

@@ -1,0 +1,12 @@
+-- Invite links of rooms.
+
+create table invite_links (
+    room_id    text collate "C" not null,
+    id         text collate "C" not null, -- hash of the secret in the link's code: the table alone lets nobody in
+    creator    text collate "C" not null,
+    created_at bigint not null,
+    expires_at bigint not null,
+    max_uses   integer not null,          -- 0: any number
+    uses       integer not null default 0,
+    primary key (room_id, id)
+);
