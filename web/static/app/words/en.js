@@ -523,7 +523,7 @@ export default {
     expiry: 'Works for',
     lasts: { 3600: '1 hour', 86400: '1 day', 604800: '1 week', 2592000: '30 days' },
     uses: 'For how many people',
-    many: { 0: 'Any number', 1: '1', 10: '10', 100: '100' },
+    many: { 0: 'Any', 1: '1', 10: '10', 100: '100' },
     make: 'Make a link',
     made: 'Your link',
     once: 'It is shown only now: copy or share it.',
