@@ -14,7 +14,9 @@ type ChangeKind string
 const (
 	Invite     ChangeKind = "invite"
 	Rejoin     ChangeKind = "rejoin"    // By comes back to a private room that By has left; Users is only By
-	JoinLink   ChangeKind = "join_link" // By enters the room by an invite link; Users is only By
+	JoinLink   ChangeKind = "join_link" // By enters the room by an invite link, or asks to; Users is only By
+	Admit      ChangeKind = "admit"     // lets a user in that asks to enter
+	Refuse     ChangeKind = "refuse"    // drops the request of a user that asks to enter
 	Kick       ChangeKind = "kick"
 	Ban        ChangeKind = "ban"
 	Unban      ChangeKind = "unban"
@@ -56,17 +58,19 @@ type RuleInput struct {
 	By    Standing
 	Users []UserStanding // in the order of Change.Users
 	Link  *LinkState     // of Change.Link; nil: the room has no such link
+	Asks  int            // users that ask to enter the room; set for a JoinLink only
 }
 
 // UserStanding is a user with the user's standing in the room.
 //
 // Rooms is compared with Change.MaxRooms. For an Invite it is the number of rooms that the user has not chosen or, if that
-// is more, the number of all the user's rooms less MaxRooms. For a Rejoin and a JoinLink it is the number of rooms that the
+// is more, the number of all the user's rooms less MaxRooms. For a Rejoin, a JoinLink and an Admit it is the number of rooms that the
 // user has chosen. Otherwise it is 0.
 type UserStanding struct {
 	User     string
 	Known    bool // the store has the user
 	Rooms    int  // see above
+	Asks     bool // the user asks to enter the room; set for JoinLink, Admit and Refuse only
 	Refuses  bool // a block, or the user's contact setting, forbids By to put the user into a room; set for an Invite only
 	Standing Standing
 }
@@ -77,6 +81,8 @@ type Ruling struct {
 	Room      *Room          // the room with its new name, announcement, settings and Deleted; nil: unchanged
 	Entries   []RuledEntry   // entries to be appended, in this order
 	UsesLink  bool           // Change.Link has one more use
+	Asks      bool           // the user of Change.Users asks to enter from now on
+	Answered  bool           // the user of Change.Users no longer asks to enter
 }
 
 // RuledEntry is an entry that a change appends.
@@ -109,6 +115,10 @@ func (c Change) Rule(s RuleInput) (Ruling, error) {
 		return c.rejoin(s)
 	case JoinLink:
 		return c.joinLink(s)
+	case Admit:
+		return c.admit(s)
+	case Refuse:
+		return Ruling{Answered: s.Users[0].Asks}, nil
 	case Kick, Ban:
 		return c.kickOrBan(s.Users[0])
 	case Unban:
@@ -171,19 +181,25 @@ func (c Change) rejoinRefusal(s RuleInput) error {
 
 // linkRefusal returns an error unless By is a member, or may enter the room by the link.
 func (c Change) linkRefusal(s RuleInput) error {
+	works := s.Link != nil && s.Link.works(s.Room, c.At)
 	switch {
 	case s.By.In:
 		return nil
-	case s.Link == nil || !s.Link.works(s.Room, c.At):
+	case !works && !s.Users[0].Asks:
 		return errNoLink
 	case s.By.Banned:
 		return ErrBanned
+	case !works:
+		return nil // the user goes on asking
 	}
 	return s.Room.admit(c.By.ID)
 }
 
 // Chosen reports whether users that the change adds to the room have chosen to be in it.
-func (c Change) Chosen() bool { return c.Kind == Rejoin || c.Kind == JoinLink }
+func (c Change) Chosen() bool { return c.Kind == Rejoin || c.Kind == JoinLink || c.Kind == Admit }
+
+// AboutRequest reports whether the change depends on the request of its user to enter the room.
+func (c Change) AboutRequest() bool { return c.Kind == JoinLink || c.Kind == Admit || c.Kind == Refuse }
 
 // needs returns the lowest rank that may request such a change.
 func (c Change) needs() int {
@@ -272,17 +288,43 @@ func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
 	return r, err
 }
 
-// joinLink adds By, unless By is a member already. The entry names the creator of the link as the one that has invited By.
+// joinLink adds By, unless By is a member already. The entry names the creator of the link as the one that has invited By. With a link that
+// needs approval, By asks to enter instead.
 func (c Change) joinLink(s RuleInput) (r Ruling, err error) {
+	asks := s.Users[0].Asks
 	switch {
-	case s.By.In:
+	case s.By.In, asks && (s.Link == nil || s.Link.Approval || !s.Link.works(s.Room, c.At)):
 		return Ruling{}, nil
-	case s.Users[0].Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers:
+	case s.Users[0].Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers, s.Link.Approval && s.Asks >= requestsPerRoom:
 		return Ruling{}, ErrLimitExceeded
+	case s.Link.Approval:
+		return Ruling{UsesLink: true, Asks: true}, nil
 	}
-	r.UsesLink = true
+	r.UsesLink, r.Answered = true, asks
 	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: s.By.MutedUntil}
 	err = r.setStanding(c.By.ID, in, MemberChange{Change: "invited", By: s.Link.Creator.ID})
+	return r, err
+}
+
+// admit adds a user that asks to enter. It changes nothing if the user is a member already.
+func (c Change) admit(s RuleInput) (r Ruling, err error) {
+	target := s.Users[0]
+	switch {
+	case target.Standing.In:
+		return Ruling{Answered: target.Asks}, nil
+	case !target.Asks:
+		return Ruling{}, &FieldError{Err: ErrNotFound, Field: "user", Reason: "does not ask to enter"}
+	case target.Standing.Banned:
+		return Ruling{}, ErrBanned
+	case target.Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers:
+		return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "user", Reason: "is in too many rooms, or the room is full"}
+	}
+	if err := s.Room.admit(target.User); err != nil {
+		return Ruling{}, err
+	}
+	r.Answered = true
+	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: target.Standing.MutedUntil}
+	err = r.setStanding(target.User, in, MemberChange{Change: "invited", By: c.By.ID})
 	return r, err
 }
 

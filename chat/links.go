@@ -20,8 +20,9 @@ type Link struct {
 	Creator   User
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	MaxUses   int // how many users may enter by it; 0: any number
-	Uses      int // how many have entered
+	MaxUses   int  // how many users may enter by it, or ask to; 0: any number
+	Uses      int  // how many have
+	Approval  bool // users that come by it ask to enter; the owner or an admin lets them in
 }
 
 // LinkState is a link with what decides whether it works.
@@ -70,6 +71,8 @@ type CreateLink struct {
 	Room    string
 	TTL     time.Duration // 0: a week
 	MaxUses int           // 0: any number
+
+	Approval bool
 }
 
 // NewLink is a link to be stored.
@@ -131,7 +134,7 @@ func (s *Service) CreateLink(ctx context.Context, by User, r CreateLink) (l Link
 	code = newCode(r.Room)
 	_, id, _ := splitCode(code)
 	now := s.now().Truncate(time.Millisecond).UTC() // as stored
-	l = Link{Room: r.Room, ID: id, Creator: by, CreatedAt: now, ExpiresAt: now.Add(cmp.Or(r.TTL, linkTTL)), MaxUses: r.MaxUses}
+	l = Link{Room: r.Room, ID: id, Creator: by, CreatedAt: now, ExpiresAt: now.Add(cmp.Or(r.TTL, linkTTL)), MaxUses: r.MaxUses, Approval: r.Approval}
 	if err := s.store.CreateLink(ctx, NewLink{Link: l, Most: linksPerRoom}); err != nil {
 		return Link{}, "", err
 	}
@@ -175,30 +178,38 @@ func (s *Service) linksOf(ctx context.Context, user, room string) (creator strin
 	return user, nil
 }
 
-// JoinByLink adds the user to the room of the link with this code. A member gets the room, whatever has become of the link: a request
-// may be repeated after its reply was lost.
-func (s *Service) JoinByLink(ctx context.Context, u User, code string) (Membership, error) {
+// JoinByLink adds the user to the room of the link with this code. If the link needs approval, waiting is true: the user asks to enter
+// from now on. A member gets the room, whatever has become of the link: a request may be repeated after its reply was lost.
+func (s *Service) JoinByLink(ctx context.Context, u User, code string) (m Membership, waiting bool, err error) {
 	room, link, ok := splitCode(code)
 	if !ok {
-		return Membership{}, errNoLink
+		return Membership{}, false, errNoLink
 	}
 	if err := s.SignIn(ctx, u); err != nil {
-		return Membership{}, err
+		return Membership{}, false, err
 	}
-	_, err := s.change(ctx, Change{Kind: JoinLink, Room: room, By: u, Users: []string{u.ID}, Link: link})
+	done, err := s.change(ctx, Change{Kind: JoinLink, Room: room, By: u, Users: []string{u.ID}, Link: link})
 	if errors.Is(err, ErrNotFound) {
 		err = errNoLink
 	}
 	if err != nil {
-		return Membership{}, err
+		return Membership{}, false, err
 	}
-	return s.store.Membership(ctx, room, u.ID)
+	m, err = s.store.Membership(ctx, room, u.ID)
+	if !errors.Is(err, ErrNotMember) {
+		return m, false, err
+	}
+	if done.Changed {
+		s.publishRequests(ctx, room)
+	}
+	return Membership{}, true, nil
 }
 
 // Invitation is what a link shows to anyone that has its code.
 type Invitation struct {
 	Room   Room
 	By     User   // the creator of the link
+	Asks   bool   // users that come by the link ask to enter
 	People []User // a few members, the owner and admins first
 }
 
@@ -222,6 +233,6 @@ func (s *Service) Invitation(ctx context.Context, code string) (in Invitation, e
 	for _, m := range members {
 		in.People = append(in.People, m.User)
 	}
-	in.By = l.Creator
+	in.By, in.Asks = l.Creator, l.Approval
 	return in, err
 }

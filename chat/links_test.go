@@ -29,7 +29,7 @@ func TestInviteLink(t *testing.T) {
 	}
 	h.standing(room, "cyn") // is cached
 	h.takeChanged()
-	m, err := h.JoinByLink(h.ctx, person("cyn"), code)
+	m, _, err := h.JoinByLink(h.ctx, person("cyn"), code)
 	if h.must(err); m.Room.ID != room || m.Room.Members != 3 || m.Role != chat.Plain {
 		t.Errorf("cyn is in %+v", m)
 	}
@@ -40,7 +40,7 @@ func TestInviteLink(t *testing.T) {
 		t.Errorf("moved %v, want %v", got, want)
 	}
 	h.must(h.standing(room, "cyn").MayRead())
-	if again, err := h.JoinByLink(h.ctx, person("cyn"), code); err != nil || again.Room.ID != room {
+	if again, _, err := h.JoinByLink(h.ctx, person("cyn"), code); err != nil || again.Room.ID != room {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	h.deadCode(code) // used up
@@ -53,7 +53,7 @@ func TestInviteLink(t *testing.T) {
 func (h *testService) deadCode(code string) {
 	h.Helper()
 	_, shown := h.Invitation(h.ctx, code)
-	_, joined := h.JoinByLink(h.ctx, person("dan"), code)
+	_, _, joined := h.JoinByLink(h.ctx, person("dan"), code)
 	for _, err := range []error{shown, joined} {
 		if field := new(chat.FieldError); !errors.Is(err, chat.ErrNotFound) || !errors.As(err, &field) || field.Field != "code" {
 			h.Errorf("code %q: %v, want not found, the field code", code, err)
@@ -126,4 +126,65 @@ func TestInviteLinkLimits(t *testing.T) {
 	}
 	_, _, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room})
 	h.refused(err, chat.ErrLimitExceeded)
+}
+
+// TestJoinRequests has users ask to enter by a link that needs approval. The owner and admins are told, let one in, and refuse another.
+func TestJoinRequests(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room := h.room(chat.Private, "ann", "bob", "adm")
+	h.must(h.SetRole(h.ctx, person("ann"), room, "adm", chat.Admin))
+	l, code, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, Approval: true})
+	h.must(err)
+	if in, err := h.Invitation(h.ctx, code); err != nil || !in.Asks {
+		t.Errorf("the link shows %+v, %v", in, err)
+	}
+	ask := func(user string) {
+		t.Helper()
+		if m, waiting, err := h.JoinByLink(h.ctx, person(user), code); err != nil || !waiting || m.Role != chat.NoRole {
+			t.Errorf("%s gets %+v, %v, %v", user, m, waiting, err)
+		}
+	}
+	told := func(count int) (all []publication) {
+		event := chat.JoinRequested{Room: room, Count: count}
+		return []publication{{To: "ann", Event: event}, {To: "adm", Event: event}}
+	}
+	asking := func(want ...string) {
+		t.Helper()
+		requests, err := h.JoinRequests(h.ctx, "adm", room)
+		h.must(err)
+		var users []string
+		for _, r := range requests {
+			users = append(users, r.User.ID)
+		}
+		if !slices.Equal(users, want) {
+			t.Errorf("%q ask, want %q", users, want)
+		}
+	}
+	h.published.take()
+	ask("cyn")
+	h.wantPublished(told(1)...)
+	ask("cyn")
+	h.wantPublished()
+	ask("dan")
+	h.wantPublished(told(2)...)
+	asking("cyn", "dan")
+	h.refused(h.standing(room, "cyn").MayRead(), chat.ErrNotFound)
+	_, err = h.JoinRequests(h.ctx, "bob", room)
+	h.refused(err, chat.ErrForbidden)
+	h.refused(h.AnswerRequest(h.ctx, person("bob"), room, "cyn", true), chat.ErrForbidden)
+	h.refused(h.AnswerRequest(h.ctx, person("ann"), room, "eve", true), chat.ErrNotFound)
+	h.must(h.RevokeLink(h.ctx, "ann", room, l.ID))
+	ask("cyn") // goes on asking
+
+	for range 2 {
+		h.must(h.AnswerRequest(h.ctx, person("adm"), room, "dan", false))
+		h.must(h.AnswerRequest(h.ctx, person("adm"), room, "cyn", true))
+	}
+	asking()
+	h.must(h.standing(room, "cyn").MayRead())
+	h.refused(h.standing(room, "dan").MayRead(), chat.ErrNotFound)
+	if got := h.published.take(); len(got) < 5 || !slices.Equal(got[:2], told(1)) || got[2].To != "cyn" || got[3].Entry == 0 || !slices.Equal(got[len(got)-2:], told(0)) {
+		t.Errorf("published %+v", got)
+	}
+	h.deadCode(code)
 }

@@ -77,6 +77,8 @@ type Store interface {
 	Links(ctx context.Context, room, creator string, now time.Time) ([]Link, error)
 	// DeleteLink deletes the link of the room with this id, if there is one. If creator is not empty, it deletes only a link of that user.
 	DeleteLink(ctx context.Context, room, id, creator string) error
+	// JoinRequests lists users that ask to enter the room, the first one first, at most limit of them. It leaves out members and banned users.
+	JoinRequests(ctx context.Context, room string, limit int) ([]JoinRequest, error)
 	// FindRooms lists public rooms that have members and whose name contains query, newest first. next is the cursor of the
 	// page; "" is the first page. more is the cursor of the following page; "" if there is none.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)

@@ -81,6 +81,39 @@ func TestBrowserInviteToPacket(t *testing.T) {
 	awaitAsk(t, dan, fmt.Sprintf(`location.hash === '#/room/%s/packet/%s'`, room, sent.Packet.ID))
 }
 
+// TestBrowserJoinRequest asks to enter by a link that needs approval. The page must say that the user waits, show the request to the owner,
+// and open the room once the user was let in.
+func TestBrowserJoinRequest(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	page := "http://" + s.listen(t)
+	browser := webtest.Browser(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	ann.Press("button", "New room")
+	ann.Fill("Name", "Tea")
+	ann.Press("button", "Make the room")
+	ann.Has("heading", "Tea")
+	ann.Press("button", "Invite")
+	ann.Press("button", "Invite by link or QR code")
+	ann.Press("switch", "Ask before letting people in")
+	ann.Press("button", "Make a link")
+	ann.Sees("asks first")
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.link-made input').value`)
+	ann.Key("\x1b")
+
+	bob := browser.Visit(t, link, webtest.Screen{Phone: true})
+	bob.Sees("The owner or an admin lets you in.")
+	bob.Fill("What may we call you?", "Bob")
+	bob.Key("\r")
+	bob.Sees("Waiting to be let in")
+	ann.Sees("Somebody would like to come into Tea.")
+	room := webtest.Ask[string](ann.Tab, `location.hash.split('/')[2]`)
+	ann = ann.Again(t, page+"/#/room/"+room+"/info", webtest.Screen{})
+	ann.Press("button", "Let Bob in")
+	bob.Has("heading", "Tea")
+	bob.Sees("Ann invited you")
+	ann.Misses("Would like to come in")
+}
+
 // TestBrowserNewRoomSettings sets which members may invite while a room is created.
 func TestBrowserNewRoomSettings(t *testing.T) {
 	s := newTestServer(t, withGuests)

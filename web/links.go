@@ -35,7 +35,7 @@ func (s *Server) preview(ctx context.Context, r *wire.PreviewLinkRequest) (wire.
 	room := convert.Room(in.Room)
 	reply := wire.PreviewLinkReply{
 		Room: wire.PreviewRoom{Name: room.Name, Kind: room.Kind, Members: room.Members, Guests: room.Guests},
-		By:   convert.Face(in.By), People: convert.List(in.People, convert.Face),
+		By:   convert.Face(in.By), People: convert.List(in.People, convert.Face), Approval: in.Asks,
 	}
 	if r.Packet == "" {
 		return reply, nil

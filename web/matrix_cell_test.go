@@ -141,6 +141,17 @@ func (c *cell) makeLink() {
 	c.link, c.code = made.Link, made.Code
 }
 
+// askOutcast makes the outcast ask to enter the room.
+func (c *cell) askOutcast() {
+	if c.kind == "direct" {
+		return
+	}
+	made := call[wire.CreateLinkReply](c.t, c.s, c.owner, "create_link", wire.CreateLinkRequest{Room: c.room, Approval: true})
+	if got := call[wire.JoinLinkReply](c.t, c.s, c.outcast, "join_link", wire.JoinLinkRequest{Code: made.Code}); !got.Waiting {
+		c.t.Fatalf("the outcast got %+v", got)
+	}
+}
+
 func (c *cell) banOutcast() {
 	if c.kind == "direct" {
 		return

@@ -80,6 +80,13 @@ var trials = []trial{
 	{"links", nil, func(c *cell) any { return wire.LinksRequest{Room: c.room} }, inside},
 	{"revoke_link", (*cell).makeLink, func(c *cell) any { return wire.RevokeLinkRequest{Room: c.room, Link: c.link.ID} }, inside},
 	{"join_link", (*cell).makeLink, func(c *cell) any { return wire.JoinLinkRequest{Code: c.code} }, verdicts{banned: 1004, third: 1001, gone: 1001}},
+	{"join_requests", nil, func(c *cell) any { return wire.JoinRequestsRequest{Room: c.room} }, leaders},
+	{"answer_request", (*cell).askOutcast, func(c *cell) any {
+		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID, Admit: true}
+	}, leaders},
+	{"answer_request/refuse", (*cell).askOutcast, func(c *cell) any {
+		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID}
+	}, leaders},
 	{"kick", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, leaders},
 	{"kick/for good", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID, Ban: true} }, leaders},
 	{"kick/admin", (*cell).promoteOther, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, owners},

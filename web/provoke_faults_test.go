@@ -141,6 +141,13 @@ func (s faultyStore) Links(ctx context.Context, room, creator string, now time.T
 	return s.Store.Links(ctx, room, creator, now)
 }
 
+func (s faultyStore) JoinRequests(ctx context.Context, room string, limit int) (_ []chat.JoinRequest, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.JoinRequests(ctx, room, limit)
+}
+
 func (s faultyStore) DeleteLink(ctx context.Context, room, id, creator string) (err error) {
 	if err = s.fault(); err != nil {
 		return

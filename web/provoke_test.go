@@ -68,6 +68,10 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
 			wire.CodeLimitExceeded: {data: changed(mine, "max_uses", 100_001)},
 		},
+		"answer_request": {
+			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
+			wire.CodeLimitExceeded: {data: mine},
+		},
 		"join_link": {
 			wire.CodeForbidden:     {user: "guest:mei", data: object{"code": s.closedCode}},
 			wire.CodeNotFound:      {data: object{"code": "none"}},

@@ -39,9 +39,7 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 			b.Queue(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
 		}
 	}
-	if r.UsesLink {
-		b.Queue(`update invite_links set uses = uses + 1 where room_id = $1 and id = $2`, c.Room, c.Link)
-	}
+	queueUseInviteLink(&b, c, r)
 	for i, e := range r.Entries {
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})
 	}

@@ -16,6 +16,7 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 		known     = map[string]bool{}
 		refuse    = map[string]bool{}
 		rooms     = map[string]int{}
+		asks      = map[string]bool{}
 		standings = map[string]chat.Standing{}
 		found     []chat.Room
 	)
@@ -42,6 +43,11 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 			}
 			return err
 		})
+		b.Queue(`select count(*) `+askingUsers, c.Room).QueryRow(func(r pgx.Row) error { return r.Scan(&s.Asks) })
+	}
+	if c.AboutRequest() {
+		b.Queue(`select user_id, 0 from join_requests where room_id = $1 and user_id = any($2)`, c.Room, c.Users).
+			Query(eachCount(func(user string, _ int) { asks[user] = true }))
 	}
 	if err := w.sendBatch(&b); err != nil {
 		return chat.RuleInput{}, err
@@ -59,7 +65,7 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 	s.By = standing(c.By.ID)
 	for _, user := range c.Users {
 		s.Users = append(s.Users, chat.UserStanding{
-			User: user, Known: known[user], Rooms: rooms[user], Refuses: refuse[user], Standing: standing(user),
+			User: user, Known: known[user], Rooms: rooms[user], Refuses: refuse[user], Asks: asks[user], Standing: standing(user),
 		})
 	}
 	return s, nil

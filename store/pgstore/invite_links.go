@@ -32,20 +32,20 @@ func (s *Store) CreateLink(ctx context.Context, l chat.NewLink) error {
 		if err := l.Refusal(room, st, others); err != nil {
 			return err
 		}
-		_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-			l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses)
+		_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses, approval) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+			l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses, l.Approval)
 		return err
 	}))
 }
 
-const inviteLinkColumns = `l.room_id, l.id, l.creator, l.created_at, l.expires_at, l.max_uses, l.uses`
+const inviteLinkColumns = `l.room_id, l.id, l.creator, l.created_at, l.expires_at, l.max_uses, l.uses, l.approval`
 
 // inviteLinkQuery selects a link with the standing of its creator.
 const inviteLinkQuery = `select ` + inviteLinkColumns + `, state, banned, role, muted_until, joined_seq
 	from invite_links l join members m on m.room_id = l.room_id and m.user_id = l.creator where l.room_id = $1 and l.id = $2`
 
 func inviteLinkInto(l *chat.Link, created, expires *int64) []any {
-	return []any{&l.Room, &l.ID, &l.Creator.ID, created, expires, &l.MaxUses, &l.Uses}
+	return []any{&l.Room, &l.ID, &l.Creator.ID, created, expires, &l.MaxUses, &l.Uses, &l.Approval}
 }
 
 func scanInviteLinkState(rs pgx.Rows) (l chat.LinkState, err error) {
@@ -97,4 +97,36 @@ func (s *Store) DeleteLink(ctx context.Context, room, id, creator string) error 
 		_, err := w.exec(`delete from invite_links where room_id = $1 and id = $2 and $3 in ('', creator)`, room, id, creator)
 		return err
 	}))
+}
+
+// askingUsers selects the users that ask to enter the room $1. Members and banned users do not.
+const askingUsers = `from join_requests r left join users u on u.id = r.user_id
+	where r.room_id = $1 and not exists (select from members m where m.room_id = $1 and m.user_id = r.user_id and (m.state = 'in' or m.banned))`
+
+// JoinRequests implements chat.Store.
+func (s *Store) JoinRequests(ctx context.Context, room string, limit int) (asking []chat.JoinRequest, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		asking, err = rows(r, func(rs pgx.Rows) (j chat.JoinRequest, err error) {
+			var at int64
+			err = rs.Scan(&j.User.ID, &j.User.Name, &j.User.Avatar, &at)
+			j.At = fromMillis(at)
+			return j, err
+		}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at `+askingUsers+` order by r.at, r.user_id limit $2`, room, limit)
+		return err
+	})
+	return asking, outcome("read join requests", err)
+}
+
+// queueUseInviteLink makes the batch write what the ruling decides about the link and the request to enter of the change's user. The room
+// must be locked.
+func queueUseInviteLink(b *pgx.Batch, c chat.Change, r chat.Ruling) {
+	if r.UsesLink {
+		b.Queue(`update invite_links set uses = uses + 1 where room_id = $1 and id = $2`, c.Room, c.Link)
+	}
+	if r.Asks {
+		b.Queue(`insert into join_requests (room_id, user_id, at) values ($1, $2, $3)`, c.Room, c.Users[0], c.At.UnixMilli())
+	}
+	if r.Answered {
+		b.Queue(`delete from join_requests where room_id = $1 and user_id = $2`, c.Room, c.Users[0])
+	}
 }

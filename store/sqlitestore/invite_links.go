@@ -30,17 +30,17 @@ func (s *Store) CreateLink(ctx context.Context, l chat.NewLink) error {
 		if err := l.Refusal(room, st, others); err != nil {
 			return err
 		}
-		_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses) values (?, ?, ?, ?, ?, ?)`,
-			l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses)
+		_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses, approval) values (?, ?, ?, ?, ?, ?, ?)`,
+			l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses, l.Approval)
 		return err
 	}))
 }
 
-const selectInviteLinks = `select l.room_id, l.id, l.creator, coalesce(u.name, ''), coalesce(u.avatar, ''), l.created_at, l.expires_at, l.max_uses, l.uses
+const selectInviteLinks = `select l.room_id, l.id, l.creator, coalesce(u.name, ''), coalesce(u.avatar, ''), l.created_at, l.expires_at, l.max_uses, l.uses, l.approval
 	from invite_links l left join users u on u.id = l.creator`
 
 func scanInviteLink(rs *sql.Rows) (l chat.Link, err error) {
-	err = rs.Scan(&l.Room, &l.ID, &l.Creator.ID, &l.Creator.Name, &l.Creator.Avatar, storedTime{&l.CreatedAt}, storedTime{&l.ExpiresAt}, &l.MaxUses, &l.Uses)
+	err = rs.Scan(&l.Room, &l.ID, &l.Creator.ID, &l.Creator.Name, &l.Creator.Avatar, storedTime{&l.CreatedAt}, storedTime{&l.ExpiresAt}, &l.MaxUses, &l.Uses, &l.Approval)
 	return l, err
 }
 
@@ -85,8 +85,35 @@ func (s *Store) DeleteLink(ctx context.Context, room, id, creator string) error 
 	}))
 }
 
-// useInviteLink counts one more use of a link.
-func (w *writer) useInviteLink(room, id string) error {
-	_, err := w.exec(`update invite_links set uses = uses + 1 where room_id = ? and id = ?`, room, id)
-	return err
+// askingUsers selects the users that ask to enter the room ?1. Members and banned users do not.
+const askingUsers = `from join_requests r left join users u on u.id = r.user_id
+	where r.room_id = ?1 and not exists (select 1 from members m where m.room_id = ?1 and m.user_id = r.user_id and (m.state = 'in' or m.banned))`
+
+// JoinRequests implements chat.Store.
+func (s *Store) JoinRequests(ctx context.Context, room string, limit int) ([]chat.JoinRequest, error) {
+	asking, err := rows(reader{ctx, s.read}, func(rs *sql.Rows) (r chat.JoinRequest, err error) {
+		err = rs.Scan(&r.User.ID, &r.User.Name, &r.User.Avatar, storedTime{&r.At})
+		return r, err
+	}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at `+askingUsers+` order by r.at, r.user_id limit ?2`, room, limit)
+	return asking, outcome("read join requests", err)
+}
+
+// useInviteLink writes what the ruling decides about the link and the request to enter of the change's user.
+func (w *writer) useInviteLink(c chat.Change, r chat.Ruling) error {
+	if r.UsesLink {
+		if _, err := w.exec(`update invite_links set uses = uses + 1 where room_id = ? and id = ?`, c.Room, c.Link); err != nil {
+			return err
+		}
+	}
+	if r.Asks {
+		if _, err := w.exec(`insert into join_requests (room_id, user_id, at) values (?, ?, ?)`, c.Room, c.Users[0], c.At.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	if r.Answered {
+		if _, err := w.exec(`delete from join_requests where room_id = ? and user_id = ?`, c.Room, c.Users[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

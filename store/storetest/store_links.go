@@ -16,6 +16,8 @@ func linkTests() []storeTest {
 		{"an invite link works while its creator may invite", linkOfCreator},
 		{"users that cannot enter by an invite link", linkRefused},
 		{"invite links are listed and deleted", listedLinks},
+		{"a user asks to enter by a link that needs approval", askByLink},
+		{"users that cannot be let in", admitRefused},
 		{"a room has a limited number of links that work", limitedLinks},
 	}
 }
@@ -214,4 +216,104 @@ func limitedLinks(b *storeBench) {
 	b.refusedField(b.CreateLink(b.ctx, b.newLink(b.privateRoom(ann, bob), bob, 0)), chat.ErrForbidden, "invite")
 	b.change(b.wanted(chat.DeleteRoom, room, ann))
 	b.refused(b.CreateLink(b.ctx, b.newLink(room, ann, 0)), chat.ErrNotFound)
+}
+
+func (b *storeBench) approvedLink(room string, maxUses int) chat.Link {
+	b.Helper()
+	l := b.newLink(room, ann, maxUses)
+	l.Approval = true
+	b.must(b.CreateLink(b.ctx, l))
+	return l.Link
+}
+
+// ask makes the user ask to enter by the link. The room must not change.
+func (b *storeBench) ask(l chat.Link, user string) {
+	b.Helper()
+	b.unchanged(l.Room, func() {
+		done, err := b.Change(b.ctx, b.byLink(l, user))
+		if b.must(err); !done.Changed || len(done.Affected)+len(done.Entries) != 0 {
+			b.Errorf("%s asks: %+v", user, done)
+		}
+	})
+}
+
+func (b *storeBench) wantAsking(room string, want ...string) {
+	b.Helper()
+	asking, err := b.JoinRequests(b.ctx, room, 10)
+	b.must(err)
+	var users []string
+	for _, r := range asking {
+		if users = append(users, r.User.ID); r.User != person(r.User.ID) || r.At.IsZero() {
+			b.Errorf("asks: %+v", r)
+		}
+	}
+	if !slices.Equal(users, want) {
+		b.Errorf("%q ask, want %q", users, want)
+	}
+}
+
+func askByLink(b *storeBench) {
+	room := b.privateRoom(ann)
+	l := b.approvedLink(room, 3)
+	b.ask(l, bob)
+	b.idle(b.byLink(l, bob))
+	b.ask(l, cyn)
+	b.wantAsking(room, bob, cyn)
+	b.Store = b.Reopen()
+	b.wantAsking(room, bob, cyn)
+	l.Uses = 2
+	b.wantLinks(room, "", l)
+	done := b.change(b.wanted(chat.Admit, room, ann, bob))
+	b.moved(done, []string{bob}, []string{bob}, nil)
+	b.told(done.Entries[0], ann, chat.MemberChange{User: bob, Change: "invited", By: ann})
+	b.idle(b.wanted(chat.Admit, room, ann, bob))
+	b.wantAsking(room, cyn)
+	b.must(b.DeleteLink(b.ctx, room, l.ID, ""))
+	b.idle(b.byLink(l, cyn)) // goes on asking
+	if done, err := b.Change(b.ctx, b.wanted(chat.Refuse, room, ann, cyn)); err != nil || !done.Changed {
+		b.Errorf("refused: %+v, %v", done, err)
+	}
+	b.idle(b.wanted(chat.Refuse, room, ann, cyn))
+	b.wantAsking(room)
+	b.refusedLink(b.byLink(l, cyn), chat.ErrNotFound)
+
+	b.ask(b.approvedLink(room, 0), cyn)
+	open := b.link(room, ann, 0)
+	b.moved(b.change(b.byLink(open, cyn)), []string{cyn}, []string{cyn}, nil) // needs no approval any more
+	b.wantAsking(room)
+	b.ask(b.approvedLink(room, 0), dan)
+	b.change(b.wanted(chat.Invite, room, ann, dan)) // a member does not ask
+	b.wantAsking(room)
+}
+
+func admitRefused(b *storeBench) {
+	room := b.privateRoom(ann, bob)
+	l := b.approvedLink(room, 0)
+	b.known(cyn, dan)
+	_, err := b.Change(b.ctx, b.wanted(chat.Admit, room, ann, cyn))
+	b.refusedField(err, chat.ErrNotFound, "user")
+	b.ask(l, cyn)
+	for _, by := range []string{bob, dan} {
+		for _, kind := range []chat.ChangeKind{chat.Admit, chat.Refuse} {
+			b.unchanged(room, func() {
+				_, err := b.Change(b.ctx, b.wanted(kind, room, by, cyn))
+				b.refused(err, map[string]error{bob: chat.ErrForbidden, dan: chat.ErrNotFound}[by])
+			})
+		}
+	}
+	full, crowded := b.wanted(chat.Admit, room, ann, cyn), b.wanted(chat.Admit, room, ann, cyn)
+	full.MaxMembers = 2
+	b.room(cyn)
+	crowded.MaxRooms = 1
+	for _, c := range []chat.Change{full, crowded} {
+		b.unchanged(room, func() {
+			_, err := b.Change(b.ctx, c)
+			b.refusedField(err, chat.ErrLimitExceeded, "user")
+		})
+	}
+	b.wantAsking(room, cyn)
+	b.change(b.wanted(chat.Ban, room, ann, cyn))
+	b.wantAsking(room)
+	b.refusedLink(b.wanted(chat.Admit, room, ann, cyn), chat.ErrBanned)
+	b.refusedLink(b.byLink(l, cyn), chat.ErrBanned)
 }

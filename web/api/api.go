@@ -194,6 +194,10 @@ var commands = map[string]*command{
 	"links":       overlapping((*Commands).links),
 	"revoke_link": ordered((*Commands).revokeLink),
 	"join_link":   ordered((*Commands).joinLink),
+
+	"join_requests":  overlapping((*Commands).joinRequests),
+	"answer_request": ordered((*Commands).answerRequest),
+
 	"kick":        ordered((*Commands).kick),
 	"unban":       ordered((*Commands).unban),
 	"set_role":    ordered((*Commands).setRole),

@@ -13,7 +13,7 @@ import (
 // createLink counts as an invite: by a link, too, users reach others.
 func (a *Commands) createLink(ctx context.Context, c Caller, r *wire.CreateLinkRequest) (wire.CreateLinkReply, error) {
 	ttl := time.Duration(min(r.TTLS, math.MaxInt64/int64(time.Second))) * time.Second
-	request := chat.CreateLink{Room: r.Room, TTL: ttl, MaxUses: r.MaxUses}
+	request := chat.CreateLink{Room: r.Room, TTL: ttl, MaxUses: r.MaxUses, Approval: r.Approval}
 	if err := a.rates.spendContact(ctx, c, "invite", a.contactRates.Invite, a.chat.CheckCreateLink(request) == nil); err != nil {
 		return wire.CreateLinkReply{}, err
 	}
@@ -31,6 +31,18 @@ func (a *Commands) revokeLink(ctx context.Context, c Caller, r *wire.RevokeLinkR
 }
 
 func (a *Commands) joinLink(ctx context.Context, c Caller, r *wire.JoinLinkRequest) (wire.JoinLinkReply, error) {
-	m, err := a.chat.JoinByLink(ctx, c.User, r.Code)
-	return wire.JoinLinkReply{Room: convert.Membership(m)}, err
+	m, waiting, err := a.chat.JoinByLink(ctx, c.User, r.Code)
+	if err != nil || waiting {
+		return wire.JoinLinkReply{Waiting: waiting}, err
+	}
+	return wire.JoinLinkReply{Room: new(convert.Membership(m))}, nil
+}
+
+func (a *Commands) joinRequests(ctx context.Context, c Caller, r *wire.JoinRequestsRequest) (wire.JoinRequestsReply, error) {
+	asking, err := a.chat.JoinRequests(ctx, c.User.ID, r.Room)
+	return wire.JoinRequestsReply{Requests: convert.List(asking, convert.JoinRequest)}, err
+}
+
+func (a *Commands) answerRequest(ctx context.Context, c Caller, r *wire.AnswerRequestRequest) (wire.AnswerRequestReply, error) {
+	return wire.AnswerRequestReply{}, a.chat.AnswerRequest(ctx, c.User, r.Room, r.User, r.Admit)
 }

@@ -16,8 +16,8 @@ func TestInviteLinks(t *testing.T) {
 	if err != nil || made.MaxUses != 2 || made.Expires.Sub(made.Created) != time.Hour {
 		t.Errorf("%+v %v", made, err)
 	}
-	if joined := must[model.Room](t)(bob.JoinLink(soon(t), code)); joined.ID != r.ID || joined.Role != "member" {
-		t.Errorf("%+v", joined)
+	if joined, waiting, err := bob.JoinLink(soon(t), code); err != nil || waiting || joined.ID != r.ID || joined.Role != "member" {
+		t.Errorf("%+v %v %v", joined, waiting, err)
 	}
 	if e := await[model.Entered](t, bob, nil); e.Room.ID != r.ID {
 		t.Errorf("%+v", e)
@@ -29,10 +29,27 @@ func TestInviteLinks(t *testing.T) {
 		t.Error(err)
 	}
 	eve := open(t, shared.addr, unique(t, "eve"))
-	if _, err := eve.JoinLink(soon(t), code); !errors.Is(err, client.ErrNotFound) {
+	if _, _, err := eve.JoinLink(soon(t), code); !errors.Is(err, client.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := bob.CreateLink(soon(t), client.NewLink{Room: r.ID}); !errors.Is(err, client.ErrForbidden) {
 		t.Errorf("%v", err)
+	}
+
+	_, code, err = ann.CreateLink(soon(t), client.NewLink{Room: r.ID, Approval: true})
+	if _, waiting, joining := eve.JoinLink(soon(t), code); err != nil || joining != nil || !waiting {
+		t.Errorf("%v %v %v", err, joining, waiting)
+	}
+	if e := await[model.JoinRequested](t, ann, nil); e != (model.JoinRequested{Room: r.ID, Count: 1}) {
+		t.Errorf("%+v", e)
+	}
+	if asking := must[[]model.JoinRequest](t)(ann.JoinRequests(soon(t), r.ID)); len(asking) != 1 || asking[0].User.ID != eve.Me().ID {
+		t.Errorf("%+v", asking)
+	}
+	if err := ann.AnswerRequest(soon(t), r.ID, eve.Me().ID, true); err != nil {
+		t.Error(err)
+	}
+	if e := await[model.Entered](t, eve, nil); e.Room.ID != r.ID {
+		t.Errorf("%+v", e)
 	}
 }

@@ -64,7 +64,12 @@ func Member(m chat.Member) wire.Member {
 
 // Link converts an invite link to its form on the wire.
 func Link(l chat.Link) wire.Link {
-	return wire.Link{ID: l.ID, By: User(l.Creator), CreatedAt: Millis(l.CreatedAt), ExpiresAt: Millis(l.ExpiresAt), Uses: l.Uses, MaxUses: l.MaxUses}
+	return wire.Link{ID: l.ID, By: User(l.Creator), CreatedAt: Millis(l.CreatedAt), ExpiresAt: Millis(l.ExpiresAt), Uses: l.Uses, MaxUses: l.MaxUses, Approval: l.Approval}
+}
+
+// JoinRequest converts a request to enter a room.
+func JoinRequest(r chat.JoinRequest) wire.AskingUser {
+	return wire.AskingUser{User: User(r.User), At: Millis(r.At)}
 }
 
 // Face converts a user to what visitors see that have not signed in.

@@ -8,13 +8,15 @@ type Link struct {
 	ExpiresAt int64  `json:"expires_at"`
 	Uses      int    `json:"uses"`
 	MaxUses   int    `json:"max_uses,omitempty"` // missing: any number
+	Approval  bool   `json:"approval,omitempty"`
 }
 
 // CreateLinkRequest is the request of create_link.
 type CreateLinkRequest struct {
-	Room    string `json:"room"`
-	TTLS    int64  `json:"ttl_s,omitempty" min:"1"`
-	MaxUses int    `json:"max_uses,omitempty" min:"1"`
+	Room     string `json:"room"`
+	TTLS     int64  `json:"ttl_s,omitempty" min:"1"`
+	MaxUses  int    `json:"max_uses,omitempty" min:"1"`
+	Approval bool   `json:"approval,omitempty"`
 }
 
 // CreateLinkReply is the reply of create_link.
@@ -47,10 +49,37 @@ type JoinLinkRequest struct {
 	Code string `json:"code"`
 }
 
-// JoinLinkReply is the reply of join_link.
+// JoinLinkReply is the reply of join_link. It has a room, or the user waits for approval.
 type JoinLinkReply struct {
-	Room Room `json:"room"`
+	Room    *Room `json:"room,omitempty"`
+	Waiting bool  `json:"waiting,omitempty"`
 }
+
+// JoinRequestsRequest is the request of join_requests.
+type JoinRequestsRequest struct {
+	Room string `json:"room"`
+}
+
+// JoinRequestsReply is the reply of join_requests.
+type JoinRequestsReply struct {
+	Requests []AskingUser `json:"requests"`
+}
+
+// AskingUser is a user that asks to enter a room.
+type AskingUser struct {
+	User User  `json:"user"`
+	At   int64 `json:"at"`
+}
+
+// AnswerRequestRequest is the request of answer_request.
+type AnswerRequestRequest struct {
+	Room  string `json:"room"`
+	User  string `json:"user"`
+	Admit bool   `json:"admit,omitempty"`
+}
+
+// AnswerRequestReply is the reply of answer_request.
+type AnswerRequestReply struct{}
 
 // PreviewLinkRequest is the request of preview_link. Packet is the id of a packet of the room.
 type PreviewLinkRequest struct {
@@ -64,6 +93,8 @@ type PreviewLinkReply struct {
 	By     Face           `json:"by"`     // the creator of the link
 	People []Face         `json:"people"` // a few members
 	Packet *PreviewPacket `json:"packet,omitempty"`
+
+	Approval bool `json:"approval,omitempty"` // the owner or an admin must let the visitor in
 }
 
 // PreviewRoom is the room that an invite link leads to.

@@ -68,8 +68,16 @@ var Methods = []Method{
 	{Name: "links", Does: "Lists the invite links of the room: to the owner and admins all, to others their own.", Request: LinksRequest{}, Reply: LinksReply{}, Errors: outside, Cost: 5},
 	{Name: "revoke_link", Does: "Ends an invite link.", Request: RevokeLinkRequest{}, Reply: RevokeLinkReply{}, Errors: outside, Cost: 5},
 	{
-		Name: "join_link", Does: "Joins the room of an invite link.", Request: JoinLinkRequest{}, Reply: JoinLinkReply{},
+		Name: "join_link", Does: "Joins the room of an invite link, or asks to.", Request: JoinLinkRequest{}, Reply: JoinLinkReply{},
 		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded}, Cost: 20,
+	},
+	{
+		Name: "join_requests", Does: "Lists the users that ask to enter the room.", Request: JoinRequestsRequest{}, Reply: JoinRequestsReply{},
+		Errors: govern, Cost: 5,
+	},
+	{
+		Name: "answer_request", Does: "Lets a user in that asks to enter the room, or drops the user's request.", Request: AnswerRequestRequest{}, Reply: AnswerRequestReply{},
+		Errors: slices.Concat(govern, []Code{CodeLimitExceeded}), Cost: 5,
 	},
 	{
 		Name: "kick", Does: "Removes a user from the room; after a ban the user cannot come back.", Request: KickRequest{}, Reply: KickReply{},
@@ -251,6 +259,7 @@ var PushNames = []struct {
 	{"wallet", WalletPush{}},
 	{"members", MembersPush{}},
 	{"left", LeftPush{}},
+	{"join_requests", JoinRequestsPush{}},
 	{"contacts", ContactsPush{}},
 }
 

@@ -23,6 +23,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Set<string>|null} [present]  online users, in a room that publishes them
  * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
+ * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *

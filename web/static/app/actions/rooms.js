@@ -19,9 +19,16 @@ export async function joinRoom(room, sheet) {
   openNew((await client.join(room)).room, sheet);
 }
 
-/** Joins the room of an invite link and opens it. @param {string} code @param {import('../state.js').Sheet|null} [sheet] to be opened in it */
+/**
+ * Joins the room of an invite link and opens it, or asks to enter.
+ * @param {string} code
+ * @param {import('../state.js').Sheet|null} [sheet] to be opened in it
+ * @returns {Promise<boolean>} the user waits until the owner or an admin lets them in
+ */
 export async function joinByLink(code, sheet) {
-  openNew((await client.joinLink(code)).room, sheet);
+  const { room } = await client.joinLink(code);
+  if (room) openNew(room, sheet);
+  return !room;
 }
 
 /** Opens the direct room with another user. @param {string} user */

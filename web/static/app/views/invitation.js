@@ -31,6 +31,7 @@ export class Invitation extends Component {
       h('h2', { class: 'invitation-room', dir: 'auto' }, room.name),
       h('p', { class: 'muted small' },
         t('room.members', { count: room.members, shown: number(room.members) }), ' · ', t('invitation.withYou', { names, more: room.members > names.length })),
+      opened.preview.approval && h('p', { class: 'small' }, t('invitation.approval')),
       room.guests === false && state.by !== 'host' && h('p', { class: 'problem' }, t('invitation.noGuests')));
   }
 }

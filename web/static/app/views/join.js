@@ -11,7 +11,7 @@ import { IconButton } from './parts.js';
 
 /** Props: id, of the room; or code, of the invite link. */
 export class Join extends Component {
-  state = { isJoining: false, error: null };
+  state = { isJoining: false, isWaiting: false, error: null };
 
   componentDidMount() {
     const { code } = this.props;
@@ -20,18 +20,25 @@ export class Join extends Component {
     else if (state.invitation?.code === code && state.invitation.accepted) this.join();
   }
 
+  /** The user was let in. */
+  componentDidUpdate() {
+    const room = this.state.isWaiting && roomOfCode(this.props.code);
+    if (room && state.rooms.has(room)) openRoom(room, state.route.sheet);
+  }
+
   async join() {
     if (this.state.isJoining) return;
     this.setState({ isJoining: true, error: null });
     try {
       const { id, code } = this.props;
-      await (code ? joinByLink(code, state.route.sheet) : joinRoom(id, state.route.sheet));
+      if (code) this.setState({ isJoining: false, isWaiting: await joinByLink(code, state.route.sheet) });
+      else await joinRoom(id, state.route.sheet);
     } catch (error) {
       this.setState({ isJoining: false, error });
     }
   }
 
-  render({ code }, { isJoining, error }) {
+  render({ code }, { isJoining, isWaiting, error }) {
     const isDead = Boolean(code && (error?.fields?.field === 'code' || state.invitation?.error));
     const leave = () => go({ room: null, sheet: null }, { replace: true });
     return [
@@ -39,12 +46,13 @@ export class Join extends Component {
         h(IconButton, { icon: 'back', label: t('back'), onClick: leave })),
       h(LinkBar, { key: 'link' }),
       h('div', { class: 'empty', key: 'join' },
-        h('h1', null, t('rooms.join')),
+        h('h1', null, t(isWaiting ? 'rooms.waiting' : 'rooms.join')),
         code && h(Invitation, { code }),
+        isWaiting && h('p', { role: 'status' }, t('rooms.waitingMeans')),
         (error || !code) && h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t(state.route.sheet?.name === 'packet' ? 'rooms.joinPacket' : 'rooms.joinWhy')),
         h('div', { class: 'row' },
-          h('button', { class: 'button', type: 'button', onClick: leave }, t('rooms.notNow')),
-          !isDead && h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
+          h('button', { class: 'button', type: 'button', onClick: leave }, t(isWaiting ? 'back' : 'rooms.notNow')),
+          !isDead && !isWaiting && h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
             isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error ? 'again' : 'find.join')))),
     ];
   }

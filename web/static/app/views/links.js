@@ -15,7 +15,7 @@ const many = ['0', '1', '10', '100'];
 
 /** Props: view; id, of the packet that the link is shared for. */
 export class Links extends Component {
-  state = { seconds: '604800', most: '0', made: '', busy: false, error: null, links: null, unread: null };
+  state = { seconds: '604800', most: '0', approval: false, made: '', busy: false, error: null, links: null, unread: null };
 
   componentDidMount() { this.read(); }
 
@@ -47,16 +47,19 @@ export class Links extends Component {
 
   async make() {
     const { view, id } = this.props;
-    const made = await makeLink(view, { seconds: Number(this.state.seconds), most: Number(this.state.most), packet: id });
+    const made = await makeLink(view, { seconds: Number(this.state.seconds), most: Number(this.state.most), approval: this.state.approval, packet: id });
     if (!this.gone) this.setState({ made });
   }
 
-  render({ view }, { seconds, most, made, busy, error, links, unread }) {
+  render({ view }, { seconds, most, approval, made, busy, error, links, unread }) {
     const options = (place, values) => values.map((value) => ({ value, label: t(`links.${place}.${value}`) }));
     return h('div', { class: 'links stack' },
       made && h(Made, { address: made, view }),
       h(Choice, { label: t('links.expiry'), name: 'link-expiry', value: seconds, options: options('lasts', lasts), choose: (value) => this.setState({ seconds: value }) }),
       h(Choice, { label: t('links.uses'), name: 'link-uses', value: most, options: options('many', many), choose: (value) => this.setState({ most: value }) }),
+      h('label', { class: 'switch' },
+        h('span', { class: 'grow' }, t('links.approval'), h('span', { class: 'muted small' }, t('links.approvalMeans'))),
+        h('input', { type: 'checkbox', role: 'switch', checked: approval, onChange: (e) => this.setState({ approval: e.target.checked }) })),
       error && h('p', { class: 'problem', role: 'alert' }, inWords(error)),
       h('button', { class: 'button primary wide', type: 'button', disabled: busy, 'aria-busy': busy, onClick: () => this.run(() => this.make()) }, t('links.make')),
       h('section', { class: 'stack', 'aria-label': t('links.working') },
@@ -86,6 +89,6 @@ function Row({ link, busy, revoke }) {
   return h('div', { class: 'panel-row' },
     h('span', { class: 'grow' },
       h('span', { class: 'line' }, t('links.used', { uses: link.uses, shown: number(link.uses), most: link.max_uses ? number(link.max_uses) : '' })),
-      h('span', { class: 'muted small line' }, t('links.by', { name: link.by.name || link.by.id }), ' · ', t('links.until', { until }))),
+      h('span', { class: 'muted small line' }, t('links.by', { name: link.by.name || link.by.id }), ' · ', t('links.until', { until }), link.approval && ` · ${t('links.approved')}`)),
     h('button', { class: 'button', type: 'button', disabled: busy, 'aria-label': t('links.revokeLink', { until }), onClick: revoke }, t('links.revoke')));
 }
