@@ -73,6 +73,18 @@ type Store interface {
 	// Change changes a room or its members as Change.Rule decides. The state that Rule judges is locked until the
 	// commit. An unknown room is ErrNotFound.
 	Change(ctx context.Context, c Change) (Changed, error)
+	// CreateLink stores a link unless NewLink.Refusal, which judges state that is locked until the commit, forbids it. Links of the
+	// room that have expired or are used up are deleted, and do not count. An unknown room is ErrNotFound.
+	CreateLink(ctx context.Context, l NewLink) error
+	// Link returns the link of the room with this id; ErrNotFound if there is none.
+	Link(ctx context.Context, room, id string) (LinkState, error)
+	// Links lists the links of the room that have not expired at the time now, newest first. If creator is not empty, it lists only
+	// those of that user.
+	Links(ctx context.Context, room, creator string, now time.Time) ([]Link, error)
+	// DeleteLink deletes the link of the room with this id, if there is one. If creator is not empty, it deletes only a link of that user.
+	DeleteLink(ctx context.Context, room, id, creator string) error
+	// JoinRequests lists users that ask to enter the room, the first one first, at most limit of them. It leaves out members and banned users.
+	JoinRequests(ctx context.Context, room string, limit int) ([]JoinRequest, error)
 	// FindRooms lists public rooms that have members and whose name contains query, newest first. next is the cursor of the
 	// page; "" is the first page. more is the cursor of the following page; "" if there is none.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)

@@ -73,6 +73,21 @@ var trials = []trial{
 		"invite/a banned one", func(c *cell) { c.letMembersInvite(); c.banOutcast() }, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
 		writers.with(func(v *verdicts) { v.member, v.admin, v.owner, v.one = 1004, 1004, 1004, 103 }),
 	},
+	{"create_link", (*cell).letMembersInvite, func(c *cell) any { return wire.CreateLinkRequest{Room: c.room} }, writers.with(func(v *verdicts) { v.one = 103 })},
+	{
+		"create_link/admins alone", (*cell).letAdminsInvite, func(c *cell) any { return wire.CreateLinkRequest{Room: c.room} },
+		leaders.with(func(v *verdicts) { v.muted = 1003 }),
+	},
+	{"links", nil, func(c *cell) any { return wire.LinksRequest{Room: c.room} }, inside},
+	{"revoke_link", (*cell).makeLink, func(c *cell) any { return wire.RevokeLinkRequest{Room: c.room, Link: c.link.ID} }, inside},
+	{"join_link", (*cell).makeLink, func(c *cell) any { return wire.JoinLinkRequest{Code: c.code} }, verdicts{banned: 1004, third: 1001, gone: 1001}},
+	{"join_requests", nil, func(c *cell) any { return wire.JoinRequestsRequest{Room: c.room} }, leaders},
+	{"answer_request", (*cell).askOutcast, func(c *cell) any {
+		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID, Admit: true}
+	}, leaders},
+	{"answer_request/refuse", (*cell).askOutcast, func(c *cell) any {
+		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID}
+	}, leaders},
 	{"kick", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, leaders},
 	{"kick/for good", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID, Ban: true} }, leaders},
 	{"kick/admin", (*cell).promoteOther, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, owners},

@@ -175,6 +175,7 @@ func (s *Server) Handler() http.Handler {
 		r.Use(s.cors)
 		r.Get("/socket", s.serveSocket)
 		r.Post("/commands/{method}", s.serveCommand)
+		r.Post("/links/preview", s.servePreview)
 		r.Post("/guests", s.serveGuests)
 		r.Post("/guests/renew", s.serveGuest("renew", s.renewGuest))
 		r.Post("/guests/sign_out", s.serveGuest("sign_out", s.signOutGuest))

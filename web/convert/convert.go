@@ -62,6 +62,19 @@ func Member(m chat.Member) wire.Member {
 	return wire.Member{User: User(m.User), Role: string(m.Role), MutedUntil: Millis(m.MutedUntil), ReadSeq: m.ReadSeq}
 }
 
+// Link converts an invite link to its form on the wire.
+func Link(l chat.Link) wire.Link {
+	return wire.Link{ID: l.ID, By: User(l.Creator), CreatedAt: Millis(l.CreatedAt), ExpiresAt: Millis(l.ExpiresAt), Uses: l.Uses, MaxUses: l.MaxUses, Approval: l.Approval}
+}
+
+// JoinRequest converts a request to enter a room.
+func JoinRequest(r chat.JoinRequest) wire.AskingUser {
+	return wire.AskingUser{User: User(r.User), At: Millis(r.At)}
+}
+
+// Face converts a user to what visitors see that have not signed in.
+func Face(u chat.User) wire.Face { return wire.Face{Name: u.Name, Avatar: u.Avatar} }
+
 // Entry converts an entry of a room to its form on the wire.
 func Entry(e chat.Entry) wire.Entry {
 	return wire.Entry{

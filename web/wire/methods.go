@@ -65,6 +65,24 @@ var Methods = []Method{
 		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded, CodeContactRefused}), Cost: 10,
 	},
 	{
+		Name: "create_link", Does: "Makes an invite link of the room. The reply alone has its code.", Request: CreateLinkRequest{}, Reply: CreateLinkReply{},
+		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded}), Cost: 10,
+	},
+	{Name: "links", Does: "Lists the invite links of the room: to the owner and admins all, to others their own.", Request: LinksRequest{}, Reply: LinksReply{}, Errors: outside, Cost: 5},
+	{Name: "revoke_link", Does: "Ends an invite link.", Request: RevokeLinkRequest{}, Reply: RevokeLinkReply{}, Errors: outside, Cost: 5},
+	{
+		Name: "join_link", Does: "Joins the room of an invite link, or asks to.", Request: JoinLinkRequest{}, Reply: JoinLinkReply{},
+		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded}, Cost: 20,
+	},
+	{
+		Name: "join_requests", Does: "Lists the users that ask to enter the room.", Request: JoinRequestsRequest{}, Reply: JoinRequestsReply{},
+		Errors: govern, Cost: 5,
+	},
+	{
+		Name: "answer_request", Does: "Lets a user in that asks to enter the room, or drops the user's request.", Request: AnswerRequestRequest{}, Reply: AnswerRequestReply{},
+		Errors: slices.Concat(govern, []Code{CodeLimitExceeded}), Cost: 5,
+	},
+	{
 		Name: "kick", Does: "Removes a user from the room; after a ban the user cannot come back.", Request: KickRequest{}, Reply: KickReply{},
 		Errors: govern, Cost: 5,
 	},
@@ -191,6 +209,13 @@ var Endpoints = []Endpoint{
 	},
 	{
 		Method: Method{
+			Name: "preview_link", Does: "Returns what an invite link leads to, and whose packet it was shared for.", Request: PreviewLinkRequest{}, Reply: PreviewLinkReply{},
+			Errors: []Code{CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/links/preview", Open: true,
+	},
+	{
+		Method: Method{
 			Name: "guests", Does: "Creates a guest, if guests are enabled.", Request: GuestRequest{}, Reply: GuestReply{},
 			Errors: []Code{CodeNotFound, CodeTooLong},
 		},
@@ -258,6 +283,7 @@ var PushNames = []struct {
 	{"wallet", WalletPush{}},
 	{"members", MembersPush{}},
 	{"left", LeftPush{}},
+	{"join_requests", JoinRequestsPush{}},
 	{"contacts", ContactsPush{}},
 }
 

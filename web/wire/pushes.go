@@ -83,6 +83,14 @@ type Message struct {
 	Presence       *PresencePush `json:"presence,omitempty"`
 	GrabResult     *GrabReply    `json:"grab_result,omitempty"`
 	Contacts       *ContactsPush `json:"contacts,omitempty"`
+
+	JoinRequests *JoinRequestsPush `json:"join_requests,omitempty"`
+}
+
+// JoinRequestsPush tells the owner and the admins of a room how many users ask to enter it.
+type JoinRequestsPush struct {
+	Room  string `json:"room"`
+	Count int    `json:"count"`
 }
 
 // TypingPush says that a member of a room is typing.

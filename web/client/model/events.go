@@ -7,7 +7,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, Progress, Wallet, GrabResult, MemberCount, or OtherEvent.
+// ContactsChanged, Progress, Wallet, GrabResult, MemberCount, JoinRequested, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -97,6 +97,12 @@ type MemberCount struct {
 	Count int
 }
 
+// JoinRequested says how many users ask to enter a room. Only the owner and admins receive it.
+type JoinRequested struct {
+	Room  string
+	Count int
+}
+
 // OtherEvent is an event that this package does not know.
 type OtherEvent struct {
 	Raw json.RawMessage
@@ -116,6 +122,7 @@ func (Progress) event()        {}
 func (Wallet) event()          {}
 func (GrabResult) event()      {}
 func (MemberCount) event()     {}
+func (JoinRequested) event()   {}
 func (OtherEvent) event()      {}
 
 // EventOf converts a message of package wire into an event. raw is kept for an unknown message.
@@ -138,6 +145,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return GrabResult{GrabOf(*m.GrabResult)}
 	case m.Members != nil:
 		return MemberCount(*m.Members)
+	case m.JoinRequests != nil:
+		return JoinRequested(*m.JoinRequests)
 	}
 	return OtherEvent{Raw: raw}
 }

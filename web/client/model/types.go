@@ -64,6 +64,29 @@ type Member struct {
 	ReadSeq    int64     // how far the member has read; 0: nothing since joining, or the room is large
 }
 
+// Link is an invite link of a room, without its code.
+type Link struct {
+	ID      string
+	By      User // has made it
+	Created time.Time
+	Expires time.Time
+	Uses    int
+	MaxUses int // 0: any number
+
+	Approval bool // users that come by it ask to enter
+}
+
+// JoinRequest is a user that asks to enter a room.
+type JoinRequest struct {
+	User User
+	At   time.Time
+}
+
+// LinkOf reads an invite link.
+func LinkOf(l wire.Link) Link {
+	return Link{ID: l.ID, By: l.By, Created: TimeOf(l.CreatedAt), Expires: TimeOf(l.ExpiresAt), Uses: l.Uses, MaxUses: l.MaxUses, Approval: l.Approval}
+}
+
 // Packet is the part of a packet that never changes. Amounts are in minor currency units.
 type Packet struct {
 	ID         string

@@ -23,6 +23,7 @@ import { emptyPages } from './model/pages.js';
  * @property {Set<string>|null} [present]  online users, in a room that publishes them
  * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
+ * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
@@ -81,6 +82,12 @@ import { emptyPages } from './model/pages.js';
  * @property {string[]} hosts
  * @property {string} version
  *
+ * @typedef {object} Invitation
+ * @property {string} code              of the invite link
+ * @property {import('../sdk/types.js').LinkPreview|null} preview
+ * @property {any} error
+ * @property {boolean} accepted         the user has seen it and then signed in
+ *
  * @typedef {object} Sheet              the sheet over or beside the room
  * @property {string} name              a row of views/sheets.js
  * @property {string} [id]
@@ -109,7 +116,8 @@ export const state = {
   /** @type {import('./model/pages.js').Pages<import('../sdk/types.js').Transfer>} */ wallet: emptyPages(),
   /** @type {{year: number, direction: 'sent'|'received', views: Map<string, YearView>}} */
   years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
-  /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
+  /** @type {{room: string|null, link: string|null, sheet: Sheet|null}} */ route: { room: null, link: null, sheet: null }, // link: the code of an invite link
+  /** @type {Invitation|null} */ invitation: null, // what the last opened invite link leads to
   /** @type {{id: number, text: string}[]} */ toasts: [],
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
   announcement: '', // text that screen readers read aloud

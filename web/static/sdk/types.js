@@ -64,6 +64,14 @@
  * @property {{user: string, amount: number, rank: number}} [luckiest]
  * @property {number} [refunded]
  *
+ * @typedef {{id: string, by: User, created_at: number, expires_at: number, uses: number, max_uses?: number, approval?: boolean}} Link  an invite link
+ * @typedef {{link: Link, code: string}} CreateLinkReply
+ * @typedef {{links: Link[]}} LinksReply
+ * @typedef {{room?: Room, waiting?: boolean}} JoinLinkReply
+ * @typedef {{requests: {user: User, at: number}[]}} JoinRequestsReply
+ * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
+ * @typedef {{room: {name: string, kind: 'public'|'private', members: number, guests?: boolean}, by: Face, people: Face[],
+ *   packet?: {from: Face, greeting: string}, approval?: boolean}} LinkPreview
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
  * @typedef {{code: string, exponent: number}} Currency
@@ -114,10 +122,11 @@
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
+ * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */

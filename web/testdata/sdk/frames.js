@@ -8,7 +8,7 @@ const frames = await (await fetch('/golden.json')).json(); // by name
 
 const events = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
-  members: 'memberCount', contacts: 'contacts',
+  members: 'memberCount', contacts: 'contacts', join_requests: 'joinRequested',
 };
 
 /** How each reply is asked for, and what must have been asked. */
@@ -24,6 +24,12 @@ const calls = {
   set_contact: [(c) => c.setContact('shared'), { contact: 'shared' }],
   contacts: [(c) => c.contacts(), {}],
   invite: [(c) => c.invite('r', ['u', 'v']), { room: 'r', users: ['u', 'v'] }],
+  create_link: [(c) => c.createLink({ room: 'r', ttl_s: 60 }), { room: 'r', ttl_s: 60 }],
+  links: [(c) => c.links('r'), { room: 'r' }],
+  revoke_link: [(c) => c.revokeLink('r', 'l'), { room: 'r', link: 'l' }],
+  join_link: [(c) => c.joinLink('x'), { code: 'x' }],
+  join_requests: [(c) => c.joinRequests('r'), { room: 'r' }],
+  answer_request: [(c) => c.answerRequest('r', 'u', true), { room: 'r', user: 'u', admit: true }],
   kick: [(c) => c.kick('r', 'u', true), { room: 'r', user: 'u', ban: true }],
   unban: [(c) => c.unban('r', 'u'), { room: 'r', user: 'u' }],
   set_role: [(c) => c.setRole('r', 'u', 'admin'), { room: 'r', user: 'u', role: 'admin' }],

@@ -37,6 +37,14 @@ export function listen(client) {
   on('wallet', (e) => wallet(e, client.account.view()));
   on('memberCount', memberCount);
   on('contacts', contactsChanged);
+  on('joinRequested', joinRequested);
+}
+
+function joinRequested({ room, count }) {
+  const view = state.rooms.get(room);
+  if (!view) return;
+  if (count > (view.asking ?? 0)) toast(t('requests.told', { room: view.room.name }));
+  view.asking = count;
 }
 
 function ready(e) {

@@ -70,7 +70,7 @@ function lastAt(v) { return v.last?.at ?? v.room.created_at; }
 /** Whether the user may govern the room. @param {import('../state.js').RoomView} v */
 export function governs(v) { return v.room.role === 'owner' || v.room.role === 'admin'; }
 
-/** Which members may invite users. @param {import('../../sdk/types.js').Room} room */
+/** Which members may invite users. @param {{kind: string, invite?: import('../../sdk/types.js').Inviters}} room */
 export function inviters(room) { return room.invite ?? (room.kind === 'private' ? 'admins' : 'members'); }
 
 /** Whether the user may invite others. @param {import('../state.js').RoomView} v */

@@ -5,6 +5,8 @@ import { t } from '../words.js';
 import { ago, money, number } from '../format.js';
 import { cancelPacket, loadClaims, showEnvelope } from '../actions/packets.js';
 import { isForMe } from '../model/packets.js';
+import { mayInvite } from '../model/rooms.js';
+import { go } from '../route.js';
 import { Avatar, Failed, Loading, Time } from './parts.js';
 import { allOpened, audience } from './envelope-words.js';
 import { ClaimRow } from './packet-claims.js';
@@ -73,6 +75,7 @@ function Summary({ view }) {
   const isOpen = s.status === 'open';
   const own = packet.from.id === state.me?.id;
   const words = progress(view, claims);
+  const room = state.rooms.get(packet.room);
   return h('section', { class: 'packet-summary', 'aria-label': t('packet.standing') },
     words && h('div', { class: 'packet-progress', role: 'progressbar', 'aria-label': t('packet.progress'), 'aria-valuemin': 0,
       'aria-valuemax': packet.count, 'aria-valuenow': s.claimed },
@@ -86,6 +89,8 @@ function Summary({ view }) {
     isOpen && h('div', { class: 'row packet-do' },
       !s.mine && isForMe(packet) && h('button', { class: 'button gold', type: 'button', onClick: () => showEnvelope(view) },
         t('packet.open')),
+      room && mayInvite(room) && h('button', { class: 'button', type: 'button', onClick: () => go({ room: packet.room, sheet: { name: 'links', id: packet.id } }) },
+        t('links.toPacket')),
       own && s.claimed === 0 && h('button', { class: 'button', type: 'button', onClick: () => cancelPacket(view) },
         t('packet.cancel', { amount: money(packet.total) }))));
 }

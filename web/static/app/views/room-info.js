@@ -5,6 +5,7 @@ import { number } from '../format.js';
 import { governs } from '../model/rooms.js';
 import { copy } from '../actions/copy.js';
 import { Icon } from './icon.js';
+import { JoinRequests } from './join-requests.js';
 import { Members } from './members.js';
 import { PersonHead } from './person.js';
 import { EditRoom } from './room-info-edit.js';
@@ -15,6 +16,7 @@ export function RoomInfo({ view }) {
   if (view.room.kind === 'direct') return h(AboutDirect, { view });
   return h('div', { class: 'info stack' },
     h(About, { view, key: view.room.id }),
+    governs(view) && h(JoinRequests, { view, asking: view.asking, key: `requests ${view.room.id}` }),
     governs(view) && h(RoomSettings, { view }),
     view.room.kind === 'public' && h(Share, { room: view.room }),
     h(Members, { view, key: `members ${view.room.id}` }),

@@ -50,7 +50,7 @@ export class RoomList extends Component {
     const all = listedRooms();
     const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all;
     this.drawn = [
-      !state.route.room && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
+      !state.route.room && !state.route.link && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
       h(Head, { key: 'head', alone: !current || !state.wide }),
       (!current || !state.wide) && h(LinkBar, { key: 'link' }),
       all.length > 0 && h(Search, {
