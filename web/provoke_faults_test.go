@@ -147,6 +147,13 @@ func (s faultyStore) SetContact(ctx context.Context, user string, c chat.Contact
 	return s.Store.SetContact(ctx, user, c)
 }
 
+func (s faultyStore) SetPrefs(ctx context.Context, c chat.PrefsChange) (_ chat.Prefs, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.SetPrefs(ctx, c)
+}
+
 func (s faultyStore) Change(ctx context.Context, c chat.Change) (_ chat.Changed, err error) {
 	if err = s.fault(); err != nil {
 		return

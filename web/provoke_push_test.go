@@ -95,6 +95,9 @@ var told = map[string]func(h *pushTest){
 	"contacts": func(h *pushTest) {
 		call[wire.BlockReply](h.t, h.testServer, h.me, "block", wire.BlockRequest{User: "bob"})
 	},
+	"room_prefs": func(h *pushTest) {
+		call[wire.SetRoomPrefsReply](h.t, h.testServer, h.me, "set_room_prefs", wire.SetRoomPrefsRequest{Room: h.room, Pinned: new(true)})
+	},
 	"left": func(h *pushTest) {
 		call[wire.KickReply](h.t, h.testServer, h.owner, "kick", wire.KickRequest{Room: h.room, User: "ann"})
 	},

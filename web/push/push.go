@@ -172,6 +172,8 @@ func messageOf(e chat.Event) []byte {
 		m.Presence = &wire.PresencePush{Room: e.Room, User: e.User, Online: e.Online}
 	case chat.ContactsChanged:
 		m.Contacts = &wire.ContactsPush{Contact: string(e.Contact), User: e.User, Blocked: e.Blocked}
+	case chat.PrefsChanged:
+		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
 		return wire.ProgressPush(e).MessageJSON()
 	case redpacket.GrabDecided:

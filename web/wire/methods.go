@@ -78,6 +78,10 @@ var Methods = []Method{
 		Errors: govern, Cost: 20,
 	},
 	{
+		Name: "set_room_prefs", Does: "Silences, pins or archives the room for the caller alone.", Request: SetRoomPrefsRequest{}, Reply: SetRoomPrefsReply{},
+		Errors: outside, Cost: 5,
+	},
+	{
 		Name: "members", Does: "Lists the members of the room: the owner, admins, then the others.", Request: MembersRequest{}, Reply: MembersReply{},
 		Errors: outside, Cost: 5,
 	},
@@ -235,6 +239,7 @@ var PushNames = []struct {
 	{"members", MembersPush{}},
 	{"left", LeftPush{}},
 	{"contacts", ContactsPush{}},
+	{"room_prefs", RoomPrefsPush{}},
 }
 
 // Codes returns all error codes, in ascending order.

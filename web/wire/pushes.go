@@ -74,15 +74,16 @@ type RoomBody struct {
 
 // Message is the data of a push without a seq. Exactly one field is set: its name is the push's name.
 type Message struct {
-	Members        *MembersPush  `json:"members,omitempty"`
-	PacketProgress *ProgressPush `json:"packet_progress,omitempty"`
-	Wallet         *WalletPush   `json:"wallet,omitempty"`
-	Read           *ReadPush     `json:"read,omitempty"`
-	Left           *LeftPush     `json:"left,omitempty"`
-	Typing         *TypingPush   `json:"typing,omitempty"`
-	Presence       *PresencePush `json:"presence,omitempty"`
-	GrabResult     *GrabReply    `json:"grab_result,omitempty"`
-	Contacts       *ContactsPush `json:"contacts,omitempty"`
+	Members        *MembersPush   `json:"members,omitempty"`
+	PacketProgress *ProgressPush  `json:"packet_progress,omitempty"`
+	Wallet         *WalletPush    `json:"wallet,omitempty"`
+	Read           *ReadPush      `json:"read,omitempty"`
+	Left           *LeftPush      `json:"left,omitempty"`
+	Typing         *TypingPush    `json:"typing,omitempty"`
+	Presence       *PresencePush  `json:"presence,omitempty"`
+	GrabResult     *GrabReply     `json:"grab_result,omitempty"`
+	Contacts       *ContactsPush  `json:"contacts,omitempty"`
+	RoomPrefs      *RoomPrefsPush `json:"room_prefs,omitempty"`
 }
 
 // TypingPush says that a member of a room is typing.
@@ -103,6 +104,14 @@ type ContactsPush struct {
 	Contact string `json:"contact,omitempty" enum:"everyone,shared,nobody"`
 	User    string `json:"user,omitempty"`
 	Blocked bool   `json:"blocked,omitempty"` // of User
+}
+
+// RoomPrefsPush says what the user has decided about a room.
+type RoomPrefsPush struct {
+	Room     string `json:"room"`
+	Silent   bool   `json:"silent"`
+	Pinned   bool   `json:"pinned"`
+	Archived bool   `json:"archived"`
 }
 
 // MembersPush says how many members a room has.
