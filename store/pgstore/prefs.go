@@ -27,7 +27,7 @@ func (w *writer) setPrefs(c chat.PrefsChange) (chat.Prefs, error) {
 		return chat.Prefs{}, err
 	}
 	if _, err := w.exec(`update members m set silent = coalesce($1, m.silent), pinned = coalesce($2, m.pinned),
-		archived_no = case $3::boolean when true then r.content_no when false then -1 else m.archived_no end
+		archived_no = case when $3 then r.content_no when not $3 or m.archived_no < r.content_no and not m.silent then -1 else m.archived_no end
 		from rooms r where r.id = m.room_id and m.room_id = $4 and m.user_id = $5`, c.Silent, c.Pinned, c.Archived, c.Room, c.User); err != nil {
 		return chat.Prefs{}, err
 	}

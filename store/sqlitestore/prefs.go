@@ -27,7 +27,7 @@ func (w *writer) setPrefs(c chat.PrefsChange) (chat.Prefs, error) {
 		return chat.Prefs{}, err
 	}
 	if _, err := w.exec(`update members set silent = coalesce(?1, silent), pinned = coalesce(?2, pinned),
-		archived_no = case ?3 when true then content_no when false then -1 else archived_no end
+		archived_no = case when ?3 then content_no when not ?3 or archived_no < content_no and not silent then -1 else archived_no end
 		from rooms where rooms.id = room_id and room_id = ?4 and user_id = ?5`, c.Silent, c.Pinned, c.Archived, c.Room, c.User); err != nil {
 		return chat.Prefs{}, err
 	}

@@ -54,6 +54,8 @@ func archivedUntilContent(b *storeBench) {
 	is(chat.Prefs{Archived: true})
 	b.say(room, ann)
 	is(chat.Prefs{})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(true)}, chat.Prefs{Silent: true}) // it is not archived again
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{})
 	archive.Silent = new(true)
 	b.setPrefs(archive, chat.Prefs{Silent: true, Archived: true})
 	b.say(room, ann)

@@ -5,8 +5,10 @@ import { followAddress } from './route.js';
 import { chooseLanguage } from './words.js';
 import { chooseTheme } from './theme.js';
 import { chooseSound } from './sound-choice.js';
+import { chooseNotifications } from './notifications.js';
 import { followNetwork } from './model/link.js';
 import { showTitle } from './title.js';
+import { saveSoon } from './model/saved.js';
 import { begin } from './session.js';
 import { App } from './views/app.js';
 
@@ -14,11 +16,13 @@ const root = /** @type {HTMLElement} */ (document.getElementById('app'));
 drawWith(() => {
   render(h(App, null), root);
   showTitle();
+  saveSoon();
 });
 
 await chooseLanguage();
 chooseTheme();
 chooseSound();
+chooseNotifications();
 followNetwork();
 const wide = matchMedia('(min-width: 900px)');
 wide.addEventListener('change', () => change(() => { state.wide = wide.matches; }));

@@ -3,8 +3,10 @@
 import { Client } from '../sdk/client.js';
 import { RefusedError } from '../sdk/errors.js';
 import { state, change } from './state.js';
-import { forgetWritten, keep, kept } from './storage.js';
+import { forgetWritten, guestToken as guest, keep, kept } from './storage.js';
 import { listen } from './model/happenings.js';
+import { forgetSaved, readSaved, restore } from './model/saved.js';
+import { sayUnsent } from './actions/messages.js';
 import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
@@ -12,9 +14,9 @@ import { askHost, listenToHost } from './host.js';
 const expired = 109;
 const noToken = 3500;
 
-const guest = 'hongbao-guest';
 const hostPatience = 1500; // ms to wait for the host's token before the sign-in screen opens; a later token still signs the user in
 const renewPatience = 8000;
+const savedPatience = 1200; // ms to wait for the server before the last messages are shown
 const day = 86_400_000; // ms; a guest's token that is older is renewed
 const guestPatience = 3000;
 const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
@@ -33,6 +35,7 @@ export async function begin() {
   else if (known) {
     enter(known, 'guest');
     renewed(known);
+    showSaved(known);
   }
   else change(() => { state.door = { status: 'open', error: null }; });
 }
@@ -126,12 +129,24 @@ async function renewed(token) {
   }
 }
 
+/** Shows a guest the last messages while the server does not answer. @param {string} token */
+async function showSaved(token) {
+  if (navigator.onLine) await new Promise((resolve) => { setTimeout(resolve, savedPatience); });
+  const saved = state.me ? null : await readSaved(claims(token).sub);
+  if (!saved || state.me || state.door.status !== 'entering') return;
+  change(() => restore(saved));
+  sayUnsent();
+}
+
 /** When a token was issued, in ms. @param {string} token */
-function issuedAt(token) {
+function issuedAt(token) { return claims(token).iat * 1000 || 0; }
+
+/** What a token says. @param {string} token */
+function claims(token) {
   try {
-    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).iat * 1000 || 0;
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
-    return 0;
+    return {};
   }
 }
 
@@ -197,6 +212,7 @@ export async function signOut() {
     }
   }
   forgetWritten(state.me?.id ?? '');
+  await forgetSaved();
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }

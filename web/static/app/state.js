@@ -23,6 +23,8 @@ import { emptyPages } from './model/pages.js';
  * @property {Set<string>|null} [present]  online users, in a room that publishes them
  * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
+ * @property {import('../sdk/types.js').RoomPrefs} prefs  what the user has decided about it
+ * @property {Set<number>} unfolded      long messages that are shown in full, by seq
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
@@ -83,11 +85,13 @@ export const state = {
   lang: 'en',
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
   sound: false,
+  notify: false, // notifications of the system
   wide: false, // three columns
   /** @type {{guests: boolean, hosts: string[], version: string}|null} */ page: null,
   /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in
   /** @type {{status: 'loading'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
   /** @type {User|null} */ me: null,
+  saved: false, // what is shown was kept in this browser; the server has not answered yet
   /** @type {import('../sdk/types.js').AccountView} */
   account: { balance: 0, version: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
   /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
@@ -104,6 +108,8 @@ export const state = {
   /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
   /** @type {{id: number, text: string}[]} */ toasts: [],
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
+  /** @type {import('./model/news.js').News|null} */ banner: null,
+  /** @type {{room: string, item: any}[]} */ mentions: [], // of the user, the newest first
   announcement: '', // text that screen readers read aloud
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };
