@@ -25,6 +25,7 @@ func (s *sample) views() []view {
 		{name: "wallet", hash: room + "/wallet", shows: in.gift},
 		{name: "my packets", hash: room + "/packets", shows: in.finished},
 		{name: "about the room", hash: room + "/info", shows: in.leave},
+		{name: "mentions", hash: room + "/mentions", shows: in.talkLines[5]},
 		{name: "person", hash: room + "/person/" + s.friends[0].User.ID, shows: in.talk},
 		{name: "message", hash: room + "/message/" + fmt.Sprint(s.seq), shows: in.reply},
 		{name: "invite", hash: room + "/invite", shows: in.nameOrID},
