@@ -78,8 +78,15 @@ func TestBrowserNews(t *testing.T) {
 	}
 }
 
-// standInNotification replaces the browser's notifications, and lets a test hide the page.
-const standInNotification = `window.notes = [];
+// standIns replaces the browser's notifications and sounds, and lets a test hide the page.
+const standIns = `window.notes = [];
+	window.tones = 0;
+	window.AudioContext = class {
+		currentTime = 0;
+		async resume() {}
+		createOscillator() { return { frequency: {}, connect: (to) => to, start() { window.tones++; }, stop() {} }; }
+		createGain() { return { gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} }, connect: (to) => to }; }
+	};
 	window.Notification = class {
 		static permission = 'default';
 		static async requestPermission() { window.asked = true; return Notification.permission = window.answer ?? 'granted'; }
@@ -88,13 +95,13 @@ const standInNotification = `window.notes = [];
 	};
 	Object.defineProperty(document, 'visibilityState', { get: () => (window.away ? 'hidden' : 'visible') });`
 
-// TestBrowserNotifications lets a user switch on notifications. The browser must be asked only then, and show them only while the page is
-// hidden.
+// TestBrowserNotifications lets a user switch on notifications and sounds. The browser must be asked only then, and show notifications only
+// while the page is hidden.
 func TestBrowserNotifications(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
-	ann.InjectScript(standInNotification)
+	ann.InjectScript(standIns)
 	ann.Reload()
 	twoRooms(t, bob, ann)
 	direct := bob.does("direct", `"user":%q`, userID(ann)).Room.ID
@@ -111,11 +118,15 @@ func TestBrowserNotifications(t *testing.T) {
 	webtest.Ask[int](ann.Tab, `window.answer = 'granted', 0`)
 	ann.Press("switch", "Notifications")
 	ann.Misses("This browser forbids them")
+	if webtest.Ask[int](ann.Tab, `tones`) != 0 {
+		t.Error("there was a sound before the user wanted sounds")
+	}
+	ann.Press("switch", "Sound and vibration")
 	ann.Press("button", "Close")
 	bob.does("send", `"room":%q,"text":"one"`, direct)
 	ann.Sees("one")
-	if got := notes(); got != "" {
-		t.Errorf("while the page is visible: %s", got)
+	if got := notes(); got != "" || webtest.Ask[int](ann.Tab, `tones`) == 0 {
+		t.Errorf("while the page is visible: the notifications %q, and %d tones", got, webtest.Ask[int](ann.Tab, `tones`))
 	}
 	webtest.Ask[int](ann.Tab, `window.away = true, 0`)
 	bob.does("send", `"room":%q,"text":"two"`, direct)

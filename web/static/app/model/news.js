@@ -42,7 +42,7 @@ export function tellNews(view, e) {
   const news = {
     room: view.room.id, seq: e.seq, why, title: why === 'direct' ? name : t('news.in', { name, room: nameOf(view) }), text: said.replace(/\s+/g, ' '),
   };
-  if (performance.now() - soundAt > soundPace) {
+  if (state.sound && performance.now() - soundAt > soundPace) {
     soundAt = performance.now();
     sound(why === 'packet' ? 'packet' : 'message');
   }
