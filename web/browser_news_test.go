@@ -22,12 +22,20 @@ func twoRooms(t *testing.T, bob *httpGuest, ann *webtest.Visitor) (tea, cake str
 	return tea, cake
 }
 
+// lastingBanners makes banners stay, so that a slow machine sees them.
+const lastingBanners = `(() => {
+	const later = window.setTimeout;
+	window.setTimeout = (act, ms, ...more) => later(act, ms === 8000 ? 1e9 : ms, ...more);
+})()`
+
 // TestBrowserNews sends a mention, a packet and a plain message into a room that is not open. The first two must be told by a banner, and
 // all must be counted on the tab and on the way back. A silent room makes no news.
 func TestBrowserNews(t *testing.T) {
 	s := newTestServer(t, withGuests)
 	bob := s.httpGuest(t, "Bob")
 	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	ann.InjectScript(lastingBanners)
+	ann.Reload()
 	tea, cake := twoRooms(t, bob, ann)
 	icon := func() string {
 		return webtest.Ask[string](ann.Tab, `decodeURIComponent(document.querySelector('link[rel=icon]').href)`)

@@ -17,7 +17,7 @@ func serveAt(t *testing.T, addr string, h http.Handler) (at string, stop func())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: h} //nolint:gosec // a test needs no timeouts
+	server := &http.Server{Handler: h}
 	go func() { _ = server.Serve(l) }()
 	stop = func() { _ = server.Close() }
 	t.Cleanup(stop)

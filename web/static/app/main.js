@@ -8,7 +8,6 @@ import { chooseSound } from './sound-choice.js';
 import { chooseNotifications } from './notifications.js';
 import { followNetwork } from './model/link.js';
 import { showTitle } from './title.js';
-import { saveSoon } from './model/saved.js';
 import { begin } from './session.js';
 import { App } from './views/app.js';
 
@@ -16,7 +15,6 @@ const root = /** @type {HTMLElement} */ (document.getElementById('app'));
 drawWith(() => {
   render(h(App, null), root);
   showTitle();
-  saveSoon();
 });
 
 await chooseLanguage();

@@ -1,8 +1,14 @@
-// Registers the service worker, which opens the page without the server. Pages in the frame of a host have none: the host opens them.
+// What makes the page open without the server: the service worker, and the last messages. In the frame of a host there is neither: the host
+// opens the page.
 
-/** Called when the page has opened, so that the worker does not compete with it for the network. */
+/** Called when the page has opened, so that this does not compete with it for the network. */
 export function workOffline() {
-  if (self !== top || !navigator.serviceWorker) return;
+  if (self !== top) return;
   const soon = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ f) => setTimeout(f, 200));
-  soon(() => navigator.serviceWorker.register('sw.js').catch(() => {})); // without it, the page needs the server
+  soon(() => Promise.all([navigator.serviceWorker?.register('sw.js'), keepMessages()]).catch(() => {})); // without them, the page needs the server
+}
+
+async function keepMessages() {
+  const { saveOften } = await import('./model/saved.js');
+  saveOften();
 }

@@ -3,9 +3,8 @@
 import { Client } from '../sdk/client.js';
 import { RefusedError } from '../sdk/errors.js';
 import { state, change } from './state.js';
-import { forgetWritten, guestToken as guest, keep, kept } from './storage.js';
+import { forgetSaved, forgetWritten, guestToken as guest, keep, kept } from './storage.js';
 import { listen } from './model/happenings.js';
-import { forgetSaved, readSaved, restore } from './model/saved.js';
 import { sayUnsent } from './actions/messages.js';
 import { askHost, listenToHost } from './host.js';
 
@@ -132,10 +131,16 @@ async function renewed(token) {
 /** Shows a guest the last messages while the server does not answer. @param {string} token */
 async function showSaved(token) {
   if (navigator.onLine) await new Promise((resolve) => { setTimeout(resolve, savedPatience); });
-  const saved = state.me ? null : await readSaved(claims(token).sub);
-  if (!saved || state.me || state.door.status !== 'entering') return;
-  change(() => restore(saved));
-  sayUnsent();
+  if (state.me) return;
+  try {
+    const { readSaved, restore } = await import('./model/saved.js');
+    const saved = await readSaved(claims(token).sub);
+    if (!saved || state.me || state.door.status !== 'entering') return;
+    change(() => restore(saved));
+    sayUnsent();
+  } catch {
+    // The module cannot be loaded: the page waits for the server.
+  }
 }
 
 /** When a token was issued, in ms. @param {string} token */
@@ -193,9 +198,12 @@ function ended(code, by) {
 function isTokenBad(code) { return code === noToken || code === 3503; }
 
 /** After the end: signs in again, as the same user if the server may accept that. */
-export function comeBack() {
+export async function comeBack() {
   const { code = 0 } = /** @type {{code?: number}} */ (state.door.error);
-  if (state.by === 'guest' && isTokenBad(code)) keep(guest, null);
+  if (state.by === 'guest' && isTokenBad(code)) {
+    keep(guest, null);
+    await forgetSaved();
+  }
   location.reload();
 }
 

@@ -38,6 +38,19 @@ export function keptNames(begin) {
 /** The name of a guest's token. */
 export const guestToken = 'hongbao-guest';
 
+/** The name of the database with the last messages (model/saved.js). */
+export const savedName = 'hongbao';
+
+/** Drops the last messages: the user signs out. */
+export async function forgetSaved() {
+  try {
+    const request = indexedDB.deleteDatabase(savedName);
+    await new Promise((resolve) => { request.onsuccess = request.onerror = request.onblocked = resolve; });
+  } catch {
+    // The browser keeps nothing.
+  }
+}
+
 /** Begins the names of a user's unsent messages. No id contains a slash. @param {string} user */
 export function unsentOf(user) { return `hongbao-unsent/${user}/`; }
 

@@ -1,7 +1,7 @@
 // Keeps the last messages in this browser, so that a guest can read them without the server. Other users are not known before the server
 // has checked their token, so nothing is kept of them.
 import { state } from '../state.js';
-import { kept, guestToken } from '../storage.js';
+import { guestToken, kept, savedName } from '../storage.js';
 import { emptyTimeline } from './timeline.js';
 import { packetView, setPacketState } from './packets.js';
 import { viewOf } from './rooms.js';
@@ -16,7 +16,7 @@ const messages = 50; // of each room
 async function inStore(mode, use) {
   /** @type {IDBDatabase} */
   const db = await new Promise((resolve, reject) => {
-    const asked = indexedDB.open('hongbao', 1);
+    const asked = indexedDB.open(savedName, 1);
     asked.onupgradeneeded = () => asked.result.createObjectStore('saved');
     asked.onsuccess = () => resolve(asked.result);
     asked.onerror = () => reject(asked.error);
@@ -32,20 +32,14 @@ async function inStore(mode, use) {
   }
 }
 
-/** @type {ReturnType<typeof setTimeout>|undefined} */
-let timer;
 let written = '';
 
-/** Called when the page is drawn. */
-export function saveSoon() {
-  if (timer || state.by !== 'guest' || !state.me || state.saved) return;
-  timer = setTimeout(save, pace);
-}
+/** Keeps what has changed, from now on. */
+export function saveOften() { setInterval(save, pace); }
 
 async function save() {
-  timer = undefined;
   const now = signature();
-  if (now === written || state.door.status === 'ended') return;
+  if (now === written || state.by !== 'guest' || !state.me || state.saved || state.door.status === 'ended') return;
   written = now;
   const all = snapshot();
   await inStore('readwrite', (store) => (kept(guestToken) ? store.put(all, 'last') : store.count())).catch(() => {}); // after a sign-out nothing is kept
@@ -95,9 +89,4 @@ export function restore(all) {
     if (items.length) view.timeline = { ...emptyTimeline(), items, first: items[0].seq, last: lastSeq, loaded: true };
     state.rooms.set(room.id, view);
   }
-}
-
-/** Drops all that was kept: the user signs out. */
-export async function forgetSaved() {
-  await inStore('readwrite', (store) => store.clear()).catch(() => {}); // the browser keeps nothing
 }

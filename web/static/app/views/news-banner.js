@@ -16,7 +16,7 @@ export function NewsBanner() {
     closeBanner();
     go({ room: banner.room });
   };
-  return h('div', { class: `news ${banner.why}`, key: `${banner.room}/${banner.seq}` },
+  return h('div', { class: `news of-${banner.why}`, key: `${banner.room}/${banner.seq}` },
     h('button', { class: 'news-open grow', type: 'button', onClick: open },
       h(Icon, { name: icons[banner.why] }),
       h('span', { class: 'news-words grow' },

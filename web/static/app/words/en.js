@@ -41,7 +41,7 @@ export default {
   prefs: {
     title: 'For you alone',
     silent: 'Mute alerts',
-    silentMeans: 'No banner, sound or badge.',
+    silentMeans: 'No banner, no sound, no number on the tab.',
     pinned: 'Pin to the top',
     pinnedMeans: 'It stays first in your list.',
     archived: 'Archive',

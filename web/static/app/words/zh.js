@@ -41,7 +41,7 @@ export default {
   prefs: {
     title: '仅对我生效',
     silent: '消息免打扰',
-    silentMeans: '不弹横幅、不响铃、不计未读数',
+    silentMeans: '不弹横幅、不响铃，标签页上也不显示数字',
     pinned: '置顶聊天',
     pinnedMeans: '始终排在列表最前面',
     archived: '收起聊天',
