@@ -148,6 +148,7 @@ type Membership struct {
 	JoinedSeq  int64     // part of the user's Standing
 	ReadSeq    int64
 	Unread     int64 // text and packet entries of other users after ReadSeq
+	Prefs      Prefs
 }
 
 // Member is one member of a room.

@@ -120,6 +120,8 @@ type Store interface {
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
 	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
+	// SetPrefs changes the Prefs of a member, and returns them as they are then.
+	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 }
 
 // NewRoom is a room to be created.

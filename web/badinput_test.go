@@ -56,6 +56,7 @@ func (w *requestFixture) good(method string) map[string]any {
 		"set_role":       {"room": w.room, "user": "u-bob", "role": "admin"},
 		"mute":           {"room": w.room, "user": "u-bob", "seconds": 60},
 		"update_room":    {"room": w.room, "name": "New", "announcement": "news", "invite": "admins", "guests": false},
+		"set_room_prefs": {"room": w.room, "silent": true, "pinned": true, "archived": true},
 		"delete_room":    {"room": w.room},
 		"presence":       {"room": w.room},
 		"edit":           {"room": w.room, "seq": 1, "text": "new"},

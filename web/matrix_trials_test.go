@@ -59,6 +59,7 @@ var trials = []trial{
 	{"members", nil, func(c *cell) any { return wire.MembersRequest{Room: c.room} }, inside},
 	{"history", nil, func(c *cell) any { return wire.HistoryRequest{Room: c.room} }, inside},
 	{"read", nil, func(c *cell) any { return wire.ReadRequest{Room: c.room} }, inside},
+	{"set_room_prefs", nil, func(c *cell) any { return wire.SetRoomPrefsRequest{Room: c.room, Silent: new(true)} }, inside},
 	{"presence", nil, func(c *cell) any { return wire.PresenceRequest{Room: c.room} }, inside},
 
 	{

@@ -76,14 +76,14 @@ func (s *Server) factsNow(facts pageFacts) pageFile {
 	return plainFile(factsFile, data)
 }
 
-// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only. Only pages
-// of the hosts may show it in a frame.
+// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only; it draws the icon of its
+// tab itself, as a data URL. Only pages of the hosts may show it in a frame.
 func pagePolicy(hosts []string) string {
 	ancestors := "'none'"
 	if len(hosts) > 0 {
 		ancestors = strings.Join(hosts, " ")
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }
 
@@ -102,7 +102,11 @@ type pageFile struct {
 // plainFile returns a file that is not compressed.
 func plainFile(name string, data []byte) pageFile {
 	sum := sha256.Sum256(data)
-	return pageFile{kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
+	kind := mime.TypeByExtension(path.Ext(name))
+	if path.Ext(name) == ".webmanifest" {
+		kind = "application/manifest+json" // some systems do not know it
+	}
+	return pageFile{kind: kind, tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
 }
 
 func newPageFile(name string, data []byte) pageFile {
@@ -158,7 +162,25 @@ func newPageFiles() map[string]pageFile {
 	index := pointTo(folder, importedBy(files, "app/main.js"), files["index.html"].plain)
 	files[""] = newPageFile("index.html", index)
 	delete(files, "index.html")
+	files["sw.js"] = newPageFile("sw.js", serviceWorker(folder, files))
 	return files
+}
+
+// serviceWorker returns the service worker with the version and all files of a folder. It lies outside of the folder: its address must
+// stay, and a worker serves only pages below its own address.
+func serviceWorker(folder string, files map[string]pageFile) []byte {
+	delete(files, folder+"sw.js")
+	var cached []string
+	for name := range files {
+		if ext := path.Ext(name); strings.HasPrefix(name, folder) && ext != ".html" && ext != ".txt" {
+			cached = append(cached, name)
+		}
+	}
+	slices.Sort(cached)
+	return []byte(strings.NewReplacer(
+		"const version = 'none'", "const version = '"+strings.TrimSuffix(folder, "/")+"'",
+		"const files = []", "const files = ['"+strings.Join(cached, "', '")+"']",
+	).Replace(string(files["sw.js"].plain)))
 }
 
 var imported = regexp.MustCompile(`(?m)^(?:import|export)\b[^;]*?from '(\.[^']+)';`)
@@ -176,7 +198,7 @@ func importedBy(files map[string]pageFile, module string) []string {
 	return names
 }
 
-var ownFile = regexp.MustCompile(`(href|src)="([a-z]+[./])`)
+var ownFile = regexp.MustCompile(`(href|src)="([a-z-]+[./])`)
 
 // pointTo changes the page to load its files from a folder. All modules are loaded at once, not one import after the
 // other.

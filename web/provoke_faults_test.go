@@ -197,6 +197,13 @@ func (s faultyStore) TakeDeviceCode(ctx context.Context, user string, hash []byt
 	return s.Store.TakeDeviceCode(ctx, user, hash, now)
 }
 
+func (s faultyStore) SetPrefs(ctx context.Context, c chat.PrefsChange) (_ chat.Prefs, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.SetPrefs(ctx, c)
+}
+
 func (s faultyStore) Change(ctx context.Context, c chat.Change) (_ chat.Changed, err error) {
 	if err = s.fault(); err != nil {
 		return

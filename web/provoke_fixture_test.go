@@ -170,6 +170,7 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"set_role":       {"room": room, "user": "bob", "role": "member"},
 		"mute":           {"room": room, "user": "bob", "seconds": 1},
 		"update_room":    {"room": room, "name": "new"},
+		"set_room_prefs": {"room": room, "pinned": true},
 		"delete_room":    {"room": room},
 		"members":        {"room": room},
 		"send":           {"room": room, "key": "new", "text": "x"},

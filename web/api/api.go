@@ -206,6 +206,8 @@ var commands = map[string]*command{
 	"update_room": ordered((*Commands).updateRoom),
 	"delete_room": ordered((*Commands).deleteRoom),
 
+	"set_room_prefs": ordered((*Commands).setRoomPrefs),
+
 	"send":    ordered((*Commands).send),
 	"edit":    ordered((*Commands).edit),
 	"recall":  ordered((*Commands).recall),

@@ -107,6 +107,11 @@ func (a *Commands) deleteRoom(ctx context.Context, c Caller, r *wire.DeleteRoomR
 	return wire.DeleteRoomReply{}, err
 }
 
+func (a *Commands) setRoomPrefs(ctx context.Context, c Caller, r *wire.SetRoomPrefsRequest) (wire.SetRoomPrefsReply, error) {
+	p, err := a.chat.SetPrefs(ctx, chat.PrefsChange{Room: r.Room, User: c.User.ID, Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived})
+	return wire.SetRoomPrefsReply(p), err
+}
+
 // Limits returns the limits that the server tells its clients: those of the services, and the defaults of package wire
 // for the others. The caller sets the limits that depend on the server's options.
 func (a *Commands) Limits() wire.Limits {

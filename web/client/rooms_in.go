@@ -159,6 +159,10 @@ func (c *Client) applyLocked(event *model.Event) {
 		if r := c.rooms[e.Room]; r != nil {
 			r.Members = e.Count
 		}
+	case model.RoomPrefs:
+		if r := c.rooms[e.Room]; r != nil {
+			r.Silent, r.Pinned, r.Archived = e.Silent, e.Pinned, e.Archived
+		}
 	case model.Read:
 		if r := c.rooms[e.Room]; r != nil && e.User == c.me.ID {
 			r.ReadSeq = max(r.ReadSeq, e.Seq)

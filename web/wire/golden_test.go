@@ -131,6 +131,7 @@ func replies() map[string]any {
 		"set_role":          wire.SetRoleReply{},
 		"mute":              wire.MuteReply{},
 		"update_room":       wire.UpdateRoomReply{Room: room},
+		"set_room_prefs":    wire.SetRoomPrefsReply{Silent: true, Archived: true},
 		"update_room-settings": wire.UpdateRoomReply{Room: wire.Room{
 			ID: "r-1", Name: "大厅", Kind: "public", Invite: "admins", Guests: new(false), Members: 2, LastSeq: 44, CreatedAt: 1767225600000, Role: "admin",
 		}},
@@ -207,6 +208,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"grab_result":     {GrabResult: &wire.GrabReply{Packet: "p-1", Outcome: "already", Amount: 134, Rank: 1, At: 1767225602000, Claimed: 1, Count: 5}},
 		"contacts":        {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
 		"join_requests":   {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
+		"room_prefs":      {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
 		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))

@@ -99,6 +99,10 @@ var Methods = []Method{
 		Errors: govern, Cost: 20,
 	},
 	{
+		Name: "set_room_prefs", Does: "Silences, pins or archives the room for the caller alone.", Request: SetRoomPrefsRequest{}, Reply: SetRoomPrefsReply{},
+		Errors: outside, Cost: 5,
+	},
+	{
 		Name: "members", Does: "Lists the members of the room: the owner, admins, then the others.", Request: MembersRequest{}, Reply: MembersReply{},
 		Errors: outside, Cost: 5,
 	},
@@ -285,6 +289,7 @@ var PushNames = []struct {
 	{"left", LeftPush{}},
 	{"join_requests", JoinRequestsPush{}},
 	{"contacts", ContactsPush{}},
+	{"room_prefs", RoomPrefsPush{}},
 }
 
 // Codes returns all error codes, in ascending order.

@@ -21,6 +21,9 @@ type Room struct {
 	LastSeq      int64  `json:"last_seq"`
 	CreatedAt    int64  `json:"created_at"`
 	Role         string `json:"role,omitempty" enum:"owner,admin,member"`
+	Silent       bool   `json:"silent,omitempty"`
+	Pinned       bool   `json:"pinned,omitempty"`
+	Archived     bool   `json:"archived,omitempty"`
 }
 
 // Packet is the part of a packet that never changes.

@@ -74,17 +74,17 @@ type RoomBody struct {
 
 // Message is the data of a push without a seq. Exactly one field is set: its name is the push's name.
 type Message struct {
-	Members        *MembersPush  `json:"members,omitempty"`
-	PacketProgress *ProgressPush `json:"packet_progress,omitempty"`
-	Wallet         *WalletPush   `json:"wallet,omitempty"`
-	Read           *ReadPush     `json:"read,omitempty"`
-	Left           *LeftPush     `json:"left,omitempty"`
-	Typing         *TypingPush   `json:"typing,omitempty"`
-	Presence       *PresencePush `json:"presence,omitempty"`
-	GrabResult     *GrabReply    `json:"grab_result,omitempty"`
-	Contacts       *ContactsPush `json:"contacts,omitempty"`
-
-	JoinRequests *JoinRequestsPush `json:"join_requests,omitempty"`
+	Members        *MembersPush      `json:"members,omitempty"`
+	PacketProgress *ProgressPush     `json:"packet_progress,omitempty"`
+	Wallet         *WalletPush       `json:"wallet,omitempty"`
+	Read           *ReadPush         `json:"read,omitempty"`
+	Left           *LeftPush         `json:"left,omitempty"`
+	Typing         *TypingPush       `json:"typing,omitempty"`
+	Presence       *PresencePush     `json:"presence,omitempty"`
+	GrabResult     *GrabReply        `json:"grab_result,omitempty"`
+	Contacts       *ContactsPush     `json:"contacts,omitempty"`
+	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty"`
+	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty"`
 }
 
 // JoinRequestsPush tells the owner and the admins of a room how many users ask to enter it.
@@ -111,6 +111,14 @@ type ContactsPush struct {
 	Contact string `json:"contact,omitempty" enum:"everyone,shared,nobody"`
 	User    string `json:"user,omitempty"`
 	Blocked bool   `json:"blocked,omitempty"` // of User
+}
+
+// RoomPrefsPush says what the user has decided about a room.
+type RoomPrefsPush struct {
+	Room     string `json:"room"`
+	Silent   bool   `json:"silent"`
+	Pinned   bool   `json:"pinned"`
+	Archived bool   `json:"archived"`
 }
 
 // MembersPush says how many members a room has.

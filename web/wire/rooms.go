@@ -128,6 +128,21 @@ type ContactsReply struct {
 	Blocked []User `json:"blocked"`
 }
 
+// SetRoomPrefsRequest is the request of set_room_prefs. A missing field is unchanged.
+type SetRoomPrefsRequest struct {
+	Room     string `json:"room"`
+	Silent   *bool  `json:"silent,omitempty"`
+	Pinned   *bool  `json:"pinned,omitempty"`
+	Archived *bool  `json:"archived,omitempty"`
+}
+
+// SetRoomPrefsReply is the reply of set_room_prefs.
+type SetRoomPrefsReply struct {
+	Silent   bool `json:"silent"`
+	Pinned   bool `json:"pinned"`
+	Archived bool `json:"archived"`
+}
+
 // InviteRequest is the request of invite.
 type InviteRequest struct {
 	Room  string   `json:"room"`

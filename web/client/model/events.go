@@ -7,7 +7,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, Progress, Wallet, GrabResult, MemberCount, JoinRequested, or OtherEvent.
+// ContactsChanged, RoomPrefs, Progress, Wallet, GrabResult, MemberCount, JoinRequested, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -70,6 +70,12 @@ type ContactsChanged struct {
 	Blocked bool   // whether User is blocked now
 }
 
+// RoomPrefs says what the user has decided about a room, on any device.
+type RoomPrefs struct {
+	Room                     string
+	Silent, Pinned, Archived bool // as those of Room
+}
+
 // Progress says how many shares of a packet have been claimed.
 type Progress struct {
 	Packet, Room   string
@@ -118,6 +124,7 @@ func (Typing) event()          {}
 func (Presence) event()        {}
 func (Read) event()            {}
 func (ContactsChanged) event() {}
+func (RoomPrefs) event()       {}
 func (Progress) event()        {}
 func (Wallet) event()          {}
 func (GrabResult) event()      {}
@@ -136,6 +143,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return Read(*m.Read)
 	case m.Contacts != nil:
 		return ContactsChanged(*m.Contacts)
+	case m.RoomPrefs != nil:
+		return RoomPrefs(*m.RoomPrefs)
 	case m.PacketProgress != nil:
 		return Progress(*m.PacketProgress)
 	case m.Wallet != nil:

@@ -36,6 +36,9 @@ type Room struct {
 	LastSeq      int64
 	Created      time.Time
 	Role         string // the user's own role, if known: owner, admin or member
+	Silent       bool   // the user has decided: new entries make no sound, banner, badge or notification
+	Pinned       bool   // the user has decided: at the top of the list
+	Archived     bool   // the user has decided: not in the list, until the next text or packet if the room is not silent
 }
 
 // RoomOf reads a room.
@@ -44,6 +47,7 @@ func RoomOf(r wire.Room) Room {
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
 		Invite: cmp.Or(r.Invite, usual), Guests: r.Guests == nil || *r.Guests, LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
+		Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived,
 	}
 }
 

@@ -3,10 +3,11 @@
 import { Client } from '../sdk/client.js';
 import { RefusedError } from '../sdk/errors.js';
 import { state, change } from './state.js';
-import { forgetWritten } from './storage.js';
-import { deviceCode, followGuest, keepGuest, keptGuest } from './identity.js';
+import { forgetSaved, forgetWritten } from './storage.js';
+import { deviceCode, followGuest, isApart, keepGuest, keptGuest } from './identity.js';
 import { go } from './route.js';
 import { listen } from './model/happenings.js';
+import { sayUnsent } from './actions/messages.js';
 import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
@@ -16,6 +17,7 @@ const noToken = 3500;
 
 const hostPatience = 1500; // ms to wait for the host's token before the sign-in screen opens; a later token still signs the user in
 const renewPatience = 8000;
+const savedPatience = 1200; // ms to wait for the server before the last messages are shown
 const day = 86_400_000; // ms; a guest's token that is older is renewed
 const guestPatience = 3000;
 const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
@@ -41,6 +43,7 @@ function enterKnown() {
   if (known) {
     enter(known, 'guest');
     renewed(known);
+    showSaved(known);
   } else change(() => { state.door = { status: 'open', error: null }; });
 }
 
@@ -161,12 +164,30 @@ async function renewed(token) {
   }
 }
 
-/** When a token was issued, in ms. @param {string} token */
-function issuedAt(token) {
+/** Shows a guest the last messages while the server does not answer. @param {string} token */
+async function showSaved(token) {
+  if (navigator.onLine) await new Promise((resolve) => { setTimeout(resolve, savedPatience); });
+  if (state.me) return;
   try {
-    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).iat * 1000 || 0;
+    const { readSaved, restore } = await import('./model/saved.js');
+    const saved = await readSaved(claims(token).sub);
+    if (!saved || state.me || state.door.status !== 'entering') return;
+    change(() => restore(saved));
+    sayUnsent();
   } catch {
-    return 0;
+    // The module cannot be loaded: the page waits for the server.
+  }
+}
+
+/** When a token was issued, in ms. @param {string} token */
+function issuedAt(token) { return claims(token).iat * 1000 || 0; }
+
+/** What a token says. @param {string} token */
+function claims(token) {
+  try {
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
+  } catch {
+    return {};
   }
 }
 
@@ -213,9 +234,12 @@ function ended(code, by) {
 function isTokenBad(code) { return code === noToken || code === 3503; }
 
 /** After the end: signs in again, as the same user if the server may accept that. */
-export function comeBack() {
+export async function comeBack() {
   const { code = 0 } = /** @type {{code?: number}} */ (state.door.error);
-  if (state.by === 'guest' && isTokenBad(code)) keepGuest(null);
+  if (state.by === 'guest' && isTokenBad(code)) {
+    keepGuest(null);
+    if (!isApart) await forgetSaved();
+  }
   location.reload();
 }
 
@@ -232,6 +256,7 @@ export async function signOut() {
     }
   }
   forgetWritten(state.me?.id ?? '');
+  if (!isApart) await forgetSaved();
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }

@@ -24,6 +24,8 @@ import { emptyPages } from './model/pages.js';
  * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
  * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
+ * @property {import('../sdk/types.js').RoomPrefs} prefs  what the user has decided about it
+ * @property {Set<number>} unfolded      long messages that are shown in full, by seq
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
@@ -97,12 +99,14 @@ export const state = {
   lang: 'en',
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
   sound: false,
+  notify: false, // notifications of the system
   wide: false, // three columns
   /** @type {PageFacts|null} */ page: null,
   /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in
   isNew: false, // a guest that was just made, and is on the way to the lobby
   /** @type {{status: 'loading'|'arriving'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
   /** @type {User|null} */ me: null,
+  saved: false, // what is shown was kept in this browser; the server has not answered yet
   /** @type {import('../sdk/types.js').AccountView} */
   account: { balance: 0, version: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
   /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
@@ -120,6 +124,8 @@ export const state = {
   /** @type {Invitation|null} */ invitation: null, // what the last opened invite link leads to
   /** @type {{id: number, text: string}[]} */ toasts: [],
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
+  /** @type {import('./model/news.js').News|null} */ banner: null,
+  /** @type {{room: string, item: any}[]} */ mentions: [], // of the user, the newest first
   announcement: '', // text that screen readers read aloud
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };

@@ -259,6 +259,16 @@ export class Methods {
   }
 
   /**
+   * setRoomPrefs changes what the user has decided about a room for all own devices. Missing fields stay.
+   * @param {{room: string} & Partial<import('./types.js').RoomPrefs>} change
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomPrefs>}
+   */
+  setRoomPrefs(change, o) {
+    return this.call('set_room_prefs', change, o);
+  }
+
+  /**
    * @param {{room: string, next?: string, limit?: number}} page
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').MembersReply>}

@@ -19,6 +19,14 @@
  * @property {Role} [role]
  * @property {number} [read_seq]
  * @property {number} [unread]
+ * @property {boolean} [silent]   see RoomPrefs
+ * @property {boolean} [pinned]
+ * @property {boolean} [archived]
+ *
+ * @typedef {object} RoomPrefs  what the user has decided about a room
+ * @property {boolean} silent     new entries make no sound, banner, badge or notification
+ * @property {boolean} pinned     at the top of the list
+ * @property {boolean} archived   not in the list, until the next text or packet if the room is not silent
  *
  * @typedef {object} Entry  one element of a room's sequence
  * @property {number} seq
@@ -122,11 +130,12 @@
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
+ * @typedef {{room: string} & RoomPrefs} RoomPrefsEvent  set on any device
  * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, roomPrefs: RoomPrefsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */

@@ -8,7 +8,7 @@ const frames = await (await fetch('/golden.json')).json(); // by name
 
 const events = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
-  members: 'memberCount', contacts: 'contacts', join_requests: 'joinRequested',
+  members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
 };
 
 /** How each reply is asked for, and what must have been asked. */
@@ -36,6 +36,7 @@ const calls = {
   mute: [(c) => c.mute('r', 'u', 60), { room: 'r', user: 'u', seconds: 60 }],
   update_room: [(c) => c.updateRoom({ room: 'r', announcement: '' }), { room: 'r', announcement: '' }],
   delete_room: [(c) => c.deleteRoom('r'), { room: 'r' }],
+  set_room_prefs: [(c) => c.setRoomPrefs({ room: 'r', silent: true }), { room: 'r', silent: true }],
   members: [(c) => c.members({ room: 'r', next: 'n' }), { room: 'r', next: 'n' }],
   send: [(c) => c.send({ room: 'r', text: 't', reply_to: 4, key: 'k' }), { room: 'r', text: 't', reply_to: 4, key: 'k' }],
   edit: [(c) => c.edit('r', 4, 't'), { room: 'r', seq: 4, text: 't' }],

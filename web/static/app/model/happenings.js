@@ -3,7 +3,9 @@ import { state, change, currentRoom, toast } from '../state.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
 import { append, emptyTimeline } from './timeline.js';
-import { addRoom, dropRoom, setRooms } from './rooms.js';
+import { addRoom, dropRoom, setPrefs, setRooms } from './rooms.js';
+import { tellNews } from './news.js';
+import { noteMention } from './mentions.js';
 import { forgetUnsent } from './kept.js';
 import { drop, tidy } from './outbox.js';
 import { setLink } from './link.js';
@@ -38,6 +40,7 @@ export function listen(client) {
   on('memberCount', memberCount);
   on('contacts', contactsChanged);
   on('joinRequested', joinRequested);
+  on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
 }
 
 function joinRequested({ room, count }) {
@@ -53,13 +56,27 @@ function ready(e) {
   state.limits = e.limits;
   meet(e.user);
   const open = currentRoom();
+  const before = state.saved ? new Map([...state.rooms].map(([id, view]) => [id, view.room.last_seq])) : null;
+  state.saved = false;
   setRooms(e.rooms).forEach(learnUnread);
+  if (before) renewSaved(before);
   if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
   if (e.again && state.contacts) loadContacts();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);
   if (state.isNew) enterLobby();
+}
+
+/** Rooms that were shown from storage and have newer entries are read again. @param {Map<string, number>} before the last seqs that were known */
+function renewSaved(before) {
+  for (const [id, last] of before) {
+    const view = state.rooms.get(id);
+    if (!view || view.room.last_seq === last) continue;
+    if (view === currentRoom()) loadNewest(id);
+    else view.timeline = emptyTimeline();
+    wantLast(id, true);
+  }
 }
 
 /** Stores a user. @param {import('../state.js').User} user */
@@ -85,8 +102,10 @@ function entry({ room, entry: e, state: packetState }) {
   if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
     view.room = { ...view.room, last_seq: e.seq };
+    tellNews(view, e);
     count(view, e);
   }
+  noteMention(room, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
   if (e.kind === 'recall') state.announcement = ''; // it may be the text that is gone now
@@ -146,6 +165,7 @@ function member(view, e) {
 
 function count(view, e) {
   if (e.kind !== 'text' && e.kind !== 'packet') return;
+  if (view.prefs.archived && !view.prefs.silent) view.prefs = { ...view.prefs, archived: false };
   if (e.from.id === state.me.id) {
     view.readSeq = e.seq;
     view.unread = 0;

@@ -2,6 +2,7 @@
 import { h, Component, Fragment } from '../dom.js';
 import { state, currentRoom } from '../state.js';
 import { t } from '../words.js';
+import { workOffline } from '../offline.js';
 import { Door, Ended } from './door.js';
 import { RoomList } from './rooms.js';
 import { RoomScreen } from './room.js';
@@ -17,7 +18,10 @@ export function App() {
 }
 
 class Home extends Component {
-  componentDidMount() { loadSheets(); }
+  componentDidMount() {
+    loadSheets();
+    workOffline();
+  }
 
   render() {
     const room = currentRoom();

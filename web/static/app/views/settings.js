@@ -5,6 +5,7 @@ import { languages, setLanguage, t } from '../words.js';
 import { playMoney } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
+import { canNotify, setNotifications } from '../notifications.js';
 import { signOut } from '../session.js';
 import { loadContacts, setContact } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
@@ -27,6 +28,7 @@ export function Settings() {
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
       h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
+    canNotify() && h(NotifySetting, null),
     h(ContactSetting, null),
     state.by === 'guest' && h(DeviceLink, null),
     h(SecondGuest, null),
@@ -49,6 +51,25 @@ class Me extends Component {
       h('div', { class: 'row' },
         h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
         h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
+  }
+}
+
+/** The browser asks the user for the permission when this is switched on. */
+class NotifySetting extends Component {
+  state = { refused: false };
+
+  async set(e) {
+    const { checked } = e.target;
+    const allowed = await setNotifications(checked);
+    e.target.checked = state.notify;
+    this.setState({ refused: !allowed });
+  }
+
+  render(_, { refused }) {
+    return h('label', { class: 'switch' },
+      h('span', { class: 'grow' }, t('settings.notify'), refused ? h('span', { class: 'problem', role: 'alert' }, t('settings.notifyRefused'))
+        : h('span', { class: 'muted small' }, t('settings.notifyMeans'))),
+      h('input', { type: 'checkbox', role: 'switch', checked: state.notify, onChange: (e) => this.set(e) }));
   }
 }
 

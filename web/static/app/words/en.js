@@ -6,8 +6,10 @@ export default {
   loading: 'Loading',
   cancel: 'Cancel',
   you: 'You',
+  backUnread: ({ count, shown }) => (count === 1 ? 'Back, 1 new message elsewhere' : `Back, ${shown} new messages elsewhere`),
   time: { now: 'just now' },
   link: {
+    saved: 'Offline. You see what was here last; what you write is sent later',
     connecting: 'Connecting…',
     again: 'Reconnecting… what you write is kept',
     offline: 'You’re offline. What you write is sent later',
@@ -15,6 +17,7 @@ export default {
     well: 'Back again',
   },
   room: {
+    closeAnnouncement: 'Close the announcement',
     none: 'No room is open',
     choose: 'Choose one on the left, or make a new one.',
     typing: ({ names, count }) => {
@@ -25,7 +28,28 @@ export default {
     members: ({ count, shown }) => (count === 1 ? '1 member' : `${shown} members`),
     onlineCount: ({ shown }) => `${shown} online`,
   },
+  news: {
+    in: ({ name, room }) => `${name} in ${room}`,
+    packet: ({ greeting }) => `Red packet: ${greeting}`,
+    close: 'Close this note',
+  },
+  mentions: {
+    title: 'Mentions',
+    titleNew: ({ count }) => `Mentions, ${count} new`,
+    none: 'Nobody has mentioned you lately. Messages with @ and your name are listed here.',
+  },
+  prefs: {
+    title: 'For you alone',
+    silent: 'Mute alerts',
+    silentMeans: 'No banner, no sound, no number on the tab.',
+    pinned: 'Pin to the top',
+    pinnedMeans: 'It stays first in your list.',
+    archived: 'Archive',
+    archivedMeans: 'It leaves your list until something new is said; if muted, for good.',
+  },
   rooms: {
+    archive: ({ count }) => (count === 1 ? '1 archived room' : `${count} archived rooms`),
+    hideArchive: 'Hide archived rooms',
     title: 'Rooms',
     me: 'open settings',
     search: 'Search your rooms',
@@ -142,7 +166,10 @@ export default {
     light: 'Light',
     dark: 'Dark',
     sound: 'Sound and vibration',
-    soundMeans: 'When you open a red packet.',
+    soundMeans: 'When you open a red packet, and when one or a message for you comes in elsewhere.',
+    notify: 'Notifications',
+    notifyMeans: 'For red packets, mentions and direct messages while this page is in the background.',
+    notifyRefused: 'This browser forbids them. Allow them in its settings for this site.',
     contact: 'Who may message you and add you to rooms',
     everyone: 'Everyone',
     shared: 'People in my rooms',
@@ -181,6 +208,7 @@ export default {
     another: 'New link',
   },
   timeline: {
+    unfold: 'Show all',
     title: 'Messages',
     loadingOlder: 'Loading older messages',
     beginning: ({ room }) => `This is where ${room} begins.`,
@@ -241,6 +269,7 @@ export default {
     cancelled: ({ name, mine }) => (mine ? 'You took your red packet back' : `${name} took the red packet back`),
   },
   message: {
+    reactWith: ({ emoji }) => `React with ${emoji}`,
     title: 'Message',
     more: 'What can be done with this message',
     react: 'React',

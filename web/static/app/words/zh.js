@@ -6,8 +6,10 @@ export default {
   loading: '加载中',
   cancel: '取消',
   you: '你',
+  backUnread: ({ shown }) => `返回，其他群聊有 ${shown} 条新消息`,
   time: { now: '刚刚' },
   link: {
+    saved: '现在离线，显示的是上次的内容；你写的消息会在恢复后发送',
     connecting: '连接中…',
     again: '正在重新连接…你写的内容都会保留',
     offline: '网络断开了，你写的内容会在恢复后自动发送',
@@ -15,6 +17,7 @@ export default {
     well: '已恢复连接',
   },
   room: {
+    closeAnnouncement: '收起公告',
     none: '还没有打开群聊',
     choose: '从左边选一个，或者新建一个。',
     typing: ({ names, count }) => {
@@ -25,7 +28,28 @@ export default {
     members: ({ shown }) => `${shown} 人`,
     onlineCount: ({ shown }) => `${shown} 人在线`,
   },
+  news: {
+    in: ({ name, room }) => `${name} · ${room}`,
+    packet: ({ greeting }) => `[红包] ${greeting}`,
+    close: '关闭提醒',
+  },
+  mentions: {
+    title: '提到我的',
+    titleNew: ({ count }) => `提到我的，${count} 条新的`,
+    none: '最近没有人提到你。有人 @ 你的时候，消息会出现在这里。',
+  },
+  prefs: {
+    title: '仅对我生效',
+    silent: '消息免打扰',
+    silentMeans: '不弹横幅、不响铃，标签页上也不显示数字',
+    pinned: '置顶聊天',
+    pinnedMeans: '始终排在列表最前面',
+    archived: '收起聊天',
+    archivedMeans: '从列表里收起，有新消息再出现；开了免打扰就一直收着',
+  },
   rooms: {
+    archive: ({ count }) => `已收起 ${count} 个聊天`,
+    hideArchive: '隐藏收起的聊天',
     title: '群聊',
     me: '打开设置',
     search: '搜索我的群聊',
@@ -142,7 +166,10 @@ export default {
     light: '浅色',
     dark: '深色',
     sound: '声音和振动',
-    soundMeans: '拆红包的时候',
+    soundMeans: '拆红包的时候，以及别处收到红包或找你的消息时',
+    notify: '桌面通知',
+    notifyMeans: '页面在后台时，收到红包、私信或有人 @ 你就提醒',
+    notifyRefused: '浏览器不允许通知，请在浏览器的网站设置里开启',
     contact: '谁可以给你发私信、拉你进群',
     everyone: '所有人',
     shared: '同群的人',
@@ -181,6 +208,7 @@ export default {
     another: '重新生成',
   },
   timeline: {
+    unfold: '展开全文',
     title: '聊天记录',
     loadingOlder: '正在加载更早的消息',
     beginning: ({ room }) => `「${room}」从这里开始`,
@@ -240,6 +268,7 @@ export default {
     cancelled: ({ name, mine }) => `${mine ? '你' : name}撤回了红包`,
   },
   message: {
+    reactWith: ({ emoji }) => `用 ${emoji} 回应`,
     title: '消息',
     more: '更多操作',
     react: '表情回应',
