@@ -1,6 +1,7 @@
-// Sounds and vibration of the opening. The sounds are generated from sine waves, so no file is loaded. They are off
-// until the user switches them on, and play only after a tap.
+// Sounds and vibration of the opening, both only after a tap. The sounds are generated from sine waves, so no file is loaded.
+// They are off until the user switches them on. With reduced motion nothing vibrates.
 import { state } from './state.js';
+import { calm } from './motion.js';
 
 /** @type {AudioContext|null} */
 let context = null;
@@ -14,9 +15,8 @@ const shakes = { tap: [12], won: [18, 40, 30], late: [10] };
 
 /** @param {'tap'|'won'|'late'} what has happened */
 export function sound(what) {
-  if (!state.sound) return;
-  navigator.vibrate?.(shakes[what]);
-  if (!('AudioContext' in globalThis)) return;
+  if (!calm()) navigator.vibrate?.(shakes[what]);
+  if (!state.sound || !('AudioContext' in globalThis)) return;
   context ??= new AudioContext();
   context.resume().catch(() => {});
   for (const [pitch, after, loudness] of melodies[what]) bell(context, pitch, context.currentTime + after, loudness);

@@ -32,10 +32,16 @@ func TestBrowserAccessible(t *testing.T) {
 		u.signInAs(english.me)
 		u.Sees("No rooms yet")
 		mustBeAccessible(t, u, how+": no rooms")
-		for _, view := range f.populate(u, english).views() {
+		s := f.populate(u, english)
+		for _, view := range s.views() {
 			u.goToView(view)
 			mustBeAccessible(t, u, how+": "+view.name)
 		}
+		u.goTo("#/room/" + s.room)
+		u.Press("button", english.open)
+		u.Press("button", english.coin)
+		u.Sees(english.kept, "You")
+		mustBeAccessible(t, u, how+": opened card")
 	})
 }
 

@@ -11,6 +11,7 @@ import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
 import { brief, parts } from './line-text.js';
 import { IconButton, Time } from './parts.js';
+import { mayThank, Thanks } from './thanks.js';
 
 export class Said extends Component {
   press = new LongPress(() => this.open());
@@ -33,6 +34,7 @@ export class Said extends Component {
         item.kind === 'packet' ? h(Envelope, sending ? { sending, view } : { item, view }) : h(Bubble, props),
         may && h(IconButton, { icon: 'more', label: t('message.more'), size: 18, class: 'more-button', onClick: () => this.open() })),
       body.reactions && !body.recalled && h(Reactions, props),
+      item.kind === 'packet' && !sending && mayThank(item) && h(Thanks, { packet: body, brief: true }),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
       props.readers && h('p', { class: 'readers small muted' }, props.readers));
   }
