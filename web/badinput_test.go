@@ -204,6 +204,7 @@ func (w *requestFixture) mustRefuse(t *testing.T, c api.Caller, method string, d
 func TestForbiddenValues(t *testing.T) {
 	t.Parallel()
 	w := newRequestFixture(t)
+	call[wire.UpdateRoomReply](t, w.testServer, w.ann, "update_room", wire.UpdateRoomRequest{Room: w.room, Announcement: new("news")})
 	long := func(n int) string { return `"` + strings.Repeat("包", n) + `"` }
 	for _, c := range []struct {
 		by                  api.Caller
@@ -238,7 +239,7 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "recall", "seq", "2", "bad_request field=seq"},
 		{w.bob, "recall", "", "", "forbidden"},
 		{w.ann, "react", "emoji", long(17), "too_long field=emoji"},
-		{w.ann, "react", "seq", "2", "bad_request field=seq"},
+		{w.ann, "react", "seq", "3", "bad_request field=seq"}, // seq 3 is the announcement
 		{w.ann, "direct", "user", `"u-ann"`, "bad_request field=user"},
 		{w.ann, "direct", "user", `"u-nobody"`, "not_found field=user"},
 		{w.ann, "invite", "users", "[]", "bad_request field=users"},
@@ -291,6 +292,7 @@ func TestForbiddenValues(t *testing.T) {
 		{w.ann, "send_packet", "count", "0", "bad_request field=count"},
 		{w.ann, "send_packet", "count", `10001,"total":20000`, "limit_exceeded field=count"},
 		{w.ann, "send_packet", "greeting", long(61), "too_long field=greeting"},
+		{w.ann, "send_packet", "skin", `"gold"`, "bad_request field=skin"},
 		{w.ann, "send_packet", "ttl_s", "0", "bad_request field=ttl_s"},
 		{w.ann, "send_packet", "ttl_s", "4", "bad_request field=ttl_s"},
 		{w.ann, "send_packet", "ttl_s", "604801", "limit_exceeded field=ttl_s"},

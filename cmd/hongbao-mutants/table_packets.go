@@ -266,6 +266,13 @@ var packetMutants = []mutant{
 		harm:  "a key that was used for a packet for all members answers for one for earlier members",
 	},
 	{
+		file:  "redpacket/send.go",
+		old:   `if r.Skin != "" {`,
+		new:   `if false {`,
+		tests: "-run=KeyOfAPacketForSome ./redpacket",
+		harm:  "a key that was used for a packet answers for one with another skin",
+	},
+	{
 		file:  "store/sqlitestore/members.go",
 		old:   `joined_seq = excluded.joined_seq, chosen`,
 		new:   `chosen`,

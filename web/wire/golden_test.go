@@ -49,6 +49,12 @@ func earlierEntry() wire.Entry {
 	return wire.Entry{Seq: 45, ID: "e-45", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(p)}
 }
 
+func koiEntry() wire.Entry {
+	p := packet
+	p.Skin = "koi"
+	return wire.Entry{Seq: 46, ID: "e-46", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(p)}
+}
+
 func doneEntry() wire.Entry {
 	return wire.Entry{Seq: 44, ID: "e-44", At: 1767312001000, From: ann, Kind: "packet_done",
 		Body: must(wire.PacketDoneBody{Packet: "p-1", Reason: "expired", State: done, Seed: seed})}
@@ -194,6 +200,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"push-text-rich":      wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
 		"push-packet":         wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet-earlier": wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
+		"push-packet-skin":    wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
 		"push-packet_done":    wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
 		"push-subscribe":      wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
 		"push-unsubscribe":    wire.UnsubscribePush(e, "room:r-1", "left"),

@@ -265,7 +265,7 @@ var Kinds = []struct {
 	Body any
 }{
 	{"text", TextBody{}},
-	{"packet", Packet{}},
+	{"packet", PacketBody{}},
 	{"packet_done", PacketDoneBody{}},
 	{"member", MemberBody{}},
 	{"edit", EditBody{}},

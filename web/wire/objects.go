@@ -43,7 +43,8 @@ type Packet struct {
 	Commitment string   `json:"commitment"`
 	Key        string   `json:"key"`
 
-	EarlierMembers bool `json:"earlier_members,omitempty"` // only members since before the packet was sent may grab
+	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.

@@ -14,7 +14,8 @@ type SendPacketRequest struct {
 	TTLS       *int64   `json:"ttl_s,omitempty"`
 	Commitment string   `json:"commitment,omitempty"`
 
-	EarlierMembers bool `json:"earlier_members,omitempty"` // only members since before the packet was sent may grab
+	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
 }
 
 // SendPacketReply is the reply of send_packet.

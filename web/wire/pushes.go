@@ -27,7 +27,14 @@ type TextBody struct {
 	Recalled  bool            `json:"recalled,omitempty"`
 }
 
-// PacketDoneBody is the body of a packet_done entry. Its State has no Mine. (The body of a packet entry is a Packet.)
+// PacketBody is the body of a packet entry. Reactions is set only when it is read from history.
+type PacketBody struct {
+	Packet
+
+	Reactions map[string]int `json:"reactions,omitempty"` // number of users by emoji
+}
+
+// PacketDoneBody is the body of a packet_done entry. Its State has no Mine.
 type PacketDoneBody struct {
 	Packet string `json:"packet"`
 	Reason string `json:"reason" enum:"drained,expired,cancelled"`

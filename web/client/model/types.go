@@ -108,7 +108,8 @@ type Packet struct {
 	Commitment string
 	Key        string
 
-	EarlierMembers bool // only users that have been members since before the packet was sent may grab
+	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
+	Skin           string // cloud, koi or plum; "": the plain envelope
 }
 
 // PacketOf reads the part of a packet that never changes.
@@ -116,7 +117,7 @@ func PacketOf(p wire.Packet) Packet {
 	return Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
-		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers,
+		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
 	}
 }
 

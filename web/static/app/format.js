@@ -45,6 +45,17 @@ function exact(minor, exponent) {
   return `${minor < 0 ? '-' : ''}${digits.slice(0, cut)}${exponent ? `.${digits.slice(cut)}` : ''}`;
 }
 
+/** An amount as the user would type it: 12.34 of 1234. @param {number} minor */
+export function plainMoney(minor) { return exact(minor, state.account.currency.exponent); }
+
+/** The sign of the currency, '' if it has none. */
+export function currencySign() {
+  const { code } = state.account.currency;
+  if (!/^[A-Za-z]{3}$/.test(code)) return '';
+  return format(Intl.NumberFormat, { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' }).formatToParts(0)
+    .find((part) => part.type === 'currency').value;
+}
+
 /** Minor units of a typed amount, without floating-point numbers; null: not an amount. @param {string} text */
 export function parseMoney(text) {
   const { code, exponent } = state.account.currency;

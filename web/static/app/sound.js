@@ -1,6 +1,7 @@
-// Sounds and vibration of the opening and of news. The sounds are generated from sine waves, so no file is loaded. They are off
-// until the user switches them on, and play only after a tap.
+// Sounds and vibration of the opening and of news, only after a tap. The sounds are generated from sine waves, so no file is loaded.
+// They are off until the user switches them on; news then vibrates, too. With reduced motion nothing vibrates.
 import { state } from './state.js';
+import { calm } from './motion.js';
 
 /** @type {AudioContext|null} */
 let context = null;
@@ -16,9 +17,10 @@ const shakes = { tap: [12], won: [18, 40, 30], late: [10], packet: [18, 40, 18],
 
 /** @param {'tap'|'won'|'late'|'packet'|'message'} what has happened */
 export function sound(what) {
-  if (!state.sound || navigator.userActivation?.hasBeenActive === false) return; // the browser allows none before the first tap
-  navigator.vibrate?.(shakes[what]);
-  if (!('AudioContext' in globalThis)) return;
+  if (navigator.userActivation?.hasBeenActive === false) return; // the browser allows none before the first tap
+  const news = what === 'packet' || what === 'message';
+  if (!calm() && (state.sound || !news)) navigator.vibrate?.(shakes[what]);
+  if (!state.sound || !('AudioContext' in globalThis)) return;
   context ??= new AudioContext();
   context.resume().catch(() => {});
   for (const [pitch, after, loudness] of melodies[what]) bell(context, pitch, context.currentTime + after, loudness);

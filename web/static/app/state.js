@@ -55,6 +55,8 @@ import { emptyPages } from './model/pages.js';
  * @typedef {object} PacketView
  * @property {Packet} packet
  * @property {PacketState} state
+ * @property {number|null} seq          of its entry, if known
+ * @property {boolean} thanked          the user has thanked in words since the page was loaded
  * @property {string[]} latest          users that claimed last
  * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not
  * @property {number|null} doneAt       when the last share was claimed, if known
@@ -98,7 +100,7 @@ import { emptyPages } from './model/pages.js';
 export const state = {
   lang: 'en',
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
-  sound: false,
+  /** @type {boolean|null} */ sound: null, // null: the user was not asked yet
   notify: false, // notifications of the system
   wide: false, // three columns
   /** @type {PageFacts|null} */ page: null,

@@ -4,6 +4,7 @@
 /**
  * @typedef {{id: string, name: string, avatar?: string, guest?: boolean}} User
  * @typedef {'owner'|'admin'|'member'} Role
+ * @typedef {'cloud'|'koi'|'plum'} Skin  the drawing on the envelope of a packet
  * @typedef {'members'|'admins'} Inviters  which members may invite users
  *
  * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
@@ -35,10 +36,11 @@
  * @property {User} from
  * @property {string} kind  text, packet, packet_done, member, edit, recall, react, room
  * @property {string} [key]
- * @property {any} body  by kind: TextBody, Packet, PacketDoneBody, MemberBody, EditBody, RecallBody, ReactBody, RoomBody
+ * @property {any} body  by kind: TextBody, PacketBody, PacketDoneBody, MemberBody, EditBody, RecallBody, ReactBody, RoomBody
  *
  * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[],
  *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
  * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private', by: string, role?: Role,
  *   until?: number}} MemberBody
@@ -63,6 +65,7 @@
  * @property {string} commitment
  * @property {string} key
  * @property {boolean} [earlier_members]  only users may grab that have been members since before the packet was sent
+ * @property {Skin} [skin]  missing: the plain envelope
  *
  * @typedef {object} State  the state of a packet as the user may see it
  * @property {string} packet
@@ -160,7 +163,7 @@
  * @typedef {{name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean, key?: string}} NewRoom
  * @typedef {{room: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string, to?: string[],
  *   passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean,
- *   key?: string}} NewPacket
+ *   skin?: Skin, key?: string}} NewPacket
  */
 
 export {};

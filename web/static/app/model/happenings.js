@@ -115,7 +115,7 @@ function entry({ room, entry: e, state: packetState }) {
 
 /** Stores the packets of an entry, live or from history. @param {any} e @param {any} [s] */
 export function notePacket(e, s) {
-  if (e.kind === 'packet') packetView(e.body);
+  if (e.kind === 'packet') packetView(e.body).seq = e.seq;
   if (e.kind === 'packet_done') {
     setPacketState(e.body.state);
     const view = state.packets.get(e.body.packet);

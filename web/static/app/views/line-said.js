@@ -13,6 +13,7 @@ import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
 import { brief, parts } from './line-text.js';
 import { IconButton, Time } from './parts.js';
+import { mayThank, Thanks } from './thanks.js';
 
 export class Said extends Component {
   state = { over: false }; // the pointer or the focus is on the message
@@ -46,6 +47,7 @@ export class Said extends Component {
         may && over && h(Bar, { item, view }),
         may && h(IconButton, { icon: 'more', label: t('message.more'), size: 18, class: 'more-button', onClick: () => this.open() })),
       body.reactions && !body.recalled && h(Reactions, props),
+      item.kind === 'packet' && !sending && mayThank(item) && h(Thanks, { packet: body, brief: true }),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
       props.readers && h('p', { class: 'readers small muted' }, props.readers));
   }
