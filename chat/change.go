@@ -70,7 +70,7 @@ type UserStanding struct {
 	User     string
 	Known    bool // the store has the user
 	Rooms    int  // see above
-	Asks     bool // the user asks to enter the room; set for JoinLink, Admit and Refuse only
+	Asks     bool // the user, no member and not banned, asks to enter the room; set for JoinLink, Admit and Refuse only
 	Refuses  bool // a block, or the user's contact setting, forbids By to put the user into a room; set for an Invite only
 	Standing Standing
 }
@@ -185,12 +185,12 @@ func (c Change) linkRefusal(s RuleInput) error {
 	switch {
 	case s.By.In:
 		return nil
-	case !works && !s.Users[0].Asks:
+	case !works && s.Users[0].Asks:
+		return nil // the user goes on asking
+	case !works:
 		return errNoLink
 	case s.By.Banned:
 		return ErrBanned
-	case !works:
-		return nil // the user goes on asking
 	}
 	return s.Room.admit(c.By.ID)
 }
@@ -306,16 +306,16 @@ func (c Change) joinLink(s RuleInput) (r Ruling, err error) {
 	return r, err
 }
 
-// admit adds a user that asks to enter. It changes nothing if the user is a member already.
+// admit adds a user that asks to enter. If the user is a member already, it changes nothing.
 func (c Change) admit(s RuleInput) (r Ruling, err error) {
 	target := s.Users[0]
 	switch {
 	case target.Standing.In:
-		return Ruling{Answered: target.Asks}, nil
-	case !target.Asks:
-		return Ruling{}, &FieldError{Err: ErrNotFound, Field: "user", Reason: "does not ask to enter"}
+		return Ruling{}, nil
 	case target.Standing.Banned:
 		return Ruling{}, ErrBanned
+	case !target.Asks:
+		return Ruling{}, &FieldError{Err: ErrNotFound, Field: "user", Reason: "does not ask to enter"}
 	case target.Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers:
 		return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "user", Reason: "is in too many rooms, or the room is full"}
 	}

@@ -20,9 +20,10 @@ type Link struct {
 	Creator   User
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	MaxUses   int  // how many users may enter by it, or ask to; 0: any number
-	Uses      int  // how many have
-	Approval  bool // users that come by it ask to enter; the owner or an admin lets them in
+
+	MaxUses  int  // how many users may enter by it, or ask to; 0: any number
+	Uses     int  // how many have
+	Approval bool // users that come by it ask to enter; the owner or an admin lets them in
 }
 
 // LinkState is a link with what decides whether it works.
@@ -189,14 +190,14 @@ func (s *Service) JoinByLink(ctx context.Context, u User, code string) (m Member
 		return Membership{}, false, err
 	}
 	done, err := s.change(ctx, Change{Kind: JoinLink, Room: room, By: u, Users: []string{u.ID}, Link: link})
-	if errors.Is(err, ErrNotFound) {
-		err = errNoLink
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Membership{}, false, errNoLink
+	case err != nil:
 		return Membership{}, false, err
 	}
 	m, err = s.store.Membership(ctx, room, u.ID)
-	if !errors.Is(err, ErrNotMember) {
+	if len(done.Entered) > 0 || !errors.Is(err, ErrNotMember) {
 		return m, false, err
 	}
 	if done.Changed {

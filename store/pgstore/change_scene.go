@@ -43,10 +43,10 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 			}
 			return err
 		})
-		b.Queue(`select count(*) `+askingUsers, c.Room).QueryRow(func(r pgx.Row) error { return r.Scan(&s.Asks) })
+		b.Queue(`select count(*) from join_requests r where r.room_id = $1 and `+unanswered, c.Room).QueryRow(func(r pgx.Row) error { return r.Scan(&s.Asks) })
 	}
 	if c.AboutRequest() {
-		b.Queue(`select user_id, 0 from join_requests where room_id = $1 and user_id = any($2)`, c.Room, c.Users).
+		b.Queue(`select user_id, 0 from join_requests r where r.room_id = $1 and r.user_id = any($2) and `+unanswered, c.Room, c.Users).
 			Query(eachCount(func(user string, _ int) { asks[user] = true }))
 	}
 	if err := w.sendBatch(&b); err != nil {

@@ -99,9 +99,9 @@ func (s *Store) DeleteLink(ctx context.Context, room, id, creator string) error 
 	}))
 }
 
-// askingUsers selects the users that ask to enter the room $1. Members and banned users do not.
-const askingUsers = `from join_requests r left join users u on u.id = r.user_id
-	where r.room_id = $1 and not exists (select from members m where m.room_id = $1 and m.user_id = r.user_id and (m.state = 'in' or m.banned))`
+// unanswered selects, of the join_requests r, those of users that ask to enter now: users that are banned, or have become members since, do not.
+const unanswered = `not exists (select from members m where m.room_id = r.room_id and m.user_id = r.user_id
+	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 
 // JoinRequests implements chat.Store.
 func (s *Store) JoinRequests(ctx context.Context, room string, limit int) (asking []chat.JoinRequest, err error) {
@@ -111,7 +111,8 @@ func (s *Store) JoinRequests(ctx context.Context, room string, limit int) (askin
 			err = rs.Scan(&j.User.ID, &j.User.Name, &j.User.Avatar, &at)
 			j.At = fromMillis(at)
 			return j, err
-		}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at `+askingUsers+` order by r.at, r.user_id limit $2`, room, limit)
+		}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at from join_requests r left join users u on u.id = r.user_id
+			where r.room_id = $1 and `+unanswered+` order by r.at, r.user_id limit $2`, room, limit)
 		return err
 	})
 	return asking, outcome("read join requests", err)
@@ -124,7 +125,8 @@ func queueUseInviteLink(b *pgx.Batch, c chat.Change, r chat.Ruling) {
 		b.Queue(`update invite_links set uses = uses + 1 where room_id = $1 and id = $2`, c.Room, c.Link)
 	}
 	if r.Asks {
-		b.Queue(`insert into join_requests (room_id, user_id, at) values ($1, $2, $3)`, c.Room, c.Users[0], c.At.UnixMilli())
+		b.Queue(`insert into join_requests (room_id, user_id, at) values ($1, $2, $3)
+			on conflict (room_id, user_id) do update set at = excluded.at`, c.Room, c.Users[0], c.At.UnixMilli())
 	}
 	if r.Answered {
 		b.Queue(`delete from join_requests where room_id = $1 and user_id = $2`, c.Room, c.Users[0])

@@ -58,14 +58,14 @@ func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 		if s.Link, err = readInviteLink(w, c.Room, c.Link); err != nil {
 			return chat.RuleInput{}, err
 		}
-		if _, err := w.row(`select count(*) `+askingUsers, []any{c.Room}, &s.Asks); err != nil {
+		if _, err := w.row(`select count(*) from join_requests r where r.room_id = ? and `+unanswered, []any{c.Room}, &s.Asks); err != nil {
 			return chat.RuleInput{}, err
 		}
 	}
 	counting := inviting || c.Chosen() // no other change depends on the number of rooms of its users
 	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
 			iif(?5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
-			?6 and asked.value in (select u.id `+refusing+`), ?8 and exists (select 1 from join_requests where room_id = ?7 and user_id = asked.value),
+			?6 and asked.value in (select u.id `+refusing+`), ?8 and exists (select 1 from join_requests r where r.room_id = ?7 and r.user_id = asked.value and `+unanswered+`),
 			m.state, m.banned, m.role, m.muted_until, m.joined_seq
 		from json_each(?2) asked
 		left join users u on u.id = asked.value

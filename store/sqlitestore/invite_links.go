@@ -85,16 +85,17 @@ func (s *Store) DeleteLink(ctx context.Context, room, id, creator string) error 
 	}))
 }
 
-// askingUsers selects the users that ask to enter the room ?1. Members and banned users do not.
-const askingUsers = `from join_requests r left join users u on u.id = r.user_id
-	where r.room_id = ?1 and not exists (select 1 from members m where m.room_id = ?1 and m.user_id = r.user_id and (m.state = 'in' or m.banned))`
+// unanswered selects, of the join_requests r, those of users that ask to enter now: users that are banned, or have become members since, do not.
+const unanswered = `not exists (select 1 from members m where m.room_id = r.room_id and m.user_id = r.user_id
+	and (m.state = 'in' or m.banned or m.joined_at >= r.at))`
 
 // JoinRequests implements chat.Store.
 func (s *Store) JoinRequests(ctx context.Context, room string, limit int) ([]chat.JoinRequest, error) {
 	asking, err := rows(reader{ctx, s.read}, func(rs *sql.Rows) (r chat.JoinRequest, err error) {
 		err = rs.Scan(&r.User.ID, &r.User.Name, &r.User.Avatar, storedTime{&r.At})
 		return r, err
-	}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at `+askingUsers+` order by r.at, r.user_id limit ?2`, room, limit)
+	}, `select r.user_id, coalesce(u.name, ''), coalesce(u.avatar, ''), r.at from join_requests r left join users u on u.id = r.user_id
+		where r.room_id = ? and `+unanswered+` order by r.at, r.user_id limit ?`, room, limit)
 	return asking, outcome("read join requests", err)
 }
 
@@ -106,7 +107,8 @@ func (w *writer) useInviteLink(c chat.Change, r chat.Ruling) error {
 		}
 	}
 	if r.Asks {
-		if _, err := w.exec(`insert into join_requests (room_id, user_id, at) values (?, ?, ?)`, c.Room, c.Users[0], c.At.UnixMilli()); err != nil {
+		if _, err := w.exec(`insert into join_requests (room_id, user_id, at) values (?, ?, ?)
+			on conflict (room_id, user_id) do update set at = excluded.at`, c.Room, c.Users[0], c.At.UnixMilli()); err != nil {
 			return err
 		}
 	}

@@ -277,13 +277,18 @@ func askByLink(b *storeBench) {
 	b.wantAsking(room)
 	b.refusedLink(b.byLink(l, cyn), chat.ErrNotFound)
 
-	b.ask(b.approvedLink(room, 0), cyn)
+	approved := b.approvedLink(room, 0)
+	b.ask(approved, cyn)
 	open := b.link(room, ann, 0)
 	b.moved(b.change(b.byLink(open, cyn)), []string{cyn}, []string{cyn}, nil) // needs no approval any more
 	b.wantAsking(room)
-	b.ask(b.approvedLink(room, 0), dan)
+	b.ask(approved, dan)
 	b.change(b.wanted(chat.Invite, room, ann, dan)) // a member does not ask
 	b.wantAsking(room)
+	b.change(b.wanted(chat.Kick, room, ann, dan))
+	b.wantAsking(room) // the request was from before the membership
+	b.ask(approved, dan)
+	b.wantAsking(room, dan)
 }
 
 func admitRefused(b *storeBench) {
