@@ -64,6 +64,10 @@ func TestBrowserNews(t *testing.T) {
 	ann.Sees("Bob in Tea", "Red packet: quick")
 	ann.Press("button", "Close this note")
 	ann.Lacks("button", "Bob in Tea")
+	taken := bob.does("send", `"room":%q,"text":"never mind, @Ann","mentions":[%q]`, tea, userID(ann)).Seq
+	ann.Has("button", "Bob in Tea never mind, @Ann")
+	bob.does("recall", `"room":%q,"seq":%d`, tea, taken)
+	ann.Lacks("button", "Bob in Tea")
 	bob.does("send", `"room":%q,"text":"open here, @Ann","mentions":[%q]`, cake, userID(ann))
 	ann.Sees("open here, @Ann")
 	ann.Lacks("button", "Bob in Cake")
@@ -207,6 +211,28 @@ func TestBrowserMentions(t *testing.T) {
 	ann.Press("button", "Bob in Tea")
 	ann.Has("heading", "Tea")
 	awaitAsk(t, ann, `[...document.querySelectorAll('.line.lit')].some((e) => e.innerText.includes('@Ann of old'))`)
+}
+
+// TestBrowserLoading opens a room whose messages do not come. The page must show their shapes and, once the connection works again, the messages.
+func TestBrowserLoading(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	tea, _ := twoRooms(t, bob, ann)
+	bob.does("send", `"room":%q,"text":"hello"`, tea)
+	ann.Sees("hello")
+	webtest.Ask[int](ann.Tab, `window.send = WebSocket.prototype.send, WebSocket.prototype.send = function (data) {
+		window.socket = this;
+		if (!String(data).includes('"history"')) window.send.call(this, data);
+	}, 0`)
+	ann.Press("link", "Tea")
+	ann.Has("status", "Loading")
+	if n := webtest.Ask[int](ann.Tab, `document.querySelectorAll('.timeline .ghosts i').length`); n == 0 {
+		t.Error("no shapes of messages are shown")
+	}
+	webtest.Ask[int](ann.Tab, `WebSocket.prototype.send = window.send, window.socket.close(), 0`)
+	awaitAsk(t, ann, `document.querySelector('.bubble')?.innerText.includes('hello')`)
+	ann.Lacks("status", "Loading")
 }
 
 // TestBrowserUnreadLine opens a room with unread messages. The line above them must stay while the room is open.

@@ -10,6 +10,7 @@ export function folded(text) {
   const lines = text.split('\n', mostLines + 1).length;
   if (text.length <= mostLetters && lines <= mostLines) return text;
   const part = text.split('\n', shownLines).join('\n').slice(0, shownLetters);
-  const end = part.length < shownLetters ? part.length : Math.max(part.lastIndexOf(' '), shownLetters - 40);
+  const space = part.search(/\s\S*$/); // a word or an address is not cut, unless it is very long
+  const end = part.length === shownLetters && space > shownLetters / 2 ? space : part.length;
   return `${part.slice(0, end).trimEnd().replace(/[\ud800-\udbff]$/, '')}…`;
 }

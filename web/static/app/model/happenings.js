@@ -68,14 +68,14 @@ function ready(e) {
   if (state.isNew) enterLobby();
 }
 
-/** Rooms that were shown from storage and have newer entries are read again. @param {Map<string, number>} before the last seqs that were known */
+/** What was shown from storage is read again. @param {Map<string, number>} before the last seqs that were known */
 function renewSaved(before) {
   for (const [id, last] of before) {
     const view = state.rooms.get(id);
-    if (!view || view.room.last_seq === last) continue;
+    if (!view) continue;
     if (view === currentRoom()) loadNewest(id);
     else view.timeline = emptyTimeline();
-    wantLast(id, true);
+    if (view.room.last_seq !== last) wantLast(id, true);
   }
 }
 
@@ -108,7 +108,10 @@ function entry({ room, entry: e, state: packetState }) {
   noteMention(room, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
-  if (e.kind === 'recall') state.announcement = ''; // it may be the text that is gone now
+  if (e.kind === 'recall') {
+    state.announcement = ''; // it may be the text that is gone now
+    if (state.banner?.room === room && state.banner.seq === e.body.target) state.banner = null;
+  }
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
   if (e.kind === 'member') member(view, e);
 }

@@ -10,7 +10,7 @@ import { Heights } from './timeline-heights.js';
 import { Keys } from './timeline-keys.js';
 import { Place, seqOf } from './timeline-place.js';
 import { firstUnread, linesOf, linesOfOutbox } from './timeline-lines.js';
-import { Beginning, NothingYet, Pill } from './timeline-parts.js';
+import { Beginning, Ghosts, NothingYet, Pill } from './timeline-parts.js';
 import { Failed, Loading } from './parts.js';
 
 const drawn = 1400; // px above and below the window
@@ -202,5 +202,5 @@ export class TimelineView extends Component {
 /** An empty timeline: it is loading, or has failed to load. */
 function NotYet({ view }) {
   const { error } = view.timeline;
-  return error ? h(Failed, { error, again: () => loadNewest(view.room.id) }) : h(Loading, null);
+  return error ? h(Failed, { error, again: () => loadNewest(view.room.id) }) : h(Ghosts, null);
 }
