@@ -254,7 +254,7 @@ var packetMutants = []mutant{
 	{
 		file:  "redpacket/lobby/lobby.go",
 		old:   `key := "welcome-" + cmp.Or(l.last.ID, "first")`,
-		new:   `key := "welcome-" + chat.NewID(l.o.Now())`,
+		new:   `key := "welcome-" + cmp.Or(chat.NewID(l.o.Now()), l.last.ID)`,
 		tests: "-run=Instances ./redpacket/lobby",
 		harm:  "each instance pays for a welcome packet of its own",
 	},
