@@ -209,7 +209,7 @@ func rules() map[string]rule {
 		"hongbao/cmd/hongbao": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/wire",
-				"golang.org/x/sync/errgroup",
+				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "the program wires the parts; only store knows which engines there are",

@@ -18,6 +18,9 @@ func (c *config) checkServe() error {
 	if err := c.checkEngines(); err != nil {
 		return err
 	}
+	if err := c.checkTLS(); err != nil {
+		return err
+	}
 	local, err := isLocal(c.Addr)
 	if err != nil {
 		return fmt.Errorf("HONGBAO_ADDR: %w", err)
@@ -76,6 +79,23 @@ func (c *config) checkEngines() error {
 	}
 	return nil
 }
+
+// checkTLS returns an error if the settings of TLS do not go together.
+func (c *config) checkTLS() error {
+	switch {
+	case (c.TLSCertFile == "") != (c.TLSKeyFile == ""):
+		return errors.New("HONGBAO_TLS_CERT_FILE and HONGBAO_TLS_KEY_FILE go together: set both, or neither")
+	case c.TLSCertFile != "" && len(c.ACMEHosts) > 0:
+		return errors.New("HONGBAO_TLS_CERT_FILE and HONGBAO_ACME_HOSTS are both set: keep one")
+	case len(c.ACMEHosts) > 0 && c.scaled():
+		return errors.New("HONGBAO_ACME_HOSTS with HONGBAO_DATABASE_URL: every instance would order certificates of its own; " +
+			"end TLS at the load balancer, or give all instances the same HONGBAO_TLS_CERT_FILE and HONGBAO_TLS_KEY_FILE")
+	}
+	return nil
+}
+
+// usesTLS reports whether clients connect by TLS.
+func (c *config) usesTLS() bool { return c.TLSCertFile != "" || len(c.ACMEHosts) > 0 }
 
 // scaled reports whether there may be other instances.
 func (c *config) scaled() bool { return c.engines().Scaled() }

@@ -37,7 +37,7 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
 		"public-rooms": "5", "create-rate": "1,2,3", "invite-rate": "4, 5, 0", "direct-rate": "0,0,6",
 		"max-sockets": "10", "max-sockets-per-address": "11", "max-reply-bytes": "16777217",
-		"migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
+		"acme-hosts": "chat.example.com", "migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
 		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8", "allowed-origins": "https://shop.example.com",
 	}
 	for _, s := range new(config).settings() {
@@ -197,6 +197,7 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 		"HONGBAO_TRUSTED_PROXIES=10.0.0.0/33", "HONGBAO_TRUSTED_PROXIES=10.0.0.1, all", "HONGBAO_TRUSTED_PROXIES=fe80::1%eth0", "HONGBAO_TRUSTED_PROXIES=::ffff:10.0.0.0/104",
 		"HONGBAO_ALLOWED_ORIGINS=*", "HONGBAO_ALLOWED_ORIGINS=shop.example.com", "HONGBAO_ALLOWED_ORIGINS=https://shop.example.com/page",
 		"HONGBAO_ALLOWED_ORIGINS=https://*.example.com", "HONGBAO_ALLOWED_ORIGINS=https://a.example; sandbox", "HONGBAO_ALLOWED_ORIGINS=https://a.example:x",
+		"HONGBAO_ACME_HOSTS=*.example.com", "HONGBAO_ACME_HOSTS=localhost", "HONGBAO_ACME_HOSTS=10.0.0.1", "HONGBAO_ACME_HOSTS=chat.example.com:443",
 	} {
 		name, _, _ := strings.Cut(setting, "=")
 		if _, err := load("serve", nil, []string{setting}); err == nil || !strings.Contains(err.Error(), name) {
@@ -272,6 +273,11 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"private key", []string{"HONGBAO_JWT_PUBLIC_KEY=" + writeFile(t, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----")}, "HONGBAO_JWT_PUBLIC_KEY"},
 		{"keys over plain HTTP", []string{"HONGBAO_JWT_JWKS_URL=http://keys.example.com/"}, "HONGBAO_JWT_JWKS_URL"},
 		{"our own issuer", []string{secret, "HONGBAO_JWT_ISSUER=hongbao-guest"}, "hongbao-guest"},
+		{"a certificate without its key", []string{"HONGBAO_TLS_CERT_FILE=cert.pem"}, "HONGBAO_TLS_KEY_FILE"},
+		{"a key without its certificate", []string{"HONGBAO_TLS_KEY_FILE=key.pem"}, "HONGBAO_TLS_CERT_FILE"},
+		{"a certificate and ACME", []string{"HONGBAO_TLS_CERT_FILE=cert.pem", "HONGBAO_TLS_KEY_FILE=key.pem", "HONGBAO_ACME_HOSTS=chat.example.com"}, "keep one"},
+		{"ACME", []string{secret, "HONGBAO_ADDR=:443", "HONGBAO_ACME_HOSTS=chat.example.com, Talk.example.com"}, ""},
+		{"ACME, scaled", []string{redis, database, secret, "HONGBAO_ACME_HOSTS=chat.example.com"}, "load balancer"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
 		{"no room for replies", []string{"HONGBAO_MAX_REPLY_BYTES=16777215"}, "HONGBAO_MAX_REPLY_BYTES"},

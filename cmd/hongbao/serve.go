@@ -29,6 +29,9 @@ func (p *program) serve(ctx context.Context) (err error) {
 		log.Warn("the settings are not safe", "danger", danger)
 	}
 	var l listeners
+	if l.certificates, err = c.certificates(nil, log); err != nil {
+		return err
+	}
 	if l.clients, err = listen(ctx, "HONGBAO_ADDR", c.Addr); err != nil {
 		return err
 	}
@@ -53,6 +56,6 @@ func (p *program) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
 	began = time.Now()
-	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
+	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
 	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
 }

@@ -92,7 +92,7 @@ type batcher struct {
 	mu       sync.Mutex // guards the fields below
 	inFlight int        // batches sent and not answered
 	next     *batch     // the batch that is being collected; nil if there is none
-	waiting  int        // attempts and claims not answered yet
+	waiting  int        // how many attempts and claims (of grabs and acks) this node has not answered yet
 }
 
 var errCrowded = errors.New("too many requests wait for this node")

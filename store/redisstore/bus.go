@@ -137,9 +137,9 @@ func (b *bus) shardDown(s *shard) {
 }
 
 // shardHeartbeat handles a heartbeat of this instance that came back through the shard. If the shard was down, and
-// the heartbeat was sent after the failure, the shard is up again. If the shard was up, the peers are checked. awake is
-// false if this instance's listener was held up since the previous heartbeat. Then missing heartbeats prove nothing
-// about the peers.
+// the heartbeat was sent after the failure, the shard is up again. If the shard was up already, checkPeers
+// looks for other instances whose heartbeats have stopped. awake is false if this instance's listener was held up since
+// the previous heartbeat. Then missing heartbeats prove nothing, and checkPeers is not called.
 func (b *bus) shardHeartbeat(s *shard, n uint64, awake bool) {
 	b.notifying.Lock()
 	defer b.notifying.Unlock()

@@ -416,7 +416,7 @@ const (
 // inFlight holds the commands of one session that are not answered. Session.mu guards it.
 type inFlight struct {
 	list  []*command    // in the order of arrival, so started ones come first; nil: none
-	space chan struct{} // closed when a command is answered; nil: no frame waits for that
+	space chan struct{} // closed as soon as any command is answered; nil: no frame waits for room in the list
 	early uint8         // number of commands that were answered early and still run
 }
 

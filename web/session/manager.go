@@ -252,8 +252,8 @@ func (r *rechecks) add(users ...string) {
 	}
 }
 
-// run checks the queued users, one after the other, until ctx ends. It queues a user again if the check fails. It logs the first failure,
-// and when no user fails any more.
+// run compares the sessions of one queued user after the other with the store, until ctx ends. If the store does not answer, the user is
+// queued again. It logs the first such failure, and when no such user is left.
 func (r *rechecks) run(ctx context.Context) {
 	for {
 		next, ok := r.next()
