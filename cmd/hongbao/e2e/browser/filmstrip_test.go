@@ -27,6 +27,7 @@ func TestBrowserPicturesOfMotion(t *testing.T) {
 			bob := f.newAPIUser("Bob")
 			bob.join(room)
 			ann.Sees("2 members")
+			webtest.Ask[int](ann.Tab, `performance.now = () => 0, 0`) // an envelope drops in however late it is drawn
 			for _, skin := range how.skins {
 				dropping := ".envelope.drops"
 				if skin != "" {
@@ -53,13 +54,18 @@ func (a *apiUser) sendPacket(p wire.SendPacketRequest) {
 	command[wire.SendPacketReply](a, "send_packet", p)
 }
 
-// freezeWhen makes the page stop its animations in the second frame after an element appears.
+// freezeWhen makes the page stop its animations as soon as an element appears.
 func (u *browserUser) freezeWhen(selector string) {
 	u.fixture.t.Helper()
 	webtest.Ask[int](u.Tab, fmt.Sprintf(`window.frozen = new Promise((done) => {
-		const look = () => requestAnimationFrame(document.querySelector(%q) ? stop : look);
-		const stop = () => { document.getAnimations().forEach((a) => a.pause()); done(document.getAnimations().length); };
-		look();
+		const watch = new MutationObserver(() => {
+			if (!document.querySelector(%q)) return;
+			watch.disconnect();
+			const all = document.getAnimations();
+			all.forEach((a) => a.pause());
+			done(all.length);
+		});
+		watch.observe(document.body, { subtree: true, childList: true, attributes: true });
 	}), 0`, selector))
 }
 
