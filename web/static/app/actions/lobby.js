@@ -7,11 +7,11 @@ import { isSealed } from '../model/packets.js';
 import { findPacket } from './packets.js';
 import { openRoom } from './rooms.js';
 
-/** A guest that came by a link to a room or packet goes there instead. An error leaves the guest at the list of public rooms. */
+/** A guest that came by a link to a room or packet, or by an invite link, goes there instead. An error leaves the guest at the list of public rooms. */
 export async function enterLobby() {
   try {
     const lobby = await newestLobby();
-    if (!lobby || state.rooms.size || state.route.room || state.route.sheet) return;
+    if (!lobby || state.rooms.size || state.route.room || state.route.link || state.route.sheet) return;
     const { room } = await client.join(lobby.room);
     change(() => { addRoom(room); });
     if (lobby.packet) await findPacket(lobby.packet);
