@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Amendment is an edit, a recall or a reaction that is to be applied to a text entry.
+// Amendment is an edit, a recall or a reaction that is to be applied to a text entry; a reaction also to a packet entry.
 type Amendment struct {
 	Kind   EntryKind // KindEdit, KindRecall, KindReact
 	Room   string
@@ -38,10 +38,10 @@ type Reaction struct {
 	Target int64  `json:"target"`
 	Emoji  string `json:"emoji"`
 	On     bool   `json:"on"`
-	Count  int    `json:"count"` // users that have this emoji on the text now
+	Count  int    `json:"count"` // users that have this emoji on the entry now
 }
 
-// Fold is the present state of a text after all its amendments. It is stored beside the text's entry.
+// Fold is the present state of a text or a packet after all its amendments. It is stored beside its entry. A packet has reactions only.
 type Fold struct {
 	Text      *string        `json:"text,omitempty"`       // after the last edit
 	EditedAt  int64          `json:"edited_at,omitempty"`  // Unix milliseconds
@@ -50,12 +50,12 @@ type Fold struct {
 	Reactions map[string]int `json:"reactions,omitempty"`  // count by emoji, without zeros
 }
 
-// Subject is the text that an amendment is about, as the store has it. The store locks it until the amendment is
+// Subject is the text or the packet that an amendment is about, as the store has it. The store locks it until the amendment is
 // committed.
 type Subject struct {
-	Entry   Entry // the text's entry
+	Entry   Entry
 	Fold    Fold
-	Reacted bool // the user By has put this emoji on the text
+	Reacted bool // the user By has put this emoji on it
 
 	Deserted bool // the room is a direct room that the other user has left
 }
@@ -76,7 +76,7 @@ type Amended struct {
 	Entry   Entry // the entry that records the amendment; set if Changed
 }
 
-// maxEmojis is the number of different emojis with which users may have reacted to one text. It bounds the size of a page of history.
+// maxEmojis is the number of different emojis with which users may have reacted to one entry. It bounds the size of a page of history.
 const maxEmojis = 50
 
 // Apply decides what the amendment changes, or returns an error. next is the seq that the entry of the amendment will
@@ -88,7 +88,9 @@ func (a Amendment) Apply(st Standing, s *Subject, next int64) (AmendmentRuling, 
 	switch {
 	case s == nil:
 		return AmendmentRuling{}, &FieldError{Err: ErrNotFound, Field: "seq", Reason: "is no entry of the room"}
-	case s.Entry.Kind != KindText:
+	case a.Kind == KindReact && !s.Entry.Kind.Content():
+		return AmendmentRuling{}, BadField("seq", "must be a text or a packet")
+	case a.Kind != KindReact && s.Entry.Kind != KindText:
 		return AmendmentRuling{}, BadField("seq", "must be a text")
 	}
 	switch a.Kind {
@@ -215,7 +217,7 @@ type foldedText struct {
 	Reactions map[string]int `json:"reactions,omitempty"`
 }
 
-// Folded returns a text entry as history shows it: with its present text and reactions, which f has.
+// Folded returns a text or packet entry as history shows it: with its present text and reactions, which f has.
 func (e Entry) Folded(f Fold) (Entry, error) {
 	if f.RecallSeq != 0 {
 		e.Body = EmptyText
@@ -223,6 +225,9 @@ func (e Entry) Folded(f Fold) (Entry, error) {
 	}
 	if f.Text == nil && len(f.Reactions) == 0 {
 		return e, nil
+	}
+	if e.Kind == KindPacket {
+		return e.withReactions(f.Reactions)
 	}
 	body := foldedText{EditedAt: f.EditedAt, Reactions: f.Reactions}
 	if err := json.Unmarshal(e.Body, &body.Text); err != nil {
@@ -232,6 +237,21 @@ func (e Entry) Folded(f Fold) (Entry, error) {
 		body.Text.Text = *f.Text
 	}
 	var err error
+	e.Body, err = Body(body)
+	return e, err
+}
+
+// withReactions returns the entry with the reactions as one more field of its body, which must be an object.
+func (e Entry) withReactions(counts map[string]int) (Entry, error) {
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(e.Body, &body); err != nil || len(body) == 0 {
+		return Entry{}, fmt.Errorf("fold entry %s %d: the body is no object: %w", e.Room, e.Seq, err)
+	}
+	reactions, err := Body(counts)
+	if err != nil {
+		return Entry{}, err
+	}
+	body["reactions"] = reactions
 	e.Body, err = Body(body)
 	return e, err
 }
@@ -250,7 +270,7 @@ func (s *Service) Recall(ctx context.Context, by User, room string, seq int64) (
 	return s.amend(ctx, Amendment{Kind: KindRecall, Room: room, Target: seq, By: by})
 }
 
-// React adds the user's emoji to a text, or removes it. An emoji to add must be one emoji. An emoji to remove may be any
+// React adds the user's emoji to a text or a packet, or removes it. An emoji to add must be one emoji. An emoji to remove may be any
 // text, because an older version has stored other texts.
 func (s *Service) React(ctx context.Context, by User, room string, seq int64, emoji string, on bool) error {
 	if err := checkText("emoji", emoji, s.limits.EmojiChars); err != nil {

@@ -136,15 +136,20 @@ func emojis(n int) map[string]int {
 	return all
 }
 
-// TestOnlyTextsAreAmended amends entries that are no texts. Only a user that may amend may learn from the error what
+// TestOnlyTextsAreAmended amends entries that are no texts: only a packet takes reactions. Only a user that may amend may learn from the error what
 // is wrong with the seq.
 func TestOnlyTextsAreAmended(t *testing.T) {
 	for _, kind := range []EntryKind{KindEdit, KindRecall, KindReact} {
 		a, s := newAmendment(kind)
 		s.Entry.Kind = KindPacket
+		if got, err := a.Apply(standings["member"], s, 9); kind == KindReact && (err != nil || !got.Changed) {
+			t.Errorf("%s of a packet: %+v, %v", kind, got, err)
+		} else if kind == KindReact {
+			s.Entry.Kind = KindMember
+		}
 		var bad *FieldError
 		if _, err := a.Apply(standings["owner"], s, 9); !errors.As(err, &bad) || bad.Err != ErrBadRequest || bad.Field != "seq" {
-			t.Errorf("%s of a packet: %v", kind, err)
+			t.Errorf("%s of a %s: %v", kind, s.Entry.Kind, err)
 		}
 		if _, err := a.Apply(standings["owner"], nil, 9); !errors.As(err, &bad) || bad.Err != ErrNotFound || bad.Field != "seq" {
 			t.Errorf("%s of nothing: %v", kind, err)

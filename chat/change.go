@@ -13,7 +13,10 @@ type ChangeKind string
 // back.
 const (
 	Invite     ChangeKind = "invite"
-	Rejoin     ChangeKind = "rejoin" // By comes back to a private room that By has left; Users is only By
+	Rejoin     ChangeKind = "rejoin"    // By comes back to a private room that By has left; Users is only By
+	JoinLink   ChangeKind = "join_link" // By enters the room by an invite link, or asks to; Users is only By
+	Admit      ChangeKind = "admit"     // lets a user in that asks to enter
+	Refuse     ChangeKind = "refuse"    // drops the request of a user that asks to enter
 	Kick       ChangeKind = "kick"
 	Ban        ChangeKind = "ban"
 	Unban      ChangeKind = "unban"
@@ -32,6 +35,7 @@ type Change struct {
 	Role  Role       // for SetRole
 	Until time.Time  // for Mute; the zero time ends the mute
 	To    RoomChange // for UpdateRoom
+	Link  string     // id of the link, for JoinLink
 	At    time.Time
 
 	EntryIDs   []string // ids for the new entries, used in order; at least max(2, len(Users)) of them
@@ -53,17 +57,20 @@ type RuleInput struct {
 	Room  Room
 	By    Standing
 	Users []UserStanding // in the order of Change.Users
+	Link  *LinkState     // of Change.Link; nil: the room has no such link
+	Asks  int            // users that ask to enter the room; set for a JoinLink only
 }
 
 // UserStanding is a user with the user's standing in the room.
 //
 // Rooms is compared with Change.MaxRooms. For an Invite it is the number of rooms that the user has not chosen or, if that
-// is more, the number of all the user's rooms less MaxRooms. For a Rejoin it is the number of rooms that the user has
-// chosen. Otherwise it is 0.
+// is more, the number of all the user's rooms less MaxRooms. For a Rejoin, a JoinLink and an Admit it is the number of rooms that the
+// user has chosen. Otherwise it is 0.
 type UserStanding struct {
 	User     string
 	Known    bool // the store has the user
 	Rooms    int  // see above
+	Asks     bool // the user, no member and not banned, asks to enter the room; set for JoinLink, Admit and Refuse only
 	Refuses  bool // a block, or the user's contact setting, forbids By to put the user into a room; set for an Invite only
 	Standing Standing
 }
@@ -73,6 +80,9 @@ type Ruling struct {
 	Standings []UserStanding // new standings; only User and Standing are set
 	Room      *Room          // the room with its new name, announcement, settings and Deleted; nil: unchanged
 	Entries   []RuledEntry   // entries to be appended, in this order
+	UsesLink  bool           // Change.Link has one more use
+	Asks      bool           // the user of Change.Users asks to enter from now on
+	Answered  bool           // the user of Change.Users no longer asks to enter
 }
 
 // RuledEntry is an entry that a change appends.
@@ -103,6 +113,12 @@ func (c Change) Rule(s RuleInput) (Ruling, error) {
 		return c.invite(s)
 	case Rejoin:
 		return c.rejoin(s)
+	case JoinLink:
+		return c.joinLink(s)
+	case Admit:
+		return c.admit(s)
+	case Refuse:
+		return Ruling{Answered: s.Users[0].Asks}, nil
 	case Kick, Ban:
 		return c.kickOrBan(s.Users[0])
 	case Unban:
@@ -125,24 +141,21 @@ func (c Change) refusal(s RuleInput) error {
 	if s.Room.Deleted {
 		return ErrNotFound
 	}
-	if c.Kind == Rejoin {
+	switch c.Kind {
+	case Rejoin:
 		return c.rejoinRefusal(s)
+	case JoinLink:
+		return c.linkRefusal(s)
+	case Invite:
+		return s.Room.mayInvite(s.By, c.At)
 	}
-	may := s.By.MayRead()
-	if c.Kind == Invite { // a muted member may not invite either
-		may = s.By.MaySend(c.At)
-	}
-	if may != nil {
-		return may
+	if err := s.By.MayRead(); err != nil {
+		return err
 	}
 	if s.Room.Kind == Direct || s.By.Role.rank() < c.needs() {
 		return ErrForbidden
 	}
 	switch c.Kind {
-	case Invite:
-		if s.Room.Inviters() == AdminsInvite && s.By.Role.rank() < Admin.rank() {
-			return &FieldError{Err: ErrForbidden, Field: "invite", Reason: "is admins: ask the owner or an admin to invite"}
-		}
 	case Kick, Ban, Unban, Mute:
 		if s.Users[0].Standing.Role.rank() >= s.By.Role.rank() { // a rank is not above itself, so users cannot do this to themselves
 			return ErrForbidden
@@ -166,14 +179,31 @@ func (c Change) rejoinRefusal(s RuleInput) error {
 	return s.Room.admit(c.By.ID)
 }
 
+// linkRefusal returns an error unless By is a member, or may enter the room by the link.
+func (c Change) linkRefusal(s RuleInput) error {
+	works := s.Link != nil && s.Link.works(s.Room, c.At)
+	switch {
+	case s.By.In:
+		return nil
+	case !works && s.Users[0].Asks:
+		return nil // the user goes on asking
+	case !works:
+		return errNoLink
+	case s.By.Banned:
+		return ErrBanned
+	}
+	return s.Room.admit(c.By.ID)
+}
+
 // Chosen reports whether users that the change adds to the room have chosen to be in it.
-func (c Change) Chosen() bool { return c.Kind == Rejoin }
+func (c Change) Chosen() bool { return c.Kind == Rejoin || c.Kind == JoinLink || c.Kind == Admit }
+
+// AboutRequest reports whether the change depends on the request of its user to enter the room.
+func (c Change) AboutRequest() bool { return c.Kind == JoinLink || c.Kind == Admit || c.Kind == Refuse }
 
 // needs returns the lowest rank that may request such a change.
 func (c Change) needs() int {
 	switch c.Kind {
-	case Invite:
-		return Plain.rank()
 	case SetRole, DeleteRoom:
 		return Owner.rank()
 	}
@@ -255,6 +285,46 @@ func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
 		in.Role, in.MutedUntil = Owner, time.Time{}
 	}
 	err = r.setStanding(c.By.ID, in, MemberChange{Change: "invited", By: c.By.ID})
+	return r, err
+}
+
+// joinLink adds By, unless By is a member already. The entry names the creator of the link as the one that has invited By. With a link that
+// needs approval, By asks to enter instead.
+func (c Change) joinLink(s RuleInput) (r Ruling, err error) {
+	asks := s.Users[0].Asks
+	switch {
+	case s.By.In, asks && (s.Link == nil || s.Link.Approval || !s.Link.works(s.Room, c.At)):
+		return Ruling{}, nil
+	case s.Users[0].Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers, s.Link.Approval && s.Asks >= requestsPerRoom:
+		return Ruling{}, ErrLimitExceeded
+	case s.Link.Approval:
+		return Ruling{UsesLink: true, Asks: true}, nil
+	}
+	r.UsesLink, r.Answered = true, asks
+	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: s.By.MutedUntil}
+	err = r.setStanding(c.By.ID, in, MemberChange{Change: "invited", By: s.Link.Creator.ID})
+	return r, err
+}
+
+// admit adds a user that asks to enter. If the user is a member already, it changes nothing.
+func (c Change) admit(s RuleInput) (r Ruling, err error) {
+	target := s.Users[0]
+	switch {
+	case target.Standing.In:
+		return Ruling{}, nil
+	case target.Standing.Banned:
+		return Ruling{}, ErrBanned
+	case !target.Asks:
+		return Ruling{}, &FieldError{Err: ErrNotFound, Field: "user", Reason: "does not ask to enter"}
+	case target.Rooms >= c.MaxRooms, s.Room.Members >= c.MaxMembers:
+		return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "user", Reason: "is in too many rooms, or the room is full"}
+	}
+	if err := s.Room.admit(target.User); err != nil {
+		return Ruling{}, err
+	}
+	r.Answered = true
+	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: target.Standing.MutedUntil}
+	err = r.setStanding(target.User, in, MemberChange{Change: "invited", By: c.By.ID})
 	return r, err
 }
 

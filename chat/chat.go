@@ -17,6 +17,10 @@ type User struct {
 // GuestPrefix begins the id of each guest, and no other.
 const GuestPrefix = "guest:"
 
+// LobbyHost is the id of the user that welcomes guests. The id is that of a guest, because then no token of the host can name it, but
+// the user is the server's own.
+const LobbyHost = GuestPrefix + "lobby"
+
 // Guest reports whether the user has no account of the host.
 func (u User) Guest() bool { return strings.HasPrefix(u.ID, GuestPrefix) }
 
@@ -144,6 +148,7 @@ type Membership struct {
 	JoinedSeq  int64     // part of the user's Standing
 	ReadSeq    int64
 	Unread     int64 // text and packet entries of other users after ReadSeq
+	Prefs      Prefs
 }
 
 // Member is one member of a room.

@@ -29,6 +29,16 @@ func TestFolded(t *testing.T) {
 			t.Errorf("%+v: the entry itself has become %s", test.fold, e.Body)
 		}
 	}
+	packet := Entry{Seq: 5, Kind: KindPacket, Body: json.RawMessage(`{"id":"p","from":{"id":"u"},"greeting":"<b>","total":9007199254740991}`)}
+	got, err := packet.Folded(Fold{Reactions: map[string]int{"🙏": 2}})
+	if want := `{"from":{"id":"u"},"greeting":"<b>","id":"p","reactions":{"🙏":2},"total":9007199254740991}`; err != nil || string(got.Body) != want {
+		t.Errorf("packet: %s, %v\nwant %s", got.Body, err, want)
+	}
+	for _, bad := range []string{`5`, `null`, `{`} {
+		if _, err := (Entry{Kind: KindPacket, Body: json.RawMessage(bad)}).Folded(Fold{Reactions: map[string]int{"🙏": 2}}); err == nil {
+			t.Errorf("a packet with the body %s was folded", bad)
+		}
+	}
 	if _, err := (Entry{Body: json.RawMessage(`5`)}).Folded(Fold{Text: &newer}); err == nil {
 		t.Error("what is no text was folded")
 	}

@@ -58,6 +58,15 @@ type ContactsChanged struct {
 	Blocked bool
 }
 
+// JoinRequested tells the owner and the admins of a room how many users ask to enter it.
+type JoinRequested struct {
+	Room  string
+	Count int
+}
+
+// EventName implements Event.
+func (JoinRequested) EventName() string { return "join_requests" }
+
 // EventName implements Event.
 func (ContactsChanged) EventName() string { return "contacts" }
 

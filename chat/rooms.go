@@ -37,6 +37,35 @@ func (s *Service) Rooms(ctx context.Context, user string) ([]Membership, error) 
 	return in, err
 }
 
+// RoomsPage lists a page of the rooms that the user is in, those created last first. next is the cursor of the page; "" is the first
+// page. more is the cursor of the following page; "" if there is none.
+func (s *Service) RoomsPage(ctx context.Context, user, next string, limit int) (page []Membership, more string, err error) {
+	if limit, err = pageLimit(limit); err != nil {
+		return nil, "", err
+	}
+	if next != "" {
+		if err := checkID("next", next); err != nil {
+			return nil, "", err
+		}
+	}
+	in, err := s.Rooms(ctx, user)
+	page, more = NewestRooms(in, next, limit)
+	return page, more, err
+}
+
+// NewestRooms returns a page of the memberships that Service.Rooms has listed: see RoomsPage. It does not change the list.
+func NewestRooms(in []Membership, next string, limit int) (page []Membership, more string) {
+	older := slices.Clone(in)
+	slices.SortFunc(older, func(a, b Membership) int { return cmp.Compare(b.Room.ID, a.Room.ID) }) // ids grow with time
+	if next != "" {
+		older = slices.DeleteFunc(older, func(m Membership) bool { return m.Room.ID >= next })
+	}
+	if len(older) <= limit {
+		return older, ""
+	}
+	return older[:limit], older[limit-1].Room.ID
+}
+
 // CreateRoom creates a room and publishes it to its members. A repeated key returns the room that its first use
 // created.
 func (s *Service) CreateRoom(ctx context.Context, owner User, r CreateRoom) (m Membership, dup bool, err error) {

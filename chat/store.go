@@ -19,11 +19,17 @@ type Store interface {
 	// A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
-	// back. Revoke creates an unknown user.
+	// back. Revoke also removes the user's device code, and creates an unknown user.
 	Revoke(ctx context.Context, user string, second int64) error
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
 	// revoked are left out.
 	Revoked(ctx context.Context, users []string) (map[string]int64, error)
+	// PutDeviceCode stores the hash of the user's device code, in place of an earlier one. The token that asks for it was issued
+	// at the Unix second issued. ErrNotFound: the user is unknown, or the token was revoked.
+	PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error
+	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
+	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
+	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 
@@ -67,6 +73,18 @@ type Store interface {
 	// Change changes a room or its members as Change.Rule decides. The state that Rule judges is locked until the
 	// commit. An unknown room is ErrNotFound.
 	Change(ctx context.Context, c Change) (Changed, error)
+	// CreateLink stores a link unless NewLink.Refusal, which judges state that is locked until the commit, forbids it. Links of the
+	// room that have expired or are used up are deleted, and do not count. An unknown room is ErrNotFound.
+	CreateLink(ctx context.Context, l NewLink) error
+	// Link returns the link of the room with this id; ErrNotFound if there is none.
+	Link(ctx context.Context, room, id string) (LinkState, error)
+	// Links lists the links of the room that have not expired at the time now, newest first. If creator is not empty, it lists only
+	// those of that user.
+	Links(ctx context.Context, room, creator string, now time.Time) ([]Link, error)
+	// DeleteLink deletes the link of the room with this id, if there is one. If creator is not empty, it deletes only a link of that user.
+	DeleteLink(ctx context.Context, room, id, creator string) error
+	// JoinRequests lists users that ask to enter the room, the first one first, at most limit of them. It leaves out members and banned users.
+	JoinRequests(ctx context.Context, room string, limit int) ([]JoinRequest, error)
 	// FindRooms lists public rooms that have members and whose name contains query, newest first. next is the cursor of the
 	// page; "" is the first page. more is the cursor of the following page; "" if there is none.
 	FindRooms(ctx context.Context, query, next string, limit int) (rooms []Room, more string, err error)
@@ -102,6 +120,8 @@ type Store interface {
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
 	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
+	// SetPrefs changes the Prefs of a member, and returns them as they are then.
+	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 }
 
 // NewRoom is a room to be created.

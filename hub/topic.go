@@ -60,7 +60,7 @@ type topic struct {
 	backlog       *backlog      // nil: no client has reconnected lately
 	advanced      chan struct{} // closed when last grows; nil: no goroutine waits for it
 	repairing     bool          // a repairer works on the topic, or the topic is queued for one
-	checks        int8          // remaining comparisons of a new topic
+	checks        int8          // how often this topic, while it is new, is still to be compared with the store for messages that it missed
 	checkAt       wheel.Tick
 	timer         wheel.Timer
 	wakeAt        wheel.Tick // the tick of the timer; 0: not armed

@@ -45,6 +45,18 @@ func (s *Service) Details(ctx context.Context, user, packet string, afterRank, l
 	return d, nil
 }
 
+// Envelope returns a packet of the room. The caller must have checked that the packets of the room may be seen.
+func (s *Service) Envelope(ctx context.Context, room, packet string) (Packet, error) {
+	k, err := s.lookup(ctx, packet)
+	if err != nil {
+		return Packet{}, err
+	}
+	if k.packet.Room != room {
+		return Packet{}, chat.ErrNotFound
+	}
+	return k.packet, nil
+}
+
 // mayRead returns an error unless the user may see the packet's room.
 func (s *Service) mayRead(ctx context.Context, user, packet string) error {
 	k, err := s.lookup(ctx, packet)

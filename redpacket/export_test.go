@@ -35,3 +35,6 @@ func (s *Service) AuditIfDue(ctx context.Context) error { return s.auditIfDue(ct
 
 // RenewAuditsEvery sets how often an audit that runs renews its lease.
 func (s *Service) RenewAuditsEvery(d time.Duration) { s.auditRenew = d }
+
+// TakeSample takes a sample, if it is the turn of this service.
+func (s *Service) TakeSample(ctx context.Context) error { return s.sample(ctx) }

@@ -105,7 +105,10 @@ func (g *FoundGrab) Run(ctx context.Context, passphrase string, pending *Pending
 	if g.final != nil {
 		r, err = g.final.answer(&g.known.packet, g.user, g.standing)
 	} else {
-		r, err = g.run(ctx, passphrase, pending)
+		began := time.Now()
+		if r, err = g.run(ctx, passphrase, pending); r.Outcome == OutcomeWon {
+			g.service.told.Observe(int64(time.Since(began)))
+		}
 	}
 	g.service.count(r, err)
 	return r, err

@@ -90,6 +90,8 @@ type Ledger interface {
 	AuditRecord(ctx context.Context) ([]byte, error)
 	// SwapAuditRecord stores next if old is stored; a nil old means that nothing is stored yet. Otherwise it returns false.
 	SwapAuditRecord(ctx context.Context, old, next []byte) (bool, error)
+	// Sample counts what waits in the books. It reads at most SamplePackets packets and SampleClaims claims.
+	Sample(ctx context.Context, now time.Time) (LedgerSample, error)
 	// Heads returns the newest link of each hash chain, by chain. Kept elsewhere, they are anchors: a later audit can
 	// prove that nothing has changed that was stored before.
 	Heads(ctx context.Context) ([]Head, error)

@@ -33,6 +33,16 @@ const (
 	Wild    Spread = "wild"
 )
 
+// Skin is the drawing on the envelope of a packet. It is empty for the plain envelope.
+type Skin string
+
+// The skins. A client draws a skin that it does not know as the plain envelope.
+const (
+	Cloud Skin = "cloud"
+	Koi   Skin = "koi"
+	Plum  Skin = "plum"
+)
+
 // Status is the state of a packet. Every status but Open is final.
 type Status string
 
@@ -73,6 +83,7 @@ type Packet struct {
 	Seq        int64 // of its entry in the room
 
 	EarlierMembers bool // only users may grab that have been members since before Seq
+	Skin           Skin
 }
 
 // Claim is a share that a user was granted. It is paid into the user's wallet, or about to be paid.

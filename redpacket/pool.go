@@ -47,6 +47,9 @@ type Pool interface {
 	// Recount counts the claims in the outboxes of these partitions again. Grab answers Busy when this count has reached
 	// its limit. Grabs and acks keep the count; it is wrong only if keys of the Pool were changed by hand.
 	Recount(ctx context.Context, partitions ...int) error
+	// Outbox returns how many claims are in the outbox, and when the oldest of them was granted. The zero time means that
+	// there is none.
+	Outbox(ctx context.Context) (claims int, oldest time.Time, err error)
 }
 
 // OutboxCursor is the position of a pass over the outbox, with one position for each partition. So claims that cannot

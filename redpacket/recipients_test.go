@@ -136,6 +136,7 @@ func TestKeyOfAPacketForSome(t *testing.T) {
 		"fewer":              func(r *redpacket.SendRequest) { r.To, r.Count = []string{"ann"}, 1 },
 		"everybody":          func(r *redpacket.SendRequest) { r.To, r.Count = nil, 2 },
 		"earlier members":    func(r *redpacket.SendRequest) { r.EarlierMembers = true },
+		"another skin":       func(r *redpacket.SendRequest) { r.Skin = redpacket.Koi },
 		"another passphrase": func(r *redpacket.SendRequest) { r.Passphrase = "cafe" },
 		"none":               func(r *redpacket.SendRequest) { r.Passphrase = "" },
 		"it as a recipient": func(r *redpacket.SendRequest) {

@@ -28,6 +28,7 @@ type SendRequest struct {
 	Commitment string // the commitment that the sender expects; empty: any
 
 	EarlierMembers bool // only users may grab that have been members since before the packet was sent
+	Skin           Skin // empty: the plain envelope
 }
 
 // DefaultGreeting is the greeting of packets that are sent without one.
@@ -64,7 +65,7 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 		Packet: Packet{
 			Ref: Ref{ID: id, Partition: partitionOf(id)}, Room: r.Room, From: from, Mode: r.Mode, Spread: r.Spread,
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers,
+			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
 		},
 		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen,
 	})
@@ -111,6 +112,8 @@ func (r SendRequest) withDefaults(l Limits) SendRequest {
 
 func (s Spread) known() bool { return s == Calm || s == Classic || s == Wild }
 
+func (s Skin) known() bool { return s == "" || s == Cloud || s == Koi || s == Plum }
+
 func (r SendRequest) check(l Limits) error {
 	if err := chat.CheckKey(r.Key); err != nil {
 		return err
@@ -128,6 +131,8 @@ func (r SendRequest) check(l Limits) error {
 		return chat.BadField("ttl_s", "must be at least "+l.MinTTL.String())
 	case r.TTL > l.MaxTTL:
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "ttl_s", Reason: "must be at most " + l.MaxTTL.String()}
+	case !r.Skin.known():
+		return chat.BadField("skin", "must be cloud, koi or plum, or left out")
 	case strings.ContainsRune(r.Greeting, 0):
 		return chat.BadField("greeting", "must not hold U+0000")
 	case utf8.RuneCountInString(r.Greeting) > l.GreetingChars:
@@ -164,6 +169,9 @@ func (r SendRequest) hash() []byte {
 	method := "send_packet"
 	if r.EarlierMembers { // not a field: requests without it hash as they did before it existed
 		method = "send_packet to earlier members"
+	}
+	if r.Skin != "" {
+		method += " with skin " + string(r.Skin)
 	}
 	return chat.RequestHash(method, append(fields, r.To...)...)
 }

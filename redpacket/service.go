@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight" // the usual way to let concurrent callers share one call
 
 	"hongbao/chat"
+	"hongbao/meter"
 )
 
 // Rooms is the part of chat that the service needs. chat.Service implements it.
@@ -78,6 +79,8 @@ type Service struct {
 	counts       counts
 	clocks       clocks
 	heads        headWatch
+	sampled      atomic.Pointer[Sample]
+	told         *meter.Histogram // see Stats.Told
 	auditRenew   time.Duration
 }
 
@@ -89,7 +92,7 @@ type counts struct {
 
 	endedEarly atomic.Int64
 
-	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore taskFailures
+	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore, sample taskFailures
 }
 
 // New returns a service over a ledger and a pool.
@@ -108,7 +111,7 @@ func New(ledger Ledger, pool Pool, rooms Rooms, pub chat.Publisher, o Options) *
 	o.ClocksEvery = cmp.Or(o.ClocksEvery, 30*time.Second)
 	o.Limits = o.Limits.withDefaults()
 
-	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub), auditRenew: auditRenew}
+	s := &Service{ledger: ledger, pool: pool, rooms: rooms, pub: pub, o: o, memory: newMemory(o.MemoryBytes), wallets: newWallets(pub), auditRenew: auditRenew, told: meter.NewDurations()}
 	s.passphrases.limiter = o.GuessLimiter
 	s.progress = progress{pub: pub, limiter: o.Limiter, packets: map[string]*tally{}}
 	s.flow = &flow{pool: &asyncAcks{Pool: pool, background: &s.background}, ledger: newSharedImages(ledger), now: o.Now, newID: o.NewID, observer: s, parallel: runParallel}
@@ -147,6 +150,11 @@ type Stats struct {
 	EndedEarly                                                             int64 // packets that were to be ended early, because the database had lost commits
 	SetAside                                                               int   // claims that recovery has paused now
 	Remembered                                                             int   // bytes of cached packets now
+
+	// Told is the time from the start of a grab that won to its answer, or to its GrabDecided if it was first answered "pending".
+	Told meter.Counts
+	// OutOfReach means that the ledger's engine is known to be out of reach.
+	OutOfReach bool
 }
 
 // Stats returns the figures of this process.
@@ -159,7 +167,7 @@ func (s *Service) Stats() Stats {
 		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
 		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
-		Remembered: s.memory.bytes(),
+		Remembered: s.memory.bytes(), Told: s.told.Read(), OutOfReach: s.ledger.OutOfReach() != nil,
 	}
 }
 
@@ -186,6 +194,9 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	tasks.Go(func() {
 		every(ctx, auditPoll, func() { s.recordTask("audit", &s.counts.audit, s.auditIfDue(ctx)) })
+	})
+	tasks.Go(func() {
+		every(ctx, sampleEvery, func() { s.recordTask("sample", &s.counts.sample, s.sample(ctx)) })
 	})
 	for _, engine := range s.clockEngines() {
 		tasks.Go(func() { s.watchClocks(ctx, engine) })

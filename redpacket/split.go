@@ -163,7 +163,7 @@ func (u UnsealedPacket) Seal(seed Seed) (p Packet, shares []Money, body json.Raw
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: p.CreatedAt.UnixMilli(), ExpiresAt: p.ExpiresAt.UnixMilli(), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers,
+		EarlierMembers: p.EarlierMembers, Skin: p.Skin,
 	})
 	return p, shares, body, err
 }
@@ -186,6 +186,7 @@ type packetBody struct {
 	Key        string    `json:"key"`
 
 	EarlierMembers bool `json:"earlier_members,omitempty"`
+	Skin           Skin `json:"skin,omitempty"`
 }
 
 type stateBody struct {

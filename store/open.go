@@ -14,6 +14,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/meter"
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/store/lineage"
@@ -78,6 +79,7 @@ type sqlEngine interface {
 	CheckSchema(ctx context.Context) error
 	// ChainRows adds the rows without a link to a hash chain, and returns their number.
 	ChainRows(ctx context.Context) (int, error)
+	Meters() meter.Engines
 	io.Closer
 }
 
@@ -95,6 +97,8 @@ type Engines struct {
 
 	// RedisReady returns nil if Redis can be reached and used, or if there is none.
 	RedisReady func(context.Context) error
+	// Meters returns what the engines measure. It calls none of them.
+	Meters func() meter.Engines
 
 	other io.Closer
 }
@@ -126,6 +130,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Engines, error) {
 		Scans:      2, // of the 4 connections that read
 		Name:       "embedded: SQLite in " + c.DataDir + ", all else in memory",
 		RedisReady: func(context.Context) error { return nil },
+		Meters:     books.sql.Meters,
 		other:      lock,
 	}, nil
 }
@@ -158,7 +163,11 @@ func openScaled(ctx context.Context, c Config, log *slog.Logger) (*Engines, erro
 		Scans:      4, // of the 16 connections of the pool
 		Name:       "scaled: Postgres, " + redis.Name(),
 		RedisReady: redis.Ready,
-		other:      redis,
+		Meters: func() meter.Engines {
+			sql, m := books.sql.Meters(), redis.Meters()
+			return meter.Engines{Work: append(sql.Work, m.Work...), Connections: append(sql.Connections, m.Connections...), Bus: m.Bus}
+		},
+		other: redis,
 	}, nil
 }
 

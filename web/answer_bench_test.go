@@ -79,7 +79,7 @@ func quickServer(tb testing.TB, ledger quickLedger, change ...func(*Options)) (*
 	tb.Helper()
 	log := slog.New(slog.DiscardHandler)
 	h := hub.New(hub.Options{Encode: push.NewEncoder().Encode, Ping: push.Ping, Log: log})
-	pub := push.NewPublisher(h)
+	pub := push.NewPublisher(h, chat.NewID(time.Now()))
 	rooms := chat.New(quickStore{}, pub, chat.Options{Log: log})
 	packets := redpacket.New(ledger, memstore.NewPool(memstore.Options{}), rooms, pub, redpacket.Options{Log: log})
 	o := Options{JWT: auth.JWT{Secret: testSecret}, Presence: memstore.NewDirectory().Presence(), Alone: true, Log: log}
@@ -119,7 +119,7 @@ func answered(tb testing.TB, s *Server, c api.Caller, e wire.Encoding, frame []b
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.metrics.command(request.Name(), 0, time.Since(began))
+	s.observe(request.Name(), 0, time.Since(began))
 	return reply
 }
 

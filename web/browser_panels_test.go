@@ -169,7 +169,7 @@ func TestBrowserWallet(t *testing.T) {
 	room := bob.does("create_room", `"name":"Tea","members":[%q]`, me).Room.ID
 	ann.Press("link", "Tea")
 	ann.Press("button", "Wallet, ¥10.00")
-	ann.Sees("A gift to begin with", "+¥10.00")
+	ann.Sees("Play money to begin with", "+¥10.00")
 
 	body := fmt.Sprintf(`{"key":"tea","room":%q,"total":123,"count":1,"greeting":"for tea"}`, room)
 	sent := mustAnswer[wire.SendPacketReply](t, ask(t, bob.h, "POST", "/v1/commands/send_packet", bob.Token, body), 200)

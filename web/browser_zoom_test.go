@@ -59,7 +59,7 @@ func TestBrowserZoom(t *testing.T) {
 	ann.Press("link", "Tea")
 	ann.Press("button", "for tea")
 	ann.Press("button", "Open")
-	ann.Has("button", "See who got what")
+	ann.Has("button", "Details and proof")
 	mustShowWhole(t, ann, ".opening-foot .button")
 
 	bob.packet(room, 123, 1, `,"greeting":"for cake"`)

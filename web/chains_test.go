@@ -92,7 +92,7 @@ func TestHeadsAreMetrics(t *testing.T) {
 	want := map[string]float64{
 		"hongbao_chain_head_seconds": float64(stored[0].Link>>20) / 1000, "hongbao_chain_head_hash": float64(first),
 	}
-	families, err := s.metrics.registry.Gather()
+	families, err := s.metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

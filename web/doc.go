@@ -3,8 +3,9 @@
 //
 //	web ──► session ──► api ──► convert ──► wire
 //	 │         ├──────► push ─────┘
-//	 │         └──────► auth
-//	 └──► presence
+//	 │         └──────► auth ◄─── guest ──► convert
+//	 ├──► presence                  ▲
+//	 └──────────────────────────────┘
 //
 // What each package is for:
 //
@@ -13,7 +14,7 @@
 //   - push: events of the domain to messages of the hub, and back.
 //   - api: the commands, without a socket; HTTP and sockets call the same functions.
 //   - auth: tokens. presence: which sockets open and close, and which users are online.
-//   - session: the life of a socket.
+//   - session: the life of a socket. guest: users without an account of the host.
 //   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
 //   - webtest: a browser for tests.
 //
@@ -21,8 +22,8 @@
 //
 // It must always hold:
 //
-//   - Without a valid token a client gets no more than a new guest, the page with its SDK, and the OpenAPI and AsyncAPI
-//     documents.
+//   - Without a valid token a client gets no more than a new guest, the guest of a device code, the page with its SDK, the ids of the
+//     lobby and its packet, and the OpenAPI and AsyncAPI documents.
 //   - Each error that a domain package exports has one code, in errorTable; all others are "internal" and logged.
 //   - Administrators' commands are served over HTTP only, and the operator's endpoints on a listener of their own only.
 //
@@ -33,7 +34,7 @@
 //	pool, presence := memstore.NewPool(memstore.Options{}), memstore.NewDirectory().Presence()
 //	repair := push.Repair{Store: store}
 //	h := hub.New(hub.Options{Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise})
-//	pub := push.NewPublisher(h)
+//	pub := push.NewPublisher(h, chat.NewID(time.Now()))
 //	rooms := chat.New(store, pub, chat.Options{Presence: presence})
 //	packets := redpacket.New(store, pool, rooms, pub, redpacket.Options{GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{})})
 //	server, err := web.New(h, pub, rooms, packets, web.Options{JWT: auth.JWT{Secret: secret}, Presence: presence, Alone: true})

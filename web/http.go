@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,19 +13,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
-	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/auth"
-	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
 
@@ -75,7 +74,8 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 
 // serve reads the request's body, calls answer, writes the reply or the error, and records the command in the metrics.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error)) {
-	began := time.Now()
+	began, id := time.Now(), requestID(r)
+	w.Header().Set(requestIDHeader, id)
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
 	defer cancel()
 	data, err := readBody(w, r)
@@ -89,7 +89,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	} else {
 		writeJSON(w, http.StatusOK, reply)
 	}
-	s.metrics.command(method, code, time.Since(began))
+	took := time.Since(began)
+	s.observe(method, code, took)
+	s.o.Log.Debug("command", "method", method, "code", code, "took", took, "request", id)
+}
+
+// requestIDHeader names a request in the logs of the load balancer, of this server and of the caller.
+const requestIDHeader = "X-Request-Id"
+
+// validRequestID matches ids that are safe in a log and in a header.
+var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._:/=+-]{1,128}$`)
+
+// requestID returns the id that the caller or the load balancer has given the request, or draws one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get(requestIDHeader); validRequestID.MatchString(id) {
+		return id
+	}
+	return rand.Text()
 }
 
 // inTime returns the result of work. If ctx ends first, it returns an error that wraps chat.ErrUnavailable, and work continues
@@ -203,110 +219,6 @@ func (s *Server) verify(ctx context.Context, token string) (auth.Identity, error
 		s.o.Log.Debug("token refused", "err", err)
 	}
 	return identity, err
-}
-
-// Guests configures guests: users that have no account with the host.
-type Guests struct {
-	Key         []byte          // signs guests' tokens, at least 32 bytes; empty: guests are disabled
-	PreviousKey []byte          // guests' tokens may also be signed with it; may be empty
-	Credit      redpacket.Money // initial balance of a new guest
-	// Reserved are names that a guest may not take.
-	Reserved chat.ReservedNames
-}
-
-// guestTTL is how long a guest's token is valid. The guest can renew it during this time. After that, the guest cannot reach
-// their money and rooms any more.
-const guestTTL = 90 * 24 * time.Hour
-
-// serveGuests creates a guest and returns their token. The request needs no token.
-func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
-	s.serve(w, r, "guests", func(ctx context.Context, data []byte) ([]byte, error) {
-		if len(s.o.Guests.Key) == 0 {
-			return nil, chat.ErrNotFound
-		}
-		if err := s.rates.SpendGuest(ctx, subnet(s.proxies.client(r))); err != nil {
-			return nil, err
-		}
-		var request wire.GuestRequest
-		if err := api.Decode(data, &request); err != nil {
-			return nil, err
-		}
-		return encode(s.newGuest(ctx, &request))
-	})
-}
-
-// newGuest creates a guest. It credits the guest before it returns the token, so that a guest never sees an empty
-// wallet.
-func (s *Server) newGuest(ctx context.Context, r *wire.GuestRequest) (wire.GuestReply, error) {
-	name, ok := chat.NormalName(r.Name)
-	switch {
-	case !ok:
-		return wire.GuestReply{}, chat.BadField("name", "must not hold characters that cannot be seen")
-	case s.o.Guests.Reserved.Holds(name):
-		return wire.GuestReply{}, chat.BadField("name", "is reserved")
-	case name == "":
-		return wire.GuestReply{}, chat.BadField("name", "is empty")
-	case utf8.RuneCountInString(name) > auth.MaxNameChars:
-		return wire.GuestReply{}, &chat.FieldError{Err: chat.ErrTooLong, Field: "name", Reason: "has more than 64 characters"}
-	}
-	user := chat.User{ID: auth.NewGuestID(), Name: name}
-	if err := s.chat.SignIn(ctx, user); err != nil {
-		return wire.GuestReply{}, err
-	}
-	if s.o.Guests.Credit > 0 {
-		if _, _, err := s.packets.Adjust(ctx, redpacket.AdjustRequest{User: user.ID, Amount: s.o.Guests.Credit, Key: user.ID, Note: "welcome", Actor: "guests"}); err != nil {
-			return wire.GuestReply{}, err
-		}
-	}
-	return s.guestToken(user, s.o.Now())
-}
-
-func (s *Server) guestToken(user chat.User, issued time.Time) (wire.GuestReply, error) {
-	token, err := auth.SignGuest(s.o.Guests.Key, user, issued, guestTTL)
-	return wire.GuestReply{Token: token, User: convert.User(user)}, err
-}
-
-// serveGuest answers a request that only guests may make. The request must carry a guest's token.
-func (s *Server) serveGuest(method string, answer func(context.Context, auth.Identity) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		s.serve(w, r, method, func(ctx context.Context, _ []byte) ([]byte, error) {
-			token, _ := auth.Bearer(r)
-			identity, err := s.authenticate(ctx, r, token)
-			if err != nil {
-				return nil, err
-			}
-			if !identity.User.Guest() {
-				return nil, chat.ErrForbidden
-			}
-			if err := s.rates.SpendHTTP(ctx, identity.User.ID); err != nil {
-				return nil, err
-			}
-			if identity.User.User, err = s.chat.Admit(ctx, identity.User, identity.Issued); err != nil {
-				return nil, err
-			}
-			return encode(answer(ctx, identity))
-		})
-	}
-}
-
-// renewGuest returns a newer token. It asks the store whether the present one was revoked, because a cached answer may be
-// outdated, and the new token would outlive the revocation. The time of issue of the new token is taken before the store is
-// asked, so a revocation that the answer does not show yet also refuses the new token.
-func (s *Server) renewGuest(ctx context.Context, guest auth.Identity) (any, error) {
-	issued := s.o.Now()
-	revoked, err := s.chat.Revoked(ctx, []string{guest.User.ID})
-	switch second, found := revoked[guest.User.ID]; {
-	case err != nil:
-		return nil, err
-	case found && guest.Issued.Unix() <= second:
-		return nil, chat.ErrRevoked
-	}
-	return s.guestToken(guest.User.User, issued)
-}
-
-// signOutGuest revokes all tokens of the guest and closes the guest's sockets.
-func (s *Server) signOutGuest(ctx context.Context, guest auth.Identity) (any, error) {
-	return s.revoke(ctx, guest.User.ID)
 }
 
 // proxies are the trusted proxies in front of the server. Their headers about clients are believed; such headers of

@@ -29,6 +29,8 @@ type cell struct {
 
 	seq    int64  // of the text that the command is about
 	packet string // id of the packet that the command is about
+	link   wire.Link
+	code   string // of the link that the command is about
 }
 
 // prepare creates a room of the kind, makes the subject what its name says (such as muted), and creates what the trial
@@ -127,6 +129,26 @@ func (c *cell) letAdminsInvite() { c.letInvite("admins") }
 func (c *cell) letInvite(inviters string) {
 	if c.kind != "direct" {
 		call[wire.UpdateRoomReply](c.t, c.s, c.owner, "update_room", wire.UpdateRoomRequest{Room: c.room, Invite: inviters})
+	}
+}
+
+// makeLink makes an invite link. A direct room has none: there, the code is of the right form and leads nowhere.
+func (c *cell) makeLink() {
+	if c.link.ID, c.code = "none", c.room+".00000000000000000000"; c.kind == "direct" {
+		return
+	}
+	made := call[wire.CreateLinkReply](c.t, c.s, c.owner, "create_link", wire.CreateLinkRequest{Room: c.room})
+	c.link, c.code = made.Link, made.Code
+}
+
+// askOutcast makes the outcast ask to enter the room.
+func (c *cell) askOutcast() {
+	if c.kind == "direct" {
+		return
+	}
+	made := call[wire.CreateLinkReply](c.t, c.s, c.owner, "create_link", wire.CreateLinkRequest{Room: c.room, Approval: true})
+	if got := call[wire.JoinLinkReply](c.t, c.s, c.outcast, "join_link", wire.JoinLinkRequest{Code: made.Code}); !got.Waiting {
+		c.t.Fatalf("the outcast got %+v", got)
 	}
 }
 

@@ -44,6 +44,7 @@ type trial struct {
 var trials = []trial{
 	{"create_room", nil, func(c *cell) any { return wire.CreateRoomRequest{Key: "k-" + c.name, Name: "n"} }, everyone},
 	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},
+	{"rooms", nil, func(*cell) any { return wire.RoomsRequest{} }, everyone},
 	{"find_rooms", nil, func(*cell) any { return wire.FindRoomsRequest{} }, everyone},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
@@ -58,6 +59,7 @@ var trials = []trial{
 	{"members", nil, func(c *cell) any { return wire.MembersRequest{Room: c.room} }, inside},
 	{"history", nil, func(c *cell) any { return wire.HistoryRequest{Room: c.room} }, inside},
 	{"read", nil, func(c *cell) any { return wire.ReadRequest{Room: c.room} }, inside},
+	{"set_room_prefs", nil, func(c *cell) any { return wire.SetRoomPrefsRequest{Room: c.room, Silent: new(true)} }, inside},
 	{"presence", nil, func(c *cell) any { return wire.PresenceRequest{Room: c.room} }, inside},
 
 	{
@@ -72,6 +74,21 @@ var trials = []trial{
 		"invite/a banned one", func(c *cell) { c.letMembersInvite(); c.banOutcast() }, func(c *cell) any { return wire.InviteRequest{Room: c.room, Users: []string{c.outcast.User.ID}} },
 		writers.with(func(v *verdicts) { v.member, v.admin, v.owner, v.one = 1004, 1004, 1004, 103 }),
 	},
+	{"create_link", (*cell).letMembersInvite, func(c *cell) any { return wire.CreateLinkRequest{Room: c.room} }, writers.with(func(v *verdicts) { v.one = 103 })},
+	{
+		"create_link/admins alone", (*cell).letAdminsInvite, func(c *cell) any { return wire.CreateLinkRequest{Room: c.room} },
+		leaders.with(func(v *verdicts) { v.muted = 1003 }),
+	},
+	{"links", nil, func(c *cell) any { return wire.LinksRequest{Room: c.room} }, inside},
+	{"revoke_link", (*cell).makeLink, func(c *cell) any { return wire.RevokeLinkRequest{Room: c.room, Link: c.link.ID} }, inside},
+	{"join_link", (*cell).makeLink, func(c *cell) any { return wire.JoinLinkRequest{Code: c.code} }, verdicts{banned: 1004, third: 1001, gone: 1001}},
+	{"join_requests", nil, func(c *cell) any { return wire.JoinRequestsRequest{Room: c.room} }, leaders},
+	{"answer_request", (*cell).askOutcast, func(c *cell) any {
+		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID, Admit: true}
+	}, leaders},
+	{"answer_request/refuse", (*cell).askOutcast, func(c *cell) any {
+		return wire.AnswerRequestRequest{Room: c.room, User: c.outcast.User.ID}
+	}, leaders},
 	{"kick", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, leaders},
 	{"kick/for good", nil, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID, Ban: true} }, leaders},
 	{"kick/admin", (*cell).promoteOther, func(c *cell) any { return wire.KickRequest{Room: c.room, User: c.other.User.ID} }, owners},

@@ -26,14 +26,14 @@ func (s *Server) page() http.Handler {
 	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // an empty list, never null
 	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
-	facts, err := json.Marshal(pageFacts{Guests: len(s.o.Guests.Key) > 0, Hosts: hosts, Version: s.o.Version})
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
-	files["page.json"] = newPageFile("page.json", facts)
+	facts := pageFacts{Guests: s.guests.On(), PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
-		file, ok := files[strings.TrimPrefix(r.URL.Path, "/")]
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		file, ok := files[name]
+		if name == factsFile {
+			file, ok = s.factsNow(facts), true
+		}
 		switch {
 		case !ok:
 			http.NotFound(w, r)
@@ -46,21 +46,44 @@ func (s *Server) page() http.Handler {
 	})
 }
 
+// factsFile is the address of the pageFacts.
+const factsFile = "page.json"
+
 // pageFacts is what the page must know before the user signs in.
 type pageFacts struct {
-	Guests  bool     `json:"guests"`
-	Hosts   []string `json:"hosts"` // origins whose pages may send a token to this page
-	Version string   `json:"version"`
+	Guests    bool     `json:"guests"`
+	PlayMoney bool     `json:"play_money,omitempty"` // all money of the server is play money
+	Lobby     *Lobby   `json:"lobby,omitempty"`
+	Hosts     []string `json:"hosts"` // origins whose pages may send a token to this page
+	Version   string   `json:"version"`
 }
 
-// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only. Only pages
-// of the hosts may show it in a frame.
+// Lobby is where the page leads newcomers: a public room, and the newest welcome packet in it.
+type Lobby struct {
+	Room   string `json:"room"`
+	Packet string `json:"packet,omitempty"` // "": none is known
+}
+
+// factsNow returns the facts with the present lobby.
+func (s *Server) factsNow(facts pageFacts) pageFile {
+	if s.o.Lobby != nil {
+		facts.Lobby = new(s.o.Lobby())
+	}
+	data, err := json.Marshal(facts)
+	if err != nil {
+		panic(err) // strings can always be encoded
+	}
+	return plainFile(factsFile, data)
+}
+
+// pagePolicy returns the Content-Security-Policy. The page may load from and connect to its own origin only; it draws the icon of its
+// tab itself, as a data URL. Only pages of the hosts may show it in a frame.
 func pagePolicy(hosts []string) string {
 	ancestors := "'none'"
 	if len(hosts) > 0 {
 		ancestors = strings.Join(hosts, " ")
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }
 
@@ -76,9 +99,18 @@ type pageFile struct {
 	forever bool   // its address changes with its content, so that browsers may cache it permanently
 }
 
-func newPageFile(name string, data []byte) pageFile {
+// plainFile returns a file that is not compressed.
+func plainFile(name string, data []byte) pageFile {
 	sum := sha256.Sum256(data)
-	f := pageFile{kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
+	kind := mime.TypeByExtension(path.Ext(name))
+	if path.Ext(name) == ".webmanifest" {
+		kind = "application/manifest+json" // some systems do not know it
+	}
+	return pageFile{kind: kind, tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, plain: data}
+}
+
+func newPageFile(name string, data []byte) pageFile {
+	f := plainFile(name, data)
 	var zipped bytes.Buffer
 	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	if err == nil {
@@ -130,7 +162,25 @@ func newPageFiles() map[string]pageFile {
 	index := pointTo(folder, importedBy(files, "app/main.js"), files["index.html"].plain)
 	files[""] = newPageFile("index.html", index)
 	delete(files, "index.html")
+	files["sw.js"] = newPageFile("sw.js", serviceWorker(folder, files))
 	return files
+}
+
+// serviceWorker returns the service worker with the version and all files of a folder. It lies outside of the folder: its address must
+// stay, and a worker serves only pages below its own address.
+func serviceWorker(folder string, files map[string]pageFile) []byte {
+	delete(files, folder+"sw.js")
+	var cached []string
+	for name := range files {
+		if ext := path.Ext(name); strings.HasPrefix(name, folder) && ext != ".html" && ext != ".txt" {
+			cached = append(cached, name)
+		}
+	}
+	slices.Sort(cached)
+	return []byte(strings.NewReplacer(
+		"const version = 'none'", "const version = '"+strings.TrimSuffix(folder, "/")+"'",
+		"const files = []", "const files = ['"+strings.Join(cached, "', '")+"']",
+	).Replace(string(files["sw.js"].plain)))
 }
 
 var imported = regexp.MustCompile(`(?m)^(?:import|export)\b[^;]*?from '(\.[^']+)';`)
@@ -148,7 +198,7 @@ func importedBy(files map[string]pageFile, module string) []string {
 	return names
 }
 
-var ownFile = regexp.MustCompile(`(href|src)="([a-z]+[./])`)
+var ownFile = regexp.MustCompile(`(href|src)="([a-z-]+[./])`)
 
 // pointTo changes the page to load its files from a folder. All modules are loaded at once, not one import after the
 // other.

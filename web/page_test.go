@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
+	"image/png"
 	"io"
 	"maps"
 	"net/http"
@@ -154,4 +156,51 @@ func zipped(t *testing.T, h http.Handler, path string) packed {
 		}
 	}
 	return p
+}
+
+// TestServiceWorker looks at the service worker: browsers must ask for it at each visit, and it must name the version of the page and only
+// files that exist.
+func TestServiceWorker(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t).Handler()
+	worker, index := zipped(t, h, "/sw.js"), string(zipped(t, h, "/").plain)
+	if got := worker.header.Get("Cache-Control"); got != "no-cache" || !strings.Contains(worker.header.Get("Content-Security-Policy"), "worker-src 'self'") {
+		t.Errorf("the worker has Cache-Control %q, and the policy %q", got, worker.header.Get("Content-Security-Policy"))
+	}
+	version := regexp.MustCompile(`const version = '([0-9a-f]{16})';`).FindSubmatch(worker.plain)
+	if version == nil || !strings.Contains(index, `src="`+string(version[1])+`/app/main.js"`) {
+		t.Fatalf("the page is not of the version %s", version)
+	}
+	names := regexp.MustCompile(`const files = \['(.*)'\];`).FindSubmatch(worker.plain)
+	if names == nil {
+		t.Fatal("the worker names no files")
+	}
+	files := strings.Split(string(names[1]), "', '")
+	for _, name := range files {
+		if zipped(t, h, "/"+name).header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+			t.Errorf("%s is not of a version", name)
+		}
+	}
+	for _, name := range []string{"app/main.js", "app/words/zh.js", "app/views/wallet.js", "style/opening.css", "vendor/preact.mjs", "icon.svg"} {
+		if !slices.Contains(files, string(version[1])+"/"+name) {
+			t.Errorf("%s is not there without the server", name)
+		}
+	}
+	var manifest struct {
+		Start string `json:"start_url"`
+		Icons []struct{ Src, Sizes string }
+	}
+	m := zipped(t, h, "/"+string(version[1])+"/manifest.webmanifest")
+	if err := json.Unmarshal(m.plain, &manifest); err != nil || manifest.Start != "../" || m.header.Get("Content-Type") != "application/manifest+json" {
+		t.Errorf("the manifest %+v of the type %q, %v", manifest, m.header.Get("Content-Type"), err)
+	}
+	for _, icon := range manifest.Icons {
+		data := zipped(t, h, "/"+string(version[1])+"/"+icon.Src).plain
+		if !strings.HasSuffix(icon.Src, ".png") {
+			continue
+		}
+		if c, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || fmt.Sprintf("%dx%d", c.Width, c.Height) != icon.Sizes {
+			t.Errorf("%s has %dx%d pixels, want %s, %v", icon.Src, c.Width, c.Height, icon.Sizes, err)
+		}
+	}
 }

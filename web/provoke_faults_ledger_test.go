@@ -153,6 +153,13 @@ func (s faultyLedger) SwapAuditRecord(ctx context.Context, old, next []byte) (_ 
 	return s.Ledger.SwapAuditRecord(ctx, old, next)
 }
 
+func (s faultyLedger) Sample(ctx context.Context, now time.Time) (_ redpacket.LedgerSample, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Ledger.Sample(ctx, now)
+}
+
 func (s faultyLedger) Heads(ctx context.Context) (_ []redpacket.Head, err error) {
 	if err = s.fault(); err != nil {
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"hongbao/chat"
 )
@@ -119,6 +120,41 @@ func (s faultyStore) Block(ctx context.Context, b chat.Blocking) (_ string, err 
 	return s.Store.Block(ctx, b)
 }
 
+func (s faultyStore) CreateLink(ctx context.Context, l chat.NewLink) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.CreateLink(ctx, l)
+}
+
+func (s faultyStore) Link(ctx context.Context, room, id string) (_ chat.LinkState, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Link(ctx, room, id)
+}
+
+func (s faultyStore) Links(ctx context.Context, room, creator string, now time.Time) (_ []chat.Link, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Links(ctx, room, creator, now)
+}
+
+func (s faultyStore) JoinRequests(ctx context.Context, room string, limit int) (_ []chat.JoinRequest, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.JoinRequests(ctx, room, limit)
+}
+
+func (s faultyStore) DeleteLink(ctx context.Context, room, id, creator string) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.DeleteLink(ctx, room, id, creator)
+}
+
 func (s faultyStore) Unblock(ctx context.Context, user, blocked string) (err error) {
 	if err = s.fault(); err != nil {
 		return
@@ -145,6 +181,27 @@ func (s faultyStore) SetContact(ctx context.Context, user string, c chat.Contact
 		return
 	}
 	return s.Store.SetContact(ctx, user, c)
+}
+
+func (s faultyStore) PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.PutDeviceCode(ctx, user, issued, hash, until)
+}
+
+func (s faultyStore) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (_ chat.User, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.TakeDeviceCode(ctx, user, hash, now)
+}
+
+func (s faultyStore) SetPrefs(ctx context.Context, c chat.PrefsChange) (_ chat.Prefs, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.SetPrefs(ctx, c)
 }
 
 func (s faultyStore) Change(ctx context.Context, c chat.Change) (_ chat.Changed, err error) {

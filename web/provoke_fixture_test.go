@@ -26,11 +26,13 @@ type errorFixture struct {
 
 	rooms map[string]string
 
-	said, heard, taken, crowded int64  // seqs of texts in the rooms plain and mine: by ann, by bob, a recalled one, one with 50 emojis
-	open, others, locked        string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
-	whole, mine                 string // packets by ann in the room plain: one without a grab, one with a grab
-	left, banned                string // packets in the rooms left and banned
-	earlier                     string // packet by bob for those that were in the room later before ann
+	said, heard, taken, crowded  int64  // seqs of texts in the rooms plain and mine: by ann, by bob, a recalled one, one with 50 emojis
+	open, others, locked         string // packets in the room plain: by bob, by bob but not for ann, by bob with a passphrase
+	whole, mine                  string // packets by ann in the room plain: one without a grab, one with a grab
+	left, banned                 string // packets in the rooms left and banned
+	full                         string // a room of the user full
+	code, closedCode, bannedCode string // invite links of the rooms mine, outside without guests, and banned
+	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
 const (
@@ -48,7 +50,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	}}, change...)...)
 	ann, bob, full := s.signIn(t, "ann", 10_000), s.signIn(t, "bob", 10_000), s.signIn(t, "full", 0)
 	for i := range maxUserRooms {
-		s.room(t, full, fmt.Sprint("full ", i))
+		s.full = s.room(t, full, fmt.Sprint("full ", i)).ID
 	}
 	host := s.signIn(t, "host", 0)
 	for i := range maxUserRooms {
@@ -77,6 +79,17 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 		call[wire.BlockReply](t, s.testServer, full, "block", wire.BlockRequest{User: fmt.Sprint("u", i)})
 	}
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["expelled"], User: "ann"})
+	call[wire.UpdateRoomReply](t, s.testServer, bob, "update_room", wire.UpdateRoomRequest{Room: s.rooms["outside"], Guests: new(false)})
+	for code, of := range map[*string]struct {
+		room string
+		by   api.Caller
+	}{&s.code: {"mine", ann}, &s.closedCode: {"outside", bob}, &s.bannedCode: {"banned", bob}} {
+		*code = call[wire.CreateLinkReply](t, s.testServer, of.by, "create_link", wire.CreateLinkRequest{Room: s.rooms[of.room]}).Code
+	}
+	approved := call[wire.CreateLinkReply](t, s.testServer, ann, "create_link", wire.CreateLinkRequest{Room: s.rooms["mine"], Approval: true}).Code
+	call[wire.LeaveReply](t, s.testServer, full, "leave", wire.LeaveRequest{Room: s.full})
+	call[wire.JoinLinkReply](t, s.testServer, full, "join_link", wire.JoinLinkRequest{Code: approved})
+	s.full = s.room(t, full, "full again").ID
 	call[wire.MuteReply](t, s.testServer, bob, "mute", wire.MuteRequest{Room: s.rooms["muted"], User: "ann", Seconds: 3600})
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["banned"], User: "ann", Ban: true})
 	return s
@@ -115,7 +128,12 @@ func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.Ra
 	t.Helper()
 	c := s.clients[user]
 	if c == nil {
-		c, _ = connected(t, addr, s.e, user)
+		if strings.HasPrefix(user, chat.GuestPrefix) {
+			c = dial(t, addr, s.e)
+			c.connect(guestToken(t, user), "{}")
+		} else {
+			c, _ = connected(t, addr, s.e, user)
+		}
 		s.clients[user] = c
 	}
 	s.last++
@@ -130,36 +148,44 @@ func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.Ra
 // request returns a request for the method that would succeed if the room and the packet allowed it.
 func (s *errorFixture) request(method, room, packet string) object {
 	return map[string]object{
-		"create_room":   {"key": "new", "name": "new"},
-		"direct":        {"user": "bob"},
-		"block":         {"user": "cyn"},
-		"unblock":       {"user": "cyn"},
-		"set_contact":   {"contact": "everyone"},
-		"contacts":      {},
-		"join":          {"room": room},
-		"leave":         {"room": room},
-		"find_rooms":    {},
-		"invite":        {"room": room, "users": []string{"bob"}},
-		"kick":          {"room": room, "user": "bob"},
-		"unban":         {"room": room, "user": "bob"},
-		"set_role":      {"room": room, "user": "bob", "role": "member"},
-		"mute":          {"room": room, "user": "bob", "seconds": 1},
-		"update_room":   {"room": room, "name": "new"},
-		"delete_room":   {"room": room},
-		"members":       {"room": room},
-		"send":          {"room": room, "key": "new", "text": "x"},
-		"edit":          {"room": room, "seq": 1, "text": "x"},
-		"recall":        {"room": room, "seq": 1},
-		"react":         {"room": room, "seq": 1, "emoji": "👍", "on": true},
-		"history":       {"room": room},
-		"read":          {"room": room, "seq": 1},
-		"presence":      {"room": room},
-		"send_packet":   {"room": room, "key": "new", "total": 10, "count": 1},
-		"grab":          {"packet": packet},
-		"packet":        {"packet": packet},
-		"cancel_packet": {"packet": packet},
-		"packets":       {"direction": "sent"},
-		"wallet":        {},
+		"create_room":    {"key": "new", "name": "new"},
+		"direct":         {"user": "bob"},
+		"block":          {"user": "cyn"},
+		"unblock":        {"user": "cyn"},
+		"set_contact":    {"contact": "everyone"},
+		"contacts":       {},
+		"join":           {"room": room},
+		"leave":          {"room": room},
+		"rooms":          {},
+		"find_rooms":     {},
+		"invite":         {"room": room, "users": []string{"bob"}},
+		"create_link":    {"room": room},
+		"links":          {"room": room},
+		"revoke_link":    {"room": room, "link": "l"},
+		"join_link":      {"code": s.code},
+		"join_requests":  {"room": room},
+		"answer_request": {"room": room, "user": "full", "admit": true},
+		"kick":           {"room": room, "user": "bob"},
+		"unban":          {"room": room, "user": "bob"},
+		"set_role":       {"room": room, "user": "bob", "role": "member"},
+		"mute":           {"room": room, "user": "bob", "seconds": 1},
+		"update_room":    {"room": room, "name": "new"},
+		"set_room_prefs": {"room": room, "pinned": true},
+		"delete_room":    {"room": room},
+		"members":        {"room": room},
+		"send":           {"room": room, "key": "new", "text": "x"},
+		"edit":           {"room": room, "seq": 1, "text": "x"},
+		"recall":         {"room": room, "seq": 1},
+		"react":          {"room": room, "seq": 1, "emoji": "👍", "on": true},
+		"history":        {"room": room},
+		"read":           {"room": room, "seq": 1},
+		"presence":       {"room": room},
+		"send_packet":    {"room": room, "key": "new", "total": 10, "count": 1},
+		"grab":           {"packet": packet},
+		"packet":         {"packet": packet},
+		"cancel_packet":  {"packet": packet},
+		"packets":        {"direction": "sent"},
+		"wallet":         {},
 	}[method]
 }
 

@@ -53,8 +53,8 @@ func (c *rawClient) callTooOften(method string) string {
 	return "never"
 }
 
-// TestRatesOverHTTP calls commands too often over HTTP, and creates too many guests from one address. Both must be
-// refused.
+// TestRatesOverHTTP calls commands too often over HTTP, and creates too many guests and reads too many previews from one address. All
+// must be refused.
 func TestRatesOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, withRates, func(o *Options) { o.Guests = Guests{Key: testGuestKey} })
@@ -80,6 +80,7 @@ func TestRatesOverHTTP(t *testing.T) {
 	}
 	tooOften("/v1/commands/nothing", goodToken(t, "ann"), "[]")
 	tooOften("/v1/guests", "", `{"name":"Mei"}`)
+	tooOften("/v1/links/preview", "", `{"code":"none"}`)
 }
 
 func guestToken(t *testing.T, id string) string {
@@ -121,7 +122,10 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
 		},
 		"disconnect": {}, "audit": {wire.CodeNotFound: {admin, ""}}, "start_audit": {}, "heads": {}, "stats": {},
-		"guests": {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
+		"guests":       {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
+		"profile":      {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"name":"` + long(65) + `"}`}},
+		"redeem":       {wire.CodeNotFound: {"", `{"code":"guest:mei~unknown"}`}},
+		"preview_link": {wire.CodeNotFound: {"", `{"code":"none"}`}},
 	}
 	for _, e := range wire.Endpoints {
 		for _, code := range e.Errors {
@@ -143,19 +147,23 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
 			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, -time.Minute), "{}"), wire.CodeTokenExpired)
 		}
+		token := admin
+		if e.Guest {
+			token = guestToken(t, "guest:mei")
+		}
 		if e.Request != nil {
-			must(ask(t, h, e.Verb, e.Path, admin, "[]"), wire.CodeBadRequest)
+			must(ask(t, h, e.Verb, e.Path, token, "[]"), wire.CodeBadRequest)
 		}
 		for fault, code := range map[error]wire.Code{errors.New("unheard of"): wire.CodeInternal, chat.ErrUnavailable: wire.CodeUnavailable} {
 			if e.Name == "stats" {
 				continue // it reads only memory, so no store can fail
 			}
 			s.faults.set(fault)
-			token := admin
-			if e.Guest {
-				token = guestToken(t, "guest:mei")
+			word := "guest:mei~x" // of a device
+			if e.Name == "preview_link" {
+				word = "none.00000000000000000000"
 			}
-			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei"}`), code)
+			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","code":"`+word+`"}`), code)
 			s.faults.set(nil)
 		}
 	}

@@ -95,6 +95,14 @@ var told = map[string]func(h *pushTest){
 	"contacts": func(h *pushTest) {
 		call[wire.BlockReply](h.t, h.testServer, h.me, "block", wire.BlockRequest{User: "bob"})
 	},
+	"join_requests": func(h *pushTest) {
+		call[wire.SetRoleReply](h.t, h.testServer, h.owner, "set_role", wire.SetRoleRequest{Room: h.room, User: "ann", Role: "admin"})
+		made := call[wire.CreateLinkReply](h.t, h.testServer, h.owner, "create_link", wire.CreateLinkRequest{Room: h.room, Approval: true})
+		call[wire.JoinLinkReply](h.t, h.testServer, h.signIn(h.t, "eve", 0), "join_link", wire.JoinLinkRequest{Code: made.Code})
+	},
+	"room_prefs": func(h *pushTest) {
+		call[wire.SetRoomPrefsReply](h.t, h.testServer, h.me, "set_room_prefs", wire.SetRoomPrefsRequest{Room: h.room, Pinned: new(true)})
+	},
 	"left": func(h *pushTest) {
 		call[wire.KickReply](h.t, h.testServer, h.owner, "kick", wire.KickRequest{Room: h.room, User: "ann"})
 	},

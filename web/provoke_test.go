@@ -64,6 +64,20 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeLimitExceeded:  {data: changed(mine, "users", []string{"full"})},
 			wire.CodeContactRefused: {data: changed(mine, "users", []string{"shy"})},
 		},
+		"create_link": {
+			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
+			wire.CodeLimitExceeded: {data: changed(mine, "max_uses", 100_001)},
+		},
+		"answer_request": {
+			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
+			wire.CodeLimitExceeded: {data: mine},
+		},
+		"join_link": {
+			wire.CodeForbidden:     {user: "guest:mei", data: object{"code": s.closedCode}},
+			wire.CodeNotFound:      {data: object{"code": "none"}},
+			wire.CodeBanned:        {data: object{"code": s.bannedCode}},
+			wire.CodeLimitExceeded: {user: "full", data: object{"code": s.code}},
+		},
 		"update_room": {wire.CodeTooLong: {data: changed(mine, "announcement", long(1001))}},
 		"send": {
 			wire.CodeTooLong:        {data: changed(plain, "text", long(4001))},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -134,7 +135,7 @@ func TestToldCrosswise(t *testing.T) {
 	addr := s.listen(t)
 	bob := s.signIn(t, "bob", 0)
 	room := s.room(t, bob, "hall").ID
-	pub := push.NewPublisher(s.hub)
+	pub := push.NewPublisher(s.hub, chat.NewID(time.Now()))
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		ann := s.signIn(t, "ann-"+t.Name()[len("TestToldCrosswise/"):], 0)
 		c, _ := connected(t, addr, e, ann.User.ID)

@@ -193,7 +193,7 @@ func TestSDKRefreshes(t *testing.T) {
 
 // refreshes returns how many refresh commands have succeeded.
 func (s *testServer) refreshes() int {
-	families, err := s.metrics.registry.Gather()
+	families, err := s.metrics.Registry.Gather()
 	if err != nil {
 		return 0
 	}

@@ -17,9 +17,12 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/meter"
 	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/auth"
+	"hongbao/web/guest"
+	"hongbao/web/metrics"
 	"hongbao/web/presence"
 	"hongbao/web/push"
 	"hongbao/web/session"
@@ -31,22 +34,25 @@ import (
 type Options struct {
 	JWT            auth.JWT
 	Guests         Guests
-	AllowedOrigins []string // origins such as "https://example.com", besides the server's own host
+	Lobby          func() Lobby // nil: there is none
+	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
-	TrustedProxies []netip.Prefix // proxies whose headers about clients are believed
-	Presence       chat.Presence  // directory of the sockets of all instances; required
-	Rates          bool           // turns rate limits on; then Local is required
-	Local          chat.Limiter   // counts on this instance only
-	Limiter        chat.Limiter   // counts over all instances; nil: this is the only instance
-	ContactRates   ContactRates   // of commands by which users reach others
-	Scans          int            // how many commands that read very many rows (scans) may run at once; default 2
-	ReadWait       time.Duration  // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
-	MaxReplyBytes  int64          // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
-	MaxSockets     int            // on this instance; 0: any number
-	MaxPerAddress  int            // sockets of one address on this instance; 0: any number; only with Rates
-	SocketsPerUser int            // over all instances; if there are more, the user's oldest socket is closed
-	Alone          bool           // there is no other instance
+	Build          metrics.Build        // for the metrics
+	Engines        func() meter.Engines // what the engines measure, for the metrics; nil: nothing
+	TrustedProxies []netip.Prefix       // proxies whose headers about clients are believed
+	Presence       chat.Presence        // directory of the sockets of all instances; required
+	Rates          bool                 // turns rate limits on; then Local is required
+	Local          chat.Limiter         // counts on this instance only
+	Limiter        chat.Limiter         // counts over all instances; nil: this is the only instance
+	ContactRates   ContactRates         // of commands by which users reach others
+	Scans          int                  // how many commands that read very many rows (scans) may run at once; default 2
+	ReadWait       time.Duration        // scans are refused while the expected wait is longer; 0: none is refused; only with Rates
+	MaxReplyBytes  int64                // same value as hub.Options.ReplyBytes; replies over HTTP may use a quarter; default 256 MiB
+	MaxSockets     int                  // on this instance; 0: any number
+	MaxPerAddress  int                  // sockets of one address on this instance; 0: any number; only with Rates
+	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed
+	Alone          bool                 // there is no other instance
 	Ops            Ops
 	Security       Security                     // nil: nothing is recorded
 	Parts          func(context.Context) []Part // for /readyz: what works and what does not
@@ -72,6 +78,7 @@ type Server struct {
 	packets  *redpacket.Service
 	o        Options
 	tokens   *auth.Verifier
+	guests   *guest.Service
 	proxies  proxies
 	rates    *api.Rates
 	commands *api.Commands
@@ -80,7 +87,7 @@ type Server struct {
 	origins  map[string]struct{} // allowed origins besides the server's own host
 	upgrader websocket.Upgrader
 	pub      *push.Publisher
-	metrics  *metrics
+	metrics  *metrics.Metrics
 	tracker  *presence.Tracker
 	connects *connectLimiter
 	sockets  socketCounts
@@ -100,6 +107,9 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	}
 	if o.Parts == nil {
 		o.Parts = func(context.Context) []Part { return nil }
+	}
+	if o.Engines == nil {
+		o.Engines = func() meter.Engines { return meter.Engines{} }
 	}
 	if o.Security == nil {
 		o.Security = noSecurity{}
@@ -122,7 +132,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		local = nil
 	}
 	s := &Server{
-		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens,
+		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens, guests: guest.New(rooms, packets, o.Guests, o.Now),
 		proxies: o.TrustedProxies, started: o.Now(), origins: originSet(o.AllowedOrigins),
 		rates: api.NewRates(local, o.Limiter, o.Now, o.Log), connects: newConnectLimiter(connectSlots, maxConnectWait),
 	}
@@ -143,11 +153,11 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
 	})
-	s.metrics = newMetrics(s)
+	s.metrics = s.newMetrics()
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
 		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.leave,
-		AcquireConnect: s.connects.acquire, Observe: s.metrics.command,
+		AcquireConnect: s.connects.acquire, Observe: s.observe,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
 		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, Now: o.Now, Log: o.Log,
 	})
@@ -165,9 +175,13 @@ func (s *Server) Handler() http.Handler {
 		r.Use(s.cors)
 		r.Get("/socket", s.serveSocket)
 		r.Post("/commands/{method}", s.serveCommand)
+		r.Post("/links/preview", s.servePreview)
 		r.Post("/guests", s.serveGuests)
 		r.Post("/guests/renew", s.serveGuest("renew", s.renewGuest))
 		r.Post("/guests/sign_out", s.serveGuest("sign_out", s.signOutGuest))
+		r.Post("/guests/profile", s.serveGuest("profile", s.changeProfile))
+		r.Post("/guests/device_code", s.serveGuest("device_code", s.newDeviceCode))
+		r.Post("/guests/redeem", s.serveRedeem)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))

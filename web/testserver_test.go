@@ -174,7 +174,7 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	o.Encode, o.Decode, o.Ping, o.Fetch, o.LastSeqs, o.Revise = push.NewEncoder().Encode, push.Decode, push.Ping, repair.Fetch, repair.LastSeqs, push.Revise
 	o.Bus, o.Log = bus, engines.log
 	h := hub.New(o)
-	pub, presence := push.NewPublisher(h), engines.directory.Presence()
+	pub, presence := push.NewPublisher(h, chat.NewID(time.Now())), engines.directory.Presence()
 	engines.rooms.Presence, engines.rooms.Log, engines.packets.Log = presence, engines.log, engines.log
 	engines.packets.GuessLimiter = engines.tries
 	rooms := chat.New(engines.store, pub, engines.rooms)

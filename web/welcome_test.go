@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/centrifugal/protocol"
 
@@ -92,7 +93,7 @@ func TestKickedWhileConnecting(t *testing.T) {
 			t.Errorf("connected to %v, %+v", r.Subs, dataOf(t, r).Rooms)
 		}
 		c.say(t, c.ann, c.room, "not for him")
-		push.NewPublisher(c.hub).ToUser("bob", chat.ReadMoved{Room: "last", User: "bob"})
+		push.NewPublisher(c.hub, chat.NewID(time.Now())).ToUser("bob", chat.ReadMoved{Room: "last", User: "bob"})
 		if p := his.push(func(*protocol.Push) bool { return true }); p.Message == nil || messageOf(t, p).Read == nil {
 			t.Errorf("a kicked user got %v", p)
 		}

@@ -25,7 +25,7 @@ type compare struct {
 
 	connections  int           // to each engine, for each process
 	placePackets int           // packets by which the mean share of each rank is measured
-	demoTTL      time.Duration // deadline of the second packet of the demonstration
+	demoTTL      time.Duration // how long the second packet of the demonstration stays open
 	limit        time.Duration // deadline of the packets that the refund check lets expire
 	late         time.Duration // how long after its deadline such a packet may be refunded
 

@@ -245,11 +245,32 @@ var packetMutants = []mutant{
 		harm:  "robots that join for a packet for earlier members empty it",
 	},
 	{
+		file:  "redpacket/lobby/lobby.go",
+		old:   `if hasShares || l.o.Now().Sub(l.last.CreatedAt) < minPause {`,
+		new:   `if hasShares {`,
+		tests: "-run=Pause ./redpacket/lobby",
+		harm:  "a program of many guests draws money from the lobby without end",
+	},
+	{
+		file:  "redpacket/lobby/lobby.go",
+		old:   `key := "welcome-" + cmp.Or(l.last.ID, "first")`,
+		new:   `key := "welcome-" + cmp.Or(chat.NewID(l.o.Now()), l.last.ID)`,
+		tests: "-run=Instances ./redpacket/lobby",
+		harm:  "each instance pays for a welcome packet of its own",
+	},
+	{
 		file:  "redpacket/send.go",
 		old:   `if r.EarlierMembers { //`,
 		new:   `if false { //`,
 		tests: "-run=KeyOfAPacketForSome ./redpacket",
 		harm:  "a key that was used for a packet for all members answers for one for earlier members",
+	},
+	{
+		file:  "redpacket/send.go",
+		old:   `if r.Skin != "" {`,
+		new:   `if false {`,
+		tests: "-run=KeyOfAPacketForSome ./redpacket",
+		harm:  "a key that was used for a packet answers for one with another skin",
 	},
 	{
 		file:  "store/sqlitestore/members.go",

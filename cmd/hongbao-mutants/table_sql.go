@@ -3,6 +3,20 @@ package main
 // secretMutants break what hides passphrases and seeds from a reader of the database.
 var secretMutants = []mutant{
 	{
+		file:  "store/sqlitestore/devicecode.go",
+		old:   `set code_hash = null where id = ? and code_hash = ?`,
+		new:   `set code_hash = code_hash where id = ? and code_hash = ?`,
+		tests: "-run=Store ./store/sqlitestore",
+		harm:  "a device code signs in twice: a later reader of the link takes the guest over",
+	},
+	{
+		file:  "store/sqlitestore/revoke.go",
+		old:   `excluded.not_before), code_hash = null`,
+		new:   `excluded.not_before)`,
+		tests: "-run=Store ./store/sqlitestore",
+		harm:  "a guest that was signed out everywhere is taken over with a device code",
+	},
+	{
 		file:  "store/secret/keys.go",
 		old:   `return []byte(column + "\x00" + row)`,
 		new:   `return []byte(column)`,
@@ -35,18 +49,32 @@ var sqliteMutants = []mutant{
 		harm:  "an invitation drags a user back to a room that the user has left",
 	},
 	{
-		file:  "chat/change.go",
-		old:   `may = s.By.MaySend(c.At)`,
-		new:   `may = s.By.MayRead()`,
+		file:  "chat/links.go",
+		old:   `err := by.MaySend(now)`,
+		new:   `err := by.MayRead()`,
 		tests: "-run=TestWhoMayInvite ./chat",
 		harm:  "a muted member brings helpers into the room",
 	},
 	{
-		file:  "chat/change.go",
-		old:   `s.Room.Inviters() == AdminsInvite &&`,
-		new:   `s.Room.Invite == AdminsInvite &&`,
+		file:  "chat/links.go",
+		old:   `r.Inviters() == AdminsInvite &&`,
+		new:   `r.Invite == AdminsInvite &&`,
 		tests: "-run=TestWhoMayInvite ./chat",
 		harm:  "every member brings others into a private room",
+	},
+	{
+		file:  "chat/links.go",
+		old:   `l.MaxUses == 0 || l.Uses < l.MaxUses`,
+		new:   `l.MaxUses == 0 || l.Uses <= l.MaxUses`,
+		tests: "-run=TestInviteLink ./chat",
+		harm:  "a link for one friend lets in two",
+	},
+	{
+		file:  "chat/links.go",
+		old:   ` && room.mayInvite(l.By, now) == nil`,
+		new:   ``,
+		tests: "-run=TestInviteLink ./chat",
+		harm:  "a banned member comes back as another user, by a link made before",
 	},
 	{
 		file:  "chat/chat.go",

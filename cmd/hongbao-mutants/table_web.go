@@ -230,7 +230,21 @@ var sessionMutants = []mutant{
 		harm:  "a token for another program of the identity provider opens a session",
 	},
 	{
-		file:  "web/http.go",
+		file:  "web/auth/verifier.go",
+		old:   `id.User.KeepName, id.User.KeepAvatar = true, true`,
+		new:   `id.User.KeepName, id.User.KeepAvatar = false, false`,
+		tests: "-run=GuestChangesNameAndAvatar ./web",
+		harm:  "an older token of a guest undoes a change of the name",
+	},
+	{
+		file:  "web/session/manager.go",
+		old:   `s.user = identity.User.User`,
+		new:   `_ = identity.User.User`,
+		tests: "-run=GuestChangesNameAndAvatar ./web",
+		harm:  "open sockets of a guest go on with the former name",
+	},
+	{
+		file:  "web/guest/guest.go",
 		old:   `	case found && guest.Issued.Unix() <= second:`,
 		new:   `	case false && found && guest.Issued.Unix() <= second:`,
 		tests: "-run=RevokedGuest ./web",

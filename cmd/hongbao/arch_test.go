@@ -28,10 +28,16 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
+		"hongbao/meter": {why: "every package may measure with it, so it imports none"},
 		"hongbao/redpacket": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat", "hongbao/meter", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "the rules of money can be read and simulated without any engine",
+		},
+		"hongbao/redpacket/lobby": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "its host uses the services as clients do",
 		},
 		"hongbao/redpacket/crashpoint": {why: "every package may import it, so it imports none"},
 		"hongbao/hub": {
@@ -61,7 +67,7 @@ func rules() map[string]rule {
 		"hongbao/migrations":         {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
 				"hongbao/store/memstore", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 				"hongbao/migrations",
 			},
@@ -86,6 +92,7 @@ func rules() map[string]rule {
 			may: []string{"hongbao/chat"},
 			why: "a cursor means the same whichever database the list is read from",
 		},
+		"hongbao/store/finding":    {why: "each engine tells what it finds, so it imports none"},
 		"hongbao/store/enginetest": {why: "tests of every package may skip with it, so it imports none"},
 		"hongbao/store/loopback": {
 			may:    []string{"github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9"},
@@ -98,16 +105,16 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain, and knows no other engine",
 		},
 		"hongbao/store/redisstore": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
@@ -116,8 +123,8 @@ func rules() map[string]rule {
 		},
 		"hongbao/web": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
 			mayNot: []string{"database/sql"},
@@ -152,6 +159,16 @@ func rules() map[string]rule {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it turns values into values and calls nothing",
+		},
+		"hongbao/web/guest": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/wire"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "what guests may do does not depend on how their requests arrive",
+		},
+		"hongbao/web/metrics": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "github.com/prometheus/client_golang/prometheus"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "it reads figures that others keep, and calls no engine",
 		},
 		"hongbao/web/presence": {
 			may:    []string{"hongbao/chat"},
@@ -201,8 +218,8 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/hub", "hongbao/migrations", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
-				"golang.org/x/sync/errgroup",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/wire",
+				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "the program wires the parts; only store knows which engines there are",

@@ -153,7 +153,7 @@ func (p *program) audit(ctx context.Context, books store.Auditor, anchors []redp
 	return audited{AuditReply: reply, Lines: lines, checkpoint: next, newer: len(since.Heads) > 0}, nil
 }
 
-func (p *program) printJSON(report audited) error {
+func (p *program) printJSON(report any) error {
 	encoder := json.NewEncoder(p.stdout)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(report)

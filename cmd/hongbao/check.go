@@ -18,6 +18,9 @@ func (c *config) checkServe() error {
 	if err := c.checkEngines(); err != nil {
 		return err
 	}
+	if err := c.checkTLS(); err != nil {
+		return err
+	}
 	local, err := isLocal(c.Addr)
 	if err != nil {
 		return fmt.Errorf("HONGBAO_ADDR: %w", err)
@@ -41,6 +44,10 @@ func (c *config) checkServe() error {
 	if !c.GuestCredit.given && c.tokens() == "" {
 		c.GuestCredit.amount = playMoney
 	}
+	playing := c.Guests != guestsOff && c.GuestCredit.amount > 0
+	if c.Lobby == "" && playing && !c.scaled() {
+		c.Lobby = "on"
+	}
 	switch {
 	case !opsLocal && c.OpsToken == "":
 		return fmt.Errorf("HONGBAO_OPS_ADDR=%s lets others read metrics: set HONGBAO_OPS_TOKEN_FILE to a file with a secret that they must "+
@@ -48,6 +55,8 @@ func (c *config) checkServe() error {
 	case c.GuestCredit.amount > 0 && c.tokens() != "":
 		return fmt.Errorf("HONGBAO_GUEST_CREDIT=%d does not go with %s: guests would send their play money to your users as if it were real; "+
 			"leave HONGBAO_GUEST_CREDIT out", c.GuestCredit.amount, c.tokens())
+	case c.Lobby == "on" && !playing:
+		return errors.New("HONGBAO_LOBBY=on needs guests with play money: its welcome packets hold as much as a new guest gets; leave HONGBAO_LOBBY out")
 	case c.scaled() && c.Guests == guestsOff && c.tokens() == "":
 		return errors.New("with HONGBAO_DATABASE_URL every instance must believe the same tokens: set HONGBAO_JWT_SECRET to the secret " +
 			"that yours are signed with (`openssl rand -hex 32` prints a new one), or HONGBAO_JWT_PUBLIC_KEY or HONGBAO_JWT_JWKS_URL")
@@ -76,6 +85,23 @@ func (c *config) checkEngines() error {
 	}
 	return nil
 }
+
+// checkTLS returns an error if the settings of TLS do not go together.
+func (c *config) checkTLS() error {
+	switch {
+	case (c.TLSCertFile == "") != (c.TLSKeyFile == ""):
+		return errors.New("HONGBAO_TLS_CERT_FILE and HONGBAO_TLS_KEY_FILE go together: set both, or neither")
+	case c.TLSCertFile != "" && len(c.ACMEHosts) > 0:
+		return errors.New("HONGBAO_TLS_CERT_FILE and HONGBAO_ACME_HOSTS are both set: keep one")
+	case len(c.ACMEHosts) > 0 && c.scaled():
+		return errors.New("HONGBAO_ACME_HOSTS with HONGBAO_DATABASE_URL: every instance would order certificates of its own; " +
+			"end TLS at the load balancer, or give all instances the same HONGBAO_TLS_CERT_FILE and HONGBAO_TLS_KEY_FILE")
+	}
+	return nil
+}
+
+// usesTLS reports whether clients connect by TLS.
+func (c *config) usesTLS() bool { return c.TLSCertFile != "" || len(c.ACMEHosts) > 0 }
 
 // scaled reports whether there may be other instances.
 func (c *config) scaled() bool { return c.engines().Scaled() }

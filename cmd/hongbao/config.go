@@ -24,6 +24,10 @@ import (
 // has a password; the flag refuses such a value.
 type config struct {
 	Addr           string          `flag:"addr" default:"127.0.0.1:8080" for:"serve" help:"where clients connect"`
+	TLSCertFile    string          `flag:"tls-cert-file" for:"serve" help:"file with the certificate of HONGBAO_ADDR and its chain (PEM): clients then use TLS; a new file is used within 10 s"`
+	TLSKeyFile     string          `flag:"tls-key-file" for:"serve" help:"file with the key of the certificate (PEM)"`
+	ACMEHosts      hosts           `flag:"acme-hosts" for:"serve" help:"names of this server, separated by commas, for which it gets certificates by ACME, and so accepts the authority's terms; embedded only"`
+	ACMEURL        string          `flag:"acme-url" default:"https://acme-v02.api.letsencrypt.org/directory" for:"serve" help:"directory of the certificate authority for HONGBAO_ACME_HOSTS"`
 	OpsAddr        string          `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics; outside this machine it needs HONGBAO_OPS_TOKEN"`
 	OpsToken       string          `flag:"ops-token" file:"true" secret:"value" for:"serve" help:"bearer token that opens the operator's listener, at least 32 bytes; empty: only this machine may read it"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
@@ -45,6 +49,7 @@ type config struct {
 	GuestCredit    credit          `flag:"guest-credit" for:"serve" help:"play money of a new guest, in minor units; empty: 100000; with a JWT key 0, and nothing else"`
 	GuestKey       string          `flag:"guest-key" file:"true" secret:"value" for:"serve" help:"signs the tokens of guests: 64 hex digits; empty when embedded: the file guest-key in the data folder"`
 	GuestKeyOld    string          `flag:"guest-key-previous" file:"true" secret:"value" for:"serve" help:"a second key that tokens of guests may be signed with, while another replaces it"`
+	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet of play money for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
 	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold, separated by commas"`
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`

@@ -34,10 +34,10 @@ func TestFlagsWinOverEnvironmentOverDefaults(t *testing.T) {
 func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 	samples := map[string]string{
 		"guests": "public", "pprof": "on", "currency": "EUR:3", "limits": "off", "drain": "1m30s", "max-read-wait": "2s", "audit-every": "7m", "log-level": "WARN", "log-format": "json",
-		"guest-credit": "7", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
+		"guest-credit": "7", "lobby": "on", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
 		"public-rooms": "5", "create-rate": "1,2,3", "invite-rate": "4, 5, 0", "direct-rate": "0,0,6",
 		"max-sockets": "10", "max-sockets-per-address": "11", "max-reply-bytes": "16777217",
-		"migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
+		"acme-hosts": "chat.example.com", "migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
 		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8", "allowed-origins": "https://shop.example.com",
 	}
 	for _, s := range new(config).settings() {
@@ -197,6 +197,7 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 		"HONGBAO_TRUSTED_PROXIES=10.0.0.0/33", "HONGBAO_TRUSTED_PROXIES=10.0.0.1, all", "HONGBAO_TRUSTED_PROXIES=fe80::1%eth0", "HONGBAO_TRUSTED_PROXIES=::ffff:10.0.0.0/104",
 		"HONGBAO_ALLOWED_ORIGINS=*", "HONGBAO_ALLOWED_ORIGINS=shop.example.com", "HONGBAO_ALLOWED_ORIGINS=https://shop.example.com/page",
 		"HONGBAO_ALLOWED_ORIGINS=https://*.example.com", "HONGBAO_ALLOWED_ORIGINS=https://a.example; sandbox", "HONGBAO_ALLOWED_ORIGINS=https://a.example:x",
+		"HONGBAO_ACME_HOSTS=*.example.com", "HONGBAO_ACME_HOSTS=localhost", "HONGBAO_ACME_HOSTS=10.0.0.1", "HONGBAO_ACME_HOSTS=chat.example.com:443",
 	} {
 		name, _, _ := strings.Cut(setting, "=")
 		if _, err := load("serve", nil, []string{setting}); err == nil || !strings.Contains(err.Error(), name) {
@@ -262,6 +263,9 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"play money beside tokens", []string{secret, "HONGBAO_GUEST_CREDIT=1"}, "HONGBAO_GUEST_CREDIT"},
 		{"play money of public guests beside tokens", []string{jwks, audience, "HONGBAO_GUESTS=public", "HONGBAO_GUEST_CREDIT=5000000"}, "HONGBAO_GUEST_CREDIT"},
 		{"guests without money beside tokens", []string{secret, "HONGBAO_GUESTS=public", "HONGBAO_GUEST_CREDIT=0"}, ""},
+		{"a lobby without guests", []string{secret, "HONGBAO_LOBBY=on"}, "HONGBAO_LOBBY"},
+		{"a lobby without play money", []string{"HONGBAO_GUEST_CREDIT=0", "HONGBAO_LOBBY=on"}, "HONGBAO_LOBBY"},
+		{"a scaled lobby", []string{redis, database, guestKey, "HONGBAO_GUESTS=local", "HONGBAO_LOBBY=on"}, ""},
 		{"operator's listener on any address", []string{"HONGBAO_OPS_ADDR=0.0.0.0:8081"}, "HONGBAO_OPS_TOKEN_FILE"},
 		{"operator's listener on a network", []string{"HONGBAO_OPS_ADDR=10.0.0.1:8081"}, "HONGBAO_OPS_TOKEN_FILE"},
 		{"operator's listener with a token", []string{"HONGBAO_OPS_ADDR=:8081", "HONGBAO_OPS_TOKEN=" + strings.Repeat("t", 32)}, ""},
@@ -272,6 +276,11 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"private key", []string{"HONGBAO_JWT_PUBLIC_KEY=" + writeFile(t, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----")}, "HONGBAO_JWT_PUBLIC_KEY"},
 		{"keys over plain HTTP", []string{"HONGBAO_JWT_JWKS_URL=http://keys.example.com/"}, "HONGBAO_JWT_JWKS_URL"},
 		{"our own issuer", []string{secret, "HONGBAO_JWT_ISSUER=hongbao-guest"}, "hongbao-guest"},
+		{"a certificate without its key", []string{"HONGBAO_TLS_CERT_FILE=cert.pem"}, "HONGBAO_TLS_KEY_FILE"},
+		{"a key without its certificate", []string{"HONGBAO_TLS_KEY_FILE=key.pem"}, "HONGBAO_TLS_CERT_FILE"},
+		{"a certificate and ACME", []string{"HONGBAO_TLS_CERT_FILE=cert.pem", "HONGBAO_TLS_KEY_FILE=key.pem", "HONGBAO_ACME_HOSTS=chat.example.com"}, "keep one"},
+		{"ACME", []string{secret, "HONGBAO_ADDR=:443", "HONGBAO_ACME_HOSTS=chat.example.com, Talk.example.com"}, ""},
+		{"ACME, scaled", []string{redis, database, secret, "HONGBAO_ACME_HOSTS=chat.example.com"}, "load balancer"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
 		{"no room for replies", []string{"HONGBAO_MAX_REPLY_BYTES=16777215"}, "HONGBAO_MAX_REPLY_BYTES"},
@@ -308,6 +317,22 @@ func TestGuestsAreLocalOnlyWhenEmbeddedWithoutAKey(t *testing.T) {
 		}
 		if err := c.checkServe(); err != nil || c.Guests != want {
 			t.Errorf("with %q: guests %q, %v; want %q", environ, c.Guests, err, want)
+		}
+	}
+}
+
+func TestLobbyIsOnWhenEmbeddedWithPlayMoney(t *testing.T) {
+	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
+	for environ, want := range map[string]onOff{
+		"": "on", "HONGBAO_LOBBY=off": "off", "HONGBAO_ADDR=:80 HONGBAO_GUESTS=public": "on", "HONGBAO_GUEST_CREDIT=0": "", secret: "", secret + " HONGBAO_GUESTS=public": "",
+		"HONGBAO_GUESTS=local HONGBAO_REDIS_URL=redis://127.0.0.1 HONGBAO_DATABASE_URL=postgres://127.0.0.1/hongbao HONGBAO_GUEST_KEY=" + strings.Repeat("0f", 32): "",
+	} {
+		c, err := load("serve", nil, strings.Fields(environ))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.checkServe(); err != nil || c.Lobby != want {
+			t.Errorf("with %q: lobby %q, %v; want %q", environ, c.Lobby, err, want)
 		}
 	}
 }

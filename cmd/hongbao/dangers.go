@@ -10,11 +10,14 @@ import (
 // dangers returns what may be unsafe about the settings of a server. It is no reason to refuse the start: the network or the
 // files may be protected in a way that the program cannot see.
 func (c *config) dangers() (list []string) {
-	if local, err := isLocal(c.Addr); err == nil && !local && len(c.TrustedProxies) == 0 {
+	if local, err := isLocal(c.Addr); err == nil && !local && !c.usesTLS() && len(c.TrustedProxies) == 0 {
 		list = append(list, fmt.Sprintf("HONGBAO_ADDR=%s takes plain HTTP from other machines, so others on the way can read tokens: "+
-			"put a load balancer with TLS in front, and set HONGBAO_TRUSTED_PROXIES to its address", c.Addr))
+			"set HONGBAO_TLS_CERT_FILE or HONGBAO_ACME_HOSTS, or put a load balancer with TLS in front and set HONGBAO_TRUSTED_PROXIES to its address", c.Addr))
 	}
 	files := c.secretFiles
+	if c.TLSKeyFile != "" {
+		files = append(files, c.TLSKeyFile)
+	}
 	if !c.scaled() && c.GuestKey == "" {
 		files = append(files, filepath.Join(c.DataDir, guestKeyFile), filepath.Join(c.DataDir, guestKeyOldFile))
 	}

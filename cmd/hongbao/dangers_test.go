@@ -29,6 +29,8 @@ func TestDangersAreNamed(t *testing.T) {
 		"guests' key, all may read": {[]string{"HONGBAO_DATA_DIR=" + folder}, filepath.Join(folder, guestKeyFile)},
 		"plain HTTP":                {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:8080"}, "HONGBAO_TRUSTED_PROXIES"},
 		"behind a proxy":            {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:8080", "HONGBAO_TRUSTED_PROXIES=10.0.0.1"}, ""},
+		"ends TLS itself":           {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:443", "HONGBAO_ACME_HOSTS=chat.example.com"}, ""},
+		"key that all may read":     {[]string{"HONGBAO_TLS_CERT_FILE=cert.pem", "HONGBAO_TLS_KEY_FILE=" + open}, open},
 		"one character":             {[]string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)}, "HONGBAO_JWT_SECRET could be guessed"},
 		"repeated":                  {[]string{"HONGBAO_JWT_SECRET=" + strings.Repeat("d7f3b2a1904c6e58", 2)}, "HONGBAO_JWT_SECRET could be guessed"},
 		"a phrase":                  {[]string{"HONGBAO_JWT_SECRET=the Secret of our little product!!"}, "HONGBAO_JWT_SECRET could be guessed"},

@@ -63,7 +63,7 @@ func detail(cmd command) string {
 	cmd.setup(fs)
 	fs.VisitAll(func(f *flag.Flag) { line(table, "  --%s\t\t%s\n", f.Name, withDefault(f.Usage, f.DefValue)) })
 	for _, s := range new(config).settings() {
-		if slices.Contains(s.commands, cmd.name) {
+		if slices.Contains(s.commands, cmd.settingsOf()) {
 			line(table, "  %s\t%s\t%s\n", s.flagName(), s.env, s.describe())
 		}
 	}

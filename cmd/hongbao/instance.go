@@ -12,6 +12,7 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/redpacket/lobby"
 	"hongbao/store"
 	"hongbao/store/lineage"
 	"hongbao/store/security"
@@ -27,12 +28,13 @@ type instance struct {
 	rooms   *chat.Service
 	packets *redpacket.Service
 	server  *web.Server
+	lobby   *lobby.Lobby // nil: none
 
 	security *security.Recorder
 }
 
-// wireUp makes the parts over the engines. Only this function knows all of them.
-func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Logger) (*instance, error) {
+// wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
+func wireUp(ctx context.Context, c config, node string, engines *store.Engines, log *slog.Logger) (*instance, error) {
 	guests, err := guestsOf(ctx, c, engines, log)
 	if err != nil {
 		return nil, err
@@ -43,7 +45,7 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
 		WentBack: made.wentBack, Bus: engines.Bus, ReplyBytes: c.MaxReplyBytes, Log: log,
 	})
-	pub := push.NewPublisher(h)
+	pub := push.NewPublisher(h, node)
 	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
 	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
@@ -58,6 +60,7 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 	server, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
+		Lobby:          made.welcome(c.Lobby),
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
 		Rates:          c.Limits != "off",
@@ -75,6 +78,8 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		Alone:         engines.Bus == nil,
 		Currency:      wire.Currency(c.Currency),
 		Version:       version(),
+		Build:         build(),
+		Engines:       engines.Meters,
 		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
 		Security:      made.security,
 		Parts:         parts(c.ReadyNeeds, engines, packets),
@@ -84,7 +89,21 @@ func wireUp(ctx context.Context, c config, engines *store.Engines, log *slog.Log
 		return nil, err
 	}
 	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, server
-	return made, made.watch.Start(ctx)
+	if err := made.watch.Start(ctx); err != nil {
+		return nil, err
+	}
+	if c.Lobby == "on" {
+		made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
+	}
+	return made, err
+}
+
+// welcome returns the function that tells where the page leads newcomers. It is nil if the lobby is off.
+func (i *instance) welcome(mode onOff) func() web.Lobby {
+	if mode != "on" {
+		return nil
+	}
+	return func() web.Lobby { return web.Lobby{Room: i.lobby.Room(), Packet: i.lobby.Welcome()} }
 }
 
 // parts returns the function that tells which parts work. It checks all of them at the same time, so that a part that does not

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,26 +28,44 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 }
 
 // open returns the address to open in a browser on this machine.
-func open(l net.Listener) string {
+func open(l net.Listener, usesTLS bool) string {
+	scheme := "http"
+	if usesTLS {
+		scheme = "https"
+	}
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, port) + "/"
+	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
 // newClientServer returns the HTTP server for clients. Its limits protect against clients that are slow or send too
-// much. They do not apply to a connection that has become a WebSocket.
-func newClientServer(handler http.Handler, log *slog.Logger) *http.Server {
+// much. They do not apply to a connection that has become a WebSocket. Without certificates it serves plain HTTP.
+func newClientServer(handler http.Handler, certificates *tls.Config, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
+		TLSConfig:         certificates,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      30 * time.Second, // a grab over HTTP waits up to 10 s
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10, // a token has up to 8 KiB
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
 	}
+}
+
+// serverLog logs what net/http reports. Failed TLS handshakes are DEBUG, because strangers can cause any number of them.
+type serverLog struct{ log *slog.Logger }
+
+// Write implements io.Writer.
+func (s serverLog) Write(line []byte) (int, error) {
+	level := slog.LevelWarn
+	if bytes.Contains(line, []byte("TLS handshake error")) {
+		level = slog.LevelDebug
+	}
+	s.log.Log(context.Background(), level, string(bytes.TrimSpace(line)))
+	return len(line), nil
 }
 
 // newOpsServer returns the HTTP server for the operator. It sets no time limit on responses, because a profile may

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,15 +22,16 @@ type program struct {
 
 // command is one subcommand. Its setup declares its own flags and returns the function that runs it.
 type command struct {
-	name    string
-	summary string
-	setup   func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
+	name     string
+	summary  string
+	settings string // the command whose settings it uses; empty: its own
+	setup    func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
 }
 
 // commands returns the subcommands in the order of help; the first is the default.
 func commands() []command {
 	return []command{
-		serveCommand(), migrateCommand(), auditCommand(), creditCommand(), restoredCommand(), backupCommand(), copyCommand(), datakeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
+		serveCommand(), doctorCommand(), migrateCommand(), auditCommand(), creditCommand(), restoredCommand(), backupCommand(), copyCommand(), datakeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
 	}
 }
 
@@ -53,7 +55,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	do := cmd.setup(fs)
-	err := p.config.load(fs, name, args, p.environ)
+	err := p.config.load(fs, cmd.settingsOf(), args, p.environ)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return p.help([]string{name})
@@ -69,6 +71,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	return 0
 }
+
+// settingsOf returns the name by which the tags of config list the settings that the command uses.
+func (c command) settingsOf() string { return cmp.Or(c.settings, c.name) }
 
 func findCommand(name string) (command, bool) {
 	for _, c := range commands() {

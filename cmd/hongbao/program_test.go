@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -82,7 +83,7 @@ func TestSecondServerOfAFolderIsRefused(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	serving := &wordWaiter{want: "serving", seen: make(chan struct{})}
-	first := &program{stdout: &log, stderr: serving}
+	first := &program{stdout: &log, stderr: io.MultiWriter(serving, &log)}
 	ended := make(chan int, 1)
 	args := []string{"serve", "--addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--drain", "0s", "--data-dir", dir}
 	go func() { ended <- first.run(ctx, args) }()
@@ -91,6 +92,10 @@ func TestSecondServerOfAFolderIsRefused(t *testing.T) {
 	stop()
 	if code := <-ended; code != 0 {
 		t.Errorf("the first server ended with exit code %d, want 0", code)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, "msg=stopped instance=") {
+		t.Errorf("the last line of the log is %q, want stopped, with the instance", last)
 	}
 	mustPrint(t, 0, "the books balance", "audit", "--data-dir", dir)
 }

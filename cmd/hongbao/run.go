@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -12,7 +13,10 @@ import (
 )
 
 // listeners accept the connections of clients and of the operator.
-type listeners struct{ clients, ops net.Listener }
+type listeners struct {
+	clients, ops net.Listener
+	certificates *tls.Config // of clients; nil: plain HTTP
+}
 
 // answerGrace is how long run waits after the drain window for answers to requests in progress.
 const answerGrace = 15 * time.Second
@@ -29,7 +33,7 @@ type stopping struct{ delay, window time.Duration }
 // operator's listener stops with the sockets. The caller closes the engines afterwards. most bounds the
 // connections of clients; 0: any number.
 func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping, log *slog.Logger) error {
-	clients := newClientServer(i.server.Handler(), log)
+	clients := newClientServer(i.server.Handler(), l.certificates, log)
 	clients.ConnState = (&connectionBound{most: most, sockets: i.hub.Connections}).changed
 	ops := newOpsServer(i.server.OpsHandler(), log)
 
@@ -48,6 +52,12 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 		defer i.rooms.Stop()
 		return i.packets.Run(services)
 	})
+	if i.lobby != nil {
+		group.Go(func() error {
+			i.lobby.Run(services)
+			return nil
+		})
+	}
 	group.Go(func() error { return serveOn(clients, l.clients) })
 	group.Go(func() error { return serveOn(ops, l.ops) })
 	group.Go(func() error {
@@ -81,7 +91,11 @@ func (i *instance) drain(clients *http.Server, window time.Duration) error {
 }
 
 func serveOn(server *http.Server, l net.Listener) error {
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	serve := server.Serve
+	if server.TLSConfig != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"time"
 
+	"hongbao/chat"
 	"hongbao/store"
 )
 
@@ -21,11 +23,15 @@ func (p *program) serve(ctx context.Context) (err error) {
 		return err
 	}
 	paceCollections()
-	log := p.log()
+	node := chat.NewID(time.Now())
+	log := p.log().With("instance", node)
 	for _, danger := range c.dangers() {
 		log.Warn("the settings are not safe", "danger", danger)
 	}
 	var l listeners
+	if l.certificates, err = c.certificates(nil, log); err != nil {
+		return err
+	}
 	if l.clients, err = listen(ctx, "HONGBAO_ADDR", c.Addr); err != nil {
 		return err
 	}
@@ -39,11 +45,20 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
-	defer func() { err = errors.Join(err, engines.Close()) }()
-	parts, err := wireUp(ctx, *c, engines, log)
+	var began time.Time // zero: it has not served
+	defer func() {
+		if err = errors.Join(err, engines.Close()); !began.IsZero() {
+			log.Info("stopped", "served", time.Since(began).Round(time.Millisecond).String())
+		}
+	}()
+	parts, err := wireUp(ctx, *c, node, engines, log)
 	if err != nil {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
-	log.Info("serving", "open", open(l.clients), "ops", open(l.ops), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
+	began = time.Now()
+	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
+	if c.Guests != guestsOff {
+		log.Info("second guest, in the same browser", "open", open(l.clients, c.usesTLS())+"?guest=another")
+	}
 	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
 }

@@ -222,6 +222,23 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return origin, originForm.MatchString(origin)
 }
 
+// hosts are names of this server in the DNS.
+type hosts []string
+
+// UnmarshalText implements encoding.TextUnmarshaler: "chat.example.com, www.example.com".
+func (h *hosts) UnmarshalText(text []byte) error {
+	list, err := parseList(string(text), func(part string) (string, bool) {
+		host := strings.ToLower(part)
+		return host, hostForm.MatchString(host)
+	}, "not the name of a host such as chat.example.com")
+	if err == nil {
+		*h = list
+	}
+	return err
+}
+
+var hostForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$`)
+
 // names is a list of names.
 type names []string
 

@@ -1,13 +1,14 @@
-// Package enginetest skips tests that need a program which is not part of Go: Redis, Postgres, PgBouncer or a browser. With
+// Package enginetest skips tests that need a program which is not part of Go: Redis, Postgres, PgBouncer, a browser or promtool. With
 // ENGINES=off in the environment such a test is skipped, and its name is added to the file that ENGINES_LEFT_OUT names.
 //
 // It must always hold: a test that starts such a program calls Need first, directly or through storetest or webtest. Without
-// ENGINES=off nothing is skipped, so that a missing program fails the tests and cannot pass unnoticed.
+// ENGINES=off nothing is skipped but what calls Program, so that a missing program fails the tests and cannot pass unnoticed.
 package enginetest
 
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -23,6 +24,20 @@ func Need(tb testing.TB, program string) {
 		tb.Fatal(err)
 	}
 	tb.Skipf("needs %s, and ENGINES=off", program)
+}
+
+// Program returns the path of a program that few tests need, such as promtool. If it is not installed, the test is skipped, and its
+// name is added to the list of skipped tests, with or without ENGINES=off.
+func Program(tb testing.TB, name string) string {
+	tb.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if err := leaveOut(tb.Name(), name); err != nil {
+			tb.Fatal(err)
+		}
+		tb.Skipf("needs %s, which is not installed", name)
+	}
+	return path
 }
 
 // Off reports whether ENGINES=off is set: tests that need engines are skipped.

@@ -217,3 +217,18 @@ func (p *Pool) Unsettled(_ context.Context, age time.Duration, from *redpacket.O
 
 // Recount implements redpacket.Pool. The count of claims cannot be wrong, because only this process changes it.
 func (p *Pool) Recount(context.Context, ...int) error { return nil }
+
+// Outbox implements redpacket.Pool.
+func (p *Pool) Outbox(context.Context) (claims int, oldest time.Time, err error) {
+	for i := range p.partitions {
+		pt, _ := p.enter(uint(i))
+		claims += pt.outbox.held
+		if first := pt.outbox.order.Front(); first != nil {
+			if at := first.Value.(*entry).at; oldest.IsZero() || at.Before(oldest) {
+				oldest = at
+			}
+		}
+		pt.mu.Unlock()
+	}
+	return claims, oldest, nil
+}

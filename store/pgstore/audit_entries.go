@@ -60,7 +60,7 @@ func (a *auditor) checkEntries(p *auditedPacket) {
 		"id": p.ID, "room": p.Room, "from": jsonObject{"id": p.From.ID}, "key": p.Key,
 		"created_at": number(p.createdAt), "expires_at": number(p.expiresAt),
 		"mode": string(p.Mode), "spread": string(p.Spread), "total": number(p.Total), "count": number(p.Count),
-		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": p.earlierMembers(),
+		"greeting": p.Greeting, "commitment": p.Commitment, "locked": p.Passphrase != "", "to": p.recipients(), "earlier_members": p.earlierMembers(), "skin": p.skin(),
 	}) {
 		a.report("packet", p.ID, "it is not what its entry told the room")
 	}

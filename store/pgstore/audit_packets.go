@@ -34,7 +34,7 @@ type auditedPacket struct {
 
 // auditQuery returns one row for each packet, with all related data. One query must suffice, because a connection can
 // read only one result at a time.
-var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members,
+var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p.count, p.greeting, p.passphrase, p.key, p.earlier_members, p.skin,
 		p.commitment, p.status, p.seed, p.encrypted_seed <> '', array_to_json(p.shares)::text, array_to_json(p.recipients)::text,
 		p.created_at, p.expires_at, p.refunded, p.claimed, p.closed_at, p.done_seq,
 		c.shares, c.users, c.amounts, c.marked, ` + entryFields("e") + `, ` + entryFields("d") + `
@@ -48,7 +48,7 @@ var auditQuery = `select p.id, p.room_id, p.sender, p.mode, p.spread, p.total, p
 
 func (p *auditedPacket) into() []any {
 	return slices.Concat([]any{
-		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers,
+		&p.ID, &p.Room, &p.From.ID, &p.Mode, &p.Spread, &p.Total, &p.Count, &p.Greeting, &p.Passphrase, &p.Key, &p.EarlierMembers, &p.Skin,
 		&p.Commitment, &p.status, &p.seed, &p.encrypted, &p.shares, &p.to,
 		&p.createdAt, &p.expiresAt, &p.refunded, &p.claimed, &p.closedAt, &p.doneSeq,
 		&p.claimShares, &p.claimUsers, &p.claimAmounts, &p.marked,
@@ -68,6 +68,14 @@ func (p *auditedPacket) recipients() any {
 func (p *auditedPacket) earlierMembers() any {
 	if p.EarlierMembers {
 		return true
+	}
+	return nil
+}
+
+// skin returns the skin as an entry shows it, or nil for the plain envelope.
+func (p *auditedPacket) skin() any {
+	if p.Skin != "" {
+		return string(p.Skin)
 	}
 	return nil
 }

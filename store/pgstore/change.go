@@ -63,5 +63,5 @@ func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error
 
 // changesNothing reports whether the ruling leaves everything as it is.
 func changesNothing(r chat.Ruling) bool {
-	return len(r.Standings) == 0 && r.Room == nil && len(r.Entries) == 0
+	return len(r.Standings) == 0 && r.Room == nil && len(r.Entries) == 0 && !r.Asks && !r.Answered
 }

@@ -16,11 +16,12 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 		known     = map[string]bool{}
 		refuse    = map[string]bool{}
 		rooms     = map[string]int{}
+		asks      = map[string]bool{}
 		standings = map[string]chat.Standing{}
 		found     []chat.Room
 	)
 	b.Queue(`select id, 0 from users where id = any($1) order by id`+lock, c.Users).Query(eachCount(func(user string, _ int) { known[user] = true }))
-	if c.Kind == chat.Invite || c.Kind == chat.Rejoin {
+	if c.Kind == chat.Invite || c.Chosen() {
 		b.Queue(`select user_id, `+countedRooms+` from members where user_id = any($1) and state = 'in' group by user_id`,
 			c.Users, c.Chosen(), c.MaxRooms).
 			Query(eachCount(func(user string, n int) { rooms[user] = n }))
@@ -34,6 +35,20 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 	}
 	queueReadStandings(&b, standings, c.Room, append([]string{c.By.ID}, c.Users...), lock)
 	queueReadRoom(&b, c.Room, lock, &found)
+	if c.Kind == chat.JoinLink { // under the room's lock, which each change of the creator's standing and each use of the link takes
+		b.Queue(inviteLinkQuery, c.Room, c.Link).Query(func(rs pgx.Rows) error {
+			links, err := collect(rs, scanInviteLinkState)
+			if err == nil && len(links) > 0 {
+				s.Link = &links[0]
+			}
+			return err
+		})
+		b.Queue(`select count(*) from join_requests r where r.room_id = $1 and `+unanswered, c.Room).QueryRow(func(r pgx.Row) error { return r.Scan(&s.Asks) })
+	}
+	if c.AboutRequest() {
+		b.Queue(`select user_id, 0 from join_requests r where r.room_id = $1 and r.user_id = any($2) and `+unanswered, c.Room, c.Users).
+			Query(eachCount(func(user string, _ int) { asks[user] = true }))
+	}
 	if err := w.sendBatch(&b); err != nil {
 		return chat.RuleInput{}, err
 	}
@@ -50,7 +65,7 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 	s.By = standing(c.By.ID)
 	for _, user := range c.Users {
 		s.Users = append(s.Users, chat.UserStanding{
-			User: user, Known: known[user], Rooms: rooms[user], Refuses: refuse[user], Standing: standing(user),
+			User: user, Known: known[user], Rooms: rooms[user], Refuses: refuse[user], Asks: asks[user], Standing: standing(user),
 		})
 	}
 	return s, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/meter"
 )
 
 // committer lets many callers share one commit, or one query. While one transaction commits, the jobs of the next are
@@ -26,6 +27,7 @@ type committer[J any] struct {
 	closing chan struct{}
 	done    chan struct{}
 	lanes   lanes[J]
+	batches *meter.Batches
 }
 
 // work defines how a committer runs its jobs.
@@ -57,7 +59,7 @@ const maxBatch = 500
 // newCommitter starts a committer. While a lane uses a connection, it holds one of the slots.
 func newCommitter[J any](w work[J], slots chan struct{}, log *slog.Logger) *committer[J] {
 	c := &committer[J]{
-		work: w, log: log,
+		work: w, log: log, batches: meter.NewBatches(),
 		queue: make(chan *ticket[J], maxBatch), closing: make(chan struct{}), done: make(chan struct{}),
 		lanes: lanes[J]{slots: slots, open: map[string]*lane[J]{}, failing: map[string]failure{}},
 	}
@@ -233,6 +235,7 @@ func (c *committer[J]) attempt(batch []*ticket[J], skipLocked bool) (locked []st
 	for i, t := range batch {
 		jobs[i] = t.job
 	}
+	defer c.batches.Done(len(batch), time.Now())
 	return c.run(context.Background(), jobs, skipLocked)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"hongbao/meter"
 	"hongbao/migrations"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
@@ -30,10 +31,11 @@ type Store struct {
 	own       ownConn        // for lineage.Store
 	recent    lineage.Recent // newest commits
 	onLoss    atomic.Pointer[func(reason string)]
-	sendLocks keyLocks      // by sender
-	roomLocks keyLocks      // by room; taken to change a room or to amend an entry in it
-	singles   chan struct{} // semaphore: bounds how many single transactions run at once
-	blocked   chan struct{} // semaphore: bounds the runs after a lock timeout
+	sendLocks keyLocks       // by sender
+	roomLocks keyLocks       // by room; taken to change a room or to amend an entry in it
+	singles   chan struct{}  // semaphore: bounds how many single transactions run at once
+	alone     *meter.Batches // the single transactions
+	blocked   chan struct{}  // semaphore: bounds the runs after a lock timeout
 	log       *slog.Logger
 
 	closing sync.Once
@@ -73,7 +75,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 		p.close()
 		return nil, err
 	}
-	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked)}
+	s := &Store{pool: p, log: log, blocked: make(chan struct{}, maxBlocked), alone: meter.NewBatches()}
 	s.singles = make(chan struct{}, max(1, config.MaxConns-groupConns))
 	s.warnIfNotDurable(ctx)
 	slots := make(chan struct{}, max(1, config.MaxConns/4))

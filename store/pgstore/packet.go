@@ -21,7 +21,7 @@ import (
 
 // packetColumns are the columns of packets p that make up a redpacket.Packet, and two that say how to read the passphrase.
 const packetColumns = `p.id, p.partition, p.room_id, p.sender, p.sender_name, p.sender_avatar, p.mode, p.spread,
-	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members,
+	p.total, p.count, p.greeting, p.recipients, p.passphrase, p.created_at, p.expires_at, p.commitment, p.key, p.seq, p.earlier_members, p.skin,
 	p.status = 'open', p.encrypted_seed <> ''`
 
 // storedPacket scans packetColumns.
@@ -35,7 +35,7 @@ func (s *storedPacket) into() []any {
 	return []any{
 		&p.ID, &p.Partition, &p.Room, &p.From.ID, &p.From.Name, &p.From.Avatar, &p.Mode, &p.Spread,
 		&p.Total, &p.Count, &p.Greeting, &p.To, &p.Passphrase, storedTime{&p.CreatedAt}, storedTime{&p.ExpiresAt},
-		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &s.open, &s.encrypted,
+		&p.Commitment, &p.Key, &p.Seq, &p.EarlierMembers, &p.Skin, &s.open, &s.encrypted,
 	}
 }
 

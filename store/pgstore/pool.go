@@ -330,25 +330,6 @@ func dangers(config *pgx.ConnConfig) (list []string) {
 	return list
 }
 
-// warnIfNotDurable logs a warning if this Postgres confirms commits that it may lose.
-func (s *Store) warnIfNotDurable(ctx context.Context) {
-	var commit, fsync string
-	err := s.withReader(ctx, func(r reader) error {
-		_, err := r.row(`select coalesce(current_setting('synchronous_commit', true), ''), coalesce(current_setting('fsync', true), '')`,
-			nil, &commit, &fsync)
-		return err
-	})
-	switch {
-	case err != nil:
-		s.log.Debug("durability settings not read", "err", err)
-	case commit == "off":
-		s.log.Warn("synchronous_commit is off: a crash of Postgres can lose confirmed commits",
-			"fix", "alter database … set synchronous_commit = on, or the same for the role that connects")
-	case fsync == "off":
-		s.log.Warn("fsync is off: a power failure at Postgres loses or corrupts the database", "fix", "fsync = on in postgresql.conf")
-	}
-}
-
 // readServer reads what identifies the server, its timeline, the database and its tables. A standby that takes over
 // begins another timeline. A restored backup has other databases, or at least other tables. By default every role may read
 // all of this.

@@ -57,6 +57,7 @@ const (
 // that error. Until patience ends, it calls fn again in a new transaction if a row stays locked, if another transaction
 // interfered, or if it is unknown whether the last one was committed.
 func (s *Store) tx(ctx context.Context, fn func(w *writer) error) error {
+	defer s.alone.Done(1, time.Now())
 	return s.runUntilDone(ctx, s.singles, func(w *writer) (committing bool, err error) {
 		bounded := fmt.Sprintf("%s; set local lock_timeout = %d", beginWriting, w.lockWait.Milliseconds())
 		if err = simple(w.ctx, w.conn, bounded); err == nil {

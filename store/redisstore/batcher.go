@@ -92,7 +92,7 @@ type batcher struct {
 	mu       sync.Mutex // guards the fields below
 	inFlight int        // batches sent and not answered
 	next     *batch     // the batch that is being collected; nil if there is none
-	waiting  int        // attempts and claims not answered yet
+	waiting  int        // how many attempts and claims (of grabs and acks) this node has not answered yet
 }
 
 var errCrowded = errors.New("too many requests wait for this node")
@@ -148,8 +148,10 @@ func (q *batcher) join(r *request) (b *batch, mustSend bool, err error) {
 // goroutine. So they do not delay the other requests of the batch.
 func (q *batcher) send(b *batch) (next *batch) {
 	ctx := until(b.born.Add(patience))
+	began := time.Now()
 	calls := q.pool.calls(b.requests)
 	send(ctx, q.node.Load(), calls)
+	q.pool.batches.Done(b.size, began)
 	rest := retryable(calls, 0)
 	retried := make(chan struct{})
 	retrying := markRetried(rest, retried)

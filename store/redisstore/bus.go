@@ -137,9 +137,9 @@ func (b *bus) shardDown(s *shard) {
 }
 
 // shardHeartbeat handles a heartbeat of this instance that came back through the shard. If the shard was down, and
-// the heartbeat was sent after the failure, the shard is up again. If the shard was up, the peers are checked. awake is
-// false if this instance's listener was held up since the previous heartbeat. Then missing heartbeats prove nothing
-// about the peers.
+// the heartbeat was sent after the failure, the shard is up again. If the shard was up already, checkPeers
+// looks for other instances whose heartbeats have stopped. awake is false if this instance's listener was held up since
+// the previous heartbeat. Then missing heartbeats prove nothing, and checkPeers is not called.
 func (b *bus) shardHeartbeat(s *shard, n uint64, awake bool) {
 	b.notifying.Lock()
 	defer b.notifying.Unlock()
@@ -291,7 +291,8 @@ type sendQueue struct {
 	messages  []busMessage
 	size      queueSize
 	compactAt queueSize
-	lost      bool // messages of rank hub.Kept may have been dropped; the peers must be told
+	lost      bool  // messages of rank hub.Kept may have been dropped; the peers must be told
+	dropped   int64 // messages, so far
 }
 
 func newSendQueue(shards int) *sendQueue {
@@ -339,9 +340,11 @@ func (q *sendQueue) take() []busMessage {
 // putBack puts messages that could not be sent back to the front of the queue. Messages of rank hub.Loose are
 // dropped, because they would arrive too late.
 func (q *sendQueue) putBack(messages []busMessage) {
+	all := len(messages)
 	messages = slices.DeleteFunc(messages, func(m busMessage) bool { return m.rank == hub.Loose })
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.dropped += int64(all - len(messages))
 	q.messages = append(messages, q.messages...)
 	q.size = sizeOf(q.messages)
 	q.boundLocked()
@@ -353,6 +356,8 @@ func (q *sendQueue) boundLocked() {
 	if !q.size.exceeds(q.compactAt) {
 		return
 	}
+	before := len(q.messages)
+	defer func() { q.dropped += int64(before - len(q.messages)) }()
 	q.setLocked(compact(q.messages))
 	if half := q.limit.fraction(2); q.size.exceeds(half) {
 		q.lost = true

@@ -305,20 +305,26 @@ const probeScript = `return redis.call('INFO', 'server') .. redis.call('INFO', '
 // probe checks a node before it is used. An error of type *unfitError means that the node answers, but cannot do the
 // work.
 func probe(ctx context.Context, node *redis.Client, isCluster bool, log *slog.Logger) error {
-	if err := node.Ping(ctx).Err(); err != nil {
-		return err
-	}
-	info, err := node.Eval(ctx, probeScript, nil).Text()
-	if err != nil && unreachable(err) {
-		return err
-	}
+	info, err := probeInfo(ctx, node)
 	if err != nil {
-		return fmt.Errorf("scripts must be allowed to call INFO (in an ACL: +info +eval +evalsha): %w", err)
+		return err
 	}
 	if err := judge(info, isCluster, node.Options().Addr, log); err != nil {
 		return &unfitError{err}
 	}
 	return nil
+}
+
+// probeInfo returns what judge reads.
+func probeInfo(ctx context.Context, node *redis.Client) (info string, err error) {
+	if err := node.Ping(ctx).Err(); err != nil {
+		return "", err
+	}
+	info, err = node.Eval(ctx, probeScript, nil).Text()
+	if err != nil && !unreachable(err) {
+		err = fmt.Errorf("scripts must be allowed to call INFO (in an ACL: +info +eval +evalsha): %w", err)
+	}
+	return info, err
 }
 
 // unfitError is the reason why a node that answers cannot do the work.
@@ -348,6 +354,17 @@ func unreachable(err error) bool {
 
 // judge returns an error if INFO shows that the node cannot do the work. It warns if the node may evict packets.
 func judge(info string, isCluster bool, addr string, log *slog.Logger) error {
+	if err := unfit(info, isCluster, addr); err != nil {
+		return err
+	}
+	if flaw := evictionFlaw(info); flaw != "" {
+		log.Warn(flaw+"; set maxmemory-policy noeviction", "node", addr, "policy", field(info, "maxmemory_policy"))
+	}
+	return nil
+}
+
+// unfit returns an error if INFO shows that the node cannot do the work.
+func unfit(info string, isCluster bool, addr string) error {
 	version := field(info, "redis_version")
 	need, feature := 6.2, "ZADD LT"
 	if isCluster {
@@ -362,14 +379,19 @@ func judge(info string, isCluster bool, addr string, log *slog.Logger) error {
 	if field(info, "master_replid") == "" {
 		return errors.New("INFO does not tell the replication id, so a failover would go unnoticed")
 	}
+	return nil
+}
+
+// evictionFlaw returns why the node may evict packets, or "".
+func evictionFlaw(info string) string {
 	switch policy := field(info, "maxmemory_policy"); policy {
 	case "noeviction":
+		return ""
 	case "":
-		log.Warn("Redis does not tell its maxmemory-policy; it must be noeviction, or open packets may be forgotten", "node", addr)
+		return "Redis does not tell its maxmemory-policy, and may forget open packets"
 	default:
-		log.Warn("Redis may evict open packets, which costs work and delay; set maxmemory-policy noeviction", "node", addr, "policy", policy)
+		return "Redis may evict open packets (" + policy + "), which costs work and delay"
 	}
-	return nil
 }
 
 // field returns the value of a line "name:value" of INFO.

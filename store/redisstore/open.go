@@ -40,6 +40,7 @@ type Store struct {
 	log      *slog.Logger
 	sentinel bool // Redis is behind sentinels
 	pool     *Pool
+	bus      *bus // nil until Bus was called
 	presence *presence
 	limiter  *limiter
 
@@ -73,9 +74,10 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 // Pool returns the Pool, which decides grabs.
 func (s *Store) Pool() redpacket.Pool { return s.pool }
 
-// Bus returns a bus between the instances that have the same key. Redis must not know the key.
+// Bus returns a bus between the instances that have the same key. Redis must not know the key. Call it once, and before Meters.
 func (s *Store) Bus(key []byte) hub.Bus {
-	return newBus(s.busClient, busOptions{log: s.log, key: key, sentinel: s.sentinel})
+	s.bus = newBus(s.busClient, busOptions{log: s.log, key: key, sentinel: s.sentinel})
+	return s.bus
 }
 
 // Presence returns the presence of users on all instances.

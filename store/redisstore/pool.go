@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"hongbao/meter"
 	"hongbao/redpacket"
 )
 
@@ -30,6 +31,7 @@ type Pool struct {
 	partitions [redpacket.Partitions]partitionKeys
 
 	batchers batchers
+	batches  *meter.Batches
 }
 
 var _ redpacket.Pool = (*Pool)(nil)
@@ -38,7 +40,7 @@ var _ redpacket.Pool = (*Pool)(nil)
 type partitionKeys struct{ due, out, held, image string }
 
 func newPool(client redis.UniversalClient, o poolOptions) *Pool {
-	p := &Pool{nodes: nodes{client, o.Checks}, scripts: newPoolScripts(), outboxCap: cmp.Or(o.OutboxCap, 10_000)}
+	p := &Pool{nodes: nodes{client, o.Checks}, scripts: newPoolScripts(), outboxCap: cmp.Or(o.OutboxCap, 10_000), batches: meter.NewBatches()}
 	for i := range p.partitions {
 		tag := fmt.Sprintf("rp:{p%02d}:", i)
 		p.partitions[i] = partitionKeys{due: tag + "due", out: tag + "outbox", held: tag + "held", image: tag + "k:"}

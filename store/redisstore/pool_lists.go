@@ -3,6 +3,7 @@ package redisstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -120,6 +121,36 @@ func (p *Pool) Recount(ctx context.Context, partitions ...int) error {
 		}
 	}
 	return nil
+}
+
+// Outbox implements redpacket.Pool.
+func (p *Pool) Outbox(ctx context.Context) (claims int, oldest time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	pipe := p.nodes.client.Pipeline()
+	var held [redpacket.Partitions]*redis.StringCmd
+	var first [redpacket.Partitions]*redis.StringSliceCmd
+	for i := range p.partitions {
+		held[i], first[i] = pipe.Get(ctx, p.partitions[i].held), pipe.ZRange(ctx, p.partitions[i].out, 0, 0)
+	}
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	for i := range p.partitions {
+		n, err := held[i].Int()
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		if err = cmp.Or(err, first[i].Err()); err != nil {
+			return 0, time.Time{}, unavailable("count the outbox", err)
+		}
+		claims += n
+		for _, entry := range first[i].Val() {
+			name, _, _ := strings.Cut(entry, " ")
+			if at, ours := entryTime(name); ours && (oldest.IsZero() || at.Before(oldest)) {
+				oldest = at
+			}
+		}
+	}
+	return claims, oldest, nil
 }
 
 // Close implements redpacket.Pool.

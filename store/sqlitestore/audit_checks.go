@@ -50,10 +50,10 @@ var packetChecks = []check{
 		select p.id, 'it is not what its entry told the room'
 		from {packets} p left join told e on e.room_id = p.room_id and e.seq = p.seq
 		where (p.id, p.room_id, p.sender, p.key, p.created_at, p.expires_at, p.mode, p.spread, p.total, p.count, p.greeting,
-				p.commitment, p.passphrase <> '', p.recipients, p.earlier_members) is not
+				p.commitment, p.passphrase <> '', p.recipients, p.earlier_members, p.skin) is not
 			(body ->> 'id', body ->> 'room', e.sender, e.key, e.at, body ->> 'expires_at', body ->> 'mode', body ->> 'spread',
 				body ->> 'total', body ->> 'count', body ->> 'greeting', body ->> 'commitment', body ->> 'locked',
-				coalesce(body -> 'to', '[]'), coalesce(body ->> 'earlier_members', 0))
+				coalesce(body -> 'to', '[]'), coalesce(body ->> 'earlier_members', 0), coalesce(body ->> 'skin', ''))
 			or (p.sender, p.key, p.created_at) is not (body ->> '$.from.id', body ->> 'key', body ->> 'created_at')`},
 
 	{"packet", `with told as (select room_id, seq, sender, at, iif(json_valid(body), body, '{}') as body

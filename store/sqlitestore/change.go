@@ -54,15 +54,23 @@ func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 		return chat.RuleInput{}, err
 	}
 	inviting := c.Kind == chat.Invite
-	counting := inviting || c.Kind == chat.Rejoin // no other change depends on the number of rooms of its users
+	if c.Kind == chat.JoinLink {
+		if s.Link, err = readInviteLink(w, c.Room, c.Link); err != nil {
+			return chat.RuleInput{}, err
+		}
+		if _, err := w.row(`select count(*) from join_requests r where r.room_id = ? and `+unanswered, []any{c.Room}, &s.Asks); err != nil {
+			return chat.RuleInput{}, err
+		}
+	}
+	counting := inviting || c.Chosen() // no other change depends on the number of rooms of its users
 	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
 			iif(?5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
-			?6 and asked.value in (select u.id `+refusing+`),
+			?6 and asked.value in (select u.id `+refusing+`), ?8 and exists (select 1 from join_requests r where r.room_id = ?7 and r.user_id = asked.value and `+unanswered+`),
 			m.state, m.banned, m.role, m.muted_until, m.joined_seq
 		from json_each(?2) asked
 		left join users u on u.id = asked.value
 		left join members m on m.room_id = ?7 and m.user_id = asked.value
-		order by asked.key`, c.By.ID, string(list), c.Chosen(), c.MaxRooms, counting, inviting, c.Room)
+		order by asked.key`, c.By.ID, string(list), c.Chosen(), c.MaxRooms, counting, inviting, c.Room, c.AboutRequest())
 	return s, err
 }
 
@@ -75,7 +83,7 @@ func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
 			muted       sql.NullInt64
 			joined      sql.NullInt64
 		)
-		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &p.Refuses, &state, &banned, &role, &muted, &joined)
+		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &p.Refuses, &p.Asks, &state, &banned, &role, &muted, &joined)
 		if state.Valid {
 			p.Standing = standing(state.String, banned.Bool, chat.Role(role.String), muted.Int64, joined.Int64)
 		} else {
@@ -88,7 +96,7 @@ func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
 // apply writes what the ruling decides. Members are written before entries. So new members have read all entries
 // before those that announce them.
 func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done chat.Changed, err error) {
-	done.Changed = len(r.Standings)+len(r.Entries) > 0 || r.Room != nil
+	done.Changed = len(r.Standings)+len(r.Entries) > 0 || r.Room != nil || r.Asks || r.Answered
 	was := map[string]chat.Standing{c.By.ID: s.By}
 	for _, p := range s.Users {
 		was[p.User] = p.Standing
@@ -112,6 +120,9 @@ func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done cha
 		if err := w.alter(c, *r.Room); err != nil {
 			return chat.Changed{}, err
 		}
+	}
+	if err := w.useInviteLink(c, r); err != nil {
+		return chat.Changed{}, err
 	}
 	for i, ruled := range r.Entries {
 		e, err := w.appendEntry(chat.Entry{

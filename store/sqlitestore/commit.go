@@ -144,6 +144,7 @@ func (s *Store) fillBatch(batch []*job) []*job {
 
 // commit runs the batch in one transaction. After an error the outcome of every job is unknown.
 func (s *Store) commit(w *writer, batch []*job) error {
+	defer s.commits.Done(len(batch), time.Now())
 	if err := s.connect(w); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"hongbao/meter"
 	"hongbao/migrations"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
@@ -30,6 +31,8 @@ type Store struct {
 	jobs  chan *job
 	log   *slog.Logger
 	keys  *secret.Keys
+
+	commits *meter.Batches
 
 	recent lineage.Recent // stays empty
 	onLoss atomic.Pointer[func(reason string)]
@@ -72,7 +75,7 @@ func OpenWith(ctx context.Context, dir string, mode migrations.Mode, log *slog.L
 	}
 	s := &Store{
 		read: newPool(read), write: write, log: log,
-		jobs: make(chan *job, maxBatch), closing: make(chan struct{}), done: make(chan struct{}),
+		jobs: make(chan *job, maxBatch), closing: make(chan struct{}), done: make(chan struct{}), commits: meter.NewBatches(),
 	}
 	go s.commitLoop()
 	return s, nil

@@ -34,7 +34,7 @@ func (s *Store) History(ctx context.Context, room string, p chat.Page) (entries 
 // scanFolded scans an entry and its column fold, and returns the entry in its present state.
 func scanFolded(rs *sql.Rows) (chat.Entry, error) {
 	s, err := scanSubject(rs)
-	if err != nil || s.Entry.Kind != chat.KindText {
+	if err != nil || !s.Entry.Kind.Content() {
 		return s.Entry, err
 	}
 	return s.Entry.Folded(s.Fold)

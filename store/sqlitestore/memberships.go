@@ -10,7 +10,8 @@ import (
 
 // membershipQuery computes the number of unread entries without counting them. All of a user's own content is at or
 // before read_seq, so all content after it is by other users.
-const membershipQuery = `select ` + roomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0)
+const membershipQuery = `select ` + roomColumns + `, m.role, m.muted_until, m.joined_seq, m.read_seq, r.content_no - coalesce(e.content_no, 0),
+	m.silent, m.pinned, m.archived_no >= r.content_no or m.silent and m.archived_no >= 0
 	from members m
 	join rooms r on r.id = m.room_id
 	left join entries e on e.room_id = m.room_id and e.seq = m.read_seq
@@ -51,7 +52,7 @@ func readRoomFor(q querier, room, user string) (chat.Membership, error) {
 
 func scanMembership(rs *sql.Rows) (m chat.Membership, err error) {
 	var muted int64
-	err = rs.Scan(append(roomInto(&m.Room), &m.Role, &muted, &m.JoinedSeq, &m.ReadSeq, &m.Unread)...)
+	err = rs.Scan(append(roomInto(&m.Room), &m.Role, &muted, &m.JoinedSeq, &m.ReadSeq, &m.Unread, &m.Prefs.Silent, &m.Prefs.Pinned, &m.Prefs.Archived)...)
 	if muted > 0 {
 		m.MutedUntil = fromMillis(muted)
 	}

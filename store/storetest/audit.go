@@ -214,8 +214,8 @@ func (u AuditUnderTest) removed(t *testing.T) {
 	}
 }
 
-// rows returns SQL conditions, each of which selects one row of the table. Empty wallets and requests without an entry are
-// left out. Of entries and links only some of each kind are selected.
+// rows returns SQL conditions, each of which selects one row of the table. It leaves out rows that the audit cannot prove
+// anything about: empty wallets, and stored requests that made no entry. Of entries and links it selects some of each kind.
 func (u AuditUnderTest) rows(t *testing.T, table string) []string {
 	t.Helper()
 	all := u.Texts(map[string]string{

@@ -13,6 +13,25 @@ import (
 
 func listTests() []ledgerTest {
 	return []ledgerTest{
+		{"sample/counts what waits", func(b *ledgerBench) {
+			sample := func(now time.Time, want redpacket.LedgerSample) {
+				b.Helper()
+				got, err := b.ledger.Sample(b.ctx, now)
+				b.must(err)
+				equal(b, "sample", got, want)
+			}
+			sample(b.now, redpacket.LedgerSample{})
+			first, second := b.packet(100, 2), b.packet(50, 1)
+			late := b.order(sender, 30, 1)
+			late.Packet.ExpiresAt = b.now.Add(2 * time.Hour)
+			b.send(late)
+			paid := b.verdict(redpacket.PaidNow, b.claim(first, member(0), 1)).Amount
+			sample(first.ExpiresAt, redpacket.LedgerSample{Open: 3, Escrow: 180 - paid})
+			sample(first.ExpiresAt.Add(90*time.Second), redpacket.LedgerSample{Open: 3, Escrow: 180 - paid, Overdue: 2, Late: 90 * time.Second})
+			b.close(second, redpacket.Expired)
+			b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{b.claim(second, member(1), 0)}, "too late"))
+			sample(first.ExpiresAt.Add(time.Second), redpacket.LedgerSample{Open: 2, Escrow: 130 - paid, Overdue: 1, Late: time.Second, Quarantined: 1})
+		}},
 		{"packets/sent, newest first, whatever the page", func(b *ledgerBench) {
 			var want []string
 			for i := range 9 {

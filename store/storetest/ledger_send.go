@@ -3,6 +3,8 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -40,6 +42,36 @@ func sendTests() []ledgerTest {
 				b.must(err)
 				equal(b, "unread of "+user, m.Unread, want)
 			}
+		}},
+		{"send/its entry takes reactions", func(b *ledgerBench) {
+			seq := b.packet(1000, 2).Seq
+			react := func(kind chat.EntryKind, on bool) (chat.Amended, error) {
+				return b.rooms.Amend(b.ctx, chat.Amendment{Kind: kind, Room: theRoom, Target: seq, By: b.user(member(0)), Emoji: "🙏", On: on,
+					At: b.now, ID: fmt.Sprint(kind, on), Window: time.Hour})
+			}
+			reactions := func() map[string]int {
+				entries, _, err := b.rooms.History(b.ctx, theRoom, chat.Page{After: new(seq - 1), Limit: 1})
+				b.must(err)
+				var body struct {
+					Total     int
+					Reactions map[string]int
+				}
+				b.must(json.Unmarshal(entries[0].Body, &body))
+				equal(b, "total", body.Total, 1000)
+				return body.Reactions
+			}
+			for _, changed := range []bool{true, false} {
+				done, err := react(chat.KindReact, true)
+				b.must(err)
+				equal(b, "changed", done.Changed, changed)
+				equal(b, "reactions", reactions(), map[string]int{"🙏": 1})
+			}
+			if _, err := react(chat.KindRecall, false); !errors.Is(err, chat.ErrBadRequest) {
+				b.Errorf("recall of a packet: %v", err)
+			}
+			_, err := react(chat.KindReact, false)
+			b.must(err)
+			equal(b, "reactions", reactions(), nil)
 		}},
 		{"send/a repetition returns the first packet for ever", func(b *ledgerBench) {
 			o := b.order(sender, 1000, 2)

@@ -37,8 +37,8 @@ func Live(t testing.TB, ledger redpacket.Ledger, rooms chat.Store) {
 	l.Claim(even, 3)
 	l.End(even, redpacket.Drained)
 	l.Claim(l.Send("u2", "open", redpacket.Lucky, redpacket.Calm, 900, 6), 2)
-	l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
-	l.react()
+	untouched := l.Send("u2", "untouched", redpacket.Lucky, redpacket.Classic, 50, 5)
+	l.react(untouched.Seq)
 }
 
 // Must fails the test if the engine fails.
@@ -72,8 +72,8 @@ func (l *Life) furnish() {
 	}
 }
 
-// react adds reactions to a text of room-1, and recalls another text with reactions.
-func (l *Life) react() {
+// react adds reactions to a text and a packet of room-1, and recalls another text with reactions.
+func (l *Life) react(packet int64) {
 	l.Helper()
 	amend := func(kind chat.EntryKind, target int64, by, emoji string) {
 		l.Helper()
@@ -92,6 +92,7 @@ func (l *Life) react() {
 	}
 	amend(chat.KindReact, texts[0], "u3", "👍")
 	amend(chat.KindReact, texts[0], "u3", "福")
+	amend(chat.KindReact, packet, "u3", "🙏")
 	amend(chat.KindRecall, texts[1], "u2", "")
 }
 

@@ -20,6 +20,7 @@ func outboxTests() []poolTest {
 		{"Outbox/some of each partition", outboxFairly},
 		{"Outbox/each claim once, page by page", outboxPages},
 		{"Outbox/outlives its packet's end and a join that disproves it", outboxOutlives},
+		{"Outbox/is counted, with the oldest claim", outboxCounted},
 		{"Outbox/is full at its cap, for its own partition", outboxFull},
 	}
 }
@@ -37,6 +38,33 @@ func (b *poolBench) wantClaims(when string, want ...redpacket.Claim) {
 			b.Fatalf("%s: the outbox holds %+v, want %+v", when, c, want)
 		}
 	}
+}
+
+func outboxCounted(b *poolBench) {
+	count := func(when string, want int) (oldest time.Time) {
+		b.Helper()
+		claims, oldest, err := b.Pool.Outbox(context.Background())
+		b.must(err)
+		if claims != want || oldest.IsZero() != (want == 0) {
+			b.Fatalf("%s: %d claims, the oldest of %v, want %d", when, claims, oldest, want)
+		}
+		return oldest
+	}
+	count("before the first grab", 0)
+	x, y := b.loaded(5), b.loaded(5)
+	first := b.grab(x, "a", "b")
+	b.pass(10 * time.Millisecond)
+	second := b.grab(y, "a")
+	listed := b.unsettled(0)
+	if oldest := count("with three", 3); !oldest.Equal(listed[0].At) {
+		b.Errorf("the oldest claim is of %v, want %v", oldest, listed[0].At)
+	}
+	b.ack(first...)
+	if oldest := count("without the first two", 1); !oldest.Equal(listed[2].At) {
+		b.Errorf("the oldest claim is of %v, want %v", oldest, listed[2].At)
+	}
+	b.ack(second...)
+	count("after the last", 0)
 }
 
 func outboxHolds(b *poolBench) {

@@ -23,9 +23,9 @@ type StoreUnderTest struct {
 
 // TestStore checks that an engine keeps the contract of chat.Store.
 func TestStore(t *testing.T, open func(t *testing.T) StoreUnderTest) {
-	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests(),
-		replyTests(), userTests(), directTests(), contactTests(), inviteTests(), kickTests(), governTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
-		foldTests(), crowdTests(), joinedTests())
+	all := slices.Concat(roomTests(), listingTests(), joinTests(), leaveTests(), appendTests(), historyTests(), readTests(), prefsTests(),
+		replyTests(), userTests(), deviceCodeTests(), directTests(), contactTests(), inviteTests(), kickTests(), governTests(), deleteTests(), amendTests(), amendRefusedTests(), amendCrowdTests(), recallTests(),
+		foldTests(), crowdTests(), joinedTests(), linkTests())
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			b := &storeBench{T: t, StoreUnderTest: open(t), ctx: t.Context(), now: time.UnixMilli(1_700_000_000_000).UTC()}

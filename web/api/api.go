@@ -185,17 +185,28 @@ var commands = map[string]*command{
 	"contacts":    overlapping((*Commands).contacts),
 	"join":        ordered((*Commands).join),
 	"leave":       ordered((*Commands).leave),
+	"rooms":       scanning((*Commands).rooms),
 	"find_rooms":  scanning((*Commands).findRooms),
 	"members":     scanning((*Commands).members),
 	"presence":    overlapping((*Commands).presence),
 
 	"invite":      ordered((*Commands).invite),
+	"create_link": ordered((*Commands).createLink),
+	"links":       overlapping((*Commands).links),
+	"revoke_link": ordered((*Commands).revokeLink),
+	"join_link":   ordered((*Commands).joinLink),
+
+	"join_requests":  overlapping((*Commands).joinRequests),
+	"answer_request": ordered((*Commands).answerRequest),
+
 	"kick":        ordered((*Commands).kick),
 	"unban":       ordered((*Commands).unban),
 	"set_role":    ordered((*Commands).setRole),
 	"mute":        ordered((*Commands).mute),
 	"update_room": ordered((*Commands).updateRoom),
 	"delete_room": ordered((*Commands).deleteRoom),
+
+	"set_room_prefs": ordered((*Commands).setRoomPrefs),
 
 	"send":    ordered((*Commands).send),
 	"edit":    ordered((*Commands).edit),
@@ -255,8 +266,15 @@ var (
 	sharedGrabs = chat.Rate{PerSecond: 15, Burst: 30}
 )
 
-// guestRate limits the creation of guests from one IP address.
-var guestRate = chat.Rate{PerSecond: 2, Burst: 100}
+// guestRate limits the creation of guests from one IP address, previewRate the previews of invite links.
+var (
+	guestRate   = chat.Rate{PerSecond: 2, Burst: 100}
+	previewRate = chat.Rate{PerSecond: 2, Burst: 100}
+)
+
+// guestChangeRate limits how often a guest changes their profile or makes device codes. Each change is a write and a notice to
+// all instances.
+var guestChangeRate = chat.Rate{PerSecond: 0.2, Burst: 10}
 
 const (
 	sharedTimeout = 100 * time.Millisecond // timeout of a call to the shared limiter; after a timeout the request is allowed
@@ -306,6 +324,16 @@ func (r *Rates) SpendHTTP(ctx context.Context, user string) error {
 // SpendGuest counts a new guest against the limit of the IP address that the request comes from.
 func (r *Rates) SpendGuest(ctx context.Context, address string) error {
 	return r.take(ctx, "guest:"+address, guestRate, true)
+}
+
+// SpendGuestChange counts a change of a guest's profile, or a new device code, against the guest's limit.
+func (r *Rates) SpendGuestChange(ctx context.Context, user string) error {
+	return r.take(ctx, "change:"+user, guestChangeRate, true)
+}
+
+// SpendPreview counts a preview of an invite link against the limit of the IP address that the request comes from.
+func (r *Rates) SpendPreview(ctx context.Context, address string) error {
+	return r.take(ctx, "preview:"+address, previewRate, true)
 }
 
 // admitGrab counts a grab that is about to call the pool against the limit that all instances share (sharedGrabs), unless it is

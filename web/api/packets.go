@@ -18,7 +18,7 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 	sent, err := a.packets.Send(ctx, c.User, redpacket.SendRequest{
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
 		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
-		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers,
+		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, Skin: redpacket.Skin(r.Skin),
 	})
 	return wire.SendPacketReply{
 		Packet: convert.Packet(sent.Packet), Seq: sent.Entry.Seq, At: convert.Millis(sent.Entry.At),

@@ -34,6 +34,11 @@ func (a *Commands) leave(ctx context.Context, c Caller, r *wire.LeaveRequest) (w
 	return wire.LeaveReply{}, a.chat.Leave(ctx, c.User, r.Room)
 }
 
+func (a *Commands) rooms(ctx context.Context, c Caller, r *wire.RoomsRequest) (wire.RoomsReply, error) {
+	rooms, next, err := a.chat.RoomsPage(ctx, c.User.ID, r.Next, r.Limit)
+	return wire.RoomsReply{Rooms: convert.List(rooms, convert.MyRoom), Next: next}, err
+}
+
 func (a *Commands) findRooms(ctx context.Context, _ Caller, r *wire.FindRoomsRequest) (wire.FindRoomsReply, error) {
 	rooms, next, err := a.chat.FindRooms(ctx, r.Query, r.Next, r.Limit)
 	return wire.FindRoomsReply{Rooms: convert.List(rooms, convert.Room), Next: next}, err
@@ -100,6 +105,11 @@ func (a *Commands) deleteRoom(ctx context.Context, c Caller, r *wire.DeleteRoomR
 		a.packets.RoomDeleted(r.Room)
 	}
 	return wire.DeleteRoomReply{}, err
+}
+
+func (a *Commands) setRoomPrefs(ctx context.Context, c Caller, r *wire.SetRoomPrefsRequest) (wire.SetRoomPrefsReply, error) {
+	p, err := a.chat.SetPrefs(ctx, chat.PrefsChange{Room: r.Room, User: c.User.ID, Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived})
+	return wire.SetRoomPrefsReply(p), err
 }
 
 // Limits returns the limits that the server tells its clients: those of the services, and the defaults of package wire

@@ -11,7 +11,7 @@ import (
 	"hongbao/chat"
 )
 
-// scans limits the commands of this instance that scan (history, find_rooms, members, packet, packets). It bounds how many of
+// scans limits the commands of this instance that scan (history, rooms, find_rooms, members, packet, packets). It bounds how many of
 // them run at once, so that they leave connections to the database for grabs, texts and wallets. The others wait, and the user
 // that has read least lately is served next.
 //

@@ -56,8 +56,10 @@ func TestOverlaps(t *testing.T) {
 		"create_room": false, "join": false, "leave": false, "send": false, "read": false, "send_packet": false, "cancel_packet": false,
 		"direct": false, "invite": false, "kick": false, "unban": false, "set_role": false, "mute": false, "update_room": false,
 		"delete_room": false, "edit": false, "recall": false, "react": false, "presence": true,
-		"block": false, "unblock": false, "set_contact": false, "contacts": true,
-		"grab": true, "find_rooms": true, "members": true, "history": true, "packet": true, "packets": true, "wallet": true,
+		"create_link": false, "links": true, "revoke_link": false, "join_link": false,
+		"join_requests": true, "answer_request": false,
+		"block": false, "unblock": false, "set_contact": false, "contacts": true, "set_room_prefs": false,
+		"grab": true, "rooms": true, "find_rooms": true, "members": true, "history": true, "packet": true, "packets": true, "wallet": true,
 		"no_such_command": false,
 	} {
 		r := NewRequest(method, nil)

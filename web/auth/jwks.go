@@ -62,6 +62,17 @@ func newRemoteKeys(address string, now func() time.Time, log *slog.Logger) (*rem
 	return k, nil
 }
 
+// CheckKeySet fetches the key set at the address once. It returns nil if the set has a usable key.
+func CheckKeySet(address string) error {
+	k, err := newRemoteKeys(address, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer k.stop()
+	_, err = k.read()
+	return err
+}
+
 // find implements keySource. An unknown key ID causes a fetch, at most one per minFetchInterval. While no fetch has
 // shown whether the ID is a new key's, the error of find wraps chat.ErrUnavailable: the client may retry.
 func (k *remoteKeys) find(ctx context.Context, id string) (key, error) {

@@ -161,7 +161,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		}
 		return Identity{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	return c.identity(by.adminScope), nil
+	id := c.identity(by.adminScope)
+	if by.guests { // guests may change both, and tokens that were issued before stay valid
+		id.User.KeepName, id.User.KeepAvatar = true, true
+	}
+	return id, nil
 }
 
 // checkClaims checks what the validator does not: the subject, a scope or an audience that the token must not have, and

@@ -14,7 +14,7 @@ func FuzzEvents(f *testing.F) {
 	for _, kind := range []string{"text", "packet", "packet_done", "member", "edit", "recall", "react", "room", "poll"} {
 		f.Add([]byte(`{"seq":1,"id":"i","at":5,"from":{"id":"u","name":"n"},"kind":"` + kind + `","body":{"text":"t","target":1,"state":{"mine":{}},"until":3}}`))
 	}
-	for _, name := range []string{"typing", "presence", "read", "packet_progress", "wallet", "grab_result", "members", "left", "contacts", "applause"} {
+	for _, name := range []string{"typing", "presence", "read", "packet_progress", "wallet", "grab_result", "members", "left", "contacts", "room_prefs", "applause"} {
 		f.Add([]byte(`{"` + name + `":{"room":"r","user":"u","seq":1,"balance":1,"outcome":"won"}}`))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

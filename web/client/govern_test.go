@@ -11,6 +11,32 @@ import (
 	"hongbao/web/client/model"
 )
 
+// TestRoomPrefs changes what the user has decided about a room on one device. The other device must have it, also after a reconnect.
+func TestRoomPrefs(t *testing.T) {
+	annID := unique(t, "ann")
+	one, other := open(t, shared.addr, annID), open(t, shared.addr, annID)
+	must[model.Account](t)(other.Ready(soon(t)))
+	r := must[model.Room](t)(one.CreateRoom(soon(t), client.NewRoom{Name: "council"}))
+	await[model.Entered](t, other, nil)
+	if err := one.SetRoomPrefs(soon(t), r.ID, client.RoomPrefs{Silent: new(true), Archived: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	want := model.RoomPrefs{Room: r.ID, Silent: true, Archived: true}
+	if e := await[model.RoomPrefs](t, other, nil); e != want {
+		t.Errorf("%+v", e)
+	}
+	late := open(t, shared.addr, annID)
+	must[model.Account](t)(late.Ready(soon(t)))
+	for name, c := range map[string]*client.Client{"the other device": other, "a new device": late} {
+		if got := c.Rooms()[0]; !got.Silent || got.Pinned || !got.Archived {
+			t.Errorf("%s has %+v", name, got)
+		}
+	}
+	if err := one.SetRoomPrefs(soon(t), "no-room", client.RoomPrefs{}); !errors.Is(err, client.ErrNotFound) {
+		t.Errorf("preferences of an unknown room: %v", err)
+	}
+}
+
 func TestGovern(t *testing.T) {
 	annID, bobID, eveID := unique(t, "ann"), unique(t, "bob"), unique(t, "eve")
 	ann, bob, eve := open(t, shared.addr, annID), open(t, shared.addr, bobID), open(t, shared.addr, eveID)

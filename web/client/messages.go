@@ -51,7 +51,7 @@ func (c *Client) Recall(ctx context.Context, room string, seq int64) error {
 	return c.Call(ctx, "recall", wire.RecallRequest{Room: room, Seq: seq}, new(wire.SeqReply))
 }
 
-// React adds the user's emoji to a text (on) or removes it.
+// React adds the user's emoji to a text or a packet (on) or removes it.
 func (c *Client) React(ctx context.Context, room string, seq int64, emoji string, on bool) error {
 	return c.Call(ctx, "react", wire.ReactRequest{Room: room, Seq: seq, Emoji: emoji, On: on}, new(wire.ReactReply))
 }

@@ -24,7 +24,8 @@ type NewPacket struct {
 	TTL        time.Duration // rounded up to whole seconds; 0: the server's default
 	Commitment string        // to the seed that the server must use for the shares; ignored without a Key
 
-	EarlierMembers bool // only users that have been members since before the packet was sent may grab
+	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
+	Skin           string // cloud, koi or plum; "": the plain envelope
 }
 
 // SentPacket is a packet that was sent. Dup means that it had been sent before, with the same key.
@@ -65,7 +66,7 @@ func (c *Client) SendPacket(ctx context.Context, p NewPacket) (SentPacket, error
 func (c *Client) sendPacket(ctx context.Context, p NewPacket) (SentPacket, error) {
 	request := wire.SendPacketRequest{
 		Room: p.Room, Key: p.Key, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Greeting: p.Greeting,
-		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers,
+		To: p.To, Passphrase: p.Passphrase, Commitment: p.Commitment, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
 	}
 	if p.Count != 0 {
 		request.Count = &p.Count

@@ -28,11 +28,11 @@ func TestPackets(t *testing.T) {
 	ann, bob := open(t, shared.addr, annID), open(t, shared.addr, bobID, protobuf)
 	id := room(t, ann, bob)
 
-	sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 1000, Count: 2, Greeting: "恭喜", TTL: time.Hour}))
+	sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 1000, Count: 2, Greeting: "恭喜", TTL: time.Hour, Skin: "plum"}))
 	got := await[model.Entry](t, bob, nil).Body.(model.PacketSent)
 	if got.ID != sent.Packet.ID || got.Total != 1000 || got.Commitment != sent.Packet.Commitment || got.State != nil ||
 		sent.Balance != 9000 || ann.Account().Balance != 9000 || ann.Account().NextCommitment == got.Commitment ||
-		got.Expires.Sub(got.Created) != time.Hour {
+		got.Expires.Sub(got.Created) != time.Hour || sent.Packet.Skin != "plum" || got.Skin != "plum" {
 		t.Errorf("sent %+v, got %+v, left %+v", sent, got, ann.Account())
 	}
 	g := must[model.Grab](t)(bob.Grab(soon(t), sent.Packet.ID, ""))
@@ -49,10 +49,14 @@ func TestPackets(t *testing.T) {
 	if _, err := ann.CancelPacket(soon(t), sent.Packet.ID); !errors.Is(err, client.ErrPacketFinished) {
 		t.Errorf("%v", err)
 	}
-	if page := must[client.Page](t)(bob.Newest(soon(t), id, 10)); len(page.Entries) != 1 || page.More {
+	if err := bob.React(soon(t), id, sent.Seq, "🙏", true); err != nil {
+		t.Error(err)
+	}
+	if page := must[client.Page](t)(bob.Newest(soon(t), id, 10)); len(page.Entries) != 2 || page.More {
 		t.Errorf("%+v", page)
-	} else if state := page.Entries[0].Body.(model.PacketSent).State; state == nil || state.Claimed != 1 || state.Mine.Amount != g.Amount {
-		t.Errorf("read again: %+v", state)
+	} else if read := page.Entries[0].Body.(model.PacketSent); read.State == nil || read.State.Claimed != 1 || read.State.Mine.Amount != g.Amount ||
+		read.Reactions["🙏"] != 1 || read.Skin != "plum" {
+		t.Errorf("read again: %+v, %+v", read, read.State)
 	}
 	rest := must[model.Grab](t)(ann.Grab(soon(t), sent.Packet.ID, ""))
 	done := await(t, bob, func(e model.Entry) bool { return e.Kind == "packet_done" }).Body.(model.PacketDone)

@@ -49,6 +49,15 @@ func (c *Client) Leave(ctx context.Context, room string) error {
 	return c.Call(ctx, "leave", wire.LeaveRequest{Room: room}, new(wire.LeaveReply))
 }
 
+// ListRooms iterates over the rooms that the user is in, those created last first. Rooms returns the same without asking the server.
+func (c *Client) ListRooms(ctx context.Context) iter.Seq2[model.MyRoom, error] {
+	return pages(func(next string) ([]model.MyRoom, string, error) {
+		var reply wire.RoomsReply
+		err := c.Call(ctx, "rooms", wire.RoomsRequest{Next: next, Limit: pageLimit}, &reply)
+		return mapped(reply.Rooms, myRoomOf), reply.Next, err
+	})
+}
+
 // FindRooms iterates over the public rooms whose names match the query; "" matches all.
 func (c *Client) FindRooms(ctx context.Context, query string) iter.Seq2[model.Room, error] {
 	return pages(func(next string) ([]model.Room, string, error) {

@@ -37,7 +37,8 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	}
 	in := make(map[string]*model.MyRoom, len(data.Rooms))
 	for _, r := range data.Rooms {
-		in[r.ID] = &model.MyRoom{Room: model.RoomOf(r.Room), ReadSeq: r.ReadSeq, Unread: r.Unread}
+		room := myRoomOf(r)
+		in[r.ID] = &room
 	}
 	if l.connected && c.leftAny(in) {
 		c.dial(l)
@@ -56,6 +57,10 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	}
 	c.rooms, l.connected, c.wasConnected, c.gone = in, true, true, make(chan struct{})
 	c.wakeLocked()
+}
+
+func myRoomOf(r wire.MyRoom) model.MyRoom {
+	return model.MyRoom{Room: model.RoomOf(r.Room), ReadSeq: r.ReadSeq, Unread: r.Unread}
 }
 
 // leftAny reports whether the user, while offline, has left a room that the client still has.
@@ -153,6 +158,10 @@ func (c *Client) applyLocked(event *model.Event) {
 	case model.MemberCount:
 		if r := c.rooms[e.Room]; r != nil {
 			r.Members = e.Count
+		}
+	case model.RoomPrefs:
+		if r := c.rooms[e.Room]; r != nil {
+			r.Silent, r.Pinned, r.Archived = e.Silent, e.Pinned, e.Archived
 		}
 	case model.Read:
 		if r := c.rooms[e.Room]; r != nil && e.User == c.me.ID {

@@ -27,7 +27,7 @@ func Millis(t time.Time) int64 {
 
 // User converts a user to its form on the wire.
 func User(u chat.User) wire.User {
-	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest()}
+	return wire.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Guest: u.Guest() && u.ID != chat.LobbyHost}
 }
 
 // Room converts a room to its form on the wire, without Role.
@@ -49,6 +49,7 @@ func Room(r chat.Room) wire.Room {
 func Membership(m chat.Membership) wire.Room {
 	r := Room(m.Room)
 	r.Role = string(m.Role)
+	r.Silent, r.Pinned, r.Archived = m.Prefs.Silent, m.Prefs.Pinned, m.Prefs.Archived
 	return r
 }
 
@@ -61,6 +62,19 @@ func MyRoom(m chat.Membership) wire.MyRoom {
 func Member(m chat.Member) wire.Member {
 	return wire.Member{User: User(m.User), Role: string(m.Role), MutedUntil: Millis(m.MutedUntil), ReadSeq: m.ReadSeq}
 }
+
+// Link converts an invite link to its form on the wire.
+func Link(l chat.Link) wire.Link {
+	return wire.Link{ID: l.ID, By: User(l.Creator), CreatedAt: Millis(l.CreatedAt), ExpiresAt: Millis(l.ExpiresAt), Uses: l.Uses, MaxUses: l.MaxUses, Approval: l.Approval}
+}
+
+// JoinRequest converts a request to enter a room.
+func JoinRequest(r chat.JoinRequest) wire.AskingUser {
+	return wire.AskingUser{User: User(r.User), At: Millis(r.At)}
+}
+
+// Face converts a user to what visitors see that have not signed in.
+func Face(u chat.User) wire.Face { return wire.Face{Name: u.Name, Avatar: u.Avatar} }
 
 // Entry converts an entry of a room to its form on the wire.
 func Entry(e chat.Entry) wire.Entry {
@@ -75,7 +89,7 @@ func Packet(p redpacket.Packet) wire.Packet {
 		ID: p.ID, Room: p.Room, From: User(p.From), Mode: string(p.Mode), Spread: string(p.Spread),
 		Total: int64(p.Total), Count: p.Count, Greeting: p.Greeting, To: p.To, Locked: p.Passphrase != "",
 		CreatedAt: Millis(p.CreatedAt), ExpiresAt: Millis(p.ExpiresAt), Commitment: p.Commitment, Key: p.Key,
-		EarlierMembers: p.EarlierMembers,
+		EarlierMembers: p.EarlierMembers, Skin: string(p.Skin),
 	}
 }
 

@@ -26,8 +26,8 @@ type Publisher struct {
 	waits waitBudget // of reads of standings
 }
 
-// NewPublisher returns a publisher for a hub. It draws the name of this instance.
-func NewPublisher(h *hub.Hub) *Publisher { return &Publisher{hub: h, node: chat.NewID(time.Now())} }
+// NewPublisher returns a publisher for a hub. node is the name of this instance: no other one may have it.
+func NewPublisher(h *hub.Hub, node string) *Publisher { return &Publisher{hub: h, node: node} }
 
 // CacheStandings sets the chat service whose cache the publisher fills with a user's standing before it signals that the standing
 // changed. The sessions on this instance then apply the signal at once. chat.New needs the publisher, so NewPublisher cannot take the
@@ -172,6 +172,10 @@ func messageOf(e chat.Event) []byte {
 		m.Presence = &wire.PresencePush{Room: e.Room, User: e.User, Online: e.Online}
 	case chat.ContactsChanged:
 		m.Contacts = &wire.ContactsPush{Contact: string(e.Contact), User: e.User, Blocked: e.Blocked}
+	case chat.JoinRequested:
+		m.JoinRequests = &wire.JoinRequestsPush{Room: e.Room, Count: e.Count}
+	case chat.PrefsChanged:
+		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
 		return wire.ProgressPush(e).MessageJSON()
 	case redpacket.GrabDecided:

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -277,7 +279,14 @@ func (c *command) run() (reply []byte) {
 		code = failure.Code
 		reply = wire.ErrorReply(s.encoding(), c.cmd.Id, failure)
 	}
-	s.m.c.Observe(c.name(), code, time.Since(began))
+	took := time.Since(began)
+	s.m.c.Observe(c.name(), code, took)
+	if log := s.m.c.Log; log.Enabled(context.Background(), slog.LevelDebug) {
+		s.mu.Lock()
+		client, user := s.client, s.user.ID
+		s.mu.Unlock()
+		log.Debug("command", "method", c.name(), "code", code, "took", took, "user", user, "request", fmt.Sprintf("%s/%d", client, c.cmd.Id))
+	}
 	return reply
 }
 
@@ -407,7 +416,7 @@ const (
 // inFlight holds the commands of one session that are not answered. Session.mu guards it.
 type inFlight struct {
 	list  []*command    // in the order of arrival, so started ones come first; nil: none
-	space chan struct{} // closed when a command is answered; nil: no frame waits for that
+	space chan struct{} // closed as soon as any command is answered; nil: no frame waits for room in the list
 	early uint8         // number of commands that were answered early and still run
 }
 

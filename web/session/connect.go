@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,8 +74,18 @@ func (c *command) openInTurn(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer release()
-	o := opener{s: c.session, identity: identity, subs: c.cmd.Connect.Subs}
+	o := opener{s: c.session, identity: identity, subs: c.cmd.Connect.Subs, rooms: askedRooms(c.cmd.Connect.Data)}
 	return o.open(ctx, c.cmd.Id)
+}
+
+// askedRooms returns how many rooms the client asks for, or 0 for all. Data of any other form, which programs may send for purposes of
+// their own, asks for all.
+func askedRooms(data []byte) int {
+	var ask wire.ConnectAsk
+	if len(data) == 0 || json.Unmarshal(data, &ask) != nil {
+		return 0
+	}
+	return min(max(ask.Rooms, 0), wire.MaxAskedRooms)
 }
 
 // authenticate returns the identity that the command's token proves. If the command has no token, it returns the
@@ -99,6 +110,7 @@ type opener struct {
 	identity auth.Identity
 	epoch    string
 	subs     map[string]*protocol.SubscribeRequest // by channel: up to which seq the client has the entries
+	rooms    int                                   // at most so many are listed, besides the subscriptions; 0: all
 }
 
 // open gives the session its user, subscribes its connection to the user's rooms, and returns the reply.
@@ -179,10 +191,14 @@ func (o *opener) welcome(ctx context.Context) (*protocol.ConnectResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	more := ""
+	if o.rooms > 0 {
+		memberships, more = chat.NewestRooms(memberships, "", o.rooms)
+	}
 	data, err := wire.Marshal(wire.ConnectData{
 		User: convert.User(user.User), Currency: c.Currency, Limits: c.Limits,
 		Balance: int64(account.Balance), AccountVersion: account.Version, NextCommitment: account.NextCommitment,
-		Rooms: convert.List(memberships, convert.MyRoom), PacketStates: states,
+		Rooms: convert.List(memberships, convert.MyRoom), PacketStates: states, RoomsNext: more,
 	})
 	return &protocol.ConnectResult{Subs: subs, Data: data}, err
 }

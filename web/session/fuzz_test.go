@@ -14,7 +14,7 @@ import (
 func newBareManager(f *testing.F) *Manager {
 	f.Helper()
 	log := slog.New(slog.DiscardHandler)
-	pub := push.NewPublisher(hub.New(hub.Options{Encode: push.NewEncoder().Encode, Ping: push.Ping}))
+	pub := push.NewPublisher(hub.New(hub.Options{Encode: push.NewEncoder().Encode, Ping: push.Ping}), "node")
 	return &Manager{c: Config{Chat: chat.New(nil, pub, chat.Options{Log: log}), Node: pub.Node(), Log: log}}
 }
 

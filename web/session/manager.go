@@ -252,8 +252,8 @@ func (r *rechecks) add(users ...string) {
 	}
 }
 
-// run checks the queued users, one after the other, until ctx ends. It queues a user again if the check fails. It logs the first failure,
-// and when no user fails any more.
+// run compares the sessions of one queued user after the other with the store, until ctx ends. If the store does not answer, the user is
+// queued again. It logs the first such failure, and when no such user is left.
 func (r *rechecks) run(ctx context.Context) {
 	for {
 		next, ok := r.next()
@@ -343,7 +343,18 @@ func (m *Manager) recheck(ctx context.Context, user string) error {
 	return nil
 }
 
-// readmit closes the session's socket if its token was revoked after it was accepted.
+// Renamed makes the user's open sessions on this instance take the name and the avatar that are stored now.
+func (m *Manager) Renamed(ctx context.Context, user string) {
+	for _, s := range m.registry.of(user) {
+		if err := m.readmit(ctx, s); err != nil {
+			m.rechecks.add(user)
+			return
+		}
+	}
+}
+
+// readmit closes the session's socket if its token was revoked after it was accepted. Otherwise the session takes the name and the
+// avatar that are stored, unless its token says them.
 func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	s.mu.Lock()
 	identity := auth.Identity{User: chat.Profile{User: s.user, KeepName: s.keepName, KeepAvatar: s.keepAvatar}, Issued: time.Unix(s.issued, 0)}
@@ -352,6 +363,13 @@ func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	if errors.Is(err, auth.ErrInvalid) {
 		s.close(wire.CloseRevoked)
 		return nil
+	}
+	if err == nil {
+		s.mu.Lock()
+		if s.issued == identity.Issued.Unix() { // else a newer token has come meanwhile
+			s.user = identity.User.User
+		}
+		s.mu.Unlock()
 	}
 	return err
 }

@@ -116,8 +116,8 @@ func (s *Session) closeAfter(expires time.Time) {
 	s.conn.CloseAt(expires.Add(s.m.c.RefreshGrace), c.Code, c.Reason)
 }
 
-// Frame implements hub.Handler. Commands that may block run on other goroutines. When too many are in flight, rest waits
-// until the other commands of the frame can be admitted.
+// Frame implements hub.Handler. Commands that may block run on other goroutines. When too many are in flight, Frame returns
+// a function rest, which admits the other commands of the frame and blocks until there is room for them. Otherwise rest is nil.
 func (s *Session) Frame(binary bool, data []byte) (flush bool, rest func()) {
 	e := s.encoding()
 	if binary != (e == wire.Protobuf) {

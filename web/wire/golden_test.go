@@ -23,6 +23,7 @@ var (
 	ann    = wire.User{ID: "u-ann", Name: "Ann", Avatar: "https://example.com/ann.png"}
 	bob    = wire.User{ID: "u-bob", Name: `Bob "鲍勃" <b>`}
 	room   = wire.Room{ID: "r-1", Name: "大厅", Kind: "public", Members: 2, LastSeq: 43, CreatedAt: 1767225600000, Role: "member"}
+	link   = wire.Link{ID: "l-1", By: ann, CreatedAt: 1767225600000, ExpiresAt: 1767830400000, Uses: 2, MaxUses: 5}
 	packet = wire.Packet{
 		ID: "p-1", Room: "r-1", From: ann, Mode: "lucky", Spread: "classic", Total: 1000, Count: 5, Greeting: "恭喜发财,大吉大利",
 		CreatedAt: 1767225601000, ExpiresAt: 1767312001000, Key: "k-1",
@@ -46,6 +47,12 @@ func earlierEntry() wire.Entry {
 	p := packet
 	p.EarlierMembers = true
 	return wire.Entry{Seq: 45, ID: "e-45", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(p)}
+}
+
+func koiEntry() wire.Entry {
+	p := packet
+	p.Skin = "koi"
+	return wire.Entry{Seq: 46, ID: "e-46", At: 1767225601000, From: ann, Kind: "packet", Key: "k-1", Body: must(p)}
 }
 
 func doneEntry() wire.Entry {
@@ -107,21 +114,30 @@ func replies() map[string]any {
 		"create_room": wire.CreateRoomReply{Room: room},
 		"join":        wire.JoinReply{Room: room},
 		"leave":       wire.LeaveReply{},
+		"rooms":       wire.RoomsReply{Rooms: []wire.MyRoom{{Room: room, ReadSeq: 41, Unread: 1}}, Next: "r-1"},
 		"find_rooms":  wire.FindRoomsReply{Rooms: []wire.Room{room}, Next: "c-1"},
 		"members": wire.MembersReply{Members: []wire.Member{
 			{User: ann, Role: "owner", Online: true}, {User: bob, Role: "member", MutedUntil: 1767225700000},
 		}},
-		"direct":      wire.DirectReply{Room: wire.Room{ID: "r-2", Kind: "direct", Members: 2, CreatedAt: 1767225600000, Role: "member"}},
-		"block":       wire.BlockReply{},
-		"unblock":     wire.UnblockReply{},
-		"set_contact": wire.SetContactReply{},
-		"contacts":    wire.ContactsReply{Contact: "shared", Blocked: []wire.User{bob, {ID: "u-eve"}}},
-		"invite":      wire.InviteReply{},
-		"kick":        wire.KickReply{},
-		"unban":       wire.UnbanReply{},
-		"set_role":    wire.SetRoleReply{},
-		"mute":        wire.MuteReply{},
-		"update_room": wire.UpdateRoomReply{Room: room},
+		"direct":            wire.DirectReply{Room: wire.Room{ID: "r-2", Kind: "direct", Members: 2, CreatedAt: 1767225600000, Role: "member"}},
+		"block":             wire.BlockReply{},
+		"unblock":           wire.UnblockReply{},
+		"set_contact":       wire.SetContactReply{},
+		"contacts":          wire.ContactsReply{Contact: "shared", Blocked: []wire.User{bob, {ID: "u-eve"}}},
+		"invite":            wire.InviteReply{},
+		"create_link":       wire.CreateLinkReply{Link: link, Code: "r-1.Zp3kQ0aB9cD2eF4gH6iJ"},
+		"links":             wire.LinksReply{Links: []wire.Link{link, {ID: "l-2", By: bob, CreatedAt: 1767225500000, ExpiresAt: 1767830300000}}},
+		"revoke_link":       wire.RevokeLinkReply{},
+		"join_link":         wire.JoinLinkReply{Room: &room},
+		"join_link-waiting": wire.JoinLinkReply{Waiting: true},
+		"join_requests":     wire.JoinRequestsReply{Requests: []wire.AskingUser{{User: bob, At: 1767225602000}}},
+		"answer_request":    wire.AnswerRequestReply{},
+		"kick":              wire.KickReply{},
+		"unban":             wire.UnbanReply{},
+		"set_role":          wire.SetRoleReply{},
+		"mute":              wire.MuteReply{},
+		"update_room":       wire.UpdateRoomReply{Room: room},
+		"set_room_prefs":    wire.SetRoomPrefsReply{Silent: true, Archived: true},
 		"update_room-settings": wire.UpdateRoomReply{Room: wire.Room{
 			ID: "r-1", Name: "大厅", Kind: "public", Invite: "admins", Guests: new(false), Members: 2, LastSeq: 44, CreatedAt: 1767225600000, Role: "admin",
 		}},
@@ -184,6 +200,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"push-text-rich":      wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(richEntry())),
 		"push-packet":         wire.PublicationPush(e, "room:r-1", 43, wire.EntryJSON(packetEntry())),
 		"push-packet-earlier": wire.PublicationPush(e, "room:r-1", 45, wire.EntryJSON(earlierEntry())),
+		"push-packet-skin":    wire.PublicationPush(e, "room:r-1", 46, wire.EntryJSON(koiEntry())),
 		"push-packet_done":    wire.PublicationPush(e, "room:r-1", 44, wire.EntryJSON(doneEntry())),
 		"push-subscribe":      wire.SubscribePush(e, "room:r-1", "ep-1", 43, wire.Joined{Room: room}),
 		"push-unsubscribe":    wire.UnsubscribePush(e, "room:r-1", "left"),
@@ -197,6 +214,8 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
 		"grab_result":     {GrabResult: &wire.GrabReply{Packet: "p-1", Outcome: "already", Amount: 134, Rank: 1, At: 1767225602000, Claimed: 1, Count: 5}},
 		"contacts":        {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
+		"join_requests":   {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
+		"room_prefs":      {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
 		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},
 	} {
 		all["push-"+name] = wire.MessagePush(e, must(m))

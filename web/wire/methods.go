@@ -54,12 +54,33 @@ var Methods = []Method{
 	},
 	{Name: "leave", Does: "Leaves a room.", Request: LeaveRequest{}, Reply: LeaveReply{}, Errors: []Code{CodeNotFound, CodeNotMember}, Cost: 5},
 	{
+		Name: "rooms", Does: "Lists the caller's rooms, those created last first.", Request: RoomsRequest{}, Reply: RoomsReply{}, Cost: 10,
+	},
+	{
 		Name: "find_rooms", Does: "Lists public rooms that have members, newest first.", Request: FindRoomsRequest{}, Reply: FindRoomsReply{},
 		Errors: []Code{CodeTooLong}, Cost: 10,
 	},
 	{
 		Name: "invite", Does: "Adds users to the room: all of them or none.", Request: InviteRequest{}, Reply: InviteReply{},
 		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded, CodeContactRefused}), Cost: 10,
+	},
+	{
+		Name: "create_link", Does: "Makes an invite link of the room. The reply alone has its code.", Request: CreateLinkRequest{}, Reply: CreateLinkReply{},
+		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded}), Cost: 10,
+	},
+	{Name: "links", Does: "Lists the invite links of the room: to the owner and admins all, to others their own.", Request: LinksRequest{}, Reply: LinksReply{}, Errors: outside, Cost: 5},
+	{Name: "revoke_link", Does: "Ends an invite link.", Request: RevokeLinkRequest{}, Reply: RevokeLinkReply{}, Errors: outside, Cost: 5},
+	{
+		Name: "join_link", Does: "Joins the room of an invite link, or asks to.", Request: JoinLinkRequest{}, Reply: JoinLinkReply{},
+		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded}, Cost: 20,
+	},
+	{
+		Name: "join_requests", Does: "Lists the users that ask to enter the room.", Request: JoinRequestsRequest{}, Reply: JoinRequestsReply{},
+		Errors: govern, Cost: 5,
+	},
+	{
+		Name: "answer_request", Does: "Lets a user in that asks to enter the room, or drops the user's request.", Request: AnswerRequestRequest{}, Reply: AnswerRequestReply{},
+		Errors: slices.Concat(govern, []Code{CodeLimitExceeded}), Cost: 5,
 	},
 	{
 		Name: "kick", Does: "Removes a user from the room; after a ban the user cannot come back.", Request: KickRequest{}, Reply: KickReply{},
@@ -76,6 +97,10 @@ var Methods = []Method{
 		Name: "delete_room", Does: "Deletes the room for good. Its open packets are closed: shares granted so far are paid, the rest is refunded.",
 		Request: DeleteRoomRequest{}, Reply: DeleteRoomReply{},
 		Errors: govern, Cost: 20,
+	},
+	{
+		Name: "set_room_prefs", Does: "Silences, pins or archives the room for the caller alone.", Request: SetRoomPrefsRequest{}, Reply: SetRoomPrefsReply{},
+		Errors: outside, Cost: 5,
 	},
 	{
 		Name: "members", Does: "Lists the members of the room: the owner, admins, then the others.", Request: MembersRequest{}, Reply: MembersReply{},
@@ -188,6 +213,13 @@ var Endpoints = []Endpoint{
 	},
 	{
 		Method: Method{
+			Name: "preview_link", Does: "Returns what an invite link leads to, and whose packet it was shared for.", Request: PreviewLinkRequest{}, Reply: PreviewLinkReply{},
+			Errors: []Code{CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/links/preview", Open: true,
+	},
+	{
+		Method: Method{
 			Name: "guests", Does: "Creates a guest, if guests are enabled.", Request: GuestRequest{}, Reply: GuestReply{},
 			Errors: []Code{CodeNotFound, CodeTooLong},
 		},
@@ -204,6 +236,27 @@ var Endpoints = []Endpoint{
 		},
 		Verb: "POST", Path: "/v1/guests/sign_out", Guest: true,
 	},
+	{
+		Method: Method{
+			Name: "profile", Does: "Changes the guest's name and avatar.", Request: ProfileRequest{}, Reply: ProfileReply{},
+			Errors: []Code{CodeForbidden, CodeTooLong},
+		},
+		Verb: "POST", Path: "/v1/guests/profile", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "device_code", Does: "Returns a code with which the guest may sign in once on another device.", Reply: DeviceCodeReply{},
+			Errors: []Code{CodeForbidden},
+		},
+		Verb: "POST", Path: "/v1/guests/device_code", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "redeem", Does: "Signs a guest in on this device by a code.", Request: RedeemRequest{}, Reply: GuestReply{},
+			Errors: []Code{CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/guests/redeem", Open: true,
+	},
 }
 
 // Kinds holds the kinds of entries, each with a zero value of its body's type.
@@ -212,7 +265,7 @@ var Kinds = []struct {
 	Body any
 }{
 	{"text", TextBody{}},
-	{"packet", Packet{}},
+	{"packet", PacketBody{}},
 	{"packet_done", PacketDoneBody{}},
 	{"member", MemberBody{}},
 	{"edit", EditBody{}},
@@ -234,7 +287,9 @@ var PushNames = []struct {
 	{"wallet", WalletPush{}},
 	{"members", MembersPush{}},
 	{"left", LeftPush{}},
+	{"join_requests", JoinRequestsPush{}},
 	{"contacts", ContactsPush{}},
+	{"room_prefs", RoomPrefsPush{}},
 }
 
 // Codes returns all error codes, in ascending order.

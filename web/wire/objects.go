@@ -21,6 +21,9 @@ type Room struct {
 	LastSeq      int64  `json:"last_seq"`
 	CreatedAt    int64  `json:"created_at"`
 	Role         string `json:"role,omitempty" enum:"owner,admin,member"`
+	Silent       bool   `json:"silent,omitempty"`
+	Pinned       bool   `json:"pinned,omitempty"`
+	Archived     bool   `json:"archived,omitempty"`
 }
 
 // Packet is the part of a packet that never changes.
@@ -40,7 +43,8 @@ type Packet struct {
 	Commitment string   `json:"commitment"`
 	Key        string   `json:"key"`
 
-	EarlierMembers bool `json:"earlier_members,omitempty"` // only members since before the packet was sent may grab
+	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
 }
 
 // State is the state of a packet as one user may see it. Refunded is left out when it is 0.
@@ -102,7 +106,16 @@ type ConnectData struct {
 	Limits         Limits   `json:"limits"`
 	Rooms          []MyRoom `json:"rooms"`
 	PacketStates   []State  `json:"packet_states"`
+	RoomsNext      string   `json:"rooms_next,omitempty"` // there are more rooms: cursor for the command rooms
 }
+
+// ConnectAsk is what a client may ask for in the data of its connect command.
+type ConnectAsk struct {
+	Rooms int `json:"rooms,omitempty"` // at most so many in ConnectData.Rooms, those created last; 0: all
+}
+
+// MaxAskedRooms is the largest number of rooms that ConnectAsk.Rooms asks for: a larger one counts as this.
+const MaxAskedRooms = 100
 
 // Currency describes the unit of money: amounts are in units of 10^-Exponent of the currency.
 type Currency struct {

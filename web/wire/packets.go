@@ -14,7 +14,8 @@ type SendPacketRequest struct {
 	TTLS       *int64   `json:"ttl_s,omitempty"`
 	Commitment string   `json:"commitment,omitempty"`
 
-	EarlierMembers bool `json:"earlier_members,omitempty"` // only members since before the packet was sent may grab
+	EarlierMembers bool   `json:"earlier_members,omitempty"`            // only members since before the packet was sent may grab
+	Skin           string `json:"skin,omitempty" enum:"cloud,koi,plum"` // missing: the plain envelope
 }
 
 // SendPacketReply is the reply of send_packet.
@@ -193,6 +194,28 @@ type GuestRequest struct {
 type GuestReply struct {
 	Token string `json:"token"`
 	User  User   `json:"user"`
+}
+
+// ProfileRequest is the body of POST /v1/guests/profile. A missing field is unchanged; an empty avatar removes the old one.
+type ProfileRequest struct {
+	Name   *string `json:"name,omitempty"`
+	Avatar *string `json:"avatar,omitempty"`
+}
+
+// ProfileReply is the reply to ProfileRequest: the user as others see them from now on.
+type ProfileReply struct {
+	User User `json:"user"`
+}
+
+// DeviceCodeReply holds a code with which the guest may sign in once on another device.
+type DeviceCodeReply struct {
+	Code      string `json:"code"`
+	ExpiresAt int64  `json:"expires_at"`
+}
+
+// RedeemRequest is the body of POST /v1/guests/redeem. Its reply is a GuestReply.
+type RedeemRequest struct {
+	Code string `json:"code"`
 }
 
 // DisconnectRequest is the body of the admin's disconnect.

@@ -27,7 +27,14 @@ type TextBody struct {
 	Recalled  bool            `json:"recalled,omitempty"`
 }
 
-// PacketDoneBody is the body of a packet_done entry. Its State has no Mine. (The body of a packet entry is a Packet.)
+// PacketBody is the body of a packet entry. Reactions is set only when it is read from history.
+type PacketBody struct {
+	Packet
+
+	Reactions map[string]int `json:"reactions,omitempty"` // number of users by emoji
+}
+
+// PacketDoneBody is the body of a packet_done entry. Its State has no Mine.
 type PacketDoneBody struct {
 	Packet string `json:"packet"`
 	Reason string `json:"reason" enum:"drained,expired,cancelled"`
@@ -74,15 +81,23 @@ type RoomBody struct {
 
 // Message is the data of a push without a seq. Exactly one field is set: its name is the push's name.
 type Message struct {
-	Members        *MembersPush  `json:"members,omitempty"`
-	PacketProgress *ProgressPush `json:"packet_progress,omitempty"`
-	Wallet         *WalletPush   `json:"wallet,omitempty"`
-	Read           *ReadPush     `json:"read,omitempty"`
-	Left           *LeftPush     `json:"left,omitempty"`
-	Typing         *TypingPush   `json:"typing,omitempty"`
-	Presence       *PresencePush `json:"presence,omitempty"`
-	GrabResult     *GrabReply    `json:"grab_result,omitempty"`
-	Contacts       *ContactsPush `json:"contacts,omitempty"`
+	Members        *MembersPush      `json:"members,omitempty"`
+	PacketProgress *ProgressPush     `json:"packet_progress,omitempty"`
+	Wallet         *WalletPush       `json:"wallet,omitempty"`
+	Read           *ReadPush         `json:"read,omitempty"`
+	Left           *LeftPush         `json:"left,omitempty"`
+	Typing         *TypingPush       `json:"typing,omitempty"`
+	Presence       *PresencePush     `json:"presence,omitempty"`
+	GrabResult     *GrabReply        `json:"grab_result,omitempty"`
+	Contacts       *ContactsPush     `json:"contacts,omitempty"`
+	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty"`
+	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty"`
+}
+
+// JoinRequestsPush tells the owner and the admins of a room how many users ask to enter it.
+type JoinRequestsPush struct {
+	Room  string `json:"room"`
+	Count int    `json:"count"`
 }
 
 // TypingPush says that a member of a room is typing.
@@ -103,6 +118,14 @@ type ContactsPush struct {
 	Contact string `json:"contact,omitempty" enum:"everyone,shared,nobody"`
 	User    string `json:"user,omitempty"`
 	Blocked bool   `json:"blocked,omitempty"` // of User
+}
+
+// RoomPrefsPush says what the user has decided about a room.
+type RoomPrefsPush struct {
+	Room     string `json:"room"`
+	Silent   bool   `json:"silent"`
+	Pinned   bool   `json:"pinned"`
+	Archived bool   `json:"archived"`
 }
 
 // MembersPush says how many members a room has.

@@ -51,6 +51,18 @@ type FindRoomsReply struct {
 	Next  string `json:"next,omitempty"`
 }
 
+// RoomsRequest is the request of rooms.
+type RoomsRequest struct {
+	Next  string `json:"next,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// RoomsReply is the reply of rooms.
+type RoomsReply struct {
+	Rooms []MyRoom `json:"rooms"`
+	Next  string   `json:"next,omitempty"`
+}
+
 // MembersRequest is the request of members.
 type MembersRequest struct {
 	Room  string `json:"room"`
@@ -114,6 +126,21 @@ type ContactsRequest struct{}
 type ContactsReply struct {
 	Contact string `json:"contact" enum:"everyone,shared,nobody"`
 	Blocked []User `json:"blocked"`
+}
+
+// SetRoomPrefsRequest is the request of set_room_prefs. A missing field is unchanged.
+type SetRoomPrefsRequest struct {
+	Room     string `json:"room"`
+	Silent   *bool  `json:"silent,omitempty"`
+	Pinned   *bool  `json:"pinned,omitempty"`
+	Archived *bool  `json:"archived,omitempty"`
+}
+
+// SetRoomPrefsReply is the reply of set_room_prefs.
+type SetRoomPrefsReply struct {
+	Silent   bool `json:"silent"`
+	Pinned   bool `json:"pinned"`
+	Archived bool `json:"archived"`
 }
 
 // InviteRequest is the request of invite.

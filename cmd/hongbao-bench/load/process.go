@@ -27,7 +27,7 @@ const tick = time.Second / 100
 type stat struct {
 	parent   int
 	worked   time.Duration // CPU time of the process itself
-	children time.Duration // CPU time of its children that have ended
+	children time.Duration // CPU time of the child processes of this process that have ended
 }
 
 var errNoProc = errors.New("unknown format of /proc")

@@ -23,9 +23,9 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 		}, err
 	},
 	"packet": func(raw json.RawMessage) (Body, error) {
-		var b wire.Packet
+		var b wire.PacketBody
 		err := json.Unmarshal(raw, &b)
-		return PacketSent{Packet: PacketOf(b)}, err
+		return PacketSent{Packet: PacketOf(b.Packet), Reactions: b.Reactions}, err
 	},
 	"packet_done": func(raw json.RawMessage) (Body, error) {
 		var b wire.PacketDoneBody

@@ -40,6 +40,8 @@ type Text struct {
 type PacketSent struct {
 	Packet
 
+	Reactions map[string]int // number of users by emoji; set only if the entry was read from history
+
 	State *State // current state; set only if the entry was read after a reconnect or from history
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, Progress, Wallet, GrabResult, MemberCount, or OtherEvent.
+// ContactsChanged, RoomPrefs, Progress, Wallet, GrabResult, MemberCount, JoinRequested, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -70,6 +70,12 @@ type ContactsChanged struct {
 	Blocked bool   // whether User is blocked now
 }
 
+// RoomPrefs says what the user has decided about a room, on any device.
+type RoomPrefs struct {
+	Room                     string
+	Silent, Pinned, Archived bool // as those of Room
+}
+
 // Progress says how many shares of a packet have been claimed.
 type Progress struct {
 	Packet, Room   string
@@ -97,6 +103,12 @@ type MemberCount struct {
 	Count int
 }
 
+// JoinRequested says how many users ask to enter a room. Only the owner and admins receive it.
+type JoinRequested struct {
+	Room  string
+	Count int
+}
+
 // OtherEvent is an event that this package does not know.
 type OtherEvent struct {
 	Raw json.RawMessage
@@ -112,10 +124,12 @@ func (Typing) event()          {}
 func (Presence) event()        {}
 func (Read) event()            {}
 func (ContactsChanged) event() {}
+func (RoomPrefs) event()       {}
 func (Progress) event()        {}
 func (Wallet) event()          {}
 func (GrabResult) event()      {}
 func (MemberCount) event()     {}
+func (JoinRequested) event()   {}
 func (OtherEvent) event()      {}
 
 // EventOf converts a message of package wire into an event. raw is kept for an unknown message.
@@ -129,6 +143,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return Read(*m.Read)
 	case m.Contacts != nil:
 		return ContactsChanged(*m.Contacts)
+	case m.RoomPrefs != nil:
+		return RoomPrefs(*m.RoomPrefs)
 	case m.PacketProgress != nil:
 		return Progress(*m.PacketProgress)
 	case m.Wallet != nil:
@@ -138,6 +154,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return GrabResult{GrabOf(*m.GrabResult)}
 	case m.Members != nil:
 		return MemberCount(*m.Members)
+	case m.JoinRequests != nil:
+		return JoinRequested(*m.JoinRequests)
 	}
 	return OtherEvent{Raw: raw}
 }

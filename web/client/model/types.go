@@ -36,6 +36,9 @@ type Room struct {
 	LastSeq      int64
 	Created      time.Time
 	Role         string // the user's own role, if known: owner, admin or member
+	Silent       bool   // the user has decided: new entries make no sound, banner, badge or notification
+	Pinned       bool   // the user has decided: at the top of the list
+	Archived     bool   // the user has decided: not in the list, until the next text or packet if the room is not silent
 }
 
 // RoomOf reads a room.
@@ -44,6 +47,7 @@ func RoomOf(r wire.Room) Room {
 	return Room{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, Announcement: r.Announcement, Members: r.Members,
 		Invite: cmp.Or(r.Invite, usual), Guests: r.Guests == nil || *r.Guests, LastSeq: r.LastSeq, Created: TimeOf(r.CreatedAt), Role: r.Role,
+		Silent: r.Silent, Pinned: r.Pinned, Archived: r.Archived,
 	}
 }
 
@@ -64,6 +68,29 @@ type Member struct {
 	ReadSeq    int64     // how far the member has read; 0: nothing since joining, or the room is large
 }
 
+// Link is an invite link of a room, without its code.
+type Link struct {
+	ID      string
+	By      User // has made it
+	Created time.Time
+	Expires time.Time
+	Uses    int
+	MaxUses int // 0: any number
+
+	Approval bool // users that come by it ask to enter
+}
+
+// JoinRequest is a user that asks to enter a room.
+type JoinRequest struct {
+	User User
+	At   time.Time
+}
+
+// LinkOf reads an invite link.
+func LinkOf(l wire.Link) Link {
+	return Link{ID: l.ID, By: l.By, Created: TimeOf(l.CreatedAt), Expires: TimeOf(l.ExpiresAt), Uses: l.Uses, MaxUses: l.MaxUses, Approval: l.Approval}
+}
+
 // Packet is the part of a packet that never changes. Amounts are in minor currency units.
 type Packet struct {
 	ID         string
@@ -81,7 +108,8 @@ type Packet struct {
 	Commitment string
 	Key        string
 
-	EarlierMembers bool // only users that have been members since before the packet was sent may grab
+	EarlierMembers bool   // only users that have been members since before the packet was sent may grab
+	Skin           string // cloud, koi or plum; "": the plain envelope
 }
 
 // PacketOf reads the part of a packet that never changes.
@@ -89,7 +117,7 @@ func PacketOf(p wire.Packet) Packet {
 	return Packet{
 		ID: p.ID, Room: p.Room, From: p.From, Mode: p.Mode, Spread: p.Spread, Total: p.Total, Count: p.Count,
 		Greeting: p.Greeting, To: p.To, Locked: p.Locked, Created: TimeOf(p.CreatedAt), Expires: TimeOf(p.ExpiresAt),
-		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers,
+		Commitment: p.Commitment, Key: p.Key, EarlierMembers: p.EarlierMembers, Skin: p.Skin,
 	}
 }
 

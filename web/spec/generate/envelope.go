@@ -38,13 +38,13 @@ func (d channelDocument) envelope() {
 	d.operation("pong", "receive", "Is due within 8 s of a ping.", d.message("pong", "Answers a ping.", empty))
 }
 
-// connect adds the connect command, which is the first one of a connection.
+// connect describes the command connect, which a client must send before any other.
 func (d channelDocument) connect() {
 	asked := record(object{"recover": object{"type": "boolean"}, "epoch": textSchema(), "offset": seqSchema()})
 	command := d.message("command.connect", "The user's token, and the last position known of each room.", record(object{
 		"id": idSchema(), "connect": record(object{
 			"token": textSchema(), "name": textSchema(), "version": textSchema(),
-			"subs": object{"type": "object", "additionalProperties": asked},
+			"subs": object{"type": "object", "additionalProperties": asked}, "data": d.all.of(wire.ConnectAsk{}),
 		}),
 	}, "id", "connect"))
 	publication := record(object{"offset": seqSchema(), "data": d.all.of(wire.Entry{})}, "offset", "data")

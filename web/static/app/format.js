@@ -17,6 +17,9 @@ function format(kind, options) {
 /** ¥12.34 of 1234. @param {number} minor */
 export function money(minor) { return inCurrency(minor, 'auto'); }
 
+/** An amount of the user's money, called play money where it is. @param {number} minor */
+export function playMoney(minor) { return state.page?.play_money ? t('wallet.play', { amount: money(minor) }) : money(minor); }
+
 /** A signed change: +¥12.34. @param {number} minor */
 export function signedMoney(minor) { return inCurrency(minor, 'exceptZero'); }
 
@@ -40,6 +43,17 @@ function exact(minor, exponent) {
   const digits = String(Math.abs(minor)).padStart(exponent + 1, '0');
   const cut = digits.length - exponent;
   return `${minor < 0 ? '-' : ''}${digits.slice(0, cut)}${exponent ? `.${digits.slice(cut)}` : ''}`;
+}
+
+/** An amount as the user would type it: 12.34 of 1234. @param {number} minor */
+export function plainMoney(minor) { return exact(minor, state.account.currency.exponent); }
+
+/** The sign of the currency, '' if it has none. */
+export function currencySign() {
+  const { code } = state.account.currency;
+  if (!/^[A-Za-z]{3}$/.test(code)) return '';
+  return format(Intl.NumberFormat, { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' }).formatToParts(0)
+    .find((part) => part.type === 'currency').value;
 }
 
 /** Minor units of a typed amount, without floating-point numbers; null: not an amount. @param {string} text */

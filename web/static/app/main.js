@@ -5,6 +5,7 @@ import { followAddress } from './route.js';
 import { chooseLanguage } from './words.js';
 import { chooseTheme } from './theme.js';
 import { chooseSound } from './sound-choice.js';
+import { chooseNotifications } from './notifications.js';
 import { followNetwork } from './model/link.js';
 import { showTitle } from './title.js';
 import { begin } from './session.js';
@@ -19,6 +20,7 @@ drawWith(() => {
 await chooseLanguage();
 chooseTheme();
 chooseSound();
+chooseNotifications();
 followNetwork();
 const wide = matchMedia('(min-width: 900px)');
 wide.addEventListener('change', () => change(() => { state.wide = wide.matches; }));

@@ -1,14 +1,16 @@
-// The route: a room, and a sheet over it, as the part of the address after '#'. The browser's back button closes a
+// The route: a room or an invite link, and a sheet over it, as the part of the address after '#'. The browser's back button closes a
 // sheet, then the room.
 import { state, change } from './state.js';
 
-/** '#/room/<id>/<sheet>/<id>' and '#/<sheet>/<id>' @param {string} hash */
+/** '#/room/<id>/<sheet>/<id>', '#/link/<code>/packet/<id>' and '#/<sheet>/<id>' @param {string} hash */
 export function parse(hash) {
   const parts = hash.replace(/^#\/?/, '').split('/').map(decoded);
   let room = null;
+  let link = null;
   if (parts[0] === 'room') [, room] = parts.splice(0, 2);
+  else if (parts[0] === 'link') [, link] = parts.splice(0, 2);
   const [name, id] = parts;
-  return { room: room || null, sheet: name ? { name, id } : null };
+  return { room: room || null, link: link || null, sheet: name ? { name, id } : null };
 }
 
 /** A link may come from anywhere: a part that cannot be decoded stays as it is. @param {string} part */
@@ -20,9 +22,10 @@ function decoded(part) {
   }
 }
 
-function address({ room, sheet }) {
+function address({ room, link, sheet }) {
   const parts = [];
   if (room) parts.push('room', room);
+  if (link) parts.push('link', link);
   if (sheet) parts.push(sheet.name, ...(sheet.id ? [sheet.id] : []));
   return '#/' + parts.map(encodeURIComponent).join('/');
 }
@@ -35,10 +38,14 @@ export function followAddress() {
   follow();
 }
 
-/** @param {{room?: string|null, sheet?: import('./state.js').Sheet|null}} to what is missing stays; a new room has no sheet */
+/** The address of this page at a place, for other people. @param {{room?: string, link?: string, sheet?: import('./state.js').Sheet}} place */
+export function addressOf(place) { return new URL(address(place), location.href.split('#')[0]).href; }
+
+/** Leaves an invite link. @param {{room?: string|null, sheet?: import('./state.js').Sheet|null}} to what is missing stays; a new room has no sheet */
 export function go(to, { replace = false } = {}) {
   const next = {
     room: to.room === undefined ? state.route.room : to.room,
+    link: null,
     sheet: to.sheet !== undefined ? to.sheet : to.room === undefined ? state.route.sheet : null,
   };
   if (address(next) === address(state.route)) return;

@@ -3,8 +3,11 @@
 import { Client } from '../sdk/client.js';
 import { RefusedError } from '../sdk/errors.js';
 import { state, change } from './state.js';
-import { forgetWritten, keep, kept } from './storage.js';
+import { forgetSaved, forgetWritten } from './storage.js';
+import { deviceCode, followGuest, isApart, keepGuest, keptGuest } from './identity.js';
+import { go } from './route.js';
 import { listen } from './model/happenings.js';
+import { sayUnsent } from './actions/messages.js';
 import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
@@ -12,9 +15,9 @@ import { askHost, listenToHost } from './host.js';
 const expired = 109;
 const noToken = 3500;
 
-const guest = 'hongbao-guest';
 const hostPatience = 1500; // ms to wait for the host's token before the sign-in screen opens; a later token still signs the user in
 const renewPatience = 8000;
+const savedPatience = 1200; // ms to wait for the server before the last messages are shown
 const day = 86_400_000; // ms; a guest's token that is older is renewed
 const guestPatience = 3000;
 const soon = 60_000; // ms; if a token is requested again within this time, the server has refused the last one
@@ -24,17 +27,43 @@ export let client;
 
 /** Signs in without user interaction if possible, else opens the sign-in screen. */
 export async function begin() {
-  addEventListener('storage', (e) => { if (e.key === guest) otherTab(e.newValue); });
+  followGuest(otherTab);
+  addEventListener('hashchange', () => { if (deviceCode()) location.reload(); });
   state.page = await readPage();
   listenToHost(state.page.hosts, hostSpoke);
   const token = await askHost('token-wanted', hostPatience);
-  const known = kept(guest);
   if (token) enter(token, 'host');
-  else if (known) {
+  else if (state.page.guests && deviceCode()) change(() => { state.door = { status: 'arriving', error: null }; });
+  else enterKnown();
+}
+
+/** Signs in as the guest of this browser, else opens the sign-in screen. */
+function enterKnown() {
+  const known = keptGuest();
+  if (known) {
     enter(known, 'guest');
     renewed(known);
+    showSaved(known);
+  } else change(() => { state.door = { status: 'open', error: null }; });
+}
+
+/** Takes the guest of another device over, by the code in the address. */
+export async function arrive() {
+  change(() => { state.door = { status: 'entering', error: null }; });
+  try {
+    const { token } = await ask('v1/guests/redeem', { code: deviceCode() });
+    keepGuest(token);
+    go({ room: null, sheet: null }, { replace: true });
+    enter(token, 'guest');
+  } catch (error) {
+    change(() => { state.door = { status: 'arriving', error }; });
   }
-  else change(() => { state.door = { status: 'open', error: null }; });
+}
+
+/** Leaves the code in the address unused. */
+export function stayHere() {
+  go({ room: null, sheet: null }, { replace: true });
+  enterKnown();
 }
 
 /** The server's description of the page; nothing can begin without it. @returns {Promise<NonNullable<typeof state.page>>} */
@@ -55,28 +84,37 @@ async function readPage() {
 export async function enterAsGuest(name) {
   change(() => { state.door = { status: 'entering', error: null }; });
   try {
-    const made = await makeGuest(name);
-    const token = kept(guest) ?? made; // another tab may have created a guest first: then that guest is the user
-    keep(guest, token);
+    const made = await ask('v1/guests', { name });
+    const token = keptGuest() ?? made.token; // another tab may have created a guest first: then that guest is the user
+    keepGuest(token);
+    state.isNew = token === made.token;
     enter(token, 'guest');
   } catch (error) {
     change(() => { state.door = { status: 'open', error }; });
   }
 }
 
-/** @param {string} name */
-async function makeGuest(name) {
+/**
+ * Sends a request about guests.
+ * @param {string} path
+ * @param {object} body
+ * @param {string} [token] of the guest
+ */
+async function ask(path, body, token) {
   let response;
   let answer;
   try {
-    response = await fetch('v1/guests', { method: 'POST', body: JSON.stringify({ name }) });
+    response = await fetch(path, { method: 'POST', body: JSON.stringify(body), ...token && { headers: { Authorization: `Bearer ${token}` } } });
     answer = await response.json();
   } catch (cause) {
     throw Object.assign(new Error('no answer', { cause }), { word: 'unreachable' });
   }
   if (!response.ok) throw new RefusedError(answer.error);
-  return /** @type {string} */ (answer.token);
+  return answer;
 }
+
+/** Sends a request as the guest of this window. @param {'profile'|'device_code'} path @param {object} body */
+export function askAsGuest(path, body) { return ask(`v1/guests/${path}`, body, keptGuest() ?? ''); }
 
 /** @param {string} token @param {By} by */
 export function enter(token, by) {
@@ -100,7 +138,7 @@ function tokens(token, by) {
   let last = '';
   let at = 0;
   return async () => {
-    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await renewed(kept(guest));
+    const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await renewed(keptGuest());
     if (!next || (next === last && Date.now() - at < soon)) return null;
     last = next;
     at = Date.now();
@@ -117,21 +155,39 @@ async function renewed(token) {
   if (!token || Date.now() - issuedAt(token) < day) return token;
   try {
     const response = await post('v1/guests/renew', token);
-    if (!response.ok || kept(guest) !== token) return kept(guest); // another tab has signed out, or was faster
+    if (!response.ok || keptGuest() !== token) return keptGuest(); // another tab has signed out, or was faster
     const answer = await response.json();
-    keep(guest, answer.token);
+    keepGuest(answer.token);
     return /** @type {string} */ (answer.token);
   } catch {
     return token;
   }
 }
 
-/** When a token was issued, in ms. @param {string} token */
-function issuedAt(token) {
+/** Shows a guest the last messages while the server does not answer. @param {string} token */
+async function showSaved(token) {
+  if (navigator.onLine) await new Promise((resolve) => { setTimeout(resolve, savedPatience); });
+  if (state.me) return;
   try {
-    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).iat * 1000 || 0;
+    const { readSaved, restore } = await import('./model/saved.js');
+    const saved = await readSaved(claims(token).sub);
+    if (!saved || state.me || state.door.status !== 'entering') return;
+    change(() => restore(saved));
+    sayUnsent();
   } catch {
-    return 0;
+    // The module cannot be loaded: the page waits for the server.
+  }
+}
+
+/** When a token was issued, in ms. @param {string} token */
+function issuedAt(token) { return claims(token).iat * 1000 || 0; }
+
+/** What a token says. @param {string} token */
+function claims(token) {
+  try {
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
+  } catch {
+    return {};
   }
 }
 
@@ -170,7 +226,7 @@ function ended(code, by) {
   if (!code) return; // this page itself has ended the session
   if (code === expired) code = noToken;
   const another = !state.me && (by !== 'guest' || isTokenBad(code));
-  if (another && by === 'guest') keep(guest, null);
+  if (another && by === 'guest') keepGuest(null);
   change(() => { state.door = { status: another ? 'open' : 'ended', error: { word: `closed_${code}`, code } }; });
 }
 
@@ -178,18 +234,21 @@ function ended(code, by) {
 function isTokenBad(code) { return code === noToken || code === 3503; }
 
 /** After the end: signs in again, as the same user if the server may accept that. */
-export function comeBack() {
+export async function comeBack() {
   const { code = 0 } = /** @type {{code?: number}} */ (state.door.error);
-  if (state.by === 'guest' && isTokenBad(code)) keep(guest, null);
+  if (state.by === 'guest' && isTokenBad(code)) {
+    keepGuest(null);
+    if (!isApart) await forgetSaved();
+  }
   location.reload();
 }
 
 /** Forgets the user in this browser. A guest's token is revoked, too: a copy of it is useless then. */
 export async function signOut() {
-  const token = state.by === 'guest' && kept(guest);
+  const token = state.by === 'guest' && keptGuest();
   client.close();
   if (token) {
-    keep(guest, null); // before the server answers: it closes the sockets of other tabs
+    keepGuest(null); // before the server answers: it closes the sockets of other tabs
     try {
       await post('v1/guests/sign_out', token);
     } catch {
@@ -197,6 +256,7 @@ export async function signOut() {
     }
   }
   forgetWritten(state.me?.id ?? '');
+  if (!isApart) await forgetSaved();
   history.replaceState(null, '', location.pathname + location.search);
   location.reload();
 }

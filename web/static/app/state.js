@@ -23,6 +23,9 @@ import { emptyPages } from './model/pages.js';
  * @property {Set<string>|null} [present]  online users, in a room that publishes them
  * @property {{seq: number, until: number}} [mute]  the user's own mute, and the seq of its entry
  * @property {number|null} [goal]       the entry that is to be shown
+ * @property {number} [asking]          how many users ask to enter, as last told; only the owner and admins are
+ * @property {import('../sdk/types.js').RoomPrefs} prefs  what the user has decided about it
+ * @property {Set<number>} unfolded      long messages that are shown in full, by seq
  * @property {User|null} other           the other user of a direct room
  * @property {import('./model/pages.js').Pages<Member>} members
  *
@@ -52,6 +55,8 @@ import { emptyPages } from './model/pages.js';
  * @typedef {object} PacketView
  * @property {Packet} packet
  * @property {PacketState} state
+ * @property {number|null} seq          of its entry, if known
+ * @property {boolean} thanked          the user has thanked in words since the page was loaded
  * @property {string[]} latest          users that claimed last
  * @property {number} cameAt           when it was pushed into the open room, by the page's clock; -Infinity: it was not
  * @property {number|null} doneAt       when the last share was claimed, if known
@@ -74,6 +79,19 @@ import { emptyPages } from './model/pages.js';
  * @property {{count: number, amount: number, luckiest: number}|null} totals
  * @property {boolean} earlier          there are packets in earlier years
  *
+ * @typedef {object} PageFacts          what the server says before the user signs in
+ * @property {boolean} guests
+ * @property {boolean} [play_money]     all money of the server is play money
+ * @property {{room: string, packet?: string}} [lobby]  where newcomers go, and the newest packet there
+ * @property {string[]} hosts
+ * @property {string} version
+ *
+ * @typedef {object} Invitation
+ * @property {string} code              of the invite link
+ * @property {import('../sdk/types.js').LinkPreview|null} preview
+ * @property {any} error
+ * @property {boolean} accepted         the user has seen it and then signed in
+ *
  * @typedef {object} Sheet              the sheet over or beside the room
  * @property {string} name              a row of views/sheets.js
  * @property {string} [id]
@@ -82,12 +100,15 @@ import { emptyPages } from './model/pages.js';
 export const state = {
   lang: 'en',
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
-  sound: false,
+  /** @type {boolean|null} */ sound: null, // null: the user was not asked yet
+  notify: false, // notifications of the system
   wide: false, // three columns
-  /** @type {{guests: boolean, hosts: string[], version: string}|null} */ page: null,
+  /** @type {PageFacts|null} */ page: null,
   /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in
-  /** @type {{status: 'loading'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
+  isNew: false, // a guest that was just made, and is on the way to the lobby
+  /** @type {{status: 'loading'|'arriving'|'open'|'entering'|'ended', error: unknown}} */ door: { status: 'loading', error: null },
   /** @type {User|null} */ me: null,
+  saved: false, // what is shown was kept in this browser; the server has not answered yet
   /** @type {import('../sdk/types.js').AccountView} */
   account: { balance: 0, version: 0, currency: { code: 'CNY', exponent: 2 }, nextCommitment: '' },
   /** @type {import('../sdk/types.js').Limits|null} */ limits: null,
@@ -101,9 +122,12 @@ export const state = {
   /** @type {import('./model/pages.js').Pages<import('../sdk/types.js').Transfer>} */ wallet: emptyPages(),
   /** @type {{year: number, direction: 'sent'|'received', views: Map<string, YearView>}} */
   years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
-  /** @type {{room: string|null, sheet: Sheet|null}} */ route: { room: null, sheet: null },
+  /** @type {{room: string|null, link: string|null, sheet: Sheet|null}} */ route: { room: null, link: null, sheet: null }, // link: the code of an invite link
+  /** @type {Invitation|null} */ invitation: null, // what the last opened invite link leads to
   /** @type {{id: number, text: string}[]} */ toasts: [],
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
+  /** @type {import('./model/news.js').News|null} */ banner: null,
+  /** @type {{room: string, item: any}[]} */ mentions: [], // of the user, the newest first
   announcement: '', // text that screen readers read aloud
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };

@@ -35,12 +35,28 @@ export function keptNames(begin) {
   return names.filter((name) => name.startsWith(begin));
 }
 
+/** The name of the database with the last messages (model/saved.js). */
+export const savedName = 'hongbao';
+
+/** Drops the last messages: the user signs out. */
+export async function forgetSaved() {
+  try {
+    const request = indexedDB.deleteDatabase(savedName);
+    await new Promise((resolve) => { request.onsuccess = request.onerror = request.onblocked = resolve; });
+  } catch {
+    // The browser keeps nothing.
+  }
+}
+
 /** Begins the names of a user's unsent messages. No id contains a slash. @param {string} user */
 export function unsentOf(user) { return `hongbao-unsent/${user}/`; }
 
-/** Drops what a user has written: the user signs out. @param {string} user */
+/** Begins the names of the announcements that the user has closed. */
+export const announcementOf = 'hongbao-announcement/';
+
+/** Drops what a user has written and closed: the user signs out. @param {string} user */
 export function forgetWritten(user) {
-  for (const name of keptNames(unsentOf(user))) keep(name, null);
+  for (const begin of [unsentOf(user), announcementOf]) for (const name of keptNames(begin)) keep(name, null);
   try {
     for (const name of Object.keys(sessionStorage)) if (name.startsWith('hongbao-')) sessionStorage.removeItem(name);
   } catch {

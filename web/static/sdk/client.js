@@ -34,7 +34,7 @@ const pageLimit = 100; // the largest page that the server returns
 /** @type {Record<string, keyof Events>} */
 const messages = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
-  members: 'memberCount', contacts: 'contacts',
+  members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
 };
 
 export class Client extends Methods {

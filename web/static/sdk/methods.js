@@ -98,6 +98,16 @@ export class Methods {
   }
 
   /**
+   * rooms lists a page of the user's rooms, those created last first. The event ready has all of them.
+   * @param {{next?: string, limit?: number}} [page]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomsReply>}
+   */
+  rooms(page, o) {
+    return this.call('rooms', page, o);
+  }
+
+  /**
    * @param {{query?: string, next?: string, limit?: number}} [page]
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').FindRoomsReply>}
@@ -115,6 +125,67 @@ export class Methods {
    */
   invite(room, users, o) {
     return this.call('invite', { room, users }, o);
+  }
+
+  /**
+   * createLink makes an invite link. Its code is in this reply only; if the reply is lost, the repeated call makes another link.
+   * @param {{room: string, ttl_s?: number, max_uses?: number, approval?: boolean}} link
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').CreateLinkReply>}
+   */
+  createLink(link, o) {
+    return this.call('create_link', link, o);
+  }
+
+  /**
+   * links lists the invite links of a room: to the owner and admins all, to others their own.
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').LinksReply>}
+   */
+  links(room, o) {
+    return this.call('links', { room }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {string} link its id
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  revokeLink(room, link, o) {
+    return this.call('revoke_link', { room, link }, o);
+  }
+
+  /**
+   * joinLink: with waiting, 'entered' tells when the user was let in.
+   * @param {string} code of an invite link
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').JoinLinkReply>}
+   */
+  joinLink(code, o) {
+    return this.call('join_link', { code }, o);
+  }
+
+  /**
+   * joinRequests lists the users that ask to enter a room, to its owner and admins.
+   * @param {string} room
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').JoinRequestsReply>}
+   */
+  joinRequests(room, o) {
+    return this.call('join_requests', { room }, o);
+  }
+
+  /**
+   * @param {string} room
+   * @param {string} user
+   * @param {boolean} admit
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  answerRequest(room, user, admit, o) {
+    return this.call('answer_request', { room, user, admit }, o);
   }
 
   /**
@@ -185,6 +256,16 @@ export class Methods {
       if (done) return {}; // an earlier try was not answered, and has deleted the room
       throw error;
     }
+  }
+
+  /**
+   * setRoomPrefs changes what the user has decided about a room for all own devices. Missing fields stay.
+   * @param {{room: string} & Partial<import('./types.js').RoomPrefs>} change
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').RoomPrefs>}
+   */
+  setRoomPrefs(change, o) {
+    return this.call('set_room_prefs', change, o);
   }
 
   /**

@@ -4,6 +4,7 @@
 /**
  * @typedef {{id: string, name: string, avatar?: string, guest?: boolean}} User
  * @typedef {'owner'|'admin'|'member'} Role
+ * @typedef {'cloud'|'koi'|'plum'} Skin  the drawing on the envelope of a packet
  * @typedef {'members'|'admins'} Inviters  which members may invite users
  *
  * @typedef {object} Room  read_seq and unread are set for the user's own rooms, as of the last connect
@@ -19,6 +20,14 @@
  * @property {Role} [role]
  * @property {number} [read_seq]
  * @property {number} [unread]
+ * @property {boolean} [silent]   see RoomPrefs
+ * @property {boolean} [pinned]
+ * @property {boolean} [archived]
+ *
+ * @typedef {object} RoomPrefs  what the user has decided about a room
+ * @property {boolean} silent     new entries make no sound, banner, badge or notification
+ * @property {boolean} pinned     at the top of the list
+ * @property {boolean} archived   not in the list, until the next text or packet if the room is not silent
  *
  * @typedef {object} Entry  one element of a room's sequence
  * @property {number} seq
@@ -27,10 +36,11 @@
  * @property {User} from
  * @property {string} kind  text, packet, packet_done, member, edit, recall, react, room
  * @property {string} [key]
- * @property {any} body  by kind: TextBody, Packet, PacketDoneBody, MemberBody, EditBody, RecallBody, ReactBody, RoomBody
+ * @property {any} body  by kind: TextBody, PacketBody, PacketDoneBody, MemberBody, EditBody, RecallBody, ReactBody, RoomBody
  *
  * @typedef {{text?: string, data?: Record<string, any>, reply_to?: number, mentions?: string[],
  *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
+ * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
  * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private', by: string, role?: Role,
  *   until?: number}} MemberBody
@@ -55,6 +65,7 @@
  * @property {string} commitment
  * @property {string} key
  * @property {boolean} [earlier_members]  only users may grab that have been members since before the packet was sent
+ * @property {Skin} [skin]  missing: the plain envelope
  *
  * @typedef {object} State  the state of a packet as the user may see it
  * @property {string} packet
@@ -64,6 +75,14 @@
  * @property {{user: string, amount: number, rank: number}} [luckiest]
  * @property {number} [refunded]
  *
+ * @typedef {{id: string, by: User, created_at: number, expires_at: number, uses: number, max_uses?: number, approval?: boolean}} Link  an invite link
+ * @typedef {{link: Link, code: string}} CreateLinkReply
+ * @typedef {{links: Link[]}} LinksReply
+ * @typedef {{room?: Room, waiting?: boolean}} JoinLinkReply
+ * @typedef {{requests: {user: User, at: number}[]}} JoinRequestsReply
+ * @typedef {{name: string, avatar?: string}} Face  what visitors see of a user
+ * @typedef {{room: {name: string, kind: 'public'|'private', members: number, guests?: boolean}, by: Face, people: Face[],
+ *   packet?: {from: Face, greeting: string}, approval?: boolean}} LinkPreview
  * @typedef {{user: User, rank: number, at: number, amount?: number}} Claim
  * @typedef {{seed: string, commitment: string, shares: number[]}} Proof
  * @typedef {{code: string, exponent: number}} Currency
@@ -78,6 +97,7 @@
  * Replies.
  * @typedef {{room: Room}} RoomReply
  * @typedef {{room: Room, dup: boolean}} CreateRoomReply
+ * @typedef {{rooms: Room[], next?: string}} RoomsReply  with read_seq and unread
  * @typedef {{rooms: Room[], next?: string}} FindRoomsReply
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
@@ -113,10 +133,12 @@
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
+ * @typedef {{room: string} & RoomPrefs} RoomPrefsEvent  set on any device
+ * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, roomPrefs: RoomPrefsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */
@@ -141,7 +163,7 @@
  * @typedef {{name: string, kind?: 'public'|'private', members?: string[], invite?: Inviters, guests?: boolean, key?: string}} NewRoom
  * @typedef {{room: string, mode?: string, total: number, count?: number, spread?: string, greeting?: string, to?: string[],
  *   passphrase?: string, ttl_s?: number, commitment?: string, earlier_members?: boolean,
- *   key?: string}} NewPacket
+ *   skin?: Skin, key?: string}} NewPacket
  */
 
 export {};

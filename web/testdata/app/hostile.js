@@ -17,8 +17,10 @@ const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueO
 
 /** No address keeps the page from coming up. */
 export async function addresses() {
-  equal(parse('#/room/a%2Fb/message/7'), { room: 'a/b', sheet: { name: 'message', id: '7' } });
-  equal(parse('#/room/%/%E0%A4%A'), { room: '%', sheet: { name: '%E0%A4%A' } });
+  equal(parse('#/room/a%2Fb/message/7'), { room: 'a/b', link: null, sheet: { name: 'message', id: '7' } });
+  equal(parse('#/room/%/%E0%A4%A'), { room: '%', link: null, sheet: { name: '%E0%A4%A' } });
+  equal(parse('#/link/r-1.a%2Fb/packet/7'), { room: null, link: 'r-1.a/b', sheet: { name: 'packet', id: '7' } });
+  equal(parse('#/link//constructor'), { room: null, link: null, sheet: { name: 'constructor' } });
   for (const name of names) equal(sheetOf(parse(`#/${name}`).sheet.name), undefined, name);
   ok(sheetOf('wallet'), 'a sheet that there is');
 }

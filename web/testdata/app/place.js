@@ -3,6 +3,7 @@
 import { h, render } from '/app/dom.js';
 import { state } from '/app/state.js';
 import { emptyPages } from '/app/model/pages.js';
+import { viewOf } from '/app/model/rooms.js';
 import { answered, append, emptyTimeline } from '/app/model/timeline.js';
 import { TimelineView } from '/app/views/timeline.js';
 import { equal, ok } from '../check.js';
@@ -24,10 +25,8 @@ class Shown {
     state.limits = {};
     const timeline = emptyTimeline();
     answered(timeline, 'newest', { entries: run(from, to), more: !complete }, me.id, to);
-    this.view = {
-      room: { id: 'r', name: 'Room', kind: 'public', members: 300, last_seq: to, created_at: 0 }, readSeq: 1e9, unread: 0, timeline, outbox: [],
-      draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null, members: { ...emptyPages(), loaded: true },
-    };
+    const room = { id: 'r', name: 'Room', kind: 'public', members: 300, last_seq: to, read_seq: 1e9, created_at: 0 };
+    this.view = Object.assign(viewOf(room), { timeline, members: { ...emptyPages(), loaded: true } });
     timeline.loading = 'older'; // nobody is asked for more
     state.rooms.set('r', this.view);
     render(null, document.querySelector('main'));

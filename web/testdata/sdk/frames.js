@@ -8,7 +8,7 @@ const frames = await (await fetch('/golden.json')).json(); // by name
 
 const events = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
-  members: 'memberCount', contacts: 'contacts',
+  members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
 };
 
 /** How each reply is asked for, and what must have been asked. */
@@ -17,18 +17,26 @@ const calls = {
   direct: [(c) => c.direct('u'), { user: 'u' }],
   join: [(c) => c.join('r'), { room: 'r' }],
   leave: [(c) => c.leave('r'), { room: 'r' }],
+  rooms: [(c) => c.rooms({ next: 'n', limit: 3 }), { next: 'n', limit: 3 }],
   find_rooms: [(c) => c.findRooms({ query: 'q', limit: 3 }), { query: 'q', limit: 3 }],
   block: [(c) => c.block('u'), { user: 'u' }],
   unblock: [(c) => c.unblock('u'), { user: 'u' }],
   set_contact: [(c) => c.setContact('shared'), { contact: 'shared' }],
   contacts: [(c) => c.contacts(), {}],
   invite: [(c) => c.invite('r', ['u', 'v']), { room: 'r', users: ['u', 'v'] }],
+  create_link: [(c) => c.createLink({ room: 'r', ttl_s: 60 }), { room: 'r', ttl_s: 60 }],
+  links: [(c) => c.links('r'), { room: 'r' }],
+  revoke_link: [(c) => c.revokeLink('r', 'l'), { room: 'r', link: 'l' }],
+  join_link: [(c) => c.joinLink('x'), { code: 'x' }],
+  join_requests: [(c) => c.joinRequests('r'), { room: 'r' }],
+  answer_request: [(c) => c.answerRequest('r', 'u', true), { room: 'r', user: 'u', admit: true }],
   kick: [(c) => c.kick('r', 'u', true), { room: 'r', user: 'u', ban: true }],
   unban: [(c) => c.unban('r', 'u'), { room: 'r', user: 'u' }],
   set_role: [(c) => c.setRole('r', 'u', 'admin'), { room: 'r', user: 'u', role: 'admin' }],
   mute: [(c) => c.mute('r', 'u', 60), { room: 'r', user: 'u', seconds: 60 }],
   update_room: [(c) => c.updateRoom({ room: 'r', announcement: '' }), { room: 'r', announcement: '' }],
   delete_room: [(c) => c.deleteRoom('r'), { room: 'r' }],
+  set_room_prefs: [(c) => c.setRoomPrefs({ room: 'r', silent: true }), { room: 'r', silent: true }],
   members: [(c) => c.members({ room: 'r', next: 'n' }), { room: 'r', next: 'n' }],
   send: [(c) => c.send({ room: 'r', text: 't', reply_to: 4, key: 'k' }), { room: 'r', text: 't', reply_to: 4, key: 'k' }],
   edit: [(c) => c.edit('r', 4, 't'), { room: 'r', seq: 4, text: 't' }],

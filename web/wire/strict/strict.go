@@ -199,8 +199,8 @@ type field struct {
 	least    int64 // smallest allowed integer
 }
 
-// maxFields is the largest number of fields of a request.
-const maxFields = 12
+// maxFields bounds the number of fields of a request.
+const maxFields = 16
 
 var knownFields sync.Map // the []field of each request type, by reflect.Type
 

@@ -32,10 +32,21 @@ func TestBrowserAccessible(t *testing.T) {
 		u.signInAs(english.me)
 		u.Sees("No rooms yet")
 		mustBeAccessible(t, u, how+": no rooms")
-		for _, view := range f.populate(u, english).views() {
+		s := f.populate(u, english)
+		for _, view := range s.views() {
 			u.goToView(view)
 			mustBeAccessible(t, u, how+": "+view.name)
 		}
+		u.goToView(view{name: "settings", hash: "#/settings", shows: "Make a link"})
+		u.Press("button", "Make a link")
+		u.Press("button", "Change name and picture")
+		u.Has("radio", "Tiger")
+		mustBeAccessible(t, u, how+": profile and device link")
+		u.goTo("#/room/" + s.room)
+		u.Press("button", english.open)
+		u.Press("button", english.coin)
+		u.Sees(english.kept, "You")
+		mustBeAccessible(t, u, how+": opened card")
 	})
 }
 

@@ -32,7 +32,7 @@ func TestBrowserChinese(t *testing.T) {
 	yu.Press("button", "恭喜发财")
 	yu.Press("button", "开")
 	yu.Sees("你抢到了", "¥8.88", "已存入钱包")
-	yu.Press("button", "看看大家的手气")
+	yu.Press("button", "详情与验证")
 	yu.Press("button", "验证公平")
 	yu.Sees("种子与事先的承诺一致")
 	mustBeChinese(t, yu, "proof")

@@ -67,7 +67,7 @@ func TestBrowserHostile(t *testing.T) {
 		{name: "message", hash: "#/room/" + room + "/message/3", shows: "Reply"},
 		{name: "envelope", hash: "#/room/" + room + "/packet/" + packet, shows: "Look inside"},
 		{name: "invite", hash: "#/room/" + room + "/invite", shows: "Everybody you’ve met"},
-		{name: "wallet", hash: "#/room/" + room + "/wallet", shows: "A gift to begin with"},
+		{name: "wallet", hash: "#/room/" + room + "/wallet", shows: "Play money to begin with"},
 		{name: "settings", hash: "#/room/" + room + "/settings", shows: hostile[0]},
 	} {
 		ann.goToView(v)

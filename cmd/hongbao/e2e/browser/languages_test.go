@@ -34,9 +34,9 @@ var english = language{
 	otherLines: []string{"Court 3 from seven, who is in?", "Shall I pick you up on Saturday?", "The plumber comes on Tuesday.", "I am at home, no worry."},
 	finished:   "For the cook", open: "Safe travels, everyone", locked: "What did we eat last year?", passphrase: "dumplings",
 	thanks: "That was quick 😄 thank you!",
-	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "A gift to begin with", leave: "Leave this room",
+	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "Play money to begin with", leave: "Leave this room",
 	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room",
-	coin: "Open", result: "See who got what", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
+	coin: "Open", result: "Details and proof", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
 }
 
 var chinese = language{
@@ -55,5 +55,5 @@ var chinese = language{
 	thanks: "手速也太快了 😄 谢谢！",
 	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
 	talk: "发私信", reply: "回复", nameOrID: "名字或 ID", signOut: "退出登录", make: "创建群聊",
-	coin: "开", result: "看看大家的手气", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
+	coin: "开", result: "详情与验证", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
 }

@@ -30,6 +30,7 @@ func TestBrowserRestart(t *testing.T) {
 	atOnce(pages, func(_ int, u *browserUser) {
 		u.Expect("WebSocket connection to")
 		u.Expect("ERR_CONNECTION_REFUSED")
+		u.Expect("when fetching the script") // of the service worker, which the browser looks for again
 		webtest.Ask[int](u.Tab, recordConnectionBar)
 	})
 	ann.say("before the lights went out")

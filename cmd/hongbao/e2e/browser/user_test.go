@@ -87,13 +87,13 @@ func (u *browserUser) showEnvelope(greeting string) {
 func (u *browserUser) tapOpen() (won int64) {
 	u.fixture.t.Helper()
 	u.Press("button", "Open")
-	u.Has("button", "See who got what")
+	u.Has("button", "Details and proof")
 	if strings.Contains(u.Text(), "Others were faster") {
 		return 0
 	}
 	u.Sees("in your wallet")
-	u.Press("button", "See who got what")
-	u.Misses("See who got what")
+	u.Press("button", "Details and proof")
+	u.Misses("Details and proof")
 	return cents(webtest.Ask[string](u.Tab, `document.querySelector('.packet-mine .amount').textContent`))
 }
 

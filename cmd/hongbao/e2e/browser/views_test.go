@@ -1,6 +1,10 @@
 package browser
 
-import "fmt"
+import (
+	"fmt"
+
+	"hongbao/web/webtest"
+)
 
 // view is one screenful of the page with an address of its own.
 type view struct {
@@ -25,6 +29,7 @@ func (s *sample) views() []view {
 		{name: "wallet", hash: room + "/wallet", shows: in.gift},
 		{name: "my packets", hash: room + "/packets", shows: in.finished},
 		{name: "about the room", hash: room + "/info", shows: in.leave},
+		{name: "mentions", hash: room + "/mentions", shows: in.talkLines[5]},
 		{name: "person", hash: room + "/person/" + s.friends[0].User.ID, shows: in.talk},
 		{name: "message", hash: room + "/message/" + fmt.Sprint(s.seq), shows: in.reply},
 		{name: "invite", hash: room + "/invite", shows: in.nameOrID},
@@ -35,11 +40,12 @@ func (s *sample) views() []view {
 	}
 }
 
-// goToView opens a view and waits until it is there.
+// goToView opens a view and waits until it is there. It closes the banner of news in other rooms, which would cover a part of the view.
 func (u *browserUser) goToView(v view) {
 	u.fixture.t.Helper()
 	u.goTo(v.hash)
 	u.Sees(v.shows)
+	webtest.Ask[bool](u.Tab, `document.querySelector('.news > .button')?.click(), true`)
 	if v.press != "" {
 		u.Press(v.role, v.press)
 	}

@@ -12,7 +12,8 @@ const typingPace = 3000;
 /** @param {string} room that is opened */
 export function openRoom(room) {
   const view = state.rooms.get(room);
-  if (!view.timeline.loaded || view.timeline.newer) loadNewest(room);
+  const { loaded, newer, loading } = view.timeline;
+  if (loading !== 'around' && (!loaded || newer)) loadNewest(room); // otherwise it is opened at an older message
   askPresence(room);
   if (!view.members.loaded && view.room.members <= namedUpTo) renewMembers(view);
 }

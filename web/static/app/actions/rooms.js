@@ -8,7 +8,7 @@ import { addRoom } from '../model/rooms.js';
 
 /**
  * Creates a room and opens it.
- * @param {{name: string, kind: 'public'|'private', key: string}} room
+ * @param {{name: string, kind: 'public'|'private', invite?: import('../../sdk/types.js').Inviters, guests?: boolean, key: string}} room
  */
 export async function createRoom(room) {
   openNew((await client.createRoom(room)).room);
@@ -17,6 +17,18 @@ export async function createRoom(room) {
 /** Joins a public room and opens it. @param {string} room @param {import('../state.js').Sheet|null} [sheet] to be opened in it */
 export async function joinRoom(room, sheet) {
   openNew((await client.join(room)).room, sheet);
+}
+
+/**
+ * Joins the room of an invite link and opens it, or asks to enter.
+ * @param {string} code
+ * @param {import('../state.js').Sheet|null} [sheet] to be opened in it
+ * @returns {Promise<boolean>} the user waits until the owner or an admin lets them in
+ */
+export async function joinByLink(code, sheet) {
+  const { room } = await client.joinLink(code);
+  if (room) openNew(room, sheet);
+  return !room;
 }
 
 /** Opens the direct room with another user. @param {string} user */
@@ -40,7 +52,7 @@ function openNew(room, sheet) {
  * @param {import('../state.js').Sheet|null} [sheet] to be opened in it
  */
 export function openRoom(id, sheet = null) {
-  go({ room: id, sheet }, { replace: !!state.route.sheet || state.route.room === id });
+  go({ room: id, sheet }, { replace: !!state.route.sheet || !!state.route.link || state.route.room === id });
 }
 
 /**

@@ -4,10 +4,12 @@ import { parseMoney } from '../format.js';
 
 /**
  * @typedef {object} Form
- * @property {string} total
+ * @property {string} total               the amount as typed: of all shares together, or of each if they are the same
  * @property {string} count
  * @property {string} greeting
- * @property {'lucky'|'equal'} mode
+ * @property {'lucky'|'equal'|'one'} kind one: a single share for one user
+ * @property {import('../state.js').User|null} one
+ * @property {'' | import('../../sdk/types.js').Skin} skin
  * @property {'calm'|'classic'|'wild'} spread
  * @property {boolean} chosen             only for the users in to
  * @property {import('../state.js').User[]} to
@@ -18,7 +20,7 @@ import { parseMoney } from '../format.js';
  * @typedef {{word: string, value?: number}} Problem   a path in the texts, compose.wrong.*, and the number in it
  *
  * @typedef {object} Checked
- * @property {number|null} total
+ * @property {number|null} total          of all shares together
  * @property {number|null} count
  * @property {Partial<Record<'total'|'count'|'greeting'|'to'|'passphrase', Problem>>} problems
  * @property {'total'|'count'|'to'|null} missing   the first field that must be filled in
@@ -26,38 +28,53 @@ import { parseMoney } from '../format.js';
 
 /** @param {import('../state.js').RoomView} view @returns {Form} */
 export function emptyForm(view) {
-  const other = view.room.kind === 'direct' && view.other;
+  const other = view.room.kind === 'direct' ? view.other : null;
   return {
-    total: '', count: other ? '1' : '', greeting: '', mode: 'lucky', spread: 'classic', chosen: Boolean(other), to: other ? [other] : [],
-    earlier: false, passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
+    total: '', count: '', greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
+    passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
   };
 }
 
 /** @param {Form} form @returns {Checked} */
 export function check(form) {
-  const to = form.chosen ? form.to.length : 0;
-  const total = form.total.trim() ? parseMoney(form.total) : null;
-  const count = form.count.trim() ? wholeNumber(form.count) : to || null;
+  const solo = form.kind === 'one';
+  const to = form.chosen && !solo ? form.to.length : 0;
+  const amount = form.total.trim() ? parseMoney(form.total) : null;
+  const count = solo ? 1 : form.count.trim() ? wholeNumber(form.count) : to || null;
+  const total = amount !== null && form.kind === 'equal' ? count && amount * count : amount;
   const problems = {
-    total: form.total.trim() ? wrongTotal(total, count) : undefined,
-    count: form.count.trim() ? wrongCount(count, to) : undefined,
+    total: form.total.trim() ? wrongTotal(amount, total, count) : undefined,
+    count: form.count.trim() && !solo ? wrongCount(count, to) : undefined,
     greeting: tooLong(form.greeting.trim(), 'greeting_chars'),
     to: above(to, 'packet_to', 'people'),
     passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' }
       : tooLong(form.passphrase.normalize('NFKC').trim(), 'passphrase_chars'),
   };
-  const missing = total === null ? 'total' : count === null ? 'count' : form.chosen && !to ? 'to' : null;
+  const missing = amount === null ? 'total' : count === null ? 'count' : (solo ? !form.one : form.chosen && !to) ? 'to' : null;
   return { total, count, problems, missing };
 }
 
 /** @param {Form} form @param {Checked} checked without a problem @param {string} greeting when none was written */
 export function packetOf(form, { total, count }, greeting) {
   return {
-    mode: form.mode, total, count, greeting: form.greeting.trim() || greeting, ttl_s: form.ttl,
-    ...(form.mode === 'lucky' && { spread: form.spread }),
-    ...(form.chosen ? { to: form.to.map((u) => u.id) } : form.earlier && { earlier_members: true }),
+    mode: form.kind === 'equal' ? 'equal' : 'lucky', total, count, greeting: form.greeting.trim() || greeting, ttl_s: form.ttl,
+    ...(form.kind === 'lucky' && { spread: form.spread }),
+    ...recipients(form),
+    ...(form.skin && { skin: form.skin }),
     ...(form.passphrase.trim() && { passphrase: form.passphrase.trim() }),
   };
+}
+
+/** @param {Form} form */
+function recipients({ kind, one, chosen, to, earlier }) {
+  if (kind === 'one') return { to: one ? [one.id] : [] };
+  return chosen ? { to: to.map((u) => u.id) } : earlier && { earlier_members: true };
+}
+
+/** The amounts that a tap fills in, in minor units: those that the user can send. */
+export function luckyAmounts() {
+  const most = Math.min(state.account.balance, state.limits?.packet_total || Infinity);
+  return [666, 888, 8888].filter((minor) => minor <= most);
 }
 
 /** The lifetimes that a packet can have, in seconds. */
@@ -66,9 +83,10 @@ export function lifetimes() {
   return [...new Set([600, 3600, 86_400, 259_200, usual])].filter((s) => s >= min && s <= max).sort((a, b) => a - b);
 }
 
-function wrongTotal(total, count) {
-  if (total === null) return { word: 'noAmount' };
-  if (total < 1) return { word: 'atLeast', value: 1 };
+function wrongTotal(amount, total, count) {
+  if (amount === null) return { word: 'noAmount' };
+  if (amount < 1) return { word: 'atLeast', value: 1 };
+  if (total === null) return undefined; // the count is missing
   if (count !== null && total < count) return { word: 'atLeastFor', value: count };
   return above(total, 'packet_total', 'total')
     ?? (total > state.account.balance ? { word: 'balance', value: state.account.balance } : undefined);

@@ -3,13 +3,16 @@ import { state, change, currentRoom, toast } from '../state.js';
 import { money } from '../format.js';
 import { t } from '../words.js';
 import { append, emptyTimeline } from './timeline.js';
-import { addRoom, dropRoom, setRooms } from './rooms.js';
+import { addRoom, dropRoom, setPrefs, setRooms } from './rooms.js';
+import { tellNews } from './news.js';
+import { noteMention } from './mentions.js';
 import { forgetUnsent } from './kept.js';
 import { drop, tidy } from './outbox.js';
 import { setLink } from './link.js';
 import { noteMember } from './members.js';
 import { lastOpener, packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
 import { contactsChanged, loadContacts } from '../actions/contacts.js';
+import { enterLobby } from '../actions/lobby.js';
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
 import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
@@ -36,6 +39,15 @@ export function listen(client) {
   on('wallet', (e) => wallet(e, client.account.view()));
   on('memberCount', memberCount);
   on('contacts', contactsChanged);
+  on('joinRequested', joinRequested);
+  on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
+}
+
+function joinRequested({ room, count }) {
+  const view = state.rooms.get(room);
+  if (!view) return;
+  if (count > (view.asking ?? 0)) toast(t('requests.told', { room: view.room.name }));
+  view.asking = count;
 }
 
 function ready(e) {
@@ -44,12 +56,27 @@ function ready(e) {
   state.limits = e.limits;
   meet(e.user);
   const open = currentRoom();
+  const before = state.saved ? new Map([...state.rooms].map(([id, view]) => [id, view.room.last_seq])) : null;
+  state.saved = false;
   setRooms(e.rooms).forEach(learnUnread);
+  if (before) renewSaved(before);
   if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
   if (e.again && state.contacts) loadContacts();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);
+  if (state.isNew) enterLobby();
+}
+
+/** What was shown from storage is read again. @param {Map<string, number>} before the last seqs that were known */
+function renewSaved(before) {
+  for (const [id, last] of before) {
+    const view = state.rooms.get(id);
+    if (!view) continue;
+    if (view === currentRoom()) loadNewest(id);
+    else view.timeline = emptyTimeline();
+    if (view.room.last_seq !== last) wantLast(id, true);
+  }
 }
 
 /** Stores a user. @param {import('../state.js').User} user */
@@ -75,18 +102,23 @@ function entry({ room, entry: e, state: packetState }) {
   if (!append(view.timeline, e, state.me.id)) renew(view);
   if (e.seq > view.room.last_seq) {
     view.room = { ...view.room, last_seq: e.seq };
+    tellNews(view, e);
     count(view, e);
   }
+  noteMention(room, e);
   if (e.kind === 'text' || e.kind === 'packet') said(view, e);
   if (e.kind === 'edit' || e.kind === 'recall') amendLast(view, e);
-  if (e.kind === 'recall') state.announcement = ''; // it may be the text that is gone now
+  if (e.kind === 'recall') {
+    state.announcement = ''; // it may be the text that is gone now
+    if (state.banner?.room === room && state.banner.seq === e.body.target) state.banner = null;
+  }
   if (e.kind === 'room') view.room = { ...view.room, ...e.body };
   if (e.kind === 'member') member(view, e);
 }
 
 /** Stores the packets of an entry, live or from history. @param {any} e @param {any} [s] */
 export function notePacket(e, s) {
-  if (e.kind === 'packet') packetView(e.body);
+  if (e.kind === 'packet') packetView(e.body).seq = e.seq;
   if (e.kind === 'packet_done') {
     setPacketState(e.body.state);
     const view = state.packets.get(e.body.packet);
@@ -136,6 +168,7 @@ function member(view, e) {
 
 function count(view, e) {
   if (e.kind !== 'text' && e.kind !== 'packet') return;
+  if (view.prefs.archived && !view.prefs.silent) view.prefs = { ...view.prefs, archived: false };
   if (e.from.id === state.me.id) {
     view.readSeq = e.seq;
     view.unread = 0;

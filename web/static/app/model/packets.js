@@ -10,7 +10,7 @@ export function packetView(packet) {
   let view = state.packets.get(packet.id);
   if (!view) {
     view = {
-      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, latest: [], doneAt: null, cameAt: -Infinity,
+      packet, state: { packet: packet.id, status: 'open', claimed: 0 }, seq: null, thanked: false, latest: [], doneAt: null, cameAt: -Infinity,
       grab: 'no', answer: null, refusal: null, wrongTries: [], stage: null, claims: null,
     };
     state.packets.set(packet.id, view);

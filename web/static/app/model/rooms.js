@@ -5,13 +5,19 @@ import { emptyPages } from './pages.js';
 import { emptyTimeline } from './timeline.js';
 
 /** @param {any} room as on the wire @returns {import('../state.js').RoomView} */
-function viewOf(room) {
+export function viewOf(room) {
   return {
     room, readSeq: room.read_seq ?? room.last_seq, unread: room.unread ?? 0, last: null, timeline: emptyTimeline(), outbox: [],
     draft: { text: '', replyTo: null, editing: null }, typing: new Map(), readers: new Map(), online: null, other: null,
-    members: emptyPages(),
+    members: emptyPages(), prefs: prefsOf(room), unfolded: new Set(),
   };
 }
+
+/** What the user has decided about a room. The wire leaves out what is false. @param {any} room */
+function prefsOf({ silent = false, pinned = false, archived = false }) { return { silent, pinned, archived }; }
+
+/** @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').RoomPrefs} prefs */
+export function setPrefs(view, prefs) { view.prefs = prefsOf(prefs); }
 
 /**
  * Takes the rooms of a connect reply: the user has left rooms that are missing there.
@@ -29,6 +35,7 @@ export function setRooms(rooms) {
       continue;
     }
     view.room = { ...view.room, ...r, ...maybeMissing(r) };
+    setPrefs(view, r);
     const isAhead = view.readSeq > r.read_seq && view.readSeq <= r.last_seq; // a higher position means that the room was renumbered
     if (!isAhead) view.readSeq = r.read_seq;
     view.unread = isAhead && view.readSeq === r.last_seq ? 0 : r.unread;
@@ -59,9 +66,10 @@ export function dropRoom(id) {
   if (state.route.room === id) go({ room: null }, { replace: true });
 }
 
-/** The rooms as they are listed: the latest message first. */
+/** The rooms as they are listed: those that the user has pinned, then the latest message first. */
 export function listedRooms() {
-  return [...state.rooms.values()].sort((a, b) => lastAt(b) - lastAt(a) || (a.room.id < b.room.id ? 1 : -1));
+  return [...state.rooms.values()].sort((a, b) => (
+    Number(b.prefs.pinned) - Number(a.prefs.pinned) || lastAt(b) - lastAt(a) || (a.room.id < b.room.id ? 1 : -1)));
 }
 
 /** @param {import('../state.js').RoomView} v */
@@ -70,7 +78,7 @@ function lastAt(v) { return v.last?.at ?? v.room.created_at; }
 /** Whether the user may govern the room. @param {import('../state.js').RoomView} v */
 export function governs(v) { return v.room.role === 'owner' || v.room.role === 'admin'; }
 
-/** Which members may invite users. @param {import('../../sdk/types.js').Room} room */
+/** Which members may invite users. @param {{kind: string, invite?: import('../../sdk/types.js').Inviters}} room */
 export function inviters(room) { return room.invite ?? (room.kind === 'private' ? 'admins' : 'members'); }
 
 /** Whether the user may invite others. @param {import('../state.js').RoomView} v */

@@ -173,6 +173,9 @@ export function mark(t, target, emoji, on, seq) {
   alter(t, target, (i) => ({ ...i, mine: marks(t, target) }));
 }
 
+/** Whether the user has put an emoji on an entry, as far as known. @param {Timeline} t @param {number} seq @param {string} emoji */
+export function isMarked(t, seq, emoji) { return t.mine.get(seq)?.get(emoji)?.on === true; }
+
 /** @param {Timeline} t @param {number} seq */
 function marks(t, seq) {
   return new Set([...t.mine.get(seq) ?? []].filter(([, m]) => m.on).map(([emoji]) => emoji));

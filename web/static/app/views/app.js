@@ -2,6 +2,7 @@
 import { h, Component, Fragment } from '../dom.js';
 import { state, currentRoom } from '../state.js';
 import { t } from '../words.js';
+import { workOffline } from '../offline.js';
 import { Door, Ended } from './door.js';
 import { RoomList } from './rooms.js';
 import { RoomScreen } from './room.js';
@@ -17,30 +18,36 @@ export function App() {
 }
 
 class Home extends Component {
-  componentDidMount() { loadSheets(); }
+  componentDidMount() {
+    loadSheets();
+    workOffline();
+  }
 
   render() {
     const room = currentRoom();
     const dialog = over(room, true);
-    const listAlone = !state.wide && !state.route.room; // then it is the main content of the page
+    const isOpen = Boolean(state.route.room || state.route.link);
+    const listAlone = !state.wide && !isOpen; // then it is the main content of the page
     return h(Fragment, null,
-      h('div', { class: 'shell', 'data-room': state.route.room ? 'yes' : 'no' },
+      h('div', { class: 'shell', 'data-room': isOpen ? 'yes' : 'no' },
         h('div', { class: 'rooms', role: listAlone ? 'main' : 'complementary', 'aria-label': t('rooms.title') }, h(RoomList, null)),
-        h('main', { class: 'room' }, open(room, state.route.room)),
+        h('main', { class: 'room' }, open(room, state.route)),
         over(room, false)),
       dialog,
       h(Passing, { covered: dialog !== null }));
   }
 }
 
-function open(room, id) {
+function open(room, { room: id, link: code }) {
   if (room) return h(RoomScreen, { view: room, key: id });
+  if (code) return h(Join, { code, key: code });
   return id ? h(Join, { id, key: id }) : h(NoRoom, null);
 }
 
 /** The sheet over the room, or beside it on a wide screen. */
 function over(room, modal) {
-  const { sheet } = state.route;
+  const { sheet, link } = state.route;
+  if (link) return null; // it opens in the room, once the user has joined
   const row = sheet && sheetOf(sheet.name);
   if (!row || (!room && (row.needsRoom || (row.ofRoom && state.route.room)))) return null;
   const isModal = !state.wide || (typeof row.modal === 'function' ? row.modal(sheet.id) : row.modal === true);

@@ -6,8 +6,9 @@ import { money } from '../format.js';
 import { openSheet } from '../route.js';
 
 export function Balance() {
-  const balance = money(state.sealed?.balance ?? state.account.balance);
+  const amount = money(state.sealed?.balance ?? state.account.balance);
+  const kind = state.page?.play_money ? t('wallet.playShort') : '';
   return h('button', {
-    class: 'button quiet number', type: 'button', 'aria-label': t('wallet.open', { balance }), onClick: () => openSheet('wallet'),
-  }, balance);
+    class: 'button quiet balance', type: 'button', 'aria-label': t('wallet.open', { balance: `${amount} ${kind}`.trim() }), onClick: () => openSheet('wallet'),
+  }, h('span', { class: 'number' }, amount), kind && [' ', h('span', { class: 'muted small' }, kind)]);
 }

@@ -1,4 +1,4 @@
-// The folded fields of a packet: mode, recipients, passphrase, lifetime.
+// The folded fields of a packet: spread, recipients, passphrase, lifetime.
 import { h, Fragment } from '../dom.js';
 import { t } from '../words.js';
 import { duration } from '../format.js';
@@ -10,25 +10,13 @@ import { People } from './compose-people.js';
 
 export function More({ view, form, checked, problem, fill }) {
   return h('div', { class: 'stack' },
-    h(Choice, {
-      name: 'compose-mode', label: t('compose.mode'), value: form.mode, options: ['lucky', 'equal'].map(option),
-      choose: (mode) => fill({ mode }),
-    }),
-    form.mode === 'lucky' && h(Fragment, null,
+    form.kind === 'lucky' && h(Fragment, null,
       h(Choice, {
         name: 'compose-spread', label: t('compose.spread'), value: form.spread, options: ['calm', 'classic', 'wild'].map(option),
         choose: (spread) => fill({ spread }),
       }),
       h(Spread, { form, checked })),
-    h(Choice, {
-      name: 'compose-whom', label: t('compose.whom'), value: form.chosen ? 'some' : 'everyone', options: ['everyone', 'some'].map(option),
-      choose: (whom) => fill({ chosen: whom === 'some' }),
-    }),
-    form.chosen
-      ? h(People, { view, chosen: form.to, problem: problem('to'), onChosen: (to) => fill({ to }) })
-      : h('label', { class: 'switch' },
-        h('span', { class: 'grow' }, t('compose.earlier'), h('span', { class: 'muted small' }, t('compose.earlierMeans'))),
-        h('input', { type: 'checkbox', role: 'switch', checked: form.earlier, onChange: (e) => fill({ earlier: e.target.checked }) })),
+    form.kind !== 'one' && h(Whom, { view, form, problem, fill }),
     h(Field, {
       name: 'passphrase', label: t('compose.passphrase'), value: form.passphrase, problem: problem('passphrase'),
       placeholder: t('compose.passphraseNone'),
@@ -38,6 +26,20 @@ export function More({ view, form, checked, problem, fill }) {
       name: 'compose-ttl', label: t('compose.ttl'), value: String(form.ttl), choose: (ttl) => fill({ ttl: Number(ttl) }),
       options: lifetimes().map((s) => ({ value: String(s), label: duration(s * 1000) })),
     }));
+}
+
+/** The users that may open it. */
+function Whom({ view, form, problem, fill }) {
+  return h(Fragment, null,
+    h(Choice, {
+      name: 'compose-whom', label: t('compose.whom'), value: form.chosen ? 'some' : 'everyone', options: ['everyone', 'some'].map(option),
+      choose: (whom) => fill({ chosen: whom === 'some' }),
+    }),
+    form.chosen
+      ? h(People, { view, chosen: form.to, problem: problem('to'), onChosen: (to) => fill({ to }) })
+      : h('label', { class: 'switch' },
+        h('span', { class: 'grow' }, t('compose.earlier'), h('span', { class: 'muted small' }, t('compose.earlierMeans'))),
+        h('input', { type: 'checkbox', role: 'switch', checked: form.earlier, onChange: (e) => fill({ earlier: e.target.checked }) })));
 }
 
 /** @param {string} value */

@@ -1,4 +1,4 @@
-// The recipients of a packet: members of the room, with search; chosen users are shown above as chips.
+// The recipients of a packet: members of the room, with search; chosen users are shown above as chips. single: one user at most.
 import { h, Component } from '../dom.js';
 import { change } from '../state.js';
 import { holds } from '../matching.js';
@@ -44,15 +44,15 @@ export class People extends Component {
   }
 
   toggle(user) {
-    const { chosen, onChosen } = this.props;
+    const { chosen, onChosen, single } = this.props;
     const without = chosen.filter((u) => u.id !== user.id);
-    onChosen(without.length === chosen.length ? [...chosen, user] : without);
+    onChosen(without.length === chosen.length ? [...(single ? [] : chosen), user] : without);
   }
 
-  render({ chosen, problem }, { query, loading, error, next }) {
+  render({ chosen, problem, single }, { query, loading, error, next }) {
     const found = this.found();
     return h('div', { class: 'people' },
-      chosen.length > 0 && h('ul', { class: 'chips' }, chosen.map((user) => h('li', { key: user.id },
+      chosen.length > 0 && !single && h('ul', { class: 'chips' }, chosen.map((user) => h('li', { key: user.id },
         h('button', { class: 'chip', type: 'button', 'aria-label': t('compose.remove', { name: user.name }),
           onClick: () => this.toggle(user) },
           h('span', { class: 'cut' }, user.name), h(Icon, { name: 'close', size: 14 }))))),
@@ -65,7 +65,7 @@ export class People extends Component {
       problem && h('p', { class: 'problem', role: 'alert' }, problem),
       h('ul', { class: 'people-list', 'aria-label': t('compose.whom') }, found.slice(0, 3 * enough).map((user) => h('li', { key: user.id },
         h('label', null,
-          h('input', { type: 'checkbox', checked: chosen.some((u) => u.id === user.id), onChange: () => this.toggle(user) }),
+          h('input', { type: single ? 'radio' : 'checkbox', name: single ? 'compose-one' : undefined, checked: chosen.some((u) => u.id === user.id), onChange: () => this.toggle(user) }),
           h(Avatar, { user, size: 'small' }),
           h('span', { class: 'cut' }, user.name)))),
       !found.length && h('li', { class: 'muted small people-none' },

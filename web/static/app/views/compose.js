@@ -1,4 +1,5 @@
-// The form of a red packet. Three fields come first; the others are folded and have defaults.
+// The form of a red packet, drawn as its envelope. The kind, the amount, the count and the greeting come first; the others are folded
+// and have defaults. Limits are told when they are passed.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
@@ -6,8 +7,12 @@ import { duration, money, number } from '../format.js';
 import { check, emptyForm, packetOf } from '../model/compose.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
+import { Choice } from './choice.js';
+import { ComposeEnvelope } from './compose-envelope.js';
 import { Field } from './compose-field.js';
 import { More } from './compose-more.js';
+import { People } from './compose-people.js';
+import { Preview, Skins } from './compose-skin.js';
 
 /**
  * The form is kept when the sheet is closed.
@@ -19,7 +24,12 @@ export class Compose extends Component {
   state = { asked: false };
   /** @type {{current: any}} */ form = createRef();
 
-  componentDidMount() { this.focus('total'); }
+  /** With a user in the address the packet is for this user. */
+  componentDidMount() {
+    const one = state.people.get(this.props.id);
+    if (one) this.fill({ kind: 'one', one });
+    this.focus('total');
+  }
 
   fill = (values) => {
     const { view } = this.props;
@@ -53,28 +63,28 @@ export class Compose extends Component {
     const form = drafts.get(view) ?? emptyForm(view);
     const checked = check(form);
     const problem = (name) => words(checked.problems[name]) || (asked && checked.missing === name ? t(`compose.missing.${name}`) : '');
-    const { limits } = state;
     const ready = checked.total !== null && !checked.problems.total;
+    const packet = packetOf(form, checked, t('compose.usualGreeting'));
+    const { fill } = this;
     return h('form', { class: 'compose stack', ref: this.form, onSubmit: this.send, noValidate: true, autocomplete: 'off' },
-      h(Field, {
-        name: 'total', label: t('compose.total'), value: form.total, problem: problem('total'), inputMode: 'decimal', autofocus: true,
-        placeholder: t('compose.totalExample'),
-        hint: t('compose.balance', { balance: money(state.account.balance), most: limits?.packet_total ? money(limits.packet_total) : '' }),
-        onValue: (total) => this.fill({ total }),
+      view.room.kind !== 'direct' && h(Choice, {
+        name: 'compose-kind', label: t('compose.kind'), bare: true, value: form.kind, choose: (kind) => fill({ kind }),
+        options: ['lucky', 'equal', 'one'].map((value) => ({ value, label: t(`compose.${value}`) })),
       }),
-      h(Field, {
+      h(ComposeEnvelope, { form, problem, fill, left: left(form.greeting, state.limits?.greeting_chars) }),
+      form.kind !== 'one' && h(Field, {
         name: 'count', label: t('compose.count'), value: form.count, problem: problem('count'), inputMode: 'numeric',
         placeholder: form.chosen && form.to.length ? number(form.to.length) : '5', hint: countHint(view, form, checked),
-        onValue: (count) => this.fill({ count }),
+        onValue: (count) => fill({ count }),
       }),
-      h(Field, {
-        name: 'greeting', label: t('compose.greeting'), value: form.greeting, problem: problem('greeting'),
-        placeholder: t('compose.usualGreeting'),
-        hint: left(form.greeting, limits?.greeting_chars), onValue: (greeting) => this.fill({ greeting }),
+      form.kind === 'one' && view.room.kind !== 'direct' && h(People, {
+        view, single: true, chosen: form.one ? [form.one] : [], problem: problem('to'), onChosen: ([one = null]) => fill({ one }),
       }),
+      h(Skins, { skin: form.skin, fill }),
+      h(Preview, { form, packet }),
       h('details', { class: 'compose-more' },
         h('summary', null, h('span', null, t('compose.more')), h('span', { class: 'muted small cut' }, chosen(form))),
-        h(More, { view, form, checked, problem, fill: this.fill })),
+        h(More, { view, form, checked, problem, fill })),
       h('div', { class: 'compose-foot' },
         h('button', { class: 'button primary wide', type: 'submit' },
           ready ? t('compose.sendAmount', { amount: money(checked.total) }) : t('compose.send'))));
@@ -89,11 +99,8 @@ function words(problem) {
 }
 
 function countHint(view, form, { total, count, problems }) {
-  if (form.mode === 'equal' && total && count && !problems.total && !problems.count) {
-    return t(total % count ? 'compose.eachAbout' : 'compose.each', { amount: money(Math.floor(total / count)) });
-  }
-  const most = state.limits?.packet_count;
-  return t('compose.here', { count: view.room.members, shown: number(view.room.members), most: most ? number(most) : '' });
+  if (form.kind === 'equal' && total && count && !problems.total && !problems.count) return t('compose.altogether', { amount: money(total) });
+  return t('compose.here', { count: view.room.members, shown: number(view.room.members) });
 }
 
 function left(text, most) {
@@ -104,8 +111,8 @@ function left(text, most) {
 /** A summary of the folded fields. */
 function chosen(form) {
   return [
-    form.mode === 'lucky' ? t(`compose.${form.spread}`) : t('compose.equal'),
-    form.chosen ? t('compose.forSome', { count: form.to.length }) : t(form.earlier ? 'compose.forEarlier' : 'compose.everyone'),
+    form.kind === 'lucky' && t(`compose.${form.spread}`),
+    form.kind !== 'one' && (form.chosen ? t('compose.forSome', { count: form.to.length }) : t(form.earlier ? 'compose.forEarlier' : 'compose.everyone')),
     form.passphrase && t('compose.passphrase'),
     duration(form.ttl * 1000),
   ].filter(Boolean).join(' · ');

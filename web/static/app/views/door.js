@@ -3,9 +3,13 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, setLanguage, t } from '../words.js';
 import { setTheme, themes } from '../theme.js';
+import { acceptInvitation } from '../actions/invitation.js';
+import { isApart } from '../identity.js';
 import { comeBack, enter, enterAsGuest } from '../session.js';
+import { Arrival } from './arrival.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
+import { Invitation } from './invitation.js';
 
 const nameChars = 64; // a limit of the server, which announces it only to signed-in users
 
@@ -31,20 +35,23 @@ export class Door extends Component {
 
   render(_, { asToken, problem }) {
     const { status, error } = state.door;
+    if (status === 'arriving') return h(Frame, null, h(Arrival, null));
     if (status === 'loading') return h(Frame, null, error && h(Waiting, { text: t('door.unreachableAgain') }));
     const withToken = asToken || !state.page?.guests;
     const busy = status === 'entering';
     if (busy && !this.input.current) return h(Frame, null, state.notice !== 'no' && h(Waiting, { text: t(`link.${state.notice}`) }));
     const said = problem || (!busy && error && doorWords(error));
+    const { link } = state.route;
     return h(Frame, null,
+      link && h(Invitation, { code: link }),
       h('form', { class: 'stack', noValidate: true, onSubmit: (e) => this.submit(e, withToken) },
-        withToken ? !state.page?.guests && h(TokenWords, null) : h('p', { class: 'muted' }, t('door.welcome')),
+        withToken ? !state.page?.guests && h(TokenWords, null) : !link && h('p', { class: 'muted' }, t('door.welcome')),
         h(Field, { key: withToken ? 'token' : 'name', place: withToken ? 'token' : 'name', input: this.input, said, busy,
           onInput: () => problem && this.setState({ problem: '' }) }),
         h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': busy },
           busy && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(busy ? 'door.entering' : 'door.enter')),
         h('p', { class: 'muted small door-note', role: 'status' },
-          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : 'door.guestNote')),
+          busy && state.notice !== 'no' ? t(`link.${state.notice}`) : t(withToken ? 'door.tokenNote' : guestNote())),
         state.page?.guests && h('button', {
           class: 'button quiet small', type: 'button', disabled: busy, onClick: () => this.setState({ asToken: !asToken, problem: '' }),
         }, t(asToken ? 'door.asGuest' : 'door.withToken'))));
@@ -57,10 +64,20 @@ export class Door extends Component {
     const text = this.input.current.value.trim();
     const problem = wrong(text, withToken);
     this.setState({ problem });
-    if (problem) this.input.current.focus();
-    else if (withToken) enter(text, 'token');
+    if (problem) {
+      this.input.current.focus();
+      return;
+    }
+    acceptInvitation();
+    if (withToken) enter(text, 'token');
     else enterAsGuest(text);
   }
+}
+
+/** How long the guest lasts. */
+function guestNote() {
+  if (isApart) return 'door.apartNote';
+  return state.page?.play_money ? 'door.playNote' : 'door.guestNote';
 }
 
 /** The error of what was typed; '': none. @param {string} text @param {boolean} isToken */

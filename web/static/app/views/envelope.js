@@ -7,6 +7,7 @@ import { duration, money } from '../format.js';
 import { discard } from '../actions/messages.js';
 import { deliverPacket, meetLuckiest, meetOpeners, showPacket } from '../actions/packets.js';
 import { isForMe, packetView } from '../model/packets.js';
+import { skinClass } from '../model/skins.js';
 import { shine } from './envelope-shine.js';
 import { audience, standing } from './envelope-words.js';
 import { Icon } from './icon.js';
@@ -45,11 +46,11 @@ class Received extends Component {
     this.waits = status === 'open' && !mine && isForMe(packet);
     return h('button', {
       ref: this.button,
-      class: `envelope ${mine ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
+      class: `envelope ${skinClass(packet.skin)} ${mine ? 'opened' : ''} ${this.waits ? 'waits' : ''} ${this.drops ? 'drops' : ''}`, 'data-status': status, type: 'button', 'aria-haspopup': 'dialog',
       onClick: () => showPacket(packet.id),
     },
     h('span', { class: 'only-read' }, t('envelope.from', { name: packet.from.name })),
-    h(Face, {
+    h(EnvelopeFace, {
       greeting: packet.greeting, got: mine && t('envelope.got', { amount: money(mine.amount) }), standing: standing(view),
       audience: audience(packet), locked: packet.locked && !mine && status === 'open',
       openers: status === 'open' && openers(view), ends: status === 'open' && !mine && packet.expires_at,
@@ -70,9 +71,9 @@ function Outgoing({ sending, view }) {
   const { request, status, error } = sending;
   const failed = status === 'failed';
   return h('div', { class: 'envelope-sending' },
-    h('div', { class: `envelope ${Date.now() - sending.at < fresh ? 'drops' : ''}`, 'data-status': 'sending', role: 'group',
+    h('div', { class: `envelope ${skinClass(request.skin)} ${Date.now() - sending.at < fresh ? 'drops' : ''}`, 'data-status': 'sending', role: 'group',
       'aria-label': t('envelope.yours', { amount: money(request.total) }) },
-      h(Face, {
+      h(EnvelopeFace, {
         greeting: request.greeting, standing: t(failed ? 'envelope.failed' : 'envelope.sending'),
         audience: audience({ from: state.me, ...request }),
         locked: Boolean(request.passphrase), waiting: !failed,
@@ -89,7 +90,7 @@ function refused(error) {
 }
 
 /** The text on the envelope. */
-function Face({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends }) {
+export function EnvelopeFace({ greeting, got, standing: words, audience: whom, locked, waiting, openers: users, ends }) {
   return h(Fragment, null,
     h('span', { class: 'envelope-seal' }, h(Seal, null)),
     h('span', { class: 'envelope-text' },

@@ -7,7 +7,7 @@ import { isCalled } from '../matching.js';
 import { memberOf } from '../model/members.js';
 import { nameOf } from '../model/rooms.js';
 import { invite, renewMembers } from '../actions/governing.js';
-import { closeSheet } from '../route.js';
+import { closeSheet, openSheet } from '../route.js';
 import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
 
@@ -74,6 +74,7 @@ export class Invite extends Component {
     const isNew = this.isNewId(typed, outside);
     const count = { count: chosen.length, shown: number(chosen.length), room: nameOf(view) };
     return h('form', { class: 'invite stack', onSubmit: (e) => this.send(e) },
+      h('button', { class: 'button wide', type: 'button', onClick: () => openSheet('links') }, h(Icon, { name: 'copy', size: 20 }), t('links.title')),
       h('label', { class: 'field' }, h('span', null, t('invite.who')),
         h('input', {
           class: 'input', type: 'search', ref: this.search, autoFocus: state.wide, // on a phone the keyboard would hide the list

@@ -1,44 +1,65 @@
-// The view for a link to a room that the user is not in.
+// The view for a link to a room that the user is not in: its address, or an invite link.
 import { h, Component } from '../dom.js';
 import { t, inWords } from '../words.js';
 import { state } from '../state.js';
 import { go } from '../route.js';
-import { joinRoom } from '../actions/rooms.js';
+import { roomOfCode } from '../actions/invitation.js';
+import { joinByLink, joinRoom, openRoom } from '../actions/rooms.js';
+import { Invitation } from './invitation.js';
 import { LinkBar } from './link.js';
 import { IconButton } from './parts.js';
 
-/** Props: id, of the room. */
+/** Props: id, of the room; or code, of the invite link. */
 export class Join extends Component {
-  state = { isJoining: false, error: null };
+  state = { isJoining: false, isWaiting: false, error: null };
+
+  componentDidMount() {
+    const { code } = this.props;
+    if (!code) return;
+    if (state.rooms.has(roomOfCode(code))) openRoom(roomOfCode(code), state.route.sheet);
+    else if (state.invitation?.code === code && state.invitation.accepted) this.join();
+  }
+
+  /** The user was let in. */
+  componentDidUpdate() {
+    const room = this.state.isWaiting && roomOfCode(this.props.code);
+    if (room && state.rooms.has(room)) openRoom(room, state.route.sheet);
+  }
 
   async join() {
     if (this.state.isJoining) return;
     this.setState({ isJoining: true, error: null });
     try {
-      await joinRoom(this.props.id, state.route.sheet);
+      const { id, code } = this.props;
+      if (code) this.setState({ isJoining: false, isWaiting: await joinByLink(code, state.route.sheet) });
+      else await joinRoom(id, state.route.sheet);
     } catch (error) {
       this.setState({ isJoining: false, error });
     }
   }
 
-  render(_, { isJoining, error }) {
+  render({ code }, { isJoining, isWaiting, error }) {
+    const isDead = Boolean(code && (error?.fields?.field === 'code' || state.invitation?.error));
     const leave = () => go({ room: null, sheet: null }, { replace: true });
     return [
       !state.wide && h('header', { class: 'bar', key: 'bar' },
         h(IconButton, { icon: 'back', label: t('back'), onClick: leave })),
       h(LinkBar, { key: 'link' }),
       h('div', { class: 'empty', key: 'join' },
-        h('h1', null, t('rooms.join')),
-        h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t(state.route.sheet?.name === 'packet' ? 'rooms.joinPacket' : 'rooms.joinWhy')),
+        h('h1', null, t(isWaiting ? 'rooms.waiting' : 'rooms.join')),
+        code && h(Invitation, { code }),
+        isWaiting && h('p', { role: 'status' }, t('rooms.waitingMeans')),
+        (error || !code) && h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t(state.route.sheet?.name === 'packet' ? 'rooms.joinPacket' : 'rooms.joinWhy')),
         h('div', { class: 'row' },
-          h('button', { class: 'button', type: 'button', onClick: leave }, t('rooms.notNow')),
-          h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
+          h('button', { class: 'button', type: 'button', onClick: leave }, t(isWaiting ? 'back' : 'rooms.notNow')),
+          !isDead && !isWaiting && h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
             isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error ? 'again' : 'find.join')))),
     ];
   }
 }
 
 function joinWords(error) {
+  if (error.fields?.field === 'code') return inWords(error);
   if (error.word === 'not_found' || error.word === 'bad_request') return t('rooms.joinUnknown');
   return error.word === 'forbidden' && !error.fields.field ? t('rooms.joinPrivate') : inWords(error);
 }

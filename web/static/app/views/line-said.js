@@ -1,26 +1,39 @@
 // A message: the name, the bubble or the envelope, and below it reactions and its state.
 import { h, Component } from '../dom.js';
-import { state } from '../state.js';
+import { state, change } from '../state.js';
 import { inWords, t } from '../words.js';
 import { clock } from '../format.js';
 import { openSheet } from '../route.js';
 import { jumpTo, loadQuote } from '../actions/history.js';
 import { deliver, discard, isKept, react, writeAgain } from '../actions/messages.js';
 import { Envelope } from './envelope.js';
+import { folded } from '../model/fold.js';
+import { Bar } from './line-bar.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
 import { brief, parts } from './line-text.js';
 import { IconButton, Time } from './parts.js';
+import { mayThank, Thanks } from './thanks.js';
 
 export class Said extends Component {
+  state = { over: false }; // the pointer or the focus is on the message
+
   press = new LongPress(() => this.open());
+
+  enter = (e) => { if (state.wide && e.pointerType !== 'touch') this.setState({ over: true }); };
+  leave = (e) => {
+    this.press.stop();
+    if (!e.currentTarget.contains(e.relatedTarget)) this.setState({ over: false });
+  };
+
+  handlers = { ...this.press.handlers, onPointerEnter: this.enter, onPointerLeave: this.leave, onfocusin: this.enter, onfocusout: this.leave };
 
   open() {
     const { item, sending } = this.props;
     if (!sending && !item.body.recalled) openSheet('message', String(item.seq));
   }
 
-  render(props) {
+  render(props, { over }) {
     const { item, own, head, sending, view } = props;
     const { body, from } = item;
     const may = !sending && !body.recalled;
@@ -29,10 +42,12 @@ export class Said extends Component {
         class: 'sender cut small', type: 'button', dir: 'auto', 'data-mark': from.guest && t('person.guest'), onClick: () => openSheet('person', from.id),
       }, from.name || from.id),
       own && h('span', { class: 'only-read' }, t('you')),
-      h('div', { class: 'said-row', ...(may && this.press.handlers) },
+      h('div', { class: 'said-row', ...(may && this.handlers) },
         item.kind === 'packet' ? h(Envelope, sending ? { sending, view } : { item, view }) : h(Bubble, props),
+        may && over && h(Bar, { item, view }),
         may && h(IconButton, { icon: 'more', label: t('message.more'), size: 18, class: 'more-button', onClick: () => this.open() })),
       body.reactions && !body.recalled && h(Reactions, props),
+      item.kind === 'packet' && !sending && mayThank(item) && h(Thanks, { packet: body, brief: true }),
       sending?.kind === 'text' && props.status === 'failed' && h(Unsent, props),
       props.readers && h('p', { class: 'readers small muted' }, props.readers));
   }
@@ -49,9 +64,19 @@ function Bubble(props) {
   const forMe = !own && body.mentions?.includes(state.me.id);
   return h('div', { class: `bubble ${forMe ? 'for-me' : ''}` },
     body.reply_to && h(Quote, props),
-    body.text ? h('span', { class: 'text', dir: 'auto' }, parts(body.text, words.split('\0'), body.mentions))
+    body.text ? h(Text, { view, item, names: words.split('\0') })
       : h('span', { class: 'attachment' }, h(Icon, { name: 'copy', size: 18 }), t('timeline.attachment')),
     h(When, { item, edited: body.edited_at, waiting: sending && status === 'sending', failed: status === 'failed' }));
+}
+
+/** A long text is folded. */
+function Text({ view, item: { seq, body: { text, mentions } }, names }) {
+  const part = view.unfolded.has(seq) ? text : folded(text);
+  return [
+    h('span', { class: 'text', dir: 'auto' }, parts(part, names, mentions)),
+    part !== text && h('button', { class: 'unfold', type: 'button', onClick: () => change(() => { view.unfolded = new Set([...view.unfolded, seq]); }) },
+      t('timeline.unfold')),
+  ];
 }
 
 function recalledWords({ from, body: { by } }, own) {

@@ -70,7 +70,7 @@ export class MessageSheet extends Component {
     const muted = (view.mute?.until ?? 0) > Date.now();
     const fresh = isFresh(item);
     const may = {
-      react: text && !muted, reply: !muted, copy: text && item.body.text, edit: fresh && item.body.text && !muted,
+      react: !muted, reply: !muted, copy: text && item.body.text, edit: fresh && item.body.text && !muted,
       recall: text && (fresh || (governs(view) && view.room.kind !== 'direct')),
     };
     return h('div', { class: 'message-sheet' },

@@ -5,10 +5,12 @@ import { state } from '../state.js';
 import { number } from '../format.js';
 import { inWords, t } from '../words.js';
 import { createRoom } from '../actions/rooms.js';
+import { inviters } from '../model/rooms.js';
+import { Choice } from './choice.js';
 import { Icon } from './icon.js';
 
 export class NewRoom extends Component {
-  state = { name: '', kind: /** @type {'public'|'private'} */ ('public'), isSent: false, isMaking: false, error: null };
+  state = { name: '', kind: /** @type {'public'|'private'} */ ('public'), invite: undefined, guests: true, isSent: false, isMaking: false, error: null };
 
   key = newKey(); // of the present fields: a second try creates no second room
 
@@ -33,7 +35,7 @@ export class NewRoom extends Component {
 
   async submit(e) {
     e.preventDefault();
-    const { name, kind, isMaking } = this.state;
+    const { name, kind, invite, guests, isMaking } = this.state;
     if (isMaking) return;
     this.setState({ isSent: true, error: null });
     const chars = [...name.trim()].length;
@@ -43,13 +45,13 @@ export class NewRoom extends Component {
     }
     this.setState({ isMaking: true });
     try {
-      await createRoom({ name: name.trim(), kind, key: this.key });
+      await createRoom({ name: name.trim(), kind, invite, guests, key: this.key });
     } catch (error) {
       this.setState({ isMaking: false, error });
     }
   }
 
-  render(_, { name, kind, isMaking }) {
+  render(_, { name, kind, invite, guests, isMaking }) {
     const problem = this.problem();
     return h('form', { class: 'stack', noValidate: true, onSubmit: (e) => this.submit(e) },
       h('div', { class: 'field' },
@@ -64,6 +66,11 @@ export class NewRoom extends Component {
         h('legend', { class: 'small muted' }, t('newRoom.who')),
         [['public', 'people'], ['private', 'lock']].map(([value, icon]) => (
           h(Kind, { key: value, value, icon, checked: value === kind, choose: () => this.set({ kind: value }) })))),
+      h(Choice, { label: t('info.inviters.title'), name: 'new-room-inviters', value: inviters({ kind, invite }), choose: (value) => this.set({ invite: value }),
+        options: ['members', 'admins'].map((value) => ({ value, label: t(`info.inviters.${value}`) })) }),
+      state.page?.guests && !state.me?.guest && h('label', { class: 'switch' },
+        h('span', { class: 'grow' }, t('info.guests')),
+        h('input', { type: 'checkbox', role: 'switch', checked: guests, onChange: (e) => this.set({ guests: e.target.checked }) })),
       h('button', { class: 'button primary wide', type: 'submit', 'aria-disabled': isMaking ? 'true' : 'false' },
         isMaking && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('newRoom.make')));
   }

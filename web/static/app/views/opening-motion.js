@@ -70,7 +70,7 @@ export function scatter(place, luck) {
       { transform: at(0, 0, 0, 0.4), opacity: 1, easing: 'cubic-bezier(0.1, 0.7, 0.4, 1)' },
       { transform: at(x * 0.8, top, 0.5, 1), opacity: 1, easing: 'cubic-bezier(0.5, 0, 0.9, 0.6)' },
       { transform: at(x, top + 230, 1, 0.9), opacity: 0 },
-    ], 1100 + Math.random() * 500, Math.random() * 80);
+    ], 1100 + Math.random() * 500, 240 + Math.random() * 80); // when the card is there
   }
 }
 
@@ -99,5 +99,5 @@ function fly(place, path, duration, delay) {
   const leaf = document.createElement('i');
   leaf.className = 'leaf';
   place.append(leaf);
-  leaf.animate(path, { duration, delay, fill: 'both' }).finished.finally(() => leaf.remove());
+  leaf.animate(path, { duration, delay, fill: 'forwards' }).finished.finally(() => leaf.remove());
 }

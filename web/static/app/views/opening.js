@@ -1,5 +1,5 @@
 // Opening an envelope: the user taps the coin, it turns until the answer arrives, the flap lifts. The result is read
-// from the packet's view, so that a pushed answer is shown, too.
+// from the packet's view, so that a pushed answer is shown, too. The card that comes out of the envelope also says which user got what.
 import { h, Component, createRef } from '../dom.js';
 import { change, state } from '../state.js';
 import { t } from '../words.js';
@@ -9,9 +9,12 @@ import { openPacket, showDetails } from '../actions/packets.js';
 import { calm } from '../motion.js';
 import { sound } from '../sound.js';
 import { Avatar } from './parts.js';
+import { skinClass } from '../model/skins.js';
+import { Coin } from './coin.js';
 import { Seal } from './envelope.js';
 import { audience } from './envelope-words.js';
 import { Icon } from './icon.js';
+import { OpeningCard } from './opening-card.js';
 import { Refusal } from './opening-refusal.js';
 import { luckOf, outcome, refused } from './opening-words.js';
 import { rain, roll, scatter, Turning } from './opening-motion.js';
@@ -116,13 +119,12 @@ export class Opening extends Component {
   render({ view }, { open, missing }) {
     const { packet } = view;
     const waits = view.grab !== 'no' || view.answer !== null; // the answer is shown when the coin rests
-    return h('form', { class: 'opening', ref: this.form, 'data-open': open ? 'yes' : 'no', onSubmit: this.tap },
+    return h('form', { class: `opening ${skinClass(packet.skin)}`, ref: this.form, 'data-open': open ? 'yes' : 'no', onSubmit: this.tap },
       h('div', { class: 'opening-packet', ref: this.packet },
         h('div', { class: 'opening-back' }),
-        h('div', { class: 'opening-card' }, open && h(Result, { view, amount: this.amount })),
+        h('div', { class: 'opening-slot' }, h('div', { class: 'opening-card', inert: !open }, open && h(OpeningCard, { view, amount: this.amount }))),
         h(Paper, { part: 'front', path: 'M0 226Q150 314 300 226V402a18 18 0 0 1-18 18H18a18 18 0 0 1-18-18Z' }),
-        h('div', { class: 'opening-again', 'aria-hidden': 'true' }, h('b', { dir: 'auto' }, packet.greeting),
-          h('span', { class: 'small' }, packet.from.name)),
+        h('div', { class: 'opening-skin' }),
         h('div', { class: 'opening-flap', inert: open },
           h(Paper, { part: 'inside', path: 'M0 0H300V236Q150 330 0 236Z' }),
           h('div', { class: 'opening-outside' },
@@ -132,23 +134,24 @@ export class Opening extends Component {
           class: 'opening-coin', ref: this.coin, type: 'submit', inert: open, autofocus: !packet.locked, 'aria-label': t('packet.open'),
           'aria-busy': view.grab !== 'no',
         },
-        h('span', { class: 'coin-face' }, h('b', { class: view.grab === 'pending' ? 'small' : '' }, onCoin(view))),
+        h('span', { class: 'coin-face' }, h(Coin, { mark: !onCoin(view) }), h('b', null, onCoin(view))),
         h('span', { class: 'coin-back' }, h(Seal, null)))),
       h('div', { class: 'opening-foot' },
+        h('p', { class: 'small', 'aria-hidden': 'true', hidden: waits || open || missing || view.refusal !== null }, t('packet.tap')),
         h('p', { class: 'only-read', role: 'status' }, view.grab === 'pending' ? t('packet.decidingLong') : ''),
         view.grab !== 'no' && isBad(state.notice) && h('p', { class: 'opening-refusal', role: 'status' }, t('link.connecting')),
         missing ? h('p', { class: 'opening-refusal', role: 'alert' }, t('packet.phraseMissing')) : h(Refusal, { view }),
         h('button', {
           class: open ? 'button gold' : 'button quiet', ref: this.next, type: 'button', hidden: waits && !open,
           onClick: () => showDetails(view),
-        }, t(open ? 'packet.who' : 'packet.unopened'))));
+        }, t(open ? 'packet.about' : 'packet.unopened'))));
   }
 }
 
-/** The text on the coin; with reduced motion it must say that the user waits. */
+/** The text on the coin, instead of its mark; with reduced motion it must say that the user waits. */
 function onCoin({ grab }) {
   if (grab === 'pending') return t('packet.deciding');
-  return grab === 'asking' && calm() ? '…' : t('packet.open');
+  return grab === 'asking' && calm() ? '…' : '';
 }
 
 const flapPath = 'M18 0H282a18 18 0 0 1 18 18V236Q150 330 0 236V18a18 18 0 0 1 18-18Z';
@@ -172,16 +175,4 @@ function Address({ packet, phrase, missing, onInput }) {
         ref: phrase, autofocus: true, placeholder: t('packet.passphrase'), autocomplete: 'off', autocapitalize: 'off', spellcheck: false,
         'aria-required': 'true', 'aria-invalid': missing, onInput,
       })));
-}
-
-function Result({ view, amount }) {
-  const words = outcome(view);
-  const { mine } = view.state;
-  const { luckiest, least } = luckOf(view);
-  return h('div', { class: 'opening-result' },
-    h('p', { class: mine ? '' : 'opening-sorry' }, words.title),
-    mine && h('p', { class: 'amount number', ref: amount }, money(mine.amount)),
-    least && h('p', null, t('packet.least')),
-    words.more && h('p', { class: 'small' }, words.more),
-    luckiest && h('p', { class: 'opening-crown' }, h('span', { class: 'crown' }, h(Icon, { name: 'crown', size: 16 }), t('packet.luckiest'))));
 }

@@ -2,9 +2,11 @@
 // both.
 import { h, Fragment } from '../dom.js';
 import { state } from '../state.js';
+import { NewsBanner } from './news-banner.js';
 
 export function Passing({ covered = false }) {
   return h(Fragment, null,
+    !covered && h(NewsBanner, null),
     h('div', { class: 'toasts' }, !covered && state.toasts.map((toast) => h('p', { class: 'toast', key: toast.id }, toast.text))),
     h('p', { class: 'only-read', role: 'status', 'aria-live': 'polite' }, covered ? '' : state.announcement));
 }

@@ -5,16 +5,20 @@ import { number } from '../format.js';
 import { governs } from '../model/rooms.js';
 import { copy } from '../actions/copy.js';
 import { Icon } from './icon.js';
+import { JoinRequests } from './join-requests.js';
 import { Members } from './members.js';
 import { PersonHead } from './person.js';
 import { EditRoom } from './room-info-edit.js';
 import { Ending } from './room-info-ending.js';
+import { RoomPrefs } from './room-prefs.js';
 import { RoomSettings } from './room-info-settings.js';
 
 export function RoomInfo({ view }) {
   if (view.room.kind === 'direct') return h(AboutDirect, { view });
   return h('div', { class: 'info stack' },
     h(About, { view, key: view.room.id }),
+    h(RoomPrefs, { view }),
+    governs(view) && h(JoinRequests, { view, asking: view.asking, key: `requests ${view.room.id}` }),
     governs(view) && h(RoomSettings, { view }),
     view.room.kind === 'public' && h(Share, { room: view.room }),
     h(Members, { view, key: `members ${view.room.id}` }),
@@ -25,6 +29,7 @@ function AboutDirect({ view }) {
   return h('div', { class: 'info stack' },
     view.other && h(PersonHead, { user: view.other }),
     h('p', { class: 'muted small about-direct' }, t('info.direct')),
+    h(RoomPrefs, { view }),
     h(Ending, { view }));
 }
 

@@ -17,7 +17,7 @@ export class RoomRow extends Component {
 
   componentWillUnmount() { this.props.sight.unobserve(this.item.current); }
 
-  render({ id, kind, name, other, isCurrent, mark, text, at, time, unread, shown, mute }) {
+  render({ id, kind, name, other, isCurrent, mark, text, at, time, unread, shown, mute, silent, pinned }) {
     return h('li', { ref: this.item, 'data-room': id },
       h('a', {
         class: 'room-row', href: `#/room/${encodeURIComponent(id)}`, 'aria-current': isCurrent ? 'page' : undefined,
@@ -29,12 +29,14 @@ export class RoomRow extends Component {
           h('strong', { class: 'cut', dir: 'auto' }, name),
           kind === 'private' && h(Mark, { icon: 'lock', means: t('newRoom.private') }),
           mute && h(Mark, { icon: 'muted', means: t('rooms.muted') }),
+          silent && h(Mark, { icon: 'silent', means: t('prefs.silent') }),
+          pinned && h(Mark, { icon: 'pin', means: t('prefs.pinned') }),
           h('span', { class: 'grow' }),
           at > 0 && h('span', { class: 'room-row-time muted number' }, h(Time, { at }, time))),
         h('span', { class: 'room-row-line' },
           h('span', { class: 'room-row-last muted cut grow' },
             mark && h('span', { class: 'room-row-mark' }, mark, ' '), h('span', { dir: 'auto' }, text)),
-          unread > 0 && h('span', { class: 'badge number' },
+          unread > 0 && h('span', { class: `badge number ${silent ? 'quiet' : ''}` },
             h('span', { 'aria-hidden': 'true' }, shown), h('span', { class: 'only-read' }, t('rooms.unread', { count: unread })))))));
   }
 }

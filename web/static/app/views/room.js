@@ -4,7 +4,9 @@ import { state } from '../state.js';
 import { t } from '../words.js';
 import { number } from '../format.js';
 import { back, openSheet } from '../route.js';
+import { unreadNews } from '../model/news.js';
 import { nameOf } from '../model/rooms.js';
+import { Announcement } from './announcement.js';
 import { Balance } from './balance.js';
 import { LinkBar } from './link.js';
 import { IconButton } from './parts.js';
@@ -14,14 +16,23 @@ import { Composer } from './composer.js';
 export function RoomScreen({ view }) {
   return h(Fragment, null,
     h('header', { class: 'bar' },
-      !state.wide && h(IconButton, { icon: 'back', label: t('back'), onClick: back }),
+      !state.wide && h(Back, { unread: unreadNews(view) }),
       h('button', { class: 'room-name grow', type: 'button', onClick: () => openSheet('info') },
         h('h1', { class: 'cut', dir: 'auto' }, nameOf(view)),
         h('span', { class: 'muted small cut' }, standing(view))),
       h(Balance, null)),
     h(LinkBar, null),
+    h(Announcement, { view }),
     h(TimelineView, { view }),
     h(Composer, { view }));
+}
+
+/** The way back, with the number of unread messages in other rooms. */
+function Back({ unread }) {
+  const shown = unread > 99 ? '99+' : number(unread);
+  return h('span', { class: 'back' },
+    h(IconButton, { icon: 'back', label: unread ? t('backUnread', { count: unread, shown }) : t('back'), onClick: back }),
+    unread > 0 && h('span', { class: 'badge number', 'aria-hidden': 'true' }, shown));
 }
 
 function standing(view) {

@@ -5,6 +5,7 @@ import { brief, number } from '../format.js';
 import { holds } from '../matching.js';
 import { t } from '../words.js';
 import { openSheet } from '../route.js';
+import { unreadMentions } from '../model/mentions.js';
 import { listedRooms, nameOf } from '../model/rooms.js';
 import { lacksName, unwantLast, wantLast } from '../actions/lasts.js';
 import { Balance } from './balance.js';
@@ -12,11 +13,12 @@ import { Avatar, IconButton } from './parts.js';
 import { Icon } from './icon.js';
 import { LinkBar } from './link.js';
 import { NoRooms } from './no-rooms.js';
+import { SecondGuest } from './second-guest.js';
 import { RoomRow } from './room-row.js';
 import { lineOf } from './room-line.js';
 
 export class RoomList extends Component {
-  state = { query: '' };
+  state = { query: '', archive: false };
 
   list = createRef();
 
@@ -43,22 +45,28 @@ export class RoomList extends Component {
     }
   }
 
-  render(_, { query }) {
+  render(_, { query, archive }) {
     const current = currentRoom();
     if (current && !state.wide && this.drawn) return this.drawn; // it is not visible
     const all = listedRooms();
-    const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all;
+    const rooms = query ? all.filter((view) => holds(nameOf(view), query)) : all.filter((view) => !view.prefs.archived);
+    const away = query ? [] : all.filter((view) => view.prefs.archived);
     this.drawn = [
-      !state.route.room && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
+      !state.route.room && !state.route.link && h('h1', { key: 'title', class: 'only-read' }, t('rooms.title')),
       h(Head, { key: 'head', alone: !current || !state.wide }),
       (!current || !state.wide) && h(LinkBar, { key: 'link' }),
       all.length > 0 && h(Search, {
         key: 'search', query, set: (text) => this.setState({ query: text }), into: (step) => this.step(step),
       }),
       h('div', { key: 'rooms', class: 'scroll rooms-scroll' },
-        !all.length ? h(NoRooms, null) : !rooms.length ? h(NoMatch, { query }) :
+        !all.length ? h(NoRooms, null) : query && !rooms.length ? h(NoMatch, { query }) :
           h('ul', { ref: this.list, class: 'room-list', 'aria-label': t('rooms.title'), onKeyDown: (e) => this.move(e) },
-            rooms.map((view) => this.row(view, view === current)))),
+            rooms.map((view) => this.row(view, view === current)),
+            archive && away.map((view) => this.row(view, view === current))),
+        away.length > 0 && h('button', {
+          class: 'rooms-archive', type: 'button', 'aria-expanded': archive, onClick: () => this.setState({ archive: !archive }),
+        }, h(Icon, { name: 'archive', size: 20 }), t(archive ? 'rooms.hideArchive' : 'rooms.archive', { count: away.length })),
+        all.length < 3 && !query && !state.isNew && h(SecondGuest, null)),
       h(More, { key: 'more' }),
     ];
     return this.drawn;
@@ -69,7 +77,7 @@ export class RoomList extends Component {
     const { mark, text } = lineOf(view);
     const mute = (view.mute?.until ?? 0) > Date.now();
     return h(RoomRow, {
-      key: id, id, kind, isCurrent, mark, text, mute, sight: this.sight, lang: state.lang,
+      key: id, id, kind, isCurrent, mark, text, mute, silent: view.prefs.silent, pinned: view.prefs.pinned, sight: this.sight, lang: state.lang,
       name: nameOf(view), other: view.other, online: !!view.other && state.online.get(view.other.id),
       at: view.last?.item ? view.last.at : 0, time: view.last?.item ? brief(view.last.at) : '',
       unread: view.unread, shown: view.unread > 99 ? '99+' : number(view.unread),
@@ -101,7 +109,15 @@ function Head({ alone }) {
       h('strong', { class: 'cut', dir: 'auto' }, me.name),
       h('span', { class: 'only-read' }, t('rooms.me'))),
     alone && h(Balance, null),
+    h(ToMentions, { unread: unreadMentions() }),
     h(IconButton, { icon: 'settings', label: t('settings.title'), onClick: () => openSheet('settings') }));
+}
+
+/** The way to the mentions of the user, with the number of those that are new. */
+function ToMentions({ unread }) {
+  return h('span', { class: 'back' },
+    h(IconButton, { icon: 'at', label: unread ? t('mentions.titleNew', { count: unread }) : t('mentions.title'), onClick: () => openSheet('mentions') }),
+    unread > 0 && h('span', { class: 'badge number', 'aria-hidden': 'true' }, number(unread)));
 }
 
 function Search({ query, set, into }) {

@@ -2,15 +2,19 @@
 import { h, Component } from '../dom.js';
 import { state } from '../state.js';
 import { languages, setLanguage, t } from '../words.js';
-import { money } from '../format.js';
+import { playMoney } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
+import { canNotify, setNotifications } from '../notifications.js';
 import { signOut } from '../session.js';
 import { loadContacts, setContact } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { Avatar, IconButton } from './parts.js';
 import { Choice } from './choice.js';
 import { Icon } from './icon.js';
+import { SecondGuest } from './second-guest.js';
+import { DeviceLink } from './settings-device.js';
+import { Profile } from './settings-profile.js';
 
 const tongues = { zh: '中文', en: 'English' };
 
@@ -23,19 +27,50 @@ export function Settings() {
       options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
     h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.sound'), h('span', { class: 'muted small' }, t('settings.soundMeans'))),
-      h('input', { type: 'checkbox', role: 'switch', checked: state.sound, onChange: (e) => setSound(e.target.checked) })),
+      h('input', { type: 'checkbox', role: 'switch', checked: Boolean(state.sound), onChange: (e) => setSound(e.target.checked) })),
+    canNotify() && h(NotifySetting, null),
     h(ContactSetting, null),
+    state.by === 'guest' && h(DeviceLink, null),
+    h(SecondGuest, null),
     h(Leave, null),
     h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
 }
 
-function Me() {
-  const { me } = state;
-  return h('div', { class: 'settings-me' },
-    h('div', { class: 'row' }, h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut', dir: 'auto' }, me.name || me.id)),
-    h('div', { class: 'row' },
-      h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
-      h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
+/** Guests choose their name and picture here; the host names its users. */
+class Me extends Component {
+  state = { editing: false };
+
+  render(_, { editing }) {
+    const { me } = state;
+    const edit = (is) => this.setState({ editing: is });
+    if (editing) return h(Profile, { done: () => edit(false) });
+    return h('div', { class: 'settings-me' },
+      h('div', { class: 'row' },
+        h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut grow', dir: 'auto' }, me.name || me.id),
+        state.by === 'guest' && h(IconButton, { icon: 'edit', label: t('profile.title'), onClick: () => edit(true) })),
+      h('div', { class: 'row' },
+        h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
+        h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));
+  }
+}
+
+/** The browser asks the user for the permission when this is switched on. */
+class NotifySetting extends Component {
+  state = { refused: false };
+
+  async set(e) {
+    const { checked } = e.target;
+    const allowed = await setNotifications(checked);
+    e.target.checked = state.notify;
+    this.setState({ refused: !allowed });
+  }
+
+  render(_, { refused }) {
+    return h('label', { class: 'switch' },
+      h('span', { class: 'grow' }, t('settings.notify'), refused ? h('span', { class: 'problem', role: 'alert' }, t('settings.notifyRefused'))
+        : h('span', { class: 'muted small' }, t('settings.notifyMeans'))),
+      h('input', { type: 'checkbox', role: 'switch', checked: state.notify, onChange: (e) => this.set(e) }));
+  }
 }
 
 class ContactSetting extends Component {
@@ -59,7 +94,7 @@ class Leave extends Component {
         h(Icon, { name: 'out', size: 20 }), t('settings.signOut'));
     }
     return h('div', { class: 'stack leave', role: 'alert' },
-      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: money(state.account.balance) })),
+      h('p', null, t('settings.guestWarning', { name: state.me.name, balance: playMoney(state.account.balance) })),
       h('div', { class: 'row' },
         h('button', { class: 'button grow', type: 'button', onClick: () => this.setState({ asked: false }) }, t('settings.stay')),
         h('button', { class: 'button danger grow', type: 'button', onClick: signOut }, t('settings.signOut'))));

@@ -18,10 +18,12 @@ const sheets = {
     load: async () => (await import('./room-info.js')).RoomInfo, needsRoom: true,
     title: (room) => t(room.room.kind === 'direct' ? 'info.titleDirect' : 'info.title'),
   },
+  mentions: { load: async () => (await import('./mentions.js')).Mentions, title: () => t('mentions.title') },
   invite: { load: async () => (await import('./invite.js')).Invite, modal: true, needsRoom: true, title: () => t('invite.title') },
+  links: { load: async () => (await import('./links.js')).Links, modal: true, needsRoom: true, title: () => t('links.title') }, // id: packet
   person: { load: async () => (await import('./person.js')).PersonSheet, title: () => t('person.title') }, // id: user
   message: { // id: seq
-    load: async () => (await import('./message-sheet.js')).MessageSheet, modal: true, needsRoom: true, title: () => t('message.title'),
+    load: async () => (await import('./message-sheet.js')).MessageSheet, needsRoom: true, title: () => t('message.title'),
   },
 };
 

@@ -78,6 +78,7 @@ function line(view, item, before, more) {
     online: said && !own && !!state.online.get(item.from.id),
     quote: item.body.reply_to ? quoted(view, item.body.reply_to) : null,
     words: said ? mentionedNames(item) : calmWords(item),
+    unfolded: view.unfolded.has(item.seq),
     packet: item.kind === 'packet' && !more.sending ? {} : null, // it changes by itself: drawn each time
     lang: state.lang, ...more,
   });

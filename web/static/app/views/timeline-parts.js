@@ -36,6 +36,12 @@ export function Pill({ away, unread, newer, onClick }) {
     label && h('span', { class: 'number' }, label), h(Icon, { name: 'down', size: 18 }));
 }
 
+/** Shapes of messages, while the first ones are loading. */
+export function Ghosts() {
+  return h('div', { class: 'ghosts', role: 'status', 'aria-label': t('loading') }, [58, 36, 72, 44, 64].map((width, n) => (
+    h('i', { key: n, class: n === 3 ? 'own' : '', style: { width: `${width}%` } }))));
+}
+
 /** No message yet. */
 export function NothingYet({ view }) {
   const direct = view.room.kind === 'direct';

@@ -7,9 +7,10 @@ import { find } from '../model/timeline.js';
 import { loadNewer, loadNewest, loadOlder } from '../actions/history.js';
 import { askPresence, markRead, openRoom } from '../actions/looking.js';
 import { Heights } from './timeline-heights.js';
+import { Keys } from './timeline-keys.js';
 import { Place, seqOf } from './timeline-place.js';
 import { firstUnread, linesOf, linesOfOutbox } from './timeline-lines.js';
-import { Beginning, NothingYet, Pill } from './timeline-parts.js';
+import { Beginning, Ghosts, NothingYet, Pill } from './timeline-parts.js';
 import { Failed, Loading } from './parts.js';
 
 const drawn = 1400; // px above and below the window
@@ -23,6 +24,7 @@ export class TimelineView extends Component {
   list = createRef();
   heights = new Heights();
   place = new Place(this.box, this.list);
+  keys = new Keys(this.place, () => this.toNewest());
   /** @type {[number, number]} */ range = [0, 0];
   /** @type {Set<Element>} */ watched = new Set();
   /** @type {WeakSet<object>} */ sent = new WeakSet(); // known messages of the outbox
@@ -61,6 +63,7 @@ export class TimelineView extends Component {
     if (focused && document.activeElement === document.body) this.box.current.focus({ preventScroll: true });
     if (view.goal) this.arrived(view);
     this.watch();
+    this.keys.update();
     this.place.keep();
     this.reach();
     this.seen();
@@ -144,7 +147,7 @@ export class TimelineView extends Component {
     const { heights, place } = this;
     const { timeline } = view;
     if (heights.follow(timeline)) place.bottom = !timeline.newer;
-    if (view.outbox.length) this.newAfter = null;
+    if (this.newAfter === null && view.unread && !place.bottom) this.newAfter = view.readSeq;
     for (const sending of view.outbox) if (!this.sent.has(sending)) { // the user sees what they send, wherever they were
       this.sent.add(sending);
       place.bottom = true;
@@ -183,7 +186,7 @@ export class TimelineView extends Component {
     return h('div', { class: 'timeline' },
       h('section', {
         class: 'timeline-box', ref: this.box, tabIndex: 0, 'aria-label': t('timeline.title'), 'aria-busy': timeline.loading !== 'no',
-        onScroll: this.scrolled,
+        onScroll: this.scrolled, onKeyDown: this.keys.pressed, onfocusin: this.keys.focused,
       },
       !timeline.loaded && h(NotYet, { view }),
       timeline.loaded && h(Beginning, { view, lang: state.lang }),
@@ -199,5 +202,5 @@ export class TimelineView extends Component {
 /** An empty timeline: it is loading, or has failed to load. */
 function NotYet({ view }) {
   const { error } = view.timeline;
-  return error ? h(Failed, { error, again: () => loadNewest(view.room.id) }) : h(Loading, null);
+  return error ? h(Failed, { error, again: () => loadNewest(view.room.id) }) : h(Ghosts, null);
 }

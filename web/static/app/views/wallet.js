@@ -26,7 +26,7 @@ export class Wallet extends Component {
     const { wallet, account } = state;
     return h('div', { class: 'wallet stack' },
       h('div', { class: 'wallet-head' },
-        h('p', { class: 'muted small' }, t('wallet.balance')),
+        h('p', { class: 'muted small' }, t(state.page?.play_money ? 'wallet.playBalance' : 'wallet.balance')),
         h('p', { class: 'wallet-balance number' }, money(account.balance)),
         h('button', { class: 'button', type: 'button', onClick: () => openSheet('packets') },
           h(Icon, { name: 'envelope', size: 20 }), t('years.title'))),
@@ -79,7 +79,7 @@ function Transfer({ m }) {
 function what(m) {
   const from = m.kind === 'claim' && state.packets.get(m.packet)?.packet.from;
   if (from) return from.id === state.me?.id ? t('wallet.claimOwn') : t('wallet.claimFrom', { name: from.name || from.id });
-  return t(isWelcome(m) ? 'wallet.welcome' : `wallet.kind.${m.kind}`);
+  return t(isWelcome(m) ? (state.page?.play_money ? 'wallet.playWelcome' : 'wallet.welcome') : `wallet.kind.${m.kind}`);
 }
 
 /** More details of it. */

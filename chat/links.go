@@ -1,0 +1,239 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Link is an invite link of a room. A user that has its code may enter the room, as if its creator had invited the user.
+type Link struct {
+	Room      string
+	ID        string // a hash of the secret in the code
+	Creator   User
+	CreatedAt time.Time
+	ExpiresAt time.Time
+
+	MaxUses  int  // how many users may enter by it, or ask to; 0: any number
+	Uses     int  // how many have
+	Approval bool // users that come by it ask to enter; the owner or an admin lets them in
+}
+
+// LinkState is a link with what decides whether it works.
+type LinkState struct {
+	Link
+
+	By Standing // of the creator
+}
+
+// works reports whether users may enter the room by the link. A link works only while its creator may invite.
+func (l LinkState) works(room Room, now time.Time) bool {
+	return now.Before(l.ExpiresAt) && (l.MaxUses == 0 || l.Uses < l.MaxUses) && room.mayInvite(l.By, now) == nil
+}
+
+// errNoLink is the error for a code by which no user can enter. It does not say why: nobody learns from it which rooms there are.
+var errNoLink = &FieldError{Err: ErrNotFound, Field: "code", Reason: "leads nowhere: the link has expired, was used up or revoked, or its creator may no longer invite"}
+
+const (
+	secretBytes   = 15
+	linkTTL       = 7 * 24 * time.Hour
+	linkMaxTTL    = 365 * 24 * time.Hour
+	linksPerRoom  = 50
+	previewPeople = 5
+)
+
+// newCode draws the code of a link: the id of the room, a point, and a secret of 120 random bits. The id says where the link is stored, so
+// that a link can be kept beside its room when rooms are spread over several databases.
+func newCode(room string) string {
+	var secret [secretBytes]byte
+	_, _ = rand.Read(secret[:]) // never fails: crypto/rand stops the process instead
+	return room + "." + base64.RawURLEncoding.EncodeToString(secret[:])
+}
+
+// splitCode returns the room and the id of the link with this code. ok is false if no link has such a code.
+func splitCode(code string) (room, link string, ok bool) {
+	at := strings.LastIndexByte(code, '.')
+	if at < 0 || len(code)-at-1 != base64.RawURLEncoding.EncodedLen(secretBytes) || checkID("code", code[:at]) != nil {
+		return "", "", false
+	}
+	sum := sha256.Sum256([]byte(code[at+1:]))
+	return code[:at], hex.EncodeToString(sum[:16]), true
+}
+
+// CreateLink is a request to create a link of a room.
+type CreateLink struct {
+	Room    string
+	TTL     time.Duration // 0: a week
+	MaxUses int           // 0: any number
+
+	Approval bool
+}
+
+// NewLink is a link to be stored.
+type NewLink struct {
+	Link
+
+	Most int // limit: links of the room that have neither expired nor are used up
+}
+
+// Refusal returns an error unless a user with this standing may create the link in the room. The room has this number of other links. A
+// Store calls Refusal while it holds the room locked.
+func (l NewLink) Refusal(room Room, by Standing, others int) error {
+	if room.Deleted {
+		return ErrNotFound
+	}
+	if err := room.mayInvite(by, l.CreatedAt); err != nil {
+		return err
+	}
+	if others >= l.Most {
+		return &FieldError{Err: ErrLimitExceeded, Field: "room", Reason: fmt.Sprintf("has %d links: revoke one", others), Limit: l.Most}
+	}
+	return nil
+}
+
+// mayInvite returns an error unless a member with this standing may let users into the room at the time now.
+func (r Room) mayInvite(by Standing, now time.Time) error {
+	if err := by.MaySend(now); err != nil { // a muted member may not invite either
+		return err
+	}
+	switch {
+	case r.Kind == Direct:
+		return ErrForbidden
+	case r.Inviters() == AdminsInvite && by.Role.rank() < Admin.rank():
+		return &FieldError{Err: ErrForbidden, Field: "invite", Reason: "is admins: ask the owner or an admin to invite"}
+	}
+	return nil
+}
+
+// CheckCreateLink returns the error of CreateLink that is known without the store, or nil.
+func (s *Service) CheckCreateLink(r CreateLink) error {
+	switch {
+	case r.TTL < 0:
+		return BadField("ttl_s", "must not be negative")
+	case r.TTL > linkMaxTTL:
+		return &FieldError{Err: ErrLimitExceeded, Field: "ttl_s", Reason: "must be at most a year", Limit: int(linkMaxTTL / time.Second)}
+	case r.MaxUses < 0:
+		return BadField("max_uses", "must not be negative")
+	case r.MaxUses > s.limits.RoomMembers:
+		return &FieldError{Err: ErrLimitExceeded, Field: "max_uses", Reason: "are more than the room holds", Limit: s.limits.RoomMembers}
+	}
+	return checkID("room", r.Room)
+}
+
+// CreateLink creates a link of a room. The code is returned only here: the store has a hash of it. So a repeated request makes another link.
+func (s *Service) CreateLink(ctx context.Context, by User, r CreateLink) (l Link, code string, err error) {
+	if err := s.CheckCreateLink(r); err != nil {
+		return Link{}, "", err
+	}
+	code = newCode(r.Room)
+	_, id, _ := splitCode(code)
+	now := s.now().Truncate(time.Millisecond).UTC() // as stored
+	l = Link{Room: r.Room, ID: id, Creator: by, CreatedAt: now, ExpiresAt: now.Add(cmp.Or(r.TTL, linkTTL)), MaxUses: r.MaxUses, Approval: r.Approval}
+	if err := s.store.CreateLink(ctx, NewLink{Link: l, Most: linksPerRoom}); err != nil {
+		return Link{}, "", err
+	}
+	return l, code, nil
+}
+
+// Links lists the links of a room that have not expired, newest first: to the owner and admins all of them, to other members their own.
+func (s *Service) Links(ctx context.Context, user, room string) ([]Link, error) {
+	creator, err := s.linksOf(ctx, user, room)
+	if err != nil {
+		return nil, err
+	}
+	return s.store.Links(ctx, room, creator, s.now())
+}
+
+// RevokeLink ends a link. The owner and admins may revoke each link of the room, other members their own. If the user can see no such link,
+// RevokeLink changes nothing and succeeds.
+func (s *Service) RevokeLink(ctx context.Context, user, room, link string) error {
+	if err := checkID("link", link); err != nil {
+		return err
+	}
+	creator, err := s.linksOf(ctx, user, room)
+	if err != nil {
+		return err
+	}
+	return s.store.DeleteLink(ctx, room, link, creator)
+}
+
+// linksOf returns whose links of the room the user may see; "": all.
+func (s *Service) linksOf(ctx context.Context, user, room string) (creator string, err error) {
+	if err := checkID("room", room); err != nil {
+		return "", err
+	}
+	st, err := s.Standing(ctx, room, user)
+	if err == nil {
+		err = st.MayRead()
+	}
+	if err != nil || st.Role.rank() >= Admin.rank() {
+		return "", err
+	}
+	return user, nil
+}
+
+// JoinByLink adds the user to the room of the link with this code. If the link needs approval, waiting is true: the user asks to enter
+// from now on. A member gets the room, whatever has become of the link: a request may be repeated after its reply was lost.
+func (s *Service) JoinByLink(ctx context.Context, u User, code string) (m Membership, waiting bool, err error) {
+	room, link, ok := splitCode(code)
+	if !ok {
+		return Membership{}, false, errNoLink
+	}
+	if err := s.SignIn(ctx, u); err != nil {
+		return Membership{}, false, err
+	}
+	done, err := s.change(ctx, Change{Kind: JoinLink, Room: room, By: u, Users: []string{u.ID}, Link: link})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Membership{}, false, errNoLink
+	case err != nil:
+		return Membership{}, false, err
+	}
+	m, err = s.store.Membership(ctx, room, u.ID)
+	if len(done.Entered) > 0 || !errors.Is(err, ErrNotMember) {
+		return m, false, err
+	}
+	if done.Changed {
+		s.publishRequests(ctx, room)
+	}
+	return Membership{}, true, nil
+}
+
+// Invitation is what a link shows to anyone that has its code.
+type Invitation struct {
+	Room   Room
+	By     User   // the creator of the link
+	Asks   bool   // users that come by the link ask to enter
+	People []User // a few members, the owner and admins first
+}
+
+// Invitation returns what the link with this code leads to.
+func (s *Service) Invitation(ctx context.Context, code string) (in Invitation, err error) {
+	room, id, ok := splitCode(code)
+	if !ok {
+		return Invitation{}, errNoLink
+	}
+	l, err := s.store.Link(ctx, room, id)
+	if err == nil {
+		in.Room, err = s.store.Room(ctx, room)
+	}
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && (in.Room.Deleted || !l.works(in.Room, s.now())):
+		return Invitation{}, errNoLink
+	case err != nil:
+		return Invitation{}, err
+	}
+	members, _, err := s.store.Members(ctx, room, "", previewPeople)
+	for _, m := range members {
+		in.People = append(in.People, m.User)
+	}
+	in.By, in.Asks = l.Creator, l.Approval
+	return in, err
+}

@@ -1,0 +1,65 @@
+package chat
+
+import (
+	"context"
+	"time"
+)
+
+// JoinRequest is a user that asks to enter a room.
+type JoinRequest struct {
+	User User
+	At   time.Time
+}
+
+const requestsPerRoom = 100
+
+// JoinRequests lists the users that ask to enter the room, to its owner and admins. The first one comes first.
+func (s *Service) JoinRequests(ctx context.Context, user, room string) ([]JoinRequest, error) {
+	if err := checkID("room", room); err != nil {
+		return nil, err
+	}
+	st, err := s.Standing(ctx, room, user)
+	if err == nil {
+		err = st.MayRead()
+	}
+	if err == nil && st.Role.rank() < Admin.rank() {
+		err = ErrForbidden
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.store.JoinRequests(ctx, room, requestsPerRoom)
+}
+
+// AnswerRequest lets a user in that asks to enter the room, or drops the user's request. A repeated AnswerRequest succeeds.
+func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string, admit bool) error {
+	if err := checkID("user", user); err != nil {
+		return err
+	}
+	c := Change{Kind: Refuse, Room: room, By: by, Users: []string{user}}
+	if admit {
+		c.Kind = Admit
+	}
+	done, err := s.change(ctx, c)
+	if err == nil && done.Changed {
+		s.publishRequests(ctx, room)
+	}
+	return err
+}
+
+// publishRequests tells the owner and the admins how many users ask to enter the room. Clients that miss it read the list anew.
+func (s *Service) publishRequests(ctx context.Context, room string) {
+	asking, err := s.store.JoinRequests(ctx, room, requestsPerRoom)
+	if err != nil {
+		return
+	}
+	members, _, err := s.store.Members(ctx, room, "", pageMax) // the owner and admins first
+	if err != nil {
+		return
+	}
+	for _, m := range members {
+		if m.Role.rank() >= Admin.rank() {
+			s.pub.ToUser(m.User.ID, JoinRequested{Room: room, Count: len(asking)})
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"hongbao/store"
+	"hongbao/store/finding"
+	"hongbao/web/auth"
+)
+
+// doctorTime bounds all checks together.
+const doctorTime = 30 * time.Second
+
+// fewSockets is the number of sockets below which doctor warns: a usual limit of open files gives so few.
+const fewSockets = 1000
+
+func doctorCommand() command {
+	return command{name: "doctor", settings: "serve", summary: "check the settings and engines of a server, and say what to change; exits 1 if it could not serve safely",
+		setup: func(flags *flag.FlagSet) func(context.Context, *program) error {
+			asJSON := flags.Bool("json", false, "print JSON")
+			return func(ctx context.Context, p *program) error {
+				ctx, cancel := context.WithTimeout(ctx, doctorTime)
+				defer cancel()
+				found := p.config.examine(ctx)
+				err := p.printFindings(found, *asJSON)
+				if err == nil && finding.Failed(found) {
+					err = errFailedCheck
+				}
+				return err
+			}
+		}}
+}
+
+// printFindings prints one line for each finding, or JSON.
+func (p *program) printFindings(found []finding.Finding, asJSON bool) error {
+	if asJSON {
+		return p.printJSON(map[string]any{"ok": !finding.Failed(found), "findings": found})
+	}
+	for _, f := range found {
+		text := fmt.Sprintf("%-4s  %s: %s", f.State, f.Part, f.Text)
+		if f.Do != "" {
+			text += " -> " + f.Do
+		}
+		if _, err := fmt.Fprintln(p.stdout, strings.ReplaceAll(text, "\n", "; ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examine checks the settings, this machine, and the engines. It changes nothing.
+func (c *config) examine(ctx context.Context) []finding.Finding {
+	settings := &finding.List{Part: "settings"}
+	if err := c.checkServe(); err != nil {
+		settings.Fail(err.Error(), "correct the setting; `hongbao help serve` lists all")
+		return settings.All
+	}
+	settings.OK("they fit together")
+	for _, danger := range c.dangers() {
+		what, do, _ := cutLast(danger, ": ")
+		settings.Warn(what, do)
+	}
+	machine := &finding.List{Part: "machine"}
+	c.examinePorts(ctx, machine)
+	c.examineFiles(machine, openFiles())
+	tokens := &finding.List{Part: "tokens"}
+	c.examineTokens(tokens)
+	all := append(append(settings.All, machine.All...), tokens.All...)
+	return append(all, store.Examine(ctx, c.engines())...)
+}
+
+// cutLast is strings.Cut at the last separator.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// examinePorts checks that both addresses are free.
+func (c *config) examinePorts(ctx context.Context, l *finding.List) {
+	var open []net.Listener
+	for _, a := range [][2]string{{"HONGBAO_ADDR", c.Addr}, {"HONGBAO_OPS_ADDR", c.OpsAddr}} {
+		listener, err := listen(ctx, a[0], a[1])
+		if err != nil {
+			l.Fail(err.Error(), "stop the other program, unless it is this server, or choose another address")
+			continue
+		}
+		open = append(open, listener)
+		l.OK(a[0] + "=" + a[1] + " is free")
+	}
+	for _, listener := range open {
+		_ = listener.Close()
+	}
+}
+
+// examineFiles checks how many sockets the limit of open files allows.
+func (c *config) examineFiles(l *finding.List, files int) {
+	most := c.sockets(files)
+	text := fmt.Sprintf("%d open files allow %d sockets", files, most)
+	switch {
+	case files == 0:
+		l.OK("this system has no limit of open files that a program can read")
+	case c.MaxSockets > int64(most):
+		l.Warn(fmt.Sprintf("%s, fewer than HONGBAO_MAX_SOCKETS=%d", text, c.MaxSockets), "raise the limit (ulimit -n, or LimitNOFILE of systemd)")
+	case c.MaxSockets == 0 && most < fewSockets:
+		l.Warn(text, "raise the limit (ulimit -n, or LimitNOFILE of systemd)")
+	default:
+		l.OK(text)
+	}
+}
+
+// examineTokens checks that the keys of the host's tokens can be read.
+func (c *config) examineTokens(l *finding.List) {
+	if c.JWTJWKSURL == "" {
+		if from := c.tokens(); from != "" {
+			l.OK("they are verified by " + from)
+		}
+		return
+	}
+	if err := auth.CheckKeySet(c.JWTJWKSURL); err != nil {
+		l.Fail(fmt.Sprintf("HONGBAO_JWT_JWKS_URL: %v", err), "correct the URL, or let this machine reach it: without keys nobody can sign in")
+		return
+	}
+	l.OK("HONGBAO_JWT_JWKS_URL is reachable and has keys")
+}

@@ -1,0 +1,66 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"hongbao/web/webtest"
+	"hongbao/web/wire"
+)
+
+// TestBrowserPicturesOfMotion saves frames of the arrival and of the opening of envelopes for a review by eye: make pictures. The page stops
+// its animations at set times, so the frames are the same on a slow machine.
+func TestBrowserPicturesOfMotion(t *testing.T) {
+	for name, screen := range map[string]webtest.Screen{"phone": {Phone: true}, "desktop dark": {Dark: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ann := f.newUser("Ann", screen)
+			room := ann.createRoom("Old friends")
+			bob := f.newAPIUser("Bob")
+			bob.join(room)
+			ann.Sees("2 ") // members
+			for _, skin := range []string{"", "cloud", "koi", "plum"} {
+				ann.freezeWhen(".envelope.drops")
+				bob.sendPacket(wire.SendPacketRequest{Room: room, Total: 888, Count: new(1), Skin: skin, Greeting: "Good luck " + skin})
+				ann.frames(name+" arrival "+skin, 0, 130, 260, 390, 520)
+				ann.showEnvelope("Good luck " + skin)
+				ann.freezeWhen(".opening[data-open=yes]")
+				ann.Press("button", "Open")
+				ann.frames(name+" opening "+skin, 60, 150, 240, 330, 450, 600, 900, 1400)
+				ann.Sees("in your wallet")
+				ann.Press("button", "Close")
+				ann.Lacks("dialog", "")
+			}
+		})
+	}
+}
+
+func (a *apiUser) sendPacket(p wire.SendPacketRequest) {
+	a.fixture.t.Helper()
+	p.Key = newKey()
+	command[wire.SendPacketReply](a, "send_packet", p)
+}
+
+// freezeWhen makes the page stop its animations in the second frame after an element appears.
+func (u *browserUser) freezeWhen(selector string) {
+	u.fixture.t.Helper()
+	webtest.Ask[int](u.Tab, fmt.Sprintf(`window.frozen = new Promise((done) => {
+		const look = () => requestAnimationFrame(document.querySelector(%q) ? stop : look);
+		const stop = () => { document.getAnimations().forEach((a) => a.pause()); done(document.getAnimations().length); };
+		look();
+	}), 0`, selector))
+}
+
+// frames saves a picture of the stopped animations at each of the times, in milliseconds. Then they go on.
+func (u *browserUser) frames(name string, times ...int) {
+	u.fixture.t.Helper()
+	if n := webtest.Ask[int](u.Tab, `frozen`); n == 0 {
+		u.fixture.t.Errorf("%s: nothing moves", name)
+	}
+	for _, at := range times {
+		webtest.Ask[int](u.Tab, fmt.Sprintf(`document.getAnimations().forEach((a) => { a.pause(); a.currentTime = %d; }), 0`, at))
+		u.Screenshot(fmt.Sprintf("%s %04d ms", name, at))
+	}
+	webtest.Ask[int](u.Tab, `document.getAnimations().forEach((a) => a.play()), 0`)
+}

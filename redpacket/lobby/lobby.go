@@ -1,0 +1,169 @@
+// Package lobby keeps a public room in which newcomers find a red packet to open. It belongs to a user of its own, the host.
+//
+// It must always hold:
+//
+//   - The host uses the services as clients do, so all rules of rooms and money apply to it. Its money comes by credits.
+//   - There is one lobby, and one welcome packet with shares at a time, whatever the number of instances and restarts: the keys of the
+//     requests follow from the packet before, so only the first of equal requests counts.
+//   - At most one packet is credited in each minPause, and none while the host has the money. So however many guests a program
+//     makes, the lobby gives away no more than it does for that many minutes.
+//
+// Lobby.Run is the only goroutine.
+package lobby
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// Host is the user that owns the lobby. No token names it: the server signs tokens only for guests whose ids it draws.
+var Host = chat.User{ID: chat.LobbyHost, Name: "hongbao", Avatar: "icon.svg"}
+
+// The lobby and its packets. A change needs other keys of requests: a key that is used with another content is refused.
+const (
+	roomKey  = "lobby"
+	roomName = "Lobby · 大厅"
+	greeting = "Welcome! 欢迎！"
+	shares   = 88
+	lasts    = 7 * 24 * time.Hour
+)
+
+const (
+	pollEvery = 3 * time.Second
+	minPause  = time.Minute // between two packets
+)
+
+// Options configures a Lobby.
+type Options struct {
+	Total redpacket.Money // of each welcome packet, at least 1
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// Lobby is the room of newcomers.
+type Lobby struct {
+	// static after Open
+	packets *redpacket.Service
+	o       Options
+	room    string
+	count   int
+
+	welcome atomic.Pointer[string] // id of the newest packet; nil: not known
+
+	last redpacket.Packet // the newest packet; zero: not known. Owned by Run
+}
+
+// Open returns the lobby. It creates the room at the first call on a database.
+func Open(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, o Options) (*Lobby, error) {
+	m, _, err := rooms.CreateRoom(ctx, Host, chat.CreateRoom{Key: roomKey, Name: roomName})
+	if err != nil {
+		return nil, fmt.Errorf("open lobby: %w", err)
+	}
+	if err := rooms.SetContact(ctx, Host.ID, chat.Nobody); err != nil {
+		return nil, fmt.Errorf("open lobby: %w", err)
+	}
+	limits := packets.Limits()
+	o.Total = min(o.Total, limits.MaxTotal)
+	return &Lobby{packets: packets, o: o, room: m.Room.ID, count: min(shares, limits.MaxCount, int(o.Total))}, nil
+}
+
+// Room returns the id of the lobby's room.
+func (l *Lobby) Room() string { return l.room }
+
+// Welcome returns the id of the newest welcome packet, or "" while it is not known. It may be finished.
+func (l *Lobby) Welcome() string {
+	if id := l.welcome.Load(); id != nil {
+		return *id
+	}
+	return ""
+}
+
+// Run sends a packet whenever the one before has no shares left, until ctx is done.
+func (l *Lobby) Run(ctx context.Context) {
+	failing := false
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		err := l.refill(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			l.o.Log.Warn("no welcome packet in the lobby", "err", err)
+		}
+		failing = err != nil
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// refill sends a packet if the newest one has no shares left and minPause has passed since it was sent.
+func (l *Lobby) refill(ctx context.Context) error {
+	if err := l.find(ctx); err != nil {
+		return err
+	}
+	if l.last.ID != "" {
+		states, err := l.packets.States(ctx, Host.ID, []string{l.last.ID})
+		if err != nil {
+			return err
+		}
+		hasShares := len(states) > 0 && states[0].Status == redpacket.Open && states[0].Claimed < l.last.Count
+		if hasShares || l.o.Now().Sub(l.last.CreatedAt) < minPause {
+			return nil
+		}
+	}
+	err := l.send(ctx)
+	if errors.Is(err, chat.ErrKeyReused) { // an instance with another total was first
+		l.last = redpacket.Packet{}
+		return l.find(ctx)
+	}
+	return err
+}
+
+// find reads the newest packet if it is not known.
+func (l *Lobby) find(ctx context.Context) error {
+	if l.last.ID != "" {
+		return nil
+	}
+	page, err := l.packets.Packets(ctx, redpacket.PacketsQuery{User: Host.ID, Direction: redpacket.DirSent, Limit: 1})
+	if err == nil && len(page.Packets) > 0 {
+		l.learn(page.Packets[0].Packet)
+	}
+	return err
+}
+
+func (l *Lobby) learn(p redpacket.Packet) {
+	l.last = p
+	l.welcome.Store(&p.ID)
+}
+
+// send credits the host if it lacks the money, and sends the packet that follows the last one.
+func (l *Lobby) send(ctx context.Context) error {
+	account, err := l.packets.Account(ctx, Host.ID)
+	if err != nil {
+		return err
+	}
+	key := "welcome-" + cmp.Or(l.last.ID, "first")
+	if account.Balance < l.o.Total {
+		_, _, err := l.packets.Adjust(ctx, redpacket.AdjustRequest{
+			User: Host.ID, Amount: l.o.Total, Key: fmt.Sprintf("%s-%d", key, l.o.Total), Note: "lobby", Actor: "lobby",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	sent, err := l.packets.Send(ctx, Host, redpacket.SendRequest{
+		Room: l.room, Key: key, Total: l.o.Total, Count: l.count, Greeting: greeting, TTL: lasts,
+	})
+	if err == nil {
+		l.learn(sent.Packet)
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package redpacket
+
+import (
+	"context"
+	"time"
+
+	"hongbao/chat"
+)
+
+// A sample counts what waits in the books and in the outbox. It costs queries, so the instances take turns: a sample is taken
+// every sampleEvery by one of them. An instance shows its sample until it is sampleStale old.
+const (
+	sampleEvery = 15 * time.Second
+	sampleStale = time.Minute
+
+	SamplePackets = 10_000  // packets that a sample reads at most, of each kind
+	SampleClaims  = 100_000 // claims that a sample adds up at most
+)
+
+// LedgerSample is what waits in the books. A count stops at SamplePackets.
+type LedgerSample struct {
+	Open        int           // open packets
+	Escrow      Money         // money in open packets; too much if they have more than SampleClaims claims
+	Overdue     int           // open packets whose deadline has passed
+	Late        time.Duration // how long ago the earliest of these deadlines passed
+	Quarantined int           // claims in quarantine
+}
+
+// Sample is what waits in the books and in the outbox.
+type Sample struct {
+	LedgerSample
+
+	Outbox    int           // granted claims that are not settled and acked yet; -1: the Pool could not count them
+	OutboxAge time.Duration // age of the oldest of them
+
+	taken time.Time
+}
+
+// LastSample returns the newest sample of this instance. It returns nil if other instances have taken the last ones.
+func (s *Service) LastSample() *Sample {
+	last := s.sampled.Load()
+	if last == nil || s.o.Now().Sub(last.taken).Abs() > sampleStale {
+		return nil
+	}
+	return last
+}
+
+// sample takes a sample, if it is this instance's turn. While nothing can tell whose turn it is, each instance takes one.
+func (s *Service) sample(ctx context.Context) error {
+	if s.o.Limiter != nil {
+		wait, err := s.o.Limiter.Take(ctx, "sample", chat.Rate{PerSecond: 1 / sampleEvery.Seconds(), Burst: 1})
+		if err == nil && wait > 0 {
+			return nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, detachedTimeout)
+	defer cancel()
+	now := s.o.Now()
+	books, err := s.ledger.Sample(ctx, now)
+	if err != nil {
+		return err
+	}
+	taken := &Sample{LedgerSample: books, Outbox: -1, taken: now}
+	claims, oldest, err := s.pool.Outbox(ctx)
+	if err == nil {
+		taken.Outbox = claims
+	}
+	if !oldest.IsZero() {
+		taken.OutboxAge = max(0, now.Sub(oldest))
+	}
+	s.sampled.Store(taken)
+	return err
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"hongbao/migrations"
+	"hongbao/store/finding"
+	"hongbao/store/pgstore"
+	"hongbao/store/redisstore"
+	"hongbao/store/secret"
+	"hongbao/store/sqlitestore"
+)
+
+// Examine checks the engines of the configuration for hongbao doctor. It migrates nothing, and makes neither folder nor key.
+func Examine(ctx context.Context, c Config) (all []finding.Finding) {
+	if c.Scaled() {
+		all = append(pgstore.Examine(ctx, c.DatabaseURL, c.Migrate), redisstore.Examine(ctx, c.RedisURL)...)
+		if finding.Failed(all) {
+			return all
+		}
+		return append(all, c.examineKey(ctx)...)
+	}
+	l := &finding.List{Part: "data folder"}
+	switch _, err := os.Stat(filepath.Join(c.DataDir, sqlitestore.FileName)); {
+	case errors.Is(err, fs.ErrNotExist):
+		c.examineNewFolder(l)
+		return l.All
+	case err != nil:
+		l.Fail(err.Error(), "let the user of the server read and write "+c.DataDir)
+		return l.All
+	}
+	lock, err := lockFolder(c.DataDir)
+	switch {
+	case errors.Is(err, ErrFolderInUse):
+		l.Warn(err.Error(), "stop that server before you start another one here")
+	case err != nil:
+		l.Fail(err.Error(), "let the user of the server read and write "+c.DataDir)
+	default:
+		_ = lock.Close() // nothing was locked for longer than this check
+		l.OK(c.DataDir + " has a database, and no server uses it")
+	}
+	return append(l.All, c.examineKey(ctx)...)
+}
+
+// examineNewFolder checks that the folder can be made, by making a file beside it.
+func (c Config) examineNewFolder(l *finding.List) {
+	parent := c.DataDir
+	for _, err := os.Stat(parent); err != nil && parent != filepath.Dir(parent); _, err = os.Stat(parent) {
+		parent = filepath.Dir(parent)
+	}
+	probe, err := os.CreateTemp(parent, ".hongbao-doctor-")
+	if err != nil {
+		l.Fail(err.Error(), "let the user of the server write "+parent+", or set HONGBAO_DATA_DIR")
+		return
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name()) // an empty file
+	l.OK(c.DataDir + " has no database yet: the first start makes it")
+}
+
+// examineKey checks the schema of an existing database, and that each data key that it needs is there.
+func (c Config) examineKey(ctx context.Context) []finding.Finding {
+	l := &finding.List{Part: "data key"}
+	books, err := OpenBooks(ctx, c, slog.New(slog.DiscardHandler))
+	switch {
+	case errors.Is(err, migrations.ErrOld) && c.Migrate == migrations.Auto:
+		l.OK("not checked: the first start brings the schema up to date")
+		return l.All
+	case errors.Is(err, migrations.ErrOld):
+		l.Fail(err.Error(), "run hongbao migrate")
+		return l.All
+	case err != nil:
+		l.Fail(err.Error(), "see the page about upgrades")
+		return l.All
+	}
+	defer func() { _ = books.Close() }() // it was only read
+	needed, err := books.sql.Setting(ctx, settingDataKeys)
+	if err != nil {
+		l.Fail(err.Error(), "let the role read the table settings")
+		return l.All
+	}
+	file := c.DataKeyFile
+	if file == "" && !c.Scaled() {
+		file = filepath.Join(c.DataDir, DataKeyName)
+	}
+	var keys *secret.Keys
+	if file != "" {
+		if keys, err = secret.Read(file); errors.Is(err, fs.ErrNotExist) && len(needed) == 0 && c.DataKeyFile == "" {
+			err = nil // the first start makes it
+		}
+	}
+	if err == nil {
+		err = keys.Check(needed)
+	}
+	switch {
+	case err != nil:
+		l.Fail(err.Error(), "restore the key file from its copy, and name it in HONGBAO_DATA_KEY_FILE")
+	case file == "":
+		l.Warn("there is none: passphrases, and seeds of open packets, are stored in clear", "run hongbao datakey --new, and set HONGBAO_DATA_KEY_FILE")
+	default:
+		l.OK("every key that the database needs is in " + file)
+	}
+	return l.All
+}

@@ -1,0 +1,250 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hongbao/migrations"
+	"hongbao/redpacket"
+	"hongbao/store/finding"
+)
+
+// ownConns is how many connections an instance makes besides those of its pool: one for its lineage, and one for probes.
+const ownConns = 2
+
+// Examine checks the Postgres of the URL for hongbao doctor. It changes nothing.
+func Examine(ctx context.Context, url string, mode migrations.Mode) []finding.Finding {
+	l := &finding.List{Part: "postgres"}
+	config, err := parseURL(url)
+	if err != nil {
+		l.Fail(err.Error(), "correct HONGBAO_DATABASE_URL")
+		return l.All
+	}
+	for _, danger := range dangers(config.ConnConfig) {
+		what, do, _ := strings.Cut(danger, ": ")
+		if do == "" {
+			do = "put one into HONGBAO_DATABASE_URL_FILE, or use client certificates"
+		}
+		l.Warn(what, do)
+	}
+	where := fmt.Sprintf("%s:%d", config.ConnConfig.Host, config.ConnConfig.Port)
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		l.Fail(fmt.Sprintf("cannot connect to %s: %v", where, err), "start Postgres, or correct host, user, password and database in HONGBAO_DATABASE_URL")
+		return l.All
+	}
+	defer closeConn(conn)
+	x := examination{l, reader{ctx: ctx, conn: conn}}
+	for _, check := range []func() error{
+		x.version, x.durability, x.standbys, func() error { return x.connections(int(config.MaxConns)) },
+		x.role, func() error { return x.schema(mode) }, func() error { return x.clock(where) },
+	} {
+		if err := check(); err != nil {
+			l.Fail(err.Error(), "look into the log of Postgres")
+			break
+		}
+	}
+	return l.All
+}
+
+// examination checks one Postgres over one connection.
+type examination struct {
+	*finding.List
+
+	r reader
+}
+
+// minVersion is the oldest Postgres that works, as server_version_num.
+const minVersion = 130_000
+
+func (x examination) version() error {
+	var version, encoding string
+	var number int
+	_, err := x.r.row(`select current_setting('server_version'), current_setting('server_version_num')::int, current_setting('server_encoding')`,
+		nil, &version, &number, &encoding)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the version: %w", err)
+	case number < minVersion:
+		x.Fail("version "+version+" is too old", "upgrade to Postgres 13 or newer")
+	default:
+		x.OK("reachable, takes writes, version " + version)
+	}
+	if encoding != "UTF8" {
+		x.Fail("the encoding of the database is "+encoding, "create it anew: create database … encoding 'UTF8' template template0")
+	}
+	return nil
+}
+
+// durabilityFlaw is a setting by which Postgres confirms commits that it may lose.
+type durabilityFlaw struct{ text, fix string }
+
+func durabilityFlaws(r reader) (flaws []durabilityFlaw, err error) {
+	var commit, fsync, pages string
+	_, err = r.row(`select coalesce(current_setting('synchronous_commit', true), ''), coalesce(current_setting('fsync', true), ''),
+		coalesce(current_setting('full_page_writes', true), '')`, nil, &commit, &fsync, &pages)
+	if commit == "off" {
+		flaws = append(flaws, durabilityFlaw{"synchronous_commit is off: a crash of Postgres can lose confirmed commits",
+			"alter database … set synchronous_commit = on, or the same for the role that connects"})
+	}
+	if fsync == "off" {
+		flaws = append(flaws, durabilityFlaw{"fsync is off: a power failure at Postgres loses or corrupts the database", "fsync = on in postgresql.conf"})
+	}
+	if pages == "off" {
+		flaws = append(flaws, durabilityFlaw{"full_page_writes is off: a power failure at Postgres can corrupt the database", "full_page_writes = on in postgresql.conf"})
+	}
+	return flaws, err
+}
+
+func (x examination) durability() error {
+	flaws, err := durabilityFlaws(x.r)
+	if err != nil {
+		return fmt.Errorf("read the settings of durability: %w", err)
+	}
+	for _, flaw := range flaws {
+		x.Fail(flaw.text, flaw.fix)
+	}
+	if len(flaws) == 0 {
+		x.OK("fsync, full_page_writes and synchronous_commit are on")
+	}
+	return nil
+}
+
+// standbys checks that commits wait for a standby, if there is one.
+func (x examination) standbys() error {
+	var standbys int
+	var names, commit string
+	_, err := x.r.row(`select (select count(*) from pg_stat_replication), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')`,
+		nil, &standbys, &names, &commit)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the standbys: %w", err)
+	case standbys > 0 && names == "":
+		x.Warn(fmt.Sprintf("commits do not wait for any of the %d standbys: a failover may lose what clients were told", standbys), "set synchronous_standby_names")
+	case names != "" && commit == "local":
+		x.Warn("synchronous_commit is local, so commits do not wait for the standby", "set it to on")
+	case names != "":
+		x.OK("commits wait for a standby (" + names + ")")
+	}
+	return nil
+}
+
+// connections checks how many instances may connect with pools of this size.
+func (x examination) connections(size int) error {
+	var most, reserved, role, database int
+	_, err := x.r.row(`select current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
+		(select rolconnlimit from pg_roles where rolname = current_user), (select datconnlimit from pg_database where datname = current_database())`,
+		nil, &most, &reserved, &role, &database)
+	if err != nil {
+		return fmt.Errorf("read the limits of connections: %w", err)
+	}
+	free, name := most-reserved, "max_connections"
+	if role >= 0 && role < free {
+		free, name = role, "the connection limit of the role"
+	}
+	if database >= 0 && database < free {
+		free, name = database, "the connection limit of the database"
+	}
+	need := size + ownConns
+	fit := fmt.Sprintf("%s leaves %d connections, and an instance uses up to %d", name, free, need)
+	switch {
+	case free < need:
+		x.Fail(fit, fmt.Sprintf("raise it to at least %d for each instance, or set pool_max_conns in HONGBAO_DATABASE_URL", need))
+	case free < 2*need:
+		x.Warn(fit+": only one instance fits", fmt.Sprintf("raise it by %d for each further instance, or set pool_max_conns in HONGBAO_DATABASE_URL", need))
+	default:
+		x.OK(fmt.Sprintf("%s: %d instances fit", fit, free/need))
+	}
+	return nil
+}
+
+func (x examination) role() error {
+	var name string
+	var super bool
+	if _, err := x.r.row(`select rolname, rolsuper from pg_roles where rolname = current_user`, nil, &name, &super); err != nil {
+		return fmt.Errorf("read the role: %w", err)
+	}
+	if super {
+		x.Warn("the role "+name+" is a superuser", "create role hongbao login; alter database … owner to hongbao; and connect as that role")
+	}
+	return nil
+}
+
+// schema checks the version of the schema, and the rights of the role on it.
+func (x examination) schema(mode migrations.Mode) error {
+	applied, err := appliedMigrations(x.r)
+	if err != nil {
+		return err
+	}
+	missing, err := migrations.Missing(migrations.Postgres(), applied)
+	if err != nil {
+		x.Fail(err.Error(), "see the page about upgrades")
+		return nil
+	}
+	if len(missing) > 0 {
+		return x.migratable(mode, len(missing), len(applied))
+	}
+	lacking, err := rows(x.r, scanText, `select relname::text from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'
+		and relname <> 'schema_migrations' and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by 1`)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the rights on the tables: %w", err)
+	case len(lacking) > 0:
+		x.Fail("the role may not select from and insert into "+strings.Join(lacking, ", "), "grant select, insert, update, delete on all tables in schema public to it")
+	default:
+		x.OK("the schema is that of this version, and the role may use it")
+	}
+	return nil
+}
+
+// migratable checks whether the missing migrations will be applied.
+func (x examination) migratable(mode migrations.Mode, missing, applied int) error {
+	text := fmt.Sprintf("the schema lacks %d migrations of this version", missing)
+	if applied == 0 {
+		text = "the database is empty"
+	}
+	var may bool
+	if _, err := x.r.row(`select coalesce(has_schema_privilege(current_schema(), 'create'), false)`, nil, &may); err != nil {
+		return fmt.Errorf("read the rights on the schema: %w", err)
+	}
+	switch {
+	case mode != migrations.Auto:
+		x.Fail(text+", and HONGBAO_MIGRATE="+string(mode)+" applies none", "run hongbao migrate")
+	case !may:
+		x.Fail(text+", and the role may not create tables", "run hongbao migrate with a role that may, or grant create on schema public to this one")
+	default:
+		x.OK(text + ": the first start applies what is missing")
+	}
+	return nil
+}
+
+func (x examination) clock(where string) error {
+	d, err := redpacket.CompareClock("Postgres at "+where, time.Now, func() (at time.Time, err error) {
+		_, err = x.r.row(`select clock_timestamp()`, nil, &at)
+		return at, err
+	})
+	if err != nil {
+		return fmt.Errorf("read the clock: %w", err)
+	}
+	x.Clock(d.Clock, d.Ahead, d.Uncertainty)
+	return nil
+}
+
+// warnIfNotDurable logs a warning if this Postgres confirms commits that it may lose.
+func (s *Store) warnIfNotDurable(ctx context.Context) {
+	var flaws []durabilityFlaw
+	err := s.withReader(ctx, func(r reader) (err error) {
+		flaws, err = durabilityFlaws(r)
+		return err
+	})
+	if err != nil {
+		s.log.Debug("durability settings not read", "err", err)
+	}
+	for _, flaw := range flaws {
+		s.log.Warn(flaw.text, "fix", flaw.fix)
+	}
+}

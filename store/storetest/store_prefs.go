@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"hongbao/chat"
+)
+
+func prefsTests() []storeTest {
+	return []storeTest{
+		{"what a member decides about a room is kept, and is of that member alone", keptPrefs},
+		{"an archived room is in the list again with the next content, unless it is silent", archivedUntilContent},
+		{"rules for preferences", whoMaySetPrefs},
+	}
+}
+
+// setPrefs changes a member's Prefs, and checks that they are those of the membership then.
+func (b *storeBench) setPrefs(c chat.PrefsChange, want chat.Prefs) {
+	b.Helper()
+	got, err := b.SetPrefs(b.ctx, c)
+	b.must(err)
+	if m := b.membership(c.Room, c.User); got != want || m.Prefs != want {
+		b.Errorf("%s has %+v, and %+v in the membership; want %+v", c.User, got, m.Prefs, want)
+	}
+}
+
+func keptPrefs(b *storeBench) {
+	room := b.room(ann, bob)
+	b.say(room, ann)
+	of := chat.PrefsChange{Room: room, User: bob}
+	b.setPrefs(of, chat.Prefs{})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(true)}, chat.Prefs{Silent: true})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Pinned: new(true), Archived: new(true)}, chat.Prefs{Silent: true, Pinned: true, Archived: true})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Archived: new(false)}, chat.Prefs{Silent: true, Pinned: true})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{Pinned: true})
+	b.Store = b.Reopen()
+	b.setPrefs(of, chat.Prefs{Pinned: true})
+	if m := b.membership(room, ann); m.Prefs != (chat.Prefs{}) {
+		b.Errorf("ann has the preferences %+v, which bob has set", m.Prefs)
+	}
+}
+
+func archivedUntilContent(b *storeBench) {
+	room, empty := b.privateRoom(ann, bob, cyn), b.room(ann, bob)
+	b.setPrefs(chat.PrefsChange{Room: empty, User: bob, Archived: new(true)}, chat.Prefs{Archived: true})
+	b.say(room, ann)
+	archive := chat.PrefsChange{Room: room, User: bob, Archived: new(true)}
+	b.setPrefs(archive, chat.Prefs{Archived: true})
+	b.leave(room, cyn) // a member entry
+	is := func(want chat.Prefs) {
+		b.Helper()
+		if m := b.membership(room, bob); m.Prefs != want {
+			b.Errorf("bob has %+v, want %+v", m.Prefs, want)
+		}
+	}
+	is(chat.Prefs{Archived: true})
+	b.say(room, ann)
+	is(chat.Prefs{})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(true)}, chat.Prefs{Silent: true}) // it is not archived again
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{})
+	archive.Silent = new(true)
+	b.setPrefs(archive, chat.Prefs{Silent: true, Archived: true})
+	b.say(room, ann)
+	is(chat.Prefs{Silent: true, Archived: true})
+	b.setPrefs(chat.PrefsChange{Room: room, User: bob, Silent: new(false)}, chat.Prefs{}) // the text counts now
+}
+
+func whoMaySetPrefs(b *storeBench) {
+	room := b.room(ann, bob, cyn)
+	b.Stand(room, cyn, chat.Standing{Ever: true, Banned: true})
+	b.leave(room, bob)
+	for user, want := range map[string]error{dan: chat.ErrNotMember, bob: chat.ErrNotMember, cyn: chat.ErrBanned} {
+		_, err := b.SetPrefs(b.ctx, chat.PrefsChange{Room: room, User: user, Pinned: new(true)})
+		b.refused(err, want)
+	}
+	_, err := b.SetPrefs(b.ctx, chat.PrefsChange{Room: b.privateRoom(ann), User: dan, Pinned: new(true)})
+	b.refused(err, chat.ErrNotFound)
+}

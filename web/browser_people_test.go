@@ -1,0 +1,175 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/redpacket/lobby"
+	"hongbao/web/webtest"
+	"hongbao/web/wire"
+)
+
+// newLobbyServer returns a server with guests' play money and a lobby.
+func newLobbyServer(t *testing.T) *testServer {
+	t.Helper()
+	var l *lobby.Lobby
+	s := newTestServer(t, withGuests, func(o *Options) {
+		o.Lobby = func() Lobby { return Lobby{Room: l.Room(), Packet: l.Welcome()} }
+	})
+	l, err := lobby.Open(t.Context(), s.chat, s.packets, lobby.Options{Total: 1000, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { l.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	s.eventually(t, "the welcome packet", func() bool { return l.Welcome() != "" })
+	return s
+}
+
+// comeIn signs in as a new guest.
+func comeIn(v *webtest.Visitor, name string) {
+	v.Fill("What may we call you?", name)
+	v.Key("\r")
+}
+
+// TestBrowserNewcomerOpensTheWelcomePacket signs in for the first time. The newcomer must be shown a packet in the lobby, and get a
+// share of it. The money must be called play money.
+func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
+	page := "http://" + newLobbyServer(t).listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{Phone: true})
+	ann.Sees("You get play money to try it with.")
+	comeIn(ann, "Ann")
+	ann.Sees("Welcome! 欢迎！")
+	ann.Press("button", "Open")
+	ann.Sees("You got")
+	ann.Press("button", "Close")
+	ann.Sees("Lobby · 大厅", "play money")
+	ann.Press("button", "Wallet")
+	ann.Sees("Play money in your wallet", "Play money to begin with", "From hongbao’s red packet")
+	ann.Press("button", "Close")
+	ann.Press("button", "Send a red packet")
+	ann.Sees("of play money.")
+	ann.Press("button", "Close")
+
+	ann.Press("button", "Lobby · 大厅")
+	ann.Press("button", "Leave this room")
+	ann.Press("button", "Leave")
+	ann.Sees("No rooms yet", "Open a second guest")
+	ann.Reload()
+	ann.Sees("No rooms yet") // only newcomers are led to the lobby
+
+	mei := webtest.Browser(t).Visit(t, page, webtest.Screen{Language: "zh-CN"})
+	mei.Fill("怎么称呼你？", "小美")
+	mei.Key("\r")
+	mei.Sees("Welcome! 欢迎！", "试玩金")
+}
+
+// TestBrowserLinkLeadsPastTheLobby signs in for the first time by a link to a room. The newcomer must be led there, and not to the lobby.
+func TestBrowserLinkLeadsPastTheLobby(t *testing.T) {
+	s := newLobbyServer(t)
+	page := "http://" + s.listen(t)
+	bob := s.httpGuest(t, "Bob")
+	room := bob.does("create_room", `"name":"Hall"`).Room.ID
+	ann := webtest.Browser(t).Visit(t, page+"/#/room/"+room, webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Press("button", "Join")
+	ann.Sees("Hall", "2 members")
+	ann.Misses("Lobby")
+}
+
+// TestBrowserSecondGuest opens a window for another guest in the same browser. Each window must keep its guest.
+func TestBrowserSecondGuest(t *testing.T) {
+	page := "http://" + newTestServer(t, withGuests).listen(t)
+	ann := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Has("link", "Open a second guest")
+	link := webtest.Ask[string](ann.Tab, `(() => { const a = document.querySelector('.second-guest a'); return [a.search, a.target, a.rel].join(' '); })()`)
+	search, rest, _ := strings.Cut(link, " ")
+	if rest != "_blank noopener" { // a window with an opener begins with a copy of the opener's session storage
+		t.Errorf("the link is %q, want a new window without an opener", link)
+	}
+	ben := ann.Again(t, page+"/"+search, webtest.Screen{})
+	ben.Sees("only for this window")
+	comeIn(ben, "Ben")
+	cid := ann.Again(t, page+"/"+search, webtest.Screen{})
+	cid.Sees("What may we call you?")
+	for name, v := range map[string]*webtest.Visitor{"Ann": ann, "Ben": ben} {
+		v.Reload()
+		v.Sees("No rooms yet", name)
+	}
+	ben.Press("button", "Settings")
+	ben.Press("button", "Sign out")
+	ben.Press("button", "Sign out")
+	ben.Sees("What may we call you?")
+	ann.Reload()
+	ann.Sees("No rooms yet", "Ann")
+}
+
+// TestBrowserGuestChangesProfile chooses another name and picture. Other members must see both.
+func TestBrowserGuestChangesProfile(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	room := bob.does("create_room", `"name":"Hall"`).Room.ID
+	ann := webtest.Browser(t).Visit(t, "http://"+s.listen(t)+"/#/room/"+room, webtest.Screen{Phone: true})
+	comeIn(ann, "Ann")
+	ann.Press("button", "Join")
+	ann.Press("button", "Back")
+	ann.Press("button", "Settings")
+	ann.Press("button", "Change name and picture")
+	ann.Fill("Name", "")
+	ann.Press("button", "Save")
+	ann.Sees("Please say what others may call you.")
+	ann.Fill("Name", "the hongbao")
+	ann.Press("radio", "Tiger")
+	ann.Press("button", "Save")
+	ann.Sees("the hongbao") // no names are reserved on this server
+	ann.Press("button", "Change name and picture")
+	ann.Fill("Name", "Anna")
+	ann.Press("button", "Save")
+	ann.Has("button", "Change name and picture")
+	awaitAsk(t, ann, `document.querySelector('dialog .avatar img')?.naturalWidth > 0`)
+	members := mustAnswer[wire.MembersReply](t, ask(t, bob.h, "POST", "/v1/commands/members", bob.Token, `{"room":"`+room+`"}`), 200).Members
+	if got := members[1].User; got.Name != "Anna" || got.Avatar != "avatars/3.svg" {
+		t.Errorf("others see %+v, want Anna as a tiger", got)
+	}
+}
+
+// TestBrowserDeviceLink takes a guest to another browser by a link. The link must work once.
+func TestBrowserDeviceLink(t *testing.T) {
+	page := "http://" + newTestServer(t, withGuests).listen(t)
+	browser := webtest.Browser(t)
+	ann := browser.Visit(t, page, webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Press("button", "Settings")
+	ann.Press("button", "Make a link")
+	ann.Sees("Open this link on the other device")
+	link := webtest.Ask[string](ann.Tab, `document.querySelector('.device-link input').value`)
+
+	phone := browser.Visit(t, link, webtest.Screen{Phone: true})
+	phone.Sees("Bring your account here")
+	phone.Press("button", "Use it here")
+	phone.Sees("No rooms yet", "Ann")
+	if address := webtest.Ask[string](phone.Tab, `location.href`); strings.Contains(address, "device") {
+		t.Errorf("the address is still %s", address)
+	}
+
+	ben := browser.Visit(t, page, webtest.Screen{})
+	comeIn(ben, "Ben")
+	ben.Sees("No rooms yet")
+	ben = ben.Again(t, link, webtest.Screen{})
+	ben.Expect("404")
+	ben.Sees("It replaces the guest that this browser has now")
+	ben.Press("button", "Use it here")
+	ben.Sees("This link was used already")
+	ben.Press("button", "Stay as I am")
+	ben.Sees("No rooms yet", "Ben")
+}

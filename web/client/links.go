@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"hongbao/web/client/model"
+	"hongbao/web/wire"
+)
+
+// NewLink is an invite link to be made.
+type NewLink struct {
+	Room    string
+	TTL     time.Duration // in whole seconds; 0: a week
+	MaxUses int           // how many users may enter by it; 0: any number
+
+	Approval bool // users that come by it ask to enter
+}
+
+// CreateLink makes an invite link of a room and returns it with its code, which cannot be read again. If the answer is lost, the repeated
+// command makes another link; nobody has the code of the first.
+func (c *Client) CreateLink(ctx context.Context, l NewLink) (link model.Link, code string, err error) {
+	var reply wire.CreateLinkReply
+	err = c.Call(ctx, "create_link", wire.CreateLinkRequest{Room: l.Room, TTLS: int64(l.TTL / time.Second), MaxUses: l.MaxUses, Approval: l.Approval}, &reply)
+	return model.LinkOf(reply.Link), reply.Code, err
+}
+
+// Links returns the invite links of a room: to the owner and admins all of them, to other members their own.
+func (c *Client) Links(ctx context.Context, room string) ([]model.Link, error) {
+	var reply wire.LinksReply
+	err := c.Call(ctx, "links", wire.LinksRequest{Room: room}, &reply)
+	return mapped(reply.Links, model.LinkOf), err
+}
+
+// RevokeLink ends an invite link. A repeated RevokeLink succeeds.
+func (c *Client) RevokeLink(ctx context.Context, room, link string) error {
+	return c.Call(ctx, "revoke_link", wire.RevokeLinkRequest{Room: room, Link: link}, new(wire.RevokeLinkReply))
+}
+
+// JoinLink adds the user to the room of the invite link with this code. If the link needs approval, waiting is true and room is zero: the
+// event Entered tells when the user was let in.
+func (c *Client) JoinLink(ctx context.Context, code string) (room model.Room, waiting bool, err error) {
+	var reply wire.JoinLinkReply
+	if err = c.Call(ctx, "join_link", wire.JoinLinkRequest{Code: code}, &reply); err == nil && reply.Room != nil {
+		room = model.RoomOf(*reply.Room)
+	}
+	return room, reply.Waiting, err
+}
+
+// JoinRequests returns the users that ask to enter a room. Only the owner and admins may call it.
+func (c *Client) JoinRequests(ctx context.Context, room string) ([]model.JoinRequest, error) {
+	var reply wire.JoinRequestsReply
+	err := c.Call(ctx, "join_requests", wire.JoinRequestsRequest{Room: room}, &reply)
+	return mapped(reply.Requests, func(r wire.AskingUser) model.JoinRequest {
+		return model.JoinRequest{User: r.User, At: model.TimeOf(r.At)}
+	}), err
+}
+
+// AnswerRequest lets a user in that asks to enter a room, or drops the user's request.
+func (c *Client) AnswerRequest(ctx context.Context, room, user string, admit bool) error {
+	return c.Call(ctx, "answer_request", wire.AnswerRequestRequest{Room: room, User: user, Admit: admit}, new(wire.AnswerRequestReply))
+}

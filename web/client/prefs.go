@@ -1,0 +1,20 @@
+package client
+
+import (
+	"context"
+
+	"hongbao/web/wire"
+)
+
+// RoomPrefs is what the user decides about a room for all own devices. What is nil stays.
+type RoomPrefs struct {
+	Silent   *bool // new entries make no sound, banner, badge or notification
+	Pinned   *bool // at the top of the list
+	Archived *bool // not in the list, until the next text or packet if the room is not silent
+}
+
+// SetRoomPrefs changes what the user has decided about a room. The event RoomPrefs follows on each device.
+func (c *Client) SetRoomPrefs(ctx context.Context, room string, p RoomPrefs) error {
+	r := wire.SetRoomPrefsRequest{Room: room, Silent: p.Silent, Pinned: p.Pinned, Archived: p.Archived}
+	return c.Call(ctx, "set_room_prefs", r, new(wire.SetRoomPrefsReply))
+}

@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hongbao/meter"
+)
+
+// Metric is one metric with its labels.
+type Metric struct {
+	Name, Help string
+	Kind       string // gauge, counter or histogram
+	Labels     []string
+
+	desc *prometheus.Desc
+}
+
+// all holds the metrics in the order of the reference page.
+var all []*Metric
+
+// All returns every metric of this package, in the order of the reference page.
+func All() []*Metric { return slices.Clone(all) }
+
+func define(kind, name, help string, labels []string) *Metric {
+	m := &Metric{Name: "hongbao_" + name, Help: help, Kind: kind, Labels: labels}
+	m.desc = prometheus.NewDesc(m.Name, help, labels, nil)
+	all = append(all, m)
+	return m
+}
+
+func gauge(name, help string, labels ...string) *Metric { return define("gauge", name, help, labels) }
+func counter(name, help string, labels ...string) *Metric {
+	return define("counter", name, help, labels)
+}
+func histogram(name, help string, labels ...string) *Metric {
+	return define("histogram", name, help, labels)
+}
+
+// put sends a gauge or counter.
+func (m *Metric) put(out chan<- prometheus.Metric, value float64, labels ...string) {
+	kind := prometheus.GaugeValue
+	if m.Kind == "counter" {
+		kind = prometheus.CounterValue
+	}
+	out <- prometheus.MustNewConstMetric(m.desc, kind, value, labels...)
+}
+
+// putCounts sends a histogram.
+func (m *Metric) putCounts(out chan<- prometheus.Metric, c meter.Counts, labels ...string) {
+	out <- prometheus.MustNewConstHistogram(m.desc, c.Count, c.Sum, c.Buckets, labels...)
+}
+
+// The instance and its commands.
+var (
+	buildInfo      = gauge("build_info", "1; the labels say what runs.", "version", "commit", "go")
+	commandSeconds = histogram("command_seconds", "How long commands took, by method and error code (0: none).", "method", "code")
+)
+
+// Money.
+var (
+	grabs           = counter("grabs_total", "Grabs by outcome.", "outcome")
+	wonTold         = histogram("won_told_seconds", "Time from the start of a grab that won to its answer, or to the push after the answer pending.")
+	outboxClaims    = gauge("outbox_claims", "Shares that are granted and not settled yet. "+sampled)
+	outboxOldest    = gauge("outbox_oldest_seconds", "Age of the oldest of them; by two clocks. "+sampled)
+	packetsOpen     = gauge("packets_open", "Open packets. "+sampled+most)
+	escrow          = gauge("packets_open_money", "Money in open packets, in minor units. "+sampled+most)
+	packetsOverdue  = gauge("packets_overdue", "Open packets whose deadline has passed. "+sampled+most)
+	overdueSeconds  = gauge("packets_overdue_seconds", "How long ago the earliest of these deadlines passed. "+sampled)
+	quarantine      = gauge("quarantine_claims", "Claims that can never be paid, in the table quarantine. "+sampled+most)
+	quarantined     = counter("claims_quarantined_total", "Claims that can never be paid and were put aside for a person to look at: any is worth an alarm.")
+	setAside        = gauge("claims_set_aside", "Claims in the outbox that could not be settled, and are tried again.")
+	settledAtClose  = counter("claims_settled_at_close_total", "Claims that SQL lacked when their packet was closed, and that were paid then.")
+	swept           = counter("packets_swept_total", "Packets that the sweep found due and began to close.")
+	endedEarly      = counter("packets_ended_early_total", "Packets to be ended early because the database had lost commits.")
+	closeFailures   = counter("close_failures_total", "Closes of packets that failed, and are tried again.")
+	sweepFailures   = counter("sweep_failures_total", "Rounds of the sweep that could not ask what is due.")
+	backstopFails   = counter("backstop_failures_total", "Rounds of the backstop that failed.")
+	recoverFailures = counter("recover_failures_total", "Rounds of the recovery of claims that failed.")
+	remembered      = gauge("packets_remembered_bytes", "Memory used for packets.")
+)
+
+const (
+	sampled = "Sampled by one instance at a time: take the maximum."
+	most    = " Counts no more than 10000 packets or claims."
+)
+
+// Engines.
+var (
+	databaseDown  = gauge("database_down", "1 while the SQL database is out of reach.")
+	batchSeconds  = histogram("batch_seconds", "How long batches took: commits of the database, script calls of Redis.", "engine", "work")
+	batchSize     = histogram("batch_size", "How many jobs a batch had.", "engine", "work")
+	workWaiting   = gauge("work_waiting", "Jobs that wait for their batch, or are in it.", "engine", "work")
+	connections   = gauge("pool_connections", "Connections to an engine, by use and state: idle or busy.", "engine", "use", "state")
+	connectionMax = gauge("pool_connections_max", "Most connections of the pool.", "engine", "use")
+	poolWaits     = counter("pool_waits_total", "How often a call had to wait for a connection.", "engine", "use")
+	poolWaited    = counter("pool_wait_seconds_total", "How long calls have waited for connections.", "engine", "use")
+	poolFailures  = counter("pool_failures_total", "Calls that got no connection before they gave up.", "engine", "use")
+	clock         = gauge("clock_difference_seconds", "How far a clock of Redis or Postgres is ahead of this instance's.", "clock")
+	epochChanges  = counter("epoch_changes_total", "New epochs of the database: it had lost commits, or was restored.")
+	chainSeconds  = gauge("chain_head_seconds", "Time in the id of the newest link of a hash chain.", "chain")
+	chainHash     = gauge("chain_head_hash", "First 48 bits of the hash of that link, as a number.", "chain")
+)
+
+// The bus between instances.
+var (
+	busDown    = gauge("bus_down", "1 while the other instances are not heard.")
+	busPeers   = gauge("bus_peers", "Other instances that are heard.")
+	busQueued  = gauge("bus_queued_messages", "Messages that wait to be sent to other instances.")
+	busBytes   = gauge("bus_queued_bytes", "Bytes of these messages.")
+	busDropped = counter("bus_dropped_total", "Messages to other instances that were dropped because too many waited, or came too late.")
+	busForged  = counter("bus_forged_total", "Payloads on the bus that were dropped because no instance had sent them: any is worth an alarm.")
+	gapRepairs = counter("gap_repairs_total", "Pages of entries fetched because the bus had lost them.")
+)
+
+// Clients.
+var (
+	sockets         = gauge("connections", "Open sockets.")
+	topics          = gauge("topics", "Rooms and users with an open socket here.")
+	queuedBytes     = gauge("queued_bytes", "Bytes waiting for sockets and other connections of clients.")
+	deliveries      = counter("deliveries_total", "Messages queued to sockets.")
+	resumes         = counter("resume_reads_total", "Rooms whose entries were read for clients that came back.")
+	shed            = counter("shed_total", "Messages without a sequence number dropped for slow sockets.")
+	slow            = counter("slow_total", "Sockets that did not take their messages.")
+	httpSlow        = counter("http_slow_total", "Connections ended because too many replies over HTTP waited for slow clients.")
+	closes          = counter("closes_total", "Sockets closed by us, by code.", "code")
+	closedByPeer    = counter("closed_by_peer_total", "Sockets closed by their clients.")
+	lost            = counter("lost_total", "Sockets that ended without a close frame.")
+	connectsWaiting = gauge("connects_waiting", "Connects that wait for others.")
+	connectsRefused = counter("connects_refused_total", "Sockets sent away before the upgrade, because too many connect.")
+	socketsRefused  = counter("sockets_refused_total", "Sockets sent away before the upgrade, because too many are open here or from their address.")
+	readsWaiting    = gauge("reads_waiting", "Commands that read many rows and wait for others.")
+	readsRefused    = counter("reads_refused_total", "Commands that read many rows, refused because too many waited.")
+	security        = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
+	adminActs       = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
+)

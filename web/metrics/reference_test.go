@@ -1,0 +1,45 @@
+package metrics
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the table of web/docs/metrics.md")
+
+// TestReferencePage compares the table of the reference page with the metrics.
+func TestReferencePage(t *testing.T) {
+	file := filepath.Join("..", "docs", "metrics.md")
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head, end = "<!-- go test ./web/metrics -update writes this table -->\n", "<!-- end of the table -->"
+	before, rest, found := strings.Cut(string(page), head)
+	got, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no table between %q and %q", file, head, end)
+	}
+	want := "\n| metric | kind | labels | means |\n|---|---|---|---|\n"
+	for _, m := range All() {
+		labels := ""
+		if len(m.Labels) > 0 {
+			labels = "`" + strings.Join(m.Labels, "`, `") + "`"
+		}
+		want += fmt.Sprintf("| `%s` | %s | %s | %s |\n", m.Name, m.Kind, labels, m.Help)
+	}
+	want += "\n"
+	switch {
+	case got == want:
+	case *update:
+		if err := os.WriteFile(file, []byte(before+head+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the table of %s differs from the code: run go test ./web/metrics -update", file)
+	}
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/metrics"
+	"hongbao/web/wire"
+)
+
+// newMetrics returns the metrics of the server and of the parts that it uses.
+func (s *Server) newMetrics() *metrics.Metrics {
+	return metrics.New(metrics.Sources{
+		Build: s.o.Build, Methods: api.Methods(), Hub: s.hub, Chat: s.chat, Packets: s.packets, Engines: s.o.Engines,
+		Web: func() metrics.Web {
+			kinds, acts := s.o.Security.Totals()
+			reading, readsRefused := s.commands.Scans()
+			return metrics.Web{
+				ConnectsWaiting: int64(s.connects.waiting.Load()), ConnectsRefused: int64(s.connects.refused.Load()),
+				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: int64(acts),
+			}
+		},
+	})
+}
+
+// observe records one command in the metrics.
+func (s *Server) observe(method string, code wire.Code, took time.Duration) {
+	s.metrics.Command(method, int(code), took)
+}
+
+// readyTime limits how long /readyz waits for the stores.
+const readyTime = 2 * time.Second
+
+// Ops configures the operator's listener.
+type Ops struct {
+	Token string // bearer token for the listener; empty: none is needed, but the request's Host must name this machine
+	Pprof bool   // serve profiles
+}
+
+// OpsHandler serves health checks, metrics and profiles to the operator. Serve it on a separate listener.
+//
+// Without a token it answers only requests whose Host names this machine. A page elsewhere could otherwise make a browser
+// on this machine read it, by a host name that resolves to a loopback address (DNS rebinding). With a token, only the
+// status of /healthz and /readyz can be read without it, so that load balancers need none.
+func (s *Server) OpsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", s.serveReady)
+	mux.Handle("GET /metrics", s.operatorOnly(promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})))
+	if s.o.Ops.Pprof {
+		for path, serve := range map[string]http.HandlerFunc{
+			"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
+		} {
+			mux.Handle("/debug/pprof/"+path, s.operatorOnly(serve))
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setSafeHeaders(w.Header())
+		w.Header().Set("Content-Security-Policy", noContentPolicy)
+		if s.o.Ops.Token == "" && !namesThisMachine(r.Host) {
+			http.Error(w, "the Host of the request does not name this machine", http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// operatorOnly refuses requests without the operator's token, if there is one.
+func (s *Server) operatorOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.byOperator(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the operator's token is missing", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) byOperator(r *http.Request) bool {
+	token, _ := auth.Bearer(r)
+	return s.o.Ops.Token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(s.o.Ops.Token)) == 1
+}
+
+// namesThisMachine reports whether a Host header is a loopback address or localhost, with or without a port.
+func namesThisMachine(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.EqualFold(host, "localhost") || address(host).IsLoopback()
+}
+
+// Part is a part of the system of which /readyz tells whether it works.
+type Part struct {
+	Name   string
+	Err    error // nil: it works
+	Needed bool  // without it, load balancers must not send clients here
+}
+
+// serveReady tells a load balancer whether this instance accepts clients. Only the operator is told what does not work.
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	state, status := "ready", http.StatusOK
+	var reasons []string
+	if s.stopping.Load() {
+		state, status, reasons = "not ready", http.StatusServiceUnavailable, []string{"stopping"}
+	} else {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+		defer cancel()
+		for _, part := range s.o.Parts(ctx) {
+			switch {
+			case part.Err == nil:
+				continue
+			case part.Needed:
+				state, status = "not ready", http.StatusServiceUnavailable
+			case status == http.StatusOK:
+				state = "degraded"
+			}
+			reasons = append(reasons, part.Name+": "+strings.ReplaceAll(part.Err.Error(), "\n", "; "))
+		}
+	}
+	if !s.byOperator(r) {
+		reasons = nil
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintln(w, strings.Join(append([]string{state}, reasons...), "\n"))
+}

@@ -1,0 +1,58 @@
+// The guest's token in this browser. All tabs share one guest. A window that was opened for another guest has its own token, which
+// lasts as long as the window: so two windows of one browser can be two guests.
+import { keep, kept } from './storage.js';
+
+const name = 'hongbao-guest';
+
+/** The address of a window for another guest. */
+export const anotherGuest = '?guest=another';
+/** Whether this is such a window. */
+export const isApart = new URLSearchParams(location.search).has('guest');
+
+let token = ''; // of a window of its own, if the browser forbids storage
+
+/** @returns {string|null} */
+export function keptGuest() {
+  if (!isApart) return kept(name);
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return token || null;
+  }
+}
+
+/** @param {string|null} text null: forgets it */
+export function keepGuest(text) {
+  if (!isApart) {
+    keep(name, text);
+    return;
+  }
+  token = text ?? '';
+  try {
+    if (text) sessionStorage.setItem(name, text);
+    else sessionStorage.removeItem(name);
+  } catch {
+    // It lasts as long as the page.
+  }
+}
+
+/** Tells when another tab has signed the shared guest in, or out. @param {(token: string|null) => void} tell */
+export function followGuest(tell) {
+  if (!isApart) addEventListener('storage', (e) => { if (e.key === name) tell(e.newValue); });
+}
+
+const arriving = /^#\/device\/([^/]+)$/;
+
+/** The device code in the page's address, with which a guest comes from another device. @returns {string|null} */
+export function deviceCode() {
+  try {
+    return decodeURIComponent(arriving.exec(location.hash)?.[1] ?? '') || null;
+  } catch {
+    return null; // it cannot be decoded
+  }
+}
+
+/** A link with a device code. @param {string} code */
+export function deviceLink(code) {
+  return new URL(`#/device/${encodeURIComponent(code)}`, location.origin + location.pathname).href;
+}

@@ -1,0 +1,71 @@
+// News: entries of which the user is told wherever the user is. What the user has silenced makes none.
+import { state, change, currentRoom } from '../state.js';
+import { t } from '../words.js';
+import { sound } from '../sound.js';
+import { notify } from '../notifications.js';
+import { nameOf } from './rooms.js';
+import { isForMe } from './packets.js';
+
+/**
+ * @typedef {import('../state.js').RoomView} RoomView
+ *
+ * @typedef {object} News
+ * @property {string} room
+ * @property {number} seq
+ * @property {'packet'|'mention'|'direct'} why
+ * @property {string} title
+ * @property {string} text
+ */
+
+const bannerFor = 8000; // ms
+const soundPace = 2000;
+
+let soundAt = -Infinity;
+
+/** Why the user is told of an entry; null: the user is not. @param {RoomView} view @param {any} e */
+function reason(view, e) {
+  if (e.from.id === state.me?.id || view.prefs.silent || e.seq <= view.readSeq) return null;
+  if (e.kind === 'packet') return isForMe(e.body) ? 'packet' : null;
+  if (e.kind !== 'text' || e.body.recalled) return null;
+  if (e.body.mentions?.includes(state.me?.id)) return 'mention';
+  return view.room.kind === 'direct' ? 'direct' : null;
+}
+
+/** Tells the user of a new entry: by a banner, or on a hidden page by a notification; by a sound in both cases. @param {RoomView} view @param {any} e */
+export function tellNews(view, e) {
+  const why = reason(view, e);
+  const hidden = document.visibilityState === 'hidden';
+  if (!why || (view === currentRoom() && !hidden)) return;
+  const name = e.from.name || e.from.id;
+  const said = why === 'packet' ? t('news.packet', { greeting: e.body.greeting }) : (e.body.text ?? '').slice(0, 200) || t('timeline.attachment');
+  /** @type {News} */
+  const news = {
+    room: view.room.id, seq: e.seq, why, title: why === 'direct' ? name : t('news.in', { name, room: nameOf(view) }), text: said.replace(/\s+/g, ' '),
+  };
+  if (state.sound && performance.now() - soundAt > soundPace) {
+    soundAt = performance.now();
+    sound(why === 'packet' ? 'packet' : 'message');
+  }
+  if (hidden) notify(news);
+  else showBanner(news);
+}
+
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let timer;
+
+/** @param {News} news */
+function showBanner(news) {
+  clearTimeout(timer);
+  timer = setTimeout(closeBanner, bannerFor);
+  state.banner = news;
+  state.announcement = `${news.title}: ${news.text}`;
+}
+
+export function closeBanner() { change(() => { state.banner = null; }); }
+
+/** How many unread messages the user is shown, in all rooms but one. @param {RoomView} [except] */
+export function unreadNews(except) {
+  let unread = 0;
+  for (const view of state.rooms.values()) if (view !== except && !view.prefs.silent) unread += view.unread;
+  return unread;
+}

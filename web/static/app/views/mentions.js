@@ -1,0 +1,44 @@
+// The sheet with the messages in which the user is mentioned.
+import { h, Component } from '../dom.js';
+import { state } from '../state.js';
+import { t } from '../words.js';
+import { brief } from '../format.js';
+import { go } from '../route.js';
+import { jumpTo, readMentions } from '../actions/history.js';
+import { mentions } from '../model/mentions.js';
+import { nameOf } from '../model/rooms.js';
+import { brief as words } from './line-text.js';
+import { Avatar, Loading, Time } from './parts.js';
+
+export class Mentions extends Component {
+  state = { reading: true };
+
+  async componentDidMount() {
+    await readMentions();
+    if (!this.gone) this.setState({ reading: false });
+  }
+
+  componentWillUnmount() { this.gone = true; }
+
+  render(_, { reading }) {
+    const all = mentions();
+    return h('div', { class: 'stack' },
+      h('ul', { class: 'panel-list' }, all.map(({ room, item }) => h('li', { key: `${room}/${item.seq}` }, h(Row, { view: state.rooms.get(room), item })))),
+      reading ? h(Loading, null) : !all.length && h('p', { class: 'muted mentions-none' }, t('mentions.none')));
+  }
+}
+
+function Row({ view, item }) {
+  const open = () => {
+    go({ room: view.room.id });
+    jumpTo(view, item.seq);
+  };
+  return h('button', { class: 'panel-row', type: 'button', onClick: open },
+    h(Avatar, { user: item.from }),
+    h('span', { class: 'grow' },
+      h('span', { class: 'row' },
+        h('strong', { class: 'cut grow', dir: 'auto' }, t('news.in', { name: item.from.name || item.from.id, room: nameOf(view) })),
+        item.seq > view.readSeq && h('i', { class: 'mentions-new' }, h('span', { class: 'only-read' }, t('timeline.newLine'))),
+        h('span', { class: 'muted small' }, h(Time, { at: item.at }, brief(item.at)))),
+      h('span', { class: 'two-lines muted', dir: 'auto' }, words(item))));
+}

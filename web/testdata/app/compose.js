@@ -1,0 +1,45 @@
+// The form of a packet: what it asks for, what it refuses, and the request that it becomes.
+
+import { state } from '/app/state.js';
+import { check, emptyForm, luckyAmounts, packetOf } from '/app/model/compose.js';
+import { equal } from '../check.js';
+
+const bob = { id: 'bob', name: 'Bob' };
+const group = { room: { kind: 'public' }, other: null };
+
+/** The problems of a form, what it lacks, and its request. */
+function filled(values, view = group) {
+  state.account = { ...state.account, balance: 10_000, currency: { code: 'CNY', exponent: 2 } };
+  const form = { ...emptyForm(view), ...values };
+  const checked = check(form);
+  const problems = Object.values(checked.problems).filter(Boolean).map((p) => `${p.word} ${p.value ?? ''}`.trim());
+  const { greeting, ttl_s, ...request } = packetOf(form, checked, 'x');
+  return { problems: problems.join(), missing: checked.missing, request };
+}
+
+export async function kinds() {
+  equal(filled({ total: '6.66', count: '3' }), { problems: '', missing: null, request: { mode: 'lucky', total: 666, count: 3, spread: 'classic' } });
+  equal(filled({ kind: 'equal', total: '6.66', count: '3', skin: 'koi' }), { problems: '', missing: null, request: { mode: 'equal', total: 1998, count: 3, skin: 'koi' } });
+  equal(filled({ kind: 'one', one: bob, total: '5', count: '7', chosen: true, to: [], earlier: true }),
+    { problems: '', missing: null, request: { mode: 'lucky', total: 500, count: 1, to: ['bob'] } });
+  equal(filled({ total: '5' }, { room: { kind: 'direct' }, other: bob }), { problems: '', missing: null, request: { mode: 'lucky', total: 500, count: 1, to: ['bob'] } });
+  equal(filled({ kind: 'equal', total: '5', chosen: true, to: [bob, { id: 'cyn', name: 'Cyn' }] }),
+    { problems: '', missing: null, request: { mode: 'equal', total: 1000, count: 2, to: ['bob', 'cyn'] } });
+}
+
+export async function asks() {
+  equal(filled({ kind: 'one', total: '5' }).missing, 'to');
+  equal(filled({ kind: 'equal', total: '5' }).missing, 'count');
+  equal(filled({ kind: 'equal', count: '5' }).missing, 'total');
+  equal(filled({ kind: 'equal', total: '5', count: '21' }).problems, 'balance 10000');
+  equal(filled({ kind: 'equal', total: '0', count: '2' }).problems, 'atLeast 1');
+  equal(filled({ total: '0.02', count: '3' }).problems, 'atLeastFor 3');
+}
+
+export async function offersAmounts() {
+  state.account = { ...state.account, balance: 888 };
+  equal(luckyAmounts(), [666, 888]);
+  state.limits = { packet_total: 700 };
+  equal(luckyAmounts(), [666]);
+  state.limits = null;
+}

@@ -1,0 +1,118 @@
+package wire
+
+// Link is an invite link of a room, without its code.
+type Link struct {
+	ID        string `json:"id"`
+	By        User   `json:"by"`
+	CreatedAt int64  `json:"created_at"`
+	ExpiresAt int64  `json:"expires_at"`
+	Uses      int    `json:"uses"`
+	MaxUses   int    `json:"max_uses,omitempty"` // missing: any number
+	Approval  bool   `json:"approval,omitempty"`
+}
+
+// CreateLinkRequest is the request of create_link.
+type CreateLinkRequest struct {
+	Room     string `json:"room"`
+	TTLS     int64  `json:"ttl_s,omitempty" min:"1"`
+	MaxUses  int    `json:"max_uses,omitempty" min:"1"`
+	Approval bool   `json:"approval,omitempty"`
+}
+
+// CreateLinkReply is the reply of create_link.
+type CreateLinkReply struct {
+	Link Link   `json:"link"`
+	Code string `json:"code"`
+}
+
+// LinksRequest is the request of links.
+type LinksRequest struct {
+	Room string `json:"room"`
+}
+
+// LinksReply is the reply of links.
+type LinksReply struct {
+	Links []Link `json:"links"`
+}
+
+// RevokeLinkRequest is the request of revoke_link.
+type RevokeLinkRequest struct {
+	Room string `json:"room"`
+	Link string `json:"link"`
+}
+
+// RevokeLinkReply is the reply of revoke_link.
+type RevokeLinkReply struct{}
+
+// JoinLinkRequest is the request of join_link.
+type JoinLinkRequest struct {
+	Code string `json:"code"`
+}
+
+// JoinLinkReply is the reply of join_link. It has a room, or the user waits for approval.
+type JoinLinkReply struct {
+	Room    *Room `json:"room,omitempty"`
+	Waiting bool  `json:"waiting,omitempty"`
+}
+
+// JoinRequestsRequest is the request of join_requests.
+type JoinRequestsRequest struct {
+	Room string `json:"room"`
+}
+
+// JoinRequestsReply is the reply of join_requests.
+type JoinRequestsReply struct {
+	Requests []AskingUser `json:"requests"`
+}
+
+// AskingUser is a user that asks to enter a room.
+type AskingUser struct {
+	User User  `json:"user"`
+	At   int64 `json:"at"`
+}
+
+// AnswerRequestRequest is the request of answer_request.
+type AnswerRequestRequest struct {
+	Room  string `json:"room"`
+	User  string `json:"user"`
+	Admit bool   `json:"admit,omitempty"`
+}
+
+// AnswerRequestReply is the reply of answer_request.
+type AnswerRequestReply struct{}
+
+// PreviewLinkRequest is the request of preview_link. Packet is the id of a packet of the room.
+type PreviewLinkRequest struct {
+	Code   string `json:"code"`
+	Packet string `json:"packet,omitempty"`
+}
+
+// PreviewLinkReply is the reply of preview_link. It has no ids: a visitor must not be able to write to the members.
+type PreviewLinkReply struct {
+	Room   PreviewRoom    `json:"room"`
+	By     Face           `json:"by"`     // the creator of the link
+	People []Face         `json:"people"` // a few members
+	Packet *PreviewPacket `json:"packet,omitempty"`
+
+	Approval bool `json:"approval,omitempty"` // the owner or an admin must let the visitor in
+}
+
+// PreviewRoom is the room that an invite link leads to.
+type PreviewRoom struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind" enum:"public,private"`
+	Members int    `json:"members"`
+	Guests  *bool  `json:"guests,omitempty"` // missing: true
+}
+
+// PreviewPacket is the packet that an invite link was shared for.
+type PreviewPacket struct {
+	From     Face   `json:"from"`
+	Greeting string `json:"greeting"`
+}
+
+// Face is what visitors see of a user.
+type Face struct {
+	Name   string `json:"name"`
+	Avatar string `json:"avatar,omitempty"`
+}
