@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -64,6 +65,9 @@ func (c *config) examine(ctx context.Context) []finding.Finding {
 	for _, danger := range c.dangers() {
 		what, do, _ := cutLast(danger, ": ")
 		settings.Warn(what, do)
+	}
+	if _, err := c.certificates(nil, slog.New(slog.DiscardHandler)); err != nil {
+		settings.Fail(err.Error(), "name a certificate and its key that this user may read")
 	}
 	machine := &finding.List{Part: "machine"}
 	c.examinePorts(ctx, machine)

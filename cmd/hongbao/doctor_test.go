@@ -88,6 +88,9 @@ func TestDoctorOfThisMachine(t *testing.T) {
 	wantFinding(t, doctor(t, dir, "HONGBAO_JWT_SECRET="+strings.Repeat("s", 32)), finding.Warn, "could be guessed")
 	wantFinding(t, doctor(t, dir, "HONGBAO_DATA_KEY_FILE="+filepath.Join(t.TempDir(), "none")), finding.OK, "the first start makes it")
 
+	empty := writeFile(t, "")
+	wantFinding(t, doctor(t, dir, "HONGBAO_TLS_CERT_FILE="+empty, "HONGBAO_TLS_KEY_FILE="+empty), finding.Fail, "name a certificate and its key")
+
 	keys := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys":[]}`)) }))
 	issued := []string{dir, "HONGBAO_JWT_ISSUER=us", "HONGBAO_JWT_JWKS_URL=" + keys.URL}
 	wantFinding(t, doctor(t, issued...), finding.Fail, "no usable key")

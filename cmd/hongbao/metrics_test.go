@@ -26,7 +26,7 @@ func scrape(t *testing.T, c store.Config) string {
 	engines, err := store.Open(t.Context(), c, log)
 	noError(t, err)
 	t.Cleanup(func() { noError(t, engines.Close()) })
-	settings := config{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, JWTSecret: strings.Repeat("s", 32),
+	settings := config{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32),
 		MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
 	made, err := wireUp(t.Context(), settings, "node", engines, log)
 	noError(t, err)
