@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -23,7 +24,7 @@ type Source interface {
 	Tables() ([]string, error)
 	Columns(table string) ([]string, error)
 	Count(table string) (int64, error)
-	Rows(table string) (*sql.Rows, error)
+	Rows(table string, columns []string) (*sql.Rows, error)
 	Audit(q redpacket.AuditQuery) (redpacket.Audit, error)
 }
 
@@ -146,7 +147,7 @@ func (f *filling) copyTable(table string) (err error) {
 	if err != nil {
 		return err
 	}
-	source, err := f.from.Rows(table)
+	source, err := f.from.Rows(table, columns)
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (f *filling) copyTable(table string) (err error) {
 		copied.columns = append(copied.columns, column)
 	}
 	n, err := f.conn.CopyFrom(f.ctx, pgx.Identifier{table}, columns, copied)
-	if err != nil {
+	if err = cmp.Or(err, source.Err()); err != nil {
 		return err
 	}
 	var has int64

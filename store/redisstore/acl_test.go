@@ -49,7 +49,7 @@ func restrict(t *testing.T, nodes []*loopback.Redis) {
 	}
 	_, user, _ := strings.Cut(string(text), "\nuser ")
 	command := []any{"acl", "setuser"}
-	for _, rule := range strings.Fields(user) {
+	for rule := range strings.FieldsSeq(user) {
 		command = append(command, rule)
 	}
 	for _, n := range nodes {

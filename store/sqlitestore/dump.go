@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"hongbao/redpacket"
 )
@@ -31,9 +32,9 @@ func (d Dump) Count(table string) (n int64, err error) {
 	return n, err
 }
 
-// Rows reads a table.
-func (d Dump) Rows(table string) (*sql.Rows, error) {
-	return d.reader.query(`select * from "` + table + `"`)
+// Rows reads these columns of a table.
+func (d Dump) Rows(table string, columns []string) (*sql.Rows, error) {
+	return d.reader.query(`select "` + strings.Join(columns, `", "`) + `" from "` + table + `"`)
 }
 
 // Audit audits the snapshot.

@@ -80,7 +80,7 @@ func RestrictRedis(t *testing.T, server *loopback.Redis) {
 	t.Helper()
 	_, rules, _ := strings.Cut(DeployFile(t, "redis.acl"), "\nuser ")
 	command := []any{"acl", "setuser"}
-	for _, rule := range strings.Fields(rules) {
+	for rule := range strings.FieldsSeq(rules) {
 		command = append(command, rule)
 	}
 	client := RedisClient(t, server)

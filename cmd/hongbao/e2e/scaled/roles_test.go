@@ -104,7 +104,7 @@ func TestScaledRedisUser(t *testing.T) {
 		"module list", "replicaof no one", "client kill id 1", "monitor", "del notes", "get other", "set other 1", "publish other 1", "psubscribe *",
 	} {
 		var args []any
-		for _, word := range strings.Fields(command) {
+		for word := range strings.FieldsSeq(command) {
 			args = append(args, word)
 		}
 		if err := client.Do(t.Context(), args...).Err(); err == nil || !strings.Contains(strings.ToLower(err.Error()), "permission") {
