@@ -72,7 +72,7 @@ func TestPageLeadsToTheLobby(t *testing.T) {
 			DataDir: dir, Guests: guestsLocal, GuestCredit: credit{amount: 1000}, Lobby: on, MaxPacketTotal: 1000, MaxPacketCount: 10,
 			Currency: currency{Code: "CNY", Exponent: 2},
 		}
-		made, err := wireUp(t.Context(), c, engines, slog.New(slog.DiscardHandler))
+		made, err := wireUp(t.Context(), c, "node", engines, slog.New(slog.DiscardHandler))
 		noError(t, err)
 		w := httptest.NewRecorder()
 		made.server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/page.json", nil))
