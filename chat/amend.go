@@ -244,8 +244,8 @@ func (e Entry) Folded(f Fold) (Entry, error) {
 // withReactions returns the entry with the reactions as one more field of its body, which must be an object.
 func (e Entry) withReactions(counts map[string]int) (Entry, error) {
 	var body map[string]json.RawMessage
-	if err := json.Unmarshal(e.Body, &body); err != nil || len(body) == 0 {
-		return Entry{}, fmt.Errorf("fold entry %s %d: the body is no object: %w", e.Room, e.Seq, err)
+	if err := json.Unmarshal(e.Body, &body); err != nil || body == nil {
+		return Entry{}, fmt.Errorf("fold entry %s %d: the body %.20q is no object", e.Room, e.Seq, e.Body)
 	}
 	reactions, err := Body(counts)
 	if err != nil {

@@ -80,7 +80,7 @@ func (f *certificateFiles) read() error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(cert, f.contents[0]) && bytes.Equal(key, f.contents[1]) {
+	if f.inUse != nil && bytes.Equal(cert, f.contents[0]) && bytes.Equal(key, f.contents[1]) {
 		return nil
 	}
 	made, err := tls.X509KeyPair(cert, key)

@@ -79,9 +79,16 @@ func TestCertificateFilesReload(t *testing.T) {
 	if got := shown(); got != 2 {
 		t.Errorf("without the file the serial is %d, want 2", got)
 	}
-	if _, err := c.certificates(nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "HONGBAO_TLS_CERT_FILE") {
-		t.Errorf("a start without the file: %v", err)
+	refused := func(when string) {
+		t.Helper()
+		if _, err := c.certificates(nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "HONGBAO_TLS_CERT_FILE") {
+			t.Errorf("a start %s: %v", when, err)
+		}
 	}
+	refused("without the file")
+	write("cert", "")
+	write("key", "")
+	refused("with empty files")
 }
 
 // TestACME gets a certificate from Pebble, the test server of Let's Encrypt. A second server with the same folder must use that

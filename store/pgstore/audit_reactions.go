@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// reactionsQuery returns a row for each text that was amended or has reactions: its fold, and its reactions counted by
+// reactionsQuery returns a row for each text or packet that was amended or has reactions: its fold, and its reactions counted by
 // emoji, in JSON.
 const reactionsQuery = `select coalesce(e.room_id, r.room_id), coalesce(e.seq, r.seq), coalesce(e.fold, ''), coalesce(r.counts, '{}')
 	from (select room_id, seq, fold from entries where fold <> '' and {amended}) e

@@ -8,7 +8,7 @@ import (
 	"hongbao/chat"
 )
 
-// reactionsQuery returns a row for each text with a fold or with reactions: its fold, and the number of users for each
+// reactionsQuery returns a row for each text or packet with a fold or with reactions: its fold, and the number of users for each
 // emoji, in JSON.
 const reactionsQuery = `select coalesce(e.room_id, r.room_id), coalesce(e.seq, r.seq), coalesce(e.fold, '{}'), coalesce(r.counts, '{}')
 	from (select room_id, seq, fold from entries where fold <> '' and {amended}) e

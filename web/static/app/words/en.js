@@ -342,7 +342,7 @@ export default {
     one: 'For one person',
     skin: 'Envelope',
     skins: { plain: 'Red', cloud: 'Clouds', koi: 'Koi', plum: 'Plum' },
-    preview: 'In the room',
+    preview: 'In the chat',
     spread: 'How wild the luck is',
     calm: 'Calm',
     classic: 'Classic',

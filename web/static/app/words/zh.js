@@ -341,7 +341,7 @@ export default {
     one: '专属红包',
     skin: '封面',
     skins: { plain: '大红', cloud: '祥云', koi: '锦鲤', plum: '红梅' },
-    preview: '发到群里的样子',
+    preview: '聊天里的样子',
     spread: '手气差距',
     calm: '平稳',
     classic: '经典',
