@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // TestSynchronousStandbyHasWhatWasCommitted kills a primary right after a commit. The standby that is promoted has the row, and a
@@ -39,7 +41,7 @@ func TestSynchronousCommitWaits(t *testing.T) {
 	primary, standby := startPairT(t)
 	standby.Pause()
 	t.Cleanup(standby.Resume)
-	done := inBackground(t, primary, "create table kept (n int)")
+	done := inBackground(connect(t, primary.URL("postgres")), "create table kept (n int)")
 	mustWait(t, done)
 	standby.Resume()
 	if err := <-done; err != nil {
@@ -50,10 +52,10 @@ func TestSynchronousCommitWaits(t *testing.T) {
 // TestPausedPostgresAnswersNothing pauses a server with an open connection.
 func TestPausedPostgresAnswersNothing(t *testing.T) {
 	p := startPostgresT(t)
-	done := inBackground(t, p, "select pg_sleep(0.1)")
-	awaitBackend(t, p.URL("postgres"), "pg_sleep")
+	c := connect(t, p.URL("postgres"))
 	p.Pause()
 	t.Cleanup(p.Resume)
+	done := inBackground(c, "select 1")
 	mustWait(t, done)
 	if !p.Running() {
 		t.Error("a paused server does not count as running")
@@ -68,9 +70,7 @@ func TestPausedPostgresAnswersNothing(t *testing.T) {
 }
 
 // inBackground executes a statement on a connection that is open already, and returns its result.
-func inBackground(t *testing.T, p *Postgres, statement string) <-chan error {
-	t.Helper()
-	c := connect(t, p.URL("postgres"))
+func inBackground(c *pgx.Conn, statement string) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		_, err := c.Exec(context.Background(), statement)

@@ -87,7 +87,7 @@ func TestLockedRowDelaysOnlyItsCallers(t *testing.T) {
 			t.Errorf("%d of %d errors name the locked row", locked, callers)
 		}
 		second, wait = start(1 + callers)
-		othersSucceed(t, s, l, 10_000, time.Now().Add(patience/2))
+		othersSucceed(t, s, l, 10_000, time.Now().Add(patience/4))
 		return simple(r.ctx, r.conn, `rollback`)
 	}))
 	othersSucceed(t, s, l, 20_000, time.Now().Add(time.Second/2))

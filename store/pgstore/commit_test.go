@@ -20,12 +20,8 @@ func appendInOneBatch(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*app
 	t.Helper()
 	var wg sync.WaitGroup
 	errs = make([]error, len(drafts))
-	run, began, release := s.entries.run, make(chan struct{}), make(chan struct{})
-	hold := sync.OnceFunc(func() { close(began); <-release })
-	s.entries.run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
-		hold()
-		return run(ctx, jobs, skip)
-	}
+	run := s.entries.run
+	began, release := holdCommit(t, s)
 	wg.Go(func() {
 		if _, _, err := s.Append(t.Context(), textDraft(1000)); err != nil {
 			t.Error(err)
@@ -36,14 +32,36 @@ func appendInOneBatch(t *testing.T, s *Store, drafts ...chat.Draft) (jobs []*app
 		j := &appendJob{draft: d}
 		jobs = append(jobs, j)
 		wg.Go(func() { errs[i] = s.entries.do(t.Context(), j) })
-		for len(s.entries.queue) <= i { // do has queued the job once it is counted
-			time.Sleep(time.Millisecond)
-		}
+		awaitQueued(t, s, i+1)
 	}
-	close(release)
+	release()
 	wg.Wait()
 	s.entries.run = run
 	return jobs, errs
+}
+
+// holdCommit holds up the next commit of entries until release is called, at the latest when the test ends. began is closed
+// when the commit has its jobs; later jobs stay in the queue.
+func holdCommit(t *testing.T, s *Store) (began chan struct{}, release func()) {
+	run, began, released := s.entries.run, make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(began); <-released })
+	s.entries.run = func(ctx context.Context, jobs []*appendJob, skip bool) ([]string, error) {
+		hold()
+		return run(ctx, jobs, skip)
+	}
+	release = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	return began, release
+}
+
+// awaitQueued waits until n jobs are in the queue of entries. It fails the test after 30 s.
+func awaitQueued(t *testing.T, s *Store, n int) {
+	t.Helper()
+	for until := time.Now().Add(30 * time.Second); len(s.entries.queue) < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%d of %d jobs are queued after 30 s", len(s.entries.queue), n)
+		}
+	}
 }
 
 // awaitBlocked returns when a transaction of the database waits for a lock.
@@ -207,24 +225,18 @@ func TestCloseCommitsQueuedJobs(t *testing.T) {
 	createTestRoom(t, s)
 	var wg sync.WaitGroup
 	results := make([]error, 3)
-	err := holdTx(t, other, func(w *writer) error {
-		if _, err := w.lockRoom(room); err != nil {
-			return err
-		}
-		say := func(i int) { wg.Go(func() { _, _, results[i] = s.Append(t.Context(), textDraft(i)) }) }
-		say(0)
-		awaitBlocked(t, other)
-		say(1)
-		say(2)
-		for len(s.entries.queue) < len(results)-1 {
-			time.Sleep(time.Millisecond)
-		}
-		wg.Go(func() { _ = s.Close() })
-		<-s.entries.closing
-		return nil
-	})
+	say := func(i int) { wg.Go(func() { _, _, results[i] = s.Append(t.Context(), textDraft(i)) }) }
+	began, release := holdCommit(t, s)
+	say(0)
+	<-began
+	say(1)
+	say(2)
+	awaitQueued(t, s, len(results)-1)
+	wg.Go(func() { _ = s.Close() })
+	<-s.entries.closing
+	release()
 	wg.Wait()
-	if err = errors.Join(err, errors.Join(results...)); err != nil {
+	if err := errors.Join(results...); err != nil {
 		t.Error(err)
 	}
 	if got := lastSeq(t, other); got != 3 {

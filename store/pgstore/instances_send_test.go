@@ -24,21 +24,28 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 	_, _, err := all[0].Adjust(t.Context(), redpacket.Adjustment{ID: "fund", User: "owner", Amount: money, Key: "fund", Hash: []byte("h"), At: at})
 	must(t, err)
 	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		fresh = map[string]string{} // packet by commitment
-		keys  = map[string]int{}
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		bySeed = map[string]string{} // packet by commitment
+		byKey  = map[string]string{}
+		fresh  = map[string]int{} // by key
 	)
 	for i, s := range all {
 		for n := range each {
 			wg.Go(func() { // sends each request through two of the instances
 				key := fmt.Sprint((i*each + n) / 2)
 				id := fmt.Sprintf("%s-%d-%d", key, i, n)
-				sent, err := s.Send(t.Context(), redpacket.UnsealedPacket{
-					Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: room, From: chat.User{ID: "owner"}, Mode: redpacket.Equal, Total: price, Count: 2,
-						CreatedAt: at, ExpiresAt: at.Add(time.Hour), Key: key},
-					Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "e-" + id,
-				})
+				send := func() (redpacket.Sent, error) {
+					return s.Send(t.Context(), redpacket.UnsealedPacket{
+						Packet: redpacket.Packet{Ref: redpacket.Ref{ID: id}, Room: room, From: chat.User{ID: "owner"}, Mode: redpacket.Equal, Total: price, Count: 2,
+							CreatedAt: at, ExpiresAt: at.Add(time.Hour), Key: key},
+						Hash: []byte("h"), NextSeed: redpacket.NewSeed(), EntryID: "e-" + id,
+					})
+				}
+				sent, err := send()
+				for until := time.Now().Add(30 * time.Second); errors.Is(err, chat.ErrUnavailable) && time.Now().Before(until); {
+					sent, err = send() // the wallet was locked for longer than the patience of a call
+				}
 				if err != nil {
 					if !errors.Is(err, redpacket.ErrInsufficientBalance) {
 						t.Error(err)
@@ -47,24 +54,27 @@ func TestInstancesSendFromOneWallet(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if other, used := fresh[sent.Packet.Commitment]; used && other != sent.Packet.ID {
+				if other, used := bySeed[sent.Packet.Commitment]; used && other != sent.Packet.ID {
 					t.Errorf("packets %s and %s have the same seed", other, sent.Packet.ID)
 				}
-				fresh[sent.Packet.Commitment] = sent.Packet.ID
+				if other, used := byKey[key]; used && other != sent.Packet.ID {
+					t.Errorf("key %s sent packets %s and %s", key, other, sent.Packet.ID)
+				}
+				bySeed[sent.Packet.Commitment], byKey[key] = sent.Packet.ID, sent.Packet.ID
 				if !sent.Dup {
-					keys[key]++
+					fresh[key]++
 				}
 			})
 		}
 	}
 	wg.Wait()
-	for key, times := range keys {
-		if times != 1 {
+	for key, times := range fresh { // 0 times if a call committed the packet and could not know it
+		if times > 1 {
 			t.Errorf("key %s sent %d packets", key, times)
 		}
 	}
-	if acc, err := all[0].Account(t.Context(), "owner"); err != nil || acc.Balance != money%price || len(keys) != money/price {
-		t.Errorf("%d packets sent, %+v, %v", len(keys), acc, err)
+	if acc, err := all[0].Account(t.Context(), "owner"); err != nil || acc.Balance != money%price || len(byKey) != money/price {
+		t.Errorf("%d packets sent, %+v, %v", len(byKey), acc, err)
 	}
 	wantBalanced(t, all[0])
 }

@@ -42,9 +42,9 @@ func newFaultyStore(t *testing.T) *faultyStore {
 	return b
 }
 
-// commitGate creates triggers that make each writing commit wait at its very end for an advisory lock.
+// commitGate creates triggers that make each writing commit wait at its very end for an advisory lock, however long that takes.
 const commitGate = `
-create function wait_at_the_gate() returns trigger language plpgsql as
+create function wait_at_the_gate() returns trigger language plpgsql set lock_timeout = 0 as
 	$$ begin perform pg_advisory_xact_lock_shared(42); return null; end $$;
 create constraint trigger gate after insert or update on rooms deferrable initially deferred
 	for each row execute function wait_at_the_gate();

@@ -257,7 +257,7 @@ func TestBusDemoted(t *testing.T) {
 // TestBusGoodbye shuts down one instance properly. The receiver of the other instance must get no Suspect.
 func TestBusGoodbye(t *testing.T) {
 	t.Parallel()
-	url := storetest.SharedRedis(t).URL()
+	url := storetest.Redis(t).URL() // its own: a loss of another test is a Suspect for all
 	b := openBus(t, url)
 	stays := storetest.RunBus(t, b)
 	leaver := openBus(t, url)

@@ -33,7 +33,14 @@ func TestPoolTwoMasters(t *testing.T) {
 	}
 	c.await(200)
 	c.halt()
-	for upTo := info(c.pool.nodes.client, "master_repl_offset"); info(admin, "slave_repl_offset") < upTo; {
+	offset := func(client redis.UniversalClient, name string) int {
+		n, err := strconv.Atoi(info(client, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for upTo := offset(c.pool.nodes.client, "master_repl_offset"); offset(admin, "slave_repl_offset") < upTo; {
 		if t.Context().Err() != nil {
 			t.Fatal("the replica does not follow")
 		}

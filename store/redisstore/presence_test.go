@@ -90,20 +90,18 @@ func enter(t *testing.T, p *presence, user, socket string) {
 	}
 }
 
-// wantOnline waits until the user is online, or offline.
+// wantOnline waits until the user is online, or offline. It looks once more when the time is over.
 func wantOnline(t *testing.T, p *presence, user string, want bool, within time.Duration) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(within)
-	for {
+	for deadline := time.Now().Add(within); ; <-tick.C {
+		last := !time.Now().Before(deadline)
 		got, err := p.Online(t.Context(), []string{user})
 		if err == nil && got[0] == want {
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-deadline:
+		if last {
 			t.Fatalf("%s is not online=%v within %v: %v, %v", user, want, within, got, err)
 		}
 	}

@@ -234,10 +234,11 @@ func dueFairly(b *poolBench) {
 }
 
 func dueInOrder(b *poolBench) {
-	packets := make([]redpacket.Image, 5)
+	const step = 2 * time.Second // longer than the checks take on a busy machine: the last packet must not be due yet
+	at, packets := b.Now(), make([]redpacket.Image, 5)
 	for _, place := range []int{3, 0, 4, 1, 2} {
 		i := b.packet(1)
-		i.Deadline = b.Now().Add(time.Duration(place-3) * 100 * time.Millisecond)
+		i.Deadline = at.Add(time.Duration(place-3) * step)
 		b.load(i)
 		packets[place] = i
 	}
@@ -245,6 +246,6 @@ func dueInOrder(b *poolBench) {
 	if got := b.due(2); !slices.Equal(got, []redpacket.Ref{packets[0].Ref, packets[1].Ref}) {
 		b.Errorf("the first two due: %v", got)
 	}
-	b.pass(100 * time.Millisecond)
+	b.pass(step)
 	b.wantDue("a moment later", packets...)
 }
