@@ -44,6 +44,10 @@ mutants: engines ## small faults in the code, one at a time: which does no test 
 soak: engines ## crash points, faults, restarts and crowds ten times over, at other moments each time; an hour
 	$(GO) test -count=10 -p 1 -timeout 120m -run 'CrashPoints|Faults|Restarts|Crowd' ./cmd/hongbao/e2e/crash ./cmd/hongbao/e2e/scaled
 
+.PHONY: upgrade
+upgrade: engines ## rolling upgrade from an older commit to a version with another schema, under load, and back; some minutes
+	$(GO) test -count=1 -timeout 30m -v -run TestRollingUpgrade ./cmd/hongbao/e2e/proxies -upgrade
+
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
 chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; logs in .bin/chaos

@@ -133,7 +133,7 @@ func TestBrowserNotifications(t *testing.T) {
 	if webtest.Ask[int](ann.Tab, `tones`) != 0 {
 		t.Error("there was a sound before the user wanted sounds")
 	}
-	ann.Press("switch", "Sound and vibration")
+	ann.Press("switch", "Sound")
 	ann.Press("button", "Close")
 	bob.does("send", `"room":%q,"text":"one"`, direct)
 	ann.Sees("one")

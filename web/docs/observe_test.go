@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,13 +141,14 @@ func TestAlertsWithPromtool(t *testing.T) {
 	}
 	run("check", "rules", alertsFile)
 	run("test", "rules", alertTests)
-	rules := "groups:\n  - name: dashboard\n    rules:\n"
+	var rules strings.Builder
+	rules.WriteString("groups:\n  - name: dashboard\n    rules:\n")
 	for _, query := range dashboardQueries(t) {
 		query = strings.NewReplacer("$__rate_interval", "5m", "$instance", ".*", "'", "''").Replace(query)
-		rules += "      - record: panel\n        expr: '" + query + "'\n"
+		fmt.Fprintf(&rules, "      - record: panel\n        expr: '%s'\n", query)
 	}
 	file := filepath.Join(t.TempDir(), "dashboard.yaml")
-	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run("check", "rules", "--lint=none", file)

@@ -24,15 +24,16 @@ func TestReferencePage(t *testing.T) {
 	if !found || !ended {
 		t.Fatalf("%s has no table between %q and %q", file, head, end)
 	}
-	want := "\n| metric | kind | labels | means |\n|---|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("\n| metric | kind | labels | means |\n|---|---|---|---|\n")
 	for _, m := range All() {
 		labels := ""
 		if len(m.Labels) > 0 {
 			labels = "`" + strings.Join(m.Labels, "`, `") + "`"
 		}
-		want += fmt.Sprintf("| `%s` | %s | %s | %s |\n", m.Name, m.Kind, labels, m.Help)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", m.Name, m.Kind, labels, m.Help)
 	}
-	want += "\n"
+	want := table.String() + "\n"
 	switch {
 	case got == want:
 	case *update:

@@ -3,6 +3,7 @@ package proxies
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"hongbao/store/storetest"
 	"hongbao/web/wire"
 )
+
+var upgrade = flag.Bool("upgrade", false, "run TestRollingUpgrade")
 
 func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
 
@@ -52,6 +55,9 @@ const older = "67af897"
 // TestRollingUpgrade replaces instances of an older version by those of a next one, which has changed the schema before, beside them. Then
 // it goes back to the older version, as after a bad deploy. Otherwise it is TestRollingRestart.
 func TestRollingUpgrade(t *testing.T) {
+	if !*upgrade {
+		t.Skip("it builds two more programs: make upgrade")
+	}
 	old, next := e2e.BuildCommit(t, older), e2e.BuildNext(t, `
 		alter table rooms add column next text not null default 'next' check (next <> '');
 		alter table packets drop constraint packets_mode_check, add constraint packets_mode_check check (mode in ('lucky', 'equal', 'next')) not valid;
