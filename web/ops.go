@@ -26,7 +26,7 @@ func (s *Server) newMetrics() *metrics.Metrics {
 			kinds, acts := s.o.Security.Totals()
 			reading, readsRefused := s.commands.Scans()
 			return metrics.Web{
-				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: int64(s.connects.refused.Load()),
+				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
 				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts,
 			}
