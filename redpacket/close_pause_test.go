@@ -64,6 +64,8 @@ func (*badImagePool) Unsettled(_ context.Context, _ time.Duration, from *redpack
 	return nil, nil
 }
 
+func (*badImagePool) Outbox(context.Context) (int, time.Time, error) { return 0, time.Time{}, nil }
+
 func (*badImagePool) Recount(context.Context, ...int) error { return nil }
 
 func (*badImagePool) Clocks(context.Context, func() time.Time) ([]redpacket.ClockDifference, error) {
@@ -89,6 +91,10 @@ func (emptyLedger) Overdue(context.Context, time.Time, redpacket.Overdue, int) (
 
 func (emptyLedger) DeletedRooms(context.Context, string, int) ([]string, string, error) {
 	return nil, "", nil
+}
+
+func (emptyLedger) Sample(context.Context, time.Time) (redpacket.LedgerSample, error) {
+	return redpacket.LedgerSample{}, nil
 }
 
 func (emptyLedger) OpenFromBefore(context.Context, string, int) ([]redpacket.Ref, error) {
