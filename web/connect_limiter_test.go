@@ -143,8 +143,8 @@ func TestConnectLimiterOfServer(t *testing.T) {
 func TestConnectRefusedWhenFull(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
-	s.connects.slots, s.connects.maxWait = make(chan struct{}, 1), time.Second
-	s.connects.average = 3 * time.Second
+	s.connects.slots, s.connects.maxWait = make(chan struct{}, 1), 5*time.Second
+	s.connects.average = 6 * time.Second
 	addr := s.listen(t)
 	release, err := s.connects.acquire(t.Context())
 	if err != nil {
@@ -161,8 +161,8 @@ func TestConnectRefusedWhenFull(t *testing.T) {
 	if err == nil || response.StatusCode != http.StatusServiceUnavailable {
 		t.Fatalf("%v, %v", response, err)
 	}
-	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err != nil || wait < 3 || wait > 8 {
-		t.Errorf("Retry-After is %q, want 3 to 8", response.Header.Get("Retry-After"))
+	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err != nil || wait < 6 || wait > 13 {
+		t.Errorf("Retry-After is %q, want 6 to 13", response.Header.Get("Retry-After"))
 	}
 	mustFail(t, waiting.reply(1), wire.CodeUnavailable)
 	release()

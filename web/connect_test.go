@@ -152,11 +152,11 @@ func TestRefresh(t *testing.T) {
 // close code 3502 would stop its client permanently.
 func TestConnectIsSlow(t *testing.T) {
 	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 200 * time.Millisecond })
+	s := newTestServer(t, func(o *Options) { o.ConnectWithin = 2 * time.Second })
 	addr := s.listen(t)
-	release := s.holdCommits(t)
+	release, token := s.holdCommits(t), goodToken(t, "ann")
 	c := dial(t, addr, wire.JSON)
-	c.send(`{"id":1,"connect":{"token":"` + goodToken(t, "ann") + `"}}`)
+	c.send(`{"id":1,"connect":{"token":"` + token + `"}}`)
 	dial(t, addr, wire.JSON).mustClose(wire.CloseNoConnect) // opened after the slow one, so the slow one was not closed
 	release()
 	if r := c.next(); r.Connect == nil {

@@ -14,7 +14,7 @@ import (
 // store, even if the notices between the instances arrive later.
 func TestDeletedEverywhere(t *testing.T) {
 	t.Parallel()
-	a, b, bus := twoInstancesFilteredBus(t)
+	a, b, bus := twoInstancesFilteredBus(t, withStandingTime)
 	ann := a.signIn(t, "ann", 0)
 	addrs := map[string]*testServer{a.listen(t): a, b.listen(t): b}
 	room := a.room(t, ann, "hall").ID

@@ -65,18 +65,19 @@ func (r filteredReceiver) Receive(topic string, payload []byte) {
 }
 
 // twoInstancesFilteredBus returns two instances. The second one has the returned filteredBus.
-func twoInstancesFilteredBus(t *testing.T) (a, b *testServer, bus *filteredBus) {
+func twoInstancesFilteredBus(t *testing.T, change ...func(*Options)) (a, b *testServer, bus *filteredBus) {
 	t.Helper()
-	return newTestEngines(t).twoInstancesFilteredBus(t)
+	return newTestEngines(t).twoInstancesFilteredBus(t, change...)
 }
 
-func (engines *testEngines) twoInstancesFilteredBus(t *testing.T) (a, b *testServer, bus *filteredBus) {
+func (engines *testEngines) twoInstancesFilteredBus(t *testing.T, change ...func(*Options)) (a, b *testServer, bus *filteredBus) {
 	t.Helper()
-	a = engines.open(t)
+	a = engines.open(t, change...)
 	bus = &filteredBus{}
 	engines.wrap = func(inner hub.Bus) hub.Bus {
 		bus.Bus = inner
 		return bus
 	}
-	return a, engines.open(t, func(o *Options) { o.Alone = true }), bus // with Alone, connecting does not cause a recheck
+	b = engines.open(t, append(change, func(o *Options) { o.Alone = true })...) // with Alone, connecting does not cause a recheck
+	return a, b, bus
 }

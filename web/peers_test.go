@@ -233,7 +233,7 @@ func TestConnectedBeforeTheBusListens(t *testing.T) {
 // TestSignalsDoNotHoldUpTheBus has a signal wait for the store. Other messages of the bus must not be delayed.
 func TestSignalsDoNotHoldUpTheBus(t *testing.T) {
 	t.Parallel()
-	a, b := twoInstances(t)
+	a, b := twoInstances(t, withStandingTime)
 	bob, ann := a.signIn(t, "bob", 0), a.signIn(t, "ann", 0)
 	rooms := []string{a.room(t, bob, "one").ID, a.room(t, bob, "two").ID}
 	addr := b.listen(t)

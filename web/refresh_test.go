@@ -24,7 +24,7 @@ import (
 // be refused: after a refused refresh, SDKs stop permanently or hang.
 func TestRefreshIsNotRefused(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, withRates)
+	s := newTestServer(t, withRates, withoutRefill)
 	addr := s.listen(t)
 	bothEncodings(t, func(t *testing.T, e wire.Encoding) {
 		c, _ := connected(t, addr, e, "ann")
@@ -38,7 +38,6 @@ func TestRefreshIsNotRefused(t *testing.T) {
 		for id := 100; id < 100+refreshes; id += frame {
 			c.send(commands(id, `"refresh":{"token":"%s"}`, goodToken(t, "ann"))...)
 		}
-		// A few commands would be enough, but on a slow machine some may be allowed again.
 		c.send(commands(1000, `"rpc":{"method":"wallet"}`)...)
 		refused := false
 		for range refreshes + frame {
@@ -59,11 +58,19 @@ func TestRefreshIsNotRefused(t *testing.T) {
 // stay connected.
 func TestSDKRefreshesOverTheRate(t *testing.T) {
 	t.Parallel() // it waits for a timeout
-	s := newTestServer(t, withRates)
+	token, newer := mint(t, auth.Claims{User: "ann"}, 3*time.Second), mint(t, auth.Claims{User: "ann"}, time.Hour)
+	began := time.Now()
+	var later atomic.Int64 // than began, in nanoseconds
+	s := newTestServer(t, withRates, func(o *Options) { o.Now = func() time.Time { return began.Add(time.Duration(later.Load())) } })
+	over := make(chan struct{}) // closed when the client is over the rate
 	c := newSDKClient(t, s.listen(t), wire.JSON, centrifuge.Config{
-		Token: mint(t, auth.Claims{User: "ann"}, 2*time.Second),
+		Token: token, ReadTimeout: patience,
 		GetToken: func(centrifuge.ConnectionTokenEvent) (string, error) {
-			return mint(t, auth.Claims{User: "ann"}, time.Hour), nil
+			select {
+			case <-over:
+			case <-t.Context().Done():
+			}
+			return newer, nil
 		},
 	})
 	if err := c.Connect(); err != nil {
@@ -76,26 +83,26 @@ func TestSDKRefreshesOverTheRate(t *testing.T) {
 		_, err := c.RPC(ctx, "wallet", []byte("{}"))
 		return err
 	}
+	mustBeLimited := func() {
+		t.Helper()
+		var refused *centrifuge.Error
+		if err := ask(); !errors.As(err, &refused) || refused.Code != uint32(wire.CodeRateLimited) {
+			t.Fatalf("over the rate: %v", err)
+		}
+	}
 	var crowd sync.WaitGroup
-	for range 150 { // more than the limit allows, even on a slow machine
+	for range api.CommandBurst {
 		crowd.Go(func() { _ = ask() })
 	}
 	crowd.Wait()
-	limited := 0
-	for deadline := time.Now().Add(patience); s.refreshes() == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("not refreshed")
-		}
-		var refused *centrifuge.Error
-		if err := ask(); errors.As(err, &refused) && refused.Code == uint32(wire.CodeRateLimited) {
-			limited++
-			time.Sleep(time.Second / api.CommandsPerSecond) // slow enough that the connection is not closed; at most one command is then allowed
-		}
+	mustBeLimited()
+	close(over)
+	s.eventually(t, "a refresh", func() bool { return s.refreshes() > 0 })
+	mustBeLimited()
+	later.Store(int64(time.Second))
+	if err := ask(); err != nil {
+		t.Errorf("a second later: %v", err)
 	}
-	if limited == 0 {
-		t.Error("never over the rate: this test proves nothing")
-	}
-	s.eventually(t, "an answer", func() bool { return ask() == nil })
 	if len(c.connected) > 0 {
 		t.Error("refreshed by coming back, not on the socket")
 	}

@@ -50,7 +50,7 @@ func TestSignalsWaitInOrder(t *testing.T) {
 	engines := newTestEngines(t)
 	slow := &slowStore{Store: engines.store.Store}
 	engines.store.Store = slow
-	s := engines.open(t, func(o *Options) { o.Alone = true })
+	s := engines.open(t, withStandingTime, func(o *Options) { o.Alone = true })
 	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 	c, _ := connected(t, s.listen(t), wire.JSON, "ann")
 	var signals []push.Signal
@@ -163,7 +163,7 @@ func TestRecheckHoldsUpNothing(t *testing.T) {
 	engines := newTestEngines(t)
 	slow := &slowStore{Store: engines.store.Store}
 	engines.store.Store = slow
-	s := engines.open(t, func(o *Options) { o.Alone = true })
+	s := engines.open(t, withStandingTime, func(o *Options) { o.Alone = true })
 	bob, ann := s.signIn(t, "bob", 0), s.signIn(t, "ann", 0)
 	room := s.room(t, bob, "hall").ID
 	call[wire.JoinReply](t, s, ann, "join", wire.JoinRequest{Room: room})

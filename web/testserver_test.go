@@ -27,12 +27,16 @@ import (
 
 // Limits of package session, for tests that observe them through a socket.
 const (
-	maxInFlight  = 32 // largest number of unanswered commands of one connection
-	maxRunning   = 8  // largest number of these that run concurrently
-	maxEarly     = 32 // largest number of commands that were answered early and still run
-	standingTime = time.Second
-	admitTime    = 2 * time.Second
+	maxInFlight = 32 // largest number of unanswered commands of one connection
+	maxRunning  = 8  // largest number of these that run concurrently
+	maxEarly    = 32 // largest number of commands that were answered early and still run
+	admitTime   = 2 * time.Second
 )
+
+// standingTime is long: a slow machine takes much less for a command that does not wait for standings.
+const standingTime = 15 * time.Second
+
+func withStandingTime(o *Options) { o.StandingWithin = standingTime }
 
 // testServer is a complete server on the embedded stores. Tests have access to its database.
 type testServer struct {

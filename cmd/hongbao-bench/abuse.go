@@ -25,20 +25,25 @@ func abuseCommand() command {
 			if plan.Users < 1 || plan.Duration <= 0 {
 				return errors.New("--users and --duration must be above 0")
 			}
-			of.instances, of.settings = 1, []string{"HONGBAO_LIMITS=on", "HONGBAO_TRUSTED_PROXIES=127.0.0.1"}
-			results, err := onTestbed(func(s *testbed) ([]load.Abused, error) {
-				in, err := s.install(ctx, of)
-				if err != nil {
-					return nil, err
-				}
-				return load.RunAbuse(ctx, in.target, plan)
-			})
+			results, err := runAbuse(ctx, of, plan)
 			if err != nil {
 				return err
 			}
 			return p.printAbuse(plan, results)
 		}
 	}}
+}
+
+// runAbuse runs the load on an installation of one instance.
+func runAbuse(ctx context.Context, of installed, plan load.Abuse) ([]load.Abused, error) {
+	of.instances, of.settings = 1, []string{"HONGBAO_LIMITS=on", "HONGBAO_TRUSTED_PROXIES=127.0.0.1"}
+	return onTestbed(func(s *testbed) ([]load.Abused, error) {
+		in, err := s.install(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		return load.RunAbuse(ctx, in.target, plan)
+	})
 }
 
 // printAbuse prints a table: one row for each way.

@@ -233,12 +233,19 @@ func TestCrashRoomsChangedWhileOffline(t *testing.T) {
 // be executed once nevertheless.
 func TestCrashContextDone(t *testing.T) {
 	p := proxy(t, shared)
-	ann := open(t, p.Addr(), unique(t, "ann"))
-	id := room(t, ann)
+	ann, bob := open(t, p.Addr(), unique(t, "ann")), open(t, shared.addr, unique(t, "bob"))
+	id := room(t, ann, bob)
 	p.DropReplies(true)
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if _, err := ann.Send(ctx, client.Message{Room: id, Key: "k", Text: "1"}); !errors.Is(err, context.DeadlineExceeded) {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := ann.Send(ctx, client.Message{Room: id, Key: "k", Text: "1"})
+		ended <- err
+	}()
+	wantTexts(t, bob, id, 1, 1)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	p.DropReplies(false)

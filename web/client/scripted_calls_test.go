@@ -52,10 +52,12 @@ func TestTemporary(t *testing.T) {
 		var r wire.SendRequest
 		_ = json.Unmarshal(data, &r)
 		keys <- r.Key
-		switch len(keys) {
-		case 1:
+		switch {
+		case r.Text == "never":
+			return wire.NewError(wire.CodeRateLimited, "retry_after_ms", "60000")
+		case len(keys) == 1:
 			return wire.NewError(wire.CodeRateLimited, "retry_after_ms", "700")
-		case 2:
+		case len(keys) == 2:
 			return wire.NewError(wire.CodeUnavailable)
 		}
 		return wire.SendReply{Seq: 1}
@@ -69,9 +71,9 @@ func TestTemporary(t *testing.T) {
 	if a, b, c := <-keys, <-keys, <-keys; a == "" || b != a || c != a {
 		t.Errorf("the keys were %q %q %q", a, b, c)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, err := c.Send(ctx, client.Message{Room: "r", Text: "hello"})
+	_, err := c.Send(ctx, client.Message{Room: "r", Text: "never"})
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrRateLimited) {
 		t.Errorf("%v", err)
 	}

@@ -42,17 +42,18 @@ type Config struct {
 	// Observe records an answered command in the metrics; code 0 means no error.
 	Observe func(method string, code wire.Code, took time.Duration)
 
-	Node          string // name of this instance
-	Alone         bool   // this is the only instance
-	Paced         bool   // the rate of each connection is limited to api.CommandsPerSecond
-	Version       string
-	Currency      wire.Currency
-	Limits        wire.Limits
-	PendingAfter  time.Duration // time after which a grab whose commit is awaited is answered "pending"
-	ConnectWithin time.Duration // time allowed from the upgrade to the connect command
-	RefreshGrace  time.Duration // time from the expiry of a token to the close of its sockets
-	Now           func() time.Time
-	Log           *slog.Logger
+	Node           string // name of this instance
+	Alone          bool   // this is the only instance
+	Paced          bool   // the rate of each connection is limited to api.CommandsPerSecond
+	Version        string
+	Currency       wire.Currency
+	Limits         wire.Limits
+	PendingAfter   time.Duration // time after which a grab whose commit is awaited is answered "pending"
+	ConnectWithin  time.Duration // time allowed from the upgrade to the connect command
+	RefreshGrace   time.Duration // time from the expiry of a token to the close of its sockets
+	StandingWithin time.Duration // time that a session waits to learn its user's standing to a room
+	Now            func() time.Time
+	Log            *slog.Logger
 }
 
 // Presence records which sockets users have. Its methods do not block. It is implemented by presence.Tracker.

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"hongbao/chat"
 	"hongbao/web/push"
@@ -73,9 +72,6 @@ func (m *Manager) forget(sig push.Signal, user string) {
 		m.c.Chat.Forget(sig.Room, user)
 	}
 }
-
-// standingTime bounds how long a session waits to learn the user's standing to a room.
-const standingTime = time.Second
 
 // applySignals applies the queued signals, one after the other.
 func (s *Session) applySignals() {
@@ -174,7 +170,7 @@ func (s *Session) leaveRoom(room, reason string, through int64) {
 // standing returns the user's standing to the room now. If it cannot be read the caller believes the signal, and the user is
 // rechecked later. It waits for the store, so no session may be locked.
 func (m *Manager) standing(room, user string) (st chat.Standing, known bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), standingTime)
+	ctx, cancel := context.WithTimeout(context.Background(), m.c.StandingWithin)
 	defer cancel()
 	st, err := m.c.Chat.Standing(ctx, room, user)
 	if err != nil {

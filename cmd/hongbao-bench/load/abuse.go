@@ -113,6 +113,13 @@ func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 	if err != nil {
 		return Abused{}, err
 	}
+	sockets := make([]*abuseSocket, len(honest))
+	for i, u := range honest {
+		if sockets[i], err = dialAbuse(ctx, a.target, u, fmt.Sprintf("10.1.%d.%d", number, i+1)); err != nil {
+			return Abused{}, err
+		}
+		defer sockets[i].close()
+	}
 	ctx, stop := context.WithTimeout(ctx, a.Duration)
 	defer stop()
 	var attacks atomic.Int64
@@ -126,7 +133,7 @@ func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 	var mu sync.Mutex
 	var acting errgroup.Group
 	for i, u := range honest {
-		acting.Go(func() error { return a.act(ctx, u, fmt.Sprintf("10.1.%d.%d", number, i+1), &mu, r) })
+		acting.Go(func() error { return a.act(ctx, u, sockets[i], &mu, r) })
 	}
 	err = acting.Wait()
 	attacking.Wait()
@@ -134,14 +141,9 @@ func (a *abuse) play(ctx context.Context, number int, way way) (Abused, error) {
 	return r, err
 }
 
-// act is an honest user: it sends a text and reads its wallet at a steady pace, until ctx ends.
-func (a *abuse) act(ctx context.Context, u *user, address string, mu *sync.Mutex, r Abused) error {
-	s, err := dialAbuse(ctx, a.target, u, address)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	for n := 0; ctx.Err() == nil; n++ {
+// act is an honest user: it sends a text and reads its wallet at a steady pace, until ctx ends, but at least once.
+func (a *abuse) act(ctx context.Context, u *user, s *abuseSocket, mu *sync.Mutex, r Abused) error {
+	for n := 0; n == 0 || ctx.Err() == nil; n++ {
 		due := time.Now().Add(honestEvery)
 		for _, c := range []struct {
 			method  string
@@ -150,9 +152,6 @@ func (a *abuse) act(ctx context.Context, u *user, address string, mu *sync.Mutex
 		}{{"send", wire.SendRequest{Room: a.room, Key: fmt.Sprint(u.id, n), Text: "hello"}, r.Send}, {"wallet", wire.WalletRequest{}, r.Wallet}} {
 			began := time.Now()
 			if err := s.call(c.method, c.request); err != nil {
-				if ctx.Err() != nil {
-					return nil // the time is over
-				}
 				return err
 			}
 			mu.Lock()

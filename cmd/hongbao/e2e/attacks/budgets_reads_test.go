@@ -184,31 +184,38 @@ func TestBudgetsOverloadRefusesTheGreedy(t *testing.T) {
 	s := start(t, "HONGBAO_LIMITS=on", "HONGBAO_JWT_SECRET="+secret, "HONGBAO_MAX_READ_WAIT=50ms")
 	honest := hostToken(t, auth.Claims{User: "honest"})
 	room := archive(t, s, honest, 20)
-	const length = 3 * time.Second
-	var greedy sync.WaitGroup
+	var sockets []budgetSocket
 	for i := range users {
 		token := hostToken(t, auth.Claims{User: fmt.Sprint("greedy-", i)})
 		mustAnswer(t, s, http.StatusOK, token, "commands/join", wire.JoinRequest{Room: room})
 		for range socketsOfEach {
 			socket := dialBudget(t, s)
 			socket.connect(token)
-			greedy.Go(func() {
-				for end := time.Now().Add(length); time.Now().Before(end); {
-					if socket.askHistory(room, 32) != nil || socket.awaitAnswers(32) != nil {
-						return // closed because of the rate of its commands
-					}
-				}
-			})
+			sockets = append(sockets, socket)
 		}
 	}
-	for end, i := time.Now().Add(length), 0; time.Now().Before(end); i++ {
+	var greedy sync.WaitGroup
+	var over atomic.Bool
+	for _, socket := range sockets { // when all are connected: only together they are too many
+		greedy.Go(func() {
+			for !over.Load() {
+				if socket.askHistory(room, 32) != nil || socket.awaitAnswers(32) != nil {
+					return // closed because of the rate of its commands
+				}
+			}
+		})
+	}
+	refused := 0.0
+	for began, i := time.Now(), 0; time.Since(began) < 3*time.Second || refused == 0 && time.Since(began) < 30*time.Second; i++ {
 		mustAnswer(t, s, http.StatusOK, honest, "commands/history", wire.HistoryRequest{Room: room})
 		mustAnswer(t, s, http.StatusOK, honest, "commands/send", wire.SendRequest{Room: room, Key: fmt.Sprint("during-", i), Text: "hello"})
 		mustAnswer(t, s, http.StatusOK, honest, "commands/wallet", wire.WalletRequest{})
 		time.Sleep(300 * time.Millisecond) // the user reads
+		refused = s.Metric("hongbao_reads_refused_total")
 	}
+	over.Store(true)
 	greedy.Wait()
-	if refused := s.Metric("hongbao_reads_refused_total"); refused == 0 {
+	if refused == 0 {
 		t.Error("no read of a greedy user was refused, want some")
 	}
 }

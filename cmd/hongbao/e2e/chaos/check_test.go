@@ -17,7 +17,7 @@ import (
 const (
 	readyLimit  = 30 * time.Second
 	answerLimit = 45 * time.Second // a client of centrifuge-go waits up to 20 s before it reconnects
-	closeLimit  = 5 * time.Second  // after its deadline, or after the fault
+	closeLimit  = 5 * time.Second  // after its deadline, or after the requests are answered
 	redisLimit  = 45 * time.Second // recovery waits 5 s, and longer after each failure; a close that failed may wait 30 s
 	calmLimit   = 40 * time.Second // for journals: a client notices a dead connection after 35 s
 )
@@ -39,7 +39,6 @@ type storedEntry struct {
 
 // check waits until the world is calm after a fault, and returns all that is wrong.
 func (w *world) check(f *fault) (wrong []string) {
-	calm := time.Now()
 	var sql truth
 	for _, step := range []struct {
 		name string
@@ -47,7 +46,7 @@ func (w *world) check(f *fault) (wrong []string) {
 	}{
 		{"instances are ready", func() []string { return w.awaitReady(readyLimit) }},
 		{"requests are answered", func() []string { return w.gate.awaitAnswers(answerLimit) }},
-		{"packets are closed", func() []string { return w.checkClosed(calm) }},
+		{"packets are closed", w.checkClosed},
 		{"Redis has no open packet and no grant", w.checkRedis},
 		{"books are audited", func() []string { return w.checkBooks(f) }},
 		{"SQL is read", func() (failed []string) {
@@ -77,8 +76,8 @@ func (w *world) check(f *fault) (wrong []string) {
 }
 
 // checkClosed waits until no packet is open.
-func (w *world) checkClosed(calm time.Time) (wrong []string) {
-	for {
+func (w *world) checkClosed() (wrong []string) {
+	for calm := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		late, open, err := w.openPackets(calm)
 		switch {
 		case err != nil && time.Since(calm) > readyLimit:
@@ -88,7 +87,6 @@ func (w *world) checkClosed(calm time.Time) (wrong []string) {
 		case err == nil && open == 0:
 			return nil
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 
