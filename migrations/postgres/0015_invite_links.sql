@@ -2,7 +2,7 @@
 
 create table invite_links (
     room_id    text collate "C" not null,
-    id         text collate "C" not null, -- hash of the secret in the link's code: the table alone lets nobody in
+    id         text collate "C" not null, -- hash of the part of the code after the room: the table alone lets nobody in
     creator    text collate "C" not null,
     created_at bigint not null,
     expires_at bigint not null,

@@ -2,7 +2,7 @@
 
 create table invite_links (
     room_id    text not null,
-    id         text not null,    -- hash of the secret in the link's code: the table alone lets nobody in
+    id         text not null,    -- hash of the part of the code after the room: the table alone lets nobody in
     creator    text not null,
     created_at integer not null,
     expires_at integer not null,

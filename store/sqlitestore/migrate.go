@@ -17,7 +17,7 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 	if mode == migrations.Off {
 		return nil
 	}
-	applied, err := appliedMigrations(reader{ctx, db})
+	applied, columns, err := readSchema(ctx, db)
 	if err != nil {
 		return fmt.Errorf("read schema: %w", err)
 	}
@@ -27,7 +27,7 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 	}
 	unsummed := slices.Contains(slices.Collect(maps.Values(applied)), "")
 	if unsummed || len(applied) == 0 {
-		if err := checkShape(ctx, db, applied); err != nil {
+		if err := checkShape(ctx, columns, applied); err != nil {
 			return err
 		}
 	}
@@ -53,13 +53,31 @@ func prepareSchema(ctx context.Context, db *sql.DB, mode migrations.Mode) error 
 	return nil
 }
 
+// readSchema returns the migrations that the database has had, and the columns that it has, both as of one moment: another process may
+// be migrating it.
+func readSchema(ctx context.Context, db *sql.DB) (applied map[string]string, columns []string, err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, "begin deferred"); err != nil {
+		return nil, nil, err
+	}
+	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "rollback") }()
+	if applied, err = appliedMigrations(reader{ctx, conn}); err == nil {
+		columns, err = rows(reader{ctx, conn}, scanID, columnsOfTables)
+	}
+	return applied, columns, err
+}
+
 // columnsOfTables lists the columns of all tables but that of the migrations.
 const columnsOfTables = `select m.name || '.' || c.name from sqlite_schema m join pragma_table_info(m.name) c
 	where m.type = 'table' and m.name not like 'sqlite\_%' escape '\' and m.name <> 'schema_migrations' order by 1`
 
-// checkShape fails with migrations.ErrChanged unless the tables have exactly the columns that the applied migrations make in an empty
+// checkShape fails with migrations.ErrChanged unless the columns are exactly those that the applied migrations make in an empty
 // database. Versions that stored no sums may have applied other files under the same names.
-func checkShape(ctx context.Context, db *sql.DB, applied map[string]string) error {
+func checkShape(ctx context.Context, columns []string, applied map[string]string) error {
 	empty, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return err
@@ -81,11 +99,10 @@ func checkShape(ctx context.Context, db *sql.DB, applied map[string]string) erro
 	if err != nil {
 		return err
 	}
-	has, err := rows(reader{ctx, db}, scanID, columnsOfTables)
-	if err == nil && !slices.Equal(has, want) {
-		err = fmt.Errorf("%w (it has %d columns, want %d)", migrations.ErrChanged, len(has), len(want))
+	if !slices.Equal(columns, want) {
+		return fmt.Errorf("%w (it has %d columns, want %d)", migrations.ErrChanged, len(columns), len(want))
 	}
-	return err
+	return nil
 }
 
 // CheckSchema returns an error of package migrations if the schema is not exactly that of this version.
