@@ -199,10 +199,12 @@ func (s *testServer) refreshes() int {
 	}
 	for _, family := range families {
 		for _, m := range family.Metric {
+			labels := map[string]string{}
 			for _, label := range m.Label {
-				if family.GetName() == "hongbao_command_seconds" && label.GetName() == "method" && label.GetValue() == "refresh" {
-					return int(m.Histogram.GetSampleCount())
-				}
+				labels[label.GetName()] = label.GetValue()
+			}
+			if family.GetName() == "hongbao_command_seconds" && labels["method"] == "refresh" && labels["code"] == "0" {
+				return int(m.Histogram.GetSampleCount())
 			}
 		}
 	}
