@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/singleflight" // the usual way to let concurrent callers share one call
 
 	"hongbao/chat"
-	"hongbao/meter"
+	"hongbao/redpacket/meter"
 )
 
 // Rooms is the part of chat that the service needs. chat.Service implements it.

@@ -14,9 +14,9 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/meter"
 	"hongbao/migrations"
 	"hongbao/redpacket"
+	"hongbao/redpacket/meter"
 	"hongbao/store/lineage"
 	"hongbao/store/memstore"
 	"hongbao/store/pgstore"

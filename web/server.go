@@ -17,8 +17,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/meter"
 	"hongbao/redpacket"
+	"hongbao/redpacket/meter"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/guest"

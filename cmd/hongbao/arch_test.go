@@ -28,9 +28,9 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
-		"hongbao/meter": {why: "every package may measure with it, so it imports none"},
+		"hongbao/redpacket/meter": {why: "every package may measure with it, so it imports none"},
 		"hongbao/redpacket": {
-			may:    []string{"hongbao/chat", "hongbao/meter", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "the rules of money can be read and simulated without any engine",
 		},
@@ -67,7 +67,7 @@ func rules() map[string]rule {
 		"hongbao/migrations":         {why: "schemas are data"},
 		"hongbao/store": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security",
 				"hongbao/store/memstore", "hongbao/store/secret", "hongbao/store/sqlitestore", "hongbao/store/redisstore", "hongbao/store/pgstore",
 				"hongbao/migrations",
 			},
@@ -105,16 +105,16 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain, and knows no other engine",
 		},
 		"hongbao/store/redisstore": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "modernc.org/sqlite"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/storetest": {
@@ -123,7 +123,7 @@ func rules() map[string]rule {
 		},
 		"hongbao/web": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter",
 				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
@@ -166,7 +166,7 @@ func rules() map[string]rule {
 			why:    "what guests may do does not depend on how their requests arrive",
 		},
 		"hongbao/web/metrics": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/meter", "github.com/prometheus/client_golang/prometheus"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "github.com/prometheus/client_golang/prometheus"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it reads figures that others keep, and calls no engine",
 		},

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hongbao/chat"
-	"hongbao/meter"
+	"hongbao/redpacket/meter"
 )
 
 // committer lets many callers share one commit, or one query. While one transaction commits, the jobs of the next are

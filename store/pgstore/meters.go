@@ -1,6 +1,6 @@
 package pgstore
 
-import "hongbao/meter"
+import "hongbao/redpacket/meter"
 
 // Meters returns what the store measures. It calls no Postgres.
 func (s *Store) Meters() meter.Engines {

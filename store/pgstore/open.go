@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"hongbao/meter"
 	"hongbao/migrations"
+	"hongbao/redpacket/meter"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"hongbao/meter"
+	"hongbao/redpacket/meter"
 )
 
 // Meters returns what the store measures. It calls no Redis.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"hongbao/meter"
 	"hongbao/redpacket"
+	"hongbao/redpacket/meter"
 )
 
 // poolOptions are the options of a Pool.

@@ -18,8 +18,8 @@ import (
 	"modernc.org/sqlite" // the driver; pure Go, so that one binary runs everywhere
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"hongbao/meter"
 	"hongbao/migrations"
+	"hongbao/redpacket/meter"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
 )

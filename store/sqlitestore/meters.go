@@ -3,7 +3,7 @@ package sqlitestore
 import (
 	"database/sql"
 
-	"hongbao/meter"
+	"hongbao/redpacket/meter"
 )
 
 // Meters returns what the store measures.

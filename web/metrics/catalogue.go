@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"hongbao/meter"
+	"hongbao/redpacket/meter"
 )
 
 // Metric is one metric with its labels.

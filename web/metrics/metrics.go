@@ -11,8 +11,8 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
-	"hongbao/meter"
 	"hongbao/redpacket"
+	"hongbao/redpacket/meter"
 )
 
 // Build says what program runs.
