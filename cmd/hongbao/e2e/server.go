@@ -50,7 +50,12 @@ func Start(t *testing.T, binary, dir, addr string, variables ...string) *Server 
 func TryStart(t *testing.T, binary, dir, addr string, variables ...string) (*Server, error) {
 	s := &Server{t: t, binary: binary, Dir: dir, variables: variables, exited: make(chan struct{})}
 	s.cmd = exec.Command(binary, "serve", "--addr", addr, "--data-dir", dir, "--drain", "500ms", "--log-format", "json")
-	s.cmd.Env = append(append(BareEnvironment(), "HONGBAO_LIMITS=off", "HONGBAO_LOBBY=off", "HONGBAO_MAX_OPEN_PACKETS=0", "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_PPROF=on", "HONGBAO_DRAIN_DELAY=0s"), variables...)
+	usual := append(BareEnvironment(), "HONGBAO_LIMITS=off", "HONGBAO_MAX_OPEN_PACKETS=0", "HONGBAO_OPS_ADDR=127.0.0.1:0", "HONGBAO_PPROF=on", "HONGBAO_DRAIN_DELAY=0s")
+	isScaled := slices.ContainsFunc(variables, func(v string) bool { return strings.HasPrefix(v, "HONGBAO_DATABASE_URL") })
+	if !isScaled { // scaled servers have no lobby by default, and older versions do not know the setting
+		usual = append(usual, "HONGBAO_LOBBY=off")
+	}
+	s.cmd.Env = append(usual, variables...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		return nil, err
