@@ -4,7 +4,7 @@
 //
 //   - A guest's token is signed with a key of their own kind, and expires.
 //   - A guest that is told their token has the play money already.
-//   - A guest takes no reserved name, and no avatar but those that the page draws: another address would tell its owner who looks.
+//   - A guest takes no reserved name, and no avatar but those that the page draws: an address elsewhere would be told of everyone that sees the guest.
 //   - A revoked token makes no newer one, no device code and no change.
 package guest
 
