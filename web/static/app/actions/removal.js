@@ -1,6 +1,6 @@
 // Removes messages of other users. The server erases a removed text at once and for good, so the page waits before it asks for that: meanwhile the
 // user can undo it.
-import { state, toast } from '../state.js';
+import { state, change, toast } from '../state.js';
 import { t } from '../words.js';
 import { attempt } from './attempt.js';
 import { recall } from './messages.js';
@@ -19,12 +19,16 @@ export function removeSoon(view, item) {
     waiting.delete(place);
     gone();
   };
+  const undo = () => {
+    end();
+    change(() => { state.announcement = t('message.undone'); });
+  };
   const send = () => {
     end();
     attempt(recall(view, item));
   };
   const timer = setTimeout(send, wait);
-  const gone = toast(t('message.removeSoon', { name: item.from.name || item.from.id }), { label: t('message.undo'), run: end }, wait);
+  const gone = toast(t('message.removeSoon', { name: item.from.name || item.from.id }), { label: t('message.undo'), run: undo }, wait);
   waiting.set(place, send);
 }
 

@@ -285,6 +285,7 @@ export default {
     removeAsk: ({ name }) => `Remove ${name}’s message? It will be gone for everyone, for good.`,
     removeSoon: ({ name }) => `${name}’s message is about to be removed.`,
     undo: 'Undo',
+    undone: 'The message stays.',
     removeYes: 'Remove',
   },
   composer: {

@@ -284,6 +284,7 @@ export default {
     removeAsk: ({ name }) => `撤回${name}的这条消息？撤回后大家都看不到，也无法恢复。`,
     removeSoon: ({ name }) => `即将移除${name}的消息`,
     undo: '撤销',
+    undone: '消息已保留',
     removeYes: '撤回',
   },
   composer: {
