@@ -47,7 +47,7 @@ func (o *oracle) below(n *big.Int) *big.Int {
 	}
 }
 
-func (o *oracle) int(n int64) int64 { return int64(o.below(big.NewInt(int64(n))).Int64()) }
+func (o *oracle) int(n int64) int64 { return int64(o.below(big.NewInt(n)).Int64()) }
 
 func (o *oracle) shuffled(shares []int64) []int64 {
 	for i := len(shares) - 1; i >= 1; i-- {
@@ -145,7 +145,7 @@ func FuzzCut(f *testing.F) {
 		if total > maxTotal || count > 200 {
 			t.Skip() // such a packet is refused before it is cut, or takes the oracle too long
 		}
-		p := cutPacket(cuttings()[int(how)%len(cuttings())], int64(total), count)
+		p := cutPacket(cuttings()[int(how)%len(cuttings())], total, count)
 		p.Sender, p.Key = sender, key
 		if count < 1 || total < int64(count) {
 			if shares, err := Shares(sha256.Sum256(seed), p); err == nil {

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 
@@ -22,21 +23,22 @@ type exampleSet struct {
 // tests compare with the server. web is the path of the folder web. Those of endpoints stand in endpointExamples.
 func readExamples(web string) (exampleSet, error) {
 	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
-	pages, err := filepath.Glob(filepath.Join(web, "docs", "protocol", "*.md"))
+	files := os.DirFS(web)
+	pages, err := fs.Glob(files, "docs/protocol/*.md")
 	if err != nil {
 		return all, err
 	}
 	for _, page := range pages {
-		if err := all.readPage(page); err != nil {
+		if err := all.readPage(files, page); err != nil {
 			return all, fmt.Errorf("%s: %w", page, err)
 		}
 	}
-	frames, err := filepath.Glob(filepath.Join(web, "wire", "testdata", "*.json"))
+	frames, err := fs.Glob(files, "wire/testdata/*.json")
 	if err != nil {
 		return all, err
 	}
 	for _, name := range frames {
-		if err := all.readFrame(name); err != nil {
+		if err := all.readFrame(files, name); err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -65,8 +67,8 @@ type frame struct {
 var jsonBlock = regexp.MustCompile("(?s)```json\n(.*?)\n```")
 
 // readPage takes the first request of each command from a page.
-func (all exampleSet) readPage(page string) error {
-	text, err := os.ReadFile(page)
+func (all exampleSet) readPage(files fs.FS, page string) error {
+	text, err := fs.ReadFile(files, page)
 	if err != nil {
 		return err
 	}
@@ -99,8 +101,8 @@ func (all exampleSet) readPage(page string) error {
 }
 
 // readFrame takes the golden frame of a file. The file reply-grab.json is the example of the reply; reply-grab-empty.json is none.
-func (all exampleSet) readFrame(name string) error {
-	text, err := os.ReadFile(name)
+func (all exampleSet) readFrame(files fs.FS, name string) error {
+	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (all exampleSet) readFrame(name string) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	kind, rest, _ := strings.Cut(strings.TrimSuffix(filepath.Base(name), ".json"), "-")
+	kind, rest, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".json"), "-")
 	switch {
 	case kind == "reply" && f.RPC != nil:
 		all.replies[rest] = f.RPC.Data
