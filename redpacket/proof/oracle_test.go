@@ -47,7 +47,7 @@ func (o *oracle) below(n *big.Int) *big.Int {
 	}
 }
 
-func (o *oracle) int(n int64) int64 { return int64(o.below(big.NewInt(n)).Int64()) }
+func (o *oracle) int(n int64) int64 { return o.below(big.NewInt(n)).Int64() }
 
 func (o *oracle) shuffled(shares []int64) []int64 {
 	for i := len(shares) - 1; i >= 1; i-- {
