@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"reflect"
 	"regexp"
@@ -68,7 +67,7 @@ type config struct {
 	DrainDelay     grace           `flag:"drain-delay" for:"serve" help:"how long the stopping server still accepts clients while /readyz answers 503 already; empty: 5s, when embedded 0s"`
 	Drain          grace           `flag:"drain" for:"serve" help:"how long closing the sockets is spread over when the server stops; empty: 20s, when embedded 1s"`
 	AuditEvery     time.Duration   `flag:"audit-every" default:"1h" for:"serve" help:"how often the instances together audit the books in the background; 0: only when an administrator asks"`
-	LogLevel       slog.Level      `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
+	LogLevel       logLevel        `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey copy" help:"text or json"`
 
 	secretFiles []string // names of the files from which twin settings were read
@@ -130,6 +129,14 @@ func variable(flag string) string {
 	return "HONGBAO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// value returns the variable of the setting itself, also for a file twin.
+func (s setting) value() string {
+	if s.fromFile {
+		return strings.TrimSuffix(s.env, "_FILE")
+	}
+	return s.env
+}
+
 // set parses text into the setting's field.
 func (s setting) set(text string) error {
 	if s.fromFile {
@@ -176,7 +183,8 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if err := c.fromEnvironment(settings, command, environ); err != nil {
 		return err
 	}
-	var exposed error // not an error of a flag, because package flag prints the value with it
+	var exposed error             // not an error of a flag, because package flag prints the value with it
+	byFlag := map[string]string{} // the flag that has set a field, by the name of its variable without _FILE
 	for _, s := range settings {
 		if slices.Contains(s.commands, command) {
 			fs.Func(s.flag, s.help, func(text string) error {
@@ -184,6 +192,11 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 					exposed = fmt.Errorf("--%s has a secret, and others may read the command line: use %s or %[2]s_FILE", s.flag, s.env)
 					return nil
 				}
+				twin, set := byFlag[s.value()]
+				if set && twin != s.flag {
+					return fmt.Errorf("--%s sets the same: keep one", twin)
+				}
+				byFlag[s.value()] = s.flag
 				return s.set(text)
 			})
 		}
@@ -220,7 +233,7 @@ func (c *config) fromEnvironment(settings []setting, command string, environ []s
 			continue
 		}
 		if s.fromFile && !s.field.IsZero() {
-			return fmt.Errorf("%s and %s are both set: keep one", strings.TrimSuffix(s.env, "_FILE"), s.env)
+			return fmt.Errorf("%s and %s are both set: keep one", s.value(), s.env)
 		}
 		if err := s.set(value); err != nil {
 			return fmt.Errorf("%s: %w", source, err)
