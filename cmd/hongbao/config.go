@@ -14,6 +14,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/web/traces"
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
@@ -70,7 +71,8 @@ type config struct {
 	LogLevel       logLevel        `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey copy" help:"text or json"`
 
-	secretFiles []string // names of the files from which twin settings were read
+	traces      traces.Settings // OTEL_…; of serve and doctor
+	secretFiles []string        // names of the files from which twin settings were read
 }
 
 // setting is one field of a config, ready to be set from text.
@@ -210,7 +212,12 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
-	return nil
+	if command != commands()[0].name {
+		return nil
+	}
+	traced, err := traces.Read(environ)
+	c.traces = traced
+	return err
 }
 
 // fromEnvironment sets the settings that the command uses. An unknown HONGBAO_ variable is an error: a misspelt or unsupported

@@ -81,7 +81,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	slots := make(chan struct{}, max(1, config.MaxConns/4))
 	s.entries = newCommitter(s.appendWork(), slots, log)
 	s.claims = newCommitter(s.settleWork(), slots, log)
-	s.standings = newCommitter(work[*standingJob]{run: s.standAll}, nil, log)
+	s.standings = newCommitter(work[*standingJob]{span: "postgres standings", run: s.standAll}, nil, log)
 	return s, nil
 }
 
