@@ -240,6 +240,7 @@ func rules() map[string]rule {
 			may: []string{
 				"hongbao/store/loopback", "hongbao/store/storetest", "hongbao/web/wire",
 				"github.com/centrifugal/centrifuge-go", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
+				"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "end-to-end tests use the program from outside, as its users do",
