@@ -114,6 +114,7 @@ func socketOperation(all schemas) object {
 			"400": object{"description": "Only unknown subprotocols, or no upgrade at all."},
 			"401": object{"description": "The token is bad."},
 			"403": object{"description": "The origin is not allowed."},
+			"429": object{"description": "The address has too many sockets, or makes too many handshakes."},
 			"503": object{"description": "The server is draining, or has too much to do."},
 		},
 		"x-pushes": []object{all.of(wire.Entry{}), all.of(wire.Message{})},
