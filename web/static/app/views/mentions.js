@@ -7,7 +7,7 @@ import { go } from '../route.js';
 import { jumpTo, readMentions } from '../actions/history.js';
 import { mentions } from '../model/mentions.js';
 import { nameOf } from '../model/rooms.js';
-import { brief as words } from './line-text.js';
+import { gist } from './line-text.js';
 import { Avatar, Loading, Time } from './parts.js';
 
 export class Mentions extends Component {
@@ -40,5 +40,5 @@ function Row({ view, item }) {
         h('strong', { class: 'cut grow', dir: 'auto' }, t('news.in', { name: item.from.name || item.from.id, room: nameOf(view) })),
         item.seq > view.readSeq && h('i', { class: 'mentions-new' }, h('span', { class: 'only-read' }, t('timeline.newLine'))),
         h('span', { class: 'muted small' }, h(Time, { at: item.at }, brief(item.at)))),
-      h('span', { class: 'two-lines muted', dir: 'auto' }, words(item))));
+      h('span', { class: 'two-lines muted', dir: 'auto' }, gist(item))));
 }
