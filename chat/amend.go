@@ -67,6 +67,8 @@ type AmendmentRuling struct {
 	Body    json.RawMessage // body of the entry that records the amendment
 	Fold    Fold            // the target's Fold after the amendment
 	Empty   bool            // the store must remove the texts of the target and its edits (EmptyText, EmptyEdit), and its reactions
+
+	Mentioned []string // users that the emptied text mentioned; the store must remove these mentions
 }
 
 // Amended is the result of Store.Amend.
@@ -148,8 +150,15 @@ func (a Amendment) recall(st Standing, s *Subject, next int64) (AmendmentRuling,
 		return AmendmentRuling{}, ErrEditWindowOver
 	}
 	made, err := amends(next, Fold{RecallSeq: next}, Recall{Target: a.Target})
+	if err != nil {
+		return AmendmentRuling{}, err
+	}
 	made.Empty = true
-	return made, err
+	var text Text
+	if json.Unmarshal(s.Entry.Body, &text) == nil { // a text that cannot be read can still be recalled
+		made.Mentioned = text.Mentions
+	}
+	return made, nil
 }
 
 func (a Amendment) react(s *Subject, next int64) (AmendmentRuling, error) {

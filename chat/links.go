@@ -49,12 +49,35 @@ const (
 	previewPeople = 5
 )
 
-// newCode draws the code of a link: the id of the room, a point, and a secret of 120 random bits. The id says where the link is stored, so
-// that a link can be kept beside its room when rooms are spread over several databases.
-func newCode(room string) string {
-	var secret [secretBytes]byte
-	_, _ = rand.Read(secret[:]) // never fails: crypto/rand stops the process instead
-	return room + "." + base64.RawURLEncoding.EncodeToString(secret[:])
+// linkSecret is the part of a link's code that nobody can guess.
+type linkSecret [secretBytes]byte
+
+// newSecret draws the secret of a new link.
+func newSecret() (s linkSecret) {
+	_, _ = rand.Read(s[:]) // never fails: crypto/rand stops the process instead
+	return s
+}
+
+// code returns the code of a link: the id of the room, a point, and the secret. The id says where the link is stored, so that a link can be
+// kept beside its room when rooms are spread over several databases.
+func (s linkSecret) code(room string) string { return room + "." + s.text() }
+
+// id returns the id of the link with this secret.
+func (s linkSecret) id() string {
+	sum := sha256.Sum256([]byte(s.text()))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (s linkSecret) text() string { return base64.RawURLEncoding.EncodeToString(s[:]) }
+
+// sealed encrypts the secret for the request that creates the link, or decrypts it for a repeated one. The request's key is stored only as a
+// hash, so the table alone lets nobody in as long as keys are random. Each link has another pad, because its id is part of it.
+func (s linkSecret) sealed(link, by string, r CreateLink) linkSecret {
+	pad := RequestHash("create_link code", r.Room, by, r.Key, link)
+	for i := range s {
+		s[i] ^= pad[i]
+	}
+	return s
 }
 
 // splitCode returns the room and the id of the link with this code. ok is false if no link has such a code.
@@ -70,6 +93,7 @@ func splitCode(code string) (room, link string, ok bool) {
 // CreateLink is a request to create a link of a room.
 type CreateLink struct {
 	Room    string
+	Key     string        // identifies the request while its link exists; "": a repeated request makes another link
 	TTL     time.Duration // 0: a week
 	MaxUses int           // 0: any number
 
@@ -80,7 +104,17 @@ type CreateLink struct {
 type NewLink struct {
 	Link
 
-	Most int // limit: links of the room that have neither expired nor are used up
+	Request    []byte // hash of the creator and the request's key; nil: the request has no key
+	SealedCode []byte // the secret of the code, readable with the key alone; nil: the request has no key
+	Most       int    // limit: links of the room that have neither expired nor are used up
+}
+
+// Repeats returns an error unless l requests the same link as first. Both have the same Request. A Store calls Repeats before Refusal.
+func (l NewLink) Repeats(first Link) error {
+	if l.MaxUses != first.MaxUses || l.Approval != first.Approval || l.ExpiresAt.Sub(l.CreatedAt) != first.ExpiresAt.Sub(first.CreatedAt) {
+		return ErrKeyReused
+	}
+	return nil
 }
 
 // Refusal returns an error unless a user with this standing may create the link in the room. The room has this number of other links. A
@@ -124,22 +158,52 @@ func (s *Service) CheckCreateLink(r CreateLink) error {
 	case r.MaxUses > s.limits.RoomMembers:
 		return &FieldError{Err: ErrLimitExceeded, Field: "max_uses", Reason: "are more than the room holds", Limit: s.limits.RoomMembers}
 	}
+	if r.Key != "" {
+		if err := CheckKey(r.Key); err != nil {
+			return err
+		}
+	}
 	return checkID("room", r.Room)
 }
 
-// CreateLink creates a link of a room. The code is returned only here: the store has a hash of it. So a repeated request makes another link.
-func (s *Service) CreateLink(ctx context.Context, by User, r CreateLink) (l Link, code string, err error) {
+// MadeLink is the result of CreateLink.
+type MadeLink struct {
+	Link
+
+	Code string
+	Dup  bool // the request was repeated, and the link exists since its first time
+}
+
+// CreateLink creates a link of a room. The code is returned only here: the store has a hash of it. A repeated request returns the same link
+// if it has a key, and if the link still exists.
+func (s *Service) CreateLink(ctx context.Context, by User, r CreateLink) (MadeLink, error) {
 	if err := s.CheckCreateLink(r); err != nil {
-		return Link{}, "", err
+		return MadeLink{}, err
 	}
-	code = newCode(r.Room)
-	_, id, _ := splitCode(code)
+	secret := newSecret()
 	now := s.now().Truncate(time.Millisecond).UTC() // as stored
-	l = Link{Room: r.Room, ID: id, Creator: by, CreatedAt: now, ExpiresAt: now.Add(cmp.Or(r.TTL, linkTTL)), MaxUses: r.MaxUses, Approval: r.Approval}
-	if err := s.store.CreateLink(ctx, NewLink{Link: l, Most: linksPerRoom}); err != nil {
-		return Link{}, "", err
+	l := NewLink{
+		Link: Link{
+			Room: r.Room, ID: secret.id(), Creator: by, CreatedAt: now, ExpiresAt: now.Add(cmp.Or(r.TTL, linkTTL)), MaxUses: r.MaxUses, Approval: r.Approval,
+		},
+		Most: linksPerRoom,
 	}
-	return l, code, nil
+	if r.Key != "" {
+		sealed := secret.sealed(l.ID, by.ID, r)
+		l.Request, l.SealedCode = RequestHash("create_link", r.Room, by.ID, r.Key), sealed[:]
+	}
+	stored, err := s.store.CreateLink(ctx, l)
+	if err != nil {
+		return MadeLink{}, err
+	}
+	if stored.ID == l.ID {
+		return MadeLink{Link: l.Link, Code: secret.code(r.Room)}, nil
+	}
+	if len(stored.SealedCode) != secretBytes {
+		return MadeLink{}, fmt.Errorf("link %s of room %s: its sealed code has %d bytes, need %d", stored.ID, r.Room, len(stored.SealedCode), secretBytes)
+	}
+	secret = linkSecret(stored.SealedCode).sealed(stored.ID, by.ID, r)
+	return MadeLink{Link: stored.Link, Code: secret.code(r.Room), Dup: true}, nil
 }
 
 // Links lists the links of a room that have not expired, newest first: to the owner and admins all of them, to other members their own.

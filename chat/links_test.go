@@ -15,8 +15,9 @@ func TestInviteLink(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Private, "ann", "bob")
 	h.must(h.SignIn(h.ctx, person("cyn")))
-	l, code, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, MaxUses: 1})
+	l, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, MaxUses: 1})
 	h.must(err)
+	code := l.Code
 	if got := l.ExpiresAt.Sub(l.CreatedAt); got != 7*24*time.Hour {
 		t.Errorf("the link is for %v", got)
 	}
@@ -70,9 +71,9 @@ func TestInviteLinkEnds(t *testing.T) {
 	create := func(by string) (id, code string) {
 		t.Helper()
 		now = now.Add(time.Second)
-		l, code, err := h.CreateLink(h.ctx, person(by), chat.CreateLink{Room: room, TTL: time.Hour})
+		l, err := h.CreateLink(h.ctx, person(by), chat.CreateLink{Room: room, TTL: time.Hour})
 		h.must(err)
-		return l.ID, code
+		return l.ID, l.Code
 	}
 	see := func(user string, want ...string) {
 		t.Helper()
@@ -117,14 +118,14 @@ func TestInviteLinkLimits(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Public, "ann")
 	for _, bad := range []chat.CreateLink{{}, {Room: room, TTL: -1}, {Room: room, MaxUses: -1}} {
-		_, _, err := h.CreateLink(h.ctx, person("ann"), bad)
+		_, err := h.CreateLink(h.ctx, person("ann"), bad)
 		h.refused(err, chat.ErrBadRequest)
 	}
 	for range 50 {
-		_, _, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room})
+		_, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room})
 		h.must(err)
 	}
-	_, _, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room})
+	_, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room})
 	h.refused(err, chat.ErrLimitExceeded)
 }
 
@@ -133,8 +134,9 @@ func TestJoinRequests(t *testing.T) {
 	h := newTestService(t, chat.Options{})
 	room := h.room(chat.Private, "ann", "bob", "adm")
 	h.must(h.SetRole(h.ctx, person("ann"), room, "adm", chat.Admin))
-	l, code, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, Approval: true})
+	l, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, Approval: true})
 	h.must(err)
+	code := l.Code
 	if in, err := h.Invitation(h.ctx, code); err != nil || !in.Asks {
 		t.Errorf("the link shows %+v, %v", in, err)
 	}
@@ -183,8 +185,44 @@ func TestJoinRequests(t *testing.T) {
 	asking()
 	h.must(h.standing(room, "cyn").MayRead())
 	h.refused(h.standing(room, "dan").MayRead(), chat.ErrNotFound)
-	if got := h.published.take(); len(got) < 5 || !slices.Equal(got[:2], told(1)) || got[2].To != "cyn" || got[3].Entry == 0 || !slices.Equal(got[len(got)-2:], told(0)) {
+	if got := h.published.take(); len(got) < 6 || got[0] != (publication{To: "dan", Event: chat.JoinRefused{Room: room}}) ||
+		!slices.Equal(got[1:3], told(1)) || got[3].To != "cyn" || got[4].Entry == 0 || !slices.Equal(got[len(got)-2:], told(0)) {
 		t.Errorf("published %+v", got)
 	}
 	h.deadCode(code)
+}
+
+// TestRepeatedLink repeats a request with its key, as after a lost reply. It must give the same link, and other users or rooms another one.
+func TestRepeatedLink(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room, other := h.room(chat.Private, "ann", "bob"), h.room(chat.Private, "ann")
+	create := func(by string, r chat.CreateLink) chat.MadeLink {
+		t.Helper()
+		r.Key = "k"
+		l, err := h.CreateLink(h.ctx, person(by), r)
+		h.must(err)
+		return l
+	}
+	h.must(h.SetRole(h.ctx, person("ann"), room, "bob", chat.Admin))
+	first := create("ann", chat.CreateLink{Room: room, MaxUses: 2})
+	again := create("ann", chat.CreateLink{Room: room, MaxUses: 2, TTL: 7 * 24 * time.Hour})
+	if !again.Dup || first.Dup || again.Link != first.Link || again.Code != first.Code {
+		t.Errorf("made %+v, then %+v", first, again)
+	}
+	if _, _, err := h.JoinByLink(h.ctx, person("cyn"), again.Code); err != nil {
+		t.Errorf("cyn enters by the link: %v", err)
+	}
+	for by, in := range map[string]string{"bob": room, "ann": other} {
+		if l := create(by, chat.CreateLink{Room: in, MaxUses: 2}); l.Dup || l.Code == first.Code {
+			t.Errorf("%s has made %+v in %s", by, l, in)
+		}
+	}
+	_, err := h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, Key: "k", MaxUses: 3})
+	h.refused(err, chat.ErrKeyReused)
+	_, err = h.CreateLink(h.ctx, person("ann"), chat.CreateLink{Room: room, Key: "two words"})
+	h.refused(err, chat.ErrBadRequest)
+	h.must(h.RevokeLink(h.ctx, "ann", room, first.ID))
+	if l := create("ann", chat.CreateLink{Room: room, MaxUses: 2}); l.Dup || l.Code == first.Code {
+		t.Errorf("after the end of the link there is %+v", l)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,7 +106,7 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	now := s.now()
 	e, dup, err := s.store.Append(ctx, Draft{
 		ID: s.newID(now), Room: m.Room, From: from, Kind: KindText, Key: m.Key,
-		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo,
+		Hash: m.hash(), Body: body, At: now, ReplyTo: m.ReplyTo, Mentions: others(mentions, from.ID),
 	})
 	if err != nil {
 		return Receipt{}, err
@@ -114,6 +115,23 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 		s.pub.Entry(e)
 	}
 	return Receipt{Seq: e.Seq, ID: e.ID, At: e.At, Dup: dup}, nil
+}
+
+// others returns each of the users once, without the given one.
+func others(users []string, but string) []string {
+	if len(users) == 0 {
+		return nil
+	}
+	each := slices.Compact(slices.Sorted(slices.Values(users)))
+	return slices.DeleteFunc(each, func(user string) bool { return user == but })
+}
+
+// Mentions lists texts of other users that mention the user, newest first: Store.Mentions.
+func (s *Service) Mentions(ctx context.Context, user, next string, limit int) (entries []Entry, more string, err error) {
+	if limit, err = pageLimit(limit); err != nil {
+		return nil, "", err
+	}
+	return s.store.Mentions(ctx, user, next, limit, pageBytes)
 }
 
 // History reads a page of one of the user's rooms, in ascending order. more reports whether there are entries beyond

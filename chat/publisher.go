@@ -64,6 +64,12 @@ type JoinRequested struct {
 	Count int
 }
 
+// JoinRefused tells a user that the owner or an admin of a room has dropped the user's request to enter it.
+type JoinRefused struct{ Room string }
+
+// EventName implements Event.
+func (JoinRefused) EventName() string { return "join_refused" }
+
 // EventName implements Event.
 func (JoinRequested) EventName() string { return "join_requests" }
 

@@ -31,7 +31,8 @@ func (s *Service) JoinRequests(ctx context.Context, user, room string) ([]JoinRe
 	return s.store.JoinRequests(ctx, room, requestsPerRoom)
 }
 
-// AnswerRequest lets a user in that asks to enter the room, or drops the user's request. A repeated AnswerRequest succeeds.
+// AnswerRequest lets a user in that asks to enter the room, or drops the user's request and tells
+// the user. A repeated AnswerRequest succeeds.
 func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string, admit bool) error {
 	if err := checkID("user", user); err != nil {
 		return err
@@ -42,6 +43,9 @@ func (s *Service) AnswerRequest(ctx context.Context, by User, room, user string,
 	}
 	done, err := s.change(ctx, c)
 	if err == nil && done.Changed {
+		if !admit {
+			s.pub.ToUser(user, JoinRefused{Room: room})
+		}
 		s.publishRequests(ctx, room)
 	}
 	return err

@@ -74,8 +74,9 @@ type Store interface {
 	// commit. An unknown room is ErrNotFound.
 	Change(ctx context.Context, c Change) (Changed, error)
 	// CreateLink stores a link unless NewLink.Refusal, which judges state that is locked until the commit, forbids it. Links of the
-	// room that have expired or are used up are deleted, and do not count. An unknown room is ErrNotFound.
-	CreateLink(ctx context.Context, l NewLink) error
+	// room that have expired or are used up are deleted, and do not count. An unknown room is ErrNotFound. It looks up the Request
+	// first: if the room has a link with it, that link is returned if NewLink.Repeats allows it, and nothing is changed.
+	CreateLink(ctx context.Context, l NewLink) (stored NewLink, err error)
 	// Link returns the link of the room with this id; ErrNotFound if there is none.
 	Link(ctx context.Context, room, id string) (LinkState, error)
 	// Links lists the links of the room that have not expired at the time now, newest first. If creator is not empty, it lists only
@@ -114,6 +115,10 @@ type Store interface {
 	// History reads a page of entries, in ascending order. Texts are returned with their amendments applied
 	// (Entry.Folded).
 	History(ctx context.Context, room string, p Page) (entries []Entry, more bool, err error)
+	// Mentions lists texts of other users that mention the user, in rooms that the user is in, as they are now and newest first. It
+	// leaves out recalled texts. A page may have fewer entries than limit, or none, though more is not "". maxBytes is as Page.MaxBytes;
+	// next and more are cursors, as of FindRooms.
+	Mentions(ctx context.Context, user, next string, limit, maxBytes int) (entries []Entry, more string, err error)
 	// Spans reads ranges of several rooms in one round trip, each in ascending order. It serves resume and gap repair.
 	Spans(ctx context.Context, spans []Span) (map[string][]Entry, error)
 	// LastSeqs returns the last seq of each room; unknown rooms are left out.
@@ -177,6 +182,8 @@ type Draft struct {
 	At   time.Time
 
 	ReplyTo int64 // 0: no reply; else it must be an entry of the room, or the error is FieldError{ErrBadRequest, "reply_to"}
+
+	Mentions []string // users that the text mentions; members of the room find it by Store.Mentions
 }
 
 // Page selects a part of a room's history. Without a cursor it is the newest part.

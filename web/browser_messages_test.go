@@ -53,10 +53,19 @@ func TestBrowserRecall(t *testing.T) {
 	bob.does("send", `"room":%q,"text":"first of Bob"`, room)
 	bob.does("set_role", `"room":%q,"user":%q,"role":"admin"`, room, userID(ann))
 	ann.Sees("You are an admin now")
-	openLast()
-	ann.Press("button", "Remove for everyone")
-	ann.Sees("Remove Bob’s message?")
-	ann.Press("button", "Remove")
+	remove := func() {
+		openLast()
+		ann.Press("button", "Remove for everyone")
+		ann.Sees("Remove Bob’s message?")
+		ann.Press("button", "Remove")
+		ann.Sees("Bob’s message is about to be removed.")
+	}
+	remove()
+	ann.Press("button", "Undo")
+	ann.Misses("about to be removed")
+	webtest.Ask[bool](ann.Tab, `new Promise((passed) => setTimeout(() => passed(true), 5500))`) // longer than the removal waits
+	ann.Sees("first of Bob")
+	remove()
 	ann.Sees("You removed this message")
 	ann.Misses("first of Bob")
 }

@@ -46,6 +46,7 @@ var trials = []trial{
 	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},
 	{"rooms", nil, func(*cell) any { return wire.RoomsRequest{} }, everyone},
 	{"find_rooms", nil, func(*cell) any { return wire.FindRoomsRequest{} }, everyone},
+	{"mentions", nil, func(*cell) any { return wire.MentionsRequest{} }, everyone},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},
 

@@ -120,7 +120,7 @@ func (s faultyStore) Block(ctx context.Context, b chat.Blocking) (_ string, err 
 	return s.Store.Block(ctx, b)
 }
 
-func (s faultyStore) CreateLink(ctx context.Context, l chat.NewLink) (err error) {
+func (s faultyStore) CreateLink(ctx context.Context, l chat.NewLink) (_ chat.NewLink, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
@@ -272,6 +272,13 @@ func (s faultyStore) Amend(ctx context.Context, a chat.Amendment) (_ chat.Amende
 		return
 	}
 	return s.Store.Amend(ctx, a)
+}
+
+func (s faultyStore) Mentions(ctx context.Context, user, next string, limit, maxBytes int) (_ []chat.Entry, _ string, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Mentions(ctx, user, next, limit, maxBytes)
 }
 
 func (s faultyStore) History(ctx context.Context, room string, p chat.Page) (_ []chat.Entry, _ bool, err error) {

@@ -86,6 +86,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	}{&s.code: {"mine", ann}, &s.closedCode: {"outside", bob}, &s.bannedCode: {"banned", bob}} {
 		*code = call[wire.CreateLinkReply](t, s.testServer, of.by, "create_link", wire.CreateLinkRequest{Room: s.rooms[of.room]}).Code
 	}
+	call[wire.CreateLinkReply](t, s.testServer, ann, "create_link", wire.CreateLinkRequest{Room: s.rooms["mine"], Key: "link-mine", MaxUses: 3})
 	approved := call[wire.CreateLinkReply](t, s.testServer, ann, "create_link", wire.CreateLinkRequest{Room: s.rooms["mine"], Approval: true}).Code
 	call[wire.LeaveReply](t, s.testServer, full, "leave", wire.LeaveRequest{Room: s.full})
 	call[wire.JoinLinkReply](t, s.testServer, full, "join_link", wire.JoinLinkRequest{Code: approved})
@@ -178,6 +179,7 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"recall":         {"room": room, "seq": 1},
 		"react":          {"room": room, "seq": 1, "emoji": "👍", "on": true},
 		"history":        {"room": room},
+		"mentions":       {},
 		"read":           {"room": room, "seq": 1},
 		"presence":       {"room": room},
 		"send_packet":    {"room": room, "key": "new", "total": 10, "count": 1},

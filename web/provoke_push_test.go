@@ -100,6 +100,12 @@ var told = map[string]func(h *pushTest){
 		made := call[wire.CreateLinkReply](h.t, h.testServer, h.owner, "create_link", wire.CreateLinkRequest{Room: h.room, Approval: true})
 		call[wire.JoinLinkReply](h.t, h.testServer, h.signIn(h.t, "eve", 0), "join_link", wire.JoinLinkRequest{Code: made.Code})
 	},
+	"join_refused": func(h *pushTest) {
+		closed := call[wire.CreateRoomReply](h.t, h.testServer, h.owner, "create_room", wire.CreateRoomRequest{Key: "closed", Name: "Closed", Kind: "private"}).Room.ID
+		made := call[wire.CreateLinkReply](h.t, h.testServer, h.owner, "create_link", wire.CreateLinkRequest{Room: closed, Approval: true})
+		call[wire.JoinLinkReply](h.t, h.testServer, h.me, "join_link", wire.JoinLinkRequest{Code: made.Code})
+		call[wire.AnswerRequestReply](h.t, h.testServer, h.owner, "answer_request", wire.AnswerRequestRequest{Room: closed, User: "ann"})
+	},
 	"room_prefs": func(h *pushTest) {
 		call[wire.SetRoomPrefsReply](h.t, h.testServer, h.me, "set_room_prefs", wire.SetRoomPrefsRequest{Room: h.room, Pinned: new(true)})
 	},

@@ -67,6 +67,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 		"create_link": {
 			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},
 			wire.CodeLimitExceeded: {data: changed(mine, "max_uses", 100_001)},
+			wire.CodeKeyReused:     {data: changed(mine, "key", "link-mine")},
 		},
 		"answer_request": {
 			wire.CodeForbidden:     {data: s.request(method, s.rooms["direct"], "")},

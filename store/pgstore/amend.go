@@ -50,7 +50,7 @@ func (w *writer) amend(a chat.Amendment, before chat.Amended) (chat.Amended, err
 		return chat.Amended{}, err
 	}
 	queueUpdateRoom(&b, room, a.At)
-	if err := queueAmendment(&b, a, to); err != nil {
+	if err := queueAmendment(&b, a, to, subject.Entry.At); err != nil {
 		return chat.Amended{}, err
 	}
 	return chat.Amended{Changed: true, Seq: notes[0].Seq, Entry: notes[0]}, w.sendBatch(&b)

@@ -1,13 +1,15 @@
 package pgstore
 
 import (
+	"time"
+
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
 )
 
-// queueAmendment makes the batch write the new state of the amended text.
-func queueAmendment(b *pgx.Batch, a chat.Amendment, to chat.AmendmentRuling) error {
+// queueAmendment makes the batch write the new state of the amended text, which was sent at the time at.
+func queueAmendment(b *pgx.Batch, a chat.Amendment, to chat.AmendmentRuling, at time.Time) error {
 	fold, err := chat.Body(to.Fold)
 	if err != nil {
 		return err
@@ -16,6 +18,9 @@ func queueAmendment(b *pgx.Batch, a chat.Amendment, to chat.AmendmentRuling) err
 	switch {
 	case to.Empty:
 		queueErase(b, a.Room, a.Target)
+		if len(to.Mentioned) > 0 {
+			b.Queue(`delete from mentions where user_id = any($1) and at = $2 and room_id = $3 and seq = $4`, to.Mentioned, at.UnixMilli(), a.Room, a.Target)
+		}
 	case a.Kind == chat.KindReact && a.On:
 		b.Queue(`insert into reactions (room_id, seq, emoji, user_id) values ($1, $2, $3, $4)`, a.Room, a.Target, a.Emoji, a.By.ID)
 	case a.Kind == chat.KindReact:

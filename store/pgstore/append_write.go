@@ -42,6 +42,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 			Room: d.Room, Seq: c.lastSeq, ID: d.ID, At: fromMillis(d.At.UnixMilli()), From: d.From, Kind: d.Kind, Key: d.Key, Body: d.Body,
 		}
 		entries.add(j.entry, d.Hash, c.contentNo)
+		entries.mention(j.entry, d.Mentions)
 	}
 	return w.write(&entries, counters)
 }
@@ -89,6 +90,9 @@ type newEntries struct {
 	leaves                                                   []chain.Hash
 	seqs, ats, contentNos                                    []int64
 	read                                                     map[roomUser]int64
+
+	mentioned, mentionRooms []string
+	mentionSeqs, mentionAts []int64
 }
 
 func (l *newEntries) add(e chat.Entry, hash []byte, contentNo int64) {
@@ -105,6 +109,24 @@ func (l *newEntries) add(e chat.Entry, hash []byte, contentNo int64) {
 		}
 		l.read[roomUser{e.Room, e.From.ID}] = e.Seq
 	}
+}
+
+// mention adds the users that the entry mentions.
+func (l *newEntries) mention(e chat.Entry, users []string) {
+	for _, user := range users {
+		l.mentioned, l.mentionRooms = append(l.mentioned, user), append(l.mentionRooms, e.Room)
+		l.mentionSeqs, l.mentionAts = append(l.mentionSeqs, e.Seq), append(l.mentionAts, e.At.UnixMilli())
+	}
+}
+
+// queueMentions makes the batch insert the mentions of members. Other users cannot see the entries, so they would only cost space.
+func (l *newEntries) queueMentions(b *pgx.Batch) {
+	if len(l.mentioned) == 0 {
+		return
+	}
+	b.Queue(`insert into mentions (user_id, at, room_id, seq)
+		select l.user_id, l.at, l.room_id, l.seq from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) as l (user_id, at, room_id, seq)
+		join members m on m.room_id = l.room_id and m.user_id = l.user_id and m.state = 'in'`, l.mentioned, l.mentionAts, l.mentionRooms, l.mentionSeqs)
 }
 
 // write inserts the idempotency keys first, because only they can collide with those of concurrent transactions.
@@ -136,6 +158,7 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 			$12::bytea[], $13::bytea[]) as l (`+entryColumns+`, content_no, name_seal, text_seal)`,
 		l.rooms, l.seqs, l.ids, l.ats, l.senders, l.names, l.avatars, l.kinds, l.keys, l.bodies, l.contentNos,
 		l.nameSeals, l.textSeals, link)
+	l.queueMentions(b)
 	l.queueRead(b)
 	queueCounters(b, counters)
 	switch err := w.sendBatch(b); {

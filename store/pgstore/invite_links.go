@@ -11,31 +11,60 @@ import (
 
 // CreateLink implements chat.Store. It locks the creator's membership and the room, so that neither the creator's standing nor the number
 // of links changes meanwhile.
-func (s *Store) CreateLink(ctx context.Context, l chat.NewLink) error {
-	return outcome("create link", s.tx(ctx, func(w *writer) error {
-		st, err := w.lockStanding(l.Room, l.Creator.ID)
-		if err != nil {
-			return err
-		}
-		room, err := w.lockRoom(l.Room)
-		if err != nil {
-			return err
-		}
-		if _, err := w.exec(`delete from invite_links where room_id = $1 and (expires_at <= $2 or max_uses > 0 and uses >= max_uses)`,
-			l.Room, l.CreatedAt.UnixMilli()); err != nil {
-			return err
-		}
-		var others int
-		if _, err := w.row(`select count(*) from invite_links where room_id = $1 and id <> $2`, []any{l.Room, l.ID}, &others); err != nil {
-			return err
-		}
-		if err := l.Refusal(room, st, others); err != nil {
-			return err
-		}
-		_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses, approval) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-			l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses, l.Approval)
+func (s *Store) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewLink, err error) {
+	err = s.tx(ctx, func(w *writer) error {
+		stored, err = w.createLink(l)
 		return err
-	}))
+	})
+	if err != nil {
+		return chat.NewLink{}, outcome("create link", err)
+	}
+	return stored, nil
+}
+
+func (w *writer) createLink(l chat.NewLink) (chat.NewLink, error) {
+	st, err := w.lockStanding(l.Room, l.Creator.ID)
+	if err != nil {
+		return chat.NewLink{}, err
+	}
+	room, err := w.lockRoom(l.Room)
+	if err != nil {
+		return chat.NewLink{}, err
+	}
+	if first, found, err := w.repeatedLink(l); err != nil || found {
+		return first, err
+	}
+	if _, err := w.exec(`delete from invite_links where room_id = $1 and (expires_at <= $2 or max_uses > 0 and uses >= max_uses)`,
+		l.Room, l.CreatedAt.UnixMilli()); err != nil {
+		return chat.NewLink{}, err
+	}
+	var others int
+	if _, err := w.row(`select count(*) from invite_links where room_id = $1 and id <> $2`, []any{l.Room, l.ID}, &others); err != nil {
+		return chat.NewLink{}, err
+	}
+	if err := l.Refusal(room, st, others); err != nil {
+		return chat.NewLink{}, err
+	}
+	_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses, approval, request, sealed_code)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
+		l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses, l.Approval, l.Request, l.SealedCode)
+	return l, err
+}
+
+// repeatedLink returns the link that an earlier request with the same key has created, if there was one. The room must be locked.
+func (w *writer) repeatedLink(l chat.NewLink) (first chat.NewLink, found bool, err error) {
+	if l.Request == nil {
+		return chat.NewLink{}, false, nil
+	}
+	var created, expires int64
+	found, err = w.row(`select `+inviteLinkColumns+`, l.sealed_code from invite_links l where l.room_id = $1 and l.request = $2`,
+		[]any{l.Room, l.Request}, append(inviteLinkInto(&first.Link, &created, &expires), &first.SealedCode)...)
+	if err != nil || !found {
+		return chat.NewLink{}, false, err
+	}
+	first.Creator, first.Request = l.Creator, l.Request
+	first.CreatedAt, first.ExpiresAt = fromMillis(created), fromMillis(expires)
+	return first, true, l.Repeats(first.Link)
 }
 
 const inviteLinkColumns = `l.room_id, l.id, l.creator, l.created_at, l.expires_at, l.max_uses, l.uses, l.approval`

@@ -48,6 +48,9 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	if err != nil {
 		return chat.Amended{}, err
 	}
+	if err := w.unmention(subject.Entry, will.Mentioned); err != nil {
+		return chat.Amended{}, err
+	}
 	return chat.Amended{Changed: true, Seq: e.Seq, Entry: e}, w.fold(a, will)
 }
 

@@ -50,6 +50,9 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 	if d.ReplyTo < 0 || d.ReplyTo >= e.Seq {
 		return chat.Entry{}, false, chat.BadField("reply_to", "must be an entry of the room")
 	}
+	if err := w.mention(e, d.Mentions); err != nil {
+		return chat.Entry{}, false, err
+	}
 	return e, false, w.putRequest(d.From.ID, d.Key, d.Hash, d.Room, e.Seq, "")
 }
 

@@ -9,31 +9,59 @@ import (
 )
 
 // CreateLink implements chat.Store.
-func (s *Store) CreateLink(ctx context.Context, l chat.NewLink) error {
-	return outcome("create link", s.do(ctx, func(w *writer) error {
-		room, err := readRoom(w, l.Room)
-		if err != nil {
-			return err
-		}
-		st, err := w.standing(l.Room, l.Creator.ID)
-		if err != nil {
-			return err
-		}
-		if _, err := w.exec(`delete from invite_links where room_id = ? and (expires_at <= ? or max_uses > 0 and uses >= max_uses)`,
-			l.Room, l.CreatedAt.UnixMilli()); err != nil {
-			return err
-		}
-		var others int
-		if _, err := w.row(`select count(*) from invite_links where room_id = ?`, []any{l.Room}, &others); err != nil {
-			return err
-		}
-		if err := l.Refusal(room, st, others); err != nil {
-			return err
-		}
-		_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses, approval) values (?, ?, ?, ?, ?, ?, ?)`,
-			l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses, l.Approval)
+func (s *Store) CreateLink(ctx context.Context, l chat.NewLink) (stored chat.NewLink, err error) {
+	err = s.do(ctx, func(w *writer) error {
+		stored, err = w.createLink(l)
 		return err
-	}))
+	})
+	if err != nil {
+		return chat.NewLink{}, outcome("create link", err)
+	}
+	return stored, nil
+}
+
+func (w *writer) createLink(l chat.NewLink) (chat.NewLink, error) {
+	room, err := readRoom(w, l.Room)
+	if err != nil {
+		return chat.NewLink{}, err
+	}
+	st, err := w.standing(l.Room, l.Creator.ID)
+	if err != nil {
+		return chat.NewLink{}, err
+	}
+	if first, found, err := w.repeatedLink(l); err != nil || found {
+		return first, err
+	}
+	if _, err := w.exec(`delete from invite_links where room_id = ? and (expires_at <= ? or max_uses > 0 and uses >= max_uses)`,
+		l.Room, l.CreatedAt.UnixMilli()); err != nil {
+		return chat.NewLink{}, err
+	}
+	var others int
+	if _, err := w.row(`select count(*) from invite_links where room_id = ?`, []any{l.Room}, &others); err != nil {
+		return chat.NewLink{}, err
+	}
+	if err := l.Refusal(room, st, others); err != nil {
+		return chat.NewLink{}, err
+	}
+	_, err = w.exec(`insert into invite_links (room_id, id, creator, created_at, expires_at, max_uses, approval, request, sealed_code)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		l.Room, l.ID, l.Creator.ID, l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MaxUses, l.Approval, l.Request, l.SealedCode)
+	return l, err
+}
+
+// repeatedLink returns the link that an earlier request with the same key has created, if there was one.
+func (w *writer) repeatedLink(l chat.NewLink) (first chat.NewLink, found bool, err error) {
+	if l.Request == nil {
+		return chat.NewLink{}, false, nil
+	}
+	found, err = w.row(`select room_id, id, created_at, expires_at, max_uses, uses, approval, sealed_code from invite_links
+		where room_id = ? and request = ?`, []any{l.Room, l.Request},
+		&first.Room, &first.ID, storedTime{&first.CreatedAt}, storedTime{&first.ExpiresAt}, &first.MaxUses, &first.Uses, &first.Approval, &first.SealedCode)
+	if err != nil || !found {
+		return chat.NewLink{}, false, err
+	}
+	first.Creator, first.Request = l.Creator, l.Request
+	return first, true, l.Repeats(first.Link)
 }
 
 const selectInviteLinks = `select l.room_id, l.id, l.creator, coalesce(u.name, ''), coalesce(u.avatar, ''), l.created_at, l.expires_at, l.max_uses, l.uses, l.approval

@@ -19,6 +19,7 @@ func linkTests() []storeTest {
 		{"a user asks to enter by a link that needs approval", askByLink},
 		{"users that cannot be let in", admitRefused},
 		{"a room has a limited number of links that work", limitedLinks},
+		{"a repeated request for an invite link returns the first link", repeatedLinks},
 	}
 }
 
@@ -34,8 +35,14 @@ func (b *storeBench) newLink(room, creator string, maxUses int) chat.NewLink {
 func (b *storeBench) link(room, creator string, maxUses int) chat.Link {
 	b.Helper()
 	l := b.newLink(room, creator, maxUses)
-	b.must(b.CreateLink(b.ctx, l))
+	_, err := b.CreateLink(b.ctx, l)
+	b.must(err)
 	return l.Link
+}
+
+func (b *storeBench) linkRefusal(l chat.NewLink) error {
+	_, err := b.CreateLink(b.ctx, l)
+	return err
 }
 
 func (b *storeBench) byLink(l chat.Link, user string) chat.Change {
@@ -198,31 +205,73 @@ func limitedLinks(b *storeBench) {
 	room := b.room(ann, bob)
 	once := b.link(room, ann, 1)
 	second, third := b.link(room, bob, 0), b.link(room, ann, 0)
-	b.refusedField(b.CreateLink(b.ctx, b.newLink(room, bob, 0)), chat.ErrLimitExceeded, "room")
+	b.refusedField(b.linkRefusal(b.newLink(room, bob, 0)), chat.ErrLimitExceeded, "room")
 	b.change(b.byLink(once, cyn))
 	fourth := b.link(room, ann, 0) // the first one is used up
 	b.wantLinks(room, "", fourth, third, second)
 	later := b.newLink(room, ann, 0)
 	later.CreatedAt = fourth.ExpiresAt
 	later.ExpiresAt = later.CreatedAt.Add(time.Hour)
-	b.must(b.CreateLink(b.ctx, later))
+	_, err := b.CreateLink(b.ctx, later)
+	b.must(err)
 	b.wantLinks(room, "", later.Link)
 
-	b.refused(b.CreateLink(b.ctx, b.newLink(room, dan, 0)), chat.ErrNotMember)
-	b.refused(b.CreateLink(b.ctx, b.newLink("no room", ann, 0)), chat.ErrNotFound)
-	b.refused(b.CreateLink(b.ctx, b.newLink(b.privateRoom(ann), dan, 0)), chat.ErrNotFound)
+	b.refused(b.linkRefusal(b.newLink(room, dan, 0)), chat.ErrNotMember)
+	b.refused(b.linkRefusal(b.newLink("no room", ann, 0)), chat.ErrNotFound)
+	b.refused(b.linkRefusal(b.newLink(b.privateRoom(ann), dan, 0)), chat.ErrNotFound)
 	b.known(bob)
-	b.refused(b.CreateLink(b.ctx, b.newLink(b.direct(ann, bob).Membership.Room.ID, ann, 0)), chat.ErrForbidden)
-	b.refusedField(b.CreateLink(b.ctx, b.newLink(b.privateRoom(ann, bob), bob, 0)), chat.ErrForbidden, "invite")
+	b.refused(b.linkRefusal(b.newLink(b.direct(ann, bob).Membership.Room.ID, ann, 0)), chat.ErrForbidden)
+	b.refusedField(b.linkRefusal(b.newLink(b.privateRoom(ann, bob), bob, 0)), chat.ErrForbidden, "invite")
 	b.change(b.wanted(chat.DeleteRoom, room, ann))
-	b.refused(b.CreateLink(b.ctx, b.newLink(room, ann, 0)), chat.ErrNotFound)
+	b.refused(b.linkRefusal(b.newLink(room, ann, 0)), chat.ErrNotFound)
+}
+
+func repeatedLinks(b *storeBench) {
+	room := b.room(ann, bob)
+	request := func() chat.NewLink {
+		l := b.newLink(room, ann, 1)
+		l.Request, l.SealedCode = []byte("ann's request"), []byte(l.ID)
+		return l
+	}
+	wantFirst := func(first chat.NewLink, repeated chat.NewLink) {
+		b.Helper()
+		got, err := b.CreateLink(b.ctx, repeated)
+		if b.must(err); got.Link != first.Link || string(got.SealedCode) != first.ID {
+			b.Errorf("repeated: %+v, want %+v", got, first)
+		}
+	}
+	first := request()
+	wantFirst(first, first)
+	b.Store = b.Reopen()
+	wantFirst(first, request())
+	for _, other := range []func(*chat.NewLink){
+		func(l *chat.NewLink) { l.MaxUses = 2 },
+		func(l *chat.NewLink) { l.Approval = true },
+		func(l *chat.NewLink) { l.ExpiresAt = l.ExpiresAt.Add(time.Second) },
+	} {
+		l := request()
+		other(&l)
+		b.refused(b.linkRefusal(l), chat.ErrKeyReused)
+	}
+	b.wantLinks(room, "", first.Link)
+	b.change(b.byLink(first.Link, cyn)) // the link is used up, and still there
+	first.Uses = 1
+	wantFirst(first, request())
+	without := b.link(room, ann, 0) // deletes the used link
+	second := request()
+	wantFirst(second, second)
+	b.wantLinks(room, "", second.Link, without)
+	elsewhere := request()
+	elsewhere.Room = b.room(ann)
+	wantFirst(elsewhere, elsewhere)
 }
 
 func (b *storeBench) approvedLink(room string, maxUses int) chat.Link {
 	b.Helper()
 	l := b.newLink(room, ann, maxUses)
 	l.Approval = true
-	b.must(b.CreateLink(b.ctx, l))
+	_, err := b.CreateLink(b.ctx, l)
+	b.must(err)
 	return l.Link
 }
 

@@ -208,12 +208,13 @@ var commands = map[string]*command{
 
 	"set_room_prefs": ordered((*Commands).setRoomPrefs),
 
-	"send":    ordered((*Commands).send),
-	"edit":    ordered((*Commands).edit),
-	"recall":  ordered((*Commands).recall),
-	"react":   ordered((*Commands).react),
-	"history": scanning((*Commands).history),
-	"read":    ordered((*Commands).read),
+	"send":     ordered((*Commands).send),
+	"edit":     ordered((*Commands).edit),
+	"recall":   ordered((*Commands).recall),
+	"react":    ordered((*Commands).react),
+	"history":  scanning((*Commands).history),
+	"mentions": scanning((*Commands).mentions),
+	"read":     ordered((*Commands).read),
 
 	"send_packet":   ordered((*Commands).sendPacket),
 	MethodGrab:      {new: func() call { return new(grabCall) }, overlaps: true}, // it does not depend on earlier commands

@@ -13,12 +13,12 @@ import (
 // createLink counts as an invite: by a link, too, users reach others.
 func (a *Commands) createLink(ctx context.Context, c Caller, r *wire.CreateLinkRequest) (wire.CreateLinkReply, error) {
 	ttl := time.Duration(min(r.TTLS, math.MaxInt64/int64(time.Second))) * time.Second
-	request := chat.CreateLink{Room: r.Room, TTL: ttl, MaxUses: r.MaxUses, Approval: r.Approval}
+	request := chat.CreateLink{Room: r.Room, Key: r.Key, TTL: ttl, MaxUses: r.MaxUses, Approval: r.Approval}
 	if err := a.rates.spendContact(ctx, c, "invite", a.contactRates.Invite, a.chat.CheckCreateLink(request) == nil); err != nil {
 		return wire.CreateLinkReply{}, err
 	}
-	link, code, err := a.chat.CreateLink(ctx, c.User, request)
-	return wire.CreateLinkReply{Link: convert.Link(link), Code: code}, err
+	made, err := a.chat.CreateLink(ctx, c.User, request)
+	return wire.CreateLinkReply{Link: convert.Link(made.Link), Code: made.Code, Dup: made.Dup}, err
 }
 
 func (a *Commands) links(ctx context.Context, c Caller, r *wire.LinksRequest) (wire.LinksReply, error) {

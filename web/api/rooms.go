@@ -190,6 +190,11 @@ func (a *Commands) history(ctx context.Context, c Caller, r *wire.HistoryRequest
 	return wire.HistoryReply{Entries: convert.List(entries, convert.Entry), PacketStates: states, More: more}, err
 }
 
+func (a *Commands) mentions(ctx context.Context, c Caller, r *wire.MentionsRequest) (wire.MentionsReply, error) {
+	entries, next, err := a.chat.Mentions(ctx, c.User.ID, r.Next, r.Limit)
+	return wire.MentionsReply{Mentions: convert.List(entries, convert.Mention), Next: next}, err
+}
+
 func (a *Commands) read(ctx context.Context, c Caller, r *wire.ReadRequest) (wire.ReadReply, error) {
 	unread, err := a.chat.Read(ctx, c.User.ID, r.Room, r.Seq)
 	return wire.ReadReply{Unread: unread}, err

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,17 +12,20 @@ import (
 // NewLink is an invite link to be made.
 type NewLink struct {
 	Room    string
+	Key     string        // identifies the link while it exists; "": a random key is used
 	TTL     time.Duration // in whole seconds; 0: a week
 	MaxUses int           // how many users may enter by it; 0: any number
 
 	Approval bool // users that come by it ask to enter
 }
 
-// CreateLink makes an invite link of a room and returns it with its code, which cannot be read again. If the answer is lost, the repeated
-// command makes another link; nobody has the code of the first.
+// CreateLink makes an invite link of a room and returns it with its code, which cannot be read again. It repeats the command until it is
+// answered; one link is made.
 func (c *Client) CreateLink(ctx context.Context, l NewLink) (link model.Link, code string, err error) {
 	var reply wire.CreateLinkReply
-	err = c.Call(ctx, "create_link", wire.CreateLinkRequest{Room: l.Room, TTLS: int64(l.TTL / time.Second), MaxUses: l.MaxUses, Approval: l.Approval}, &reply)
+	err = c.Call(ctx, "create_link", wire.CreateLinkRequest{
+		Room: l.Room, Key: cmp.Or(l.Key, newKey()), TTLS: int64(l.TTL / time.Second), MaxUses: l.MaxUses, Approval: l.Approval,
+	}, &reply)
 	return model.LinkOf(reply.Link), reply.Code, err
 }
 
@@ -38,7 +42,7 @@ func (c *Client) RevokeLink(ctx context.Context, room, link string) error {
 }
 
 // JoinLink adds the user to the room of the invite link with this code. If the link needs approval, waiting is true and room is zero: the
-// event Entered tells when the user was let in.
+// event Entered tells when the user was let in, and JoinRefused when the request was dropped.
 func (c *Client) JoinLink(ctx context.Context, code string) (room model.Room, waiting bool, err error) {
 	var reply wire.JoinLinkReply
 	if err = c.Call(ctx, "join_link", wire.JoinLinkRequest{Code: code}, &reply); err == nil && reply.Room != nil {

@@ -17,6 +17,9 @@ func List[From, To any](list []From, convert func(From) To) []To {
 	return out
 }
 
+// Mention converts an entry that mentions a user.
+func Mention(e chat.Entry) wire.Mention { return wire.Mention{Room: e.Room, Entry: Entry(e)} }
+
 // Millis converts a time to Unix milliseconds. The zero time becomes 0, which optional fields omit.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {

@@ -174,6 +174,8 @@ func messageOf(e chat.Event) []byte {
 		m.Contacts = &wire.ContactsPush{Contact: string(e.Contact), User: e.User, Blocked: e.Blocked}
 	case chat.JoinRequested:
 		m.JoinRequests = &wire.JoinRequestsPush{Room: e.Room, Count: e.Count}
+	case chat.JoinRefused:
+		m.JoinRefused = &wire.JoinRefusedPush{Room: e.Room}
 	case chat.PrefsChanged:
 		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:

@@ -148,6 +148,7 @@ func replies() map[string]any {
 		"edit":           wire.SeqReply{Seq: 46},
 		"recall":         wire.SeqReply{Seq: 48},
 		"react":          wire.ReactReply{},
+		"mentions":       wire.MentionsReply{Mentions: []wire.Mention{{Room: "r-1", Entry: textEntry()}}, Next: "bmV4dA"},
 		"history-folded": wire.HistoryReply{Entries: foldedEntries(), PacketStates: []wire.State{}, More: true},
 
 		"send":    wire.SendReply{Seq: 42, ID: "e-42", At: 1767225600500},
@@ -214,6 +215,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"presence":        {Presence: &wire.PresencePush{Room: "r-1", User: "u-bob", Online: false}},
 		"grab_result":     {GrabResult: &wire.GrabReply{Packet: "p-1", Outcome: "already", Amount: 134, Rank: 1, At: 1767225602000, Claimed: 1, Count: 5}},
 		"contacts":        {Contacts: &wire.ContactsPush{User: "u-bob", Blocked: true}},
+		"join_refused":    {JoinRefused: &wire.JoinRefusedPush{Room: "r-1"}},
 		"join_requests":   {JoinRequests: &wire.JoinRequestsPush{Room: "r-1", Count: 1}},
 		"room_prefs":      {RoomPrefs: &wire.RoomPrefsPush{Room: "r-1", Silent: true, Archived: true}},
 		"left":            {Left: &wire.LeftPush{Room: "r-1", Reason: "left"}},

@@ -14,6 +14,7 @@ type Link struct {
 // CreateLinkRequest is the request of create_link.
 type CreateLinkRequest struct {
 	Room     string `json:"room"`
+	Key      string `json:"key,omitempty"`
 	TTLS     int64  `json:"ttl_s,omitempty" min:"1"`
 	MaxUses  int    `json:"max_uses,omitempty" min:"1"`
 	Approval bool   `json:"approval,omitempty"`
@@ -23,6 +24,7 @@ type CreateLinkRequest struct {
 type CreateLinkReply struct {
 	Link Link   `json:"link"`
 	Code string `json:"code"`
+	Dup  bool   `json:"dup,omitempty"` // the link was made by an earlier request with this key
 }
 
 // LinksRequest is the request of links.

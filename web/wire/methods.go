@@ -66,7 +66,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "create_link", Does: "Makes an invite link of the room. The reply alone has its code.", Request: CreateLinkRequest{}, Reply: CreateLinkReply{},
-		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded}), Cost: 10,
+		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded, CodeKeyReused}), Cost: 10,
 	},
 	{Name: "links", Does: "Lists the invite links of the room: to the owner and admins all, to others their own.", Request: LinksRequest{}, Reply: LinksReply{}, Errors: outside, Cost: 5},
 	{Name: "revoke_link", Does: "Ends an invite link.", Request: RevokeLinkRequest{}, Reply: RevokeLinkReply{}, Errors: outside, Cost: 5},
@@ -122,6 +122,7 @@ var Methods = []Method{
 		Name: "react", Does: "Puts an emoji on a text, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
 		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
 	},
+	{Name: "mentions", Does: "Lists texts that mention the user, newest first.", Request: MentionsRequest{}, Reply: MentionsReply{}, Cost: 5},
 	{
 		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.", Request: HistoryRequest{}, Reply: HistoryReply{},
 		Errors: outside, Cost: 5,
@@ -288,6 +289,7 @@ var PushNames = []struct {
 	{"members", MembersPush{}},
 	{"left", LeftPush{}},
 	{"join_requests", JoinRequestsPush{}},
+	{"join_refused", JoinRefusedPush{}},
 	{"contacts", ContactsPush{}},
 	{"room_prefs", RoomPrefsPush{}},
 }

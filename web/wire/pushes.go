@@ -92,6 +92,12 @@ type Message struct {
 	Contacts       *ContactsPush     `json:"contacts,omitempty"`
 	RoomPrefs      *RoomPrefsPush    `json:"room_prefs,omitempty"`
 	JoinRequests   *JoinRequestsPush `json:"join_requests,omitempty"`
+	JoinRefused    *JoinRefusedPush  `json:"join_refused,omitempty"`
+}
+
+// JoinRefusedPush says that the user's request to enter a room was dropped.
+type JoinRefusedPush struct {
+	Room string `json:"room"`
 }
 
 // JoinRequestsPush tells the owner and the admins of a room how many users ask to enter it.

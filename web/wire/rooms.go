@@ -257,6 +257,24 @@ type HistoryReply struct {
 	More         bool    `json:"more"`
 }
 
+// MentionsRequest is the request of mentions.
+type MentionsRequest struct {
+	Next  string `json:"next,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// MentionsReply is the reply of mentions.
+type MentionsReply struct {
+	Mentions []Mention `json:"mentions"`
+	Next     string    `json:"next,omitempty"`
+}
+
+// Mention is a text that mentions the user.
+type Mention struct {
+	Room  string `json:"room"`
+	Entry Entry  `json:"entry"`
+}
+
 // ReadRequest is the request of read.
 type ReadRequest struct {
 	Room string `json:"room"`

@@ -7,7 +7,7 @@ import (
 )
 
 // Event is something that has happened: an Entry, Connected, Offline, Entered, Left, Skipped, Typing, Presence, Read,
-// ContactsChanged, RoomPrefs, Progress, Wallet, GrabResult, MemberCount, JoinRequested, or OtherEvent.
+// ContactsChanged, RoomPrefs, Progress, Wallet, GrabResult, MemberCount, JoinRequested, JoinRefused, or OtherEvent.
 type Event interface {
 	event()
 }
@@ -109,6 +109,11 @@ type JoinRequested struct {
 	Count int
 }
 
+// JoinRefused says that the user's request to enter a room was dropped.
+type JoinRefused struct {
+	Room string
+}
+
 // OtherEvent is an event that this package does not know.
 type OtherEvent struct {
 	Raw json.RawMessage
@@ -130,6 +135,7 @@ func (Wallet) event()          {}
 func (GrabResult) event()      {}
 func (MemberCount) event()     {}
 func (JoinRequested) event()   {}
+func (JoinRefused) event()     {}
 func (OtherEvent) event()      {}
 
 // EventOf converts a message of package wire into an event. raw is kept for an unknown message.
@@ -156,6 +162,8 @@ func EventOf(m wire.Message, raw []byte) Event {
 		return MemberCount(*m.Members)
 	case m.JoinRequests != nil:
 		return JoinRequested(*m.JoinRequests)
+	case m.JoinRefused != nil:
+		return JoinRefused(*m.JoinRefused)
 	}
 	return OtherEvent{Raw: raw}
 }

@@ -92,6 +92,11 @@ import { emptyPages } from './model/pages.js';
  * @property {any} error
  * @property {boolean} accepted         the user has seen it and then signed in
  *
+ * @typedef {object} Toast              a short note
+ * @property {number} id
+ * @property {string} text
+ * @property {{label: string, run: () => void}} [act]  what the user may do about it
+ *
  * @typedef {object} Sheet              the sheet over or beside the room
  * @property {string} name              a row of views/sheets.js
  * @property {string} [id]
@@ -124,10 +129,11 @@ export const state = {
   years: { year: new Date().getFullYear(), direction: 'received', views: new Map() },
   /** @type {{room: string|null, link: string|null, sheet: Sheet|null}} */ route: { room: null, link: null, sheet: null }, // link: the code of an invite link
   /** @type {Invitation|null} */ invitation: null, // what the last opened invite link leads to
-  /** @type {{id: number, text: string}[]} */ toasts: [],
+  /** @type {Toast[]} */ toasts: [],
+  refusedBy: '', // the room whose owner or admin has last dropped the user's request to enter
   /** @type {import('../sdk/types.js').ContactsReply|null} */ contacts: null, // null: not read yet
   /** @type {import('./model/news.js').News|null} */ banner: null,
-  /** @type {{room: string, item: any}[]} */ mentions: [], // of the user, the newest first
+  /** @type {import('./model/pages.js').Pages<import('./model/mentions.js').Mention>} */ mentions: emptyPages(),
   announcement: '', // text that screen readers read aloud
   /** @type {{packet: string, balance: number}|null} */ sealed: null, // the packet whose envelope is being opened, and the balance before
 };
@@ -162,9 +168,14 @@ export function currentRoom() {
 
 let toasts = 0;
 
-/** Shows a short note. @param {string} text */
-export function toast(text) {
+/**
+ * Shows a short note. It returns a function that takes the note away.
+ * @param {string} text @param {Toast['act']} [act] @param {number} [time] ms
+ */
+export function toast(text, act, time = 4000) {
   const id = ++toasts;
-  change(() => { state.toasts = [...state.toasts.slice(-2), { id, text }]; state.announcement = text; });
-  setTimeout(() => change(() => { state.toasts = state.toasts.filter((t) => t.id !== id); }), 4000);
+  const gone = () => change(() => { state.toasts = state.toasts.filter((t) => t.id !== id); });
+  change(() => { state.toasts = [...state.toasts.slice(-2), { id, text, act }]; state.announcement = text; });
+  setTimeout(gone, time);
+  return gone;
 }

@@ -35,6 +35,7 @@ const pageLimit = 100; // the largest page that the server returns
 const messages = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
   members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
+  join_refused: 'joinRefused',
 };
 
 export class Client extends Methods {

@@ -128,13 +128,13 @@ export class Methods {
   }
 
   /**
-   * createLink makes an invite link. Its code is in this reply only; if the reply is lost, the repeated call makes another link.
-   * @param {{room: string, ttl_s?: number, max_uses?: number, approval?: boolean}} link
+   * createLink makes an invite link. Its code is in this reply only. The call is repeated until it is answered; one link is made.
+   * @param {{key?: string, room: string, ttl_s?: number, max_uses?: number, approval?: boolean}} link
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').CreateLinkReply>}
    */
   createLink(link, o) {
-    return this.call('create_link', link, o);
+    return this.call('create_link', { ...link, key: link.key || newKey() }, o);
   }
 
   /**
@@ -158,7 +158,7 @@ export class Methods {
   }
 
   /**
-   * joinLink: with waiting, 'entered' tells when the user was let in.
+   * joinLink: with waiting, 'entered' tells when the user was let in, and 'joinRefused' when the request was dropped.
    * @param {string} code of an invite link
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').JoinLinkReply>}
@@ -329,6 +329,16 @@ export class Methods {
    */
   react(room, seq, emoji, on, o) {
     return this.call('react', { room, seq, emoji, on }, o);
+  }
+
+  /**
+   * mentions lists texts that mention the user, newest first. A page may be empty though it has next.
+   * @param {{next?: string, limit?: number}} [page]
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').MentionsReply>}
+   */
+  mentions(page, o) {
+    return this.call('mentions', page, o);
   }
 
   /**

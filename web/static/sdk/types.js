@@ -76,7 +76,7 @@
  * @property {number} [refunded]
  *
  * @typedef {{id: string, by: User, created_at: number, expires_at: number, uses: number, max_uses?: number, approval?: boolean}} Link  an invite link
- * @typedef {{link: Link, code: string}} CreateLinkReply
+ * @typedef {{link: Link, code: string, dup?: boolean}} CreateLinkReply
  * @typedef {{links: Link[]}} LinksReply
  * @typedef {{room?: Room, waiting?: boolean}} JoinLinkReply
  * @typedef {{requests: {user: User, at: number}[]}} JoinRequestsReply
@@ -104,6 +104,7 @@
  * @typedef {{contact: Contact, blocked: User[]}} ContactsReply
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
+ * @typedef {{mentions: {room: string, entry: Entry}[], next?: string}} MentionsReply
  * @typedef {{entries: Entry[], packet_states: State[], more: boolean}} HistoryReply
  * @typedef {{unread: number}} ReadReply
  * @typedef {{online: number, users?: string[]}} PresenceReply
@@ -133,12 +134,13 @@
  * @typedef {{packet: string, room: string, claimed: number, count: number, latest: string[]}} ProgressEvent
  * @typedef {{balance: number, account_version?: number, change: number, kind: string, packet?: string, next_commitment: string}} WalletEvent
  * @typedef {{room: string, count: number}} MemberCountEvent
+ * @typedef {{room: string}} JoinRefusedEvent  the user's request to enter the room was dropped
  * @typedef {{room: string} & RoomPrefs} RoomPrefsEvent  set on any device
  * @typedef {{room: string, count: number}} JoinRequestedEvent  how many users ask to enter; to the owner and admins
  * @typedef {{contact?: Contact, user?: string, blocked?: boolean}} ContactsEvent  one change, of contact or of a user, on any device
  * @typedef {{link: LinkEvent, ready: ReadyEvent, entry: EntryEvent, entered: EnteredEvent, left: LeftEvent, skipped: SkippedEvent,
  *   typing: TypingEvent, presence: PresenceEvent, read: ReadEvent, progress: ProgressEvent, wallet: WalletEvent,
- *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, roomPrefs: RoomPrefsEvent}} Events
+ *   grabResult: GrabReply, memberCount: MemberCountEvent, contacts: ContactsEvent, joinRequested: JoinRequestedEvent, joinRefused: JoinRefusedEvent, roomPrefs: RoomPrefsEvent}} Events
  *
  * @typedef {{balance: number, version: number, currency: Currency, nextCommitment: string}} AccountView
  */

@@ -9,6 +9,7 @@ const frames = await (await fetch('/golden.json')).json(); // by name
 const events = {
   typing: 'typing', presence: 'presence', read: 'read', packet_progress: 'progress', wallet: 'wallet', grab_result: 'grabResult',
   members: 'memberCount', contacts: 'contacts', room_prefs: 'roomPrefs', join_requests: 'joinRequested',
+  join_refused: 'joinRefused',
 };
 
 /** How each reply is asked for, and what must have been asked. */
@@ -24,7 +25,7 @@ const calls = {
   set_contact: [(c) => c.setContact('shared'), { contact: 'shared' }],
   contacts: [(c) => c.contacts(), {}],
   invite: [(c) => c.invite('r', ['u', 'v']), { room: 'r', users: ['u', 'v'] }],
-  create_link: [(c) => c.createLink({ room: 'r', ttl_s: 60 }), { room: 'r', ttl_s: 60 }],
+  create_link: [(c) => c.createLink({ room: 'r', ttl_s: 60, key: 'k' }), { room: 'r', ttl_s: 60, key: 'k' }],
   links: [(c) => c.links('r'), { room: 'r' }],
   revoke_link: [(c) => c.revokeLink('r', 'l'), { room: 'r', link: 'l' }],
   join_link: [(c) => c.joinLink('x'), { code: 'x' }],
@@ -42,6 +43,7 @@ const calls = {
   edit: [(c) => c.edit('r', 4, 't'), { room: 'r', seq: 4, text: 't' }],
   recall: [(c) => c.recall('r', 4), { room: 'r', seq: 4 }],
   react: [(c) => c.react('r', 4, '👍', false), { room: 'r', seq: 4, emoji: '👍', on: false }],
+  mentions: [(c) => c.mentions({ next: 'n' }), { next: 'n' }],
   history: [(c) => c.history({ room: 'r', after: 0 }), { room: 'r', after: 0 }],
   read: [(c) => c.read('r', 4), { room: 'r', seq: 4 }],
   presence: [(c) => c.presence('r'), { room: 'r' }],

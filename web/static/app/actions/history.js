@@ -10,7 +10,6 @@ import { tidy } from '../model/outbox.js';
 
 const page = 50;
 const most = 100; // the largest page that the server returns
-const searched = 10; // rooms in which mentions are searched
 const context = 20; // entries shown after the target of a jump
 
 /** The newest page, with all unread entries if they fit. @param {string} room */
@@ -83,18 +82,6 @@ function noteLast(view) {
   if (newer) return;
   const item = items.findLast((i) => i.kind === 'text' || i.kind === 'packet');
   if (item) view.last = { at: item.at, item };
-}
-
-/** Reads the newest messages of the rooms with unread ones, in search of mentions. */
-export async function readMentions() {
-  const rooms = [...state.rooms.values()].filter((v) => v.unread > 0 && !v.timeline.loaded).sort((a, b) => b.unread - a.unread).slice(0, searched);
-  for (const { room } of rooms) {
-    const got = await client.history({ room: room.id, limit: most }).catch(() => null);
-    change(() => got?.entries.forEach((e) => {
-      meet(e.from);
-      noteMention(room.id, e);
-    }));
-  }
 }
 
 /** Reads an entry that is quoted and lies before the run. @param {RoomView} view @param {number} seq */

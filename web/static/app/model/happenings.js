@@ -12,10 +12,12 @@ import { setLink } from './link.js';
 import { noteMember } from './members.js';
 import { lastOpener, packetView, setGrabbed, setPacketState, setProgress } from './packets.js';
 import { contactsChanged, loadContacts } from '../actions/contacts.js';
+import { roomOfCode } from '../actions/invitation.js';
 import { enterLobby } from '../actions/lobby.js';
 import { loadNewest } from '../actions/history.js';
 import { wantLast } from '../actions/lasts.js';
 import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
+import { renewMentions } from '../actions/mentions.js';
 import { learnOwn } from '../actions/packets.js';
 import { sayUnsent } from '../actions/messages.js';
 
@@ -40,6 +42,7 @@ export function listen(client) {
   on('memberCount', memberCount);
   on('contacts', contactsChanged);
   on('joinRequested', joinRequested);
+  on('joinRefused', joinRefused);
   on('roomPrefs', (e) => { if (state.rooms.has(e.room)) setPrefs(state.rooms.get(e.room), e); });
 }
 
@@ -48,6 +51,12 @@ function joinRequested({ room, count }) {
   if (!view) return;
   if (count > (view.asking ?? 0)) toast(t('requests.told', { room: view.room.name }));
   view.asking = count;
+}
+
+/** The view of the link says it, if it is open. */
+function joinRefused({ room }) {
+  state.refusedBy = room;
+  if (!state.route.link || roomOfCode(state.route.link) !== room) toast(t('rooms.refused'));
 }
 
 function ready(e) {
@@ -62,6 +71,7 @@ function ready(e) {
   if (before) renewSaved(before);
   if (open && !currentRoom()) toast(t('errors.not_member'));
   e.states.forEach(setPacketState);
+  if (e.rooms.some((room) => room.unread)) renewMentions(); // for the number of those that are new
   if (e.again && state.contacts) loadContacts();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);

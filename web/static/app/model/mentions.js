@@ -1,21 +1,26 @@
-// The messages in which the user is mentioned, as far as this page has read them: the newest first.
+// The messages in which the user is mentioned, as far as they were read from the server's list, came live or are in a history that was read.
 import { state } from '../state.js';
 
-const most = 100;
+/** @typedef {{room: string, item: any}} Mention */
+
+/** @param {Mention} m */
+export function idOf({ room, item }) { return `${room}/${item.seq}`; }
 
 /** Notes an entry, live or from history. @param {string} room @param {any} e */
 export function noteMention(room, e) {
+  const list = state.mentions;
   if (e.kind === 'recall') {
-    state.mentions = state.mentions.filter((m) => m.room !== room || m.item.seq !== e.body.target);
+    list.items = list.items.filter((m) => m.room !== room || m.item.seq !== e.body.target);
     return;
   }
   const isOne = e.kind === 'text' && !e.body.recalled && e.from.id !== state.me?.id && e.body.mentions?.includes(state.me?.id);
-  if (!isOne || state.mentions.some((m) => m.room === room && m.item.seq === e.seq)) return;
-  state.mentions = [...state.mentions, { room, item: e }].sort((a, b) => b.item.at - a.item.at).slice(0, most);
+  if (isOne && !list.items.some((m) => m.room === room && m.item.seq === e.seq)) list.items = [{ room, item: e }, ...list.items];
 }
 
-/** Those in rooms that the user is in. */
-export function mentions() { return state.mentions.filter((m) => state.rooms.has(m.room)); }
+/** Those in rooms that the user is in: the newest first. */
+export function mentions() {
+  return state.mentions.items.filter((m) => state.rooms.has(m.room)).sort((a, b) => b.item.at - a.item.at);
+}
 
 /** How many of them the user has not read. */
 export function unreadMentions() { return mentions().filter(({ room, item }) => item.seq > (state.rooms.get(room)?.readSeq ?? 0)).length; }

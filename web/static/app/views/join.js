@@ -20,14 +20,16 @@ export class Join extends Component {
     else if (state.invitation?.code === code && state.invitation.accepted) this.join();
   }
 
-  /** The user was let in. */
+  /** The user was let in, or refused. */
   componentDidUpdate() {
     const room = this.state.isWaiting && roomOfCode(this.props.code);
     if (room && state.rooms.has(room)) openRoom(room, state.route.sheet);
+    else if (room && state.refusedBy === room) this.setState({ isWaiting: false });
   }
 
   async join() {
     if (this.state.isJoining) return;
+    state.refusedBy = '';
     this.setState({ isJoining: true, error: null });
     try {
       const { id, code } = this.props;
@@ -40,6 +42,7 @@ export class Join extends Component {
 
   render({ code }, { isJoining, isWaiting, error }) {
     const isDead = Boolean(code && (error?.fields?.field === 'code' || state.invitation?.error));
+    const isRefused = Boolean(code && !isWaiting && state.refusedBy === roomOfCode(code));
     const leave = () => go({ room: null, sheet: null }, { replace: true });
     return [
       !state.wide && h('header', { class: 'bar', key: 'bar' },
@@ -49,11 +52,12 @@ export class Join extends Component {
         h('h1', null, t(isWaiting ? 'rooms.waiting' : 'rooms.join')),
         code && h(Invitation, { code }),
         isWaiting && h('p', { role: 'status' }, t('rooms.waitingMeans')),
+        isRefused && h('p', { role: 'alert' }, t('rooms.refused')),
         (error || !code) && h('p', { role: error ? 'alert' : undefined }, error ? joinWords(error) : t(state.route.sheet?.name === 'packet' ? 'rooms.joinPacket' : 'rooms.joinWhy')),
         h('div', { class: 'row' },
           h('button', { class: 'button', type: 'button', onClick: leave }, t(isWaiting ? 'back' : 'rooms.notNow')),
           !isDead && !isWaiting && h('button', { class: 'button primary', type: 'button', disabled: isJoining, onClick: () => this.join() },
-            isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error ? 'again' : 'find.join')))),
+            isJoining && h('span', { class: 'spinner', 'aria-hidden': 'true' }), t(error || isRefused ? 'again' : 'find.join')))),
     ];
   }
 }

@@ -4,27 +4,24 @@ import { state } from '../state.js';
 import { t } from '../words.js';
 import { brief } from '../format.js';
 import { go } from '../route.js';
-import { jumpTo, readMentions } from '../actions/history.js';
+import { jumpTo } from '../actions/history.js';
+import { moreMentions, renewMentions } from '../actions/mentions.js';
 import { mentions } from '../model/mentions.js';
 import { nameOf } from '../model/rooms.js';
 import { gist } from './line-text.js';
-import { Avatar, Loading, Time } from './parts.js';
+import { Endless } from './endless.js';
+import { Avatar, Time } from './parts.js';
 
 export class Mentions extends Component {
-  state = { reading: true };
+  componentDidMount() { renewMentions(); }
 
-  async componentDidMount() {
-    await readMentions();
-    if (!this.gone) this.setState({ reading: false });
-  }
-
-  componentWillUnmount() { this.gone = true; }
-
-  render(_, { reading }) {
+  render() {
     const all = mentions();
+    const pages = state.mentions;
     return h('div', { class: 'stack' },
       h('ul', { class: 'panel-list' }, all.map(({ room, item }) => h('li', { key: `${room}/${item.seq}` }, h(Row, { view: state.rooms.get(room), item })))),
-      reading ? h(Loading, null) : !all.length && h('p', { class: 'muted mentions-none' }, t('mentions.none')));
+      pages.complete && !all.length && h('p', { class: 'muted mentions-none' }, t('mentions.none')),
+      h(Endless, { pages, first: renewMentions, more: moreMentions }));
   }
 }
 

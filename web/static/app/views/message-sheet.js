@@ -8,6 +8,7 @@ import { keepDraft } from '../model/kept.js';
 import { governs } from '../model/rooms.js';
 import { copy } from '../actions/copy.js';
 import { react, recall } from '../actions/messages.js';
+import { removeSoon } from '../actions/removal.js';
 import { Act } from './act.js';
 import { emptyDraft, isFresh } from './composer-draft.js';
 import { EmojiPicker, quick } from './composer-emoji.js';
@@ -57,7 +58,8 @@ export class MessageSheet extends Component {
       icon: 'trash', kind: 'danger', label: t(own ? 'message.recall' : 'message.remove'), yes: t(own ? 'message.recallYes' : 'message.removeYes'),
       question: own ? t('message.recallAsk') : t('message.removeAsk', { name: item.from.name || item.from.id }),
       act: async () => {
-        await recall(this.props.view, item);
+        if (own) await recall(this.props.view, item);
+        else removeSoon(this.props.view, item);
         this.close();
       },
     });

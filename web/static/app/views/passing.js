@@ -7,6 +7,7 @@ import { NewsBanner } from './news-banner.js';
 export function Passing({ covered = false }) {
   return h(Fragment, null,
     !covered && h(NewsBanner, null),
-    h('div', { class: 'toasts' }, !covered && state.toasts.map((toast) => h('p', { class: 'toast', key: toast.id }, toast.text))),
+    h('div', { class: 'toasts' }, !covered && state.toasts.map(({ id, text, act }) => h('p', { class: 'toast', key: id },
+      text, act && h('button', { class: 'toast-act', type: 'button', onClick: act.run }, act.label)))),
     h('p', { class: 'only-read', role: 'status', 'aria-live': 'polite' }, covered ? '' : state.announcement));
 }

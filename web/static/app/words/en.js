@@ -82,6 +82,7 @@ export default {
     joinPrivate: 'This room is private. Somebody inside can invite you again.',
     notNow: 'Not now',
     waiting: 'Waiting to be let in',
+    refused: 'You were not let into the room. You can ask again.',
     waitingMeans: 'The owner or an admin has been asked. You are in as soon as one of them says yes; you may close this page meanwhile.',
     out: {
       kicked: ({ room }) => `You were removed from ${room}.`,
@@ -282,6 +283,9 @@ export default {
     recallYes: 'Take back',
     remove: 'Remove for everyone',
     removeAsk: ({ name }) => `Remove ${name}’s message? It will be gone for everyone, for good.`,
+    removeSoon: ({ name }) => `${name}’s message is about to be removed.`,
+    undo: 'Undo',
+    undone: 'The message stays.',
     removeYes: 'Remove',
   },
   composer: {

@@ -82,6 +82,7 @@ export default {
     joinPrivate: '这是私密群，要请群里的人重新邀请你。',
     notNow: '先不了',
     waiting: '等待通过',
+    refused: '你的进群申请没有通过，可以再次申请。',
     waitingMeans: '已通知群主和管理员，通过后你会自动进群，可以先关闭页面',
     out: {
       kicked: ({ room }) => `你已被移出「${room}」`,
@@ -281,6 +282,9 @@ export default {
     recallYes: '撤回',
     remove: '撤回这条消息',
     removeAsk: ({ name }) => `撤回${name}的这条消息？撤回后大家都看不到，也无法恢复。`,
+    removeSoon: ({ name }) => `即将移除${name}的消息`,
+    undo: '撤销',
+    undone: '消息已保留',
     removeYes: '撤回',
   },
   composer: {
