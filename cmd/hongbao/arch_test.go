@@ -140,12 +140,13 @@ func rules() map[string]rule {
 		"hongbao/web": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "it translates between wire and domain, and does not know which engines are behind the services",
 		},
+		"hongbao/web/bundle": {why: "it joins texts, whatever page they make"},
 		"hongbao/web/api": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},
