@@ -65,7 +65,9 @@ func (n notes) prune(ctx context.Context) error {
 // dropUnchanged deletes fields of a hash that still have the given values: ARGV has a field, its value, and so on.
 const dropUnchanged = `
 for i = 1, #ARGV, 2 do
-  if redis.call('HMGET', KEYS[1], ARGV[i])[1] == ARGV[i + 1] then redis.call('HDEL', KEYS[1], ARGV[i]) end
+  if redis.call('HMGET', KEYS[1], ARGV[i])[1] == ARGV[i + 1] then
+    redis.call('HDEL', KEYS[1], ARGV[i])
+  end -- otherwise it was renewed
 end
 return 0`
 
