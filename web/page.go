@@ -223,19 +223,18 @@ func joinFiles(files map[string]pageFile) (index []byte, err error) {
 	files[firstScript] = newPageFile(firstScript, joined.First)
 	files[laterScript] = newPageFile(laterScript, joined.Later)
 	index = plain["index.html"]
-	var styles bytes.Buffer
-	links := ""
+	var styles, links bytes.Buffer
 	for _, found := range styleSheet.FindAllSubmatch(index, -1) {
 		styles.Write(plain[string(found[1])])
-		links = `  <link rel="stylesheet" href="` + joinedStyle + "\">\n"
 	}
 	files[joinedStyle] = newPageFile(joinedStyle, styles.Bytes())
+	fmt.Fprintf(&links, "  <link rel=\"stylesheet\" href=\"%s\">\n", joinedStyle)
 	for _, name := range joined.Apart {
-		links += `  <link rel="modulepreload" href="` + name + "\">\n"
+		fmt.Fprintf(&links, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
 	index = styleSheet.ReplaceAll(index, nil)
 	index = bytes.Replace(index, []byte(`src="app/main.js"`), []byte(`src="`+firstScript+`"`), 1)
-	return bytes.Replace(index, []byte("  <script"), []byte(links+"  <script"), 1), nil
+	return bytes.Replace(index, []byte("  <script"), append(links.Bytes(), "  <script"...), 1), nil
 }
 
 var ownFile = regexp.MustCompile(`(href|src)="([a-z-]+[./])`)
