@@ -56,8 +56,8 @@ func Start(ctx context.Context, name string) (context.Context, Span) {
 	if t == nil || !oteltrace.SpanContextFromContext(ctx).IsSampled() {
 		return ctx, Span{}
 	}
-	ctx, span := (*t).Start(ctx, name)
-	return ctx, Span{span}
+	ctx, span := (*t).Start(ctx, name) //nolint:spancheck // the caller ends it
+	return ctx, Span{span}             //nolint:spancheck // as above
 }
 
 // From returns the link to the span of the context. It is the zero Link if the context has none.
@@ -116,8 +116,8 @@ func Deliver(name, traceparent string) Span {
 
 func (l Link) begin(t oteltrace.Tracer, name string, kind oteltrace.SpanKind, links ...oteltrace.Link) Span {
 	parent := oteltrace.ContextWithSpanContext(context.Background(), *l.at)
-	_, span := t.Start(parent, name, oteltrace.WithSpanKind(kind), oteltrace.WithLinks(links...))
-	return Span{span}
+	_, span := t.Start(parent, name, oteltrace.WithSpanKind(kind), oteltrace.WithLinks(links...)) //nolint:spancheck // the caller ends it
+	return Span{span}                                                                             //nolint:spancheck // as above
 }
 
 // IsZero reports whether the span records nothing.
