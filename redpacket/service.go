@@ -148,7 +148,7 @@ type Stats struct {
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
 	SettledAtClose                                                         int64 // claims that SQL lacked when their packet was closed, and that were paid then
-	EndedEarly                                                             int64 // packets that were to be ended early, because the database had lost commits
+	EndedEarly                                                             int64 // packets that were ended early, because the database had lost commits
 	SetAside                                                               int   // claims that recovery has paused now
 	Remembered                                                             int   // bytes of cached packets now
 
