@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // PutUser implements chat.Store.
 func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.do(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into users (id, name, avatar) values (?1, ?2, ?3)
+		res, err := w.exec(`insert into users (id, name, avatar) values (?1, ?2, ?3)
 			on conflict (id) do update set
 				name = case when ?5 and name <> '' then name else excluded.name end,
 				avatar = case when ?6 then avatar else excluded.avatar end
@@ -18,6 +19,13 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 			p.ID, p.Name, p.Avatar, issued, p.KeepName, p.KeepAvatar)
 		if err != nil {
 			return err
+		}
+		changed, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if changed > 0 {
+			w.refs.User(eventlog.UserUpdated, p.ID, nil)
 		}
 		stored.ID = p.ID
 		_, err = w.row(`select name, avatar, not_before from users where id = ?`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
