@@ -29,6 +29,9 @@ func (c *config) checkServe() error {
 	if err != nil {
 		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
 	}
+	if _, err := isLocal(c.APIAddr); err != nil {
+		return fmt.Errorf("HONGBAO_API_ADDR: %w", err)
+	}
 	if c.Guests == guestsAuto {
 		c.Guests = guestsOff
 		if local && c.tokens() == "" && !c.scaled() {

@@ -30,6 +30,8 @@ type config struct {
 	ACMEURL        string          `flag:"acme-url" default:"https://acme-v02.api.letsencrypt.org/directory" for:"serve" help:"directory of the certificate authority for HONGBAO_ACME_HOSTS"`
 	OpsAddr        string          `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics; outside this machine it needs HONGBAO_OPS_TOKEN"`
 	OpsToken       string          `flag:"ops-token" file:"true" secret:"value" for:"serve" help:"bearer token that opens the operator's listener, at least 32 bytes; empty: only this machine may read it"`
+	APIAddr        string          `flag:"api-addr" default:"127.0.0.1:8082" for:"serve" help:"the listener of the server API, for the back end of the host; it is open only with HONGBAO_API_KEYS_FILE"`
+	APIKeysFile    string          `flag:"api-keys-file" for:"serve apikey" help:"file with the keys of the server API, one a line, as apikey new writes them; a change is used within 3 s; empty: there is no server API"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
 	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`

@@ -32,6 +32,18 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 	return stored, notBefore, outcome("put user", err)
 }
 
+// UserRecord implements chat.Store.
+func (s *Store) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		found, err := r.row(`select id, name, avatar from users where id = $1`, []any{user}, &u.ID, &u.Name, &u.Avatar)
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	return u, outcome("read user", err)
+}
+
 // Revoke implements chat.Store.
 func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 	return outcome("revoke tokens", s.tx(ctx, func(w *writer) error {

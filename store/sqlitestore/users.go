@@ -34,6 +34,15 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 	return stored, notBefore, outcome("put user", err)
 }
 
+// UserRecord implements chat.Store.
+func (s *Store) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
+	found, err := reader{ctx, s.read}.row(`select id, name, avatar from users where id = ?`, []any{user}, &u.ID, &u.Name, &u.Avatar)
+	if err == nil && !found {
+		err = chat.ErrNotFound
+	}
+	return u, outcome("read user", err)
+}
+
 // ensureUser creates the user if there is none. The name stays empty until a token of the user provides it.
 func (w *writer) ensureUser(id string) error {
 	_, err := w.exec(`insert into users (id) values (?) on conflict (id) do nothing`, id)
