@@ -31,6 +31,8 @@ type Event struct {
 	Claim    *Claim
 	Transfer *redpacket.Transfer
 	Data     json.RawMessage
+
+	Position Position
 }
 
 // Key names the room or the user in whose order the event is.
@@ -191,6 +193,7 @@ func (it item) event(epoch string, f Facts) (Event, error) {
 	e := Event{
 		ID:   fmt.Sprintf("%s-%d-%d", epoch[:min(10, len(epoch))], it.row.ID, it.n),
 		Kind: it.kind, At: it.row.At, Room: it.room, User: it.user, Data: it.data,
+		Position: Position{it.row.Chain, it.row.ID, it.n},
 	}
 	switch {
 	case it.entry.Seq > 0:
