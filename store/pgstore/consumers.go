@@ -76,8 +76,9 @@ func (s *Store) Advance(ctx context.Context, c eventlog.Consumer, before, owner 
 		var b pgx.Batch
 		b.Queue(`update event_consumers set after = $2, updated_at = $3 where name = $1`, c.Name, c.After, c.UpdatedAt.UnixMilli())
 		for _, h := range held {
-			b.Queue(`insert into event_holds (consumer, key, chain, id, n, first_at, next_at, tries, why) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-				c.Name, h.Key, h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why)
+			b.Queue(`insert into event_holds (consumer, key, chain, id, n, first_at, next_at, tries, why, parked)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+				c.Name, h.Key, h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why, h.Parked)
 		}
 		return w.sendBatch(&b)
 	}))

@@ -71,9 +71,9 @@ func (s *Store) Advance(ctx context.Context, c eventlog.Consumer, before, owner 
 			return err
 		}
 		for _, h := range held {
-			if _, err := w.exec(`insert into event_holds (consumer, key, no, chain, id, n, first_at, next_at, tries, why)
-				values (?, ?, coalesce((select max(no) from event_holds), 0) + 1, ?, ?, ?, ?, ?, ?, ?)`,
-				c.Name, h.Key, h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why); err != nil {
+			if _, err := w.exec(`insert into event_holds (consumer, key, no, chain, id, n, first_at, next_at, tries, why, parked)
+				values (?, ?, coalesce((select max(no) from event_holds), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				c.Name, h.Key, h.At.Chain, h.At.ID, h.At.N, h.FirstAt.UnixMilli(), h.NextAt.UnixMilli(), h.Tries, h.Why, h.Parked); err != nil {
 				return err
 			}
 		}

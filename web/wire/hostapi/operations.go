@@ -40,7 +40,7 @@ var Always = []wire.Code{
 }
 
 // Operations returns the table of all operations, in the order of the documents.
-func Operations() []Operation { return slices.Concat(userOperations) }
+func Operations() []Operation { return slices.Concat(userOperations, eventOperations) }
 
 // Find returns the operation with this name.
 func Find(name string) (Operation, bool) {
