@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"time"
 
 	"hongbao/store"
 	"hongbao/store/security"
+	"hongbao/web/events"
 	"hongbao/web/server"
 )
 
@@ -22,7 +25,27 @@ func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*
 	api, err := server.New(server.Config{
 		Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Log: log,
 	})
+	if err == nil && i.events != nil {
+		err = i.events.Mount(api)
+	}
 	return api, keys, err
+}
+
+// newEvents makes the service of the event stream, or returns nil if no events are written.
+func (i *instance) newEvents(c config, node string, engines *store.Engines, log *slog.Logger) (*events.Service, error) {
+	if len(c.Events.Kinds) == 0 {
+		return nil, nil
+	}
+	o := events.Options{
+		Store: engines.Events, Kinds: c.Events.Kinds, Instance: node, Keep: c.EventsKeep, Most: c.EventsMost, Log: log, Now: time.Now,
+	}
+	if c.WebhookURL != "" {
+		var err error
+		if o.Webhook, err = events.NewWebhook(c.WebhookURL, strings.Split(c.WebhookSecrets, ","), c.WebhookAllow, time.Now); err != nil {
+			return nil, fmt.Errorf("HONGBAO_WEBHOOK_URL, HONGBAO_WEBHOOK_SECRETS: %w", err)
+		}
+	}
+	return events.New(o), nil
 }
 
 // recordedActs stores the acts of API keys beside those of administrators.

@@ -17,6 +17,7 @@ import (
 	"hongbao/store/lineage"
 	"hongbao/store/security"
 	"hongbao/web"
+	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
 	"hongbao/web/wire"
@@ -33,8 +34,9 @@ type instance struct {
 
 	security *security.Recorder
 
-	api     *server.Server // nil: there is no server API
-	apiKeys *server.Keys   // of the server API
+	api     *server.Server  // nil: there is no server API
+	apiKeys *server.Keys    // of the server API
+	events  *events.Service // nil: no events are written
 }
 
 // wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
@@ -93,6 +95,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		return nil, err
 	}
 	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, clients
+	if made.events, err = made.newEvents(c, pub.Node(), engines, log); err != nil {
+		return nil, err
+	}
 	if made.api, made.apiKeys, err = made.newAPI(c, engines, log); err != nil {
 		return nil, err
 	}

@@ -64,6 +64,12 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 			return nil
 		})
 	}
+	if i.events != nil {
+		group.Go(func() error {
+			i.events.Run(publishing)
+			return nil
+		})
+	}
 	if api != nil {
 		group.Go(func() error {
 			i.apiKeys.Run(publishing)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"hongbao/store/eventlog"
 	"hongbao/web"
 )
 
@@ -255,6 +256,19 @@ func (n *names) UnmarshalText(text []byte) error {
 		*n = append(*n, name)
 	}
 	return nil
+}
+
+// eventKinds are kinds of events.
+type eventKinds struct{ eventlog.Kinds }
+
+// UnmarshalText implements encoding.TextUnmarshaler: "message.*, packet.claimed". An empty text means no kinds.
+func (k *eventKinds) UnmarshalText(text []byte) (err error) {
+	var patterns names
+	if err := patterns.UnmarshalText(text); err != nil {
+		return err
+	}
+	k.Kinds, err = eventlog.ParseKinds(patterns)
+	return err
 }
 
 // logFormat is the format of log lines.

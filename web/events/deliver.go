@@ -17,7 +17,7 @@ const (
 	batchSize  = 100
 	idleEvery  = 300 * time.Millisecond // pause when there is no event
 
-	firstPause = time.Second     // after a batch of which nothing was accepted
+	firstPause = time.Second // after a batch of which nothing was accepted
 	mostPause  = 5 * time.Minute
 	// suspectAfter is the pause after which a single failing room or user is suspected, and not the host.
 	suspectAfter = 32 * time.Second
