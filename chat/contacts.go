@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -63,6 +64,26 @@ func (s *Service) Unblock(ctx context.Context, u User, other string) error {
 // Contacts returns what the user has decided about contact with others.
 func (s *Service) Contacts(ctx context.Context, user string) (Contacts, error) {
 	return s.store.Contacts(ctx, user)
+}
+
+// usersPerRequest is how many users one request may ask about.
+const usersPerRequest = 100
+
+// Users returns those of the users whose names the viewer may learn (see Store.Known), by id. It does not say whether another user
+// exists.
+func (s *Service) Users(ctx context.Context, viewer string, users []string) ([]User, error) {
+	switch {
+	case len(users) == 0:
+		return nil, BadField("users", "must name somebody")
+	case len(users) > usersPerRequest:
+		return nil, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("has %d ids, must be at most %d", len(users), usersPerRequest)}
+	}
+	for _, user := range users {
+		if err := checkID("users", user); err != nil {
+			return nil, err
+		}
+	}
+	return s.store.Known(ctx, viewer, users)
 }
 
 // SetContact changes which users may open a direct room with the user and put the user into rooms.

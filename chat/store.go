@@ -44,6 +44,9 @@ type Store interface {
 	Contacts(ctx context.Context, user string) (Contacts, error)
 	// SetContact stores the user's contact setting. It creates an unknown user.
 	SetContact(ctx context.Context, user string, c Contact) error
+	// Known returns those of the users whose name the viewer may learn, by id: the viewer, and users that are in a room together with
+	// the viewer. A direct room counts only if the user has chosen it.
+	Known(ctx context.Context, viewer string, users []string) ([]User, error)
 	// Strangers returns the members of a direct room, other than the viewer, that have not chosen it and are in no other
 	// room with the viewer. It returns none for other rooms.
 	Strangers(ctx context.Context, room, viewer string) ([]string, error)

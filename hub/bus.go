@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"time"
 
 	"hongbao/hub/internal/socket"
@@ -87,6 +88,12 @@ func (r receiver) Receive(topic string, payload []byte) {
 			return // a subscriber that comes now begins at the present position
 		}
 		m := Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
+		if trace, ok := strings.CutPrefix(e.final, tracePrefix); ok {
+			m.Final, m.Trace = "", trace
+			if h.o.Traced != nil {
+				defer h.o.Traced(topic, trace)()
+			}
+		}
 		if h.o.Decode != nil {
 			m.Meta = h.o.Decode(topic, m.Seq, m.Data)
 		}
@@ -170,6 +177,7 @@ type Message struct {
 	Meta     any
 	Final    string // name of a topic, or "": after this message, subscribers of the named topic receive nothing more of this message's topic
 	Deferred bool   // may wait a moment, to be written together with other messages
+	Trace    string // names the span that has caused the message, for Options.Traced of other instances; "": none
 }
 
 // envelope returns the message in the form that goes over the bus.
@@ -180,9 +188,15 @@ func (m Message) envelope() envelope {
 		e.kind = kindFinal
 	case m.Deferred:
 		e.kind = kindDeferred
+	case m.Trace != "":
+		e.kind, e.final = kindFinal, tracePrefix+m.Trace
 	}
 	return e
 }
+
+// tracePrefix begins the final topic of a message that has a Trace and no Final. No topic has such a name, so instances of versions
+// without traces deliver the message, and ignore it as a final topic.
+const tracePrefix = "!trace:"
 
 // Span names the messages of a topic with a seq above After, up to and including Through.
 type Span struct {

@@ -55,6 +55,37 @@ func TestMessagesAndSignalsReachOtherInstances(t *testing.T) {
 	})
 }
 
+// TestTracedSurroundsTheDelivery publishes a message with the name of a span. Only the other instance calls Traced, and its subscribers
+// receive the message.
+func TestTracedSurroundsTheDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		broker := memstore.NewBroker()
+		var traced [2][]string
+		instance := func(n int) *hub.Hub {
+			o := s.options()
+			o.Bus = broker.Endpoint()
+			o.Traced = func(topic, trace string) func() {
+				traced[n] = append(traced[n], topic+" "+trace)
+				return func() { traced[n] = append(traced[n], "done") }
+			}
+			return start(t, o)
+		}
+		a, b := instance(0), instance(1)
+		far, other := connect(t, b, hub.JSON)
+		other.conn.Subscribe("room", 0, nil)
+		synctest.Wait()
+		a.Publish("room", hub.Message{Data: []byte("loose"), Trace: "00-span"})
+		time.Sleep(time.Second) // messages without a seq may be deferred
+		if got := far.received(); !slices.Equal(got, []string{"room:0:loose"}) {
+			t.Errorf("the client of the other instance got %q, want the message", got)
+		}
+		if len(traced[0]) != 0 || !slices.Equal(traced[1], []string{"room 00-span", "done"}) {
+			t.Errorf("Traced was called as %q, want at the other instance only", traced)
+		}
+	})
+}
+
 // TestForgedPayloadsAreCountedAndRarelyLogged drops many payloads that no instance has sent. Each must be counted. There
 // must be one line in the log, and another one only after a minute.
 func TestForgedPayloadsAreCountedAndRarelyLogged(t *testing.T) {

@@ -47,6 +47,10 @@ type Options struct {
 	// know.
 	LastSeqs func(ctx context.Context, topics []string) (map[string]int64, error)
 
+	// Traced is called before a message of another instance that has a Trace is delivered here, and its result afterwards.
+	// It may be nil.
+	Traced func(topic, trace string) (done func())
+
 	// WentBack is called when the store has lost messages that the hub has delivered: had is the last seq of the topic, has
 	// that of the store. The topic's connections are closed (3014) by then. WentBack must not block, and may be nil.
 	WentBack func(topic string, had, has int64)

@@ -286,6 +286,9 @@ func TestSubscriberAheadOfTheTopicRevealsAGap(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		wantSeqs(t, "the earlier subscriber", "room", early.received(), 1, 4)
 		wantSeqs(t, "the later subscriber", "room", late.received(), 3, 4)
+		if delivered := h.Stats().Delivered; delivered != 6 {
+			t.Errorf("%d deliveries are counted, want the 4 and 2 that the subscribers have received", delivered)
+		}
 	})
 }
 

@@ -97,6 +97,7 @@ func (t *topic) deliver(m Message) {
 	var frames [2][]byte
 	var encoded [2]bool
 	var round *socket.Round
+	var delivered uint64
 	for _, s := range t.subscriptions {
 		if m.Seq > 0 && m.Seq <= s.after || s.leave == ended {
 			continue
@@ -108,11 +109,15 @@ func (t *topic) deliver(m Message) {
 				frames[e] = socket.EncodeFrame(e, push)
 			}
 		}
-		if frames[e] != nil && s.to.deliver(socket.Frame{Bytes: frames[e], Shed: m.Seq <= 0, Deferred: m.Seq <= 0 || m.Deferred}) {
+		if frames[e] == nil {
+			continue
+		}
+		delivered++
+		if s.to.deliver(socket.Frame{Bytes: frames[e], Shed: m.Seq <= 0, Deferred: m.Seq <= 0 || m.Deferred}) {
 			round = round.Join(s.to)
 		}
 	}
-	t.env.counts.delivered.Add(uint64(len(t.subscriptions)))
+	t.env.counts.delivered.Add(delivered)
 	if m.Seq > 0 && (m.Final != "" || t.leaving > 0) {
 		round = t.endAfter(m, round)
 	}

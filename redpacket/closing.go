@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hongbao/redpacket/crashpoint"
@@ -88,8 +89,9 @@ func (s *Service) mayClose(p Ref) bool {
 		s.closeSlots.acquire(p.Partition)
 }
 
-// closeNow closes a packet and releases the slot that mayClose has acquired for it. It counts and logs a failure.
-func (s *Service) closeNow(p Ref, why CloseReason) {
+// closeNow closes a packet and releases the slot that mayClose has acquired for it. It counts and logs a failure, and
+// reports whether there was none.
+func (s *Service) closeNow(p Ref, why CloseReason) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), detachedTimeout)
 	defer cancel()
 	err := s.closeOne(ctx, p, why)
@@ -108,6 +110,7 @@ func (s *Service) closeNow(p Ref, why CloseReason) {
 		err = fmt.Errorf("packet %s: %w", p.ID, err)
 	}
 	s.recordTask("close", &s.counts.close, err)
+	return err == nil
 }
 
 func (s *Service) closeOne(ctx context.Context, p Ref, why CloseReason) error {
@@ -161,7 +164,7 @@ func (s *Service) closeRoom(room string) {
 	}
 	if !s.background.start(func() {
 		defer s.deleted.end(room)
-		err := s.flow.closeRoom(context.Background(), room, s.closeAll)
+		err := s.flow.closeRoom(context.Background(), room, func(packets []Ref) bool { return s.closeAll(packets, nil) })
 		if err != nil {
 			err = fmt.Errorf("room %s: %w", room, err)
 		}
@@ -183,8 +186,9 @@ func (s *Service) closeDeletedRooms(ctx context.Context) {
 }
 
 // closeAll closes the given packets early and blocks until each close has ended. A packet whose close fails is left to
-// the next pass. closeAll returns false if the service is stopping: other instances close the rest.
-func (s *Service) closeAll(packets []Ref) bool {
+// the next pass, and the others are added to closed, if that is not nil. closeAll returns false if the service is stopping:
+// other instances close the rest.
+func (s *Service) closeAll(packets []Ref, closed *atomic.Int64) bool {
 	var all sync.WaitGroup
 	defer all.Wait()
 	slots := make(chan struct{}, closesOfRoom)
@@ -195,8 +199,8 @@ func (s *Service) closeAll(packets []Ref) bool {
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			if s.mayClose(p) {
-				s.closeNow(p, CloseEarly)
+			if s.mayClose(p) && s.closeNow(p, CloseEarly) && closed != nil {
+				closed.Add(1)
 			}
 		})
 	}
@@ -280,15 +284,13 @@ func (s *Service) forget() {
 // endFromBefore ends the open packets early that were sent before the epoch began. Every instance does so: a packet
 // that another instance closes at the same time is closed once.
 func (s *Service) endFromBefore(ctx context.Context) {
-	before, ended := s.flow.settledAtClose.Load(), 0
-	err := eachPage(ctx, func(packets []Ref) bool {
-		ended += len(packets)
-		return s.closeAll(packets)
-	}, func(ctx context.Context, after string) ([]Ref, error) {
+	before := s.flow.settledAtClose.Load()
+	var closed atomic.Int64
+	err := eachPage(ctx, func(packets []Ref) bool { return s.closeAll(packets, &closed) }, func(ctx context.Context, after string) ([]Ref, error) {
 		return s.ledger.OpenFromBefore(ctx, after, pageOfWork)
 	})
-	if ended > 0 {
-		s.counts.endedEarly.Add(int64(ended))
+	if ended := closed.Load(); ended > 0 {
+		s.counts.endedEarly.Add(ended)
 		s.o.Log.Warn("packets ended early, because the database has lost commits", "packets", ended,
 			"claims_paid_again", s.flow.settledAtClose.Load()-before)
 	}

@@ -3,6 +3,7 @@ package redpacket_test
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -62,6 +63,33 @@ func TestPacketsThatWereOpenWhenAnEpochBegan(t *testing.T) {
 	}
 	if s := h.packets.Stats(); s.EndedEarly != 1 || s.SettledAtClose != 1 {
 		t.Errorf("%d packets ended early, %d claims settled at a close; want one each", s.EndedEarly, s.SettledAtClose)
+	}
+}
+
+// TestEndedEarlyCountsCloses begins a new epoch while one of two open packets cannot be closed. Each pass lists that packet
+// again; only closed packets may be counted.
+func TestEndedEarlyCountsCloses(t *testing.T) {
+	h := newTestService(t, "boss")
+	h.credit(t, "boss", 1000)
+	stuck, fine := h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1}), h.send(t, "boss", redpacket.SendRequest{Total: 100, Count: 1})
+	pool := &brokenPool{Pool: h.pool, fails: func(id string) bool { return id == stuck.ID }}
+	h.packets = redpacket.New(h.store, pool, h.rooms, h.published, redpacket.Options{Now: h.clock.now, Log: slog.New(slog.DiscardHandler)})
+	read, err := h.store.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, renewed, err := h.store.Renew(t.Context(), read); err != nil || renewed == nil {
+		t.Fatal(renewed, err)
+	}
+	for range 3 {
+		h.packets.Pass(t.Context())
+		h.clock.advance(redpacket.MostReclose)
+	}
+	if a, b := h.status(t, stuck), h.status(t, fine); a != redpacket.Open || b != redpacket.Expired {
+		t.Fatalf("the packets are %s and %s, want open and expired", a, b)
+	}
+	if ended := h.packets.Stats().EndedEarly; ended != 1 {
+		t.Errorf("%d packets ended early, want 1", ended)
 	}
 }
 

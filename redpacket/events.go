@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket/trace"
 )
 
 // Progress says how many shares of a packet are claimed. It is published to the packet's room at most five times a
@@ -17,7 +18,8 @@ type Progress struct {
 	Room    string
 	Claimed int
 	Count   int
-	Latest  []string // users whose claims are new in this Progress, newest last
+	Latest  []string   // users whose claims are new in this Progress, newest last
+	Cause   trace.Link // of one of these claims
 }
 
 // WalletChanged tells a user how the user's balance has changed.
@@ -26,10 +28,14 @@ type WalletChanged struct {
 	Change  Money
 	Kind    TransferKind
 	Packet  string
+	Cause   trace.Link
 }
 
 // GrabDecided carries the final result of a grab that was first answered "pending".
-type GrabDecided struct{ Result Result }
+type GrabDecided struct {
+	Result Result
+	Cause  trace.Link
+}
 
 // EventName implements chat.Event.
 func (GrabDecided) EventName() string { return "grab_result" }
@@ -75,7 +81,7 @@ func progressEvery(shares int) time.Duration {
 // and call add after it. The first claim of a packet, or the first after
 // an interval (progressEvery) without claims, is published at once. The following ones are published together at the end of the interval.
 // With several instances, even the first claim waits until the shared limiter lets this instance publish.
-func (p *progress) add(k *known, rank int, user string) {
+func (p *progress) add(k *known, rank int, user string, cause trace.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if k.final.Load() != nil {
@@ -90,6 +96,9 @@ func (p *progress) add(k *known, rank int, user string) {
 		p.packets[k.packet.ID] = t
 	}
 	t.event.Claimed = k.claimed
+	if !cause.IsZero() {
+		t.event.Cause = cause
+	}
 	t.event.Latest = append(t.event.Latest, user)
 	if over := len(t.event.Latest) - latestShown; over > 0 {
 		t.event.Latest = t.event.Latest[over:]
@@ -110,7 +119,7 @@ func (p *progress) firstTick(t *tally) time.Duration {
 // block.
 func (p *progress) publish(t *tally) {
 	p.pub.ToRoom(t.event.Room, t.event)
-	t.event.Latest = nil
+	t.event.Latest, t.event.Cause = nil, trace.Link{}
 	t.dirty = false
 }
 

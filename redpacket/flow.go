@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/redpacket/trace"
 )
 
 // flow is the protocol of a packet's life as plain sequential code: no goroutine, no timer, no cache. A crash may
@@ -33,9 +34,9 @@ type flow struct {
 
 // observer is told the results of engine calls.
 type observer interface {
-	paid(c Claim, s Settlement) // this call of Settle has paid the claim
-	unsettled(c Claim)          // the claim of a grab, not of recovery, could not be settled
-	closed(c Closed)            // the packet has ended; c.Done is false if another call or instance has ended it
+	paid(ctx context.Context, c Claim, s Settlement) // this call of Settle has paid the claim
+	unsettled(c Claim)                               // the claim of a grab, not of recovery, could not be settled
+	closed(c Closed)                                 // the packet has ended; c.Done is false if another call or instance has ended it
 	quarantined(c Claim, why string)
 }
 
@@ -131,7 +132,10 @@ func (f *flow) grab(ctx context.Context, a Attempt, deny error, pending *Pending
 }
 
 func (f *flow) grabFromPool(ctx context.Context, a Attempt) (Answer, error) {
+	ctx, span := trace.Start(ctx, "pool.grab")
+	span.Text("hongbao.packet", a.ID)
 	answers, err := f.pool.Grab(ctx, []Attempt{a})
+	span.End(err)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -145,8 +149,11 @@ func (f *flow) grabFromPool(ctx context.Context, a Attempt) (Answer, error) {
 // settleOne settles the claim of one grab, and then does what must follow (tidy).
 func (f *flow) settleOne(ctx context.Context, c Claim) (Settlement, error) {
 	claims := []Claim{c}
-	settled := f.ledger.Settle(ctx, claims)
-	if err := UnsettledErr(settled); err != nil {
+	settling, span := trace.Start(ctx, "ledger.settle")
+	settled := f.ledger.Settle(settling, claims)
+	err := UnsettledErr(settled)
+	span.End(err)
+	if err != nil {
 		f.observer.unsettled(c)
 		return Settlement{}, err
 	}
@@ -172,7 +179,7 @@ func (f *flow) tidy(ctx context.Context, claims []Claim, settled []Settlement) (
 			left, err = append(left, c), cmp.Or(err, s.Err)
 			continue
 		case PaidNow:
-			f.observer.paid(c, s)
+			f.observer.paid(ctx, c, s)
 		case Duplicate:
 			if s.Share != c.Share {
 				wrong = append(wrong, c.ID)
@@ -329,7 +336,7 @@ func (f *flow) settleLacking(ctx context.Context, p Ref, grants []Grant) ([]Gran
 			switch c := batch[i]; s.Verdict {
 			case PaidNow:
 				f.settledAtClose.Add(1)
-				f.observer.paid(c, s)
+				f.observer.paid(ctx, c, s)
 			case Unpayable:
 				if err := f.ledger.Quarantine(ctx, []Claim{c}, s.Why); err != nil {
 					failed = cmp.Or(failed, err)

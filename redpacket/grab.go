@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm" // the Unicode tables are not in the standard library
 
 	"hongbao/chat"
+	"hongbao/redpacket/trace"
 )
 
 // Outcome says how a grab ended. Every outcome is an answer to the user, not an error.
@@ -164,7 +165,7 @@ func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *Pending
 	}
 	r := v.result(&k.packet)
 	if taken {
-		s.pub.ToUser(g.user, GrabDecided{r})
+		s.pub.ToUser(g.user, GrabDecided{Result: r, Cause: trace.From(ctx)})
 	}
 	return r, nil
 }

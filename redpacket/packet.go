@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"hongbao/chat"
+	"hongbao/redpacket/proof"
 )
 
 // Money is an amount in minor units (fen, cents).
@@ -19,8 +20,8 @@ type Mode string
 
 // Lucky shares are random. Equal shares differ from each other by at most 1.
 const (
-	Lucky Mode = "lucky"
-	Equal Mode = "equal"
+	Lucky Mode = proof.Lucky
+	Equal Mode = proof.Equal
 )
 
 // Spread says how much the shares of a lucky packet vary. It is empty for equal shares.
@@ -28,9 +29,9 @@ type Spread string
 
 // The three spreads. Of ten lucky shares, the largest is about 1.5, 2.1 and 2.9 times the mean.
 const (
-	Calm    Spread = "calm"
-	Classic Spread = "classic"
-	Wild    Spread = "wild"
+	Calm    Spread = proof.Calm
+	Classic Spread = proof.Classic
+	Wild    Spread = proof.Wild
 )
 
 // Skin is the drawing on the envelope of a packet. It is empty for the plain envelope.

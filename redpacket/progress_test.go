@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket/trace"
 )
 
 // TestProgressOfSeveralInstances counts claims of one packet on several instances. Together they must publish about
@@ -25,7 +26,7 @@ func TestProgressOfSeveralInstances(t *testing.T) {
 		for n := range claims { // takes three seconds
 			i := n % len(instances)
 			k := m.put(Packet{Ref: Ref{ID: "p"}, Count: claims})
-			instances[i].add(k, n+1, "user")
+			instances[i].add(k, n+1, "user", trace.Link{})
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(2 * time.Second)
@@ -58,7 +59,7 @@ func TestProgressOfManyShares(t *testing.T) {
 			k := newMemory(1 << 20).put(Packet{Ref: Ref{ID: "p"}, Count: shares})
 			const seconds = 10
 			for n := range seconds * 1000 {
-				p.add(k, n+1, "user")
+				p.add(k, n+1, "user", trace.Link{})
 				time.Sleep(time.Millisecond)
 			}
 			p.end("p")
@@ -111,13 +112,13 @@ func TestNoProgressAfterTheEnd(t *testing.T) {
 	p := progress{pub: &published, packets: map[string]*tally{}}
 	m := newMemory(1 << 20)
 	k := m.put(Packet{Ref: Ref{ID: "p"}, Count: 2})
-	p.add(k, 1, "ann")
+	p.add(k, 1, "ann", trace.Link{})
 	if published.count != 1 {
 		t.Fatalf("published %d times after the first claim", published.count)
 	}
 	m.finish(Book{Packet: k.packet, Status: Drained})
 	p.end("p")
-	p.add(k, 2, "bob")
+	p.add(k, 2, "bob", trace.Link{})
 	if published.count != 1 || len(p.packets) > 0 {
 		t.Errorf("published %d times, %d packets counted after the end", published.count-1, len(p.packets))
 	}

@@ -134,7 +134,8 @@ func (s *stuckRows) has(c Claim) bool {
 }
 
 // add records claims that could not be settled. It records their packet only if no other claim of the packet was
-// settled: otherwise the packet's row is not locked.
+// settled: otherwise the packet's row is not locked. A recorded packet stays recorded until the pass ends, because batches
+// end in any order.
 func (s *stuckRows) add(claims []Claim, goesOn map[string]bool, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +143,8 @@ func (s *stuckRows) add(claims []Claim, goesOn map[string]bool, cause error) {
 		s.users, s.packets = map[string]bool{}, map[string]bool{}
 	}
 	for _, c := range claims {
-		s.users[c.User], s.packets[c.ID] = true, !goesOn[c.ID]
+		s.users[c.User] = true
+		s.packets[c.ID] = s.packets[c.ID] || !goesOn[c.ID]
 		s.cause = cause
 	}
 }

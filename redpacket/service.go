@@ -13,6 +13,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket/meter"
+	"hongbao/redpacket/trace"
 )
 
 // Rooms is the part of chat that the service needs. chat.Service implements it.
@@ -147,7 +148,7 @@ type Stats struct {
 	Swept, SweepFailures, CloseFailures, BackstopFailures, RecoverFailures int64
 	Quarantined                                                            int64 // claims that were put into quarantine
 	SettledAtClose                                                         int64 // claims that SQL lacked when their packet was closed, and that were paid then
-	EndedEarly                                                             int64 // packets that were to be ended early, because the database had lost commits
+	EndedEarly                                                             int64 // packets that were ended early, because the database had lost commits
 	SetAside                                                               int   // claims that recovery has paused now
 	Remembered                                                             int   // bytes of cached packets now
 
@@ -246,11 +247,12 @@ func (s *Service) recordTask(task string, t *taskFailures, err error) {
 const detachedTimeout = 10 * time.Second
 
 // paid implements observer.
-func (s *Service) paid(c Claim, settled Settlement) {
-	s.wallets.publish(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID})
+func (s *Service) paid(ctx context.Context, c Claim, settled Settlement) {
+	cause := trace.From(ctx)
+	s.wallets.publish(c.User, WalletChanged{Account: settled.Account, Change: settled.Amount, Kind: TransferClaim, Packet: c.ID, Cause: cause})
 	if known := s.memory.get(c.ID); known != nil {
 		known.stall.succeeded()
-		s.progress.add(known, settled.Share+1, c.User)
+		s.progress.add(known, settled.Share+1, c.User, cause)
 	}
 }
 

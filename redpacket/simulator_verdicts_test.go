@@ -1,5 +1,7 @@
 package redpacket
 
+import "context"
+
 // simFigure is a kind of harm that a schedule may do. A schedule counts each occurrence.
 type simFigure int
 
@@ -125,7 +127,7 @@ func (w *simWorld) judge() {
 // simObserver is an observer that checks that SQL has what the flow reports.
 type simObserver struct{ w *simWorld }
 
-func (s simObserver) paid(c Claim, settled Settlement) {
+func (s simObserver) paid(_ context.Context, c Claim, settled Settlement) {
 	if !s.w.running.dead && s.w.ledger.rows[simIndex(c.ID)].shareOf(c.User) != settled.Share {
 		s.w.count[simAnsweredLost]++
 	}

@@ -1,11 +1,16 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"hongbao/migrations"
+	"hongbao/store/storetest"
 )
 
 // TestOpenBooksNeverMigrates opens databases of an older and of a newer version, as the commands do that are no servers. Both must be
@@ -40,6 +45,35 @@ func TestOpenBooksNeverMigrates(t *testing.T) {
 				t.Errorf("open books are not ready: %v", err)
 			}
 		})
+	}
+}
+
+// TestReadersMakeNoTables opens empty databases as the commands do that are no servers. They must refuse, and leave no table and no
+// file behind.
+func TestReadersMakeNoTables(t *testing.T) {
+	scaled, embedded := Config{DatabaseURL: storetest.Database(t)}, Config{DataDir: t.TempDir()}
+	for name, c := range map[string]struct {
+		config Config
+		want   error
+	}{"Postgres": {scaled, migrations.ErrOld}, "SQLite": {embedded, ErrNoBooks}} {
+		if books, err := OpenBooks(t.Context(), c.config, quiet); !errors.Is(err, c.want) {
+			t.Errorf("%s: OpenBooks returns %v, %v; want %v", name, books, err, c.want)
+		}
+		if auditor, err := OpenAuditor(t.Context(), c.config, quiet); !errors.Is(err, c.want) {
+			t.Errorf("%s: OpenAuditor returns %v, %v; want %v", name, auditor, err, c.want)
+		}
+	}
+	conn, err := pgx.Connect(t.Context(), scaled.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	var tables int
+	if err := conn.QueryRow(t.Context(), `select count(*) from pg_class where relnamespace = 'public'::regnamespace`).Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("the empty Postgres database has %d relations, %v; want none", tables, err)
+	}
+	if files, err := os.ReadDir(embedded.DataDir); err != nil || len(files) != 0 {
+		t.Errorf("the empty folder has %v, %v; want nothing", files, err)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestBrowserJoinRequest(t *testing.T) {
 	ann.Sees("Somebody would like to come into Tea.")
 	room := webtest.Ask[string](ann.Tab, `location.hash.split('/')[2]`)
 	ann = ann.Again(t, page+"/#/room/"+room+"/info", webtest.Screen{})
-	ann.Press("button", "Let Bob in")
+	ann.Press("button", "Let in Bob")
 	bob.Has("heading", "Tea")
 	bob.Sees("Ann invited you")
 	ann.Misses("Would like to come in")

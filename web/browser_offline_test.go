@@ -122,7 +122,7 @@ func TestBrowserUpdate(t *testing.T) {
 
 	stop()
 	_, stop = serveAt(t, addr, nextVersion(s.Handler(), old, next))
-	if status := webtest.Ask[int](ann.Tab, `fetch('`+old+`/app/views/wallet.js').then((r) => r.status)`); status != http.StatusOK {
+	if status := webtest.Ask[int](ann.Tab, `fetch('`+old+`/more.js').then((r) => r.status)`); status != http.StatusOK {
 		t.Errorf("a file of the open tab's version: status %d", status)
 	}
 	ann.Reload()

@@ -22,6 +22,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
+	"hongbao/redpacket/trace"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
@@ -78,19 +79,26 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 	w.Header().Set(requestIDHeader, id)
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
 	defer cancel()
+	ctx, span := trace.Command(ctx, method, r.Header.Get("Traceparent"))
 	data, err := readBody(w, r)
 	var reply []byte
 	if err == nil {
 		reply, err = answer(ctx, data)
 	}
 	code := wire.Code(0)
+	var failed error
 	if err != nil {
-		code = s.refuse(w, err)
+		if code = s.refuse(w, err); code.Temporary() {
+			failed = err
+		}
 	} else {
 		writeJSON(w, http.StatusOK, reply)
 	}
 	took := time.Since(began)
 	s.observe(method, code, took)
+	span.Text("hongbao.request", id)
+	span.Number("hongbao.code", int(code))
+	span.End(failed)
 	s.o.Log.Debug("command", "method", method, "code", code, "took", took, "request", id)
 }
 

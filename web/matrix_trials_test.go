@@ -54,6 +54,7 @@ var trials = []trial{
 	{"unblock", nil, func(c *cell) any { return wire.UnblockRequest{User: c.outcast.User.ID} }, everyone},
 	{"set_contact", nil, func(*cell) any { return wire.SetContactRequest{Contact: "everyone"} }, everyone},
 	{"contacts", nil, func(*cell) any { return wire.ContactsRequest{} }, everyone},
+	{"users", nil, func(c *cell) any { return wire.UsersRequest{Users: []string{c.other.User.ID}} }, everyone},
 
 	{"join", nil, func(c *cell) any { return wire.JoinRequest{Room: c.room} }, verdicts{hidden: 1001, banned: 1004, third: 1001, gone: 103}},
 	{"leave", nil, func(c *cell) any { return wire.LeaveRequest{Room: c.room} }, verdicts{stranger: 1002, hidden: 1001, third: 1001}},

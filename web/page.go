@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"hongbao/web/bundle"
 )
 
 // page serves the page, which is the browser client, and the JavaScript SDK, which pages of any origin may load.
@@ -132,7 +134,7 @@ func newPageFile(name string, data []byte) pageFile {
 // or 600 ms under the race detector: too much for each test server.
 var embeddedFiles = sync.OnceValue(newPageFiles)
 
-// newPageFiles returns the files by path. Each also has a second path, in a folder named after a hash of all files. The
+// newPageFiles returns the files by path, and files that join others. Each also has a second path, in a folder named after a hash of all files. The
 // page loads its files from that folder, so that browsers cache them until any file changes.
 func newPageFiles() map[string]pageFile {
 	files := map[string]pageFile{}
@@ -153,14 +155,17 @@ func newPageFiles() map[string]pageFile {
 	if err != nil {
 		panic(err) // the files are embedded in the program
 	}
+	index, err := joinFiles(files)
+	if err != nil {
+		panic(err) // the files are embedded in the program, and a test joins them
+	}
 	folder := hex.EncodeToString(version.Sum(nil)[:8]) + "/"
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
 		f.forever = true
 		files[folder+name] = f
 	}
-	index := pointTo(folder, importedBy(files, "app/main.js"), files["index.html"].plain)
-	files[""] = newPageFile("index.html", index)
+	files[""] = newPageFile("index.html", pointTo(folder, index))
 	delete(files, "index.html")
 	files["sw.js"] = newPageFile("sw.js", serviceWorker(folder, files))
 	return files
@@ -172,7 +177,7 @@ func serviceWorker(folder string, files map[string]pageFile) []byte {
 	delete(files, folder+"sw.js")
 	var cached []string
 	for name := range files {
-		if ext := path.Ext(name); strings.HasPrefix(name, folder) && ext != ".html" && ext != ".txt" {
+		if rest, ok := strings.CutPrefix(name, folder); ok && isCached(rest) {
 			cached = append(cached, name)
 		}
 	}
@@ -183,32 +188,60 @@ func serviceWorker(folder string, files map[string]pageFile) []byte {
 	).Replace(string(files["sw.js"].plain)))
 }
 
-var imported = regexp.MustCompile(`(?m)^(?:import|export)\b[^;]*?from '(\.[^']+)';`)
-
-// importedBy returns a module and all modules that it imports directly or indirectly, in breadth-first order.
-func importedBy(files map[string]pageFile, module string) []string {
-	names := []string{module}
-	for i := 0; i < len(names); i++ {
-		for _, found := range imported.FindAllSubmatch(files[names[i]].plain, -1) {
-			if name := path.Join(path.Dir(names[i]), string(found[1])); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+// isCached reports whether the page needs a file without the server. It needs no file that another one joins.
+func isCached(name string) bool {
+	switch path.Ext(name) {
+	case ".html", ".txt":
+		return false
+	case ".js":
+		return strings.HasPrefix(name, "app/words/") || !strings.HasPrefix(name, "app/") && !strings.HasPrefix(name, "sdk/")
 	}
-	return names
+	return true
+}
+
+// What the page loads: see package bundle.
+const (
+	firstScript = "page.js"
+	laterScript = "more.js"
+	joinedStyle = "style/page.css" // beside the styles that it joins, so that the pictures they name are found
+)
+
+var styleSheet = regexp.MustCompile(`(?m)^ *<link rel="stylesheet" href="([^"]+)">\n`)
+
+// joinFiles adds files that hold many others, and returns the page that loads them.
+func joinFiles(files map[string]pageFile) (index []byte, err error) {
+	plain := map[string][]byte{}
+	for name, f := range files {
+		plain[name] = f.plain
+	}
+	joined, err := bundle.Join(bundle.Options{
+		Files: plain, Entry: "app/main.js", Apart: []string{"vendor/", "app/words/"}, First: firstScript, Later: laterScript,
+	})
+	if err != nil {
+		return nil, err
+	}
+	files[firstScript] = newPageFile(firstScript, joined.First)
+	files[laterScript] = newPageFile(laterScript, joined.Later)
+	index = plain["index.html"]
+	var styles, links bytes.Buffer
+	for _, found := range styleSheet.FindAllSubmatch(index, -1) {
+		styles.Write(plain[string(found[1])])
+	}
+	files[joinedStyle] = newPageFile(joinedStyle, styles.Bytes())
+	fmt.Fprintf(&links, "  <link rel=\"stylesheet\" href=\"%s\">\n", joinedStyle)
+	for _, name := range joined.Apart {
+		fmt.Fprintf(&links, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
+	}
+	index = styleSheet.ReplaceAll(index, nil)
+	index = bytes.Replace(index, []byte(`src="app/main.js"`), []byte(`src="`+firstScript+`"`), 1)
+	return bytes.Replace(index, []byte("  <script"), append(links.Bytes(), "  <script"...), 1), nil
 }
 
 var ownFile = regexp.MustCompile(`(href|src)="([a-z-]+[./])`)
 
-// pointTo changes the page to load its files from a folder. All modules are loaded at once, not one import after the
-// other.
-func pointTo(folder string, modules []string, index []byte) []byte {
-	index = ownFile.ReplaceAll(index, []byte(`$1="`+folder+`$2`))
-	var links strings.Builder
-	for _, name := range modules {
-		fmt.Fprintf(&links, "  <link rel=\"modulepreload\" href=\"%s%s\">\n", folder, name)
-	}
-	return bytes.Replace(index, []byte("</head>"), []byte(links.String()+"</head>"), 1)
+// pointTo changes the page to load its files from a folder.
+func pointTo(folder string, index []byte) []byte {
+	return ownFile.ReplaceAll(index, []byte(`$1="`+folder+`$2`))
 }
 
 // ServeHTTP serves the file to pages of any origin, because pages of hosts load the SDK from this server.

@@ -65,8 +65,8 @@ func TestPageLoads(t *testing.T) {
 		}
 	}
 	t.Logf("%d files, %d bytes compressed", len(loaded)+1, total)
-	if len(loaded) < 20 || total > 200_000 {
-		t.Errorf("the page loads %d files with %d bytes, more than 200,000", len(loaded)+1, total)
+	if len(loaded) < 6 || len(loaded) > 9 || total > 200_000 {
+		t.Errorf("the page loads %d files with %d bytes, want 7 to 10 and at most 200,000", len(loaded)+1, total)
 	}
 }
 
@@ -83,8 +83,12 @@ func TestPageModules(t *testing.T) {
 			}
 		}
 	}
-	if loaded := importedBy(files, "app/main.js"); !slices.Contains(loaded, "vendor/preact.mjs") || slices.Contains(loaded, "app/views/wallet.js") {
-		t.Errorf("the page loads %q", loaded)
+	first, later := string(files[firstScript].plain), string(files[laterScript].plain)
+	for _, name := range []string{"app/main.js", "app/views/wallet.js"} {
+		inFirst, inLater := strings.Contains(first, "{ // "+name), strings.Contains(later, "{ // "+name)
+		if isMain := name == "app/main.js"; inFirst != isMain || inLater == isMain {
+			t.Errorf("%s is in the first script: %v, in the later one: %v", name, inFirst, inLater)
+		}
 	}
 }
 

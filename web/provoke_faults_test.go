@@ -169,6 +169,13 @@ func (s faultyStore) Blockers(ctx context.Context, user string, of []string) (_ 
 	return s.Store.Blockers(ctx, user, of)
 }
 
+func (s faultyStore) Known(ctx context.Context, viewer string, users []string) (_ []chat.User, err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.Known(ctx, viewer, users)
+}
+
 func (s faultyStore) Contacts(ctx context.Context, user string) (_ chat.Contacts, err error) {
 	if err = s.fault(); err != nil {
 		return

@@ -155,6 +155,7 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"unblock":        {"user": "cyn"},
 		"set_contact":    {"contact": "everyone"},
 		"contacts":       {},
+		"users":          {"users": []string{"bob"}},
 		"join":           {"room": room},
 		"leave":          {"room": room},
 		"rooms":          {},

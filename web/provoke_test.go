@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"hongbao/chat"
@@ -47,6 +48,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeKeyReused:      {data: object{"key": "room-mine", "name": "other"}},
 			wire.CodeContactRefused: {data: changed(s.request(method, "", ""), "members", []string{"shy"})},
 		},
+		"users": {wire.CodeLimitExceeded: {data: object{"users": slices.Repeat([]string{"bob"}, 101)}}},
 		"block": {wire.CodeLimitExceeded: {user: "full", data: s.request(method, "", "")}},
 		"direct": {
 			wire.CodeContactRefused: {user: "shy", data: object{"user": "ann"}},

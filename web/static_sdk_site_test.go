@@ -32,7 +32,7 @@ func sdkSite(t *testing.T) (site *httptest.Server, mux *http.ServeMux) {
 		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(dir))))
 	}
 	mux.HandleFunc("GET /split.json", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFile(w, r, "../redpacket/testdata/split.json")
+		http.ServeFile(w, r, "../redpacket/proof/testdata/split.json")
 	})
 	frames, cuts := goldenFrames(t), randomCuts(t)
 	mux.HandleFunc("GET /golden.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, frames) })

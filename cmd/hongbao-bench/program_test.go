@@ -55,6 +55,9 @@ func TestNotUnderstood(t *testing.T) {
 		{"engines --only pool,door", 1, "door"},
 		{"engines --rounds 0", 1, "--rounds"},
 		{"engines --budget 0s", 1, "--budget"},
+		{"abuse --users 0", 1, "--users"},
+		{"abuse --duration 0s", 1, "--duration"},
+		{"abuse --users 1 --duration 1ms --embedded --hongbao missing/program", 1, "missing/program"},
 	} {
 		code, out, said := run(t, strings.Fields(c.args)...)
 		if code != c.code || out != "" || !strings.Contains(said, c.want) {

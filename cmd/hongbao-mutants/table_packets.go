@@ -217,17 +217,17 @@ var packetMutants = []mutant{
 		harm:  "each account of an attacker adds its own tries at a passphrase",
 	},
 	{
-		file:  "redpacket/split.go",
-		old:   `lo, hi := Money(1), max(1, 2*left/k-1)`,
-		new:   `lo, hi := Money(1), max(1, 2*left/k)`,
-		tests: "-run=Cut ./redpacket",
+		file:  "redpacket/proof/proof.go",
+		old:   `lo, hi := int64(1), max(1, 2*left/k-1)`,
+		new:   `lo, hi := int64(1), max(1, 2*left/k)`,
+		tests: "-run=Cut ./redpacket/proof",
 		harm:  "shares differ from the published rule: every proof fails",
 	},
 	{
-		file:  "redpacket/split.go",
+		file:  "redpacket/proof/proof.go",
 		old:   `for i := len(shares) - 1; i >= 1; i-- {`,
 		new:   `for i := len(shares) - 1; i >= 2; i-- {`,
-		tests: "-run=Cut ./redpacket",
+		tests: "-run=Cut ./redpacket/proof",
 		harm:  "the first two places in the order of claims are not equally good",
 	},
 	{

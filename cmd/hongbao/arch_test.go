@@ -29,10 +29,26 @@ func rules() map[string]rule {
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
 		"hongbao/redpacket/meter": {why: "every package may measure with it, so it imports none"},
+		"hongbao/redpacket/proof": {
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "the server and verifiers of other teams share the arithmetic of shares, so it imports none of our packages",
+		},
 		"hongbao/redpacket": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/crashpoint", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/proof", "hongbao/redpacket/crashpoint", "hongbao/redpacket/trace", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "the rules of money can be read and simulated without any engine",
+		},
+		"hongbao/redpacket/trace": {
+			may:    []string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/trace"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "every package may record spans with it, so it imports none, and of OpenTelemetry the API only",
+		},
+		"hongbao/web/traces": {
+			may: []string{
+				"hongbao/redpacket/trace", "go.opentelemetry.io/otel", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
+			},
+			mayNot: []string{"database/sql"},
+			why:    "it sends the spans that others record, and knows none of their names",
 		},
 		"hongbao/redpacket/lobby": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket"},
@@ -105,12 +121,12 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain, and knows no other engine",
 		},
 		"hongbao/store/redisstore": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
 			mayNot: []string{"database/sql"},
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {
@@ -123,13 +139,14 @@ func rules() map[string]rule {
 		},
 		"hongbao/web": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "it translates between wire and domain, and does not know which engines are behind the services",
 		},
+		"hongbao/web/bundle": {why: "it joins texts, whatever page they make"},
 		"hongbao/web/api": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/convert", "hongbao/web/wire", "hongbao/web/wire/strict"},
 			mayNot: []string{"database/sql", "net/http"},
@@ -146,9 +163,9 @@ func rules() map[string]rule {
 			why:    "keys and tokens for tests do not use the code under test",
 		},
 		"hongbao/web/client": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/client/model", "hongbao/web/wire", "github.com/centrifugal/centrifuge-go"},
+			may:    []string{"hongbao/redpacket/proof", "hongbao/web/client/model", "hongbao/web/wire", "github.com/centrifugal/centrifuge-go"},
 			mayNot: []string{"database/sql", "net/http"},
-			why:    "other programs import it: the SDK, the payloads, and the arithmetic of the proof",
+			why:    "modules of other teams import it, so it needs no package of the server: only payloads and the arithmetic of the proof",
 		},
 		"hongbao/web/client/model": {
 			may:    []string{"hongbao/web/wire"},
@@ -176,13 +193,13 @@ func rules() map[string]rule {
 			why:    "it knows users and the ids of their sockets, not what a socket is",
 		},
 		"hongbao/web/push": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/web/convert", "hongbao/web/wire"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/trace", "hongbao/hub", "hongbao/web/convert", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it knows how events look as bytes, not which sessions receive them",
 		},
 		"hongbao/web/session": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/hub",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/trace", "hongbao/hub",
 				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
 				"github.com/centrifugal/protocol",
 			},
@@ -218,7 +235,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/wire",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/traces", "hongbao/web/wire",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},
@@ -228,6 +245,7 @@ func rules() map[string]rule {
 			may: []string{
 				"hongbao/store/loopback", "hongbao/store/storetest", "hongbao/web/wire",
 				"github.com/centrifugal/centrifuge-go", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
+				"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
 			},
 			mayNot: []string{"database/sql"},
 			why:    "end-to-end tests use the program from outside, as its users do",

@@ -76,7 +76,7 @@ func readCheckpoint(name string) (c redpacket.Checkpoint, err error) {
 	return c, nil
 }
 
-// writeCheckpoint replaces the file at once, so that a crash leaves the old one or the new one.
+// writeCheckpoint replaces the file at once and durably, so that a crash leaves the old one or the new one.
 func writeCheckpoint(name string, c redpacket.Checkpoint) error {
 	if len(c.Heads) == 0 {
 		return nil // an empty database
@@ -85,10 +85,10 @@ func writeCheckpoint(name string, c redpacket.Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o600); err != nil {
+	if err := writeDurably(name, string(text)+"\n"); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
-	return os.Rename(name+".new", name)
+	return nil
 }
 
 // headInText finds heads in any text.

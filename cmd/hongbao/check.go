@@ -29,6 +29,9 @@ func (c *config) checkServe() error {
 	if err != nil {
 		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
 	}
+	if sameAddress(c.Addr, c.OpsAddr) {
+		return fmt.Errorf("HONGBAO_OPS_ADDR=%s has the port of HONGBAO_ADDR=%s: each needs its own", c.OpsAddr, c.Addr)
+	}
 	if c.Guests == guestsAuto {
 		c.Guests = guestsOff
 		if local && c.tokens() == "" && !c.scaled() {
@@ -138,6 +141,14 @@ func (c *config) checkRanges() error {
 		return errors.New("HONGBAO_AUDIT_EVERY: 0 or longer")
 	}
 	return nil
+}
+
+// sameAddress reports whether two listeners cannot have the addresses at the same time. Port 0 is any free port.
+func sameAddress(a, b string) bool {
+	hostA, portA, _ := net.SplitHostPort(a)
+	hostB, portB, _ := net.SplitHostPort(b)
+	anyHost := func(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
+	return portA == portB && portA != "0" && (hostA == hostB || anyHost(hostA) || anyHost(hostB))
 }
 
 // isLocal reports whether only this machine can reach the address.

@@ -13,6 +13,9 @@ import (
 // secret would be easier to guess than the hash.
 const minSecret = 32
 
+// setKey says how the key of the host's tokens is set.
+const setKey = "set HONGBAO_JWT_SECRET, HONGBAO_JWT_PUBLIC_KEY or HONGBAO_JWT_JWKS_URL, too"
+
 // tokens returns the name of the setting with the key or the keys of the host's tokens. It returns "" if there is none: then
 // only the program's own tokens of guests are accepted.
 func (c *config) tokens() string {
@@ -43,6 +46,10 @@ func (c *config) checkKeys() error {
 		return fmt.Errorf("%s: %w", cmp.Or(c.tokens(), "HONGBAO_JWT_ISSUER"), err)
 	}
 	switch {
+	case c.tokens() == "" && c.JWTIssuer != "":
+		return fmt.Errorf("HONGBAO_JWT_ISSUER=%s has no effect without a key of your tokens: %s", c.JWTIssuer, setKey)
+	case c.tokens() == "" && c.JWTAudience != "":
+		return fmt.Errorf("HONGBAO_JWT_AUDIENCE=%s has no effect without a key of your tokens: %s", c.JWTAudience, setKey)
 	case strings.ContainsFunc(c.AdminScope, unicode.IsSpace):
 		return fmt.Errorf("HONGBAO_ADMIN_SCOPE is %q: a scope has no spaces", c.AdminScope)
 	case c.OpsToken != "" && len(c.OpsToken) < minSecret:

@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"reflect"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket/crashpoint"
+	"hongbao/web/traces"
 )
 
 // config holds every setting. A field's tags give its flag, its variable (HONGBAO_ and the flag's name in capitals), its line in
@@ -68,10 +68,11 @@ type config struct {
 	DrainDelay     grace           `flag:"drain-delay" for:"serve" help:"how long the stopping server still accepts clients while /readyz answers 503 already; empty: 5s, when embedded 0s"`
 	Drain          grace           `flag:"drain" for:"serve" help:"how long closing the sockets is spread over when the server stops; empty: 20s, when embedded 1s"`
 	AuditEvery     time.Duration   `flag:"audit-every" default:"1h" for:"serve" help:"how often the instances together audit the books in the background; 0: only when an administrator asks"`
-	LogLevel       slog.Level      `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
+	LogLevel       logLevel        `flag:"log-level" default:"INFO" for:"serve migrate audit credit restored datakey copy" help:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat      logFormat       `flag:"log-format" default:"text" for:"serve migrate audit credit restored datakey copy" help:"text or json"`
 
-	secretFiles []string // names of the files from which twin settings were read
+	traces      traces.Settings // OTEL_…; of serve and doctor
+	secretFiles []string        // names of the files from which twin settings were read
 }
 
 // setting is one field of a config, ready to be set from text.
@@ -130,6 +131,14 @@ func variable(flag string) string {
 	return "HONGBAO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// value returns the variable of the setting itself, also for a file twin.
+func (s setting) value() string {
+	if s.fromFile {
+		return strings.TrimSuffix(s.env, "_FILE")
+	}
+	return s.env
+}
+
 // set parses text into the setting's field.
 func (s setting) set(text string) error {
 	if s.fromFile {
@@ -176,7 +185,8 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if err := c.fromEnvironment(settings, command, environ); err != nil {
 		return err
 	}
-	var exposed error // not an error of a flag, because package flag prints the value with it
+	var exposed error             // not an error of a flag, because package flag prints the value with it
+	byFlag := map[string]string{} // the flag that has set a field, by the name of its variable without _FILE
 	for _, s := range settings {
 		if slices.Contains(s.commands, command) {
 			fs.Func(s.flag, s.help, func(text string) error {
@@ -184,6 +194,11 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 					exposed = fmt.Errorf("--%s has a secret, and others may read the command line: use %s or %[2]s_FILE", s.flag, s.env)
 					return nil
 				}
+				twin, set := byFlag[s.value()]
+				if set && twin != s.flag {
+					return fmt.Errorf("--%s sets the same: keep one", twin)
+				}
+				byFlag[s.value()] = s.flag
 				return s.set(text)
 			})
 		}
@@ -197,7 +212,12 @@ func (c *config) load(fs *flag.FlagSet, command string, args, environ []string) 
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
-	return nil
+	if command != commands()[0].name {
+		return nil
+	}
+	traced, err := traces.Read(environ)
+	c.traces = traced
+	return err
 }
 
 // fromEnvironment sets the settings that the command uses. An unknown HONGBAO_ variable is an error: a misspelt or unsupported
@@ -220,7 +240,7 @@ func (c *config) fromEnvironment(settings []setting, command string, environ []s
 			continue
 		}
 		if s.fromFile && !s.field.IsZero() {
-			return fmt.Errorf("%s and %s are both set: keep one", strings.TrimSuffix(s.env, "_FILE"), s.env)
+			return fmt.Errorf("%s and %s are both set: keep one", s.value(), s.env)
 		}
 		if err := s.set(value); err != nil {
 			return fmt.Errorf("%s: %w", source, err)

@@ -85,6 +85,22 @@ func TestUnknownVariableRefusesToStart(t *testing.T) {
 	}
 }
 
+// TestSettingAndItsFileAsFlagsAreRefused gives a setting and the file that holds it on one command line, in both orders. A flag still
+// wins over a variable.
+func TestSettingAndItsFileAsFlagsAreRefused(t *testing.T) {
+	file := writeFile(t, "postgres://file/hongbao")
+	byValue, byFile := []string{"--database-url", "postgres://db/hongbao"}, []string{"--database-url-file", file}
+	for _, args := range [][]string{slices.Concat(byValue, byFile), slices.Concat(byFile, byValue)} {
+		if _, err := load("audit", args, nil); err == nil || !strings.Contains(err.Error(), "--database-url") || !strings.Contains(err.Error(), "keep one") {
+			t.Errorf("%v: error %v, want one that names both flags", args, err)
+		}
+	}
+	c, err := load("audit", byFile, []string{"HONGBAO_DATABASE_URL=postgres://variable/hongbao"})
+	if err != nil || c.DatabaseURL != "postgres://file/hongbao" {
+		t.Errorf("the URL is %q, error %v, want that of the file that the flag names", c.DatabaseURL, err)
+	}
+}
+
 func TestKubernetesServiceVariablesAreIgnored(t *testing.T) {
 	environ := []string{"HONGBAO_SERVICE_HOST=10.0.0.1", "HONGBAO_PORT=tcp://10.0.0.1:80", "HONGBAO_PORT_80_TCP_ADDR=10.0.0.1"}
 	if _, err := load("serve", nil, environ); err != nil {
@@ -193,7 +209,7 @@ MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 func TestInvalidSettingsAreNamed(t *testing.T) {
 	missing, empty := filepath.Join(t.TempDir(), "none"), writeFile(t, "")
 	for _, setting := range []string{
-		"HONGBAO_JWT_PUBLIC_KEY=" + missing, "HONGBAO_JWT_PUBLIC_KEY=" + empty, "HONGBAO_LIMITS=some", "HONGBAO_TRUSTED_PROXIES=proxy.example.com",
+		"HONGBAO_JWT_PUBLIC_KEY=" + missing, "HONGBAO_JWT_PUBLIC_KEY=" + empty, "HONGBAO_LIMITS=some", "HONGBAO_LOG_LEVEL=loud", "HONGBAO_TRUSTED_PROXIES=proxy.example.com",
 		"HONGBAO_TRUSTED_PROXIES=10.0.0.0/33", "HONGBAO_TRUSTED_PROXIES=10.0.0.1, all", "HONGBAO_TRUSTED_PROXIES=fe80::1%eth0", "HONGBAO_TRUSTED_PROXIES=::ffff:10.0.0.0/104",
 		"HONGBAO_ALLOWED_ORIGINS=*", "HONGBAO_ALLOWED_ORIGINS=shop.example.com", "HONGBAO_ALLOWED_ORIGINS=https://shop.example.com/page",
 		"HONGBAO_ALLOWED_ORIGINS=https://*.example.com", "HONGBAO_ALLOWED_ORIGINS=https://a.example; sandbox", "HONGBAO_ALLOWED_ORIGINS=https://a.example:x",
@@ -275,6 +291,8 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"secret and URL", []string{secret, jwks}, "keep one"},
 		{"private key", []string{"HONGBAO_JWT_PUBLIC_KEY=" + writeFile(t, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----")}, "HONGBAO_JWT_PUBLIC_KEY"},
 		{"keys over plain HTTP", []string{"HONGBAO_JWT_JWKS_URL=http://keys.example.com/"}, "HONGBAO_JWT_JWKS_URL"},
+		{"an issuer without a key", []string{"HONGBAO_JWT_ISSUER=us"}, "HONGBAO_JWT_ISSUER=us has no effect"},
+		{"an audience without a key", []string{"HONGBAO_JWT_AUDIENCE=chat"}, "HONGBAO_JWT_AUDIENCE=chat has no effect"},
 		{"our own issuer", []string{secret, "HONGBAO_JWT_ISSUER=hongbao-guest"}, "hongbao-guest"},
 		{"a certificate without its key", []string{"HONGBAO_TLS_CERT_FILE=cert.pem"}, "HONGBAO_TLS_KEY_FILE"},
 		{"a key without its certificate", []string{"HONGBAO_TLS_KEY_FILE=key.pem"}, "HONGBAO_TLS_CERT_FILE"},
@@ -283,6 +301,10 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"ACME, scaled", []string{redis, database, secret, "HONGBAO_ACME_HOSTS=chat.example.com"}, "load balancer"},
 		{"no port", []string{"HONGBAO_ADDR=127.0.0.1"}, "HONGBAO_ADDR"},
 		{"no ops port", []string{"HONGBAO_OPS_ADDR=127.0.0.1"}, "HONGBAO_OPS_ADDR"},
+		{"both listeners on one port", []string{"HONGBAO_ADDR=127.0.0.1:9000", "HONGBAO_OPS_ADDR=127.0.0.1:9000"}, "HONGBAO_OPS_ADDR=127.0.0.1:9000 has the port of HONGBAO_ADDR=127.0.0.1:9000"},
+		{"both listeners on one port, one on any address", []string{"HONGBAO_ADDR=127.0.0.1:9000", "HONGBAO_OPS_ADDR=[::]:9000", "HONGBAO_OPS_TOKEN=" + strings.Repeat("t", 32)}, "each needs its own"},
+		{"both listeners on one port of different addresses", []string{"HONGBAO_ADDR=127.0.0.1:9000", "HONGBAO_OPS_ADDR=127.0.0.2:9000"}, ""},
+		{"both listeners on any port", []string{"HONGBAO_ADDR=127.0.0.1:0", "HONGBAO_OPS_ADDR=127.0.0.1:0"}, ""},
 		{"no room for replies", []string{"HONGBAO_MAX_REPLY_BYTES=16777215"}, "HONGBAO_MAX_REPLY_BYTES"},
 		{"too many open packets", []string{"HONGBAO_MAX_OPEN_PACKETS=1000000001"}, "HONGBAO_MAX_OPEN_PACKETS"},
 		{"no packets", []string{"HONGBAO_MAX_PACKET_COUNT=0"}, "HONGBAO_MAX_PACKET_COUNT"},

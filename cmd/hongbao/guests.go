@@ -91,17 +91,9 @@ func newGuestKey(dir string) ([]byte, error) {
 	return key, writeGuestKey(filepath.Join(dir, guestKeyFile), key)
 }
 
-// writeGuestKey stores a key in a file that only this user may read. After a crash the file is complete or missing.
+// writeGuestKey stores a key in a file.
 func writeGuestKey(path string, key []byte) error {
-	draft, err := os.OpenFile(path+".draft", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(draft, hex.EncodeToString(key))
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft.Name(), path)
+	return writeDurably(path, hex.EncodeToString(key)+"\n")
 }
 
 // takeStoredKey removes the key of an older version from the database. Readers of the database and of its backups may know that key,

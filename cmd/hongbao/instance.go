@@ -42,7 +42,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	made := &instance{}
 	repair := push.Repair{Store: engines.Chat}
 	h := hub.New(hub.Options{
-		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
+		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise, Traced: push.Traced,
 		WentBack: made.wentBack, Bus: engines.Bus, ReplyBytes: c.MaxReplyBytes, Log: log,
 	})
 	pub := push.NewPublisher(h, node)

@@ -40,9 +40,9 @@ var errFailedCheck = errors.New("check failed")
 
 // run executes the command line and returns the exit code: 0 success, 1 failure, 2 wrong usage.
 func (p *program) run(ctx context.Context, args []string) int {
-	name := commands()[0].name
+	name, named := commands()[0].name, false
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		name, args = args[0], args[1:]
+		name, named, args = args[0], true, args[1:]
 	}
 	if name == "help" {
 		return p.help(args)
@@ -57,6 +57,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	do := cmd.setup(fs)
 	err := p.config.load(fs, cmd.settingsOf(), args, p.environ)
 	switch {
+	case errors.Is(err, flag.ErrHelp) && !named:
+		return p.help(nil) // hongbao --help
 	case errors.Is(err, flag.ErrHelp):
 		return p.help([]string{name})
 	case err != nil:
@@ -88,7 +90,7 @@ func findCommand(name string) (command, bool) {
 func (p *program) complain(err error) { _, _ = fmt.Fprintln(p.stderr, "hongbao:", err) }
 
 func (p *program) log() *slog.Logger {
-	options := &slog.HandlerOptions{Level: p.config.LogLevel}
+	options := &slog.HandlerOptions{Level: slog.Level(p.config.LogLevel)}
 	if p.config.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(p.stderr, options))
 	}

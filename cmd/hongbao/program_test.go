@@ -44,6 +44,9 @@ func TestHelpNamesEverything(t *testing.T) {
 		mustPrint(t, 0, c.summary, "help", c.name)
 		mustPrint(t, 0, c.summary, c.name, "--help")
 	}
+	if got := mustPrint(t, 0, "Usage", "--help"); got != help {
+		t.Errorf("hongbao --help prints %q, want what hongbao help prints", got)
+	}
 	for _, s := range new(config).settings() {
 		if !strings.Contains(help, s.env) || !strings.Contains(help, s.flagName()+" ") {
 			t.Errorf("help does not name %s", s.env)
@@ -56,6 +59,10 @@ func TestWrongUsageIsExplained(t *testing.T) {
 	mustPrint(t, 2, "hongbao help", "serv")
 	mustPrint(t, 2, "hongbao help serve", "serve", "--no-such-flag")
 	mustPrint(t, 2, "unexpected argument", "audit", "now")
+	mustPrint(t, 2, `"loud" is none of DEBUG, INFO, WARN, ERROR`, "serve", "--log-level", "loud")
+	mustPrint(t, 1, "HONGBAO_DATABASE_URL: want postgres://", "audit", "--database-url", "nonsense")
+	mustPrint(t, 1, "connect to HONGBAO_DATABASE_URL", "audit", "--database-url", "postgres://u@127.0.0.1:1/hongbao")
+	mustPrint(t, 1, "connect to HONGBAO_DATABASE_URL", "credit", "--database-url", "postgres://u@127.0.0.1:1/hongbao", "--user", "u", "--amount", "5", "--key", "k")
 	mustPrint(t, 1, "--user", "token")
 	mustPrint(t, 1, "HONGBAO_JWT_SECRET", "token", "--user", "u-1")
 	mustPrint(t, 1, "--key", "credit", "--user", "u-1", "--amount", "5")

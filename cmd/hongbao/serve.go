@@ -9,6 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store"
+	"hongbao/web/traces"
 )
 
 func serveCommand() command {
@@ -51,12 +52,13 @@ func (p *program) serve(ctx context.Context) (err error) {
 			log.Info("stopped", "served", time.Since(began).Round(time.Millisecond).String())
 		}
 	}()
+	defer traces.Start(c.traces, node, build().Version, log)()
 	parts, err := wireUp(ctx, *c, node, engines, log)
 	if err != nil {
 		return errors.Join(err, l.clients.Close(), l.ops.Close())
 	}
 	began = time.Now()
-	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()))
+	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()), "traces", c.traces.Endpoint())
 	if c.Guests != guestsOff {
 		log.Info("second guest, in the same browser", "open", open(l.clients, c.usesTLS())+"?guest=another")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"regexp"
@@ -253,6 +254,17 @@ func (n *names) UnmarshalText(text []byte) error {
 			return fmt.Errorf("%q has no name beside a comma", text)
 		}
 		*n = append(*n, name)
+	}
+	return nil
+}
+
+// logLevel is the least level of log lines that are written.
+type logLevel slog.Level
+
+// UnmarshalText implements encoding.TextUnmarshaler: "DEBUG", or "info".
+func (l *logLevel) UnmarshalText(text []byte) error {
+	if err := (*slog.Level)(l).UnmarshalText(text); err != nil {
+		return fmt.Errorf("%q is none of DEBUG, INFO, WARN, ERROR", text)
 	}
 	return nil
 }

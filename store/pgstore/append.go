@@ -76,6 +76,7 @@ func keysOfDraft(j *appendJob) [2]string {
 // appendWork returns how the committer of entries runs its jobs.
 func (s *Store) appendWork() work[*appendJob] {
 	return work[*appendJob]{
+		span:  "postgres append",
 		run:   s.appendAll,
 		keys:  keysOfDraft,
 		wrote: func(j *appendJob) bool { return j.err == nil && !j.dup },

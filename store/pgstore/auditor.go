@@ -27,7 +27,7 @@ func OpenAuditor(ctx context.Context, url string, log *slog.Logger) (*Auditor, e
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return nil, unavailable("connect", err)
+		return nil, unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
 	a := &Auditor{conn}
 	if err := errors.Join(prepareConn(ctx, conn, log), a.checkSchema(ctx)); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket/meter"
+	"hongbao/redpacket/trace"
 )
 
 // committer lets many callers share one commit, or one query. While one transaction commits, the jobs of the next are
@@ -32,6 +33,7 @@ type committer[J any] struct {
 
 // work defines how a committer runs its jobs.
 type work[J any] struct {
+	span string // name of the span of a batch
 	// run does the jobs in one transaction, or one query, and stores each answer in its job. With skipLocked it does
 	// not wait for locked rows, and leaves out the jobs that need them. For each such job it returns the key of the
 	// locked row, and "" for the others.
@@ -48,6 +50,8 @@ type ticket[J any] struct {
 	job  J
 	err  error
 	done chan struct{} // closed when the job is answered
+
+	cause trace.Link // the span that waits for the answer
 
 	until time.Time // when the job gives up waiting in lanes; set when it first enters one
 	tries int       // how often the job has failed alone, not as part of a batch
@@ -75,7 +79,7 @@ func (c *committer[J]) do(ctx context.Context, job J) error { return c.doAll(ctx
 func (c *committer[J]) doAll(ctx context.Context, jobs []J) []error {
 	tickets, errs := make([]*ticket[J], len(jobs)), make([]error, len(jobs))
 	for i, job := range jobs {
-		t := &ticket[J]{job: job, done: make(chan struct{})}
+		t := &ticket[J]{job: job, done: make(chan struct{}), cause: trace.From(ctx)}
 		if errs[i] = c.enqueue(ctx, t); errs[i] == nil {
 			tickets[i] = t
 		}
@@ -91,7 +95,7 @@ func (c *committer[J]) doAll(ctx context.Context, jobs []J) []error {
 // doRead does a job that only reads. It returns early when ctx ends. The committer may then still write into the job,
 // so the caller must not read it.
 func (c *committer[J]) doRead(ctx context.Context, job J) error {
-	t := &ticket[J]{job: job, done: make(chan struct{})}
+	t := &ticket[J]{job: job, done: make(chan struct{}), cause: trace.From(ctx)}
 	if err := c.enqueue(ctx, t); err != nil {
 		return err
 	}
@@ -232,9 +236,16 @@ func (c *committer[J]) attempt(batch []*ticket[J], skipLocked bool) (locked []st
 		}
 	}()
 	jobs := make([]J, len(batch))
+	var causes []trace.Link
 	for i, t := range batch {
 		jobs[i] = t.job
+		if !t.cause.IsZero() {
+			causes = append(causes, t.cause)
+		}
 	}
+	span := trace.Batch(c.span, causes)
+	span.Number("hongbao.batch", len(batch))
+	defer func() { span.End(err) }()
 	defer c.batches.Done(len(batch), time.Now())
 	return c.run(context.Background(), jobs, skipLocked)
 }

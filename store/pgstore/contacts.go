@@ -113,6 +113,21 @@ const strangersQuery = `select m.user_id from members m join rooms r on r.id = m
 const unchosenQuery = `select m.room_id from members m join rooms r on r.id = m.room_id
 	where m.user_id = $1 and m.state = 'in' and not m.chosen and r.kind = 'direct'`
 
+// knownQuery selects those of the users $2 that the user $1 may know. Of each user it looks for one common room only.
+const knownQuery = `select u.id, u.name, u.avatar from users u where u.id = any($2) and (u.id = $1 or exists (
+	select from members mine join members theirs on theirs.room_id = mine.room_id join rooms r on r.id = mine.room_id
+	where mine.user_id = $1 and mine.state = 'in' and theirs.user_id = u.id and theirs.state = 'in' and (r.kind <> 'direct' or theirs.chosen)))
+	order by u.id`
+
+// Known implements chat.Store.
+func (s *Store) Known(ctx context.Context, viewer string, users []string) (known []chat.User, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		known, err = rows(r, scanUser, knownQuery, viewer, users)
+		return err
+	})
+	return known, outcome("read users", err)
+}
+
 // Strangers implements chat.Store.
 func (s *Store) Strangers(ctx context.Context, room, viewer string) (users []string, err error) {
 	err = s.withReader(ctx, func(r reader) error {

@@ -40,7 +40,7 @@ func Fill(ctx context.Context, url string, from Source, log *slog.Logger) (found
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return found, fmt.Errorf("connect: %w", err)
+		return found, fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
 	}
 	defer closeConn(conn) // without a commit this rolls back
 	if err := prepareConn(ctx, conn, log); err != nil {

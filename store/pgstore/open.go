@@ -81,7 +81,7 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 	slots := make(chan struct{}, max(1, config.MaxConns/4))
 	s.entries = newCommitter(s.appendWork(), slots, log)
 	s.claims = newCommitter(s.settleWork(), slots, log)
-	s.standings = newCommitter(work[*standingJob]{run: s.standAll}, nil, log)
+	s.standings = newCommitter(work[*standingJob]{span: "postgres standings", run: s.standAll}, nil, log)
 	return s, nil
 }
 
@@ -89,13 +89,13 @@ func OpenWith(ctx context.Context, url string, mode migrations.Mode, log *slog.L
 func parseURL(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("database URL: %w", err)
+		return nil, fmt.Errorf("HONGBAO_DATABASE_URL: want postgres://user@host/database: %w", err)
 	}
 	if sized, err := pgx.ParseConfig(url); err == nil && sized.RuntimeParams["pool_max_conns"] == "" {
 		config.MaxConns = poolSize
 	}
 	if config.MaxConns < minPoolSize {
-		return nil, fmt.Errorf("database URL: pool_max_conns is %d, want at least %d", config.MaxConns, minPoolSize)
+		return nil, fmt.Errorf("HONGBAO_DATABASE_URL: pool_max_conns is %d, want at least %d", config.MaxConns, minPoolSize)
 	}
 	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)

@@ -61,7 +61,7 @@ func (p *pool) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := p.all.Acquire(ctx)
 	if err != nil {
 		p.noteFailedAcquire(ctx, err)
-		return nil, unavailable("connect", err)
+		return nil, unavailable("connect to HONGBAO_DATABASE_URL", err)
 	}
 	return conn, nil
 }

@@ -94,6 +94,7 @@ func (s *Store) beginFreeClaims(w *writer, jobs []*settleJob) (locked []string, 
 // settleWork returns how the committer of claims runs its jobs.
 func (s *Store) settleWork() work[*settleJob] {
 	return work[*settleJob]{
+		span:  "postgres settle",
 		run:   s.settleAll,
 		keys:  keysOfClaim,
 		wrote: func(j *settleJob) bool { return j.answer.Verdict == redpacket.PaidNow },

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/redpacket"
+	"hongbao/redpacket/trace"
 )
 
 // A batcher lets concurrent callers share script calls to one Redis node. Requests that arrive while a batch is in
@@ -37,6 +38,7 @@ type request struct {
 	attempts []redpacket.Attempt
 	answers  []redpacket.Answer
 	claims   []redpacket.Claim
+	cause    trace.Link // the span that waits for the answer
 
 	// err is the outcome. It is set before batch.done is closed; if retried is not nil, before retried is closed.
 	err     error
@@ -51,6 +53,16 @@ type batch struct {
 	size     int       // attempts and claims
 	born     time.Time // arrival of the first request; the batch must be answered within patience of it
 	done     chan struct{}
+}
+
+// causes returns the spans that wait for the batch.
+func (b *batch) causes() (links []trace.Link) {
+	for _, r := range b.requests {
+		if !r.cause.IsZero() {
+			links = append(links, r.cause)
+		}
+	}
+	return links
 }
 
 // wait returns when the request is answered or ctx ends. The batch is sent in either case.
@@ -105,6 +117,7 @@ func (q *batcher) do(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	r.cause = trace.From(ctx)
 	b, mustSend, err := q.join(r)
 	_, timed := ctx.Deadline()
 	switch {
@@ -149,8 +162,11 @@ func (q *batcher) join(r *request) (b *batch, mustSend bool, err error) {
 func (q *batcher) send(b *batch) (next *batch) {
 	ctx := until(b.born.Add(patience))
 	began := time.Now()
+	span := trace.Batch("redis script", b.causes())
 	calls := q.pool.calls(b.requests)
 	send(ctx, q.node.Load(), calls)
+	span.Number("hongbao.batch", b.size)
+	span.End(nil) // the span of each request has its error
 	q.pool.batches.Done(b.size, began)
 	rest := retryable(calls, 0)
 	retried := make(chan struct{})

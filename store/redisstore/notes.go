@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,50 +47,63 @@ func (n notes) Save(ctx context.Context, instance string, note lineage.Note) err
 	return nil
 }
 
-// prune deletes all notes but the newest keptNotes.
+// prune deletes all notes but the newest keptNotes. A note that cannot be parsed counts as the oldest.
 func (n notes) prune(ctx context.Context) error {
-	all, err := n.all(ctx)
+	texts, err := n.client.HGetAll(ctx, notesKey).Result()
 	if err != nil {
-		return err
+		return unavailable("load notes", err)
 	}
-	instances := make([]string, 0, len(all))
-	for instance := range all {
-		instances = append(instances, instance)
+	at := make(map[string]time.Time, len(texts))
+	for instance, text := range texts {
+		note, _ := parseNote(text)
+		at[instance] = note.At
 	}
-	slices.SortFunc(instances, func(a, b string) int { return all[b].At.Compare(all[a].At) })
-	if old := instances[min(keptNotes, len(instances)):]; len(old) > 0 {
-		err = n.client.HDel(ctx, notesKey, old...).Err()
+	newest := slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return at[b].Compare(at[a]) })
+	return n.drop(ctx, newest[min(keptNotes, len(newest)):], texts)
+}
+
+// dropUnchanged deletes fields of a hash that still have the given values: ARGV has a field, its value, and so on.
+const dropUnchanged = `
+for i = 1, #ARGV, 2 do
+  if redis.call('HMGET', KEYS[1], ARGV[i])[1] == ARGV[i + 1] then
+    redis.call('HDEL', KEYS[1], ARGV[i])
+  end -- otherwise it was renewed
+end
+return 0`
+
+// drop deletes the notes of the instances that still have these texts. An instance may have renewed its note meanwhile.
+func (n notes) drop(ctx context.Context, instances []string, texts map[string]string) error {
+	if len(instances) == 0 {
+		return nil
 	}
-	if err != nil {
+	args := make([]any, 0, 2*len(instances))
+	for _, instance := range instances {
+		args = append(args, instance, texts[instance])
+	}
+	if err := n.client.Eval(ctx, dropUnchanged, []string{notesKey}, args...).Err(); err != nil {
 		return unavailable("delete old notes", err)
 	}
 	return nil
 }
 
-// Load implements lineage.Notes.
+// Load implements lineage.Notes. A note that cannot be parsed is left out.
 func (n notes) Load(ctx context.Context) ([]lineage.Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, notesWait)
 	defer cancel()
-	all, err := n.all(ctx)
-	list := make([]lineage.Note, 0, len(all))
-	for _, note := range all {
-		list = append(list, note)
-	}
-	return list, err
-}
-
-// all returns the notes by instance. A note that cannot be parsed is left out.
-func (n notes) all(ctx context.Context) (map[string]lineage.Note, error) {
 	texts, err := n.client.HGetAll(ctx, notesKey).Result()
 	if err != nil {
 		return nil, unavailable("load notes", err)
 	}
-	all := make(map[string]lineage.Note, len(texts))
-	for instance, text := range texts {
-		var note lineage.Note
-		if json.Unmarshal([]byte(text), &note) == nil {
-			all[instance] = note
+	list := make([]lineage.Note, 0, len(texts))
+	for _, text := range texts {
+		if note, ok := parseNote(text); ok {
+			list = append(list, note)
 		}
 	}
-	return all, nil
+	return list, nil
+}
+
+func parseNote(text string) (note lineage.Note, ok bool) {
+	ok = json.Unmarshal([]byte(text), &note) == nil
+	return note, ok
 }

@@ -34,6 +34,27 @@ func testNotes(t *testing.T, url string) {
 	if err := client.HSet(t.Context(), notesKey, "damaged", "{").Err(); err != nil {
 		t.Fatal(err)
 	}
+	old, err := client.HGetAll(t.Context(), notesKey).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed := lineage.Note{At: began.Add(time.Hour), Epoch: "renewed"}
+	if err := n.Save(t.Context(), "instance 0", renewed); err != nil {
+		t.Fatal(err)
+	}
+	old["instance 0"] = "an earlier text"
+	if err := n.drop(t.Context(), []string{"instance 0", "damaged"}, old); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := client.HMGet(t.Context(), notesKey, "instance 0", "damaged").Result(); err != nil || kept[0] == nil || kept[1] != nil {
+		t.Errorf("%v, %v; want the renewed note, and no damaged one", kept, err)
+	}
+	if err := client.HSet(t.Context(), notesKey, "damaged", "{").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.HDel(t.Context(), notesKey, "instance 0").Err(); err != nil {
+		t.Fatal(err)
+	}
 	all, err := n.Load(t.Context())
 	if err != nil || len(all) < keptNotes || len(all) > mostNotes {
 		t.Fatalf("%d notes, %v; want %d to %d", len(all), err, keptNotes, mostNotes)

@@ -44,7 +44,7 @@ func (s *Store) Mentions(ctx context.Context, user, next string, limit, maxBytes
 	}
 	found, err := rows(reader{ctx, s.read}, scanMention, `select m.user_id is not null, e.room_id, e.seq, e.id, e.at, e.sender, e.sender_name, e.sender_avatar, e.kind,
 			e.key, e.body, e.fold
-		from (select * from mentions where `+where+` order by at desc, room_id desc, seq desc limit ?) n
+		from (select user_id, at, room_id, seq from mentions where `+where+` order by at desc, room_id desc, seq desc limit ?) n
 		join entries e on e.room_id = n.room_id and e.seq = n.seq
 		left join members m on m.room_id = n.room_id and m.user_id = n.user_id and m.state = 'in'
 		order by n.at desc, n.room_id desc, n.seq desc`, append(args, limit+1)...)

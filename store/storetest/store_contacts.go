@@ -21,6 +21,7 @@ func contactTests() []storeTest {
 		{"blocking returns the direct room to leave", blockingInDirect},
 		{"contact settings", contactSettings},
 		{"a user that was put into a direct room is a stranger", strangers},
+		{"users learn the names of users in their rooms", knownUsers},
 	}
 }
 
@@ -318,4 +319,36 @@ func contactSettings(b *storeBench) {
 	b.direct(ann, bob) // both are in: nothing changes
 	b.must(b.SetContact(b.ctx, ann, chat.Everyone))
 	b.room(dan, ann)
+}
+
+// knownUsers asks for the names of users as ann. ann must learn only those of users in common rooms; a direct room counts once the other
+// user has chosen it.
+func knownUsers(b *storeBench) {
+	want := func(users ...string) {
+		b.Helper()
+		var named []chat.User
+		for _, user := range users {
+			named = append(named, person(user))
+		}
+		got, err := b.Known(b.ctx, ann, []string{dan, bob, ann, cyn, bob, "nobody"})
+		if err != nil || !slices.Equal(got, named) {
+			b.Errorf("ann knows %+v, %v; want %v", got, err, users)
+		}
+	}
+	want() // ann has never been seen
+	b.known(ann, bob, cyn, dan)
+	want(ann)
+	direct := b.direct(ann, bob).Membership.Room.ID
+	want(ann) // bob has not chosen the room
+	b.say(direct, bob)
+	want(ann, bob)
+	group := b.room(cyn, ann, dan)
+	want(ann, bob, cyn, dan)
+	b.leave(group, dan)
+	b.leave(direct, ann)
+	want(ann, cyn)
+	b.change(b.wanted(chat.Ban, group, cyn, ann))
+	want(ann)
+	b.change(b.wanted(chat.Ban, b.room(ann), ann, dan)) // dan was never in it
+	want(ann)
 }

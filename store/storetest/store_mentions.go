@@ -38,7 +38,9 @@ func (b *storeBench) wantMentions(user string, limit int, want ...chat.Entry) {
 		}
 		got, next = append(got, page...), following
 	}
-	same := func(a, b chat.Entry) bool { return a.Room == b.Room && a.Seq == b.Seq && string(a.Body) == string(b.Body) && a.From == b.From }
+	same := func(a, b chat.Entry) bool {
+		return a.Room == b.Room && a.Seq == b.Seq && string(a.Body) == string(b.Body) && a.From == b.From
+	}
 	if !slices.EqualFunc(got, want, same) {
 		b.Errorf("%s is mentioned in\n%+v, want\n%+v", user, got, want)
 	}

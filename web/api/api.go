@@ -183,6 +183,7 @@ var commands = map[string]*command{
 	"unblock":     ordered((*Commands).unblock),
 	"set_contact": ordered((*Commands).setContact),
 	"contacts":    overlapping((*Commands).contacts),
+	"users":       scanning((*Commands).users),
 	"join":        ordered((*Commands).join),
 	"leave":       ordered((*Commands).leave),
 	"rooms":       scanning((*Commands).rooms),

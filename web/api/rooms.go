@@ -76,6 +76,11 @@ func (a *Commands) contacts(ctx context.Context, c Caller, _ *wire.ContactsReque
 	return wire.ContactsReply{Contact: string(contacts.Contact), Blocked: convert.List(contacts.Blocked, convert.User)}, err
 }
 
+func (a *Commands) users(ctx context.Context, c Caller, r *wire.UsersRequest) (wire.UsersReply, error) {
+	users, err := a.chat.Users(ctx, c.User.ID, r.Users)
+	return wire.UsersReply{Users: convert.List(users, convert.User)}, err
+}
+
 func (a *Commands) kick(ctx context.Context, c Caller, r *wire.KickRequest) (wire.KickReply, error) {
 	return wire.KickReply{}, a.chat.Kick(ctx, c.User, r.Room, r.User, r.Ban)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"hongbao/web/client/model"
 	"hongbao/web/wire"
@@ -33,4 +34,23 @@ func (c *Client) Block(ctx context.Context, user string) error {
 // Unblock ends a block. It brings neither user back to the direct room.
 func (c *Client) Unblock(ctx context.Context, user string) error {
 	return c.Call(ctx, "unblock", wire.UnblockRequest{User: user}, new(wire.UnblockReply))
+}
+
+// usersPerCall is how many ids the server takes at once.
+const usersPerCall = 100
+
+// Users returns the names and avatars of users by id. It leaves out users that are in no room together with the user: their names are
+// not for the user to know. A direct room that the other one has not chosen does not count.
+func (c *Client) Users(ctx context.Context, ids ...string) (map[string]model.User, error) {
+	known := make(map[string]model.User, len(ids))
+	for chunk := range slices.Chunk(ids, usersPerCall) {
+		var reply wire.UsersReply
+		if err := c.Call(ctx, "users", wire.UsersRequest{Users: chunk}, &reply); err != nil {
+			return nil, err
+		}
+		for _, u := range reply.Users {
+			known[u.ID] = u
+		}
+	}
+	return known, nil
 }

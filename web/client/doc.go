@@ -8,7 +8,7 @@
 //	sent, err := c.Send(ctx, client.Message{Room: room, Text: "hello"})
 //	for event, err := range c.Events(ctx) { … }
 //
-// To verify shares it imports chat and redpacket.
+// Other modules may import it: of this module it needs only its package model, web/wire, and redpacket/proof for the arithmetic of shares.
 //
 // It must always hold:
 //

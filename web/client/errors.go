@@ -35,6 +35,7 @@ var (
 	ErrWrongPassphrase     = &Error{Code: wire.CodeWrongPassphrase}
 	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
+	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
 )
 
 // ErrClosed is returned by calls and Events after Close.

@@ -29,7 +29,7 @@ func TestPackets(t *testing.T) {
 	id := room(t, ann, bob)
 
 	sent := must[client.SentPacket](t)(ann.SendPacket(soon(t), client.NewPacket{Room: id, Total: 1000, Count: 2, Greeting: "恭喜", TTL: time.Hour, Skin: "plum"}))
-	got := await[model.Entry](t, bob, nil).Body.(model.PacketSent)
+	got := await[model.Entry](t, bob, nil).Body.(model.PacketBody)
 	if got.ID != sent.Packet.ID || got.Total != 1000 || got.Commitment != sent.Packet.Commitment || got.State != nil ||
 		sent.Balance != 9000 || ann.Account().Balance != 9000 || ann.Account().NextCommitment == got.Commitment ||
 		got.Expires.Sub(got.Created) != time.Hour || sent.Packet.Skin != "plum" || got.Skin != "plum" {
@@ -54,7 +54,7 @@ func TestPackets(t *testing.T) {
 	}
 	if page := must[client.Page](t)(bob.Newest(soon(t), id, 10)); len(page.Entries) != 2 || page.More {
 		t.Errorf("%+v", page)
-	} else if read := page.Entries[0].Body.(model.PacketSent); read.State == nil || read.State.Claimed != 1 || read.State.Mine.Amount != g.Amount ||
+	} else if read := page.Entries[0].Body.(model.PacketBody); read.State == nil || read.State.Claimed != 1 || read.State.Mine.Amount != g.Amount ||
 		read.Reactions["🙏"] != 1 || read.Skin != "plum" {
 		t.Errorf("read again: %+v, %+v", read, read.State)
 	}

@@ -50,7 +50,7 @@ func TestCrashRecovers(t *testing.T) {
 	p.Swallow(false)
 	p.Cut()
 	wantTexts(t, bob, id, 3, 8)
-	if sent := await[model.Entry](t, bob, nil).Body.(model.PacketSent); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
+	if sent := await[model.Entry](t, bob, nil).Body.(model.PacketBody); sent.ID != packet.ID || sent.State == nil || sent.State.Status != "drained" {
 		t.Errorf("recovered: %+v", sent)
 	}
 	if done := await[model.Entry](t, bob, nil); done.Kind != "packet_done" {
@@ -168,7 +168,7 @@ func TestCrashNothingDoubles(t *testing.T) {
 			if texts++; b.Text != fmt.Sprint(texts) {
 				t.Errorf("text %d is %q", texts, b.Text)
 			}
-		case model.PacketSent:
+		case model.PacketBody:
 			if sent++; b.State == nil {
 				t.Error("a packet of history has no state")
 			}

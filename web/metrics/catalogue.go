@@ -73,7 +73,7 @@ var (
 	setAside        = gauge("claims_set_aside", "Claims in the outbox that could not be settled, and are tried again.")
 	settledAtClose  = counter("claims_settled_at_close_total", "Claims that SQL lacked when their packet was closed, and that were paid then.")
 	swept           = counter("packets_swept_total", "Packets that the sweep found due and began to close.")
-	endedEarly      = counter("packets_ended_early_total", "Packets to be ended early because the database had lost commits.")
+	endedEarly      = counter("packets_ended_early_total", "Packets ended early because the database had lost commits.")
 	closeFailures   = counter("close_failures_total", "Closes of packets that failed, and are tried again.")
 	sweepFailures   = counter("sweep_failures_total", "Rounds of the sweep that could not ask what is due.")
 	backstopFails   = counter("backstop_failures_total", "Rounds of the backstop that failed.")

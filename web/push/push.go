@@ -12,6 +12,7 @@ import (
 	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/redpacket"
+	"hongbao/redpacket/trace"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
 )
@@ -75,8 +76,34 @@ func (p *Publisher) to(topic string, e chat.Event) {
 	case chat.Exited:
 		p.signal(topic, Signal{Room: e.Room, Reason: e.Reason, Through: e.Through})
 	default:
-		p.hub.Publish(topic, hub.Message{Data: messageOf(e), Meta: eventMeta(e)})
+		m := hub.Message{Data: messageOf(e), Meta: eventMeta(e)}
+		if cause := causeOf(e); !cause.IsZero() {
+			span := cause.Publish("publish " + e.EventName())
+			defer span.End(nil)
+			m.Trace = span.Traceparent()
+		}
+		p.hub.Publish(topic, m)
 	}
+}
+
+// causeOf returns the span that has caused an event, if it is known.
+func causeOf(e chat.Event) trace.Link {
+	switch e := e.(type) {
+	case redpacket.Progress:
+		return e.Cause
+	case redpacket.WalletChanged:
+		return e.Cause
+	case redpacket.GrabDecided:
+		return e.Cause
+	}
+	return trace.Link{}
+}
+
+// Traced records the delivery of a message that another instance has published. It is for hub.Options.
+func Traced(topic, traceparent string) (done func()) {
+	span := trace.Deliver("deliver", traceparent)
+	span.Text("hongbao.topic", topic)
+	return func() { span.End(nil) }
 }
 
 // cacheStanding reads the user's standing into the cache if the user has a socket here. The user's sessions then need not wait
@@ -179,7 +206,7 @@ func messageOf(e chat.Event) []byte {
 	case chat.PrefsChanged:
 		m.RoomPrefs = &wire.RoomPrefsPush{Room: e.Room, Silent: e.Prefs.Silent, Pinned: e.Prefs.Pinned, Archived: e.Prefs.Archived}
 	case redpacket.Progress:
-		return wire.ProgressPush(e).MessageJSON()
+		return wire.ProgressPush{Packet: e.Packet, Room: e.Room, Claimed: e.Claimed, Count: e.Count, Latest: e.Latest}.MessageJSON()
 	case redpacket.GrabDecided:
 		return convert.GrabReply(e.Result).MessageJSON()
 	case redpacket.WalletChanged:

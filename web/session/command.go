@@ -12,6 +12,7 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/redpacket"
+	"hongbao/redpacket/trace"
 	"hongbao/web/api"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
@@ -269,25 +270,40 @@ func (c *command) run() (reply []byte) {
 	began := time.Now()
 	c.limit.end = began.Add(commandTime)
 	defer c.limit.cancel()
+	ctx, span := trace.Command(&c.limit, c.name(), "")
 	err := c.barred
 	if err == nil {
-		reply, err = c.handle(&c.limit)
+		reply, err = c.handle(ctx)
 	}
 	code := wire.Code(0)
+	var failed error
 	if err != nil {
 		failure := s.m.c.Errors.Failure(err)
+		if failure.Temporary {
+			failed = err
+		}
 		code = failure.Code
 		reply = wire.ErrorReply(s.encoding(), c.cmd.Id, failure)
 	}
 	took := time.Since(began)
 	s.m.c.Observe(c.name(), code, took)
+	if !span.IsZero() {
+		span.Text("hongbao.request", c.requestName())
+		span.Number("hongbao.code", int(code))
+		span.End(failed)
+	}
 	if log := s.m.c.Log; log.Enabled(context.Background(), slog.LevelDebug) {
-		s.mu.Lock()
-		client, user := s.client, s.user.ID
-		s.mu.Unlock()
-		log.Debug("command", "method", c.name(), "code", code, "took", took, "user", user, "request", fmt.Sprintf("%s/%d", client, c.cmd.Id))
+		log.Debug("command", "method", c.name(), "code", code, "took", took, "user", s.userID(), "request", c.requestName())
 	}
 	return reply
+}
+
+// requestName returns the name of the request in logs and traces: the client's id and the id of the command.
+func (c *command) requestName() string {
+	s := c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("%s/%d", s.client, c.cmd.Id)
 }
 
 // timeLimit is a context with a deadline. Its timer is created by the first call of Done. Most commands never call

@@ -124,6 +124,7 @@ func replies() map[string]any {
 		"unblock":           wire.UnblockReply{},
 		"set_contact":       wire.SetContactReply{},
 		"contacts":          wire.ContactsReply{Contact: "shared", Blocked: []wire.User{bob, {ID: "u-eve"}}},
+		"users":             wire.UsersReply{Users: []wire.User{ann, bob}},
 		"invite":            wire.InviteReply{},
 		"create_link":       wire.CreateLinkReply{Link: link, Code: "r-1.Zp3kQ0aB9cD2eF4gH6iJ"},
 		"links":             wire.LinksReply{Links: []wire.Link{link, {ID: "l-2", By: bob, CreatedAt: 1767225500000, ExpiresAt: 1767830300000}}},

@@ -49,6 +49,10 @@ var Methods = []Method{
 	{Name: "set_contact", Does: "Sets who may open direct rooms with the caller and put the caller into rooms.", Request: SetContactRequest{}, Reply: SetContactReply{}, Cost: 5},
 	{Name: "contacts", Does: "Returns the caller's contact setting and the users that the caller has blocked.", Request: ContactsRequest{}, Reply: ContactsReply{}, Cost: 5},
 	{
+		Name: "users", Does: "Returns the names and avatars of users that are in a room together with the caller.", Request: UsersRequest{}, Reply: UsersReply{},
+		Errors: []Code{CodeLimitExceeded}, Cost: 5,
+	},
+	{
 		Name: "join", Does: "Joins a public room, or a private room that the caller has left.", Request: JoinRequest{}, Reply: JoinReply{},
 		Errors: []Code{CodeForbidden, CodeNotFound, CodeBanned, CodeLimitExceeded}, Cost: 5,
 	},

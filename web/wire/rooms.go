@@ -128,6 +128,16 @@ type ContactsReply struct {
 	Blocked []User `json:"blocked"`
 }
 
+// UsersRequest is the request of users.
+type UsersRequest struct {
+	Users []string `json:"users"`
+}
+
+// UsersReply is the reply of users. It leaves out users that the caller may not know.
+type UsersReply struct {
+	Users []User `json:"users"`
+}
+
 // SetRoomPrefsRequest is the request of set_room_prefs. A missing field is unchanged.
 type SetRoomPrefsRequest struct {
 	Room     string `json:"room"`

@@ -25,7 +25,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 	"packet": func(raw json.RawMessage) (Body, error) {
 		var b wire.PacketBody
 		err := json.Unmarshal(raw, &b)
-		return PacketSent{Packet: PacketOf(b.Packet), Reactions: b.Reactions}, err
+		return PacketBody{Packet: PacketOf(b.Packet), Reactions: b.Reactions}, err
 	},
 	"packet_done": func(raw json.RawMessage) (Body, error) {
 		var b wire.PacketDoneBody

@@ -19,7 +19,7 @@ type Entry struct {
 	Body Body
 }
 
-// Body is the content of an entry: Text, PacketSent, PacketDone, MemberChanged, Edited, Recalled, Reacted,
+// Body is the content of an entry: Text, PacketBody, PacketDone, MemberChanged, Edited, Recalled, Reacted,
 // RoomChanged, or Other.
 type Body interface {
 	body()
@@ -36,8 +36,8 @@ type Text struct {
 	Recalled  bool            // the text was recalled, so it is empty
 }
 
-// PacketSent is a red packet that was sent to the room and can be grabbed.
-type PacketSent struct {
+// PacketBody is a red packet in the room, to be grabbed.
+type PacketBody struct {
 	Packet
 
 	Reactions map[string]int // number of users by emoji; set only if the entry was read from history
@@ -97,7 +97,7 @@ type Other struct {
 }
 
 func (Text) body()          {}
-func (PacketSent) body()    {}
+func (PacketBody) body()    {}
 func (PacketDone) body()    {}
 func (MemberChanged) body() {}
 func (Edited) body()        {}
@@ -110,7 +110,7 @@ func (Other) body()         {}
 // entry.
 func EntryOf(room string, e wire.Entry, states map[string]State) Entry {
 	body := bodyOf(e.Kind, e.Body)
-	if sent, ok := body.(PacketSent); ok {
+	if sent, ok := body.(PacketBody); ok {
 		if state, ok := states[sent.ID]; ok {
 			sent.State = &state
 			body = sent

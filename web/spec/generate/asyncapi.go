@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"hongbao/web/wire"
 )
@@ -9,6 +10,7 @@ import (
 // channelDocument collects the messages of the socket and the operations that use them, for the AsyncAPI document.
 type channelDocument struct {
 	all        schemas
+	examples   exampleSet
 	messages   object // by name
 	references object // to the messages, by name
 	operations object
@@ -16,21 +18,32 @@ type channelDocument struct {
 
 // asyncAPI returns the description of the socket interface in its JSON encoding. The Protobuf encoding has the same
 // fields.
-func asyncAPI() object {
-	d := channelDocument{all: schemas{}, messages: object{}, references: object{}, operations: object{}}
+func asyncAPI(examples exampleSet) object {
+	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}}
 	d.envelope()
 	for _, m := range wire.Methods {
 		d.command(m)
 	}
 	d.pushes()
+	head := info("Group chats with red packets, over the socket. The envelope is the Centrifugo client protocol, version 2; " +
+		"a frame may hold several messages, one per line. /v1/openapi.json describes the HTTP interface.")
+	head["tags"] = allTags()
 	return object{
-		"asyncapi": "3.0.0",
-		"info": info("Group chats with red packets, over the socket. The envelope is the Centrifugo client protocol, version 2; " +
-			"a frame may hold several messages, one per line. /v1/openapi.json describes the HTTP interface."),
+		"asyncapi": "3.1.0",
+		"info":     head,
+		"servers": object{"instance": object{
+			"host": "{host}", "protocol": "wss", "description": "Any instance. Without TLS the protocol is ws.",
+			"variables": object{"host": object{"default": "127.0.0.1:8080", "description": "Host and port of the server."}},
+		}},
 		"defaultContentType": "application/json",
 		"channels": object{"socket": object{
 			"address": "/v1/socket", "messages": d.references,
-			"bindings": object{"ws": object{"method": "GET", "query": record(object{"cf_protocol": object{"enum": []string{"json", "protobuf"}}})}},
+			"description": "The handshake is a GET with an upgrade to WebSocket. A token may come with it, or with the command connect. It is refused with 400 if it " +
+				"names only unknown subprotocols, 401 if the token is bad, 403 if the origin is not allowed, 429 if the address has too many sockets, " +
+				"and 503 if the server is stopping or has too much to do.",
+			"bindings": object{"ws": object{"method": "GET", "query": record(object{"cf_protocol": object{
+				"type": "string", "enum": []string{"json", "protobuf"}, "description": "The encoding, if no subprotocol (centrifuge-json, centrifuge-protobuf) names it.",
+			}})}},
 			"x-closes": closeCodes(),
 		}},
 		"operations": d.operations,
@@ -40,7 +53,11 @@ func asyncAPI() object {
 
 // message adds a message to the channel and returns a reference to it.
 func (d channelDocument) message(name, summary string, payload object) object {
-	d.messages[name] = object{"name": name, "summary": summary, "payload": payload}
+	message := object{"name": name, "summary": summary, "payload": payload}
+	if example, ok := d.examples.messages[name]; ok {
+		message["examples"] = []object{{"payload": example}}
+	}
+	d.messages[name] = message
 	d.references[name] = ref("messages", name)
 	return object{"$ref": "#/channels/socket/messages/" + name}
 }
@@ -48,7 +65,9 @@ func (d channelDocument) message(name, summary string, payload object) object {
 // operation adds an operation and returns it. The action says whether the server receives the message or sends the
 // messages.
 func (d channelDocument) operation(name, action, summary string, messages ...object) object {
-	o := object{"action": action, "channel": object{"$ref": "#/channels/socket"}, "summary": summary, "messages": messages}
+	o := object{
+		"action": action, "channel": object{"$ref": "#/channels/socket"}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
+	}
 	d.operations[name] = o
 	return o
 }
@@ -73,6 +92,7 @@ func (d channelDocument) command(m wire.Method) {
 		"id": idSchema(), "rpc": record(object{"data": d.all.of(m.Reply)}, "data"),
 	}, "id", "rpc"))
 	o := d.operation(m.Name, "receive", m.Does, request)
+	o["description"], o["tags"] = describe(m), tagObjects(m)
 	if m.Rate != "" {
 		o["x-rate"] = m.Rate
 	}
@@ -81,15 +101,14 @@ func (d channelDocument) command(m wire.Method) {
 
 // pushes adds the entries of rooms and the pushes without a seq.
 func (d channelDocument) pushes() {
-	d.all.of(wire.Entry{}) // adds the schemas of all kinds, too
+	d.all.of(wire.Entry{})                   // adds the schemas of its kinds
+	d.all["Entry"]["discriminator"] = "kind" // AsyncAPI names the property alone
 	for _, k := range wire.Kinds {
-		entry := object{"allOf": []object{ref("schemas", "Entry"), record(object{"kind": object{"const": k.Kind}})}}
 		publication := d.message("entry."+k.Kind, "An entry of a room, of the kind "+k.Kind+".", pushed(object{
-			"channel": channelSchema(), "pub": record(object{"offset": seqSchema(), "data": entry}, "offset", "data"),
+			"channel": channelSchema(), "pub": record(object{"offset": seqSchema(), "data": ref("schemas", entrySchema(k.Kind))}, "offset", "data"),
 		}, "channel", "pub"))
 		d.operation("entry."+k.Kind, "send", "An entry goes to every member of the room, in order and without gaps.", publication)
 	}
-	d.all.of(wire.Message{})
 	for _, p := range wire.PushNames {
 		data := record(object{p.Name: d.all.of(p.Data)}, p.Name)
 		told := d.message("push."+p.Name, "The push "+p.Name+", which has no sequence number.", pushed(object{
@@ -97,4 +116,12 @@ func (d channelDocument) pushes() {
 		}, "message"))
 		d.operation("push."+p.Name, "send", "May be merged with others, or dropped for a slow connection.", told)
 	}
+}
+
+// tagObjects returns the tags of a method as AsyncAPI wants them.
+func tagObjects(m wire.Method) (all []object) {
+	for _, name := range tagsOf(m) {
+		all = append(all, object{"name": name})
+	}
+	return all
 }

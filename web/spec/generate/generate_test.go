@@ -8,7 +8,7 @@ import (
 )
 
 func TestFilesAreCurrent(t *testing.T) {
-	files, err := documents()
+	files, err := documents(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}

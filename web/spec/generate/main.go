@@ -1,5 +1,6 @@
 // Command generate writes openapi.json and asyncapi.json into the current directory. The documents are derived from the
-// tables of package wire (methods, endpoints, kinds, pushes, codes) and from the fields and tags of its types.
+// tables of package wire (methods, endpoints, kinds, pushes, codes), from the fields and tags of its types, and from the examples in
+// the protocol pages and the golden frames.
 //
 // go generate runs it in package spec, which embeds and serves the files.
 package main
@@ -14,10 +15,14 @@ import (
 // object is a JSON object of a document.
 type object = map[string]any
 
-// documents returns the generated files by name.
-func documents() (map[string][]byte, error) {
+// documents returns the generated files by name. web is the path of the folder web.
+func documents(web string) (map[string][]byte, error) {
+	examples, err := readExamples(web)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{}
-	for name, content := range map[string]object{"openapi.json": openAPI(), "asyncapi.json": asyncAPI()} {
+	for name, content := range map[string]object{"openapi.json": openAPI(examples), "asyncapi.json": asyncAPI(examples)} {
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)
 		encoder.SetEscapeHTML(false)
@@ -38,7 +43,7 @@ func main() {
 }
 
 func write() error {
-	files, err := documents()
+	files, err := documents("..")
 	if err != nil {
 		return err
 	}

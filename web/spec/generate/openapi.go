@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,17 +12,17 @@ import (
 	"hongbao/web/wire"
 )
 
-// openAPI returns the description of the HTTP interface.
-func openAPI() object {
+// openAPI returns the description of the HTTP interface. The WebSocket and its handshake are in the AsyncAPI document.
+func openAPI(examples exampleSet) object {
 	all := schemas{}
-	paths := object{"/v1/socket": object{"get": socketOperation(all)}}
+	paths := object{}
 	for _, m := range wire.Methods {
-		paths["/v1/commands/"+m.Name] = object{"post": operation(all, m, wire.OverHTTP...)}
+		paths["/v1/commands/"+m.Name] = object{"post": operation(all, examples, m, wire.OverHTTP...)}
 	}
 	for _, e := range wire.Endpoints {
-		o := operation(all, e.Method, wire.CodeUnauthorized, wire.CodeTokenExpired)
+		o := operation(all, examples, e.Method, wire.CodeUnauthorized, wire.CodeTokenExpired)
 		if e.Open {
-			o = operation(all, e.Method)
+			o = operation(all, examples, e.Method)
 			o["security"] = []object{} // none
 		}
 		path, _ := paths[e.Path].(object)
@@ -32,10 +34,11 @@ func openAPI() object {
 	}
 	return object{
 		"openapi": "3.1.1",
-		"info": info("Group chats with red packets, over HTTP. Every command is there over the socket too, " +
-			"and what is pushed there is described by /v1/asyncapi.json."),
+		"info": info("Group chats with red packets, over HTTP. Every command is there over the socket too; " +
+			"/v1/asyncapi.json describes the socket and what is pushed there."),
 		"servers":  []object{{"url": "/"}},
 		"security": []object{{"bearer": []string{}}},
+		"tags":     allTags(),
 		"paths":    paths,
 		"components": object{
 			"schemas": all,
@@ -48,14 +51,16 @@ func openAPI() object {
 }
 
 // operation describes a command as an HTTP request. more are error codes in addition to wire.Always and those of the method.
-func operation(all schemas, m wire.Method, more ...wire.Code) object {
+func operation(all schemas, examples exampleSet, m wire.Method, more ...wire.Code) object {
 	o := object{
 		"operationId": m.Name,
-		"summary":     m.Does,
-		"responses":   responses(all, m, slices.Concat(wire.Always, more, m.Errors)),
+		"summary":     strings.TrimSuffix(m.Does, "."),
+		"description": describe(m),
+		"tags":        tagsOf(m),
+		"responses":   responses(all, m, examples.replies[m.Name], slices.Concat(wire.Always, more, m.Errors)),
 	}
 	if m.Request != nil {
-		o["requestBody"] = object{"required": true, "content": jsonContent(all.of(m.Request))}
+		o["requestBody"] = object{"required": true, "content": jsonContent(all.of(m.Request), examples.requests[m.Name])}
 	}
 	if m.Rate != "" {
 		o["x-rate"] = m.Rate
@@ -64,12 +69,12 @@ func operation(all schemas, m wire.Method, more ...wire.Code) object {
 }
 
 // responses describes the reply, and the errors grouped by their HTTP status.
-func responses(all schemas, m wire.Method, errors []wire.Code) object {
+func responses(all schemas, m wire.Method, example json.RawMessage, errors []wire.Code) object {
 	byStatus := map[int][]wire.Code{}
 	for _, code := range errors {
 		byStatus[code.Status()] = append(byStatus[code.Status()], code)
 	}
-	answers := object{"200": object{"description": "Done.", "content": jsonContent(all.of(m.Reply))}}
+	answers := object{"200": object{"description": "Done.", "content": jsonContent(all.of(m.Reply), example)}}
 	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
 		codes := byStatus[status]
 		slices.SortFunc(codes, cmp.Compare[wire.Code])
@@ -79,10 +84,7 @@ func responses(all schemas, m wire.Method, errors []wire.Code) object {
 		}
 		answer := object{
 			"description": strings.Join(words, ", "),
-			"content": jsonContent(object{"allOf": []object{
-				all.of(wire.ErrorBody{}),
-				record(object{"error": record(object{"code": object{"enum": codes}})}),
-			}}),
+			"content":     jsonContent(all.failure(codes), encoded(wire.ErrorBody{Error: wire.NewError(codes[0])})),
 		}
 		if status == wire.CodeRateLimited.Status() {
 			answer["headers"] = object{"Retry-After": object{"description": "seconds", "schema": object{"type": "integer", "minimum": 1}}}
@@ -92,31 +94,14 @@ func responses(all schemas, m wire.Method, errors []wire.Code) object {
 	return answers
 }
 
-func jsonContent(schema object) object {
-	return object{"application/json": object{"schema": schema}}
+func jsonContent(schema object, example json.RawMessage) object {
+	return object{"application/json": object{"schema": schema, "example": example}}
 }
 
-// socketOperation describes the request that upgrades to a WebSocket. The messages over the WebSocket are in
-// asyncapi.json.
-func socketOperation(all schemas) object {
-	query := object{
-		"name": "cf_protocol", "in": "query", "schema": object{"enum": []string{"json", "protobuf"}},
-		"description": "The encoding, if no subprotocol names it.",
-	}
-	return object{
-		"operationId": "socket",
-		"summary":     "Upgrades to the socket: the Centrifugo client protocol, version 2, as /v1/asyncapi.json describes.",
-		"description": "A token may come with the upgrade or with the connect command.",
-		"security":    []object{{}, {"bearer": []string{}}},
-		"parameters":  []object{query},
-		"responses": object{
-			"101": object{"description": "Subprotocol centrifuge-json, centrifuge-protobuf or none."},
-			"400": object{"description": "Only unknown subprotocols, or no upgrade at all."},
-			"401": object{"description": "The token is bad."},
-			"403": object{"description": "The origin is not allowed."},
-			"503": object{"description": "The server is draining, or has too much to do."},
-		},
-		"x-pushes": []object{all.of(wire.Entry{}), all.of(wire.Message{})},
-		"x-closes": closeCodes(),
-	}
+// failure returns the schema of an error body with one of the codes. It is complete by itself, so that a generated type is exact.
+func (all schemas) failure(codes []wire.Code) object {
+	schema := all.ofStruct(reflect.TypeFor[wire.Error]())
+	properties, _ := schema["properties"].(object)
+	properties["code"] = object{"allOf": []object{all.of(codes[0]), {"enum": codes}}}
+	return record(object{"error": schema}, "error")
 }

@@ -24,6 +24,11 @@ func (all schemas) ofType(t reflect.Type) object {
 		return ref("schemas", "Code")
 	case t == reflect.TypeFor[json.RawMessage]():
 		return object{"type": "object"}
+	case t == reflect.TypeFor[wire.Entry]():
+		if _, ok := all["Entry"]; !ok {
+			all["Entry"] = all.entry()
+		}
+		return ref("schemas", "Entry")
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -61,14 +66,7 @@ func (all schemas) ofStruct(t reflect.Type) object {
 			required = append(required, name)
 		}
 	}
-	schema := record(properties, required...)
-	switch t {
-	case reflect.TypeFor[wire.Entry]():
-		schema["oneOf"] = all.kinds()
-	case reflect.TypeFor[wire.Message]():
-		schema["minProperties"], schema["maxProperties"] = 1, 1
-	}
-	return schema
+	return record(properties, required...)
 }
 
 // constrain adds to a property the constraints in the field's tags. In a request, "" is allowed only if the string is
@@ -94,12 +92,33 @@ func constrain(property object, tag reflect.StructTag, request, optional bool) {
 	}
 }
 
-// kinds returns, for each kind of entry, the schema of an entry of that kind with its body.
-func (all schemas) kinds() (kinds []object) {
+// entry returns the schema of an entry: one of the schemas of its kinds, each of which is complete. So a generated type of an entry is a
+// union, from which a program selects by the kind.
+func (all schemas) entry() object {
+	var kinds []object
+	mapping := object{}
 	for _, k := range wire.Kinds {
-		kinds = append(kinds, record(object{"kind": object{"const": k.Kind}, "body": all.of(k.Body)}))
+		schema := all.ofStruct(reflect.TypeFor[wire.Entry]())
+		properties, _ := schema["properties"].(object)
+		properties["kind"], properties["body"] = object{"type": "string", "const": k.Kind}, all.of(k.Body)
+		all[entrySchema(k.Kind)] = schema
+		kinds = append(kinds, ref("schemas", entrySchema(k.Kind)))
+		mapping[k.Kind] = "#/components/schemas/" + entrySchema(k.Kind)
 	}
-	return kinds
+	return object{
+		"description":   "One element in the numbered log of a room. Ignore entries of kinds that you do not know.",
+		"oneOf":         kinds,
+		"discriminator": object{"propertyName": "kind", "mapping": mapping},
+	}
+}
+
+// entrySchema returns the name of the schema of entries of a kind, such as PacketDoneEntry.
+func entrySchema(kind string) string {
+	var name strings.Builder
+	for part := range strings.SplitSeq(kind, "_") {
+		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return name.String() + "Entry"
 }
 
 // codeSchema returns the schema of error codes, with the word of each.
@@ -125,7 +144,11 @@ func closeCodes() (closes []object) {
 
 // info returns the head of both documents. Package spec adds the version when it serves them.
 func info(description string) object {
-	return object{"title": "hongbao", "version": "", "description": description}
+	return object{
+		"title": "hongbao", "version": "", "description": description,
+		"contact": object{"name": "The operator of this server"},
+		"license": object{"name": "Apache 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+	}
 }
 
 func ref(section, name string) object { return object{"$ref": "#/components/" + section + "/" + name} }

@@ -63,7 +63,7 @@ func (d Document) mismatch(schema Object, v any, open bool) string {
 		}
 	}
 	if parts := List(schema["oneOf"]); len(parts) > 0 {
-		fits := slices.DeleteFunc(slices.Clone(parts), func(part any) bool { return d.mismatch(part.(Object), v, true) != "" })
+		fits := slices.DeleteFunc(slices.Clone(parts), func(part any) bool { return d.mismatch(part.(Object), v, open || schema["properties"] != nil) != "" })
 		if len(fits) != 1 {
 			return fmt.Sprintf("%v matches %d of %d alternatives, want one", v, len(fits), len(parts))
 		}

@@ -8,7 +8,7 @@ import { chooseSound } from './sound-choice.js';
 import { chooseNotifications } from './notifications.js';
 import { followNetwork } from './model/link.js';
 import { showTitle } from './title.js';
-import { begin } from './session.js';
+import { startSession } from './session.js';
 import { App } from './views/app.js';
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
@@ -27,4 +27,4 @@ wide.addEventListener('change', () => change(() => { state.wide = wide.matches; 
 state.wide = wide.matches;
 followAddress();
 change();
-begin();
+startSession();

@@ -26,7 +26,7 @@ const soon = 60_000; // ms; if a token is requested again within this time, the 
 export let client;
 
 /** Signs in without user interaction if possible, else opens the sign-in screen. */
-export async function begin() {
+export async function startSession() {
   followGuest(otherTab);
   addEventListener('hashchange', () => { if (deviceCode()) location.reload(); });
   state.page = await readPage();

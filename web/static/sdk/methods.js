@@ -80,6 +80,16 @@ export class Methods {
   }
 
   /**
+   * users returns names and avatars of the users that are in a room together with this user. Others are left out.
+   * @param {string[]} users ids, at most 100
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').UsersReply>}
+   */
+  users(users, o) {
+    return this.call('users', { users }, o);
+  }
+
+  /**
    * @param {string} room
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').RoomReply>}

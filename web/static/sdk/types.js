@@ -102,6 +102,7 @@
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {{contact: Contact, blocked: User[]}} ContactsReply
+ * @typedef {{users: User[]}} UsersReply  without the users that the caller may not know
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply
  * @typedef {{mentions: {room: string, entry: Entry}[], next?: string}} MentionsReply

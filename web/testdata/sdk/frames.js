@@ -24,6 +24,7 @@ const calls = {
   unblock: [(c) => c.unblock('u'), { user: 'u' }],
   set_contact: [(c) => c.setContact('shared'), { contact: 'shared' }],
   contacts: [(c) => c.contacts(), {}],
+  users: [(c) => c.users(['u', 'v']), { users: ['u', 'v'] }],
   invite: [(c) => c.invite('r', ['u', 'v']), { room: 'r', users: ['u', 'v'] }],
   create_link: [(c) => c.createLink({ room: 'r', ttl_s: 60, key: 'k' }), { room: 'r', ttl_s: 60, key: 'k' }],
   links: [(c) => c.links('r'), { room: 'r' }],

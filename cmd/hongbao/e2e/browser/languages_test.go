@@ -18,6 +18,12 @@ type language struct {
 	signOut, make       string
 	coin, result, kept  string
 	gone, proven        string
+	noRooms, working    string
+	makeLink, qr, asks  string
+	makeDevice, profile string
+	tiger, you          string
+	comes, waits        string
+	accepts, arrives    string
 }
 
 var english = language{
@@ -37,6 +43,9 @@ var english = language{
 	total:  "Total", more: "More", look: "Look inside without opening", verify: "Verify", gift: "Play money to begin with", leave: "Leave this room",
 	talk: "Message privately", reply: "Reply", nameOrID: "Name or id", signOut: "Sign out", make: "Make the room",
 	coin: "Open", result: "Details and proof", kept: "in your wallet", gone: "left to open it", proven: "Every share follows from the secret",
+	noRooms: "No rooms yet", working: "Links that work", makeLink: "Make a link", qr: "QR code of the link", asks: "Ask before letting people in",
+	makeDevice: "Make a link", profile: "Change name and picture", tiger: "Tiger", you: "You",
+	comes: "Would like to come in", waits: "Waiting to be let in", accepts: "The owner or an admin lets you in", arrives: "Bring your account here",
 }
 
 var chinese = language{
@@ -56,4 +65,7 @@ var chinese = language{
 	total:  "总金额", more: "更多", look: "先不开，看看大家的手气", verify: "验证", gift: "见面礼", leave: "退出群聊",
 	talk: "发私信", reply: "回复", nameOrID: "名字或 ID", signOut: "退出登录", make: "创建群聊",
 	coin: "开", result: "详情与验证", kept: "已存入钱包", gone: "后过期", proven: "每一份都由种子算出",
+	noRooms: "还没有群聊", working: "有效的链接", makeLink: "生成链接", qr: "邀请链接的二维码", asks: "进群需要审批",
+	makeDevice: "生成链接", profile: "修改名字和头像", tiger: "虎", you: "你",
+	comes: "入群申请", waits: "等待通过", accepts: "需群主或管理员同意后才能进群", arrives: "把账号带到这里",
 }

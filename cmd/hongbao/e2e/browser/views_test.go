@@ -33,6 +33,8 @@ func (s *sample) views() []view {
 		{name: "person", hash: room + "/person/" + s.friends[0].User.ID, shows: in.talk},
 		{name: "message", hash: room + "/message/" + fmt.Sprint(s.seq), shows: in.reply},
 		{name: "invite", hash: room + "/invite", shows: in.nameOrID},
+		{name: "invite links", hash: room + "/links", shows: in.working},
+		{name: "invite link", hash: room + "/links", shows: in.working, role: "button", press: in.makeLink},
 		{name: "settings", hash: room + "/settings", shows: in.signOut},
 		{name: "new room", hash: "#/new-room", shows: in.make},
 		{name: "find", hash: "#/find", shows: in.public},

@@ -97,7 +97,7 @@ func (j *journal) event(event model.Event) {
 		j.noteBreak("offline: %d %s", e.Code, e.Reason)
 	case model.Entry:
 		j.entry(e.Room, e.Seq, e.ID)
-		if p, ok := e.Body.(model.PacketSent); ok {
+		if p, ok := e.Body.(model.PacketBody); ok {
 			j.announce(packet{p.ID, e.Room, p.Total, p.Count, p.Expires.UnixMilli(), p.Commitment})
 		}
 	case model.Entered:

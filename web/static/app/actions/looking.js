@@ -10,7 +10,7 @@ const readPace = 1000; // ms between two commands that store the read position
 const typingPace = 3000;
 
 /** @param {string} room that is opened */
-export function openRoom(room) {
+export function visitRoom(room) {
   const view = state.rooms.get(room);
   const { loaded, newer, loading } = view.timeline;
   if (loading !== 'around' && (!loaded || newer)) loadNewest(room); // otherwise it is opened at an older message

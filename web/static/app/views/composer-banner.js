@@ -2,7 +2,7 @@
 import { h } from '../dom.js';
 import { t } from '../words.js';
 import { find } from '../model/timeline.js';
-import { brief } from './line-text.js';
+import { gist } from './line-text.js';
 import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 
@@ -16,6 +16,6 @@ export function Banner({ view, draft, onCancel }) {
     h('p', { class: 'grow' },
       h('b', { class: 'cut small', dir: 'auto' }, editing ? t('composer.editing')
         : t('composer.replying', { name: item?.from.name ?? t('timeline.somebody') })),
-      item && h('span', { class: 'cut small muted', dir: 'auto' }, brief(item))),
+      item && h('span', { class: 'cut small muted', dir: 'auto' }, gist(item))),
     h(IconButton, { icon: 'close', label: t('cancel'), size: 20, onClick: onCancel }));
 }

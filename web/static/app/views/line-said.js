@@ -11,7 +11,7 @@ import { folded } from '../model/fold.js';
 import { Bar } from './line-bar.js';
 import { Icon } from './icon.js';
 import { LongPress } from './line-press.js';
-import { brief, parts } from './line-text.js';
+import { gist, parts } from './line-text.js';
 import { IconButton, Time } from './parts.js';
 import { mayThank, Thanks } from './thanks.js';
 
@@ -109,7 +109,7 @@ class Quote extends Component {
     const jump = () => jumpTo(view, item.body.reply_to);
     return h('button', { class: 'quote', type: 'button', title: t('timeline.toQuoted'), onClick: jump },
       h('span', { class: 'only-read' }, t('timeline.inReplyTo')),
-      quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, brief(quote))]
+      quote ? [h('b', { class: 'cut', dir: 'auto' }, quote.from.name), h('span', { class: 'cut', dir: 'auto' }, gist(quote))]
         : h('span', { class: 'cut' }, t('timeline.earlier')));
   }
 }

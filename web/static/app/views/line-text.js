@@ -65,7 +65,7 @@ function mentions(text, names, ids = []) {
 }
 
 /** An item as one short text line, for quotes. @param {import('../model/timeline.js').Item} item */
-export function brief({ kind, body }) {
+export function gist({ kind, body }) {
   if (kind === 'packet') return t('timeline.packet', { greeting: body.greeting });
   if (kind !== 'text') return t('timeline.earlier');
   if (body.recalled) return t('timeline.recalled');

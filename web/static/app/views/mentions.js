@@ -8,7 +8,7 @@ import { jumpTo } from '../actions/history.js';
 import { moreMentions, renewMentions } from '../actions/mentions.js';
 import { mentions } from '../model/mentions.js';
 import { nameOf } from '../model/rooms.js';
-import { brief as words } from './line-text.js';
+import { gist } from './line-text.js';
 import { Endless } from './endless.js';
 import { Avatar, Time } from './parts.js';
 
@@ -37,5 +37,5 @@ function Row({ view, item }) {
         h('strong', { class: 'cut grow', dir: 'auto' }, t('news.in', { name: item.from.name || item.from.id, room: nameOf(view) })),
         item.seq > view.readSeq && h('i', { class: 'mentions-new' }, h('span', { class: 'only-read' }, t('timeline.newLine'))),
         h('span', { class: 'muted small' }, h(Time, { at: item.at }, brief(item.at)))),
-      h('span', { class: 'two-lines muted', dir: 'auto' }, words(item))));
+      h('span', { class: 'two-lines muted', dir: 'auto' }, gist(item))));
 }

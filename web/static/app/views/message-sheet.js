@@ -12,7 +12,7 @@ import { removeSoon } from '../actions/removal.js';
 import { Act } from './act.js';
 import { emptyDraft, isFresh } from './composer-draft.js';
 import { EmojiPicker, quick } from './composer-emoji.js';
-import { brief } from './line-text.js';
+import { gist } from './line-text.js';
 import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 
@@ -77,7 +77,7 @@ export class MessageSheet extends Component {
     };
     return h('div', { class: 'message-sheet' },
       h('blockquote', { class: 'about small muted', dir: 'auto' },
-        h('b', null, item.from.id === state.me.id ? t('you') : item.from.name), ' ', brief(item)),
+        h('b', null, item.from.id === state.me.id ? t('you') : item.from.name), ' ', gist(item)),
       may.react && h('div', { class: 'quick', role: 'group', 'aria-label': t('message.react') },
         quick.map((emoji) => h('button', {
           class: 'button quiet icon', type: 'button', key: emoji, 'aria-pressed': !!item.mine?.has(emoji), onClick: () => this.react(emoji),

@@ -5,7 +5,7 @@ import { state } from '../state.js';
 import { t } from '../words.js';
 import { find } from '../model/timeline.js';
 import { loadNewer, loadNewest, loadOlder } from '../actions/history.js';
-import { askPresence, markRead, openRoom } from '../actions/looking.js';
+import { askPresence, markRead, visitRoom } from '../actions/looking.js';
 import { Heights } from './timeline-heights.js';
 import { Keys } from './timeline-keys.js';
 import { Place, seqOf } from './timeline-place.js';
@@ -37,7 +37,7 @@ export class TimelineView extends Component {
     this.sizes.observe(this.box.current);
     this.life = new AbortController();
     document.addEventListener('visibilitychange', this.shown, { signal: this.life.signal });
-    openRoom(this.props.view.room.id);
+    visitRoom(this.props.view.room.id);
     this.counting = setInterval(() => this.count(), countPace);
     this.componentDidUpdate();
   }

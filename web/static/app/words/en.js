@@ -6,6 +6,7 @@ export default {
   loading: 'Loading',
   cancel: 'Cancel',
   you: 'You',
+  notes: 'Notes',
   backUnread: ({ count, shown }) => (count === 1 ? 'Back, 1 new message elsewhere' : `Back, ${shown} new messages elsewhere`),
   time: { now: 'just now' },
   link: {
@@ -652,9 +653,9 @@ export default {
     title: 'Would like to come in',
     told: ({ room }) => `Somebody would like to come into ${room}. See “About this room”.`,
     admit: 'Let in',
-    admitName: ({ name }) => `Let ${name} in`,
+    admitName: ({ name }) => `Let in ${name}`,
     refuse: 'No',
-    refuseName: ({ name }) => `Don’t let ${name} in`,
+    refuseName: ({ name }) => `No, don’t let ${name} in`,
   },
   errors: {
     unknown: 'That did not work. Please try again.',

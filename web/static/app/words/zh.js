@@ -6,6 +6,7 @@ export default {
   loading: '加载中',
   cancel: '取消',
   you: '你',
+  notes: '提示',
   backUnread: ({ shown }) => `返回，其他群聊有 ${shown} 条新消息`,
   time: { now: '刚刚' },
   link: {

@@ -1,4 +1,4 @@
-package redpacket
+package proof
 
 import (
 	"crypto/hmac"
@@ -10,22 +10,20 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"hongbao/chat"
 )
 
 // oracle splits packets a second time: it follows web/docs/protocol/proof.md sentence by sentence, with big integers and
-// without any optimisation. It shares no code with Cut.
+// without any optimisation. It shares no code with Shares.
 type oracle struct {
 	seed   []byte
 	prefix string
 	used   int // words used
 }
 
-func newOracle(seed Seed, p Packet) *oracle {
+func newOracle(seed Seed, p Terms) *oracle {
 	lines := []string{
-		"hongbao/1", p.From.ID, p.Key, string(p.Mode), string(p.Spread),
-		strconv.FormatInt(int64(p.Total), 10), strconv.Itoa(p.Count),
+		"hongbao/1", p.Sender, p.Key, p.Mode, p.Spread,
+		strconv.FormatInt(p.Total, 10), strconv.Itoa(p.Count),
 	}
 	return &oracle{seed: seed[:], prefix: strings.Join(lines, "\n") + "\n"}
 }
@@ -49,19 +47,19 @@ func (o *oracle) below(n *big.Int) *big.Int {
 	}
 }
 
-func (o *oracle) int(n Money) Money { return Money(o.below(big.NewInt(int64(n))).Int64()) }
+func (o *oracle) int(n int64) int64 { return o.below(big.NewInt(n)).Int64() }
 
-func (o *oracle) shuffled(shares []Money) []Money {
+func (o *oracle) shuffled(shares []int64) []int64 {
 	for i := len(shares) - 1; i >= 1; i-- {
-		j := o.int(Money(i + 1))
+		j := o.int(int64(i + 1))
 		shares[i], shares[j] = shares[j], shares[i]
 	}
 	return shares
 }
 
-func (o *oracle) cut(p Packet) []Money {
-	count := Money(p.Count)
-	var shares []Money
+func (o *oracle) cut(p Terms) []int64 {
+	count := int64(p.Count)
+	var shares []int64
 	switch {
 	case p.Mode == Equal:
 		for range p.Total % count {
@@ -72,7 +70,7 @@ func (o *oracle) cut(p Packet) []Money {
 		}
 		return o.shuffled(shares)
 	case p.Spread == Wild:
-		cuts := []Money{0, p.Total}
+		cuts := []int64{0, p.Total}
 		for len(cuts) < p.Count+1 {
 			if c := 1 + o.int(p.Total-1); !slices.Contains(cuts, c) {
 				cuts = append(cuts, c)
@@ -86,7 +84,7 @@ func (o *oracle) cut(p Packet) []Money {
 	}
 	left := p.Total
 	for k := count; k >= 2; k-- {
-		var lo, hi Money
+		var lo, hi int64
 		if p.Spread == Classic {
 			lo, hi = 1, max(1, 2*left/k-1)
 		} else {
@@ -101,20 +99,20 @@ func (o *oracle) cut(p Packet) []Money {
 	return o.shuffled(append(shares, left))
 }
 
-// TestCutAgainstOracle cuts packets with Cut and with the oracle. Both must get the same shares.
+// TestCutAgainstOracle cuts packets with Shares and with the oracle. Both must get the same shares.
 func TestCutAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom(cuttings()).Draw(t, "cutting")
 		count := rapid.IntRange(1, 60).Draw(t, "count")
 		total := rapid.OneOf(rapid.Just(count), rapid.IntRange(count, 3*count), rapid.IntRange(count, maxTotal)).Draw(t, "total")
-		p := cutPacket(c, Money(total), count)
-		p.From.ID = rapid.StringMatching(`[a-z:]{1,12}`).Draw(t, "sender")
+		p := cutPacket(c, int64(total), count)
+		p.Sender = rapid.StringMatching(`[a-z:]{1,12}`).Draw(t, "sender")
 		p.Key = rapid.StringMatching(`[!-~]{1,64}`).Draw(t, "key")
 		agree(t, testSeed("oracle", rapid.Int().Draw(t, "seed")), p)
 	})
 }
 
-func agree(tb rapid.TB, seed Seed, p Packet) {
+func agree(tb rapid.TB, seed Seed, p Terms) {
 	tb.Helper()
 	if got, want := mustCut(tb, seed, p), newOracle(seed, p).cut(p); !slices.Equal(got, want) {
 		tb.Fatalf("%s %s %d in %d:\ngot  %v\nwant %v", p.Mode, p.Spread, p.Total, p.Count, got, want)
@@ -136,7 +134,7 @@ func TestBelowAgainstOracle(t *testing.T) {
 	}
 }
 
-// FuzzCut passes any input to Cut. Cut must fail, or divide the total exactly and as the oracle does.
+// FuzzCut passes any input to Shares. Shares must fail, or divide the total exactly and as the oracle does.
 func FuzzCut(f *testing.F) {
 	for i := range cuttings() {
 		f.Add([]byte("seed"), "u-1", "k-1", uint8(i), int64(1000), 5)
@@ -147,10 +145,10 @@ func FuzzCut(f *testing.F) {
 		if total > maxTotal || count > 200 {
 			t.Skip() // such a packet is refused before it is cut, or takes the oracle too long
 		}
-		p := cutPacket(cuttings()[int(how)%len(cuttings())], Money(total), count)
-		p.From, p.Key = chat.User{ID: sender}, key
+		p := cutPacket(cuttings()[int(how)%len(cuttings())], total, count)
+		p.Sender, p.Key = sender, key
 		if count < 1 || total < int64(count) {
-			if shares, err := Cut(sha256.Sum256(seed), p); err == nil {
+			if shares, err := Shares(sha256.Sum256(seed), p); err == nil {
 				t.Fatalf("%d in %d: cut into %v", total, count, shares)
 			}
 			return

@@ -1,4 +1,4 @@
-package redpacket
+package proof
 
 import (
 	"crypto/sha256"
@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"hongbao/chat"
 )
 
 const (
@@ -21,10 +19,7 @@ const (
 )
 
 // cutting is a way to split a packet: its mode and spread.
-type cutting struct {
-	Mode
-	Spread
-}
+type cutting struct{ Mode, Spread string }
 
 func (c cutting) String() string { return fmt.Sprintf("%s %s", c.Mode, c.Spread) }
 
@@ -33,8 +28,8 @@ func cuttings() []cutting {
 }
 
 // cutPacket returns a packet with the fields that its shares depend on.
-func cutPacket(c cutting, total Money, count int) Packet {
-	return Packet{From: chat.User{ID: "u-1"}, Key: "k-1", Mode: c.Mode, Spread: c.Spread, Total: total, Count: count}
+func cutPacket(c cutting, total int64, count int) Terms {
+	return Terms{Sender: "u-1", Key: "k-1", Mode: c.Mode, Spread: c.Spread, Total: total, Count: count}
 }
 
 // goldenSeed returns the seed of the examples in web/docs/protocol/proof.md.
@@ -48,16 +43,16 @@ func goldenSeed() (seed Seed) {
 func testSeed(series string, n int) Seed { return sha256.Sum256(fmt.Appendf(nil, "%s %d", series, n)) }
 
 // mustCut splits a packet and checks what must hold for every split.
-func mustCut(tb rapid.TB, seed Seed, p Packet) []Money {
+func mustCut(tb rapid.TB, seed Seed, p Terms) []int64 {
 	tb.Helper()
-	shares, err := Cut(seed, p)
+	shares, err := Shares(seed, p)
 	if err != nil {
 		tb.Fatalf("%s %s %d in %d: %v", p.Mode, p.Spread, p.Total, p.Count, err)
 	}
 	if len(shares) != p.Count {
 		tb.Fatalf("%s %s %d in %d: %d shares", p.Mode, p.Spread, p.Total, p.Count, len(shares))
 	}
-	var sum Money
+	var sum int64
 	for _, s := range shares {
 		sum += s
 	}
@@ -79,9 +74,9 @@ type splitVector struct {
 	cutting
 
 	Seed, Commitment, From, Key, Digest string
-	Total                               Money
+	Total                               int64
 	Count                               int
-	Shares                              []Money // nil if there are many
+	Shares                              []int64 // nil if there are many
 }
 
 // splitVectors returns the examples in web/docs/protocol/proof.md, then packets at the limits of what can be sent.
@@ -104,7 +99,7 @@ func TestCutGolden(t *testing.T) {
 			t.Fatalf("vector %d: %v", i, err)
 		}
 		p := cutPacket(v.cutting, v.Total, v.Count)
-		p.From.ID, p.Key = v.From, v.Key
+		p.Sender, p.Key = v.From, v.Key
 		got := mustCut(t, seed, p)
 		if v.Shares != nil && !slices.Equal(got, v.Shares) {
 			t.Errorf("vector %d: got %v, want %v", i, got, v.Shares)
@@ -143,17 +138,16 @@ func TestWordsGolden(t *testing.T) {
 	}
 }
 
-// TestCutDependsOn changes one field of a packet at a time. The shares must change with each field that the commitment
-// covers, and with no other.
+// TestCutDependsOn changes one of the Terms at a time. The shares must change with each.
 func TestCutDependsOn(t *testing.T) {
 	p := cutPacket(cutting{Lucky, Classic}, 100_000, 10)
 	first := mustCut(t, goldenSeed(), p)
-	for what, change := range map[string]func(*Packet){
-		"sender": func(p *Packet) { p.From.ID = "u-2" },
-		"key":    func(p *Packet) { p.Key = "k-2" },
-		"spread": func(p *Packet) { p.Spread = Calm },
-		"total":  func(p *Packet) { p.Total++ },
-		"count":  func(p *Packet) { p.Count++ },
+	for what, change := range map[string]func(*Terms){
+		"sender": func(p *Terms) { p.Sender = "u-2" },
+		"key":    func(p *Terms) { p.Key = "k-2" },
+		"spread": func(p *Terms) { p.Spread = Calm },
+		"total":  func(p *Terms) { p.Total++ },
+		"count":  func(p *Terms) { p.Count++ },
 	} {
 		q := p
 		change(&q)
@@ -164,17 +158,12 @@ func TestCutDependsOn(t *testing.T) {
 	if slices.Equal(mustCut(t, testSeed("other", 0), p), first) {
 		t.Error("another seed, the same shares")
 	}
-	q := p
-	q.ID, q.Room, q.From.Name, q.Greeting, q.To, q.Passphrase = "p", "r", "Li", "hi", []string{"u"}, "secret"
-	if !slices.Equal(mustCut(t, goldenSeed(), q), first) {
-		t.Error("the shares depend on fields that a verifier does not use")
-	}
 }
 
 func TestCutEdges(t *testing.T) {
 	for _, c := range cuttings() {
 		for _, edge := range []struct {
-			total Money
+			total int64
 			count int
 		}{
 			{1, 1}, {maxTotal, 1}, {2, 2}, {3, 2}, {200, 100}, {100, 100}, {101, 100},
@@ -187,7 +176,7 @@ func TestCutEdges(t *testing.T) {
 
 func TestCutRefuses(t *testing.T) {
 	lucky := cutting{Lucky, Classic}
-	for what, p := range map[string]Packet{
+	for what, p := range map[string]Terms{
 		"less than 1 each":      cutPacket(lucky, 4, 5),
 		"nothing":               cutPacket(lucky, 0, 1),
 		"no shares":             cutPacket(lucky, 10, 0),
@@ -199,7 +188,7 @@ func TestCutRefuses(t *testing.T) {
 		"an unknown mode":       cutPacket(cutting{"unfair", Calm}, 10, 2),
 		"no mode and no spread": cutPacket(cutting{}, 10, 2),
 	} {
-		if shares, err := Cut(goldenSeed(), p); err == nil {
+		if shares, err := Shares(goldenSeed(), p); err == nil {
 			t.Errorf("%s: cut into %v", what, shares)
 		}
 	}
@@ -212,7 +201,7 @@ func TestCutProperties(t *testing.T) {
 		count := rapid.IntRange(1, limit).Draw(t, "count")
 		total := rapid.OneOf(rapid.Just(count), rapid.IntRange(count, min(3*count, maxTotal)), rapid.IntRange(count, maxTotal)).Draw(t, "total")
 		seed := testSeed("properties", rapid.Int().Draw(t, "seed"))
-		p := cutPacket(c, Money(total), count)
+		p := cutPacket(c, int64(total), count)
 		shares := mustCut(t, seed, p)
 		if !slices.Equal(shares, mustCut(t, seed, p)) {
 			t.Fatalf("%s %d in %d: cut twice, not the same", c, total, count)

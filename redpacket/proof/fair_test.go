@@ -1,4 +1,4 @@
-package redpacket
+package proof
 
 import (
 	"math"
@@ -16,7 +16,7 @@ func TestCutIsFairByRank(t *testing.T) {
 			total := count*each + count/2
 			shares, squares, luckiest := make([][]float64, packets), make([][]float64, packets), make([][]float64, packets)
 			for n := range packets {
-				cut := mustCut(t, testSeed(c.String(), n), cutPacket(c, Money(total), count))
+				cut := mustCut(t, testSeed(c.String(), n), cutPacket(c, int64(total), count))
 				for _, share := range cut {
 					off := float64(share) - float64(total)/float64(count)
 					shares[n] = append(shares[n], float64(share))
@@ -45,11 +45,11 @@ func TestFairnessTestDetectsBias(t *testing.T) {
 	squares := make([][]float64, packets)
 	for n := range squares {
 		w := newWords(testSeed("unshuffled", n), cutPacket(cutting{Lucky, Classic}, total, count))
-		left := Money(total)
-		for k := Money(count); k >= 1; k-- {
+		left := int64(total)
+		for k := int64(count); k >= 1; k-- {
 			share := left
 			if k > 1 {
-				share = 1 + Money(w.below(uint64(2*left/k-1)))
+				share = 1 + int64(w.below(uint64(2*left/k-1)))
 			}
 			squares[n] = append(squares[n], math.Pow(float64(share)-total/count, 2))
 			left -= share
@@ -92,7 +92,7 @@ func average(xs []float64) (mean float64) {
 // the mean.
 func TestCutSpreads(t *testing.T) {
 	const packets, count, each = 2_000, 10, 10_000
-	for spread, want := range map[Spread]float64{Calm: 1.5, Classic: 2.1, Wild: 2.9} {
+	for spread, want := range map[string]float64{Calm: 1.5, Classic: 2.1, Wild: 2.9} {
 		best := 0.0
 		for n := range packets {
 			cut := mustCut(t, testSeed("best", n), cutPacket(cutting{Lucky, spread}, count*each, count))

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"hongbao/web/wire"
+)
+
+// tag groups operations in the documents.
+type tag struct{ name, does string }
+
+var tags = []tag{
+	{"rooms", "Rooms and their members."},
+	{"links", "Invite links, and users that ask to enter a room."},
+	{"contacts", "Which users may contact the caller, and the names of others."},
+	{"messages", "Texts, reactions, history and what was read."},
+	{"packets", "Red packets: send, grab, look at."},
+	{"wallet", "The caller's money."},
+	{"admin", "Administration by the host's back end."},
+	{"guests", "Users without an account of the host."},
+}
+
+// tagOf holds the tag of each method; the endpoints for administrators and guests follow from their paths.
+var tagOf = map[string]string{
+	"create_room": "rooms", "direct": "rooms", "join": "rooms", "leave": "rooms", "rooms": "rooms", "find_rooms": "rooms", "invite": "rooms",
+	"kick": "rooms", "unban": "rooms", "set_role": "rooms", "mute": "rooms", "update_room": "rooms", "delete_room": "rooms", "set_room_prefs": "rooms",
+	"members": "rooms", "presence": "rooms",
+	"create_link": "links", "links": "links", "revoke_link": "links", "join_link": "links", "join_requests": "links", "answer_request": "links",
+	"preview_link": "links",
+	"block":        "contacts", "unblock": "contacts", "set_contact": "contacts", "contacts": "contacts", "users": "contacts",
+	"send": "messages", "edit": "messages", "recall": "messages", "react": "messages", "history": "messages", "mentions": "messages", "read": "messages",
+	"send_packet": "packets", "grab": "packets", "packet": "packets", "cancel_packet": "packets", "packets": "packets",
+	"wallet": "wallet",
+	"credit": "admin", "debit": "admin", "disconnect": "admin", "audit": "admin", "start_audit": "admin", "heads": "admin", "stats": "admin",
+	"guests": "guests", "renew": "guests", "sign_out": "guests", "profile": "guests", "device_code": "guests", "redeem": "guests",
+}
+
+// allTags returns the tags for a document.
+func allTags() (all []object) {
+	for _, t := range tags {
+		all = append(all, object{"name": t.name, "description": t.does})
+	}
+	return all
+}
+
+// tagsOf returns the tags of a method. A method without a tag is a bug of this table, which TestFilesAreCurrent finds.
+func tagsOf(m wire.Method) []string {
+	if tagOf[m.Name] == "" {
+		panic("generate: no tag for method " + m.Name)
+	}
+	return []string{tagOf[m.Name]}
+}
+
+// describe returns what a method does, what it costs, and whether it may be repeated.
+func describe(m wire.Method) string {
+	parts := []string{m.Does}
+	switch {
+	case m.Rate != "":
+		parts = append(parts, fmt.Sprintf("Counts against the rate `%s`.", m.Rate))
+	case m.Cost > 0:
+		parts = append(parts, fmt.Sprintf("Costs %d of the user's budget.", m.Cost))
+	}
+	if m.Request != nil {
+		if _, keyed := reflect.TypeOf(m.Request).FieldByName("Key"); keyed {
+			parts = append(parts, "Repeat the same request with the same `key` until it is answered: it is carried out once.")
+		}
+	}
+	return strings.Join(parts, " ")
+}

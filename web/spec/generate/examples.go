@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"hongbao/web/wire"
+)
+
+// exampleSet holds examples of requests and replies by the name of the method, and of messages by their names in the AsyncAPI document.
+type exampleSet struct {
+	requests, replies map[string]json.RawMessage
+	messages          map[string]json.RawMessage // whole frames
+}
+
+// readExamples reads the examples of commands from the protocol pages (requests) and the golden frames (replies and messages), which
+// tests compare with the server. web is the path of the folder web. Those of endpoints stand in endpointExamples.
+func readExamples(web string) (exampleSet, error) {
+	all := exampleSet{requests: map[string]json.RawMessage{}, replies: map[string]json.RawMessage{}, messages: map[string]json.RawMessage{}}
+	files := os.DirFS(web)
+	pages, err := fs.Glob(files, "docs/protocol/*.md")
+	if err != nil {
+		return all, err
+	}
+	for _, page := range pages {
+		if err := all.readPage(files, page); err != nil {
+			return all, fmt.Errorf("%s: %w", page, err)
+		}
+	}
+	frames, err := fs.Glob(files, "wire/testdata/*.json")
+	if err != nil {
+		return all, err
+	}
+	for _, name := range frames {
+		if err := all.readFrame(files, name); err != nil {
+			return all, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for name, e := range endpointExamples {
+		all.replies[name] = encoded(e.reply)
+		if e.request != nil {
+			all.requests[name] = encoded(e.request)
+		}
+	}
+	return all, nil
+}
+
+// frame is a message of the socket, as far as examples are concerned.
+type frame struct {
+	RPC *struct {
+		Method string          `json:"method"`
+		Data   json.RawMessage `json:"data"`
+	} `json:"rpc"`
+	Connect json.RawMessage `json:"connect"`
+	Refresh json.RawMessage `json:"refresh"`
+	Send    json.RawMessage `json:"send"`
+	Push    json.RawMessage `json:"push"`
+	Error   json.RawMessage `json:"error"`
+}
+
+var jsonBlock = regexp.MustCompile("(?s)```json\n(.*?)\n```")
+
+// readPage takes the first request of each command from a page.
+func (all exampleSet) readPage(files fs.FS, page string) error {
+	text, err := fs.ReadFile(files, page)
+	if err != nil {
+		return err
+	}
+	for _, block := range jsonBlock.FindAllSubmatch(text, -1) {
+		decoder := json.NewDecoder(bytes.NewReader(block[1]))
+		for decoder.More() {
+			var text json.RawMessage
+			var f frame
+			err := decoder.Decode(&text)
+			if err == nil {
+				err = json.Unmarshal(text, &f)
+			}
+			if err != nil {
+				return fmt.Errorf("example %s: %w", block[1], err)
+			}
+			switch {
+			case f.RPC != nil && f.RPC.Method != "":
+				keepFirst(all.requests, f.RPC.Method, f.RPC.Data)
+				keepFirst(all.messages, "command."+f.RPC.Method, text)
+			case f.Connect != nil && !strings.Contains(string(f.Connect), "session"): // a reply has a session
+				keepFirst(all.messages, "command.connect", text)
+			case f.Refresh != nil && strings.Contains(string(f.Refresh), "token"):
+				keepFirst(all.messages, "command.refresh", text)
+			case f.Send != nil:
+				keepFirst(all.messages, "command.typing", text)
+			}
+		}
+	}
+	return nil
+}
+
+// readFrame takes the golden frame of a file. The file reply-grab.json is the example of the reply; reply-grab-empty.json is none.
+func (all exampleSet) readFrame(files fs.FS, name string) error {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	var f frame
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	kind, rest, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".json"), "-")
+	switch {
+	case kind == "reply" && f.RPC != nil:
+		all.replies[rest] = f.RPC.Data
+		all.messages["reply."+rest] = text
+	case kind == "connect" || kind == "refresh":
+		all.messages["reply."+kind] = text
+	case kind == "error" && rest == "muted":
+		all.messages["error"] = text
+	case kind == "push" && (rest == "subscribe" || rest == "unsubscribe"):
+		all.messages["push."+rest] = text
+	case kind == "push":
+		all.messages["push."+rest], all.messages["entry."+rest] = text, text
+		of, _, _ := strings.Cut(rest, "-")
+		keepFirst(all.messages, "entry."+of, text) // golden frames of members have a variant in each name
+	}
+	return nil
+}
+
+func keepFirst(all map[string]json.RawMessage, name string, example json.RawMessage) {
+	if _, ok := all[name]; !ok {
+		all[name] = example
+	}
+}
+
+// encoded encodes a value of package wire, which never fails.
+func encoded(v any) json.RawMessage {
+	text, err := wire.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("generate: example %T: %v", v, err))
+	}
+	return text
+}
+
+// endpointExamples holds the examples of the endpoints, by the names of their methods.
+var endpointExamples = map[string]struct{ request, reply any }{
+	"credit": {
+		wire.AdjustRequest{User: "u-ann", Amount: 10000, Key: "order-17", Note: "Refund of order 17", RequestID: "order-17", Reason: "returned goods"},
+		wire.AdjustReply{Balance: 10000, AccountVersion: 1},
+	},
+	"debit": {
+		wire.AdjustRequest{User: "u-ann", Amount: 2500, Key: "payout-3", RequestID: "payout-3", Reason: "payout to a bank account"},
+		wire.AdjustReply{Balance: 7500, AccountVersion: 2},
+	},
+	"disconnect": {wire.DisconnectRequest{User: "u-ann"}, wire.DisconnectReply{}},
+	"audit": {nil, wire.AuditReply{
+		OK: true, Funded: 20000, InWallets: 19000, InPackets: 1000, Wallets: 2, Packets: 3, OpenPackets: 1, Claims: 8, Transfers: 13, Rooms: 1, Entries: 43,
+		Differences: []wire.Difference{}, Notes: []wire.Difference{}, At: 1767225600000, WholeAt: 1767139200000, Heads: []string{exampleHead},
+	}},
+	"start_audit": {wire.StartAuditRequest{Whole: true}, wire.StartAuditReply{At: 1767225600000}},
+	"heads":       {nil, wire.HeadsReply{Heads: []string{exampleHead}}},
+	"stats": {nil, wire.StatsReply{
+		Instance: "i-1", Version: "1.0.0", StartedAt: 1767225600000, Connections: 2, Users: 2, Topics: 1, Delivered: 86, Closes: map[int]int64{3001: 1},
+		Grabs: wire.GrabStats{Won: 8, Empty: 3},
+	}},
+	"preview_link": {wire.PreviewLinkRequest{Code: exampleLink, Packet: "p-1"}, wire.PreviewLinkReply{
+		Room: wire.PreviewRoom{Name: "大厅", Kind: "public", Members: 2}, By: wire.Face{Name: "Ann", Avatar: "https://example.com/ann.png"},
+		People: []wire.Face{{Name: "Ann", Avatar: "https://example.com/ann.png"}, {Name: "Bob"}},
+		Packet: &wire.PreviewPacket{From: wire.Face{Name: "Ann", Avatar: "https://example.com/ann.png"}, Greeting: "恭喜发财,大吉大利"},
+	}},
+	"guests":      {wire.GuestRequest{Name: "Mei"}, exampleGuest},
+	"renew":       {nil, exampleGuest},
+	"sign_out":    {nil, wire.DisconnectReply{}},
+	"profile":     {wire.ProfileRequest{Name: new("Mei Lin"), Avatar: new("avatars/3.svg")}, wire.ProfileReply{User: wire.User{ID: "guest:mei", Name: "Mei Lin", Avatar: "avatars/3.svg", Guest: true}}},
+	"device_code": {nil, wire.DeviceCodeReply{Code: "mei.Zp3kQ0aB9cD2eF4gH6iJ", ExpiresAt: 1767226200000}},
+	"redeem":      {wire.RedeemRequest{Code: "mei.Zp3kQ0aB9cD2eF4gH6iJ"}, exampleGuest},
+}
+
+const (
+	exampleHead = "7/e-43/b242b51bf03d0e1205c22701262660d8551a426d53fe5b42cf73cfafa20cdf8d"
+	exampleLink = "r-1.Zp3kQ0aB9cD2eF4gH6iJ"
+)
+
+var exampleGuest = wire.GuestReply{Token: "<token>", User: wire.User{ID: "guest:mei", Name: "Mei", Guest: true}}

@@ -1,0 +1,5 @@
+// Package traces sends the spans that package redpacket/trace records to a collector, by OTLP over HTTP.
+//
+// It owns the settings OTEL_…, the sampler, the queue of spans and the exporter. It must always hold: spans that the collector does
+// not take in time are dropped, and delay no command; without settings, no tracer is set.
+package traces
