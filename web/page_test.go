@@ -172,7 +172,7 @@ func TestServiceWorker(t *testing.T) {
 		t.Errorf("the worker has Cache-Control %q, and the policy %q", got, worker.header.Get("Content-Security-Policy"))
 	}
 	version := regexp.MustCompile(`const version = '([0-9a-f]{16})';`).FindSubmatch(worker.plain)
-	if version == nil || !strings.Contains(index, `src="`+string(version[1])+`/app/main.js"`) {
+	if version == nil || !strings.Contains(index, `src="`+string(version[1])+`/page.js"`) {
 		t.Fatalf("the page is not of the version %s", version)
 	}
 	names := regexp.MustCompile(`const files = \['(.*)'\];`).FindSubmatch(worker.plain)
@@ -185,7 +185,7 @@ func TestServiceWorker(t *testing.T) {
 			t.Errorf("%s is not of a version", name)
 		}
 	}
-	for _, name := range []string{"app/main.js", "app/words/zh.js", "app/views/wallet.js", "style/opening.css", "vendor/preact.mjs", "icon.svg"} {
+	for _, name := range []string{"page.js", "more.js", "app/words/zh.js", "style/page.css", "vendor/preact.mjs", "icon.svg"} {
 		if !slices.Contains(files, string(version[1])+"/"+name) {
 			t.Errorf("%s is not there without the server", name)
 		}

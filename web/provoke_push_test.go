@@ -126,21 +126,22 @@ func TestEveryPush(t *testing.T) {
 		t.Run("entry-"+k.Kind, func(t *testing.T) {
 			t.Parallel()
 			bothEncodings(t, func(t *testing.T, e wire.Encoding) {
-				newPushTest(t, e).mustPush(kinds[k.Kind], "Entry", "kind", k.Kind)
+				newPushTest(t, e).mustPush(kinds[k.Kind], "#/components/schemas/Entry", "kind", k.Kind)
 			})
 		})
 	}
 	for _, p := range wire.PushNames {
 		t.Run("push-"+p.Name, func(t *testing.T) {
 			t.Parallel()
-			bothEncodings(t, func(t *testing.T, e wire.Encoding) { newPushTest(t, e).mustPush(told[p.Name], "Message", p.Name, "") })
+			place := "#/components/messages/push." + p.Name + "/payload/properties/push/properties/message/properties/data"
+			bothEncodings(t, func(t *testing.T, e wire.Encoding) { newPushTest(t, e).mustPush(told[p.Name], place, p.Name, "") })
 		})
 	}
 }
 
-// mustPush calls provoke and waits for a push that matches the schema and in which the field has the value; "" matches
-// any value.
-func (h *pushTest) mustPush(provoke func(*pushTest), schema, field, value string) {
+// mustPush calls provoke and waits for a push in which the field has the value, and which matches the schema at that place of the
+// document; "" matches any value.
+func (h *pushTest) mustPush(provoke func(*pushTest), place, field, value string) {
 	h.t.Helper()
 	if provoke == nil {
 		h.t.Fatal("no test provokes it")
@@ -148,14 +149,14 @@ func (h *pushTest) mustPush(provoke func(*pushTest), schema, field, value string
 	provoke(h)
 	h.ann.push(func(p *protocol.Push) bool {
 		text := p.Message.GetData()
-		if schema == "Entry" {
+		if field == "kind" { // of an entry
 			text = p.Pub.GetData()
 		}
 		var data object
 		if len(text) == 0 || json.Unmarshal(text, &data) != nil || data[field] == nil || value != "" && data[field] != value {
 			return false
 		}
-		if bad := h.spec.Mismatch(object{"$ref": "#/components/schemas/" + schema}, data); bad != "" {
+		if bad := h.spec.Mismatch(object{"$ref": place}, data); bad != "" {
 			h.t.Errorf("%s is not as specified: %s", text, bad)
 		}
 		return true
