@@ -61,13 +61,19 @@ func TestTracedSurroundsTheDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		broker := memstore.NewBroker()
-		var traced [2][]string
+		var mu sync.Mutex
+		var traced [2][]string // guarded by mu
+		add := func(n int, call string) {
+			mu.Lock()
+			defer mu.Unlock()
+			traced[n] = append(traced[n], call)
+		}
 		instance := func(n int) *hub.Hub {
 			o := s.options()
 			o.Bus = broker.Endpoint()
 			o.Traced = func(topic, trace string) func() {
-				traced[n] = append(traced[n], topic+" "+trace)
-				return func() { traced[n] = append(traced[n], "done") }
+				add(n, topic+" "+trace)
+				return func() { add(n, "done") }
 			}
 			return start(t, o)
 		}
@@ -80,6 +86,8 @@ func TestTracedSurroundsTheDelivery(t *testing.T) {
 		if got := far.received(); !slices.Equal(got, []string{"room:0:loose"}) {
 			t.Errorf("the client of the other instance got %q, want the message", got)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if len(traced[0]) != 0 || !slices.Equal(traced[1], []string{"room 00-span", "done"}) {
 			t.Errorf("Traced was called as %q, want at the other instance only", traced)
 		}

@@ -140,8 +140,8 @@ var packetMutants = []mutant{
 	},
 	{
 		file:  "redpacket/recovery.go",
-		old:   `= true, !goesOn[c.ID]`,
-		new:   `= true, true`,
+		old:   `s.packets[c.ID] || !goesOn[c.ID]`,
+		new:   `true`,
 		tests: "-run=StuckRows ./redpacket",
 		harm:  "one locked wallet delays all other claims of its packet to the next pass",
 	},
