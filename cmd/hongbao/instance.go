@@ -92,6 +92,11 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if err := made.watch.Start(ctx); err != nil {
 		return nil, err
 	}
+	epoch, err := rooms.Epoch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.SetEpoch(epoch)
 	if c.Lobby == "on" {
 		made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
 	}
@@ -133,6 +138,7 @@ func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func
 // closes all sockets, so that clients load the history again.
 func (i *instance) changed(epoch string, renewed bool) {
 	forget := func() {
+		i.hub.SetEpoch(epoch)
 		i.rooms.Renew(epoch)
 		i.packets.Forget()
 	}
