@@ -32,6 +32,17 @@ func (c *config) checkServe() error {
 	if sameAddress(c.Addr, c.OpsAddr) {
 		return fmt.Errorf("HONGBAO_OPS_ADDR=%s has the port of HONGBAO_ADDR=%s: each needs its own", c.OpsAddr, c.Addr)
 	}
+	if _, err := isLocal(c.APIAddr); err != nil {
+		return fmt.Errorf("HONGBAO_API_ADDR: %w", err)
+	}
+	switch {
+	case c.WebhookURL != "" && len(c.Events.Kinds) == 0:
+		return errors.New("HONGBAO_WEBHOOK_URL has no events to deliver: set HONGBAO_EVENTS to their kinds, such as message.*,packet.*")
+	case c.EventsKeep < time.Hour:
+		return fmt.Errorf("HONGBAO_EVENTS_KEEP=%s is too short, need at least 1h", c.EventsKeep)
+	case c.EventsMost < 1000:
+		return fmt.Errorf("HONGBAO_EVENTS_MOST=%d is too few, need at least 1000", c.EventsMost)
+	}
 	if c.Guests == guestsAuto {
 		c.Guests = guestsOff
 		if local && c.tokens() == "" && !c.scaled() {
@@ -111,7 +122,7 @@ func (c *config) scaled() bool { return c.engines().Scaled() }
 
 // engines returns the addresses of the engines.
 func (c *config) engines() store.Config {
-	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate}
+	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate, Events: c.Events.Kinds}
 }
 
 const (
