@@ -23,6 +23,7 @@ import (
 	"hongbao/store/sqlitestore"
 	"hongbao/web"
 	"hongbao/web/auth"
+	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
 	"hongbao/web/wire"
@@ -95,6 +96,9 @@ func newTestHost(t *testing.T) *testHost {
 	}
 	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Log: log})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := events.New(events.Options{Log: log}).Mount(api); err != nil {
 		t.Fatal(err)
 	}
 	host.api, host.clients = httptest.NewServer(api.Handler()), httptest.NewServer(host.web.Handler())
