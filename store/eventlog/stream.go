@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"hongbao/chat"
@@ -83,22 +84,24 @@ type Store interface {
 	PruneEvents(ctx context.Context, now, before time.Time, most int64) (int64, error)
 }
 
-// The keys by which engines load facts.
-type (
-	EntryKey struct {
-		Room string
-		Seq  int64
-	}
-	ClaimKey struct {
-		Packet string
-		Share  int
-	}
-	TransferKey struct {
-		User string
-		At   int64
-		ID   string
-	}
-)
+// EntryKey is the key by which engines load an entry.
+type EntryKey struct {
+	Room string
+	Seq  int64
+}
+
+// ClaimKey is the key by which engines load a claim.
+type ClaimKey struct {
+	Packet string
+	Share  int
+}
+
+// TransferKey is the key by which engines load a transfer of a wallet.
+type TransferKey struct {
+	User string
+	At   int64
+	ID   string
+}
 
 // Page is a part of the stream whose facts are not loaded yet.
 type Page struct {
@@ -224,10 +227,9 @@ func (it item) event(epoch string, f Facts) (Event, error) {
 }
 
 func (c Cursor) clone() Cursor {
-	read := map[int64]int64{}
-	for chain, id := range c.Read {
-		read[chain] = id
+	c.Read = maps.Clone(c.Read)
+	if c.Read == nil {
+		c.Read = map[int64]int64{}
 	}
-	c.Read = read
 	return c
 }

@@ -106,7 +106,7 @@ func scanHold(rs pgx.Rows) (h eventlog.Hold, err error) {
 // DueHolds implements eventlog.Consumers.
 func (s *Store) DueHolds(ctx context.Context, consumer string, now time.Time, limit int) (due []eventlog.Hold, err error) {
 	err = s.withReader(ctx, func(r reader) error {
-		due, err = rows(r, scanHold, `select * from (
+		due, err = rows(r, scanHold, `select `+holdColumns+` from (
 				select distinct on (key) `+holdColumns+` from event_holds where consumer = $1 and not parked order by key, no) oldest
 			where next_at <= $2 order by next_at limit $3`, consumer, now.UnixMilli(), limit)
 		return err
@@ -151,7 +151,7 @@ func (s *Store) EventsAt(ctx context.Context, at []eventlog.Position) (found map
 	err = s.withEventState(ctx, &state, func(r reader) error {
 		stored, err := rows(r, scanEventRow, `select e.chain, e.id, e.at, e.refs
 			from (select distinct chain, id from unnest($1::bigint[], $2::bigint[]) i (chain, id)) i
-			cross join lateral (select * from events where chain = i.chain and id = i.id offset 0) e`, numbers, ids)
+			cross join lateral (select chain, id, at, refs from events where chain = i.chain and id = i.id offset 0) e`, numbers, ids)
 		if err != nil {
 			return err
 		}

@@ -216,8 +216,8 @@ func (r reader) readEntryFacts(keys []eventlog.EntryKey) (map[eventlog.EntryKey]
 	for i, k := range keys {
 		rooms[i], seqs[i] = k.Room, k.Seq
 	}
-	found, err := rows(r, scanEntry, `select e.* from unnest($1::text[], $2::bigint[]) i (room_id, seq)
-		cross join lateral (select `+entryColumns+` from entries where room_id = i.room_id and seq = i.seq offset 0) e`, rooms, seqs)
+	found, err := rows(r, scanEntry, `select `+entryColumns+` from unnest($1::text[], $2::bigint[]) i (room, no)
+		cross join lateral (select `+entryColumns+` from entries where room_id = i.room and seq = i.no offset 0) e`, rooms, seqs)
 	facts := make(map[eventlog.EntryKey]chat.Entry, len(found))
 	for _, e := range found {
 		facts[eventlog.EntryKey{Room: e.Room, Seq: e.Seq}] = e
@@ -238,7 +238,7 @@ func (r reader) readClaimFacts(keys []eventlog.ClaimKey) (map[eventlog.ClaimKey]
 		return c, err
 	}, `select c.packet_id, p.room_id, c.user_id, c.transfer, c.share_no, c.amount, c.at
 		from unnest($1::text[], $2::bigint[]) i (packet_id, share_no)
-		cross join lateral (select * from claims where packet_id = i.packet_id and share_no = i.share_no offset 0) c
+		cross join lateral (select packet_id, user_id, transfer, share_no, amount, at from claims where packet_id = i.packet_id and share_no = i.share_no offset 0) c
 		cross join lateral (select room_id from packets where id = i.packet_id offset 0) p`, packets, shares)
 	facts := make(map[eventlog.ClaimKey]eventlog.Claim, len(found))
 	for _, c := range found {
@@ -265,7 +265,7 @@ func (r reader) readTransferFacts(keys []eventlog.TransferKey) (map[eventlog.Tra
 		return t, err
 	}, `select t.id, t.at, case when t.credit = 'user:' || t.user_id then t.amount else -t.amount end, t.kind, coalesce(t.packet_id, ''), t.note, t.user_id
 		from unnest($1::text[], $2::bigint[], $3::text[]) i (user_id, at, id)
-		cross join lateral (select * from transfers where user_id = i.user_id and at = i.at and id = i.id offset 0) t`, users, ats, ids)
+		cross join lateral (select id, at, credit, amount, kind, packet_id, note, user_id from transfers where user_id = i.user_id and at = i.at and id = i.id offset 0) t`, users, ats, ids)
 	facts := make(map[eventlog.TransferKey]redpacket.Transfer, len(found))
 	for _, t := range found {
 		facts[eventlog.TransferKey{User: t.user, At: t.At.UnixMilli(), ID: t.ID}] = t.Transfer

@@ -283,7 +283,7 @@ func backoff(tries int) time.Duration {
 	if tries < 12 {
 		d = min(firstBackoff<<tries, mostBackoff)
 	}
-	return d + rand.N(d/5)
+	return d + rand.N(d/5) //nolint:gosec // jitter, so that deliveries do not return together
 }
 
 func cut(text string) string { return text[:min(len(text), maxWhy)] }

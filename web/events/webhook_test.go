@@ -212,7 +212,7 @@ func TestWebhookDeliversInOrderAndSigned(t *testing.T) {
 	defer h.mu.Unlock()
 	ids := map[string]bool{}
 	for _, d := range h.accepted {
-		id, at := d.header.Get("webhook-id"), d.header.Get("webhook-timestamp")
+		id, at := d.header.Get("Webhook-Id"), d.header.Get("Webhook-Timestamp")
 		seconds, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || ids[id] || id != d.event.ID {
 			t.Fatalf("id %q, timestamp %q of event %+v", id, at, d.event)
@@ -220,12 +220,12 @@ func TestWebhookDeliversInOrderAndSigned(t *testing.T) {
 		ids[id] = true
 		var want []string
 		for _, secret := range []string{firstSecret, secondSecret} {
-			key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")) //nolint:errcheck // a constant
+			key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 			mac := hmac.New(sha256.New, key)
 			_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, at, d.body)
 			want = append(want, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 		}
-		if got := d.header.Get("webhook-signature"); got != strings.Join(want, " ") {
+		if got := d.header.Get("Webhook-Signature"); got != strings.Join(want, " ") {
 			t.Fatalf("signature %q, want %q", got, want)
 		}
 	}

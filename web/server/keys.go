@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -135,7 +136,7 @@ type Keys struct {
 // ReadKeys reads the keys file.
 func ReadKeys(file string, log *slog.Logger) (*Keys, error) {
 	k := &Keys{file: file, log: log}
-	content, err := os.ReadFile(file)
+	content, err := os.ReadFile(file) //nolint:gosec // the operator names it
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func parseFile(content []byte) ([]Key, error) {
 	case len(content) > maxKeysFile:
 		return nil, fmt.Errorf("the file has %d bytes, want at most %d", len(content), maxKeysFile)
 	case len(bytes.TrimSpace(content)) == 0: // it was probably not filled yet
-		return nil, fmt.Errorf("the file is empty: write a line with # to have no keys, or `hongbao apikey new` to add one")
+		return nil, errors.New("the file is empty: write a line with # to have no keys, or `hongbao apikey new` to add one")
 	}
 	return ParseKeys(content)
 }

@@ -42,8 +42,8 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 	kind := reflect.TypeOf(o.Request)
 	members := map[string]json.RawMessage{}
 	inBody := false
-	for i := range kind.NumField() {
-		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+	for f := range kind.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		inBody = inBody || !o.InPath(name) && !o.InQuery(name)
 	}
 	if inBody && len(body) > 0 {
@@ -52,8 +52,7 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 		}
 	}
 	query := req.URL.Query()
-	for i := range kind.NumField() {
-		f := kind.Field(i)
+	for f := range kind.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case o.InPath(name):

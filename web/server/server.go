@@ -335,5 +335,5 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // an error means that the caller has disconnected
+	_, _ = w.Write(body) //nolint:gosec // JSON, and nosniff; an error means that the caller has disconnected
 }
