@@ -83,29 +83,6 @@ func TestPoolRoundFindsGaps(t *testing.T) {
 	}
 }
 
-func TestSeqs(t *testing.T) {
-	l := newSeqLog(10)
-	for _, seq := range []int64{12, 11, 13} {
-		if err := l.note(seq); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, seq := range []int64{12, 10, 11 + mostMessages} {
-		if l.note(seq) == nil {
-			t.Errorf("seq %d: the acknowledgement is refused", seq)
-		}
-	}
-	if err := l.check(3, 13); err != nil {
-		t.Error(err)
-	}
-	if l.check(3, 14) == nil || l.check(2, 13) == nil {
-		t.Error("an entry is stored and not acknowledged: no error")
-	}
-	if l.check(4, 14) == nil {
-		t.Error("a gap in the acknowledged seqs: no error")
-	}
-}
-
 func TestPlaces(t *testing.T) {
 	for _, b := range []batch{{packets: 7, shares: 100}, {packets: 7, shares: 100, inTurn: true}} {
 		seen := map[string]bool{}

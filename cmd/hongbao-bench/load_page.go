@@ -20,9 +20,6 @@ func (l *loaded) page() ([]byte, error) {
 		},
 		Command: l.Command,
 	}
-	if len(l.Growth) > 0 {
-		r.Sections = append(r.Sections, l.growthSection())
-	}
 	if len(l.Results) > 0 {
 		r.Figures = append(l.carried(), l.checkedFigure())
 		r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
@@ -104,24 +101,4 @@ func seen(c load.Check) string {
 		return fmt.Sprintf("%d checked", c.Seen)
 	}
 	return fmt.Sprintf("%d times: %s", c.Faults, c.Detail)
-}
-
-// growthSection shows the costs with growing amounts of data.
-func (l *loaded) growthSection() report.Section {
-	t := report.Table{Columns: []report.Column{{Name: "cost, µs"}}}
-	for _, times := range grownTimes {
-		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("%d×", times), Number: true})
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "worst", Number: true})
-	for _, g := range l.Growth {
-		row := []string{g.Name}
-		for _, cost := range g.Costs {
-			row = append(row, fmt.Sprintf("%.1f", cost))
-		}
-		t.Rows = append(t.Rows, append(row, fmt.Sprintf("%.2f×", g.Worst)))
-	}
-	return report.Section{
-		Title: "Cost with growing data", Body: t,
-		Says: "Processor time of all parts, with so many times as many packets, rooms, members and entries. A cost within 1.25 times is flat.",
-	}
 }

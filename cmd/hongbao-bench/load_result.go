@@ -23,7 +23,6 @@ type loaded struct {
 	Installation string        `json:"installation"`
 	Command      string        `json:"command"`
 	Results      []load.Result `json:"results,omitempty"`
-	Growth       []growth      `json:"growth,omitempty"`
 }
 
 // table prints the results.
@@ -36,10 +35,7 @@ func (l *loaded) table(w io.Writer) error {
 			return err
 		}
 	}
-	if len(l.Growth) == 0 {
-		return nil
-	}
-	return growthTable(w, l.Growth)
+	return nil
 }
 
 func resultTable(w io.Writer, r load.Result) error {

@@ -45,27 +45,6 @@ func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]m
 	return []measure.Result{result}, err
 }
 
-// playBurst lets a crowd grab a few shares within a second. It measures the 99th percentile of the winners' latency.
-// The rate of a round is one divided by that latency.
-func playBurst(ctx context.Context, e *engines, _ *testbed, in *installation) ([]measure.Result, error) {
-	plan := load.Plan{
-		Scenario: "grab", Users: e.size.crowd, Packets: 1, Shares: e.size.crowd * 2 / 5, Rate: float64(e.size.crowd),
-		Ramp: time.Duration(e.size.crowd) * 2 * time.Millisecond, Duration: time.Second,
-	}
-	r, err := e.match(ctx, measure.Match{
-		Name: fmt.Sprintf("p99 until won, %d sockets, %d shares, within a second", plan.Users, plan.Shares), Unit: "1/p99",
-		Asked: measure.Asked{AtLeast: 1},
-		Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {
-			return func(ctx context.Context) (measure.Round, error) {
-				r, err := played(ctx, in, plan)
-				return measure.Round{Done: 1, Took: r.Of(load.Won).At(99)}, err
-			}, nil
-		}},
-		Peer: asked(measure.Round{Done: 1, Took: 100 * time.Millisecond}),
-	})
-	return []measure.Result{r}, err
-}
-
 // played runs a load, and fails if any check failed.
 func played(ctx context.Context, in *installation, plan load.Plan) (load.Result, error) {
 	r, err := load.Run(ctx, in.target, plan, func(string, ...any) {})

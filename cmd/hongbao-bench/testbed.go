@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -61,34 +58,6 @@ func (s *testbed) redis(ctx context.Context) (*loopback.Redis, error) {
 
 func (s *testbed) postgres(ctx context.Context) (*loopback.Postgres, error) {
 	return start(s, func(dir string) (*loopback.Postgres, error) { return loopback.StartPostgres(ctx, dir) })
-}
-
-// run runs a task until cleanup.
-func (s *testbed) run(ctx context.Context, task func(ctx context.Context) error) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- task(ctx) }()
-	s.addCleanup(func() error {
-		stop()
-		return <-ended
-	})
-}
-
-// serve answers HTTP on a free loopback port.
-func (s *testbed) serve(ctx context.Context, handle http.HandlerFunc) (url string, err error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	server := &http.Server{Handler: handle, ReadHeaderTimeout: 10 * time.Second}
-	s.run(ctx, func(context.Context) error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
-	s.addCleanup(server.Close)
-	return "http://" + listener.Addr().String(), nil
 }
 
 // redisClient returns a client with one connection for each caller.
