@@ -14,7 +14,8 @@ import (
 type servers struct {
 	redis       *loopback.Redis
 	postgres    *loopback.Postgres
-	connections int
+	connections int // to Postgres
+	callers     int // that use one client of Redis at the same time
 	lent        []func() error
 }
 
@@ -65,7 +66,7 @@ func (s *servers) client() (*redis.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.PoolSize = s.connections + 4 // for subscriptions and blocking calls
+	o.PoolSize = max(s.connections, s.callers) + 4 // for subscriptions and blocking calls
 	return redis.NewClient(o), nil
 }
 

@@ -28,7 +28,7 @@ type engines struct {
 
 // size is the amount of data and clients that the matches prepare. Figures are meaningful at full size only.
 type size struct {
-	members   int // of the room, and shares of its hot packets
+	hot       int // shares of a hot packet
 	packets   int // in matches with many packets
 	repeaters int // sockets that grab a finished packet
 	winners   int // sockets that grab without pause
@@ -36,7 +36,7 @@ type size struct {
 
 func fullSize() size {
 	return size{
-		members: 10_000, packets: 1_000, repeaters: 200, winners: 1_000,
+		hot: 100_000, packets: 1_000, repeaters: 200, winners: 1_000,
 	}
 }
 
@@ -128,9 +128,4 @@ func (e *engines) profiled(side func() error) error {
 		return side()
 	}
 	return profileHere(e.profile, side)
-}
-
-// crowd returns this number of callers, with the time budget of a round.
-func (e *engines) crowd(callers int) measure.Crowd {
-	return measure.Crowd{Callers: callers, Budget: e.budget}
 }

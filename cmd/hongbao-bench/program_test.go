@@ -69,7 +69,7 @@ func TestNotUnderstood(t *testing.T) {
 func TestEngines(t *testing.T) {
 	enginetest.Need(t, "Redis and Postgres")
 	var out, said bytes.Buffer
-	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{members: 150, packets: 20, repeaters: 20, winners: 50}}
+	e := &engines{rounds: 1, hongbao: builtHongbao(t), budget: 100 * time.Millisecond, json: true, size: size{hot: 150, packets: 20, repeaters: 20, winners: 50}}
 	p := &program{stdout: &out, stderr: &said}
 	e.say = p.say
 	if err := e.run(t.Context(), p); err != nil {

@@ -7,12 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/redis/go-redis/v9"
-
-	"hongbao/cmd/hongbao-bench/schemes"
 	"hongbao/store/loopback"
-	"hongbao/store/pgstore"
-	"hongbao/store/redisstore"
 )
 
 // testbed is the environment of a section: private servers and the connections to them. Cleanup runs at the end of the section,
@@ -60,47 +55,6 @@ func (s *testbed) postgres(ctx context.Context) (*loopback.Postgres, error) {
 	return start(s, func(dir string) (*loopback.Postgres, error) { return loopback.StartPostgres(ctx, dir) })
 }
 
-// redisClient returns a client with one connection for each caller.
-func (s *testbed) redisClient(r *loopback.Redis, callers int) (*redis.Client, error) {
-	o, err := redis.ParseURL(r.URL())
-	if err != nil {
-		return nil, err
-	}
-	o.PoolSize, o.MinIdleConns = callers, callers
-	c := redis.NewClient(o)
-	s.addCleanup(c.Close)
-	return c, nil
-}
-
 // peerConnections is the number of connections with which the peers are fastest. With more, requests wait in Postgres
 // instead of here.
 const peerConnections = 32
-
-// peerDatabase creates a database for a peer on the server of ours.
-func (s *testbed) peerDatabase(ctx context.Context, pg *loopback.Postgres) (*schemes.Database, error) {
-	url, err := pg.NewDatabase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	db, err := schemes.Connect(ctx, url, peerConnections)
-	if err == nil {
-		s.addCleanup(db.Close)
-	}
-	return db, err
-}
-
-func (s *testbed) redisStore(ctx context.Context, r *loopback.Redis) (*redisstore.Store, error) {
-	st, err := redisstore.Open(ctx, r.URL(), s.log)
-	if err == nil {
-		s.addCleanup(st.Close)
-	}
-	return st, err
-}
-
-func (s *testbed) pgStore(ctx context.Context, url string) (*pgstore.Store, error) {
-	st, err := pgstore.Open(ctx, url, s.log)
-	if err == nil {
-		s.addCleanup(st.Close)
-	}
-	return st, err
-}
