@@ -24,9 +24,6 @@ func (l *loaded) page() ([]byte, error) {
 		r.Figures = append(l.carried(), l.checkedFigure())
 		r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
 	}
-	if s, ok := l.secondsSection(); ok {
-		r.Sections = append(r.Sections, s)
-	}
 	var b bytes.Buffer
 	err := report.Write(&b, r)
 	return b.Bytes(), err
