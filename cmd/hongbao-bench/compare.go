@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"os"
 	"strings"
 	"time"
 
@@ -104,5 +103,5 @@ func writeJSON(name string, result any) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, append(text, '\n'), 0o600)
+	return writeFile(name, append(text, '\n'))
 }

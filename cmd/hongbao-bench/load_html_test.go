@@ -21,11 +21,7 @@ func TestLoadPage(t *testing.T) {
 			{Plan: load.Plan{Scenario: "idle", Users: 10}},
 		},
 	}
-	text, err := l.page()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(text)
+	page := shownPage(t, l.page())
 	wants(t, page, "grab, 5 packets, 1,000/s", "grab, hot, closed loop", "<strong>2,500</strong>", "grab, hot, closed loop; p99 7.5 ms",
 		"<strong>2 of 3</strong>", "entry 4 comes after 5", "redis: its one thread is busy", "hongbao-bench load",
 		"<th scope=\"col\" class=\"number\">redis", "72.2", "12.0")

@@ -1,32 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"time"
 
 	"hongbao/cmd/hongbao-bench/load"
 	"hongbao/cmd/hongbao-bench/report"
 )
 
 // page returns the report with charts.
-func (l *loaded) page() ([]byte, error) {
+func (l *loaded) page() report.Report {
 	r := report.Report{
-		Title: "Load test of hongbao", Subtitle: l.Installation + ", " + l.At.Format(time.RFC1123),
-		Hardware: []report.Fact{
-			{Name: "Processor", Value: fmt.Sprintf("%d cores, %s", l.Hardware.Cores, l.Hardware.CPU)},
-			{Name: "Memory", Value: fmt.Sprintf("%.0f GiB", float64(l.Hardware.Memory)/(1<<30))},
-			{Name: "System", Value: l.Hardware.System}, {Name: "Go", Value: l.Hardware.Go},
-		},
-		Command: l.Command,
+		Title: "Load test of hongbao", Subtitle: l.Installation,
+		Hardware: hardware(l.Hardware, l.At), Command: l.Command,
 	}
 	if len(l.Results) > 0 {
 		r.Figures = append(l.carried(), l.checkedFigure())
 		r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
 	}
-	var b bytes.Buffer
-	err := report.Write(&b, r)
-	return b.Bytes(), err
+	return r
 }
 
 // checkedFigure returns how many of the checks held.

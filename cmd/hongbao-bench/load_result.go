@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -107,17 +106,14 @@ func title(p load.Plan) string {
 
 // files writes the files that were asked for.
 func (l *loaded) files(jsonFile, htmlFile string) error {
-	text, err := json.MarshalIndent(l, "", "  ")
-	if err == nil && jsonFile != "" {
-		err = writeFile(jsonFile, append(text, '\n'))
+	var failed error
+	if jsonFile != "" {
+		failed = writeJSON(jsonFile, l)
 	}
-	if err == nil && htmlFile != "" {
-		var page []byte
-		if page, err = l.page(); err == nil {
-			err = writeFile(htmlFile, page)
-		}
+	if htmlFile != "" {
+		failed = errors.Join(failed, writePage(htmlFile, l.page()))
 	}
-	return err
+	return failed
 }
 
 func writeFile(name string, content []byte) error {

@@ -88,8 +88,3 @@ func shown(fallback string) string {
 
 // say prints a message beside the results. An error is ignored: there is no other place to report it.
 func (p *program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.stderr, format+"\n", args...) }
-
-// print prints a line of the results.
-func (p *program) print(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.stdout, format+"\n", args...)
-}
