@@ -88,7 +88,7 @@ func (r receiver) Receive(topic string, payload []byte) {
 	}
 }
 
-// message delivers a message, unless its seq may belong to another epoch.
+// message delivers a message, unless it may belong to another epoch.
 func (r receiver) message(topic string, e envelope) {
 	h := r.hub
 	t := h.topics.lookup(topic)
@@ -96,11 +96,14 @@ func (r receiver) message(topic string, e envelope) {
 		return // a subscriber that comes now begins at the present position
 	}
 	m, epoch := e.message()
-	if own := h.env.epochName(); m.Seq > 0 && epoch != own {
-		if epoch == "" {
-			t.Learn(m.Seq) // the store knows what the message is in this epoch
+	if own := h.env.epochName(); epoch != own {
+		if epoch != "" {
+			return
 		}
-		return
+		if m.Seq > 0 {
+			t.Learn(m.Seq) // the store knows what has this seq in this epoch
+			return
+		}
 	}
 	if m.Trace != "" && h.o.Traced != nil {
 		defer h.o.Traced(topic, m.Trace)()
@@ -190,50 +193,47 @@ type Message struct {
 	Trace    string // names the span that has caused the message, for Options.Traced of other instances; "": none
 }
 
-// envelope returns the message in the form that goes over the bus. epoch names the numbering that its seq belongs to.
+// envelope returns the message in the form that goes over the bus. epoch names the epoch of the store in which it is published.
 func (m Message) envelope(epoch string) envelope {
 	e := envelope{kind: kindMessage, seq: m.Seq, final: m.Final, data: m.Data}
-	if m.Seq <= 0 {
-		epoch = ""
-	}
 	switch {
+	case epoch != "" || m.Trace != "":
+		e.kind, e.final = kindFinal, m.attributes(epoch)
 	case m.Final != "":
 		e.kind = kindFinal
-	case epoch != "" || m.Trace != "":
-		e.kind, e.final = kindFinal, attributes(epoch, m.Deferred, m.Trace)
 	case m.Deferred:
 		e.kind = kindDeferred
 	}
 	return e
 }
 
-// message returns the message of an envelope, and the epoch of its seq; "": the sender did not say it.
-func (e envelope) message() (m Message, epoch string) {
-	m = Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
-	if rest, ok := strings.CutPrefix(e.final, attributesPrefix); ok {
-		m.Final = ""
-		epoch, rest, _ = strings.Cut(rest, attributesPrefix)
-		var deferred string
-		deferred, m.Trace, _ = strings.Cut(rest, attributesPrefix)
-		m.Deferred = deferred == attributeDeferred
-	}
-	return m, epoch
-}
-
-// A message without a final topic may have attributes in its place: "!", the epoch of its seq, "!", "deferred" or nothing, "!",
-// and its trace. No topic begins with "!" but that of notices, which nobody subscribes to. So earlier versions deliver the message,
-// and ignore the attributes as a final topic that they do not know.
+// Attributes stand in the place of a final topic: "!", the message's epoch, "!", "deferred" or nothing, "!", its trace, "!", and
+// its final topic. No topic begins with "!" but that of notices, which nobody subscribes to. Earlier versions read attributes as a
+// final topic that they do not know. They deliver the message, and end subscriptions when the signal about it arrives.
 const (
 	attributesPrefix  = "!"
 	attributeDeferred = "deferred"
 )
 
-func attributes(epoch string, deferred bool, trace string) string {
-	var flag string
-	if deferred {
-		flag = attributeDeferred
+func (m Message) attributes(epoch string) string {
+	var deferred string
+	if m.Deferred {
+		deferred = attributeDeferred
 	}
-	return attributesPrefix + epoch + attributesPrefix + flag + attributesPrefix + trace
+	return attributesPrefix + epoch + attributesPrefix + deferred + attributesPrefix + m.Trace + attributesPrefix + m.Final
+}
+
+// message returns the message of an envelope, and the epoch in which it was published; "": the sender did not say it.
+func (e envelope) message() (m Message, epoch string) {
+	m = Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
+	if rest, ok := strings.CutPrefix(e.final, attributesPrefix); ok {
+		var deferred string
+		epoch, rest, _ = strings.Cut(rest, attributesPrefix)
+		deferred, rest, _ = strings.Cut(rest, attributesPrefix)
+		m.Trace, m.Final, _ = strings.Cut(rest, attributesPrefix)
+		m.Deferred = deferred == attributeDeferred
+	}
+	return m, epoch
 }
 
 // Span names the messages of a topic with a seq above After, up to and including Through.
@@ -251,9 +251,9 @@ type fetcher func(ctx context.Context, spans []Span) (map[string][]Message, erro
 // the length of that topic as uvarint, and the topic. The data follows, up to the end of the payload. The bytes of a
 // kind never change: instances of two versions share a bus during an upgrade.
 //
-// A message with a seq says in which epoch of the store it was published. If that is not the epoch of the receiver, the store has
-// lost the message or will have a different one under its seq, so the receiver drops it. Messages with a final topic, and
-// those of earlier versions, do not name an epoch. The receiver takes their seq only, and reads the message from the store.
+// A message says in which epoch of the store it was published. If that is not the epoch of the receiver, the store has lost
+// what the message says, or has something else under its seq. So the receiver drops it. Messages of earlier versions do not
+// name an epoch. If they have a seq, the receiver takes only that, and reads the message from the store.
 type envelope struct {
 	kind  payloadKind
 	seq   int64  // set for messages only

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"encoding/binary"
+	"reflect"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ func FuzzEnvelope(f *testing.F) {
 		{kind: kindMessage, seq: 0, data: []byte("loose")},
 		{kind: kindMessage, seq: 1 << 62, data: nil},
 		{kind: kindFinal, seq: 7, final: "user:ann", data: []byte("her last")},
-		{kind: kindFinal, seq: 7, final: "!epoch!deferred!00-trace", data: []byte("{}")},
+		{kind: kindFinal, seq: 7, final: "!epoch!deferred!00-trace!user:ann", data: []byte("{}")},
 		{kind: kindDeferred, seq: 8, data: []byte("no hurry")},
 		{kind: kindSignal, data: []byte("signal")},
 		{kind: kindNotice, data: []byte("notice")},
@@ -57,34 +58,30 @@ func TestEnvelopeBytes(t *testing.T) {
 }
 
 // TestAttributesAreAFinalTopicOnTheBus encodes messages with an epoch, a trace or both. Earlier versions read them as messages with a
-// final topic that no connection has. A message that has a final topic keeps it, and names no epoch.
+// final topic that no connection has. Messages without attributes keep the form that those versions know.
 func TestAttributesAreAFinalTopicOnTheBus(t *testing.T) {
 	const span = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	data := []byte("{}")
 	for name, c := range map[string]struct {
-		message      Message
-		epoch        string
-		kind         payloadKind
-		final        string
-		trace, named string // what receivers get
-		deferred     bool
+		message Message
+		epoch   string
+		kind    payloadKind
+		final   string
 	}{
-		"nothing":             {Message{Seq: 3, Data: data}, "", kindMessage, "", "", "", false},
-		"epoch":               {Message{Seq: 3, Data: data}, "e1", kindFinal, "!e1!!", "", "e1", false},
-		"epoch, deferred":     {Message{Seq: 3, Data: data, Deferred: true}, "e1", kindFinal, "!e1!deferred!", "", "e1", true},
-		"epoch and trace":     {Message{Seq: 3, Data: data, Trace: span}, "e1", kindFinal, "!e1!!" + span, span, "e1", false},
-		"epoch and final":     {Message{Seq: 3, Data: data, Trace: span, Final: "user:ann"}, "e1", kindFinal, "user:ann", "", "", false},
-		"no seq":              {Message{Data: data}, "e1", kindMessage, "", "", "", false},
-		"no seq, deferred":    {Message{Data: data, Deferred: true}, "e1", kindDeferred, "", "", "", true},
-		"no seq, trace":       {Message{Data: data, Trace: span}, "e1", kindFinal, "!!!" + span, span, "", false},
-		"no seq, late, trace": {Message{Data: data, Trace: span, Deferred: true}, "e1", kindFinal, "!!deferred!" + span, span, "", true},
+		"nothing":         {Message{Seq: 3}, "", kindMessage, ""},
+		"deferred":        {Message{Deferred: true}, "", kindDeferred, ""},
+		"final":           {Message{Seq: 3, Final: "user:ann"}, "", kindFinal, "user:ann"},
+		"epoch":           {Message{Seq: 3}, "e1", kindFinal, "!e1!!!"},
+		"epoch, deferred": {Message{Seq: 3, Deferred: true}, "e1", kindFinal, "!e1!deferred!!"},
+		"epoch, final":    {Message{Seq: 3, Final: "user:a!b"}, "e1", kindFinal, "!e1!!!user:a!b"},
+		"trace, deferred": {Message{Trace: span, Deferred: true}, "", kindFinal, "!!deferred!" + span + "!"},
+		"everything":      {Message{Seq: 3, Trace: span, Deferred: true, Final: "user:ann"}, "e1", kindFinal, "!e1!deferred!" + span + "!user:ann"},
 	} {
 		e, err := parseEnvelope(c.message.envelope(c.epoch).encode())
 		if err != nil || e.kind != c.kind || e.final != c.final {
 			t.Errorf("%s: %+v, %v; want kind %c and final topic %q", name, e, err, c.kind, c.final)
 		}
 		m, epoch := e.message()
-		if m.Seq != c.message.Seq || string(m.Data) != "{}" || m.Final != c.message.Final || m.Trace != c.trace || m.Deferred != c.deferred || epoch != c.named {
+		if m.Data = nil; !reflect.DeepEqual(m, c.message) || epoch != c.epoch {
 			t.Errorf("%s: received as %+v of epoch %q", name, m, epoch)
 		}
 	}

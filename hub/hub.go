@@ -224,7 +224,7 @@ func (h *Hub) runClock(ctx context.Context) {
 	}
 }
 
-// SetEpoch names the numbering of the store's messages. Without a name, seqs of all instances count as one numbering.
+// SetEpoch names the numbering of the store's messages. Without a name, all instances count as of one epoch.
 // While the hub runs, call it only within the renew of Reset. The name must not contain "!".
 func (h *Hub) SetEpoch(name string) { h.env.epoch.Store(&name) }
 
