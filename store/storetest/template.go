@@ -42,8 +42,8 @@ func (f *FileTemplate) make() {
 		f.err = err
 		return
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	if f.err = f.create(dir); f.err == nil {
-		f.content, f.err = os.ReadFile(filepath.Join(dir, f.name)) //nolint:gosec // the folder was made above
+		f.content, f.err = os.ReadFile(filepath.Join(dir, f.name))
 	}
 }
