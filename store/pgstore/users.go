@@ -33,6 +33,9 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 	return outcome("revoke tokens", s.tx(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into users as u (id, not_before) values ($1, $2)
 			on conflict (id) do update set not_before = greatest(u.not_before, excluded.not_before), code_hash = null`, user, second)
+		if err == nil {
+			_, err = w.exec(`delete from push_subscriptions where user_id = $1`, user)
+		}
 		return err
 	}))
 }

@@ -11,6 +11,9 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 	return outcome("revoke tokens", s.do(ctx, func(w *writer) error {
 		_, err := w.exec(`insert into users (id, not_before) values (?, ?)
 			on conflict (id) do update set not_before = max(not_before, excluded.not_before), code_hash = null`, user, second)
+		if err == nil {
+			_, err = w.exec(`delete from push_subscriptions where user_id = ?`, user)
+		}
 		return err
 	}))
 }

@@ -23,6 +23,6 @@ grant update (amount) on circulation to hongbao;
 
 -- Rows that come and go. A trigger keeps the counts of the last 29 days.
 grant insert, delete on reactions, mentions, blocks, security_counts to hongbao;
-grant insert, update, delete on settings, invite_links, join_requests to hongbao;
+grant insert, update, delete on settings, invite_links, join_requests, push_subscriptions to hongbao;
 
 commit;
