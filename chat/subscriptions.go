@@ -75,7 +75,9 @@ func (s *Service) Unsilenced(ctx context.Context, room string, of []string, afte
 }
 
 // StoredRoom returns the room as it is in the store.
-func (s *Service) StoredRoom(ctx context.Context, room string) (Room, error) { return s.store.Room(ctx, room) }
+func (s *Service) StoredRoom(ctx context.Context, room string) (Room, error) {
+	return s.store.Room(ctx, room)
+}
 
 func checkEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)

@@ -218,6 +218,11 @@ func rules() map[string]rule {
 			may: []string{"hongbao/web/spec"},
 			why: "it compares JSON with the documents, whichever program made it",
 		},
+		"hongbao/web/webpush": {
+			may:    []string{"hongbao/chat", "github.com/SherClockHolmes/webpush-go"},
+			mayNot: []string{"database/sql"},
+			why:    "it knows browsers' push services and bytes, not what the notifications are about",
+		},
 		"hongbao/web/webtest": {
 			may:    []string{"hongbao/store/enginetest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 			mayNot: []string{"database/sql"},
