@@ -3,6 +3,7 @@ module hongbao
 go 1.26.0
 
 require (
+	github.com/SherClockHolmes/webpush-go v1.4.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/centrifugal/centrifuge-go v0.10.10
@@ -33,7 +34,6 @@ require (
 )
 
 require (
-	github.com/SherClockHolmes/webpush-go v1.4.0
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
