@@ -341,6 +341,7 @@ func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
 	if ban {
 		said.Change = "banned"
 	}
+	r.Answered = ban // otherwise the request would come back with the end of the ban
 	err = r.setStanding(target.User, Standing{Ever: true, Banned: ban, MutedUntil: target.Standing.MutedUntil}, said)
 	return r, err
 }

@@ -30,6 +30,8 @@ type Store interface {
 	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
 	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
 	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
+	// UserRecord returns the user as the host sees it. ErrNotFound: the user is unknown.
+	UserRecord(ctx context.Context, user string) (UserRecord, error)
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 

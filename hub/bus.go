@@ -84,21 +84,34 @@ func (r receiver) Receive(topic string, payload []byte) {
 			h.peers.Notice(e.data)
 		}
 	default:
-		if h.topics.lookup(topic) == nil {
-			return // a subscriber that comes now begins at the present position
-		}
-		m := Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
-		if trace, ok := strings.CutPrefix(e.final, tracePrefix); ok {
-			m.Final, m.Trace = "", trace
-			if h.o.Traced != nil {
-				defer h.o.Traced(topic, trace)()
-			}
-		}
-		if h.o.Decode != nil {
-			m.Meta = h.o.Decode(topic, m.Seq, m.Data)
-		}
-		h.topics.publish(topic, m)
+		r.message(topic, e)
 	}
+}
+
+// message delivers a message, unless it may belong to another epoch.
+func (r receiver) message(topic string, e envelope) {
+	h := r.hub
+	t := h.topics.lookup(topic)
+	if t == nil {
+		return // a subscriber that comes now begins at the present position
+	}
+	m, epoch := e.message()
+	if own := h.env.epochName(); epoch != own {
+		if epoch != "" {
+			return
+		}
+		if m.Seq > 0 {
+			t.Learn(m.Seq) // the store knows what has this seq in this epoch
+			return
+		}
+	}
+	if m.Trace != "" && h.o.Traced != nil {
+		defer h.o.Traced(topic, m.Trace)()
+	}
+	if h.o.Decode != nil {
+		m.Meta = h.o.Decode(topic, m.Seq, m.Data)
+	}
+	h.topics.publish(topic, m)
 }
 
 // forgedLogEvery is the pause between two log lines about forged payloads: any client of the bus can cause them.
@@ -180,23 +193,48 @@ type Message struct {
 	Trace    string // names the span that has caused the message, for Options.Traced of other instances; "": none
 }
 
-// envelope returns the message in the form that goes over the bus.
-func (m Message) envelope() envelope {
+// envelope returns the message in the form that goes over the bus. epoch names the epoch of the store in which it is published.
+func (m Message) envelope(epoch string) envelope {
 	e := envelope{kind: kindMessage, seq: m.Seq, final: m.Final, data: m.Data}
 	switch {
+	case epoch != "" || m.Trace != "":
+		e.kind, e.final = kindFinal, m.attributes(epoch)
 	case m.Final != "":
 		e.kind = kindFinal
 	case m.Deferred:
 		e.kind = kindDeferred
-	case m.Trace != "":
-		e.kind, e.final = kindFinal, tracePrefix+m.Trace
 	}
 	return e
 }
 
-// tracePrefix begins the final topic of a message that has a Trace and no Final. No topic has such a name, so instances of versions
-// without traces deliver the message, and ignore it as a final topic.
-const tracePrefix = "!trace:"
+// Attributes stand in the place of a final topic: "!", the message's epoch, "!", "deferred" or nothing, "!", its trace, "!", and
+// its final topic. No topic begins with "!" but that of notices, which nobody subscribes to. Earlier versions read attributes as a
+// final topic that they do not know. They deliver the message, and end subscriptions when the signal about it arrives.
+const (
+	attributesPrefix  = "!"
+	attributeDeferred = "deferred"
+)
+
+func (m Message) attributes(epoch string) string {
+	var deferred string
+	if m.Deferred {
+		deferred = attributeDeferred
+	}
+	return attributesPrefix + epoch + attributesPrefix + deferred + attributesPrefix + m.Trace + attributesPrefix + m.Final
+}
+
+// message returns the message of an envelope, and the epoch in which it was published; "": the sender did not say it.
+func (e envelope) message() (m Message, epoch string) {
+	m = Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
+	if rest, ok := strings.CutPrefix(e.final, attributesPrefix); ok {
+		var deferred string
+		epoch, rest, _ = strings.Cut(rest, attributesPrefix)
+		deferred, rest, _ = strings.Cut(rest, attributesPrefix)
+		m.Trace, m.Final, _ = strings.Cut(rest, attributesPrefix)
+		m.Deferred = deferred == attributeDeferred
+	}
+	return m, epoch
+}
 
 // Span names the messages of a topic with a seq above After, up to and including Through.
 type Span struct {
@@ -212,10 +250,14 @@ type fetcher func(ctx context.Context, spans []Span) (map[string][]Message, erro
 // A payload begins with one byte, its kind. A message then has its seq as uvarint. A message with a final topic then has
 // the length of that topic as uvarint, and the topic. The data follows, up to the end of the payload. The bytes of a
 // kind never change: instances of two versions share a bus during an upgrade.
+//
+// A message says in which epoch of the store it was published. If that is not the epoch of the receiver, the store has lost
+// what the message says, or has something else under its seq. So the receiver drops it. Messages of earlier versions do not
+// name an epoch. If they have a seq, the receiver takes only that, and reads the message from the store.
 type envelope struct {
 	kind  payloadKind
 	seq   int64  // set for messages only
-	final string // set for kindFinal only: the topic whose subscribers receive nothing after this message
+	final string // set for kindFinal only: the topic whose subscribers receive nothing after this message, or attributes
 	data  []byte
 }
 
@@ -225,7 +267,7 @@ type payloadKind byte
 // The kinds of payloads.
 const (
 	kindMessage  payloadKind = 'm'
-	kindFinal    payloadKind = 'x' // a message with a final topic
+	kindFinal    payloadKind = 'x' // a message with a final topic or with attributes
 	kindDeferred payloadKind = 'l' // a message that may be deferred
 	kindSignal   payloadKind = 's'
 	kindNotice   payloadKind = 'n'

@@ -25,6 +25,7 @@
 //     reveals is found by comparing the last seqs.
 //   - If the store has lost messages that were delivered, the connections of their topic are closed (3014), and the topic's
 //     position is forgotten.
+//   - No message of an earlier epoch of the store is delivered after Reset, however long it was under way.
 //   - Publishing never waits for a socket, the bus or the store. Nothing is written or fetched under a lock.
 //   - Handlers never block: Handler.Frame returns the work that has to wait, and Conn has no method that blocks.
 //   - Nothing grows without bound. Queues and backlogs are bounded in bytes, messages behind a gap in number. Replies are

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"encoding/binary"
+	"reflect"
 	"testing"
 )
 
@@ -12,6 +13,7 @@ func FuzzEnvelope(f *testing.F) {
 		{kind: kindMessage, seq: 0, data: []byte("loose")},
 		{kind: kindMessage, seq: 1 << 62, data: nil},
 		{kind: kindFinal, seq: 7, final: "user:ann", data: []byte("her last")},
+		{kind: kindFinal, seq: 7, final: "!epoch!deferred!00-trace!user:ann", data: []byte("{}")},
 		{kind: kindDeferred, seq: 8, data: []byte("no hurry")},
 		{kind: kindSignal, data: []byte("signal")},
 		{kind: kindNotice, data: []byte("notice")},
@@ -32,6 +34,7 @@ func FuzzEnvelope(f *testing.F) {
 		if err != nil || again.kind != e.kind || again.seq != e.seq || again.final != e.final || string(again.data) != string(e.data) {
 			t.Errorf("%+v came back as %+v, %v", e, again, err)
 		}
+		e.message() // must not panic
 		if e.seq < 0 {
 			t.Errorf("seq %d", e.seq)
 		}
@@ -50,6 +53,36 @@ func TestEnvelopeBytes(t *testing.T) {
 	} {
 		if got := string(e.encode()); got != want {
 			t.Errorf("%+v is %q, want %q", e, got, want)
+		}
+	}
+}
+
+// TestAttributesAreAFinalTopicOnTheBus encodes messages with an epoch, a trace or both. Earlier versions read them as messages with a
+// final topic that no connection has. Messages without attributes keep the form that those versions know.
+func TestAttributesAreAFinalTopicOnTheBus(t *testing.T) {
+	const span = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for name, c := range map[string]struct {
+		message Message
+		epoch   string
+		kind    payloadKind
+		final   string
+	}{
+		"nothing":         {Message{Seq: 3}, "", kindMessage, ""},
+		"deferred":        {Message{Deferred: true}, "", kindDeferred, ""},
+		"final":           {Message{Seq: 3, Final: "user:ann"}, "", kindFinal, "user:ann"},
+		"epoch":           {Message{Seq: 3}, "e1", kindFinal, "!e1!!!"},
+		"epoch, deferred": {Message{Seq: 3, Deferred: true}, "e1", kindFinal, "!e1!deferred!!"},
+		"epoch, final":    {Message{Seq: 3, Final: "user:a!b"}, "e1", kindFinal, "!e1!!!user:a!b"},
+		"trace, deferred": {Message{Trace: span, Deferred: true}, "", kindFinal, "!!deferred!" + span + "!"},
+		"everything":      {Message{Seq: 3, Trace: span, Deferred: true, Final: "user:ann"}, "e1", kindFinal, "!e1!deferred!" + span + "!user:ann"},
+	} {
+		e, err := parseEnvelope(c.message.envelope(c.epoch).encode())
+		if err != nil || e.kind != c.kind || e.final != c.final {
+			t.Errorf("%s: %+v, %v; want kind %c and final topic %q", name, e, err, c.kind, c.final)
+		}
+		m, epoch := e.message()
+		if m.Data = nil; !reflect.DeepEqual(m, c.message) || epoch != c.epoch {
+			t.Errorf("%s: received as %+v of epoch %q", name, m, epoch)
 		}
 	}
 }

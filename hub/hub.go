@@ -130,7 +130,7 @@ func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler
 func (h *Hub) Publish(topic string, m Message) {
 	h.topics.publish(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, m.envelope().encode(), Rank(max(m.Seq, 0)))
+		h.o.Bus.Publish(topic, m.envelope(h.env.epochName()).encode(), Rank(max(m.Seq, 0)))
 	}
 }
 
@@ -224,10 +224,18 @@ func (h *Hub) runClock(ctx context.Context) {
 	}
 }
 
+// SetEpoch names the numbering of the store's messages. Without a name, all instances count as of one epoch.
+// While the hub runs, call it only within the renew of Reset. The name must not contain "!".
+func (h *Hub) SetEpoch(name string) { h.env.epoch.Store(&name) }
+
 // Reset is for a store that has lost messages, so that a new epoch begins. It closes all connections (3014) and forgets the
 // positions of all topics. Then it calls renew, which must make new connections use the new epoch. Finally it closes and
 // forgets once more, because connections that opened before renew may have the old epoch.
+//
+// A message that was committed before the loss may be published after it. Therefore the hub for a while believes only the
+// seqs of messages, and reads the messages from the store.
 func (h *Hub) Reset(renew func()) {
+	h.env.doubtUntil.Store(time.Now().Add(doubtFor).UnixNano())
 	h.invalidate()
 	renew()
 	h.invalidate()
@@ -410,7 +418,12 @@ func (r *registry) publish(name string, m Message) {
 	if t == nil {
 		return
 	}
-	ready := t.accept(m)
+	var ready []heldSignal
+	if m.Seq > t.last && t.last != unsequenced && r.env.doubts() {
+		t.exists(m.Seq)
+	} else {
+		ready = t.accept(m)
+	}
 	subscribers := t.subscribers(ready)
 	r.unlock(t)
 	signalAll(name, subscribers, ready)

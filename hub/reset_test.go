@@ -3,6 +3,8 @@ package hub_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/hub"
+	"hongbao/store/memstore"
 )
 
 // lose makes the store lose the messages of the topic behind a seq.
@@ -129,6 +132,162 @@ func TestReset(t *testing.T) {
 		_, session = connect(t, h, hub.JSON)
 		if at := session.conn.Subscribe("room", 3, nil); at != 3 {
 			t.Errorf("a new connection begins at %d, want 3", at)
+		}
+	})
+}
+
+// slowBus holds back what is published, like a bus without a connection to its server.
+type slowBus struct {
+	hub.Bus
+	mu   sync.Mutex
+	held []func() // guarded by mu
+}
+
+func (b *slowBus) Publish(topic string, payload []byte, rank hub.Rank) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = append(b.held, func() { b.Bus.Publish(topic, payload, rank) })
+}
+
+func (b *slowBus) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, publish := range b.held {
+		publish()
+	}
+	b.held = nil
+}
+
+// TestMessageThatCrossesAReset commits messages, publishes them in one way or another, and loses them before they arrive. A client that
+// loads the topic after that must receive the messages that the store has, and none that it has lost.
+func TestMessageThatCrossesAReset(t *testing.T) {
+	type system struct {
+		store *store
+		a, b  *hub.Hub // the client is connected to b
+		bus   *slowBus // of a
+	}
+	publish := func(h *hub.Hub, m hub.Message, final string) {
+		m.Final = final
+		h.Publish("room", m)
+	}
+	sendMuchLater := func(s *system, _ ...hub.Message) {
+		time.Sleep(time.Hour)
+		s.bus.release()
+	}
+	for name, c := range map[string]struct {
+		before func(*system, ...hub.Message) // after the commit, before the loss
+		after  func(*system, ...hub.Message) // when the client is there
+	}{
+		"queued before, sent after it": {
+			func(s *system, lost ...hub.Message) {
+				for _, m := range lost {
+					publish(s.a, m, "")
+				}
+			},
+			sendMuchLater,
+		},
+		"queued before, sent after it, with a final topic": {
+			func(s *system, lost ...hub.Message) {
+				for _, m := range lost {
+					publish(s.a, m, "user:ann")
+				}
+			},
+			sendMuchLater,
+		},
+		"from an earlier version, queued before, sent after it": {
+			func(s *system, lost ...hub.Message) {
+				s.a.SetEpoch("")
+				for _, m := range lost {
+					publish(s.a, m, "")
+				}
+				s.a.SetEpoch("first")
+			},
+			sendMuchLater,
+		},
+		"without a seq, queued before, sent after it": {
+			func(s *system, _ ...hub.Message) { publish(s.a, hub.Message{Data: []byte("lost balance")}, "") },
+			sendMuchLater,
+		},
+		"published after it, elsewhere": {
+			func(*system, ...hub.Message) {},
+			func(s *system, lost ...hub.Message) {
+				for _, m := range lost {
+					publish(s.a, m, "")
+				}
+				s.bus.release()
+			},
+		},
+		"published after it, here": {
+			func(*system, ...hub.Message) {},
+			func(s *system, lost ...hub.Message) {
+				for _, m := range lost {
+					publish(s.b, m, "")
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStore()
+				broker := memstore.NewBroker()
+				made := &system{store: s, bus: &slowBus{Bus: broker.Endpoint()}}
+				instance := func(bus hub.Bus) *hub.Hub {
+					o := s.options()
+					o.Bus = bus
+					h := start(t, o)
+					h.SetEpoch("first")
+					return h
+				}
+				made.a, made.b = instance(made.bus), instance(broker.Endpoint())
+				early, session := connect(t, made.b, hub.JSON)
+				session.conn.Subscribe("room", 0, nil)
+				s.commit("room", "m1")
+				lost := []hub.Message{s.commit("room", "lost 2"), s.commit("room", "lost 3")}
+				c.before(made, lost...)
+				s.lose("room", 1)
+				for _, h := range []*hub.Hub{made.b, made.a} {
+					h.Reset(func() { h.SetEpoch("second") })
+				}
+				mustBeReset(t, early)
+
+				client, session := connect(t, made.b, hub.JSON)
+				session.conn.Subscribe("room", 1, nil)
+				time.Sleep(3 * time.Second) // the comparisons of a new topic are over
+				c.after(made, lost...)
+				synctest.Wait()
+				for i := range 3 {
+					made.a.Publish("room", s.commit("room", fmt.Sprint("m", i+2)))
+					made.bus.release()
+					time.Sleep(time.Second)
+				}
+				if got, want := client.received(), []string{"room:2:m2", "room:3:m3", "room:4:m4"}; !slices.Equal(got, want) {
+					t.Errorf("the client received %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestMessagesAfterAResetAreBelievedAgain counts reads from the store. For a while after a reset each message is read, and later none.
+func TestMessagesAfterAResetAreBelievedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		h := start(t, s.options())
+		h.Reset(func() { h.SetEpoch("second") })
+		client, session := connect(t, h, hub.JSON)
+		session.conn.Subscribe("room", 0, nil)
+		h.Publish("room", s.commit("room", "m1"))
+		time.Sleep(time.Minute)
+		if n := s.fetched(); n != 1 {
+			t.Errorf("%d reads for a message right after a reset, want 1", n)
+		}
+		h.Publish("room", s.commit("room", "m2"))
+		time.Sleep(time.Second)
+		if n := s.fetched(); n != 1 {
+			t.Errorf("%d reads for a message a minute later, want none", n-1)
+		}
+		if got, want := client.received(), []string{"room:1:m1", "room:2:m2"}; !slices.Equal(got, want) {
+			t.Errorf("the client received %q, want %q", got, want)
 		}
 	})
 }

@@ -19,6 +19,9 @@ const (
 	newTopicChecks = 2
 	checkAfter     = 100 * time.Millisecond
 	recheckAfter   = time.Second
+	// doubtFor is how long after a reset messages are read from the store instead of believed. It is more than a command takes
+	// from its commit to its last publish, plus what instances differ in when they notice the new epoch.
+	doubtFor = 10 * time.Second
 )
 
 // environment holds what the topics of a hub share.
@@ -31,8 +34,25 @@ type environment struct {
 	needsRepair  func(*topic) // hands a topic to the repairers
 	needsCompare func(*topic) // hands a topic to the comparer
 
+	epoch      atomic.Pointer[string] // see SetEpoch
+	doubtUntil atomic.Int64           // in Unix nanoseconds; until then, messages with a seq are read from the store
+
 	busDown  atomic.Bool
 	backlogs atomic.Int64 // bytes of all backlogs of the hub
+}
+
+// epochName returns the name of the numbering of messages; "": it has none.
+func (v *environment) epochName() string {
+	if name := v.epoch.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
+// doubts reports whether a message may have been committed before the store lost messages.
+func (v *environment) doubts() bool {
+	until := v.doubtUntil.Load()
+	return until != 0 && time.Now().UnixNano() < until
 }
 
 // patience returns how long a topic waits for a missing message before it is fetched. While the bus is down, the wait

@@ -15,6 +15,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/memstore"
 	"hongbao/store/sqlitestore"
+	"hongbao/store/storetest"
 )
 
 // testService holds the real services over the real embedded engines, with a clock that the test sets and a publisher
@@ -32,10 +33,19 @@ type testService struct {
 	keys      int
 }
 
+// migrated is a migrated database without rows.
+var migrated = storetest.NewFileTemplate(sqlitestore.FileName, func(dir string) error {
+	store, err := sqlitestore.Open(context.Background(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return store.Close()
+})
+
 func newTestService(tb testing.TB, users ...string) *testService {
 	tb.Helper()
 	log := slog.New(slog.DiscardHandler)
-	dir := tb.TempDir()
+	dir := migrated.Copy(tb)
 	store, err := sqlitestore.Open(context.Background(), dir, log)
 	if err != nil {
 		tb.Fatal(err)

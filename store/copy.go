@@ -57,6 +57,9 @@ func Copy(ctx context.Context, c Config, log *slog.Logger) (found redpacket.Audi
 	if key, err = c.keyNeeded(ctx, from); err != nil {
 		return found, nil, err
 	}
+	if err := pgstore.CheckEmpty(ctx, c.DatabaseURL); err != nil {
+		return found, nil, err
+	}
 	to, err := pgstore.OpenWith(ctx, c.DatabaseURL, migrations.Auto, log)
 	if err == nil {
 		err = to.Close()

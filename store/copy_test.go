@@ -1,11 +1,14 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"hongbao/migrations"
 	"hongbao/redpacket"
@@ -86,6 +89,33 @@ func TestCopyRefusesAFolderInUse(t *testing.T) {
 	config.DatabaseURL = "postgres://127.0.0.1:1/none"
 	if _, _, err := Copy(t.Context(), config, quiet); !errors.Is(err, ErrFolderInUse) {
 		t.Errorf("%v, want %v", err, ErrFolderInUse)
+	}
+}
+
+// TestCopyDoesNotMigrateADatabaseInUse names a database that has rows and no schema of hongbao, by mistake. It must stay as it is.
+func TestCopyDoesNotMigrateADatabaseInUse(t *testing.T) {
+	config := Config{DataDir: t.TempDir(), DatabaseURL: storetest.Database(t)}
+	file, err := sqlitestore.Open(t.Context(), config.DataDir, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), config.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if _, err := conn.Exec(t.Context(), `create table "Orders of the shop" as select 1 as id`); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Copy(t.Context(), config, quiet); !errors.Is(err, pgstore.ErrNotEmpty) {
+		t.Errorf("%v, want %v", err, pgstore.ErrNotEmpty)
+	}
+	var tables int
+	if err := conn.QueryRow(t.Context(), `select count(*) from pg_tables where schemaname = current_schema()`).Scan(&tables); err != nil || tables != 1 {
+		t.Errorf("%d tables afterwards, %v; want the one that was there", tables, err)
 	}
 }
 

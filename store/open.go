@@ -17,6 +17,7 @@ import (
 	"hongbao/migrations"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
+	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/memstore"
 	"hongbao/store/pgstore"
@@ -41,7 +42,8 @@ type Config struct {
 	DataDir     string // folder of the embedded database; not used in scaled mode
 	RedisURL    string
 	DatabaseURL string
-	DataKeyFile string // see Books.UseDataKey
+	DataKeyFile string         // see Books.UseDataKey
+	Events      eventlog.Kinds // kinds that are written to the event stream
 	// Migrate says what Open does with the schema. Empty: it migrates.
 	Migrate migrations.Mode
 }
@@ -55,9 +57,16 @@ type Books struct {
 	Ledger   redpacket.Ledger
 	Lineage  lineage.Store
 	Security security.Store
+	Events   Events
 
 	sql  sqlEngine
 	keys *secret.Keys // nil until UseDataKey has found any
+}
+
+// Events holds the event stream and its consumers.
+type Events interface {
+	eventlog.Store
+	eventlog.Consumers
 }
 
 // sqlEngine is implemented by pgstore and sqlitestore: rooms and money in one database.
@@ -66,6 +75,7 @@ type sqlEngine interface {
 	redpacket.Ledger
 	lineage.Store
 	security.Store
+	Events
 	// Setting returns the value that is stored under the name, or nil.
 	Setting(ctx context.Context, name string) ([]byte, error)
 	// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
@@ -194,13 +204,15 @@ func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 		if err != nil {
 			return nil, err
 		}
-		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, sql: sql}, nil
+		sql.UseEvents(c.Events)
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, sql: sql}, nil
 	}
 	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
 		return nil, c.nameFolder(err)
 	}
-	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, sql: sql}, nil
+	sql.UseEvents(c.Events)
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, sql: sql}, nil
 }
 
 // OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this version

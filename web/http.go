@@ -176,6 +176,9 @@ func writeError(w http.ResponseWriter, failure wire.Error) {
 	writeJSON(w, failure.Code.Status(), marshal(wire.ErrorBody{Error: failure}))
 }
 
+// Failure converts an error of the domain to what a client or a host receives. It logs an error that is not in the table of errors.
+func (s *Server) Failure(err error) wire.Error { return s.errors.Failure(err) }
+
 // marshal encodes a value of our own types, for which encoding cannot fail.
 func marshal(v any) []byte {
 	data, err := wire.Marshal(v)

@@ -39,6 +39,11 @@ func (s *Server) observe(method string, code wire.Code, took time.Duration) {
 	s.metrics.Command(method, int(code), took)
 }
 
+// Observe records a request that another listener has answered. method must be one of few names.
+func (s *Server) Observe(method string, code wire.Code, took time.Duration) {
+	s.observe(method, code, took)
+}
+
 // readyTime limits how long /readyz waits for the stores.
 const readyTime = 2 * time.Second
 

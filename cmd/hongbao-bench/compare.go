@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"os"
 	"strings"
 	"time"
 
@@ -16,16 +15,14 @@ import (
 type compare struct {
 	callers, packets, shares int
 	seed                     uint64
-	hot, demo, flaws         bool
+	hot, flaws               bool
 	only                     string
 	budget                   time.Duration
 	json, html               string // names of files to write
 	command                  string // command line that repeats this run
-	redisURL, databaseURL    string
 
 	connections  int           // to each engine, for each process
 	placePackets int           // packets by which the mean share of each rank is measured
-	demoTTL      time.Duration // how long the second packet of the demonstration stays open
 	limit        time.Duration // deadline of the packets that the refund check lets expire
 	late         time.Duration // how long after its deadline such a packet may be refunded
 
@@ -36,7 +33,7 @@ type compare struct {
 func defaultCompare() *compare {
 	return &compare{
 		callers: 20, packets: 1, shares: 100_000, seed: 1, budget: 5 * time.Second,
-		connections: peerConnections, placePackets: 100, demoTTL: time.Minute, limit: 2 * time.Second, late: 3 * time.Second,
+		connections: peerConnections, placePackets: 100, limit: 2 * time.Second, late: 3 * time.Second,
 	}
 }
 
@@ -48,14 +45,11 @@ func compareCommand() command {
 		fs.IntVar(&c.shares, "shares", c.shares, "shares of each packet")
 		fs.Uint64Var(&c.seed, "seed", c.seed, "seed of the cut and of the repeated grabs")
 		fs.BoolVar(&c.hot, "hot", false, "instead: one packet of 1000 shares and 20,000 users")
-		fs.BoolVar(&c.demo, "demo", false, "instead: article 1's demonstration, by its scheme and by ours; takes a minute")
 		fs.BoolVar(&c.flaws, "flaws", false, "instead: reproduce each published flaw, and run the same on ours; fails if a flaw is not reproduced or ours has it")
 		fs.StringVar(&c.only, "only", "", "run only these schemes, separated by commas: "+strings.Join(namesOf(contenders(nil)), ", ")+"; with --flaws, these flaws")
 		fs.DurationVar(&c.budget, "budget", c.budget, "time that each scheme has to grab; a slow scheme does less, and the report says so")
 		fs.StringVar(&c.json, "json", "", "write the results to this file")
 		fs.StringVar(&c.html, "html", "", "write a report with charts to this file")
-		fs.StringVar(&c.redisURL, "redis-url", "", "use (and flush) this empty Redis instead of a private one")
-		fs.StringVar(&c.databaseURL, "database-url", "", "create databases on this Postgres instead of a private one")
 		return func(ctx context.Context, p *program) error {
 			c.say, c.command = p.say, sameAgain(fs)
 			return c.run(ctx, p)
@@ -65,12 +59,6 @@ func compareCommand() command {
 
 // check validates the flags.
 func (c *compare) check() error {
-	modes := 0
-	for _, mode := range []bool{c.hot, c.demo, c.flaws} {
-		if mode {
-			modes++
-		}
-	}
 	switch {
 	case c.callers < 1 || c.packets < 1 || c.shares < 1:
 		return errors.New("--callers, --packets and --shares must be at least 1")
@@ -80,12 +68,8 @@ func (c *compare) check() error {
 		return errors.New("--callers must be at most 10,000")
 	case c.budget <= 0:
 		return errors.New("--budget must be more than 0")
-	case modes > 1:
-		return errors.New("--hot, --demo and --flaws exclude each other: give one of them")
-	case c.demo && c.html != "":
-		return errors.New("--demo has no charts: give it without --html")
-	case c.flaws && (c.redisURL != "" || c.databaseURL != ""):
-		return errors.New("--flaws kills its servers: give it without --redis-url and --database-url")
+	case c.hot && c.flaws:
+		return errors.New("--hot and --flaws exclude each other: give one of them")
 	}
 	return nil
 }
@@ -96,11 +80,8 @@ func (c *compare) run(ctx context.Context, p *program) error {
 	}
 	result := Comparison{Began: time.Now(), Seed: c.seed, Machine: load.ThisMachine().String()}
 	_, err := onTestbed(func(s *testbed) (struct{}, error) {
-		switch {
-		case c.flaws:
+		if c.flaws {
 			return struct{}{}, c.showFlaws(ctx, p, s, &result)
-		case c.demo:
-			return struct{}{}, c.demonstrate(ctx, p, s)
 		}
 		return struct{}{}, c.race(ctx, p, s, &result)
 	})
@@ -122,5 +103,5 @@ func writeJSON(name string, result any) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, append(text, '\n'), 0o600)
+	return writeFile(name, append(text, '\n'))
 }

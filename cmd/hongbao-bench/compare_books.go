@@ -120,7 +120,7 @@ func (t *tally) twice(b books) Check {
 func (t *tally) lost(b books) (n int) {
 	stored := map[attempt]int64{}
 	users := map[string]int{}
-	for i := range t.grabbers {
+	for i := range t.members() {
 		users[userName(i)] = i
 	}
 	for packet, book := range b {

@@ -24,7 +24,7 @@ func (c *compare) showFlaws(ctx context.Context, p *program, s *testbed, result 
 	if err != nil {
 		return err
 	}
-	all, err := startServers(ctx, s, "", "", flawConnections)
+	all, err := startServers(ctx, s, flawConnections)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestFlaws(t *testing.T) {
 func TestFlawsCanFail(t *testing.T) {
 	enginetest.Need(t, "Redis and Postgres")
 	_, err := onTestbed(func(s *testbed) (struct{}, error) {
-		all, err := startServers(t.Context(), s, "", "", flawConnections)
+		all, err := startServers(t.Context(), s, flawConnections)
 		if err != nil {
 			return struct{}{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"hongbao/cmd/hongbao-bench/report"
 )
@@ -61,18 +62,26 @@ func (c Comparison) verdicts() report.Section {
 	return report.Section{Title: "What held", Says: "Observed in this run, and compared with the stored books.", Body: m}
 }
 
-// places returns the chart of the mean share by rank. ok is false if it was not measured.
-func (c Comparison) places() (report.Section, bool) {
-	l := report.Lines{
-		X: report.Axis{Name: "rank of the grab"}, Y: report.Axis{Name: "mean share, 1 is fair"},
-		Level: &report.Level{Name: "a fair share", Y: 1},
-	}
+// places returns the mean share by rank. ok is false if it was not measured.
+func (c Comparison) places() (s report.Section, ok bool) {
+	var t report.Table
 	for _, o := range c.Outcomes {
-		if len(o.MeanByPlace) > 0 && !slices.ContainsFunc(o.MeanByPlace, math.IsNaN) {
-			l.Series = append(l.Series, report.Series{Name: o.Scheme, Ours: o.From == whoIsOurs, Points: report.ByPlace(o.MeanByPlace)})
+		if len(o.MeanByPlace) == 0 || slices.ContainsFunc(o.MeanByPlace, math.IsNaN) {
+			continue
 		}
+		if t.Columns == nil {
+			t.Columns = []report.Column{{Name: "scheme"}}
+			for rank := range o.MeanByPlace {
+				t.Columns = append(t.Columns, report.Column{Name: strconv.Itoa(rank + 1), Number: true})
+			}
+		}
+		row := []string{o.Scheme}
+		for _, mean := range o.MeanByPlace {
+			row = append(row, fmt.Sprintf("%.2f", mean))
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	return report.Section{Title: "Mean share by rank", Says: "Packets of ten shares, grabbed one after the other: the average share of each rank.", Body: l}, len(l.Series) > 0
+	return report.Section{Title: "Mean share by rank", Says: "Packets of ten shares, grabbed one after the other: the average share of each rank, where 1 is fair.", Body: t}, len(t.Rows) > 0
 }
 
 func (c Comparison) schemes() report.Section {

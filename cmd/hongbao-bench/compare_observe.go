@@ -110,3 +110,6 @@ func refunds(packets []schemes.Packet, b books) (should, refunded, left int64) {
 	}
 	return should, refunded, left
 }
+
+// yuan formats an amount with two decimal places.
+func yuan(amount int64) string { return fmt.Sprintf("%d.%02d", amount/100, amount%100) }

@@ -84,12 +84,17 @@ func (c contest) begin(ctx context.Context, w workload) (*schemes.Instance, sche
 	return process, e, packets, nil
 }
 
-// race makes all grabs, waits until the scheme has stored them, and reads the books.
+// race opens the packets of a workload and makes all grabs.
 func (c contest) race(ctx context.Context, w workload) (o Outcome, stores bool, err error) {
 	process, _, packets, err := c.begin(ctx, w)
 	if err != nil {
 		return o, false, err
 	}
+	return c.run(ctx, w, process, packets)
+}
+
+// run makes all grabs, waits until the scheme has stored them, reads the books, and stops the scheme.
+func (c contest) run(ctx context.Context, w workload, process *schemes.Instance, packets []schemes.Packet) (o Outcome, stores bool, err error) {
 	defer func() { err = errors.Join(err, process.Stop(), c.servers.release()) }()
 	t := newTally(w)
 	stopLog := c.logProgress(t)

@@ -26,7 +26,7 @@ func (c *compare) race(ctx context.Context, p *program, s *testbed, result *Comp
 	if err != nil {
 		return err
 	}
-	all, err := startServers(ctx, s, c.redisURL, c.databaseURL, c.connections)
+	all, err := startServers(ctx, s, c.connections)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type Outcome struct {
 	Note           string        `json:"note,omitempty"`
 	Verdicts       []Check       `json:"verdicts"`
 	MeanByPlace    []float64     `json:"mean_by_place,omitempty"` // mean share by rank; 1 is a fair share
+	took           time.Duration // of all grabs
 }
 
 // Check is the verdict on one requirement in this run. A scheme has no Check for a requirement that does not apply to

@@ -86,7 +86,7 @@ func (t *tally) acknowledged() map[attempt]int64 {
 func (t *tally) outcome(scheme schemes.Named) Outcome {
 	o := Outcome{
 		Scheme: scheme.Name, From: scheme.From, Decides: scheme.Decides, Stores: scheme.Stores,
-		Callers: t.callers, Packets: t.packets, Shares: t.shares, Grabs: t.played.Done, Finished: t.finished(),
+		Callers: t.callers, Packets: t.packets, Shares: t.shares, Grabs: t.played.Done, Finished: t.finished(), took: t.played.Took,
 	}
 	var took []time.Duration
 	for _, h := range t.responses {

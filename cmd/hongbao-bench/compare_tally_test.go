@@ -123,6 +123,17 @@ func TestAttempts(t *testing.T) {
 	if len(seen) != 600 || len(all) < 604 || len(all) > 640 {
 		t.Errorf("%d attempts of %d users", len(all), len(seen))
 	}
+	for i := range all[:len(all)-100] { // callers at about the same time
+		same := 0
+		for _, later := range all[i+1 : i+100] {
+			if later.user == all[i].user && later != all[i] {
+				same++
+			}
+		}
+		if same > 0 {
+			t.Fatalf("attempt %d: %d of the next 99 are of the same user %d and other packets", i, same, all[i].user)
+		}
+	}
 	again := w.attempts()
 	for i := range all {
 		if all[i] != again[i] {

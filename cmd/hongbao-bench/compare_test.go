@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/redis/go-redis/v9"
-
 	"hongbao/cmd/hongbao-bench/schemes"
 	"hongbao/store/enginetest"
 )
@@ -33,9 +30,7 @@ func TestCompareNotUnderstood(t *testing.T) {
 		{"compare --packets 1000 --shares 1000000", 1, "--packets"},
 		{"compare --packets 9000000000000000000 --shares 4", 1, "--packets"},
 		{"compare --budget 0s", 1, "--budget"},
-		{"compare --hot --demo", 1, "exclude"},
-		{"compare --flaws --redis-url redis://127.0.0.1:1/0", 1, "without --redis-url"},
-		{"compare --only pool --redis-url nowhere", 1, "--redis-url"},
+		{"compare --hot --flaws", 1, "exclude"},
 	} {
 		code, out, said := run(t, strings.Fields(c.args)...)
 		if code != c.code || out != "" || !strings.Contains(said, c.want) {
@@ -49,7 +44,7 @@ func small(only string) (*compare, *program, *bytes.Buffer) {
 	var out, said bytes.Buffer
 	c := defaultCompare()
 	c.only, c.callers, c.connections, c.shares, c.budget, c.placePackets = only, 4, 4, 60, 6*time.Second, 2
-	c.limit, c.late, c.demoTTL = 2*time.Second, 4*time.Second, time.Second
+	c.limit, c.late = 2*time.Second, 4*time.Second
 	p := &program{stdout: &out, stderr: &said}
 	c.say = p.say
 	return c, p, &out
@@ -110,82 +105,11 @@ func TestCompareHot(t *testing.T) {
 	}
 }
 
-func TestDemo(t *testing.T) {
-	enginetest.Need(t, "Redis and Postgres")
-	c, p, out := small("")
-	c.demo = true
-	if err := c.run(t.Context(), p); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, want := range []string{"lua-split: 10.00 in 5", "hongbao: 10.00 in 5 pieces, 9 users grab at once: 5 got", "; 4 answers say empty", "refunded to the sender"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output does not contain %q:\n%s", want, out)
-		}
-	}
-}
-
-// TestCompareOnGivenServers runs a comparison on servers that the user has given. No data may stay on them, and a
-// Redis with data must be refused, not flushed.
-func TestCompareOnGivenServers(t *testing.T) {
-	enginetest.Need(t, "Redis and Postgres")
-	_, err := onTestbed(func(s *testbed) (struct{}, error) {
-		r, err := s.redis(t.Context())
-		if err != nil {
-			return struct{}{}, err
-		}
-		pg, err := s.postgres(t.Context())
-		if err != nil {
-			return struct{}{}, err
-		}
-		client, err := s.redisClient(r, 1)
-		if err != nil {
-			return struct{}{}, err
-		}
-		checkGivenServers(t, client, r.URL(), pg.URL("postgres"))
-		return struct{}{}, nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-func checkGivenServers(t *testing.T, client *redis.Client, redisURL, databaseURL string) {
-	c, p, _ := small("")
-	c.redisURL, c.databaseURL, c.demo = redisURL, databaseURL, true
-	client.Set(t.Context(), "precious", 1, 0)
-	if err := c.run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "holds 1 keys") {
-		t.Errorf("a Redis with data: got %v, want an error", err)
-	}
-	if client.Exists(t.Context(), "precious").Val() != 1 {
-		t.Fatal("the Redis with data was flushed")
-	}
-	client.FlushAll(t.Context())
-	client.ConfigSet(t.Context(), "notify-keyspace-events", "Kg")
-	if err := c.run(t.Context(), p); err != nil {
-		t.Errorf("%v\n%s", err, p.stderr)
-	}
-	if n := client.DBSize(t.Context()).Val(); n != 0 {
-		t.Errorf("%d keys are left", n)
-	}
-	if set := client.ConfigGet(t.Context(), "notify-keyspace-events").Val()["notify-keyspace-events"]; set != "gK" && set != "Kg" {
-		t.Errorf("notify-keyspace-events is %q", set)
-	}
-	db, err := pgx.Connect(t.Context(), databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close(t.Context())
-	var left int
-	if err := db.QueryRow(t.Context(), `select count(*) from pg_database where datname like 'hongbao_bench%'`).Scan(&left); err != nil || left != 0 {
-		t.Errorf("%d databases are left, %v", left, err)
-	}
-}
-
 // TestOursBehaviour checks that the service and its pool implement the interface of the schemes correctly.
 func TestOursBehaviour(t *testing.T) {
 	enginetest.Need(t, "Redis and Postgres")
 	_, err := onTestbed(func(s *testbed) (struct{}, error) {
-		all, err := startServers(t.Context(), s, "", "", 8)
+		all, err := startServers(t.Context(), s, 8)
 		if err != nil {
 			return struct{}{}, err
 		}

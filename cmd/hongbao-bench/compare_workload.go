@@ -24,6 +24,9 @@ type workload struct {
 	ttl      time.Duration
 }
 
+// shareOnAverage is the mean share in minor units.
+const shareOnAverage = 100
+
 // attempt is a grab of one user for one packet.
 type attempt struct{ packet, user int }
 
@@ -64,6 +67,20 @@ func (w workload) all() ([]schemes.Packet, error) {
 	return packets, nil
 }
 
+// members returns the number of users of all packets. With many packets it is so large that grabs at about the same
+// time are of different users: no wallet is hot.
+func (w workload) members() int {
+	if w.packets == 1 {
+		return w.grabbers
+	}
+	return max(w.grabbers, 10_000)
+}
+
+// grabber returns the n-th user that grabs the packet.
+func (w workload) grabber(packet, n int) attempt {
+	return attempt{packet, (n + 101*packet) % w.members()}
+}
+
 // repeats is the interval at which a grab is sent twice at the same time: one grab in 50.
 const repeats = 50
 
@@ -72,16 +89,16 @@ const repeats = 50
 func (w workload) attempts() []attempt {
 	r := rand.New(rand.NewPCG(w.seed, 0))
 	var all []attempt
-	for user := range w.grabbers {
+	for n := range w.grabbers {
 		for packet := range w.packets {
-			all = append(all, attempt{packet, user})
+			all = append(all, w.grabber(packet, n))
 			if r.IntN(repeats) == 0 {
-				all = append(all, attempt{packet, user})
+				all = append(all, w.grabber(packet, n))
 			}
 		}
 	}
 	for packet := range w.packets {
-		all = append(all, attempt{packet, 0})
+		all = append(all, w.grabber(packet, 0))
 	}
 	return all
 }

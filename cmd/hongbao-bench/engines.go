@@ -28,20 +28,15 @@ type engines struct {
 
 // size is the amount of data and clients that the matches prepare. Figures are meaningful at full size only.
 type size struct {
-	members   int // of the room, and shares of its hot packets
+	hot       int // shares of a hot packet
 	packets   int // in matches with many packets
-	open      int // in the match about very many open packets
-	sockets   int // that receive a broadcast
 	repeaters int // sockets that grab a finished packet
 	winners   int // sockets that grab without pause
-	crowd     int // sockets that grab within a second
-	idle      int // sockets that send nothing
 }
 
 func fullSize() size {
 	return size{
-		members: 10_000, packets: 1_000, open: 100_000, sockets: 1_000,
-		repeaters: 200, winners: 1_000, crowd: 5_000, idle: 10_000,
+		hot: 100_000, packets: 1_000, repeaters: 200, winners: 1_000,
 	}
 }
 
@@ -54,10 +49,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"pool", playPool},
-		{"open", playOpen},
 		{"grab", playGrab},
-		{"message", playMessage},
-		{"hub", playHub},
 		{"sockets", playSockets},
 	}
 }
@@ -136,9 +128,4 @@ func (e *engines) profiled(side func() error) error {
 		return side()
 	}
 	return profileHere(e.profile, side)
-}
-
-// crowd returns this number of callers, with the time budget of a round.
-func (e *engines) crowd(callers int) measure.Crowd {
-	return measure.Crowd{Callers: callers, Budget: e.budget}
 }

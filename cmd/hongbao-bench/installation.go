@@ -6,9 +6,6 @@ import (
 	"encoding/hex"
 	"os"
 	"strconv"
-	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"hongbao/cmd/hongbao-bench/load"
 )
@@ -17,7 +14,6 @@ import (
 type installation struct {
 	instances []*instance
 	target    *load.Target
-	database  string // URL; empty: the database is embedded
 }
 
 // installed says which parts an installation has.
@@ -41,7 +37,7 @@ func (s *testbed) install(ctx context.Context, of installed) (*installation, err
 	if err != nil {
 		return nil, err
 	}
-	in := &installation{database: databaseOf(engines)}
+	in := &installation{}
 	var urls []string
 	for n := range of.instances {
 		i, err := s.instance(ctx, binary, append(append(engines, "HONGBAO_JWT_SECRET="+secret), of.settings...)...)
@@ -87,35 +83,5 @@ func (s *testbed) engines(ctx context.Context, of installed) (settings []string,
 		return nil, nil, err
 	}
 	processes = []load.Process{{Name: "redis", PID: r.PID()}, {Name: "postgres", PID: pg.PID()}}
-	return []string{"HONGBAO_REDIS_URL=" + r.URL(), databaseSetting + database}, processes, nil
-}
-
-const databaseSetting = "HONGBAO_DATABASE_URL="
-
-func databaseOf(settings []string) string {
-	for _, pair := range settings {
-		if url, ok := strings.CutPrefix(pair, databaseSetting); ok {
-			return url
-		}
-	}
-	return ""
-}
-
-// tidy runs the maintenance that Postgres would do by itself minutes after large writes, in the midst of the
-// measurement: vacuum, statistics for the planner, and a checkpoint.
-func (in *installation) tidy(ctx context.Context) error {
-	if in.database == "" {
-		return nil
-	}
-	db, err := pgx.Connect(ctx, in.database)
-	if err != nil {
-		return err
-	}
-	defer db.Close(ctx) //nolint:errcheck // all statements have been answered
-	for _, task := range []string{"vacuum analyze", "checkpoint"} {
-		if _, err := db.Exec(ctx, task); err != nil {
-			return err
-		}
-	}
-	return nil
+	return []string{"HONGBAO_REDIS_URL=" + r.URL(), "HONGBAO_DATABASE_URL=" + database}, processes, nil
 }

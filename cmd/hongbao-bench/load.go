@@ -17,12 +17,9 @@ type loading struct {
 	plan load.Plan
 	of   installed
 
-	urls, issuer, audience string // of an installation that is already running, separated by commas
-	secret                 string
-	tokens, admin          string // files
-	processes              processFlags
+	urls                     string // of an installation that is already running, separated by commas
+	secret, issuer, audience string // of its tokens
 
-	growth     bool
 	json, html string // files
 	profiles   string // folder
 	command    string // command line that repeats this run
@@ -36,7 +33,6 @@ func loadCommand() command {
 		l := &loading{}
 		l.planFlags(fs)
 		l.targetFlags(fs)
-		fs.BoolVar(&l.growth, "growth", false, "instead: measure costs with 1, 10 and 100 times as much data")
 		fs.StringVar(&l.json, "json", "", "write the results to this file")
 		fs.StringVar(&l.html, "html", "", "write a report with charts to this file")
 		fs.StringVar(&l.profiles, "cpu-profiles", "", "write CPU profiles of this program and of each server that it starts into this folder")
@@ -53,11 +49,6 @@ func loadCommand() command {
 func (l *loading) run(ctx context.Context, p *program) error {
 	out := loaded{At: time.Now().UTC(), Hardware: load.ThisMachine(), Installation: l.describe(), Command: l.command}
 	_, err := onTestbed(func(s *testbed) (_ struct{}, err error) {
-		if l.growth {
-			install := func() (*installation, error) { return s.install(ctx, l.of) }
-			out.Growth, err = grow(ctx, install, smallestDataset(), growthRounds, 1, p.say)
-			return struct{}{}, err
-		}
 		target, err := l.target(ctx, s, p)
 		if err == nil {
 			out.Results, err = l.play(ctx, target, p.say)
@@ -96,26 +87,16 @@ func (l *loading) target(ctx context.Context, s *testbed, p *program) (*load.Tar
 		}
 		return in.target, nil
 	}
-	tokens, err := l.userTokens()
+	tokens, err := load.SecretTokens(l.secret, l.issuer, l.audience)
 	if err != nil {
 		return nil, err
 	}
-	if tokens.Admin == "" {
-		p.say("without --admin-token-file users get no money, and the books are not checked")
-	}
-	target := load.NewTarget(strings.Split(l.urls, ","), tokens, l.processes)
+	target := load.NewTarget(strings.Split(l.urls, ","), tokens, nil)
 	if l.profiles != "" {
 		target.Around = profiled(ctx, l.profiles, nil)
 	}
 	s.addCleanup(func() error { target.Close(); return nil })
 	return target, nil
-}
-
-func (l *loading) userTokens() (load.Tokens, error) {
-	if l.tokens != "" {
-		return load.FileTokens(l.tokens, l.admin)
-	}
-	return load.SecretTokens(l.secret, l.issuer, l.audience)
 }
 
 // describe names the installation under load.

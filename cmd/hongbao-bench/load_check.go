@@ -20,29 +20,25 @@ func (l *loading) check(fs *flag.FlagSet) error {
 		}
 		return ""
 	}
-	if of := anyOf("users", "room-size", "packets", "shares", "rate", "closed", "missed", "ramp", "duration"); of != "" && (l.plan.Scenario == mixed || l.growth) {
+	if of := anyOf("users", "room-size", "packets", "shares", "rate", "closed", "missed", "ramp", "duration"); of != "" && l.plan.Scenario == mixed {
 		return fmt.Errorf("%s needs one --scenario of %s", of, strings.Join(load.Scenarios, ", "))
 	}
 	if l.plan.Scenario != mixed && !slices.Contains(load.Scenarios, l.plan.Scenario) {
 		return fmt.Errorf("--scenario: unknown scenario %q", l.plan.Scenario)
 	}
-	if of := anyOf("jwt-secret", "jwt-issuer", "jwt-audience", "token-file", "admin-token-file", "pid"); of != "" && l.urls == "" {
+	if of := anyOf("jwt-secret", "jwt-issuer", "jwt-audience"); of != "" && l.urls == "" {
 		return fmt.Errorf("%s needs --url", of)
 	}
 	own := anyOf("hongbao", "embedded", "instances")
 	switch {
 	case own != "" && l.urls != "":
 		return fmt.Errorf("%s cannot be combined with --url", own)
-	case l.urls != "" && (l.secret == "") == (l.tokens == ""):
-		return errors.New("--url needs --jwt-secret or --token-file")
-	case l.admin != "" && l.tokens == "":
-		return errors.New("--admin-token-file needs --token-file")
+	case l.urls != "" && l.secret == "":
+		return errors.New("--url needs --jwt-secret")
 	case l.of.instances < 1:
 		return errors.New("--instances must be at least 1")
 	case l.of.embedded && l.of.instances > 1:
 		return errors.New("--embedded allows one instance only")
-	case l.growth && l.urls != "":
-		return errors.New("--growth starts an installation of its own: give it without --url")
 	}
 	for _, p := range l.plans() {
 		if err := p.Check(); err != nil {

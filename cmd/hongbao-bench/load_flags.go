@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,33 +32,13 @@ func (l *loading) targetFlags(fs *flag.FlagSet) {
 	fs.StringVar(&l.secret, "jwt-secret", "", "with --url: the secret that signs the tokens")
 	fs.StringVar(&l.issuer, "jwt-issuer", "", "with --url: iss of the tokens")
 	fs.StringVar(&l.audience, "jwt-audience", "", "with --url: aud of the tokens")
-	fs.StringVar(&l.tokens, "token-file", "", "with --url: instead of a secret, a file with one token a line, one for each user")
-	fs.StringVar(&l.admin, "admin-token-file", "", "with --url and --token-file: a file with a token of scope hongbao:admin, to give users money and check the books")
-	fs.Var(&l.processes, "pid", "with --url: name=id of a local process that belongs to it (server=12, redis=34); may be repeated")
-}
-
-// processFlags collects the values of --pid.
-type processFlags []load.Process
-
-// String implements flag.Value.
-func (f *processFlags) String() string { return "" }
-
-// Set implements flag.Value.
-func (f *processFlags) Set(text string) error {
-	name, id, _ := strings.Cut(text, "=")
-	pid, err := strconv.Atoi(id)
-	if err != nil || name == "" || pid < 1 {
-		return errors.New("want name=id")
-	}
-	*f = append(*f, load.Process{Name: name, PID: pid})
-	return nil
 }
 
 // sameAgain returns the command line that repeats this run, without secrets and paths.
 func sameAgain(fs *flag.FlagSet) string {
 	words := []string{"hongbao-bench", fs.Name()}
 	fs.Visit(func(f *flag.Flag) {
-		if !slices.Contains([]string{"jwt-secret", "redis-url", "database-url", "json", "html", "cpu-profiles", "hongbao", "pid"}, f.Name) {
+		if !slices.Contains([]string{"jwt-secret", "json", "html", "cpu-profiles", "hongbao"}, f.Name) {
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		}
 	})

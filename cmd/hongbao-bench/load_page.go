@@ -1,38 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"time"
 
 	"hongbao/cmd/hongbao-bench/load"
 	"hongbao/cmd/hongbao-bench/report"
 )
 
 // page returns the report with charts.
-func (l *loaded) page() ([]byte, error) {
+func (l *loaded) page() report.Report {
 	r := report.Report{
-		Title: "Load test of hongbao", Subtitle: l.Installation + ", " + l.At.Format(time.RFC1123),
-		Hardware: []report.Fact{
-			{Name: "Processor", Value: fmt.Sprintf("%d cores, %s", l.Hardware.Cores, l.Hardware.CPU)},
-			{Name: "Memory", Value: fmt.Sprintf("%.0f GiB", float64(l.Hardware.Memory)/(1<<30))},
-			{Name: "System", Value: l.Hardware.System}, {Name: "Go", Value: l.Hardware.Go},
-		},
-		Command: l.Command,
-	}
-	if len(l.Growth) > 0 {
-		r.Sections = append(r.Sections, l.growthSection())
+		Title: "Load test of hongbao", Subtitle: l.Installation,
+		Hardware: hardware(l.Hardware, l.At), Command: l.Command,
 	}
 	if len(l.Results) > 0 {
 		r.Figures = append(l.carried(), l.checkedFigure())
 		r.Sections = append(r.Sections, l.ratesSection(), l.latenciesSection(), l.checksSection(), l.partsSection())
 	}
-	if s, ok := l.secondsSection(); ok {
-		r.Sections = append(r.Sections, s)
-	}
-	var b bytes.Buffer
-	err := report.Write(&b, r)
-	return b.Bytes(), err
+	return r
 }
 
 // checkedFigure returns how many of the checks held.
@@ -104,24 +89,4 @@ func seen(c load.Check) string {
 		return fmt.Sprintf("%d checked", c.Seen)
 	}
 	return fmt.Sprintf("%d times: %s", c.Faults, c.Detail)
-}
-
-// growthSection shows the costs with growing amounts of data.
-func (l *loaded) growthSection() report.Section {
-	t := report.Table{Columns: []report.Column{{Name: "cost, µs"}}}
-	for _, times := range grownTimes {
-		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("%d×", times), Number: true})
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "worst", Number: true})
-	for _, g := range l.Growth {
-		row := []string{g.Name}
-		for _, cost := range g.Costs {
-			row = append(row, fmt.Sprintf("%.1f", cost))
-		}
-		t.Rows = append(t.Rows, append(row, fmt.Sprintf("%.2f×", g.Worst)))
-	}
-	return report.Section{
-		Title: "Cost with growing data", Body: t,
-		Says: "Processor time of all parts, with so many times as many packets, rooms, members and entries. A cost within 1.25 times is flat.",
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,6 @@ type loaded struct {
 	Installation string        `json:"installation"`
 	Command      string        `json:"command"`
 	Results      []load.Result `json:"results,omitempty"`
-	Growth       []growth      `json:"growth,omitempty"`
 }
 
 // table prints the results.
@@ -36,10 +34,7 @@ func (l *loaded) table(w io.Writer) error {
 			return err
 		}
 	}
-	if len(l.Growth) == 0 {
-		return nil
-	}
-	return growthTable(w, l.Growth)
+	return nil
 }
 
 func resultTable(w io.Writer, r load.Result) error {
@@ -111,17 +106,14 @@ func title(p load.Plan) string {
 
 // files writes the files that were asked for.
 func (l *loaded) files(jsonFile, htmlFile string) error {
-	text, err := json.MarshalIndent(l, "", "  ")
-	if err == nil && jsonFile != "" {
-		err = writeFile(jsonFile, append(text, '\n'))
+	var failed error
+	if jsonFile != "" {
+		failed = writeJSON(jsonFile, l)
 	}
-	if err == nil && htmlFile != "" {
-		var page []byte
-		if page, err = l.page(); err == nil {
-			err = writeFile(htmlFile, page)
-		}
+	if htmlFile != "" {
+		failed = errors.Join(failed, writePage(htmlFile, l.page()))
 	}
-	return err
+	return failed
 }
 
 func writeFile(name string, content []byte) error {

@@ -13,6 +13,9 @@ import (
 	"hongbao/store/redisstore"
 )
 
+// acknowledgements is the number of claims that wait for Run: fewer than the outbox holds.
+const acknowledgements = 8_000
+
 // poolScheme is our pool without a ledger: Redis decides, and nothing is stored. Claims stay in the outbox until Run
 // acknowledges them, as the service does after a commit.
 type poolScheme struct {
@@ -34,7 +37,7 @@ func oursPool(log *slog.Logger) schemes.Named {
 			if err != nil {
 				return nil, err
 			}
-			return &poolScheme{store: store, pool: store.Pool(), acks: make(chan redpacket.Claim, segment), packets: map[string]schemes.Packet{}}, nil
+			return &poolScheme{store: store, pool: store.Pool(), acks: make(chan redpacket.Claim, acknowledgements), packets: map[string]schemes.Packet{}}, nil
 		},
 	}
 }

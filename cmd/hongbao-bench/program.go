@@ -23,7 +23,7 @@ type command struct {
 
 // commands returns the subcommands in the order of the help.
 func commands() []command {
-	return []command{enginesCommand(), compareCommand(), loadCommand(), abuseCommand(), echoCommand(), listenCommand()}
+	return []command{enginesCommand(), compareCommand(), loadCommand(), abuseCommand(), echoCommand()}
 }
 
 // run executes the command line and returns the exit code: 0 done, 1 failed, 2 not understood.
@@ -88,8 +88,3 @@ func shown(fallback string) string {
 
 // say prints a message beside the results. An error is ignored: there is no other place to report it.
 func (p *program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.stderr, format+"\n", args...) }
-
-// print prints a line of the results.
-func (p *program) print(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.stdout, format+"\n", args...)
-}

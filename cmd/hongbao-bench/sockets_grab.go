@@ -12,12 +12,7 @@ import (
 // playWon measures grabs over sockets that are committed with fsync before the answer. The peer is article 2's script
 // in Redis, which stores nothing.
 func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]measure.Result, error) {
-	r, err := s.redis(ctx)
-	if err != nil {
-		return nil, err
-	}
-	const callers = 20
-	client, err := s.redisClient(r, callers)
+	all, err := startServers(ctx, s, peerConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +21,7 @@ func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]m
 		Ramp:    time.Duration(e.size.winners) * 2 * time.Millisecond, // so that the pushes of connecting are over
 		Packets: 1 + int(40_000*e.budget.Seconds())/e.size.winners,    // more than can be grabbed
 	}
+	m := schemesMatch{callers: 20, packets: 1, shares: e.size.hot}
 	result, err := e.match(ctx, measure.Match{
 		Name: fmt.Sprintf("won over %d sockets, committed", plan.Users), Unit: "grabs", Asked: measure.Asked{AtLeast: 0.35},
 		Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {
@@ -34,36 +30,9 @@ func playWon(ctx context.Context, e *engines, s *testbed, in *installation) ([]m
 				return measure.Round{Done: int(r.Of(load.Won).Count), Took: time.Duration(r.Seconds * float64(time.Second))}, err
 			}, nil
 		}},
-		Peer: measure.Side{Name: "lua-list, Redis alone", Ready: func(ctx context.Context, round int) (measure.Play, error) {
-			r := newLuaListRound(client, batch{packets: 1, shares: 100_000}, fmt.Sprintf("won-%d", round))
-			if err := client.FlushAll(ctx).Err(); err != nil {
-				return nil, err
-			}
-			return func(ctx context.Context) (measure.Round, error) { return r.play(ctx, e.crowd(callers)) }, r.open(ctx)
-		}},
+		Peer: m.side(e, all, luaListAlone()),
 	})
 	return []measure.Result{result}, err
-}
-
-// playBurst lets a crowd grab a few shares within a second. It measures the 99th percentile of the winners' latency.
-// The rate of a round is one divided by that latency.
-func playBurst(ctx context.Context, e *engines, _ *testbed, in *installation) ([]measure.Result, error) {
-	plan := load.Plan{
-		Scenario: "grab", Users: e.size.crowd, Packets: 1, Shares: e.size.crowd * 2 / 5, Rate: float64(e.size.crowd),
-		Ramp: time.Duration(e.size.crowd) * 2 * time.Millisecond, Duration: time.Second,
-	}
-	r, err := e.match(ctx, measure.Match{
-		Name: fmt.Sprintf("p99 until won, %d sockets, %d shares, within a second", plan.Users, plan.Shares), Unit: "1/p99",
-		Asked: measure.Asked{AtLeast: 1},
-		Ours: measure.Side{Name: "server", Ready: func(context.Context, int) (measure.Play, error) {
-			return func(ctx context.Context) (measure.Round, error) {
-				r, err := played(ctx, in, plan)
-				return measure.Round{Done: 1, Took: r.Of(load.Won).At(99)}, err
-			}, nil
-		}},
-		Peer: asked(measure.Round{Done: 1, Took: 100 * time.Millisecond}),
-	})
-	return []measure.Result{r}, err
 }
 
 // played runs a load, and fails if any check failed.

@@ -23,7 +23,7 @@ func playSockets(ctx context.Context, e *engines, s *testbed) ([]measure.Result,
 	}
 	var results []measure.Result
 	for _, play := range []func(context.Context, *engines, *testbed, *installation) ([]measure.Result, error){
-		playAnswers, playWon, playBurst, playHandshakes,
+		playAnswers, playWon,
 	} {
 		played, err := play(ctx, e, s, in)
 		if err != nil {
@@ -31,8 +31,7 @@ func playSockets(ctx context.Context, e *engines, s *testbed) ([]measure.Result,
 		}
 		results = append(results, played...)
 	}
-	idle, err := playIdle(ctx, e, s)
-	return append(results, idle...), err
+	return results, nil
 }
 
 // playAnswers measures grabs of a finished packet. The peer is a bare echo server that returns the same number of
@@ -118,11 +117,4 @@ func (s *testbed) echoServer(ctx context.Context) (url string, err error) {
 		return "", errors.New("the echo server did not start")
 	}
 	return strings.TrimSpace(line), nil
-}
-
-// asked is a side without measurement, for a match without a peer: it returns the value that was asked for.
-func asked(r measure.Round) measure.Side {
-	return measure.Side{Name: "asked", Ready: func(context.Context, int) (measure.Play, error) {
-		return func(context.Context) (measure.Round, error) { return r, nil }, nil
-	}}
 }

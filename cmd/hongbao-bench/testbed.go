@@ -4,18 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"slices"
-	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"hongbao/cmd/hongbao-bench/schemes"
 	"hongbao/store/loopback"
-	"hongbao/store/pgstore"
-	"hongbao/store/redisstore"
 )
 
 // testbed is the environment of a section: private servers and the connections to them. Cleanup runs at the end of the section,
@@ -63,75 +55,6 @@ func (s *testbed) postgres(ctx context.Context) (*loopback.Postgres, error) {
 	return start(s, func(dir string) (*loopback.Postgres, error) { return loopback.StartPostgres(ctx, dir) })
 }
 
-// run runs a task until cleanup.
-func (s *testbed) run(ctx context.Context, task func(ctx context.Context) error) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- task(ctx) }()
-	s.addCleanup(func() error {
-		stop()
-		return <-ended
-	})
-}
-
-// serve answers HTTP on a free loopback port.
-func (s *testbed) serve(ctx context.Context, handle http.HandlerFunc) (url string, err error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	server := &http.Server{Handler: handle, ReadHeaderTimeout: 10 * time.Second}
-	s.run(ctx, func(context.Context) error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
-	s.addCleanup(server.Close)
-	return "http://" + listener.Addr().String(), nil
-}
-
-// redisClient returns a client with one connection for each caller.
-func (s *testbed) redisClient(r *loopback.Redis, callers int) (*redis.Client, error) {
-	o, err := redis.ParseURL(r.URL())
-	if err != nil {
-		return nil, err
-	}
-	o.PoolSize, o.MinIdleConns = callers, callers
-	c := redis.NewClient(o)
-	s.addCleanup(c.Close)
-	return c, nil
-}
-
 // peerConnections is the number of connections with which the peers are fastest. With more, requests wait in Postgres
 // instead of here.
 const peerConnections = 32
-
-// peerDatabase creates a database for a peer on the server of ours.
-func (s *testbed) peerDatabase(ctx context.Context, pg *loopback.Postgres) (*schemes.Database, error) {
-	url, err := pg.NewDatabase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	db, err := schemes.Connect(ctx, url, peerConnections)
-	if err == nil {
-		s.addCleanup(db.Close)
-	}
-	return db, err
-}
-
-func (s *testbed) redisStore(ctx context.Context, r *loopback.Redis) (*redisstore.Store, error) {
-	st, err := redisstore.Open(ctx, r.URL(), s.log)
-	if err == nil {
-		s.addCleanup(st.Close)
-	}
-	return st, err
-}
-
-func (s *testbed) pgStore(ctx context.Context, url string) (*pgstore.Store, error) {
-	st, err := pgstore.Open(ctx, url, s.log)
-	if err == nil {
-		s.addCleanup(st.Close)
-	}
-	return st, err
-}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/acme"
@@ -42,16 +43,18 @@ func (c *config) certificates(requests *http.Client, log *slog.Logger) (*tls.Con
 }
 
 // certificateFiles is a certificate with its key in two files. They are read again while clients connect, so that a new
-// certificate needs no restart. If the new files do not fit together, the old certificate stays in use.
+// certificate needs no restart. If the new files do not fit together, the old certificate stays in use. One handshake at a time
+// reads the files. All others use the present certificate, so a file system that hangs delays only one client.
 type certificateFiles struct {
 	// static
 	cert, key string
 	log       *slog.Logger
 
-	mu       sync.Mutex
-	next     time.Time        // guarded by mu; when the files are read again
-	inUse    *tls.Certificate // guarded by mu
-	contents [2][]byte        // guarded by mu; of the files, as last read
+	inUse atomic.Pointer[tls.Certificate]
+
+	reading  sync.Mutex
+	next     time.Time // guarded by reading; when the files are read again
+	contents [2][]byte // guarded by reading; of the files, as last read
 }
 
 // readAgain is how often the files are read, at most.
@@ -59,17 +62,18 @@ const readAgain = 10 * time.Second
 
 // get returns the certificate for a handshake.
 func (f *certificateFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if time.Now().After(f.next) {
-		if err := f.read(); err != nil {
-			f.log.Warn("new certificate refused, the old one stays in use", "err", err)
+	if f.reading.TryLock() {
+		defer f.reading.Unlock()
+		if time.Now().After(f.next) {
+			if err := f.read(); err != nil {
+				f.log.Warn("new certificate refused, the old one stays in use", "err", err)
+			}
 		}
 	}
-	return f.inUse, nil
+	return f.inUse.Load(), nil
 }
 
-// read reads the files, and uses their certificate if they have changed. The caller holds mu or is the only user.
+// read reads the files, and uses their certificate if they have changed. The caller holds reading or is the only user.
 func (f *certificateFiles) read() error {
 	f.next = time.Now().Add(readAgain)
 	cert, err := os.ReadFile(f.cert)
@@ -80,17 +84,19 @@ func (f *certificateFiles) read() error {
 	if err != nil {
 		return err
 	}
-	if f.inUse != nil && bytes.Equal(cert, f.contents[0]) && bytes.Equal(key, f.contents[1]) {
+	used := f.inUse.Load()
+	if used != nil && bytes.Equal(cert, f.contents[0]) && bytes.Equal(key, f.contents[1]) {
 		return nil
 	}
 	made, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return err
 	}
-	if f.inUse != nil {
+	if used != nil {
 		f.log.Info("new certificate in use", "until", made.Leaf.NotAfter)
 	}
-	f.inUse, f.contents = &made, [2][]byte{cert, key}
+	f.contents = [2][]byte{cert, key}
+	f.inUse.Store(&made)
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,6 +90,45 @@ func TestCertificateFilesReload(t *testing.T) {
 	write("cert", "")
 	write("key", "")
 	refused("with empty files")
+}
+
+// TestHangingCertificateFileDelaysOneHandshake replaces a file by a pipe into which nobody writes, as on a file system that hangs. One
+// handshake reads it and waits. All others must show the present certificate at once.
+func TestHangingCertificateFileDelaysOneHandshake(t *testing.T) {
+	dir := t.TempDir()
+	files := &certificateFiles{cert: filepath.Join(dir, "cert"), key: filepath.Join(dir, "key"), log: slog.New(slog.DiscardHandler)}
+	cert, key := makeCertificate(t, 1)
+	noError(t, os.WriteFile(files.cert, []byte(cert), 0o600))
+	noError(t, os.WriteFile(files.key, []byte(key), 0o600))
+	noError(t, files.read())
+	noError(t, os.Remove(files.cert))
+	noError(t, syscall.Mkfifo(files.cert, 0o600))
+	files.next = time.Time{}
+
+	const handshakes = 10
+	done := make(chan int64, handshakes)
+	for range handshakes {
+		go func() {
+			made, err := files.get(nil)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- made.Leaf.SerialNumber.Int64()
+		}()
+	}
+	for i := range handshakes {
+		if i == handshakes-1 { // only the one that reads is left
+			noError(t, os.WriteFile(files.cert, []byte(cert), 0o600))
+		}
+		select {
+		case serial := <-done:
+			if serial != 1 {
+				t.Errorf("a handshake shows serial %d, want 1", serial)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%d of %d handshakes are done while one of them reads a file that hangs", i, handshakes)
+		}
+	}
 }
 
 // TestACME gets a certificate from Pebble, the test server of Let's Encrypt. A second server with the same folder must use that

@@ -25,12 +25,8 @@ func (c *config) checkServe() error {
 	if err != nil {
 		return fmt.Errorf("HONGBAO_ADDR: %w", err)
 	}
-	opsLocal, err := isLocal(c.OpsAddr)
-	if err != nil {
-		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
-	}
-	if sameAddress(c.Addr, c.OpsAddr) {
-		return fmt.Errorf("HONGBAO_OPS_ADDR=%s has the port of HONGBAO_ADDR=%s: each needs its own", c.OpsAddr, c.Addr)
+	if err := errors.Join(c.checkOps(), c.checkHost()); err != nil {
+		return err
 	}
 	if c.Guests == guestsAuto {
 		c.Guests = guestsOff
@@ -52,9 +48,6 @@ func (c *config) checkServe() error {
 		c.Lobby = "on"
 	}
 	switch {
-	case !opsLocal && c.OpsToken == "":
-		return fmt.Errorf("HONGBAO_OPS_ADDR=%s lets others read metrics: set HONGBAO_OPS_TOKEN_FILE to a file with a secret that they must "+
-			"send (`openssl rand -hex 32` prints one), or listen on 127.0.0.1", c.OpsAddr)
 	case c.GuestCredit.amount > 0 && c.tokens() != "":
 		return fmt.Errorf("HONGBAO_GUEST_CREDIT=%d does not go with %s: guests would send their play money to your users as if it were real; "+
 			"leave HONGBAO_GUEST_CREDIT out", c.GuestCredit.amount, c.tokens())
@@ -74,6 +67,42 @@ func (c *config) checkServe() error {
 			"(or HONGBAO_JWT_PUBLIC_KEY, HONGBAO_JWT_JWKS_URL), or HONGBAO_GUESTS=public if anyone who reaches HONGBAO_ADDR may come in as a guest")
 	}
 	return c.checkRanges()
+}
+
+// checkOps checks the settings of the operators' listener.
+func (c *config) checkOps() error {
+	local, err := isLocal(c.OpsAddr)
+	switch {
+	case err != nil:
+		return fmt.Errorf("HONGBAO_OPS_ADDR: %w", err)
+	case sameAddress(c.Addr, c.OpsAddr):
+		return fmt.Errorf("HONGBAO_OPS_ADDR=%s has the port of HONGBAO_ADDR=%s: each needs its own", c.OpsAddr, c.Addr)
+	case !local && c.OpsToken == "":
+		return fmt.Errorf("HONGBAO_OPS_ADDR=%s lets others read metrics: set HONGBAO_OPS_TOKEN_FILE to a file with a secret that they must "+
+			"send (`openssl rand -hex 32` prints one), or listen on 127.0.0.1", c.OpsAddr)
+	}
+	return nil
+}
+
+// checkHost checks the settings of the server API and of the event stream.
+func (c *config) checkHost() error {
+	if _, err := isLocal(c.APIAddr); err != nil {
+		return fmt.Errorf("HONGBAO_API_ADDR: %w", err)
+	}
+	for name, other := range map[string]string{"HONGBAO_ADDR": c.Addr, "HONGBAO_OPS_ADDR": c.OpsAddr} {
+		if c.APIKeysFile != "" && sameAddress(other, c.APIAddr) {
+			return fmt.Errorf("HONGBAO_API_ADDR=%s has the port of %s=%s: each needs its own", c.APIAddr, name, other)
+		}
+	}
+	switch {
+	case c.WebhookURL != "" && len(c.Events.Kinds) == 0:
+		return errors.New("HONGBAO_WEBHOOK_URL has no events to deliver: set HONGBAO_EVENTS to their kinds, such as message.*,packet.*")
+	case c.EventsKeep < time.Hour:
+		return fmt.Errorf("HONGBAO_EVENTS_KEEP=%s is too short, need at least 1h", c.EventsKeep)
+	case c.EventsMost < 1000:
+		return fmt.Errorf("HONGBAO_EVENTS_MOST=%d is too few, need at least 1000", c.EventsMost)
+	}
+	return nil
 }
 
 // checkEngines returns an error if only one of Redis and Postgres is set.
@@ -111,7 +140,7 @@ func (c *config) scaled() bool { return c.engines().Scaled() }
 
 // engines returns the addresses of the engines.
 func (c *config) engines() store.Config {
-	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate}
+	return store.Config{DataDir: c.DataDir, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL, DataKeyFile: c.DataKeyFile, Migrate: c.Migrate, Events: c.Events.Kinds}
 }
 
 const (

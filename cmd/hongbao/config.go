@@ -30,6 +30,14 @@ type config struct {
 	ACMEURL        string          `flag:"acme-url" default:"https://acme-v02.api.letsencrypt.org/directory" for:"serve" help:"directory of the certificate authority for HONGBAO_ACME_HOSTS"`
 	OpsAddr        string          `flag:"ops-addr" default:"127.0.0.1:8081" for:"serve" help:"the operator's listener: /healthz /readyz /metrics; outside this machine it needs HONGBAO_OPS_TOKEN"`
 	OpsToken       string          `flag:"ops-token" file:"true" secret:"value" for:"serve" help:"bearer token that opens the operator's listener, at least 32 bytes; empty: only this machine may read it"`
+	APIAddr        string          `flag:"api-addr" default:"127.0.0.1:8082" for:"serve" help:"the listener of the server API, for the back end of the host; it is open only with HONGBAO_API_KEYS_FILE"`
+	APIKeysFile    string          `flag:"api-keys-file" for:"serve apikey" help:"file with the keys of the server API, one a line, as apikey new writes them; a change is used within 3 s; empty: there is no server API"`
+	Events         eventKinds      `flag:"events" for:"serve credit" help:"kinds of events that are written for the host, separated by commas: * for all, message.*, packet.claimed; empty: none"`
+	EventsKeep     time.Duration   `flag:"events-keep" default:"168h" for:"serve" help:"how long events are kept"`
+	EventsMost     int64           `flag:"events-most" default:"50000000" for:"serve" help:"most transactions whose events are kept; older ones are deleted even before HONGBAO_EVENTS_KEEP"`
+	WebhookURL     string          `flag:"webhook-url" for:"serve" help:"https://… to which each event is delivered, signed; empty: no webhook"`
+	WebhookSecrets string          `flag:"webhook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign deliveries, separated by commas: whsec_ and the base64 of 24 to 64 bytes"`
+	WebhookAllow   names           `flag:"webhook-allow" for:"serve" help:"hosts of HONGBAO_WEBHOOK_URL, separated by commas, that may have a private address, or use http://"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
 	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`

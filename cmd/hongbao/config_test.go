@@ -37,6 +37,7 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 		"guest-credit": "7", "lobby": "on", "max-packet-total": "8", "max-packet-count": "9", "max-open-packets": "12",
 		"public-rooms": "5", "create-rate": "1,2,3", "invite-rate": "4, 5, 0", "direct-rate": "0,0,6",
 		"max-sockets": "10", "max-sockets-per-address": "11", "max-reply-bytes": "16777217",
+		"events": "message.*, packet.claimed", "events-keep": "2h", "events-most": "5000",
 		"acme-hosts": "chat.example.com", "migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
 		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8", "allowed-origins": "https://shop.example.com",
 	}
@@ -186,8 +187,8 @@ func TestEmptyFileIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if count != 9 {
-		t.Errorf("%d settings are read from a file, want 9", count)
+	if count != 10 {
+		t.Errorf("%d settings are read from a file, want 10", count)
 	}
 }
 

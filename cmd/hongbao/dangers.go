@@ -14,6 +14,10 @@ func (c *config) dangers() (list []string) {
 		list = append(list, fmt.Sprintf("HONGBAO_ADDR=%s takes plain HTTP from other machines, so others on the way can read tokens: "+
 			"set HONGBAO_TLS_CERT_FILE or HONGBAO_ACME_HOSTS, or put a load balancer with TLS in front and set HONGBAO_TRUSTED_PROXIES to its address", c.Addr))
 	}
+	if local, err := isLocal(c.APIAddr); c.APIKeysFile != "" && err == nil && !local && !c.usesTLS() {
+		list = append(list, fmt.Sprintf("HONGBAO_API_ADDR=%s takes plain HTTP from other machines, so others on the way can read API keys: "+
+			"set HONGBAO_TLS_CERT_FILE, or listen on 127.0.0.1 behind a proxy with TLS", c.APIAddr))
+	}
 	files := c.secretFiles
 	if c.TLSKeyFile != "" {
 		files = append(files, c.TLSKeyFile)

@@ -90,7 +90,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // examinePorts checks that both addresses are free.
 func (c *config) examinePorts(ctx context.Context, l *finding.List) {
 	var open []net.Listener
-	for _, a := range [][2]string{{"HONGBAO_ADDR", c.Addr}, {"HONGBAO_OPS_ADDR", c.OpsAddr}} {
+	addresses := [][2]string{{"HONGBAO_ADDR", c.Addr}, {"HONGBAO_OPS_ADDR", c.OpsAddr}}
+	if c.APIKeysFile != "" {
+		addresses = append(addresses, [2]string{"HONGBAO_API_ADDR", c.APIAddr})
+	}
+	for _, a := range addresses {
 		listener, err := listen(ctx, a[0], a[1])
 		if err != nil {
 			l.Fail(err.Error(), "stop the other program, unless it is this server, or choose another address")

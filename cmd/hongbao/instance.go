@@ -17,7 +17,9 @@ import (
 	"hongbao/store/lineage"
 	"hongbao/store/security"
 	"hongbao/web"
+	"hongbao/web/events"
 	"hongbao/web/push"
+	"hongbao/web/server"
 	"hongbao/web/wire"
 )
 
@@ -31,6 +33,10 @@ type instance struct {
 	lobby   *lobby.Lobby // nil: none
 
 	security *security.Recorder
+
+	api     *server.Server  // nil: there is no server API
+	apiKeys *server.Keys    // of the server API
+	events  *events.Service // nil: no events are written
 }
 
 // wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
@@ -57,7 +63,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
 	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
-	server, err := web.New(h, pub, rooms, packets, web.Options{
+	clients, err := web.New(h, pub, rooms, packets, web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
 		Lobby:          made.welcome(c.Lobby),
@@ -88,10 +94,21 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	if err != nil {
 		return nil, err
 	}
-	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, server
+	made.hub, made.rooms, made.packets, made.server = h, rooms, packets, clients
+	if made.events, err = made.newEvents(c, pub.Node(), engines, log); err != nil {
+		return nil, err
+	}
+	if made.api, made.apiKeys, err = made.newAPI(c, engines, log); err != nil {
+		return nil, err
+	}
 	if err := made.watch.Start(ctx); err != nil {
 		return nil, err
 	}
+	epoch, err := rooms.Epoch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.SetEpoch(epoch)
 	if c.Lobby == "on" {
 		made.lobby, err = lobby.Open(ctx, rooms, packets, lobby.Options{Total: redpacket.Money(c.GuestCredit.amount), Now: crashpoint.Now, Log: log})
 	}
@@ -133,6 +150,7 @@ func parts(needs needs, engines *store.Engines, packets *redpacket.Service) func
 // closes all sockets, so that clients load the history again.
 func (i *instance) changed(epoch string, renewed bool) {
 	forget := func() {
+		i.hub.SetEpoch(epoch)
 		i.rooms.Renew(epoch)
 		i.packets.Forget()
 	}

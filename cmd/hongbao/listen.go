@@ -78,3 +78,18 @@ func newOpsServer(handler http.Handler, log *slog.Logger) *http.Server {
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
+
+// newAPIServer returns the HTTP server for the back end of the host. A request may wait up to a minute for events. Without
+// certificates it serves plain HTTP.
+func newAPIServer(handler http.Handler, certificates *tls.Config, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		TLSConfig:         certificates,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      90 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
+	}
+}

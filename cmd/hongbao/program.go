@@ -23,6 +23,7 @@ type program struct {
 // command is one subcommand. Its setup declares its own flags and returns the function that runs it.
 type command struct {
 	name     string
+	verb     string // a word that may follow the name; "": none
 	summary  string
 	settings string // the command whose settings it uses; empty: its own
 	setup    func(fs *flag.FlagSet) func(ctx context.Context, p *program) error
@@ -31,7 +32,7 @@ type command struct {
 // commands returns the subcommands in the order of help; the first is the default.
 func commands() []command {
 	return []command{
-		serveCommand(), doctorCommand(), migrateCommand(), auditCommand(), creditCommand(), restoredCommand(), backupCommand(), copyCommand(), datakeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
+		serveCommand(), doctorCommand(), migrateCommand(), auditCommand(), creditCommand(), restoredCommand(), backupCommand(), copyCommand(), datakeyCommand(), apikeyCommand(), tokenCommand(), verifyCommand(), versionCommand(),
 	}
 }
 
@@ -51,6 +52,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if !ok {
 		p.complain(fmt.Errorf("there is no subcommand %q; `hongbao help` lists them", name))
 		return 2
+	}
+	if len(args) > 0 && args[0] == cmd.verb && cmd.verb != "" {
+		args = args[1:]
 	}
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)

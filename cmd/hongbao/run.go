@@ -15,7 +15,9 @@ import (
 // listeners accept the connections of clients and of the operator.
 type listeners struct {
 	clients, ops net.Listener
-	certificates *tls.Config // of clients; nil: plain HTTP
+	api          net.Listener // nil: there is no server API
+	certificates *tls.Config  // of clients; nil: plain HTTP
+	apiTLS       *tls.Config  // of the server API; nil: plain HTTP
 }
 
 // answerGrace is how long run waits after the drain window for answers to requests in progress.
@@ -36,6 +38,10 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 	clients := newClientServer(i.server.Handler(), l.certificates, log)
 	clients.ConnState = (&connectionBound{most: most, sockets: i.hub.Connections}).changed
 	ops := newOpsServer(i.server.OpsHandler(), log)
+	var api *http.Server // nil: there is no server API
+	if i.api != nil {
+		api = newAPIServer(i.api.Handler(), l.apiTLS, log)
+	}
 
 	group, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	services, stopServices := context.WithCancel(failed)
@@ -58,6 +64,19 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 			return nil
 		})
 	}
+	if i.events != nil {
+		group.Go(func() error {
+			i.events.Run(publishing)
+			return nil
+		})
+	}
+	if api != nil {
+		group.Go(func() error {
+			i.apiKeys.Run(publishing)
+			return nil
+		})
+		group.Go(func() error { return serveOn(api, l.api) })
+	}
 	group.Go(func() error { return serveOn(clients, l.clients) })
 	group.Go(func() error { return serveOn(ops, l.ops) })
 	group.Go(func() error {
@@ -74,19 +93,25 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 		case <-failed.Done():
 			stop.window = 0
 		}
-		return errors.Join(i.drain(clients, stop.window), ops.Close())
+		return errors.Join(i.drain(clients, api, stop.window), ops.Close())
 	})
 	return group.Wait()
 }
 
 // drain refuses new connections and closes the open ones over the window, each after the answers to its requests. It returns
 // an error if connections are still open answerGrace after the window.
-func (i *instance) drain(clients *http.Server, window time.Duration) error {
+func (i *instance) drain(clients, api *http.Server, window time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), window+answerGrace)
 	defer cancel()
 	var both errgroup.Group
 	both.Go(func() error { return i.server.Drain(ctx, window) })
 	both.Go(func() error { return clients.Shutdown(ctx) })
+	if api != nil {
+		both.Go(func() error {
+			i.api.Stop()
+			return api.Shutdown(ctx)
+		})
+	}
 	return both.Wait()
 }
 

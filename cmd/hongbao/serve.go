@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"time"
 
 	"hongbao/chat"
@@ -39,6 +40,9 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if l.ops, err = listen(ctx, "HONGBAO_OPS_ADDR", c.OpsAddr); err != nil {
 		return errors.Join(err, l.clients.Close())
 	}
+	if err := l.openAPI(ctx, c); err != nil {
+		return errors.Join(err, l.clients.Close(), l.ops.Close())
+	}
 	engines, err := store.Open(ctx, c.engines(), log)
 	if errors.Is(err, store.ErrFolderInUse) {
 		err = fmt.Errorf("%w\nstop that one, or give this one a folder of its own: HONGBAO_DATA_DIR", err)
@@ -55,12 +59,38 @@ func (p *program) serve(ctx context.Context) (err error) {
 	defer traces.Start(c.traces, node, build().Version, log)()
 	parts, err := wireUp(ctx, *c, node, engines, log)
 	if err != nil {
-		return errors.Join(err, l.clients.Close(), l.ops.Close())
+		return errors.Join(err, l.close())
 	}
 	began = time.Now()
 	log.Info("serving", "version", build().Version, "commit", build().Commit, "open", open(l.clients, c.usesTLS()), "ops", open(l.ops, false), "engines", engines.Name, "guests", c.Guests, "tokens", c.tokens(), "limits", c.Limits, "sockets", c.sockets(openFiles()), "traces", c.traces.Endpoint())
+	if l.api != nil {
+		log.Info("server API", "open", open(l.api, l.apiTLS != nil), "keys", parts.apiKeys.Names())
+	}
 	if c.Guests != guestsOff {
 		log.Info("second guest, in the same browser", "open", open(l.clients, c.usesTLS())+"?guest=another")
 	}
 	return parts.run(ctx, l, connections(openFiles()), stopping{c.DrainDelay.Duration, c.Drain.Duration}, log)
+}
+
+// openAPI opens the listener of the server API if there are keys. It uses the certificates of the clients, except on this machine
+// alone.
+func (l *listeners) openAPI(ctx context.Context, c *config) (err error) {
+	if c.APIKeysFile == "" {
+		return nil
+	}
+	if local, err := isLocal(c.APIAddr); err == nil && !local {
+		l.apiTLS = l.certificates
+	}
+	l.api, err = listen(ctx, "HONGBAO_API_ADDR", c.APIAddr)
+	return err
+}
+
+// close closes the listeners that are open.
+func (l *listeners) close() (err error) {
+	for _, listener := range []net.Listener{l.clients, l.ops, l.api} {
+		if listener != nil {
+			err = errors.Join(err, listener.Close())
+		}
+	}
+	return err
 }

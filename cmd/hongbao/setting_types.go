@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hongbao/store/eventlog"
 	"hongbao/web"
 )
 
@@ -267,6 +268,19 @@ func (l *logLevel) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is none of DEBUG, INFO, WARN, ERROR", text)
 	}
 	return nil
+}
+
+// eventKinds are kinds of events.
+type eventKinds struct{ eventlog.Kinds }
+
+// UnmarshalText implements encoding.TextUnmarshaler: "message.*, packet.claimed". An empty text means no kinds.
+func (k *eventKinds) UnmarshalText(text []byte) (err error) {
+	var patterns names
+	if err := patterns.UnmarshalText(text); err != nil {
+		return err
+	}
+	k.Kinds, err = eventlog.ParseKinds(patterns)
+	return err
 }
 
 // logFormat is the format of log lines.

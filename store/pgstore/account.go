@@ -279,7 +279,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	if m.link, err = w.chained(m.leaf()); err != nil {
 		return redpacket.Account{}, err
 	}
-	queueTransfer(&b, m).Exec(affected(&recorded))
+	w.queueTransfer(&b, m).Exec(affected(&recorded))
 	w.queueSeeds(&b, []string{a.User})
 	if err := w.sendBatch(&b); err != nil {
 		return redpacket.Account{}, err
@@ -358,7 +358,8 @@ func packetParty(id string) string { return "packet:" + id }
 
 // queueTransfer makes the batch insert the transfer, but not change the wallet. If the transfer's key has been used
 // before, no row is inserted.
-func queueTransfer(b *pgx.Batch, m transfer) *pgx.QueuedQuery {
+func (w *writer) queueTransfer(b *pgx.Batch, m transfer) *pgx.QueuedQuery {
+	w.refs.Transfer(m.user, m.at, m.id, m.kind)
 	return b.Queue(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
 		actor, request_id, reason, link)

@@ -169,6 +169,9 @@ func (w *writer) write(l *newEntries, counters map[string]*counter) error {
 	case inserted < int64(len(l.rooms)):
 		return errRetry
 	}
+	for i, room := range l.rooms {
+		w.refs.Entry(room, l.seqs[i], chat.EntryKind(l.kinds[i]))
+	}
 	return nil
 }
 

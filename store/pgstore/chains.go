@@ -152,14 +152,24 @@ func (l *link) insertLink() string {
 		l.chain.number, next.ID, next.Prev, next.At, next.Leaves, bytea(chain.Prefix()), prev, bytea(next.Suffix()))
 }
 
-// commit adds the link, if the transaction has chained rows, and commits, in one round trip.
+// commit adds the link, if the transaction has chained rows or events, and commits, in one round trip. A transaction with events
+// but without chained rows adds a link without rows. So it holds a chain, and another store notices if it uses the same one.
 func (w *writer) commit() error {
+	if !w.refs.Empty() {
+		if _, err := w.takeLink(); err != nil {
+			return err
+		}
+	}
 	l := w.link
-	if l == nil || len(l.leaves) == 0 {
+	if l == nil || len(l.leaves) == 0 && w.refs.Empty() {
 		return commit(w.ctx, w.conn)
 	}
+	events, err := w.addEvents()
+	if err != nil {
+		return err
+	}
 	l.sent = true
-	tag, err := w.conn.Exec(w.ctx, l.insertLink()+"; commit")
+	tag, err := w.conn.Exec(w.ctx, l.insertLink()+"; "+events+"commit")
 	if err == nil {
 		err = committed(tag)
 	}
@@ -235,7 +245,7 @@ func nullInLink(err error, column string) bool {
 // chainFailed reports whether a transaction failed because of its chain or link, not because of the rows that it adds.
 func chainFailed(err error) bool {
 	var failed *pgconn.PgError
-	return errors.Is(err, errNoChain) || errors.As(err, &failed) && (failed.TableName == "chains" || failed.TableName == "links")
+	return errors.Is(err, errNoChain) || errors.As(err, &failed) && (failed.TableName == "chains" || failed.TableName == "links" || failed.TableName == "events")
 }
 
 // explainMissing returns what an error means for which prevMissing is true. If Postgres has the link that this store added

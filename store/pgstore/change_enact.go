@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // applyRuling writes what the ruling decides. The rows that readScene has read for the ruling must be locked.
@@ -37,8 +38,11 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 		if r.Room.Deleted {
 			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
 			b.Queue(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
+			w.refs.Room(eventlog.RoomDeleted, c.Room)
 		}
 	}
+	w.refs.Members(eventlog.MemberJoined, c.Room, made.Entered...)
+	w.refs.Members(eventlog.MemberLeft, c.Room, made.Exited...)
 	queueUseInviteLink(&b, c, r)
 	for i, e := range r.Entries {
 		made.Entries = append(made.Entries, chat.Entry{ID: c.EntryIDs[i], At: c.At, From: c.By, Kind: e.Kind, Body: e.Body})

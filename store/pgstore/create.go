@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // CreateRoom implements chat.Store.
@@ -45,6 +46,7 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli()); err != nil {
 		return chat.Membership{}, false, err
 	}
+	w.refs.Room(eventlog.RoomCreated, r.ID)
 	for i, user := range append([]string{r.Owner.ID}, r.Members...) {
 		role := chat.Plain
 		if i == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // Direct implements chat.Store.
@@ -83,6 +84,7 @@ func (w *writer) createPairRoom(p chat.Pairing) (chat.Paired, error) {
 		p.ID, p.Pair(), p.At.UnixMilli()); err != nil {
 		return chat.Paired{}, err
 	}
+	w.refs.Room(eventlog.RoomCreated, p.ID)
 	made := chat.Paired{Entered: []string{p.User.ID, p.Other}}
 	for _, user := range made.Entered {
 		if err := w.addPairMember(p, p.ID, user); err != nil {

@@ -25,7 +25,7 @@ func (w *writer) payOut(e *endCall, b *redpacket.Book) (accounts map[string]redp
 	e.queueCredits(&batch, *b)
 	if b.Refunded > 0 {
 		from := b.Packet.From.ID
-		queueTransfer(&batch, transfer{
+		w.queueTransfer(&batch, transfer{
 			id: e.refundID, at: e.At, debit: packetParty(e.ID), credit: userParty(from), amount: b.Refunded,
 			kind: redpacket.TransferRefund, user: from, packet: e.ID,
 		})
@@ -70,6 +70,7 @@ func (e *endCall) queueMissing(w *writer, batch *pgx.Batch, cut []redpacket.Mone
 	leaves := make([]chain.Hash, n)
 	for i, g := range e.missing {
 		shares[i], users[i], amounts[i], transfers[i] = int32(g.Share), g.User, cut[g.Share], e.transferIDs[g]
+		w.refs.Claim(e.ID, g.Share)
 		leaves[i] = chain.ClaimLeaf(redpacket.Claim{Ref: e.Ref, Share: g.Share, User: g.User, At: e.At}, amounts[i], transfers[i])
 	}
 	link, err := w.chained(leaves...)

@@ -49,6 +49,7 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	if content == 1 {
 		b.Queue(`update members set read_seq = $1, chosen = true where room_id = $2 and user_id = $3`, e.Seq, e.Room, e.From.ID)
 	}
+	w.refs.Entry(e.Room, e.Seq, e.Kind)
 	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
 	return e, w.sendBatch(b)
 }

@@ -109,9 +109,18 @@ func (f *filling) checkEmpty() error {
 	if err := simple(f.ctx, f.conn, `delete from circulation where amount = 0`); err != nil {
 		return err
 	}
-	for _, table := range f.tables() {
+	return mustBeEmpty(f.ctx, f.conn, f.tables())
+}
+
+// mustBeEmpty fails with ErrNotEmpty if one of the tables has rows.
+func mustBeEmpty(ctx context.Context, conn *pgx.Conn, tables []string) error {
+	for _, table := range tables {
+		rows := `from ` + pgx.Identifier{table}.Sanitize()
+		if table == "circulation" {
+			rows += ` where amount <> 0`
+		}
 		var some bool
-		if err := f.conn.QueryRow(f.ctx, `select exists (select from `+table+`)`).Scan(&some); err != nil {
+		if err := conn.QueryRow(ctx, `select exists (select `+rows+`)`).Scan(&some); err != nil {
 			return err
 		}
 		if some {
@@ -119,6 +128,26 @@ func (f *filling) checkEmpty() error {
 		}
 	}
 	return nil
+}
+
+// CheckEmpty fails with ErrNotEmpty if the database has a table with rows. It changes nothing, so call it before the schema is made for
+// Fill: a database that is in use by mistake must not be migrated.
+func CheckEmpty(ctx context.Context, url string) error {
+	config, err := parseURL(url)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return fmt.Errorf("connect to HONGBAO_DATABASE_URL: %w", err)
+	}
+	defer closeConn(conn)
+	tables, err := rows(reader{ctx: ctx, conn: conn}, func(rs pgx.Rows) (name string, err error) { return name, rs.Scan(&name) },
+		`select tablename::text from pg_tables where schemaname = current_schema() and tablename <> 'schema_migrations'`)
+	if err != nil {
+		return fmt.Errorf("read the schema: %w", err)
+	}
+	return mustBeEmpty(ctx, conn, tables)
 }
 
 func (f *filling) copyAll() error {

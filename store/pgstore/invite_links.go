@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -120,9 +121,12 @@ func (s *Store) Links(ctx context.Context, room, creator string, now time.Time) 
 	return links, outcome("read links", err)
 }
 
-// DeleteLink implements chat.Store.
+// DeleteLink implements chat.Store. It locks the room, so that nobody enters by the link after it returns.
 func (s *Store) DeleteLink(ctx context.Context, room, id, creator string) error {
 	return outcome("delete link", s.tx(ctx, func(w *writer) error {
+		if _, err := w.lockRoom(room); err != nil && !errors.Is(err, chat.ErrNotFound) {
+			return err
+		}
 		_, err := w.exec(`delete from invite_links where room_id = $1 and id = $2 and $3 in ('', creator)`, room, id, creator)
 		return err
 	}))

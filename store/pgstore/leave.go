@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // Leave implements chat.Store.
@@ -70,6 +71,7 @@ func (w *writer) removeMember(l chat.Leaving, role chat.Role) (left chat.Left, e
 			return chat.Left{}, err
 		}
 	}
+	w.refs.Members(eventlog.MemberLeft, l.Room, l.User.ID)
 	if _, err := w.exec(`update rooms set members = members - 1 where id = $1`, l.Room); err != nil {
 		return chat.Left{}, err
 	}

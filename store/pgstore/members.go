@@ -8,6 +8,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/cursor"
+	"hongbao/store/eventlog"
 )
 
 // These are the states of a member row that the code tests. in: the user is a member; left: the user has left; kicked:
@@ -55,6 +56,7 @@ func (w *writer) addMember(e admission) error {
 		e.user, e.role, e.at.UnixMilli(), e.room, e.chosen); err != nil {
 		return err
 	}
+	w.refs.Members(eventlog.MemberJoined, e.room, e.user)
 	_, err := w.exec(`update rooms set members = members + 1 where id = $1`, e.room)
 	return err
 }

@@ -28,6 +28,7 @@ func (w *writer) queueNotes(b *pgx.Batch, room *chat.Room, notes []chat.Entry, t
 		seals := chain.NewSeals()
 		leaves = append(leaves, chain.EntryLeaf(*n, nil, target, seals))
 		names, texts = append(names, seals.Name), append(texts, seals.Text)
+		w.refs.Entry(n.Room, n.Seq, n.Kind)
 	}
 	link, err := w.chained(leaves...)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket/meter"
+	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
 )
@@ -27,6 +28,7 @@ type Store struct {
 	cuts      shareCache
 	seeded    seeded
 	keys      *secret.Keys
+	events    eventlog.Kinds
 	chains    chains
 	own       ownConn        // for lineage.Store
 	recent    lineage.Recent // newest commits

@@ -12,8 +12,8 @@ import (
 // AddAct implements security.Store.
 func (s *Store) AddAct(ctx context.Context, a security.Act) error {
 	return outcome("store act", s.tx(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into admin_acts (id, at, instance, actor, client, method, request) values ($1, $2, $3, $4, $5, $6, $7)
-			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request)
+		_, err := w.exec(`insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
 		return err
 	}))
 }
@@ -48,10 +48,10 @@ func (s *Store) Acts(ctx context.Context, limit int) (acts []security.Act, err e
 	err = s.withReader(ctx, func(r reader) error {
 		acts, err = rows(r, func(rs pgx.Rows) (a security.Act, err error) {
 			var at int64
-			err = rs.Scan(&a.ID, &at, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request)
+			err = rs.Scan(&a.ID, &at, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
 			a.At = fromMillis(at)
 			return a, err
-		}, `select id, at, instance, actor, client, method, request from admin_acts order by at desc, id limit $1`, limit)
+		}, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
 		return err
 	})
 	return acts, outcome("read acts", err)

@@ -15,6 +15,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket"
+	"hongbao/store/eventlog"
 	"hongbao/store/secret"
 )
 
@@ -82,6 +83,8 @@ type writer struct {
 
 	chains *chains
 	link   *link // what this run adds to a chain; nil before takeLink
+	events eventlog.Kinds
+	refs   eventlog.Refs // what this run adds to the event stream
 }
 
 func (w *writer) exec(query string, args ...any) (affected int64, err error) {

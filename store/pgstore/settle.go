@@ -432,6 +432,9 @@ func (s *Store) payBy(w *writer, b *claimBatch, pay string) error {
 		}
 	}
 	b.queue(&m, pay, names, s.seeded.unknown(b.users), w)
+	if err := b.queueEvents(&m, w, pay == payNewClaims); err != nil {
+		return err
+	}
 	m.add("commit")
 	w.link.sent = true
 	err := m.send(w.reader)

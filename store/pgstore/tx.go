@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 )
 
@@ -86,7 +87,7 @@ func (s *Store) runUntilDone(ctx context.Context, slots chan struct{}, run func(
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), patience, errPatience)
 	defer cancel()
-	w := writer{lockWait: lockWait, chains: &s.chains}
+	w := writer{lockWait: lockWait, chains: &s.chains, events: s.events, refs: eventlog.Collect(s.events)}
 	var last error // the reason for the next run
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		done, err := s.admitBlockedRun(ctx, &w, last)

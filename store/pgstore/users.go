@@ -6,12 +6,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // PutUser implements chat.Store.
 func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.tx(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
+		changed, err := w.exec(`insert into users as u (id, name, avatar) values ($1, $2, $3)
 			on conflict (id) do update set
 				name = case when $5 and u.name <> '' then u.name else excluded.name end,
 				avatar = case when $6 then u.avatar else excluded.avatar end
@@ -21,6 +22,9 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 		if err != nil {
 			return err
 		}
+		if changed > 0 {
+			w.refs.User(eventlog.UserUpdated, p.ID, nil)
+		}
 		stored.ID = p.ID
 		_, err = w.row(`select name, avatar, not_before from users where id = $1`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
 		return err
@@ -28,11 +32,27 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 	return stored, notBefore, outcome("put user", err)
 }
 
+// UserRecord implements chat.Store.
+func (s *Store) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		found, err := r.row(`select id, name, avatar from users where id = $1`, []any{user}, &u.ID, &u.Name, &u.Avatar)
+		if err == nil && !found {
+			err = chat.ErrNotFound
+		}
+		return err
+	})
+	return u, outcome("read user", err)
+}
+
 // Revoke implements chat.Store.
 func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 	return outcome("revoke tokens", s.tx(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into users as u (id, not_before) values ($1, $2)
-			on conflict (id) do update set not_before = greatest(u.not_before, excluded.not_before), code_hash = null`, user, second)
+		changed, err := w.exec(`insert into users as u (id, not_before) values ($1, $2)
+			on conflict (id) do update set not_before = greatest(u.not_before, excluded.not_before), code_hash = null
+			where u.not_before < excluded.not_before or u.code_hash is not null`, user, second)
+		if changed > 0 {
+			w.refs.User(eventlog.UserRevoked, user, nil)
+		}
 		return err
 	}))
 }

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -79,7 +80,10 @@ func useAll(t *testing.T, s *Store) {
 	_, online := s.Presence().Online(ctx, []string{"u"})
 	_, left := s.Presence().Leave(ctx, "u", "socket")
 	_, taken := s.Limiter().Take(ctx, "k", chat.Rate{PerSecond: 1, Burst: 1})
-	saved := s.Notes().Save(ctx, "instance", lineage.Note{At: time.Now()})
+	var saved error
+	for i := range mostNotes + 1 { // the last one deletes the oldest
+		saved = errors.Join(saved, s.Notes().Save(ctx, fmt.Sprint("instance ", i), lineage.Note{At: time.Now()}))
+	}
 	_, loaded := s.Notes().Load(ctx)
 	for call, err := range map[string]error{
 		"due": due, "unsettled": unsettled, "ack": pool.Ack(ctx, claims), "recount": pool.Recount(ctx, 0), "clocks": clocks, "ready": s.Ready(ctx),

@@ -62,15 +62,21 @@ func (r *Recorder) Count(kind, origin string) {
 
 // Act stores and logs an act, with at most maxRequest bytes of its request. After an error the act must not be carried out.
 func (r *Recorder) Act(ctx context.Context, actor, client, method string, request []byte) error {
-	text := strings.ReplaceAll(strings.ToValidUTF8(string(request[:min(len(request), maxRequest)]), "\uFFFD"), "\x00", "\uFFFD")
-	a := Act{ID: rand.Text(), At: r.now(), Instance: r.instance, Actor: actor, Client: client, Method: method, Request: text}
+	return r.Record(ctx, Act{Actor: actor, Client: client, Method: method, Request: string(request)})
+}
+
+// Record is Act for an act that also has a request ID and a reason. It sets the other fields.
+func (r *Recorder) Record(ctx context.Context, a Act) error {
+	a.ID, a.At, a.Instance = rand.Text(), r.now(), r.instance
+	a.Request = strings.ReplaceAll(strings.ToValidUTF8(a.Request[:min(len(a.Request), maxRequest)], "\uFFFD"), "\x00", "\uFFFD")
 	if err := r.store.AddAct(ctx, a); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	r.acts++
 	r.mu.Unlock()
-	r.log.Info("act of an administrator", "actor", actor, "client", client, "method", method, "request", text, "act", a.ID)
+	r.log.Info("act of an administrator", "actor", a.Actor, "client", a.Client, "method", a.Method, "request", a.Request, "act", a.ID,
+		"request_id", a.RequestID, "reason", a.Reason)
 	return nil
 }
 

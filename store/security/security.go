@@ -21,10 +21,13 @@ type Act struct {
 	ID       string // unique; the same ID again adds nothing
 	At       time.Time
 	Instance string
-	Actor    string // user ID
+	Actor    string // user ID, or "key/" and the name of an API key
 	Client   string // address
 	Method   string
 	Request  string // JSON, cut at maxRequest bytes
+
+	RequestID string // "": none was given
+	Reason    string // "": none was given
 }
 
 // Count says how often something happened in one minute on one instance.

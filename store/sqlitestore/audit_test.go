@@ -16,7 +16,7 @@ import (
 
 func TestAudit(t *testing.T) {
 	storetest.TestAudit(t, func(t *testing.T) storetest.AuditUnderTest {
-		return startTampering(t, openLedger(t, t.TempDir()))
+		return startTampering(t, openLedger(t, migratedFolder(t)))
 	})
 }
 
@@ -28,7 +28,7 @@ func BenchmarkAudit(b *testing.B) {
 // TestTamperings changes, adds, removes and moves random rows and computes all hashes again.
 func TestTamperings(t *testing.T) {
 	storetest.TestTamperings(t, func(t *testing.T) storetest.AuditUnderTest {
-		return startTampering(t, openLedger(t, t.TempDir()))
+		return startTampering(t, openLedger(t, migratedFolder(t)))
 	})
 }
 

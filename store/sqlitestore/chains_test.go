@@ -12,7 +12,9 @@ import (
 	"hongbao/store/storetest"
 )
 
-func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest { return chainsUnderTestIn(t.TempDir()) }
+func chainsUnderTest(t *testing.T) storetest.ChainsUnderTest {
+	return chainsUnderTestIn(migratedFolder(t))
+}
 
 func chainsUnderTestIn(dir string) storetest.ChainsUnderTest {
 	return storetest.ChainsUnderTest{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // Change implements chat.Store.
@@ -113,6 +114,8 @@ func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done cha
 			done.Exited = append(done.Exited, p.User)
 		}
 	}
+	w.refs.Members(eventlog.MemberJoined, c.Room, done.Entered...)
+	w.refs.Members(eventlog.MemberLeft, c.Room, done.Exited...)
 	if err := w.count(c.Room, len(done.Entered)-len(done.Exited)); err != nil {
 		return chat.Changed{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"hongbao/store/eventlog"
 	"hongbao/store/secret"
 )
 
@@ -29,8 +30,9 @@ type writer struct {
 	log   *slog.Logger
 	keys  *secret.Keys
 
-	chain    *ownChain // nil until a row is chained
-	emptied  bool      // a text was recalled or a setting deleted, so the log needs a sweep
+	chain    *ownChain     // nil until a row is chained
+	refs     eventlog.Refs // what the open transaction adds to the event stream
+	emptied  bool          // a text was recalled or a setting deleted, so the log needs a sweep
 	swept    time.Time
 	sweepDue *time.Timer
 }
@@ -151,6 +153,7 @@ func (s *Store) commit(w *writer, batch []*job) error {
 	if _, err := w.exec("begin immediate"); err != nil {
 		return err
 	}
+	w.refs = eventlog.Collect(s.events)
 	for _, j := range batch {
 		if err := w.savepoint(j); err != nil {
 			return err
@@ -158,6 +161,9 @@ func (s *Store) commit(w *writer, batch []*job) error {
 	}
 	if err := w.addLink(); err != nil {
 		return fmt.Errorf("%w: %w", errChainFailed, err)
+	}
+	if err := w.addEvents(); err != nil {
+		return fmt.Errorf("add to the event stream: %w", err)
 	}
 	if _, err := w.exec("commit"); err != nil {
 		return err
@@ -179,9 +185,10 @@ func (w *writer) savepoint(j *job) error {
 	if _, err := w.exec("savepoint job"); err != nil {
 		return err
 	}
-	mark := w.mark()
+	mark, refs := w.mark(), w.refs.Mark()
 	if j.err = w.guarded(j.run); j.err != nil {
 		w.dropAfter(mark)
+		w.refs.Truncate(refs)
 		if _, err := w.exec("rollback to job"); err != nil {
 			return err
 		}

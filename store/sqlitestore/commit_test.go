@@ -17,7 +17,7 @@ const room = "room-1"
 // storeWithRoom opens a store with one room and its owner.
 func storeWithRoom(t testing.TB) *Store {
 	t.Helper()
-	s := openStore(t, t.TempDir())
+	s := openStore(t, migratedFolder(t))
 	createTestRoom(t, s)
 	return s
 }

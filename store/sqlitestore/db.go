@@ -20,6 +20,7 @@ import (
 
 	"hongbao/migrations"
 	"hongbao/redpacket/meter"
+	"hongbao/store/eventlog"
 	"hongbao/store/lineage"
 	"hongbao/store/secret"
 )
@@ -31,6 +32,8 @@ type Store struct {
 	jobs  chan *job
 	log   *slog.Logger
 	keys  *secret.Keys
+
+	events eventlog.Kinds
 
 	commits *meter.Batches
 

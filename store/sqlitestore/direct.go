@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // Direct implements chat.Store.
@@ -59,6 +60,7 @@ func (w *writer) makePair(p chat.Pairing) error {
 	if err := w.ensureUser(p.User.ID); err != nil {
 		return err
 	}
+	w.refs.Room(eventlog.RoomCreated, p.ID)
 	_, err = w.exec(`insert into rooms (id, name, kind, pair, created_at) values (?, '', ?, ?, ?)`,
 		p.ID, chat.Direct, p.Pair(), p.At.UnixMilli())
 	return err

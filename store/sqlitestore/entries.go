@@ -98,6 +98,7 @@ func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entr
 			return chat.Entry{}, err
 		}
 	}
+	w.refs.Entry(e.Room, e.Seq, e.Kind)
 	e.At = fromMillis(e.At.UnixMilli()) // with the precision that is stored
 	return e, nil
 }

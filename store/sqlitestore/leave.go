@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // Leave implements chat.Store.
@@ -42,6 +43,7 @@ func (w *writer) takeOut(l chat.Leaving, role chat.Role) (left chat.Left, err er
 		l.Room, l.User.ID); err != nil {
 		return chat.Left{}, err
 	}
+	w.refs.Members(eventlog.MemberLeft, l.Room, l.User.ID)
 	if _, err := w.exec(`update rooms set members = members - 1 where id = ?`, l.Room); err != nil {
 		return chat.Left{}, err
 	}

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 
@@ -11,12 +12,27 @@ import (
 
 func TestLedger(t *testing.T) {
 	storetest.TestLedger(t, func(t *testing.T) (redpacket.Ledger, chat.Store) {
-		s := openLedger(t, t.TempDir())
+		s := openLedger(t, migratedFolder(t))
 		return s, s
 	})
 }
 
 var quiet = slog.New(slog.DiscardHandler)
+
+// migrated is a migrated database without rows.
+var migrated = storetest.NewFileTemplate(FileName, func(dir string) error {
+	s, err := Open(context.Background(), dir, quiet)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
+// migratedFolder returns the folder of a new database without rows.
+func migratedFolder(t testing.TB) string {
+	t.Helper()
+	return migrated.Copy(t)
+}
 
 func openLedger(t testing.TB, dir string) *Store {
 	t.Helper()

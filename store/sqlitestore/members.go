@@ -7,6 +7,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/cursor"
+	"hongbao/store/eventlog"
 )
 
 // These are the states of a member row that the code tests. in: the user is a member; left: the user has left; gone:
@@ -52,6 +53,7 @@ func (w *writer) enter(e entering) error {
 		e.user, e.role, e.at.UnixMilli(), e.chosen, e.room); err != nil {
 		return err
 	}
+	w.refs.Members(eventlog.MemberJoined, e.room, e.user)
 	_, err := w.exec(`update rooms set members = members + 1 where id = ?`, e.room)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // place writes the user's standing in the room. For a user that enters, earlier entries count as read. A user that
@@ -53,6 +54,7 @@ func (w *writer) deleteRoom(room string, at time.Time) error {
 	if _, err := w.exec(`update members set state = ?, role = 'member' where room_id = ?`, stateGone, room); err != nil {
 		return err
 	}
+	w.refs.Room(eventlog.RoomDeleted, room)
 	_, err := w.exec(`update rooms set members = 0, deleted_at = ? where id = ?`, at.UnixMilli(), room)
 	return err
 }

@@ -4,13 +4,23 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+
+	"hongbao/store/eventlog"
 )
 
 // Revoke implements chat.Store.
 func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 	return outcome("revoke tokens", s.do(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into users (id, not_before) values (?, ?)
-			on conflict (id) do update set not_before = max(not_before, excluded.not_before), code_hash = null`, user, second)
+		res, err := w.exec(`insert into users (id, not_before) values (?, ?)
+			on conflict (id) do update set not_before = max(not_before, excluded.not_before), code_hash = null
+			where not_before < excluded.not_before or code_hash is not null`, user, second)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if n > 0 {
+			w.refs.User(eventlog.UserRevoked, user, nil)
+		}
 		return err
 	}))
 }

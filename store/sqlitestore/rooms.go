@@ -9,6 +9,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/cursor"
+	"hongbao/store/eventlog"
 )
 
 const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0, r.invite, not r.guests`
@@ -49,6 +50,7 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli()); err != nil {
 		return chat.Membership{}, false, err
 	}
+	w.refs.Room(eventlog.RoomCreated, r.ID)
 	if err := w.ensureUser(r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestSecrets(t *testing.T) {
 	storetest.TestSecrets(t, func(t *testing.T) storetest.SecretsUnderTest {
-		dir := t.TempDir()
+		dir := migratedFolder(t)
 		return storetest.SecretsUnderTest{
 			Open:  func(t testing.TB) storetest.SecretStore { return openStore(t, dir) },
 			Exec:  chainsUnderTestIn(dir).Exec,
@@ -39,7 +39,7 @@ func TestTamperingsWithDataKey(t *testing.T) {
 func TestOtherProgramWithDataKey(t *testing.T) {
 	keys := storetest.DataKeys(t, 1)
 	storetest.TestOtherProgram(t, func(t *testing.T) storetest.ChainsUnderTest {
-		dir := t.TempDir()
+		dir := migratedFolder(t)
 		u := chainsUnderTestIn(dir)
 		u.Open = func(t *testing.T) storetest.ChainedStore {
 			s := openStore(t, dir)
@@ -52,7 +52,7 @@ func TestOtherProgramWithDataKey(t *testing.T) {
 
 func openEncrypted(t *testing.T) *Store {
 	t.Helper()
-	s := openLedger(t, t.TempDir())
+	s := openLedger(t, migratedFolder(t))
 	s.UseKeys(storetest.DataKeys(t, 1))
 	return s
 }

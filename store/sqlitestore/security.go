@@ -11,8 +11,8 @@ import (
 // AddAct implements security.Store.
 func (s *Store) AddAct(ctx context.Context, a security.Act) error {
 	return outcome("store act", s.do(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into admin_acts (id, at, instance, actor, client, method, request) values (?, ?, ?, ?, ?, ?, ?)
-			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request)
+		_, err := w.exec(`insert into admin_acts (id, at, instance, actor, client, method, request, request_id, reason) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			on conflict (id) do nothing`, a.ID, a.At.UnixMilli(), a.Instance, a.Actor, a.Client, a.Method, a.Request, a.RequestID, a.Reason)
 		return err
 	}))
 }
@@ -43,10 +43,10 @@ func (s *Store) DropCounts(ctx context.Context, before time.Time) error {
 func (s *Store) Acts(ctx context.Context, limit int) ([]security.Act, error) {
 	acts, err := rows(reader{ctx, s.read}, func(rs *sql.Rows) (a security.Act, err error) {
 		var at int64
-		err = rs.Scan(&a.ID, &at, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request)
+		err = rs.Scan(&a.ID, &at, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
 		a.At = fromMillis(at)
 		return a, err
-	}, `select id, at, instance, actor, client, method, request from admin_acts order by at desc, id limit ?`, limit)
+	}, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit ?`, limit)
 	return acts, outcome("read acts", err)
 }
 

@@ -8,7 +8,7 @@ import (
 
 func TestSecurity(t *testing.T) {
 	storetest.TestSecurity(t, func(t *testing.T) storetest.SecurityUnderTest {
-		s := openStore(t, t.TempDir())
+		s := openStore(t, migratedFolder(t))
 		return storetest.SecurityUnderTest{Store: s, Exec: func(statement string) error {
 			return s.do(t.Context(), func(w *writer) error {
 				_, err := w.exec(statement)

@@ -107,6 +107,7 @@ func (w *writer) pay(packet string, shares []redpacket.Money, g redpacket.Grant,
 	if err := w.credit(g.User, amount); err != nil {
 		return false, err
 	}
+	w.refs.Claim(packet, g.Share)
 	return true, w.record(transfer{
 		id: id, at: at, debit: packetParty(packet), credit: userParty(g.User), amount: amount,
 		kind: redpacket.TransferClaim, user: g.User, packet: packet, share: g.Share,

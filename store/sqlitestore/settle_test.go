@@ -45,7 +45,7 @@ func fundedRoom(t *testing.T, s *Store) *storetest.Life {
 // TestPoisonClaimHurtsNoOther settles several claims in one call; one row is refused by SQLite or fails. The other
 // claims must be paid.
 func TestPoisonClaimHurtsNoOther(t *testing.T) {
-	s := openLedger(t, t.TempDir())
+	s := openLedger(t, migratedFolder(t))
 	l := fundedRoom(t, s)
 	p := l.Send("owner", "packet", redpacket.Lucky, redpacket.Classic, 1000, 4)
 	poison(t, s, "refused", refusedTrouble)

@@ -10,7 +10,7 @@ import (
 
 func TestStore(t *testing.T) {
 	storetest.TestStore(t, func(t *testing.T) storetest.StoreUnderTest {
-		dir := t.TempDir()
+		dir := migratedFolder(t)
 		s := openStore(t, dir)
 		return storetest.StoreUnderTest{
 			Store: s,

@@ -23,7 +23,7 @@ type recallStore struct {
 
 func newRecallStore(t *testing.T) *recallStore {
 	t.Helper()
-	dir := t.TempDir()
+	dir := migratedFolder(t)
 	r := &recallStore{Store: openStore(t, dir), t: t, dir: dir}
 	_, _, err := r.CreateRoom(t.Context(), chat.NewRoom{
 		ID: room, Name: "the room", Kind: chat.Public, Owner: chat.User{ID: "owner"}, Key: "k", Hash: []byte("h"), At: time.Now(), MaxRooms: 1,

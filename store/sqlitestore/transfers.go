@@ -36,6 +36,7 @@ func packetParty(id string) string { return "packet:" + id }
 
 // record inserts the transfer. The caller must change the wallet.
 func (w *writer) record(m transfer) error {
+	w.refs.Transfer(m.user, m.at, m.id, m.kind)
 	_, err := w.exec(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
 		actor, request_id, reason, link)

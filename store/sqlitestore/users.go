@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/store/eventlog"
 )
 
 // PutUser implements chat.Store.
 func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.do(ctx, func(w *writer) error {
-		_, err := w.exec(`insert into users (id, name, avatar) values (?1, ?2, ?3)
+		res, err := w.exec(`insert into users (id, name, avatar) values (?1, ?2, ?3)
 			on conflict (id) do update set
 				name = case when ?5 and name <> '' then name else excluded.name end,
 				avatar = case when ?6 then avatar else excluded.avatar end
@@ -19,11 +20,27 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 		if err != nil {
 			return err
 		}
+		changed, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if changed > 0 {
+			w.refs.User(eventlog.UserUpdated, p.ID, nil)
+		}
 		stored.ID = p.ID
 		_, err = w.row(`select name, avatar, not_before from users where id = ?`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
 		return err
 	})
 	return stored, notBefore, outcome("put user", err)
+}
+
+// UserRecord implements chat.Store.
+func (s *Store) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
+	found, err := reader{ctx, s.read}.row(`select id, name, avatar from users where id = ?`, []any{user}, &u.ID, &u.Name, &u.Avatar)
+	if err == nil && !found {
+		err = chat.ErrNotFound
+	}
+	return u, outcome("read user", err)
 }
 
 // ensureUser creates the user if there is none. The name stays empty until a token of the user provides it.

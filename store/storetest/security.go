@@ -27,7 +27,8 @@ func TestSecurity(t *testing.T, open func(t *testing.T) SecurityUnderTest) {
 }
 
 func testAct(id string, at time.Time) security.Act {
-	return security.Act{ID: id, At: at, Instance: "i", Actor: "root", Client: "192.0.2.7", Method: "credit", Request: `{"user":"ann","amount":5}`}
+	return security.Act{ID: id, At: at, Instance: "i", Actor: "root", Client: "192.0.2.7", Method: "credit", Request: `{"user":"ann","amount":5}`,
+		RequestID: "r-1", Reason: "a refund"}
 }
 
 func actsAreAdded(t *testing.T, s SecurityUnderTest) {

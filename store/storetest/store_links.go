@@ -370,4 +370,8 @@ func admitRefused(b *storeBench) {
 	b.wantAsking(room)
 	b.refusedLink(b.wanted(chat.Admit, room, ann, cyn), chat.ErrBanned)
 	b.refusedLink(b.byLink(l, cyn), chat.ErrBanned)
+	b.change(b.wanted(chat.Unban, room, ann, cyn))
+	b.wantAsking(room) // the ban was the answer
+	b.ask(l, cyn)
+	b.wantAsking(room, cyn)
 }

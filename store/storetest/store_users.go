@@ -13,8 +13,18 @@ func userTests() []storeTest {
 		{"the name in a revoked token is ignored", revokedName},
 		{"a name and an avatar that a token does not say stay", keptNames},
 		{"many revoke at once", revokeAtOnce},
+		{"a record has what a token said, and only of a known user", userRecord},
 		{"a roster lists the members", roster},
 	}
+}
+
+func userRecord(b *storeBench) {
+	b.known(ann)
+	if u, err := b.UserRecord(b.ctx, ann); err != nil || u.User != person(ann) {
+		b.Errorf("%+v, %v; want %+v", u, err, person(ann))
+	}
+	_, err := b.UserRecord(b.ctx, bob)
+	b.refused(err, chat.ErrNotFound)
 }
 
 func revoke(b *storeBench) {

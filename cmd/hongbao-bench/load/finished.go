@@ -57,14 +57,3 @@ func (c *group) repeater(ctx context.Context, u *user) (*Repeater, error) {
 	request := fmt.Appendf(nil, `{"id":%d,"rpc":{"method":"grab","data":{"packet":%q}}}`, repeaterID, c.packetLogs[0].id)
 	return &Repeater{socket: s, request: framed(request)}, err
 }
-
-// Handshakes opens and closes n sockets, each after the one before it, on a few goroutines.
-func Handshakes(ctx context.Context, t *Target, n int) error {
-	return each(ctx, make([]struct{}, n), func(ctx context.Context, i int, _ struct{}) error {
-		s, err := dial(ctx, t.socketURL(i))
-		if err == nil {
-			s.close()
-		}
-		return err
-	})
-}

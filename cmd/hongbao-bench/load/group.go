@@ -136,8 +136,7 @@ func (c *group) connectAll(ctx context.Context) error {
 func (c *group) awaitConnected(ctx context.Context) error {
 	err := until(ctx, connectAllTimeout, func() bool { return c.runStats.connected.Load() == int64(len(c.users)) })
 	if err != nil {
-		failures, _ := c.runStats.failures()
-		return fmt.Errorf("only %d of %d users are connected (%v): %w", c.runStats.connected.Load(), len(c.users), failures, err)
+		return fmt.Errorf("only %d of %d users are connected (%v): %w", c.runStats.connected.Load(), len(c.users), c.runStats.failures(), err)
 	}
 	return nil
 }

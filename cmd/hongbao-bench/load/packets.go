@@ -16,13 +16,11 @@ func (c *group) sendPackets(ctx context.Context) error {
 	for i := range c.packetLogs {
 		purses[c.sender(i)] += total
 	}
-	if c.target.Tokens.Admin != "" {
-		err := each(ctx, slices.Collect(maps.Keys(purses)), func(ctx context.Context, _ int, u *user) error {
-			return c.target.credit(ctx, u.id, purses[u], c.key("credit", u.number))
-		})
-		if err != nil {
-			return err
-		}
+	err := each(ctx, slices.Collect(maps.Keys(purses)), func(ctx context.Context, _ int, u *user) error {
+		return c.target.credit(ctx, u.id, purses[u], c.key("credit", u.number))
+	})
+	if err != nil {
+		return err
 	}
 	count, ttl := c.plan.Shares, packetTTL
 	return each(ctx, c.packetLogs, func(ctx context.Context, i int, _ *packetLog) error {

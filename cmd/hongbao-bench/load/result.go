@@ -18,7 +18,6 @@ type Result struct {
 	Operation  string           `json:"operation"` // the operation that CPU times refer to
 	Parts      []Part           `json:"parts"`
 	Bottleneck string           `json:"bottleneck"`
-	Timeline   []Moment         `json:"timeline"`
 }
 
 // Figures are the results of one series. Times are in milliseconds.
@@ -32,14 +31,6 @@ type Figures struct {
 
 // Shown are the percentiles that are reported.
 var Shown = []float64{50, 90, 99, 99.9}
-
-// Moment holds the figures of one second of a run, for one line of the log.
-type Moment struct {
-	Second    float64   `json:"second"`
-	Connected int64     `json:"connected"`
-	Errors    int64     `json:"errors"`
-	Series    []Figures `json:"series"`
-}
 
 // OK reports whether every check held.
 func (r Result) OK() bool {
@@ -89,9 +80,9 @@ func figures(name string, h *hdrhistogram.Histogram, took time.Duration) Figures
 func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
 
 // seen returns the figures of all series that are not empty.
-func seen(all []*series, took time.Duration, of func(*series) *hdrhistogram.Histogram) (list []Figures) {
+func seen(all []*series, took time.Duration) (list []Figures) {
 	for _, s := range all {
-		if h := of(s); h.TotalCount() > 0 {
+		if h := s.all(); h.TotalCount() > 0 {
 			list = append(list, figures(s.name, h, took))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 )
 
@@ -49,13 +48,7 @@ func Run(ctx context.Context, t *Target, p Plan, logf Logf) (Result, error) {
 		return Result{}, fmt.Errorf("prepare: %w", err)
 	}
 	m := newMeter(t.Processes)
-	watching, stop := context.WithCancel(ctx)
-	var moments []Moment
-	var watch sync.WaitGroup
-	watch.Go(func() { moments = c.watch(watching, logf) })
 	r, err := c.perform(ctx, s, m)
-	stop()
-	watch.Wait()
 	if err != nil {
 		return Result{}, err
 	}
@@ -63,7 +56,7 @@ func Run(ctx context.Context, t *Target, p Plan, logf Logf) (Result, error) {
 	if err := c.verify(ctx); err != nil {
 		return Result{}, fmt.Errorf("check: %w", err)
 	}
-	r.Timeline, r.Checks = moments, c.checks.all()
+	r.Checks = c.checks.all()
 	return r, nil
 }
 
@@ -75,7 +68,7 @@ func (c *group) perform(ctx context.Context, s scenario, m *meter) (Result, erro
 	if err := c.connectAll(ctx); err != nil {
 		return Result{}, err
 	}
-	came := seen([]*series{c.runStats.connects}, max(c.plan.Ramp, time.Millisecond), (*series).all)
+	came := seen([]*series{c.runStats.connects}, max(c.plan.Ramp, time.Millisecond))
 	pause(ctx, min(c.plan.Ramp/4, stillBusy))
 	c.runStats.begin()
 	m.begin()
@@ -92,9 +85,9 @@ func (c *group) perform(ctx context.Context, s scenario, m *meter) (Result, erro
 	}
 	r := Result{
 		Plan: c.plan, Seconds: took.Seconds(), Lost: c.runStats.lost.Load(), Resent: c.runStats.resent.Load(),
-		Series:    append(came, seen(c.runStats.series(), took, (*series).all)...),
+		Series:    append(came, seen(c.runStats.series(), took)...),
 		Operation: operation, Parts: parts, Bottleneck: bottleneck(parts, runtime.NumCPU()),
 	}
-	r.Errors, _ = c.runStats.failures()
+	r.Errors = c.runStats.failures()
 	return r, c.rest(ctx)
 }

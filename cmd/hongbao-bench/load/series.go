@@ -24,8 +24,7 @@ type series struct {
 
 type seriesPart struct {
 	mu     sync.Mutex
-	before *hdrhistogram.Histogram // guarded by mu: values of the window up to the last line of the log
-	lately *hdrhistogram.Histogram // guarded by mu: values since that line
+	values *hdrhistogram.Histogram // guarded by mu
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(shortest, longest, digits) }
@@ -33,7 +32,7 @@ func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(shortest, 
 func newSeries(name string) *series {
 	s := &series{name: name}
 	for i := range s.parts {
-		s.parts[i].before, s.parts[i].lately = newHistogram(), newHistogram()
+		s.parts[i].values = newHistogram()
 	}
 	return s
 }
@@ -44,7 +43,7 @@ func (s *series) note(took time.Duration) {
 	p := &s.parts[s.next.Add(1)%uint32(len(s.parts))]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.lately.RecordValue(value) // the value is in the histogram's range
+	_ = p.values.RecordValue(value) // the value is in the histogram's range
 }
 
 // all returns a copy of the values since the window began.
@@ -53,22 +52,7 @@ func (s *series) all() *hdrhistogram.Histogram {
 	for i := range s.parts {
 		p := &s.parts[i]
 		p.mu.Lock()
-		sum.Merge(p.before)
-		sum.Merge(p.lately)
-		p.mu.Unlock()
-	}
-	return sum
-}
-
-// recent returns the values since its last call.
-func (s *series) recent() *hdrhistogram.Histogram {
-	sum := newHistogram()
-	for i := range s.parts {
-		p := &s.parts[i]
-		p.mu.Lock()
-		sum.Merge(p.lately)
-		p.before.Merge(p.lately)
-		p.lately.Reset()
+		sum.Merge(p.values)
 		p.mu.Unlock()
 	}
 	return sum
@@ -79,8 +63,7 @@ func (s *series) clear() {
 	for i := range s.parts {
 		p := &s.parts[i]
 		p.mu.Lock()
-		p.before.Reset()
-		p.lately.Reset()
+		p.values.Reset()
 		p.mu.Unlock()
 	}
 }

@@ -135,9 +135,6 @@ func (c *group) compare(ctx context.Context, r *room) error {
 
 // balance lets the installation check its books.
 func (c *group) balance(ctx context.Context) error {
-	if c.target.Tokens.Admin == "" {
-		return nil
-	}
 	a, err := c.target.audit(ctx)
 	if err != nil {
 		return err

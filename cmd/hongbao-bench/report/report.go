@@ -33,13 +33,10 @@ type Section struct {
 	Body  Body
 }
 
-// Body is Bars, Latencies, Matrix, Lines, Table, or a Group of sections.
+// Body is Bars, Latencies, Matrix or Table.
 type Body interface {
 	show(s *section) error
 }
-
-// Group is several pictures of one subject.
-type Group []Section
 
 //go:embed page.html charts.html tables.html style.css
 var files embed.FS
@@ -52,39 +49,23 @@ type section struct {
 
 	Rows   *rows
 	Matrix *grid
-	Lines  *picture
 	Table  *Table
-	Parts  []section
 }
 
 // Write writes the page.
 func Write(w io.Writer, r Report) error {
-	sections, err := show("s", r.Sections)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
+	sections := make([]section, len(r.Sections))
+	for i, s := range r.Sections {
+		sections[i] = section{ID: fmt.Sprintf("s%d", i+1), Title: s.Title, Says: s.Says}
+		if s.Body == nil {
+			continue // text only
+		}
+		if err := s.Body.show(&sections[i]); err != nil {
+			return fmt.Errorf("report: %q: %w", s.Title, err)
+		}
 	}
 	return page.ExecuteTemplate(w, "page.html", struct {
 		Report
 		Sections []section
 	}{r, sections})
-}
-
-// show gives each section an id with this prefix.
-func show(id string, all []Section) ([]section, error) {
-	shown := make([]section, len(all))
-	for i, s := range all {
-		shown[i] = section{ID: fmt.Sprintf("%s%d", id, i+1), Title: s.Title, Says: s.Says}
-		if s.Body == nil {
-			continue // text only
-		}
-		if err := s.Body.show(&shown[i]); err != nil {
-			return nil, fmt.Errorf("%q: %w", s.Title, err)
-		}
-	}
-	return shown, nil
-}
-
-func (g Group) show(s *section) (err error) {
-	s.Parts, err = show(s.ID+"-", g)
-	return err
 }

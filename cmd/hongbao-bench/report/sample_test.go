@@ -26,8 +26,6 @@ func comparison() report.Report {
 			{Title: "Grabs a second", Says: "Each scheme with the same callers, packets and shares, one after the other.", Body: throughput()},
 			{Title: "Latency of an answer", Says: "From the call to its answer, retries included.", Body: waits()},
 			{Title: "Promises kept", Says: "Observed in this run: each scheme was audited at the end.", Body: kept()},
-			{Title: "Mean share by rank", Says: "Mean share by the order of the grabs.", Body: places()},
-			{Title: "Over time", Says: "Answers a second.", Body: report.Group{{Title: "ours", Body: rates()}, {Title: "again", Body: rates()}}},
 			{Title: "Many checks", Body: many()},
 			{Title: "How each scheme works", Body: report.Table{
 				Columns: []report.Column{{Name: "scheme"}, {Name: "from"}, {Name: "how a grab is decided"}, {Name: "retries", Number: true}},
@@ -72,42 +70,6 @@ func kept() report.Matrix {
 			{Name: "hongbao", Note: "ours", Ours: true, Cells: []report.Cell{{Verdict: report.Held, Detail: "100,000 of 100,000"}, held, held, held, held}},
 		},
 	}
-}
-
-// places has more lines than one picture holds, and more points than can be seen.
-func places() report.Lines {
-	fair := func(float64) float64 { return 100 }
-	halves := func(place float64) float64 { return max(1, 5000*math.Pow(0.5, place-1)) }
-	uneven := func(place float64) float64 { return 100 + 8*math.Sin(place) }
-	l := report.Lines{X: report.Axis{Name: "rank"}, Y: report.Axis{Name: "mean share in cents"}, Level: &report.Level{Name: "equal parts", Y: 100}}
-	for _, s := range []struct {
-		name string
-		mean func(place float64) float64
-	}{{"lua-split", halves}, {"lua-list", uneven}, {"lock", fair}, {"optimistic", fair}, {"hongbao", uneven}} {
-		means := make([]float64, 500)
-		for i := range means {
-			means[i] = s.mean(float64(i + 1))
-		}
-		l.Series = append(l.Series, report.Series{Name: s.name, Ours: s.name == "hongbao", Points: report.ByPlace(means)})
-	}
-	return l
-}
-
-// rates has a gap.
-func rates() report.Lines {
-	l := report.Lines{X: report.Axis{Name: "time since the start", Seconds: true}, Y: report.Axis{Name: "a second"}}
-	won, gone := report.Series{Name: "won", Ours: true}, report.Series{Name: "already or gone"}
-	for t := range 31 {
-		at := float64(t)
-		y := 26_000 * (1 - math.Exp(-at/3))
-		if t == 17 || t == 18 {
-			y = math.NaN()
-		}
-		won.Points = append(won.Points, report.Point{X: at, Y: y})
-		gone.Points = append(gone.Points, report.Point{X: at, Y: 400 * at})
-	}
-	l.Series = []report.Series{won, gone}
-	return l
 }
 
 // many is a matrix with more checks than fit side by side.

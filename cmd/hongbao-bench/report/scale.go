@@ -58,20 +58,6 @@ func newLogScale(least, most float64) scale {
 	return s
 }
 
-// newSpan is a linear scale from the first to the last of sorted values.
-func newSpan(first, last float64) scale {
-	if last <= first {
-		return scale{lo: first - 1, hi: first + 1, ticks: []float64{first}}
-	}
-	s := scale{lo: first, hi: last}
-	step := stepFor(last - first)
-	s.ticks = multiples(math.Ceil(first/step)*step, last, step)
-	if len(s.ticks) > 0 && s.at(s.ticks[0]) > 0.1 {
-		s.ticks = append([]float64{first}, s.ticks...)
-	}
-	return s
-}
-
 // at returns the position of a value.
 func (s scale) at(v float64) position {
 	if s.log {

@@ -36,21 +36,6 @@ func TestScale(t *testing.T) {
 	}
 }
 
-func TestSpan(t *testing.T) {
-	for _, c := range []struct {
-		first, last float64
-		ticks       []float64
-	}{
-		{1, 100, []float64{1, 20, 40, 60, 80, 100}},
-		{0, 30, []float64{0, 5, 10, 15, 20, 25, 30}},
-		{7, 7, []float64{7}},
-	} {
-		if s := newSpan(c.first, c.last); !slices.Equal(s.ticks, c.ticks) {
-			t.Errorf("%v to %v: %v", c.first, c.last, s.ticks)
-		}
-	}
-}
-
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		got, want string
@@ -65,23 +50,5 @@ func TestWords(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
 		}
-	}
-}
-
-func TestGroups(t *testing.T) {
-	gap := math.NaN()
-	l := Lines{Series: []Series{
-		{Points: []Point{{1, 10}, {2, 20}, {3, 30}, {5, 50}}},
-		{Points: []Point{{2, 2}, {4, gap}, {5, 6}}},
-	}}
-	all := l.groups(3)
-	want := []group{{1, 2, []float64{15, 2}}, {3, 4, []float64{30, gap}}, {5, 5, []float64{50, 6}}}
-	if !slices.EqualFunc(all, want, func(a, b group) bool {
-		return a.from == b.from && a.to == b.to && slices.EqualFunc(a.means, b.means, func(x, y float64) bool { return x == y || x != x && y != y })
-	}) {
-		t.Errorf("%+v", all)
-	}
-	if n := len(l.groups(100)); n != 5 {
-		t.Errorf("%d groups", n)
 	}
 }

@@ -128,8 +128,11 @@ func decodeValue(raw json.RawMessage, least int64, v reflect.Value) (reason stri
 		}
 		v.SetBool(raw[0] == 't')
 	case reflect.Slice:
-		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+		switch {
+		case v.Type() == reflect.TypeFor[json.RawMessage]():
 			return decodeObject(raw, v)
+		case v.Type().Elem().Kind() == reflect.Struct:
+			return decodeStructs(raw, v)
 		}
 		return decodeStrings(raw, v)
 	default:
@@ -173,6 +176,25 @@ func decodeStrings(raw json.RawMessage, v reflect.Value) (reason string) {
 		}
 		if list.Index(i).Len() == 0 {
 			return "holds an empty string"
+		}
+	}
+	v.Set(list)
+	return ""
+}
+
+// decodeStructs decodes a list of objects, each as Decode decodes a request.
+func decodeStructs(raw json.RawMessage, v reflect.Value) (reason string) {
+	var items []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+		return "is not a list"
+	}
+	list := reflect.MakeSlice(v.Type(), len(items), len(items))
+	for i, item := range items {
+		if string(item) == "null" {
+			return "holds null at " + strconv.Itoa(i)
+		}
+		if err := Decode(item, list.Index(i).Addr().Interface()); err != nil {
+			return "holds at " + strconv.Itoa(i) + " an object whose " + err.Error()
 		}
 	}
 	v.Set(list)

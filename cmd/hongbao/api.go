@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"hongbao/store"
+	"hongbao/store/security"
+	"hongbao/web/events"
+	"hongbao/web/server"
+)
+
+// newAPI makes the server API, or returns nil if there is no keys file. The parts of i that it uses must be set.
+func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*server.Server, *server.Keys, error) {
+	if c.APIKeysFile == "" {
+		return nil, nil, nil
+	}
+	keys, err := server.ReadKeys(c.APIKeysFile, log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("HONGBAO_API_KEYS_FILE: %w", err)
+	}
+	api, err := server.New(server.Config{
+		Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Log: log,
+	})
+	if err == nil && i.events != nil {
+		err = i.events.Mount(api)
+	}
+	return api, keys, err
+}
+
+// newEvents makes the service of the event stream, or returns nil if no events are written.
+func (i *instance) newEvents(c config, node string, engines *store.Engines, log *slog.Logger) (*events.Service, error) {
+	if len(c.Events.Kinds) == 0 {
+		return nil, nil
+	}
+	o := events.Options{
+		Store: engines.Events, Kinds: c.Events.Kinds, Instance: node, Keep: c.EventsKeep, Most: c.EventsMost, Log: log, Now: time.Now,
+	}
+	if c.WebhookURL != "" {
+		var err error
+		if o.Webhook, err = events.NewWebhook(c.WebhookURL, strings.Split(c.WebhookSecrets, ","), c.WebhookAllow, time.Now); err != nil {
+			return nil, fmt.Errorf("HONGBAO_WEBHOOK_URL, HONGBAO_WEBHOOK_SECRETS: %w", err)
+		}
+	}
+	return events.New(o), nil
+}
+
+// recordedActs stores the acts of API keys beside those of administrators.
+type recordedActs struct{ recorder *security.Recorder }
+
+// Record implements server.Acts.
+func (r recordedActs) Record(ctx context.Context, a server.Act) error {
+	return r.recorder.Record(ctx, security.Act{
+		Actor: "key/" + a.Key, Client: a.Client, Method: a.Operation, Request: string(a.Request), RequestID: a.RequestID, Reason: a.Reason,
+	})
+}
+
+// Count implements server.Acts.
+func (r recordedActs) Count(kind, origin string) { r.recorder.Count(kind, origin) }

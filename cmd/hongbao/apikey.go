@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"hongbao/web/server"
+	"hongbao/web/wire/hostapi"
+)
+
+func apikeyCommand() command {
+	return command{name: "apikey", verb: "new", summary: "make a key of the server API: hongbao apikey new --name <program> --scopes chat,read", setup: func(fs *flag.FlagSet) func(context.Context, *program) error {
+		name := fs.String("name", "", "name of the program that uses the key; a key that replaces another one has the same name")
+		scopes := fs.String("scopes", "", "what the key may do, separated by commas: "+scopeNames())
+		return func(_ context.Context, p *program) error {
+			switch {
+			case *name == "":
+				return errors.New("whose key? Say --name <program>")
+			case *scopes == "":
+				return fmt.Errorf("what may the key do? Say --scopes with some of %s", scopeNames())
+			}
+			return p.newAPIKey(*name, *scopes)
+		}
+	}}
+}
+
+func scopeNames() string {
+	words := []string{}
+	for _, s := range hostapi.Scopes() {
+		words = append(words, string(s))
+	}
+	return strings.Join(words, ",")
+}
+
+// newAPIKey prints a new key. It adds the key's line to the keys file if there is one, else it prints the line, too.
+func (p *program) newAPIKey(name, scopes string) error {
+	var list []hostapi.Scope
+	for word := range strings.SplitSeq(scopes, ",") {
+		list = append(list, hostapi.Scope(strings.TrimSpace(word)))
+	}
+	secret, line, err := server.NewKey(name, list)
+	if err != nil {
+		return err
+	}
+	file := p.config.APIKeysFile
+	if file == "" {
+		p.print(fmt.Sprintf("key:  %s\nline: %s\nGive the key to %s, and add the line to the file that HONGBAO_API_KEYS_FILE names.\n", secret, line, name))
+		return nil
+	}
+	if err := addLine(file, line); err != nil {
+		return fmt.Errorf("add the key to %s: %w", file, err)
+	}
+	p.print(secret + "\n")
+	return nil
+}
+
+// addLine adds a line to the keys file, which it creates if there is none. It changes nothing if the file would not be valid then. The
+// new file takes the place of the old one at once, so that no server reads a part of it.
+func addLine(file, line string) error {
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	text := string(old)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	text += line + "\n"
+	if _, err := server.ParseKeys([]byte(text)); err != nil {
+		return err
+	}
+	made := file + ".new"
+	if err := os.WriteFile(made, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(made, file)
+}

@@ -1,0 +1,25 @@
+-- Readers of the event stream that the server knows by name: how far they have read, and which instance delivers to them.
+
+create table event_consumers (
+    name        text primary key,
+    after       text not null,             -- cursor; '': from the oldest event on
+    updated_at  integer not null,
+    lease_owner text not null default '',  -- instance that delivers its events
+    lease_until integer not null default 0
+) strict;
+
+-- Events that a consumer has refused while it accepted others, and the later events of the same room or user, which wait behind them.
+create table event_holds (
+    consumer text not null,
+    key      text not null,             -- the room or the user in whose order the events are
+    no       integer not null,
+    chain    integer not null,          -- position of the event: see events
+    id       integer not null,
+    n        integer not null,
+    first_at integer not null,          -- when it was held
+    next_at  integer not null,          -- when it is tried again
+    tries    integer not null default 0,
+    parked   integer not null default 0, -- it was tried for three days: it waits for the operator, and holds nothing back
+    why      text not null default '',
+    primary key (consumer, key, no)
+) strict, without rowid;

@@ -1,0 +1,97 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrLease means that another instance delivers to the consumer.
+var ErrLease = errors.New("another instance delivers to this consumer")
+
+// Consumer is a reader of the stream that the server knows by name.
+type Consumer struct {
+	Name      string
+	After     string // a Cursor; "": from the oldest event on
+	UpdatedAt time.Time
+}
+
+// Position names one event: the row and the index in it.
+type Position struct {
+	Chain, ID int64
+	N         int
+}
+
+// Hold is an event that waits to be delivered again, or that waits behind one.
+type Hold struct {
+	Key             string // see Event.Key
+	No              int64  // rises with the order of the events; the store assigns it
+	At              Position
+	FirstAt, NextAt time.Time
+	Tries           int
+	Parked          bool
+	Why             string // of the last try
+}
+
+// Consumers is the part of the SQL database that remembers how far readers have come.
+type Consumers interface {
+	// Consumer returns a consumer, or chat.ErrNotFound.
+	Consumer(ctx context.Context, name string) (Consumer, error)
+	// PutConsumer stores the position of a consumer, and creates it if there is none.
+	PutConsumer(ctx context.Context, c Consumer) error
+
+	// Lease makes the owner the only instance that delivers to the consumer, for the time ttl, and creates the consumer if there is none. It
+	// fails with ErrLease while another owner has the lease. The clock is that of the database.
+	Lease(ctx context.Context, consumer, owner string, ttl time.Duration, now time.Time) (Consumer, error)
+	// Advance stores, in one transaction, how far the owner of the lease has delivered, and the events that it could not deliver. If the position
+	// is not before any more, because an operator has moved it, Advance changes nothing. It fails with ErrLease if the owner has lost the lease.
+	Advance(ctx context.Context, c Consumer, before, owner string, held []Hold) error
+
+	// HeldKeys returns the keys with events that are held and not parked, and how many events are held.
+	HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error)
+	// DueHolds returns, for each of at most limit keys, the oldest event that is held and not parked, if it is due.
+	DueHolds(ctx context.Context, consumer string, now time.Time, limit int) ([]Hold, error)
+	// ParkedHolds returns the parked events, the oldest first, after the given number.
+	ParkedHolds(ctx context.Context, consumer string, after int64, limit int) ([]Hold, error)
+	// PutHold stores the outcome of a failed try.
+	PutHold(ctx context.Context, consumer string, h Hold) error
+	// DropHold deletes the hold of a delivered event.
+	DropHold(ctx context.Context, consumer string, h Hold) error
+	// EventsAt reads events by their positions. Those that were deleted, or cannot be read, are missing in the result.
+	EventsAt(ctx context.Context, at []Position) (map[Position]Event, error)
+}
+
+// Pick returns a page with the events at these positions of the rows.
+func Pick(rows []Row, at []Position) Page {
+	wanted := map[Position]bool{}
+	for _, p := range at {
+		wanted[p] = true
+	}
+	var p Page
+	for _, row := range rows {
+		all, err := row.items()
+		if err != nil {
+			p.batch.Faults = append(p.batch.Faults, err)
+		}
+		for _, it := range all {
+			if wanted[Position{row.Chain, row.ID, it.n}] {
+				p.items = append(p.items, it)
+			}
+		}
+	}
+	return p
+}
+
+// Picked returns the events of a page of Pick by their positions.
+func (p Page) Picked(epoch string, f Facts) map[Position]Event {
+	found := map[Position]Event{}
+	for _, it := range p.items {
+		if e, err := it.event(epoch, f); err == nil {
+			found[e.Position] = e
+		}
+	}
+	return found
+}
+
+// Lost reports whether the error says that another instance delivers to the consumer.
+func Lost(err error) bool { return errors.Is(err, ErrLease) }

@@ -1,0 +1,98 @@
+package eventlog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// The kinds of events.
+const (
+	MessageNew      = "message.new"
+	MessageEdited   = "message.edited"
+	MessageRecalled = "message.recalled"
+	MessageReaction = "message.reaction"
+	PacketSent      = "packet.sent"
+	PacketClaimed   = "packet.claimed"
+	PacketClosed    = "packet.closed"
+	TransferCredit  = "transfer.credit"
+	TransferDebit   = "transfer.debit"
+	TransferSend    = "transfer.send"
+	TransferClaim   = "transfer.claim"
+	TransferRefund  = "transfer.refund"
+	MemberJoined    = "member.joined"
+	MemberLeft      = "member.left"
+	MemberChanged   = "member.changed"
+	RoomCreated     = "room.created"
+	RoomUpdated     = "room.updated"
+	RoomDeleted     = "room.deleted"
+	UserUpdated     = "user.updated"
+	UserRevoked     = "user.revoked"
+)
+
+// AllKinds lists all kinds, in the order of the documents.
+func AllKinds() []string {
+	return []string{
+		MessageNew, MessageEdited, MessageRecalled, MessageReaction,
+		PacketSent, PacketClaimed, PacketClosed,
+		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund,
+		MemberJoined, MemberLeft, MemberChanged,
+		RoomCreated, RoomUpdated, RoomDeleted,
+		UserUpdated, UserRevoked,
+	}
+}
+
+// Kinds is a set of kinds. The empty set is an event stream that is off.
+type Kinds map[string]bool
+
+// ParseKinds returns the kinds that the patterns name. A pattern is a kind, a group such as message.*, or * for all kinds.
+func ParseKinds(patterns []string) (Kinds, error) {
+	kinds := Kinds{}
+	for _, pattern := range patterns {
+		group, isGroup := strings.CutSuffix(pattern, "*")
+		found := false
+		for _, kind := range AllKinds() {
+			if kind == pattern || isGroup && strings.HasPrefix(kind, group) && (group == "" || strings.HasSuffix(group, ".")) {
+				kinds[kind], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("%q is no kind of event: use *, a group such as message.*, or one of %s", pattern, strings.Join(AllKinds(), ", "))
+		}
+	}
+	return kinds, nil
+}
+
+// List returns the kinds in the order of AllKinds.
+func (k Kinds) List() []string {
+	return slices.DeleteFunc(AllKinds(), func(kind string) bool { return !k[kind] })
+}
+
+// ofEntry returns the kind of the event that an entry is.
+func ofEntry(kind chat.EntryKind) string {
+	switch kind {
+	case chat.KindText:
+		return MessageNew
+	case chat.KindEdit:
+		return MessageEdited
+	case chat.KindRecall:
+		return MessageRecalled
+	case chat.KindReact:
+		return MessageReaction
+	case chat.KindPacket:
+		return PacketSent
+	case chat.KindPacketDone:
+		return PacketClosed
+	case chat.KindMember:
+		return MemberChanged
+	case chat.KindRoom:
+		return RoomUpdated
+	}
+	return ""
+}
+
+// ofTransfer returns the kind of the event that a transfer is.
+func ofTransfer(kind redpacket.TransferKind) string { return "transfer." + string(kind) }

@@ -1,0 +1,235 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+// These errors say that a stream cannot be read on from a cursor.
+var (
+	// ErrExpired means that events after the cursor were deleted.
+	ErrExpired = errors.New("events after this cursor were deleted because of their age: begin again from oldest or newest")
+	// ErrEpoch means that the database was restored after the cursor was given out.
+	ErrEpoch = errors.New("the database was restored after this cursor was given out: begin again from oldest or newest")
+)
+
+// Event is one event with its fact. Exactly one of Entry, Claim and Transfer is set, or none.
+type Event struct {
+	ID   string // unique over all epochs
+	Kind string
+	At   time.Time
+	Room string // "": the event belongs to no room
+	User string // the user whose wallet, membership or account it is about; of a claim and an entry, the user that made it
+
+	Entry    *chat.Entry
+	Claim    *Claim
+	Transfer *redpacket.Transfer
+	Data     json.RawMessage
+
+	Position Position
+}
+
+// Key names the room or the user in whose order the event is.
+func (e Event) Key() string {
+	if e.Room != "" {
+		return "room " + e.Room
+	}
+	return "user " + e.User
+}
+
+// Claim is a share that a user has grabbed.
+type Claim struct {
+	Packet, Room, User, Transfer string
+	Share                        int
+	Amount                       redpacket.Money
+	At                           time.Time
+}
+
+// Query asks for the events after a cursor.
+type Query struct {
+	After Cursor
+	Kinds Kinds // the others are left out
+	Limit int   // of the events
+}
+
+// Batch is the answer to a Query.
+type Batch struct {
+	Events []Event
+	Next   Cursor
+	More   bool      // there may be more events now
+	Behind int64     // rows between Next and the newest row, about
+	Faults []error   // why rows or events were left out: they cannot be read, and never will be
+	Oldest time.Time // when the first row after Next was written; zero: there was none
+}
+
+// Store is the SQL database that holds the stream.
+type Store interface {
+	// UseEvents sets the kinds that are written. It is called before the store is used; without it nothing is written.
+	UseEvents(kinds Kinds)
+	// Events reads events in order. It fails with ErrExpired or ErrEpoch if it cannot read on from the cursor.
+	Events(ctx context.Context, q Query) (Batch, error)
+	// NewestEvent returns a cursor behind all events that are committed, and OldestEvent one before all events that are kept.
+	NewestEvent(ctx context.Context) (Cursor, error)
+	OldestEvent(ctx context.Context) (Cursor, error)
+	// PruneEvents deletes rows that were written before the time, and all rows but about the newest most. It returns the number of
+	// rows that it has deleted, which is at most a few thousand: call it again while it returns some. It also marks how far the stream has come now,
+	// and a row is deleted only if such a mark was made after it. So it must be called regularly.
+	PruneEvents(ctx context.Context, now, before time.Time, most int64) (int64, error)
+}
+
+// EntryKey is the key by which engines load an entry.
+type EntryKey struct {
+	Room string
+	Seq  int64
+}
+
+// ClaimKey is the key by which engines load a claim.
+type ClaimKey struct {
+	Packet string
+	Share  int
+}
+
+// TransferKey is the key by which engines load a transfer of a wallet.
+type TransferKey struct {
+	User string
+	At   int64
+	ID   string
+}
+
+// Page is a part of the stream whose facts are not loaded yet.
+type Page struct {
+	items []item
+	batch Batch
+}
+
+// Read takes from the rows, which are in the order of ids and begin after the cursor of the query, as many events as the query asks for. full says
+// that there may be more rows. floor is the id up to which rows were deleted.
+func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
+	next := q.After.clone()
+	next.Epoch = epoch
+	p := Page{}
+	for i, row := range rows {
+		all, err := row.items()
+		if err != nil {
+			p.batch.Faults = append(p.batch.Faults, err)
+		}
+		skip := 0
+		if row.Chain == next.Chain && row.ID == next.ID {
+			skip = next.N
+		}
+		for _, it := range all[min(skip, len(all)):] {
+			if len(p.items) == q.Limit {
+				next.Chain, next.ID, next.N = row.Chain, row.ID, it.n
+				return p.end(next, floor, true, rows[i:])
+			}
+			if q.Kinds[it.kind] {
+				p.items = append(p.items, it)
+			}
+		}
+		next.Read[row.Chain] = row.ID
+		if row.Chain == next.Chain && row.ID == next.ID {
+			next.Chain, next.ID, next.N = 0, 0, 0
+		}
+	}
+	return p.end(next, floor, full, nil)
+}
+
+func (p Page) end(next Cursor, floor int64, more bool, left []Row) Page {
+	next.prune(floor)
+	p.batch.Next, p.batch.More = next, more
+	if len(left) > 0 {
+		p.batch.Oldest = left[0].At
+	}
+	return p
+}
+
+// Needs returns the keys of the facts to load, each once.
+func (p Page) Needs() (entries []EntryKey, claims []ClaimKey, transfers []TransferKey) {
+	seen := map[any]bool{}
+	for _, it := range p.items {
+		switch {
+		case it.entry.Seq > 0 && !seen[it.entry]:
+			seen[it.entry] = true
+			entries = append(entries, it.entry)
+		case it.claim.Packet != "" && !seen[it.claim]:
+			seen[it.claim] = true
+			claims = append(claims, it.claim)
+		case it.transfer.ID != "" && !seen[it.transfer]:
+			seen[it.transfer] = true
+			transfers = append(transfers, it.transfer)
+		}
+	}
+	return entries, claims, transfers
+}
+
+// Facts are the loaded facts.
+type Facts struct {
+	Entries   map[EntryKey]chat.Entry
+	Claims    map[ClaimKey]Claim
+	Transfers map[TransferKey]redpacket.Transfer
+}
+
+// Batch returns the events with their facts. newest is the id of the newest row.
+func (p Page) Batch(f Facts, newest int64) Batch {
+	b := p.batch
+	for _, it := range p.items {
+		e, err := it.event(b.Next.Epoch, f)
+		if err != nil {
+			b.Faults = append(b.Faults, err)
+			continue
+		}
+		b.Events = append(b.Events, e)
+	}
+	b.Behind = max(0, newest-b.Next.seen())
+	return b
+}
+
+// event returns the event of the item with its loaded fact.
+func (it item) event(epoch string, f Facts) (Event, error) {
+	e := Event{
+		ID:   fmt.Sprintf("%s-%d-%d", epoch[:min(10, len(epoch))], it.row.ID, it.n),
+		Kind: it.kind, At: it.row.At, Room: it.room, User: it.user, Data: it.data,
+		Position: Position{it.row.Chain, it.row.ID, it.n},
+	}
+	switch {
+	case it.entry.Seq > 0:
+		entry, ok := f.Entries[it.entry]
+		if !ok {
+			return Event{}, fmt.Errorf("event %s refers to entry %d of room %s, which is not stored", e.ID, it.entry.Seq, it.entry.Room)
+		}
+		e.Entry, e.At, e.Room, e.User = &entry, entry.At, entry.Room, entry.From.ID
+	case it.claim.Packet != "":
+		claim, ok := f.Claims[it.claim]
+		if !ok {
+			return Event{}, fmt.Errorf("event %s refers to the claim of share %d of packet %s, which is not stored", e.ID, it.claim.Share, it.claim.Packet)
+		}
+		e.At, e.User = claim.At, claim.User
+		if it.kind == PacketClaimed {
+			e.Claim, e.Room = &claim, claim.Room
+			break
+		}
+		e.Transfer = &redpacket.Transfer{ID: claim.Transfer, At: claim.At, Amount: claim.Amount, Kind: redpacket.TransferClaim, Packet: claim.Packet}
+	case it.transfer.ID != "":
+		transfer, ok := f.Transfers[it.transfer]
+		if !ok {
+			return Event{}, fmt.Errorf("event %s refers to transfer %s of user %s, which is not stored", e.ID, it.transfer.ID, it.transfer.User)
+		}
+		e.Transfer, e.At, e.User = &transfer, transfer.At, it.transfer.User
+	}
+	return e, nil
+}
+
+func (c Cursor) clone() Cursor {
+	c.Read = maps.Clone(c.Read)
+	if c.Read == nil {
+		c.Read = map[int64]int64{}
+	}
+	return c
+}

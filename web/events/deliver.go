@@ -1,0 +1,296 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"hongbao/store/eventlog"
+)
+
+const (
+	leaseTime  = 4 * time.Second        // another instance takes over at most leaseTime + leaseEvery after a crash
+	leaseEvery = 700 * time.Millisecond // how often the lease is renewed, or asked for
+	workers    = 8                      // deliveries at once, each of another room or user
+	batchSize  = 100
+	idleEvery  = 300 * time.Millisecond // pause when there is no event
+
+	firstPause = time.Second // after a batch of which nothing was accepted
+	mostPause  = 5 * time.Minute
+	// suspectAfter is the pause after which a single failing room or user is suspected, and not the host.
+	suspectAfter = 32 * time.Second
+
+	firstBackoff = 5 * time.Second // of an event that was refused
+	mostBackoff  = 4 * time.Hour
+	parkAfter    = 72 * time.Hour
+	maxHeld      = 10_000 // events that wait; more are parked at once
+	maxWhy       = 300    // bytes
+)
+
+// deliver delivers events while this instance has the lease, until ctx ends.
+func (s *Service) deliver(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		c, err := s.o.Store.Lease(ctx, WebhookConsumer, s.o.Instance, leaseTime, s.o.Now())
+		switch {
+		case err == nil:
+			s.o.Log.Info("delivering to the webhook", "instance", s.o.Instance)
+			s.deliverWithLease(ctx, c, began.Add(leaseTime))
+		case !eventlog.Lost(err) && ctx.Err() == nil:
+			s.o.Log.Warn("webhook not delivered", "err", err)
+		}
+		sleep(ctx, leaseEvery)
+	}
+}
+
+// deliverWithLease delivers until ctx ends, or until the lease cannot be renewed in time.
+func (s *Service) deliverWithLease(ctx context.Context, c eventlog.Consumer, valid time.Time) {
+	ctx, cancel := context.WithCancel(ctx)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		defer cancel()
+		s.keepLease(ctx, valid)
+	}()
+	for pause := time.Duration(0); ctx.Err() == nil; sleep(ctx, pause) {
+		pause = s.round(ctx, c.Name, pause)
+	}
+	cancel()
+	<-renewed
+}
+
+// keepLease renews the lease. It returns when the lease is lost, or may be over before the next renewal.
+func (s *Service) keepLease(ctx context.Context, valid time.Time) {
+	for {
+		sleep(ctx, leaseEvery)
+		if ctx.Err() != nil {
+			return
+		}
+		began := time.Now()
+		limited, cancel := context.WithDeadline(ctx, valid)
+		_, err := s.o.Store.Lease(limited, WebhookConsumer, s.o.Instance, leaseTime, s.o.Now())
+		cancel()
+		switch {
+		case err == nil:
+			valid = began.Add(leaseTime)
+		case eventlog.Lost(err), time.Until(valid) < leaseEvery:
+			s.o.Log.Warn("lease of the webhook lost", "err", err)
+			return
+		}
+	}
+}
+
+// round delivers the held events that are due, and then the next events. It returns how long to wait before the next round. before is what the
+// last round has returned.
+func (s *Service) round(ctx context.Context, consumer string, before time.Duration) (pause time.Duration) {
+	s.retryHeld(ctx, consumer)
+	c, err := s.o.Store.Consumer(ctx, consumer)
+	if err != nil {
+		return s.troubled(ctx, "read position", before, err)
+	}
+	after, err := s.stored(ctx, c)
+	if err != nil {
+		return s.troubled(ctx, "read position", before, err)
+	}
+	b, err := s.o.Store.Events(ctx, eventlog.Query{After: after, Kinds: s.o.Kinds, Limit: batchSize})
+	if eventlog.Refused(err) {
+		s.o.Log.Error("events were deleted before the webhook got them; it goes on with the oldest that are kept", "err", err)
+		b.Next, err = s.o.Store.OldestEvent(ctx)
+		b.More = true
+	}
+	if err != nil {
+		return s.troubled(ctx, "read events", before, err)
+	}
+	for _, fault := range b.Faults {
+		s.o.Log.Error("event left out", "err", fault)
+	}
+	held, err := s.deliverBatch(ctx, consumer, b, before)
+	if err != nil {
+		return s.troubled(ctx, "deliver", before, err)
+	}
+	if next := b.Next.String(); next != c.After {
+		moved := eventlog.Consumer{Name: consumer, After: next, UpdatedAt: s.o.Now()}
+		if err := s.o.Store.Advance(ctx, moved, c.After, s.o.Instance, held); err != nil {
+			return s.troubled(ctx, "store position", before, err)
+		}
+	}
+	if b.More {
+		return 0
+	}
+	return idleEvery
+}
+
+// troubled logs the trouble and returns a longer pause than the last one.
+func (s *Service) troubled(ctx context.Context, doing string, before time.Duration, err error) time.Duration {
+	if ctx.Err() != nil {
+		return 0
+	}
+	pause := firstPause
+	if before >= firstPause {
+		pause = min(2*before, mostPause)
+	}
+	s.o.Log.Warn("webhook waits", "failed", doing, "pause", pause, "err", err)
+	return pause
+}
+
+// outcome is what has become of the events of one key.
+type outcome struct {
+	events    []eventlog.Event
+	delivered int   // how many of them were accepted
+	err       error // of the first that was not
+}
+
+// deliverBatch delivers the events, in parallel for different keys. It returns those that must be held. It returns an error if the host accepts
+// nothing: then the batch is delivered again later.
+func (s *Service) deliverBatch(ctx context.Context, consumer string, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
+	if len(b.Events) == 0 {
+		return nil, nil
+	}
+	keys, n, err := s.o.Store.HeldKeys(ctx, consumer)
+	if err != nil {
+		return nil, err
+	}
+	waiting := map[string]bool{}
+	for _, key := range keys {
+		waiting[key] = true
+	}
+	order, groups := []string{}, map[string]*outcome{}
+	for _, e := range b.Events {
+		key := e.Key()
+		if groups[key] == nil {
+			order, groups[key] = append(order, key), &outcome{}
+		}
+		groups[key].events = append(groups[key].events, e)
+	}
+	s.sendGroups(ctx, order, groups, waiting)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	accepted, tried, failed, refused := 0, 0, error(nil), true
+	for _, key := range order {
+		o := groups[key]
+		accepted += o.delivered
+		if !waiting[key] {
+			tried++
+		}
+		if o.err != nil {
+			failed, refused = o.err, refused && s.refuses(o.err, tried == 1 && len(order) == 1 && before >= suspectAfter)
+		}
+	}
+	if failed != nil && accepted == 0 && (!refused || n+len(b.Events) > maxHeld) {
+		return nil, failed
+	}
+	now := s.o.Now()
+	for _, key := range order {
+		o := groups[key]
+		for i, e := range o.events[o.delivered:] {
+			h := eventlog.Hold{Key: key, At: e.Position, FirstAt: now, NextAt: now}
+			if i == 0 && o.err != nil {
+				h.Tries, h.Why, h.NextAt = 1, cut(o.err.Error()), now.Add(backoff(1))
+				s.o.Log.Warn("webhook refuses an event", "key", key, "event", e.ID, "err", o.err)
+			} else if n+len(held) >= maxHeld {
+				h.Parked, h.Why = true, "too many events are held"
+			}
+			held = append(held, h)
+		}
+	}
+	return held, nil
+}
+
+// refuses reports whether the failure concerns the event alone. If only one key has events, nothing tells whether the host or the event is at
+// fault. So after a while (suspect) an answer such as 500 counts as a refusal, and other keys go on.
+func (s *Service) refuses(err error, suspect bool) bool {
+	var sent *sendError
+	return errors.As(err, &sent) && (sent.refused || suspect && sent.answered)
+}
+
+// sendGroups delivers the events of each key in order, until one fails. Those of waiting keys are not delivered.
+func (s *Service) sendGroups(ctx context.Context, order []string, groups map[string]*outcome, waiting map[string]bool) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, workers)
+	for _, key := range order {
+		if waiting[key] {
+			continue
+		}
+		o := groups[key]
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			for _, e := range o.events {
+				if o.err = s.o.Webhook.send(ctx, e); o.err != nil {
+					return
+				}
+				o.delivered++
+			}
+		})
+	}
+	all.Wait()
+}
+
+// retryHeld delivers the oldest held event of each key that is due.
+func (s *Service) retryHeld(ctx context.Context, consumer string) {
+	due, err := s.o.Store.DueHolds(ctx, consumer, s.o.Now(), workers)
+	if err != nil || len(due) == 0 {
+		return
+	}
+	at := make([]eventlog.Position, len(due))
+	for i, h := range due {
+		at[i] = h.At
+	}
+	found, err := s.o.Store.EventsAt(ctx, at)
+	if err != nil {
+		return
+	}
+	var all sync.WaitGroup
+	for _, h := range due {
+		e, ok := found[h.At]
+		all.Go(func() { s.retryOne(ctx, consumer, h, e, ok) })
+	}
+	all.Wait()
+}
+
+func (s *Service) retryOne(ctx context.Context, consumer string, h eventlog.Hold, e eventlog.Event, stored bool) {
+	var err error
+	if !stored {
+		s.o.Log.Error("held event was deleted because of its age", "key", h.Key, "first", h.FirstAt)
+	} else {
+		err = s.o.Webhook.send(ctx, e)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = s.o.Store.DropHold(ctx, consumer, h)
+	} else {
+		now := s.o.Now()
+		h.Tries++
+		h.Why, h.NextAt = cut(err.Error()), now.Add(backoff(h.Tries))
+		if h.Parked = now.Sub(h.FirstAt) > parkAfter; h.Parked {
+			s.o.Log.Error("event parked: the webhook refuses it", "key", h.Key, "event", e.ID, "tries", h.Tries, "err", err)
+		}
+		err = s.o.Store.PutHold(ctx, consumer, h)
+	}
+	if err != nil {
+		s.o.Log.Warn("held event not stored", "key", h.Key, "err", err)
+	}
+}
+
+// backoff returns the time before the next try, with up to a fifth more at random.
+func backoff(tries int) time.Duration {
+	d := mostBackoff
+	if tries < 12 {
+		d = min(firstBackoff<<tries, mostBackoff)
+	}
+	return d + rand.N(d/5) //nolint:gosec // jitter, so that deliveries do not return together
+}
+
+func cut(text string) string { return text[:min(len(text), maxWhy)] }
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,21 @@
+// Package events gives the event stream to the host: routes of the server API by which a host reads it, and a webhook to which it is
+// delivered.
+//
+// It must always hold:
+//
+//   - An event is delivered at least once, with the same id each time. The position moves on only after the webhook has accepted
+//     what is before it, or the store holds it.
+//
+//   - The events of one room, and those of one user, are delivered in order. An event that is refused holds back only these.
+//
+//   - While the webhook accepts nothing, nothing is stored: the position waits. So a dead host does not grow the database.
+//
+//   - One instance delivers at a time. It stops when it cannot renew its lease.
+//
+//   - A webhook reaches only the addresses that Target allows, checked for each connection, and follows no redirect.
+//
+//     goroutine    started by  ends when    may block on
+//     Run          the caller  ctx ends     the store and the webhook, each with a time limit
+//     lease        a delivery  its end      the store
+//     worker       a batch     its key has no more events  the webhook
+package events

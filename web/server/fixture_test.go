@@ -1,0 +1,235 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/hub"
+	"hongbao/redpacket"
+	"hongbao/store/memstore"
+	"hongbao/store/security"
+	"hongbao/store/sqlitestore"
+	"hongbao/web"
+	"hongbao/web/auth"
+	"hongbao/web/events"
+	"hongbao/web/push"
+	"hongbao/web/server"
+	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
+)
+
+// testHost is a server with the embedded stores, and keys of a host. Its books must balance at the end of the test.
+type testHost struct {
+	*testing.T
+	api, clients *httptest.Server
+	web          *web.Server
+	rooms        *chat.Service
+	packets      *redpacket.Service
+	store        *sqlitestore.Store
+	recorder     *security.Recorder
+	keysFile     string
+	keys         *server.Keys
+	all          string // a key with the scope admin
+}
+
+var testSecret = []byte("a secret of thirty-two bytes, or more")
+
+// recordedActs is the adapter of the program.
+type recordedActs struct{ *security.Recorder }
+
+func (r recordedActs) Record(ctx context.Context, a server.Act) error {
+	return r.Recorder.Record(ctx, security.Act{
+		Actor: "key/" + a.Key, Client: a.Client, Method: a.Operation, Request: string(a.Request), RequestID: a.RequestID, Reason: a.Reason,
+	})
+}
+
+func newTestHost(t *testing.T) *testHost {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	store, err := sqlitestore.Open(t.Context(), t.TempDir(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	repair := push.Repair{Store: store}
+	broker, directory := memstore.NewBroker(), memstore.NewDirectory()
+	h := hub.New(hub.Options{
+		Encode: push.NewEncoder().Encode, Decode: push.Decode, Ping: push.Ping, Fetch: repair.Fetch, LastSeqs: repair.LastSeqs, Revise: push.Revise,
+		Bus: broker.Endpoint(), Log: log,
+	})
+	pub := push.NewPublisher(h, chat.NewID(time.Now()))
+	presence := directory.Presence()
+	host := &testHost{T: t, store: store}
+	host.rooms = chat.New(store, pub, chat.Options{Log: log, Presence: presence})
+	host.packets = redpacket.New(store, memstore.NewPool(memstore.Options{}), host.rooms, pub, redpacket.Options{
+		Log: log, GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{}),
+	})
+	local := memstore.NewLimiter(memstore.LimiterOptions{})
+	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
+		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.recorder = security.NewRecorder(store, "i", time.Now, log)
+	host.keysFile = filepath.Join(t.TempDir(), "keys")
+	host.all = host.addKey("all", hostapi.Admin)
+	host.keys, err = server.ReadKeys(host.keysFile, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := events.New(events.Options{Log: log}).Mount(api); err != nil {
+		t.Fatal(err)
+	}
+	host.api, host.clients = httptest.NewServer(api.Handler()), httptest.NewServer(host.web.Handler())
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = h.Run(ctx) })
+	running.Go(func() { _ = host.packets.Run(ctx) })
+	running.Go(func() { _ = host.web.Run(ctx) })
+	t.Cleanup(func() {
+		a, err := host.packets.Audit(context.Background())
+		if err != nil || len(a.Differences) > 0 || a.Funded != a.InWallets+a.InPackets {
+			t.Errorf("the audit differs: %+v, %v", a, err)
+		}
+		host.api.Close()
+		host.clients.Close()
+		cancel()
+		running.Wait()
+	})
+	return host
+}
+
+// addKey adds a key to the keys file, and returns its secret.
+func (h *testHost) addKey(name string, scopes ...hostapi.Scope) string {
+	h.Helper()
+	secret, line, err := server.NewKey(name, scopes)
+	if err != nil {
+		h.Fatal(err)
+	}
+	old, err := os.ReadFile(h.keysFile)
+	if err != nil && !os.IsNotExist(err) {
+		h.Fatal(err)
+	}
+	if err := os.WriteFile(h.keysFile, append(old, line+"\n"...), 0o600); err != nil {
+		h.Fatal(err)
+	}
+	return secret
+}
+
+// newKey is addKey for a server that runs: it waits for nothing, because the file is read at once.
+func (h *testHost) newKey(name string, scopes ...hostapi.Scope) string {
+	h.Helper()
+	secret := h.addKey(name, scopes...)
+	h.keys.Reload()
+	return secret
+}
+
+// answer is what the server API has answered.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// send sends a request with a key. Each header is a pair of name and value.
+func (h *testHost) send(key, verb, path string, body any, headers ...string) answer {
+	h.Helper()
+	var text []byte
+	switch body := body.(type) {
+	case nil:
+	case string:
+		text = []byte(body)
+	default:
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			h.Fatal(err)
+		}
+	}
+	req, err := http.NewRequestWithContext(h.Context(), verb, h.api.URL+path, bytes.NewReader(text))
+	if err != nil {
+		h.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, data}
+}
+
+// ok decodes a reply into the type, and fails the test if it is an error.
+func ok[Reply any](h *testHost, a answer) (reply Reply) {
+	h.Helper()
+	if a.status != http.StatusOK {
+		h.Fatalf("status %d: %s", a.status, a.body)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&reply); err != nil {
+		h.Fatalf("%v in %s", err, a.body)
+	}
+	if strings.Contains(string(a.body), "null") {
+		h.Errorf("null in %s", a.body)
+	}
+	return reply
+}
+
+// refused fails the test unless the answer is an error with this code and text.
+func (h *testHost) refused(a answer, code wire.Code, message string) {
+	h.Helper()
+	var body wire.ErrorBody
+	if err := json.Unmarshal(a.body, &body); err != nil || a.status != code.Status() || body.Error.Code != code || !strings.HasPrefix(body.Error.Message, message) {
+		h.Errorf("status %d: %s; want %d with code %d %q", a.status, a.body, code.Status(), code, message)
+	}
+}
+
+// known creates users, as their tokens would.
+func (h *testHost) known(users ...string) {
+	h.Helper()
+	for _, u := range users {
+		if err := h.rooms.SignIn(h.Context(), chat.User{ID: u, Name: "Name of " + u}); err != nil {
+			h.Fatal(err)
+		}
+	}
+}
+
+// acts returns the stored acts, newest first.
+func (h *testHost) acts() []security.Act {
+	h.Helper()
+	acts, err := h.store.Acts(h.Context(), 1000)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return acts
+}

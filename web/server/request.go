@@ -1,0 +1,117 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"hongbao/chat"
+	"hongbao/web/wire/hostapi"
+	"hongbao/web/wire/strict"
+)
+
+// DerivedKey returns the key of a command for an idempotency key of an API key. Keys of different names never give the same one,
+// and a user cannot guess it.
+func DerivedKey(name, idempotency string) string {
+	sum := sha256.Sum256([]byte(name + "\x00" + idempotency))
+	return "api:" + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// decode decodes the data of a request strictly.
+func decode(data []byte, into any) error {
+	err := strict.Decode(data, into)
+	var bad *strict.Error
+	if errors.As(err, &bad) {
+		return chat.BadField(bad.Field, bad.Reason)
+	}
+	return err
+}
+
+// compose returns the request as one JSON object: the fields of its body, then those of its path and query.
+func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error) {
+	if o.Request == nil {
+		return nil, nil
+	}
+	kind := reflect.TypeOf(o.Request)
+	members := map[string]json.RawMessage{}
+	inBody := false
+	for f := range kind.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inBody = inBody || !o.InPath(name) && !o.InQuery(name)
+	}
+	if inBody && len(body) > 0 {
+		if err := json.Unmarshal(body, &members); err != nil {
+			return nil, chat.BadField("data", "is not a JSON object")
+		}
+	}
+	query := req.URL.Query()
+	for f := range kind.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case o.InPath(name):
+			value, err := url.PathUnescape(chi.URLParam(req, name))
+			if err != nil {
+				return nil, chat.BadField(name, "is not escaped as a part of a path")
+			}
+			members[name] = parameter(f.Type, value)
+		case o.InQuery(name):
+			delete(members, name)
+			if values, ok := query[name]; ok {
+				members[name] = parameter(f.Type, values[len(values)-1])
+			}
+		}
+	}
+	data, err := json.Marshal(members)
+	if err != nil {
+		return nil, chat.BadField("data", "is not a JSON object")
+	}
+	return data, nil
+}
+
+// parameter returns a text of the path or the query as the JSON value of a field of this type. A text that is no number or boolean
+// becomes a string, which the strict decoder refuses by the field's name.
+func parameter(t reflect.Type, text string) json.RawMessage {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.String && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return json.RawMessage(`null`)
+	}
+	return quoted
+}
+
+// recordedFields are the fields of a request that are stored with the act. Texts of users are not: they could be recalled later.
+var recordedFields = []string{
+	"user", "room", "packet", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
+	"key", "method", "users", "members", "announce", "frozen", "limits",
+}
+
+// recorded returns those fields of the data that are stored with the act.
+func recorded(data []byte) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	kept := map[string]json.RawMessage{}
+	for _, name := range recordedFields {
+		if value, ok := all[name]; ok {
+			kept[name] = value
+		}
+	}
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return nil
+	}
+	return text
+}

@@ -1,0 +1,140 @@
+package hostapi
+
+import (
+	"encoding/json"
+
+	"hongbao/web/wire"
+)
+
+var eventOperations = []Operation{
+	{
+		Method: wire.Method{
+			Name: "get_events", Does: "Returns events after a cursor, in order. With wait_s it waits for the first one.",
+			Request: GetEventsRequest{}, Reply: EventsReply{}, Errors: []wire.Code{wire.CodeConflict, wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/events", Scope: Read, Example: GetEventsRequest{After: "oldest", Kinds: "message.*,packet.claimed", Limit: 100},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_consumer", Does: "Returns how far a consumer of events has come.", Request: GetConsumerRequest{}, Reply: ConsumerReply{},
+			Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/consumers/{consumer}", Scope: Read, Example: GetConsumerRequest{Consumer: "search"},
+	},
+	{
+		Method: wire.Method{
+			Name: "put_consumer", Does: "Stores how far a consumer has come, and creates it if there is none. For the consumer webhook it replays or skips events.",
+			Request: PutConsumerRequest{}, Reply: ConsumerReply{}, Errors: []wire.Code{wire.CodeConflict},
+		},
+		Verb: "PUT", Path: "/v1/server/consumers/{consumer}", Scope: Chat, Example: PutConsumerRequest{Consumer: "search", After: "oldest"},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_parked_events", Does: "Returns the events that the webhook has refused for three days.", Request: GetParkedRequest{}, Reply: ParkedReply{},
+		},
+		Verb: "GET", Path: "/v1/server/webhook/parked", Scope: Read, Example: GetParkedRequest{Limit: 10},
+	},
+	{
+		Method: wire.Method{
+			Name: "replay_parked_event", Does: "Delivers a parked event to the webhook again.", Request: ReplayParkedRequest{}, Reply: ReplayParkedReply{},
+			Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/server/webhook/replay", Scope: Chat, Example: ReplayParkedRequest{No: 7},
+	},
+}
+
+// GetEventsRequest is the request of get_events.
+type GetEventsRequest struct {
+	After    string `json:"after,omitempty"`          // a cursor, oldest or newest; "": where the consumer stands, or oldest
+	Consumer string `json:"consumer,omitempty"`       // begin where this consumer stands
+	Kinds    string `json:"kinds,omitempty"`          // kinds or groups, separated by commas; "": all
+	Limit    int    `json:"limit,omitempty" min:"1"`  // at most 1000; usually 100
+	WaitS    int    `json:"wait_s,omitempty" min:"0"` // seconds to wait if there is no event yet, at most 30
+}
+
+// EventsReply is the reply of get_events.
+type EventsReply struct {
+	Events []Event `json:"events"`
+	Next   string  `json:"next"` // the cursor after the last event
+	More   bool    `json:"more"` // there may be more events now
+}
+
+// Event is one event. A webhook receives it as the body of a request.
+type Event struct {
+	ID        string    `json:"id"`        // the same if the event is delivered again
+	Type      string    `json:"type"`      // its kind
+	Timestamp string    `json:"timestamp"` // when it happened, in RFC 3339
+	Data      EventData `json:"data"`
+}
+
+// EventData is what an event is about.
+type EventData struct {
+	Room     string          `json:"room,omitempty"`
+	User     string          `json:"user,omitempty"`     // the user that did it, or whose wallet, membership or account it is about
+	Entry    *wire.Entry     `json:"entry,omitempty"`    // of message.*, packet.sent, packet.closed, member.changed, room.updated
+	Claim    *EventClaim     `json:"claim,omitempty"`    // of packet.claimed
+	Transfer *wire.Transfer  `json:"transfer,omitempty"` // of transfer.*
+	Details  json.RawMessage `json:"details,omitempty"`
+}
+
+// EventClaim is a share that a user has grabbed.
+type EventClaim struct {
+	Packet   string `json:"packet"`
+	Share    int    `json:"share"` // 0 is the first
+	Amount   int64  `json:"amount"`
+	Transfer string `json:"transfer"` // id of the transfer into the wallet
+	At       int64  `json:"at"`
+}
+
+// GetConsumerRequest is the request of get_consumer.
+type GetConsumerRequest struct {
+	Consumer string `json:"consumer"`
+}
+
+// PutConsumerRequest is the request of put_consumer.
+type PutConsumerRequest struct {
+	Consumer string `json:"consumer"`
+	After    string `json:"after"` // a cursor, oldest or newest
+}
+
+// ConsumerReply is a reply that holds one consumer.
+type ConsumerReply struct {
+	Consumer Consumer `json:"consumer"`
+}
+
+// Consumer is a reader of events that the server knows by name.
+type Consumer struct {
+	Name      string `json:"name"`
+	After     string `json:"after"` // the cursor after the last event that it has processed; "": it begins with the oldest
+	UpdatedAt int64  `json:"updated_at"`
+}
+
+// GetParkedRequest is the request of get_parked_events.
+type GetParkedRequest struct {
+	After int64 `json:"after,omitempty" min:"0"`
+	Limit int   `json:"limit,omitempty" min:"1"`
+}
+
+// ParkedReply is the reply of get_parked_events.
+type ParkedReply struct {
+	Parked []Parked `json:"parked"`
+	Held   int      `json:"held"` // events that are parked, or wait to be tried again
+}
+
+// Parked is an event that the webhook has refused for three days.
+type Parked struct {
+	No      int64  `json:"no"`
+	Key     string `json:"key"` // the room or the user in whose order the event is
+	FirstAt int64  `json:"first_at"`
+	Tries   int    `json:"tries"`
+	Why     string `json:"why"`             // of the last try
+	Event   *Event `json:"event,omitempty"` // missing if it was deleted because of its age
+}
+
+// ReplayParkedRequest is the request of replay_parked_event.
+type ReplayParkedRequest struct {
+	No int64 `json:"no" min:"1"`
+}
+
+// ReplayParkedReply is the reply of replay_parked_event.
+type ReplayParkedReply struct{}

@@ -1,0 +1,29 @@
+package hostapi
+
+import "hongbao/web/wire"
+
+var userOperations = []Operation{
+	{
+		Method: wire.Method{
+			Name: "get_user", Does: "Returns a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/users/{user}", Scope: Read, Example: GetUserRequest{User: "ann"},
+	},
+}
+
+// User is a user as the host sees it.
+type User struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"` // "": no token and no upsert has given one
+	Avatar string `json:"avatar,omitempty"`
+}
+
+// GetUserRequest is the request of get_user.
+type GetUserRequest struct {
+	User string `json:"user"`
+}
+
+// UserReply is a reply that holds one user.
+type UserReply struct {
+	User User `json:"user"`
+}
