@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,7 +12,8 @@ import (
 )
 
 // TestFeedModel has a random sequence of pushes, losses, repetitions, history reads and takes. The feed must return
-// every entry of a stay once and in order, or name it as skipped.
+// every entry of a stay once and in order, or name it as skipped. After the room was numbered anew, it must return only
+// entries of the new numbering, also if an answer of history comes late.
 func TestFeedModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		maxMissed := rapid.SampledFrom([]int64{0, 0, 5}).Draw(t, "max missed")
@@ -22,19 +24,23 @@ func TestFeedModel(t *testing.T) {
 			"repeat":  func(t *rapid.T) { m.push(rapid.Int64Range(1, m.last).Draw(t, "seq")) },
 			"enter":   func(*rapid.T) { m.enter() },
 			"leave":   func(*rapid.T) { m.leave() },
-			"reach":   func(*rapid.T) { m.feed.reach("r", "e", m.last, false) },
+			"reach":   func(*rapid.T) { m.feed.reach("r", m.epoch(), m.last, false) },
 			"loose":   func(*rapid.T) { m.feed.addLoose(model.Typing{}) },
 			"history": func(t *rapid.T) { m.history(rapid.IntRange(1, 3).Draw(t, "page")) },
+			"ask":     func(t *rapid.T) { m.ask(rapid.IntRange(1, 3).Draw(t, "page")) },
+			"answer":  func(*rapid.T) { m.answer() },
+			"number":  func(t *rapid.T) { m.number(rapid.Int64Range(max(1, m.last-2), m.last+2).Draw(t, "position")) },
 			"take":    func(*rapid.T) { m.take() },
 			"":        func(*rapid.T) { m.check() },
 		})
-		m.feed.reach("r", "e", m.last, false)
+		m.feed.reach("r", m.epoch(), m.last, false)
 		m.leave()
 		for n := 0; m.busy(); n++ {
 			if n > 10_000 {
 				t.Fatal("there is no end")
 			}
 			m.take()
+			m.answer()
 			m.history(100)
 		}
 		if m.inside || len(m.feed.stays) > 0 {
@@ -54,13 +60,42 @@ type feedModel struct {
 	inside  bool  // the client has been told that the user is in the room
 	refused bool  // a read of history was refused, because the user was out
 	taken   int64 // seq of the last entry that the program took
+	numbers int   // how often the room was numbered anew
+
+	asked []historyAnswer // answers of history that are still under way
 }
 
-func (m *feedModel) push(seq int64) { m.feed.push(model.Entry{Room: "r", Seq: seq}) }
+// historyAnswer is what the server's history had when it was asked.
+type historyAnswer struct {
+	stay    *stay
+	missing span
+	entries []model.Entry
+}
+
+func (m *feedModel) epoch() string { return strconv.Itoa(m.numbers) }
+
+// entry returns an entry of the room. Its ID is the epoch.
+func (m *feedModel) entry(seq int64) model.Entry {
+	return model.Entry{Room: "r", Seq: seq, ID: m.epoch()}
+}
+
+// number begins a new epoch, in which the room's last entry has the given seq. It does nothing while the client returns a stay
+// that has ended: such a stay keeps its numbers.
+func (m *feedModel) number(last int64) {
+	s := m.feed.staying("r")
+	if s == nil || s.state == stayBehind {
+		return
+	}
+	m.numbers++
+	m.last = last
+	m.feed.reach("r", m.epoch(), last, false)
+}
+
+func (m *feedModel) push(seq int64) { m.feed.push(m.entry(seq)) }
 
 func (m *feedModel) enter() {
 	m.feed.enter(model.Room{ID: "r", LastSeq: m.last}, true)
-	m.feed.reach("r", "e", m.last, false)
+	m.feed.reach("r", m.epoch(), m.last, false)
 	m.in = true
 }
 
@@ -85,17 +120,28 @@ func (m *feedModel) take() {
 		if !m.inside || e.Seq != m.taken+1 {
 			m.t.Fatalf("got %d after %d, inside: %v", e.Seq, m.taken, m.inside)
 		}
+		if e.ID != m.epoch() {
+			m.t.Fatalf("got entry %d of epoch %s in epoch %s", e.Seq, e.ID, m.epoch())
+		}
 		m.taken = e.Seq
 	case model.Skipped:
-		if !m.inside || e.After != m.taken || e.Through <= e.After || m.maxMissed == 0 && !m.refused {
+		renumbered := e.After == 0 && m.numbers > 0
+		if !m.inside || !renumbered && (e.After != m.taken || e.Through <= e.After || m.maxMissed == 0 && !m.refused) {
 			m.t.Fatalf("skipped %+v after %d, inside: %v", e, m.taken, m.inside)
 		}
 		m.taken = e.Through
 	}
 }
 
-// history answers one read of history. If the user is not in the room, the answer is empty.
+// history answers one read of history at once.
 func (m *feedModel) history(page int) {
+	m.ask(page)
+	m.answer()
+}
+
+// ask reads history for the first stay that misses entries. The answer is under way until answer is called. If the user is not
+// in the room, it is empty.
+func (m *feedModel) ask(page int) {
 	s, missing := m.feed.nextMissing()
 	if s == nil {
 		return
@@ -103,12 +149,22 @@ func (m *feedModel) history(page int) {
 	m.refused = m.refused || !m.in
 	var entries []model.Entry
 	for seq := missing.after + 1; m.in && seq <= m.last && len(entries) < page; seq++ {
-		entries = append(entries, model.Entry{Room: "r", Seq: seq})
+		entries = append(entries, m.entry(seq))
 	}
-	m.feed.historyRead(s, missing, entries)
+	m.asked = append(m.asked, historyAnswer{s, missing, entries})
 }
 
-func (m *feedModel) busy() bool { return len(m.feed.turns)+len(m.feed.missing) > 0 }
+// answer delivers the oldest answer that is under way.
+func (m *feedModel) answer() {
+	if len(m.asked) == 0 {
+		return
+	}
+	a := m.asked[0]
+	m.asked = m.asked[1:]
+	m.feed.historyRead(a.stay, a.missing, a.entries)
+}
+
+func (m *feedModel) busy() bool { return len(m.feed.turns)+len(m.feed.missing)+len(m.asked) > 0 }
 
 // check verifies the invariants of the feed.
 func (m *feedModel) check() {

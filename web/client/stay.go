@@ -6,6 +6,7 @@ import "hongbao/web/client/model"
 type stay struct {
 	room    string
 	epoch   string        // epoch of the room's seqs; "": not known yet
+	numbers int           // how often the room was numbered anew
 	notices []model.Event // events to be returned before any entry
 	given   int64         // seq of the last entry returned, or of the last one before the user entered
 	known   int64         // seq of the last entry known to exist
@@ -29,6 +30,7 @@ const (
 // span is a range of entries that were not pushed: after one seq, up to and including another.
 type span struct {
 	after, through int64
+	numbers        int // stay.numbers when the span was missing: the same seqs may name other entries later
 }
 
 // next returns the next event, or the span that must be read from history first. If both are nil, there is nothing to
@@ -58,9 +60,9 @@ func (s *stay) next(maxMissed int64) (model.Event, *span) {
 // missing returns the span of entries that are missing before the first one in ready.
 func (s *stay) missing() span {
 	if len(s.ready) > 0 {
-		return span{s.given, s.ready[0].Seq - 1}
+		return span{s.given, s.ready[0].Seq - 1, s.numbers}
 	}
-	return span{s.given, s.known}
+	return span{s.given, s.known, s.numbers}
 }
 
 // skip gives up the entries up to a seq and returns the Skipped event for them.
@@ -86,10 +88,10 @@ func (s *stay) push(e model.Entry, limit int) {
 
 // fill adds entries from history. Entries of the requested span that history does not have are given up.
 func (s *stay) fill(requested span, entries []model.Entry) {
-	missing := s.missing()
-	if missing.after != requested.after {
-		return // the room was renumbered after the request
+	if s.numbers != requested.numbers {
+		return // the entries may be of the numbering before
 	}
+	missing := s.missing()
 	first, last := 0, len(entries)
 	for first < last && entries[first].Seq <= missing.after {
 		first++
@@ -100,7 +102,9 @@ func (s *stay) fill(requested span, entries []model.Entry) {
 	entries = entries[first:last]
 	switch {
 	case len(entries) == 0:
-		s.notices = append(s.notices, s.skip(missing.through))
+		if through := min(requested.through, missing.through); through > missing.after {
+			s.notices = append(s.notices, s.skip(through))
+		}
 	case entries[0].Seq > missing.after+1:
 		s.notices = append(s.notices, s.skip(entries[0].Seq-1))
 	}
@@ -113,6 +117,7 @@ func (s *stay) reach(epoch string, position int64, recovered bool) {
 	switch {
 	case s.epoch != "" && s.epoch != epoch, position < s.known:
 		s.ready, s.given, s.known = nil, position, position
+		s.numbers++
 		s.notices = append(s.notices, model.Skipped{Room: s.room, Through: position})
 	case !recovered:
 		s.known = position

@@ -5,12 +5,14 @@
  * @typedef {import('./types.js').Entry} Entry
  * @typedef {import('./types.js').State} State
  * @typedef {{entry: Entry, state?: State}} Line  an entry, with the state of its packet
- * @typedef {{after: number, through: number}} Hole  the entries after one seq, up to another, that were not pushed
+ * @typedef {{after: number, through: number, numbers: number}} Hole
+ *   the entries after one seq, up to another, that were not pushed; numbers is Stay.numbers at that time
  * @typedef {{name: 'entry'|'entered'|'left'|'skipped', event: any}} Told
  */
 
 export class Stay {
   epoch = ''; // epoch of the room's seqs; '': not known yet
+  numbers = 0; // how often the room was numbered anew
   /** @type {Told[]} */
   told = []; // events to be published before any entry
   /** @type {Line[]} */
@@ -57,7 +59,7 @@ export class Stay {
    */
   missing() {
     const first = this.ready[0];
-    return { after: this.given, through: first ? first.entry.seq - 1 : this.known };
+    return { after: this.given, through: first ? first.entry.seq - 1 : this.known, numbers: this.numbers };
   }
 
   /**
@@ -91,10 +93,10 @@ export class Stay {
    * @param {Line[]} lines
    */
   fill(asked, lines) {
+    if (asked.numbers !== this.numbers) return; // the entries may be of the numbering before
     const missing = this.missing();
-    if (missing.after !== asked.after) return; // the room was renumbered after the request
     const fitting = lines.filter(({ entry }) => entry.seq > missing.after && entry.seq <= missing.through);
-    const first = fitting[0]?.entry.seq ?? missing.through + 1;
+    const first = fitting[0]?.entry.seq ?? Math.min(asked.through, missing.through) + 1;
     if (first > missing.after + 1) this.told.push(this.#skip(first - 1));
     this.ready.unshift(...fitting);
   }
@@ -109,6 +111,7 @@ export class Stay {
     if ((this.epoch !== '' && this.epoch !== epoch) || position < this.known) {
       this.ready = [];
       this.given = this.known = position;
+      this.numbers++;
       this.told.push({ name: 'skipped', event: { room: this.room, after: 0, through: position } });
     } else if (!recovered) {
       this.known = position;

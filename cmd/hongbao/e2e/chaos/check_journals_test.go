@@ -89,6 +89,6 @@ func (j *journal) forgetGaps() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range j.rooms {
-		r.after, r.entries, r.gaps = r.last, nil, nil
+		r.after, r.entries, r.gaps, r.skipped = r.last, nil, nil, nil
 	}
 }

@@ -185,6 +185,7 @@ func TestJournals(t *testing.T) {
 		{"two in the wrong order", roomJournal{entries: []line{{1, "a"}, {3, "c"}, {2, "b"}, {4, "d"}}}, "after entry 1 came 3"},
 		{"the last one is missing", roomJournal{entries: stored[:3]}, "entries after 3 never came"},
 		{"numbered anew", *renumbered("", 2, 1), "entries after 2 never came"},
+		{"given up, and not numbered anew", roomJournal{entries: stored, skipped: []span{{4, 6}}}, "entries after 4 through 6 were skipped"},
 		{"another entry", roomJournal{entries: []line{{1, "a"}, {2, "x"}, {3, "c"}, {4, "d"}}}, "id x is not in SQL"},
 		{"an entry that SQL does not have", roomJournal{entries: append(slices.Clone(stored), line{5, "e"})}, "id e is not in SQL"},
 	} {

@@ -24,6 +24,7 @@ type roomJournal struct {
 	last    int64  // seq of the last entry received, or given up
 	entries []line // in the order in which they came
 	gaps    []span // entries that a reconnect did not bring, and that must be read from history
+	skipped []span // entries that the client has given up: SQL had lost them, and the room must be numbered anew
 	fresh   int    // how often the room's entries were numbered anew since takeFresh
 }
 
@@ -90,6 +91,20 @@ func (j *journal) renumber(room string, position int64) {
 	j.rooms[room] = renumbered("", position, fresh)
 }
 
+// skip says that the client has given up entries, because history does not have them.
+func (j *journal) skip(room string, entries span) {
+	j.noteBreak("room %s: entries after %d through %d were skipped", room, entries.after, entries.through)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := j.rooms[room]
+	if r == nil || entries.through <= entries.after {
+		j.problems = append(j.problems, fmt.Sprintf("%s: entries after %d through %d were skipped", room, entries.after, entries.through))
+		return
+	}
+	r.skipped = append(r.skipped, entries)
+	r.last = entries.through
+}
+
 // renumbered returns the journal of a room with new numbers. All entries must be read from history.
 func renumbered(epoch string, position int64, fresh int) *roomJournal {
 	return &roomJournal{epoch: epoch, last: position, gaps: []span{{0, position}}, fresh: fresh}
@@ -130,6 +145,7 @@ func (j *journal) copyOf(room string) roomJournal {
 	}
 	out := *r
 	out.entries, out.gaps = append([]line(nil), r.entries...), append([]span(nil), r.gaps...)
+	out.skipped = append([]span(nil), r.skipped...)
 	return out
 }
 
@@ -162,6 +178,9 @@ func (j *journal) takeProblems() []string {
 // check compares a journal with the entries that SQL has of the room, by seq. Each entry from the journal's start to the room's
 // end must have come once and in order, or be in an announced gap.
 func (r roomJournal) check(stored []line) (wrong []string) {
+	for _, s := range r.skipped {
+		wrong = append(wrong, fmt.Sprintf("entries after %d through %d were skipped", s.after, s.through))
+	}
 	gaps := r.gaps
 	next := r.after
 	expect := func(seq int64) bool { // skips announced gaps

@@ -106,7 +106,7 @@ func (j *journal) event(event model.Event) {
 		if e.After == 0 {
 			j.renumber(e.Room, e.Through)
 		} else {
-			j.problem(e.Room, fmt.Sprintf("entries after %d through %d were skipped", e.After, e.Through))
+			j.skip(e.Room, span{e.After, e.Through})
 		}
 	}
 }
