@@ -188,6 +188,32 @@ func (m *feedModel) check() {
 	}
 }
 
+// TestLateHistory numbers the room anew while an answer of history is under way. The new numbers are such that the client asked for
+// the entries after the same seq. What history had before must be neither returned nor given up for that.
+func TestLateHistory(t *testing.T) {
+	for name, late := range map[string][]model.Entry{"no entry": nil, "an entry": {{Room: "r", Seq: 11, ID: "old"}}} {
+		f := newFeed(10, 0)
+		f.enter(model.Room{ID: "r", LastSeq: 10}, false)
+		f.reach("r", "before", 12, false)
+		f.take()
+		s, asked := f.nextMissing()
+		f.reach("r", "after", 10, false)
+		f.reach("r", "after", 11, false)
+		f.historyRead(s, asked, late)
+		if e := f.take(); e != (model.Skipped{Room: "r", Through: 10}) {
+			t.Errorf("%s: first %+v, want that the room is numbered anew through 10", name, e)
+		}
+		if e := f.take(); e != nil {
+			t.Fatalf("%s: then %+v, want a request for entry 11", name, e)
+		}
+		s, asked = f.nextMissing()
+		f.historyRead(s, asked, []model.Entry{{Room: "r", Seq: 11, ID: "new"}})
+		if e, ok := f.take().(model.Entry); !ok || e.ID != "new" {
+			t.Errorf("%s: then %+v, want the new entry 11", name, e)
+		}
+	}
+}
+
 // TestLooseEventsAreBounded adds more events without a room than the feed keeps. The newest must be kept, in order.
 func TestLooseEventsAreBounded(t *testing.T) {
 	f := newFeed(1, 0)
