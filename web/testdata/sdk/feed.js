@@ -148,3 +148,26 @@ export async function reasonsDoNotStay() {
   feed.leave('r');
   equal(told, [{ room: 'r', reason: '' }]);
 }
+
+/** An answer of history that comes after the room was numbered anew says nothing about the entries of the new numbers. */
+export async function lateHistory() {
+  for (const late of [[], [{ entry: { seq: 11, id: 'old' } }]]) {
+    const told = [];
+    const questions = [];
+    const feed = new Feed({
+      queueLimit: 10, maxMissed: 100,
+      tell: (name, e) => told.push(name === 'skipped' ? `numbered anew through ${e.through} after ${e.after}` : e.entry.id),
+      read: (room, hole) => new Promise((answer) => questions.push({ hole, answer })),
+    });
+    feed.enter({ id: 'r', last_seq: 10 }, false);
+    feed.reach('r', 'before', 12, false); // asks for 11 and 12
+    feed.reach('r', 'after', 10, false);
+    feed.reach('r', 'after', 11, false);
+    questions[0].answer(late);
+    await tick();
+    equal([told, questions.length], [['numbered anew through 10 after 0'], 2]);
+    questions[1].answer([{ entry: { seq: 11, id: 'new' } }]);
+    await tick();
+    equal(told, ['numbered anew through 10 after 0', 'new']);
+  }
+}

@@ -31,8 +31,8 @@ func (w *workload) auditContinuously() {
 	w.t.Cleanup(func() {
 		cancel()
 		<-ended
-		if audits < 5 {
-			w.t.Errorf("%d audits ran during the test, want at least 5", audits)
+		if audits == 0 {
+			w.t.Errorf("no audit ran during the fault")
 		}
 	})
 }
