@@ -83,6 +83,7 @@ type Server struct {
 	proxies  proxies
 	rates    *api.Rates
 	commands *api.Commands
+	unpaced  *api.Commands // the same for the host, which no rate limits
 	sessions *session.Manager
 	started  time.Time
 	origins  map[string]struct{} // allowed origins besides the server's own host
@@ -151,10 +152,13 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },
 		Announce:    rooms.AnnouncePresence, Paused: s.connects.queued, Log: o.Log,
 	})
-	s.commands = api.New(api.Config{
+	commands := api.Config{
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
-	})
+	}
+	s.commands = api.New(commands)
+	commands.Rates, commands.ContactRates = new(api.Rates), ContactRates{}
+	s.unpaced = api.New(commands)
 	s.metrics = s.newMetrics()
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
@@ -209,15 +213,28 @@ func (s *Server) limits() wire.Limits {
 
 // Call runs one command of a user. It returns the data of the reply, as JSON.
 func (s *Server) Call(ctx context.Context, c api.Caller, method string, data []byte) (reply []byte, err error) {
+	return run(ctx, s.commands, c, method, data)
+}
+
+// CallFor is Call for a user that did not ask for it, but for whom the host acts. No rate counts.
+func (s *Server) CallFor(ctx context.Context, u chat.User, method string, data []byte) (reply []byte, err error) {
+	work := func() ([]byte, error) { return run(ctx, s.unpaced, api.Caller{User: u}, method, data) }
+	if method == api.MethodGrab {
+		return inTime(ctx, s.o.Log, work)
+	}
+	return work()
+}
+
+func run(ctx context.Context, commands *api.Commands, c api.Caller, method string, data []byte) (reply []byte, err error) {
 	request := api.NewRequest(method, data)
-	end, err := s.commands.Begin(ctx, c, &request)
+	end, err := commands.Begin(ctx, c, &request)
 	if err != nil {
 		return nil, err
 	}
 	if end != nil {
 		defer end()
 	}
-	return encode(s.commands.Answer(ctx, c, &request))
+	return encode(commands.Answer(ctx, c, &request))
 }
 
 func encode(reply any, err error) ([]byte, error) {

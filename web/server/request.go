@@ -84,11 +84,16 @@ func parameter(t reflect.Type, text string) json.RawMessage {
 	if t.Kind() != reflect.String && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	quoted, err := json.Marshal(text)
+	return quoted(text)
+}
+
+// quoted returns the text as a JSON string.
+func quoted(text string) json.RawMessage {
+	data, err := json.Marshal(text)
 	if err != nil {
 		return json.RawMessage(`null`)
 	}
-	return quoted
+	return data
 }
 
 // recordedFields are the fields of a request that are stored with the act. Texts of users are not: they could be recalled later.
@@ -97,8 +102,8 @@ var recordedFields = []string{
 	"key", "method", "users", "members", "announce", "frozen", "limits",
 }
 
-// recorded returns those fields of the data that are stored with the act.
-func recorded(data []byte) []byte {
+// recorded returns those fields of the data that are stored with the act, and the user for whom a command is called.
+func recorded(user string, data []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {
 		return nil
@@ -108,6 +113,9 @@ func recorded(data []byte) []byte {
 		if value, ok := all[name]; ok {
 			kept[name] = value
 		}
+	}
+	if user != "" {
+		kept[hostapi.For] = quoted(user)
 	}
 	text, err := json.Marshal(kept)
 	if err != nil {

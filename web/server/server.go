@@ -10,8 +10,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
 	"hongbao/web/wire/hostapi"
@@ -45,18 +48,21 @@ type Act struct {
 type Web interface {
 	// Failure converts an error of the domain to what the caller receives.
 	Failure(err error) wire.Error
+	// CallFor runs a command of users for a user, outside the user's rates. It returns the data of the reply, as JSON.
+	CallFor(ctx context.Context, u chat.User, command string, data []byte) ([]byte, error)
 	// Observe records a request in the metrics.
 	Observe(method string, code wire.Code, took time.Duration)
 }
 
 // Config holds what a Server uses. All fields but Log are required.
 type Config struct {
-	Keys  *Keys
-	Acts  Acts
-	Web   Web
-	Local chat.Limiter // counts on this instance only
-	Chat  *chat.Service
-	Log   *slog.Logger
+	Keys    *Keys
+	Acts    Acts
+	Web     Web
+	Local   chat.Limiter // counts on this instance only
+	Chat    *chat.Service
+	Packets *redpacket.Service
+	Log     *slog.Logger
 }
 
 // Server answers the requests of hosts. Mount must not be called after Handler.
@@ -74,7 +80,7 @@ type Server struct {
 func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(s.userRoutes()...)
+	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.actRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.
@@ -89,6 +95,8 @@ type Caller struct {
 	Client    netip.Addr
 	RequestID string
 	Reason    string // why, for the list of acts; "": the caller did not say
+	// For is the user for whom a command is called; "": the operation calls none.
+	For string
 	// Idempotency is derived from the header Idempotency-Key and the key's name. It is a valid key of a command; "": there was no header.
 	Idempotency string
 }
@@ -177,7 +185,7 @@ const (
 	requestIDHeader   = "X-Request-Id"
 	idempotencyHeader = "Idempotency-Key"
 	reasonParameter   = "reason"
-	maxReason         = 500 // code points
+	maxReason         = 200 // code points; as much as a credit keeps
 )
 
 func (s *Server) handler(o hostapi.Operation, r Route) http.HandlerFunc {
@@ -231,9 +239,14 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 	if err != nil {
 		return nil, err
 	}
-	if o.Verb != http.MethodGet {
+	if o.Command != "" {
+		if c.For, err = url.PathUnescape(chi.URLParam(req, hostapi.For)); err != nil {
+			return nil, chat.BadField(hostapi.For, "is not escaped as a part of a path")
+		}
+	}
+	if o.Scope != hostapi.Read {
 		if err := s.o.Acts.Record(ctx, Act{
-			Key: c.Key.Name, Client: c.Client.String(), Operation: o.Name, RequestID: c.RequestID, Reason: c.Reason, Request: recorded(data),
+			Key: c.Key.Name, Client: c.Client.String(), Operation: o.Name, RequestID: c.RequestID, Reason: c.Reason, Request: recorded(c.For, data),
 		}); err != nil {
 			return nil, err
 		}
@@ -287,8 +300,8 @@ func headers(req *http.Request, c *Caller, keyed bool) error {
 	return nil
 }
 
-// validRequestID matches ids that are safe in a log and in a header.
-var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._:/=+-]{1,128}$`)
+// validRequestID matches ids that are safe in a log and in a header, and that a credit can keep.
+var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._:/=+-]{1,64}$`)
 
 // requestID returns the id that the caller has given the request, or draws one.
 func requestID(req *http.Request) string {

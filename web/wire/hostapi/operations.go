@@ -31,6 +31,8 @@ type Operation struct {
 	Scope Scope
 	Keyed bool // it creates something: the header Idempotency-Key is required
 
+	Command string // the command of users that it calls for the user that the path names; "": none
+
 	Example any // a request that a test sends
 }
 
@@ -40,7 +42,9 @@ var Always = []wire.Code{
 }
 
 // Operations returns the table of all operations, in the order of the documents.
-func Operations() []Operation { return slices.Concat(userOperations, eventOperations) }
+func Operations() []Operation {
+	return slices.Concat(userOperations, moneyOperations, actOperations, eventOperations)
+}
 
 // Find returns the operation with this name.
 func Find(name string) (Operation, bool) {

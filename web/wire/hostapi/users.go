@@ -9,6 +9,13 @@ var userOperations = []Operation{
 		},
 		Verb: "GET", Path: "/v1/server/users/{user}", Scope: Read, Example: GetUserRequest{User: "ann"},
 	},
+	{
+		Method: wire.Method{
+			Name: "put_user", Does: "Creates a user, or changes the name and avatar of one. What the request leaves out stays.",
+			Request: PutUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeTooLong},
+		},
+		Verb: "PUT", Path: "/v1/server/users/{user}", Scope: Chat, Example: PutUserRequest{User: "ann", Name: new("Ann")},
+	},
 }
 
 // User is a user as the host sees it.
@@ -21,6 +28,13 @@ type User struct {
 // GetUserRequest is the request of get_user.
 type GetUserRequest struct {
 	User string `json:"user"`
+}
+
+// PutUserRequest is the request of put_user.
+type PutUserRequest struct {
+	User   string  `json:"user"`
+	Name   *string `json:"name,omitempty"`
+	Avatar *string `json:"avatar,omitempty"` // an address of http or https; "": none
 }
 
 // UserReply is a reply that holds one user.

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"hongbao/chat"
+	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
+)
+
+// actRoutes returns a route for each command of users, which the host calls for a user.
+func (s *Server) actRoutes() []Route {
+	var routes []Route
+	for _, o := range hostapi.Operations() {
+		if o.Command == "" {
+			continue
+		}
+		routes = append(routes, Route{
+			operation: o.Name,
+			within:    usualTime,
+			answer: func(ctx context.Context, c Caller, data []byte) (any, error) {
+				if len(data) > wire.FrameBytes {
+					return nil, chat.BadField("data", "is over 64 KiB")
+				}
+				u, err := s.o.Chat.UserRecord(ctx, c.For)
+				if err != nil {
+					return nil, err
+				}
+				reply, err := s.o.Web.CallFor(ctx, u.User, o.Command, data)
+				return json.RawMessage(reply), err
+			},
+			check: func(hostapi.Operation) error { return nil }, // the types are those of the command
+		})
+	}
+	return routes
+}

@@ -1,0 +1,107 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
+)
+
+func TestHostCreatesAUserAndActsForIt(t *testing.T) {
+	h := newTestHost(t)
+	put := func(user, body string) answer { return h.send(h.all, "PUT", "/v1/server/users/"+user, body) }
+	as := func(user, command, body string) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body)
+	}
+
+	h.refused(as("ann", "create_room", `{"name":"Tea"}`), wire.CodeNotFound, "not_found")
+	ok[hostapi.UserReply](h, put("ann", `{"name":"Ann","avatar":"https://shop.example.com/ann.png"}`))
+	if u := ok[hostapi.UserReply](h, put("ann", `{"name":"Anna"}`)).User; u.Name != "Anna" || u.Avatar != "https://shop.example.com/ann.png" {
+		t.Errorf("%+v, want the new name and the old avatar", u)
+	}
+	ok[hostapi.UserReply](h, put("bob@shop", `{"name":"Bob"}`))
+	for body, want := range map[string]string{
+		`{"name":""}`: "bad_request field=name",
+		`{"name":"` + strings.Repeat("x", 65) + `"}`: "too_long field=name",
+		`{"avatar":"javascript:alert(1)"}`:           "bad_request field=avatar",
+	} {
+		if a := put("ann", body); a.status == 200 || !strings.Contains(string(a.body), want) {
+			t.Errorf("%s: %d %s, want %q", body, a.status, a.body, want)
+		}
+	}
+
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob@shop"]}`)).Room.ID
+	for n := range 60 { // more than ann may send in the same time
+		ok[wire.SendReply](h, as("ann", "send", fmt.Sprintf(`{"room":%q,"key":"k%d","text":"hello"}`, room, n)))
+	}
+	page := ok[wire.HistoryReply](h, as("bob%40shop", "history", fmt.Sprintf(`{"room":%q,"limit":1}`, room)))
+	if len(page.Entries) != 1 || page.Entries[0].From.Name != "Anna" {
+		t.Errorf("%+v, want a text of Anna", page.Entries)
+	}
+	h.refused(as("ann", "nothing", `{}`), wire.CodeUnknownCommand, "unknown_command")
+	h.refused(as("ann", "send", `{"room":"x"`), wire.CodeBadRequest, "bad_request field=data")
+	if act := h.acts()[1]; act.Method != "as_send" || !strings.Contains(act.Request, `"for":"ann"`) || strings.Contains(act.Request, "hello") {
+		t.Errorf("the act is %+v, want as_send for ann without the text", act)
+	}
+}
+
+// TestHostMovesMoney credits and debits a wallet, and lets users send and grab a packet.
+func TestHostMovesMoney(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob")
+	adjust := func(path, body, key string) answer {
+		return h.send(h.all, "POST", "/v1/server/users/"+path+"?reason=test", body, "Idempotency-Key", key, "X-Request-Id", "order-17")
+	}
+	first := ok[wire.AdjustReply](h, adjust("ann/credit", `{"amount":1000,"note":"welcome"}`, "one"))
+	again := ok[wire.AdjustReply](h, adjust("ann/credit", `{"amount":1000,"note":"welcome"}`, "one"))
+	if first.Balance != 1000 || first.Dup || again.Balance != 1000 || !again.Dup {
+		t.Errorf("%+v, then %+v; want 1000, once", first, again)
+	}
+	h.refused(adjust("ann/credit", `{"amount":999}`, "one"), wire.CodeKeyReused, "key_reused")
+	h.refused(adjust("ann/debit", `{"amount":1001}`, "two"), wire.CodeInsufficientBalance, "insufficient_balance")
+	h.refused(adjust("ann/debit", `{"amount":-5}`, "three"), wire.CodeBadRequest, "bad_request field=amount")
+	h.refused(adjust("ann/credit", fmt.Sprintf(`{"amount":1,"note":%q}`, strings.Repeat("x", 201)), "four"), wire.CodeTooLong, "too_long field=note")
+	h.refused(h.send(h.all, "POST", "/v1/server/users/ann/credit", `{"amount":5}`), wire.CodeBadRequest, "bad_request field=Idempotency-Key")
+	ok[wire.AdjustReply](h, adjust("ann/debit", `{"amount":100}`, "five"))
+	if act := h.acts()[0]; act.Actor != "key/all" || act.RequestID != "order-17" || act.Reason != "test" || act.Method != "debit" {
+		t.Errorf("the act is %+v", act)
+	}
+
+	as := func(key, user, command, body string) answer {
+		return h.send(key, "POST", "/v1/server/as/"+user+"/"+command, body)
+	}
+	room := ok[wire.CreateRoomReply](h, as(h.all, "ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	chatOnly := h.newKey("chat-only", hostapi.Chat, hostapi.Read)
+	send := fmt.Sprintf(`{"room":%q,"key":"p","mode":"equal","total":300,"count":1}`, room)
+	h.refused(as(chatOnly, "ann", "send_packet", send), wire.CodeForbidden, "forbidden scope=money")
+	packet := ok[wire.SendPacketReply](h, as(h.all, "ann", "send_packet", send)).Packet.ID
+	before := len(h.acts())
+	if g := ok[wire.GrabReply](h, as(h.all, "bob", "grab", fmt.Sprintf(`{"packet":%q}`, packet))); g.Outcome != "won" || g.Amount != 300 {
+		t.Errorf("bob's grab: %+v", g)
+	}
+	if n := len(h.acts()); n != before+1 {
+		t.Errorf("%d acts were stored for a grab, want one", n-before)
+	}
+	if w := ok[wire.WalletReply](h, as(chatOnly, "bob", "wallet", "")); w.Balance != 300 || len(h.acts()) != before+1 {
+		t.Errorf("bob's wallet: %+v; %d acts were stored for it, want none", w, len(h.acts())-before-1)
+	}
+}
+
+// TestLongRequestIDAndReason uses the longest texts that a credit can keep, and longer ones.
+func TestLongRequestIDAndReason(t *testing.T) {
+	h := newTestHost(t)
+	for n, c := range []struct{ id, reason int }{{64, 200}, {65, 200}, {64, 201}} {
+		a := h.send(h.all, "POST", "/v1/server/users/ann/credit?reason="+strings.Repeat("r", c.reason), `{"amount":1}`,
+			"Idempotency-Key", fmt.Sprint(n), "X-Request-Id", strings.Repeat("i", c.id))
+		if c.reason > 200 {
+			h.refused(a, wire.CodeTooLong, "too_long field=reason")
+			continue
+		}
+		ok[wire.AdjustReply](h, a)
+		if got := a.header.Get("X-Request-Id"); (got == strings.Repeat("i", c.id)) != (c.id <= 64) {
+			t.Errorf("an id of %d characters: the answer has %q", c.id, got)
+		}
+	}
+}
