@@ -3,6 +3,7 @@ package schemes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 )
@@ -36,6 +37,9 @@ func (n Named) Start(ctx context.Context, e Engines) (*Instance, error) {
 		return i, nil
 	case err := <-i.ended:
 		stop()
+		if err == nil {
+			err = fmt.Errorf("%s ended before it was ready", n.Name)
+		}
 		return nil, errors.Join(err, i.close())
 	}
 }

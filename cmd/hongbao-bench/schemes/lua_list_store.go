@@ -37,6 +37,7 @@ const (
 func (s *LuaList) Run(ctx context.Context) error {
 	if s.db == nil {
 		close(s.ready)
+		<-ctx.Done()
 		return nil
 	}
 	if err := s.know(ctx); err != nil {
