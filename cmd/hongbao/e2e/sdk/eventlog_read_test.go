@@ -41,6 +41,17 @@ func (l *eventLog) awaitWithin(limit time.Duration, times int, words ...any) {
 	}
 }
 
+// awaitOneOf waits until one of these events has come.
+func (l *eventLog) awaitOneOf(events ...string) {
+	l.t.Helper()
+	came := func(event string) bool { return l.count(event) > 0 }
+	for deadline := time.Now().Add(40 * time.Second); !slices.ContainsFunc(events, came); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%s: want one of the events %q within 40 s; the last events are %s", l.name, events, l.tail())
+		}
+	}
+}
+
 // mustNotHave fails the test if an event was recorded.
 func (l *eventLog) mustNotHave(words ...any) {
 	l.t.Helper()
