@@ -73,8 +73,14 @@ func ParseCursor(text string) (c Cursor, err error) {
 		if more <= 0 || chain < 0 || chain > maxChain || behind < 0 || behind > newest {
 			return Cursor{}, errCursor
 		}
+		if _, twice := c.Read[chain]; twice {
+			return Cursor{}, errCursor
+		}
 		c.Read[chain] = newest - behind
 		b = b[n+more:]
+	}
+	if c.Epoch == "" && (c.ID > 0 || len(c.Read) > 0) { // without an epoch nothing was read
+		return Cursor{}, errCursor
 	}
 	return c, nil
 }

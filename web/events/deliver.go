@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -232,7 +233,11 @@ func (s *Service) sendGroups(ctx context.Context, order []string, groups map[str
 // retryHeld delivers the oldest held event of each key that is due.
 func (s *Service) retryHeld(ctx context.Context, consumer string) {
 	due, err := s.o.Store.DueHolds(ctx, consumer, s.o.Now(), workers)
-	if err != nil || len(due) == 0 {
+	if err != nil {
+		s.o.Log.Warn("held events not read", "err", err)
+		return
+	}
+	if len(due) == 0 {
 		return
 	}
 	at := make([]eventlog.Position, len(due))
@@ -241,6 +246,7 @@ func (s *Service) retryHeld(ctx context.Context, consumer string) {
 	}
 	found, err := s.o.Store.EventsAt(ctx, at)
 	if err != nil {
+		s.o.Log.Warn("held events not read", "err", err)
 		return
 	}
 	var all sync.WaitGroup
@@ -286,7 +292,11 @@ func backoff(tries int) time.Duration {
 	return d + rand.N(d/5) //nolint:gosec // jitter, so that deliveries do not return together
 }
 
-func cut(text string) string { return text[:min(len(text), maxWhy)] }
+// cut returns the beginning of an error's text as Postgres can store it. The receiver chooses a part of the text.
+func cut(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	return strings.ToValidUTF8(text[:min(len(text), maxWhy)], "") // without half a character at the end
+}
 
 func sleep(ctx context.Context, d time.Duration) {
 	select {
