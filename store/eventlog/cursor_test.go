@@ -3,6 +3,7 @@ package eventlog_test
 import (
 	"encoding/base64"
 	"reflect"
+	"slices"
 	"testing"
 
 	"hongbao/store/eventlog"
@@ -34,7 +35,7 @@ func TestForgedCursorIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice := append(valid, valid[len(valid)-2:]...) // the position of the only chain once more
+	twice := slices.Concat(valid, valid[len(valid)-2:]) // the position of the only chain once more
 	noEpoch := eventlog.Cursor{Read: map[int64]int64{3: 90}}.String()
 	for name, text := range map[string]string{"a chain twice": base64.RawURLEncoding.EncodeToString(twice), "no epoch": noEpoch} {
 		if c, err := eventlog.ParseCursor(text); err == nil {
