@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// TooSlow stands in the message of a test that failed because something took too long. Perhaps only the machine was busy: .ci/test runs
+// such a test once more, alone.
+const TooSlow = "too slow, or the machine too busy"
+
 // Eventually waits until the condition holds. If it does not within the limit, the test fails. want says in a sentence
 // what was expected.
 func Eventually(t *testing.T, within time.Duration, want string, holds func() bool) {
@@ -17,7 +21,7 @@ func Eventually(t *testing.T, within time.Duration, want string, holds func() bo
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("not true after %v: %s", within, want)
+			t.Fatalf("not true after %v (%s): %s", within, TooSlow, want)
 		}
 	}
 }

@@ -27,6 +27,7 @@ type isolation struct {
 	own     string // room with the victim's own traffic
 	common  string // room with everybody's
 	round   int
+	usual   time.Duration // the longest that others waited while nothing was locked, poisoned or frozen
 }
 
 const crowdSize = 100
@@ -35,6 +36,7 @@ const crowdSize = 100
 // each within a second. The victim's request succeeds once its row is free.
 func TestScaledIsolation(t *testing.T) {
 	i := newIsolation(t)
+	i.usual = i.othersGoOn(t, i.packet(i.common, crowdSize), 0, 1, 2)
 	t.Run("wallet locked", func(t *testing.T) {
 		i.locked(t, "select 1 from wallets where user_id = $1 for update", i.victim.User.ID, i.victimGrabs(i.common))
 	})
@@ -165,10 +167,11 @@ func (i *isolation) locked(t *testing.T, statement, id string, request func() (i
 }
 
 // othersGoOn has everybody in the crowd grab and send a text through the servers, and checks how many succeed within a second.
-func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) {
+// A busy machine gets more time. It returns how long the slowest took.
+func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) (slowest time.Duration) {
 	t.Helper()
 	i.round++
-	round := i.round
+	round, limit := i.round, time.Second+2*i.usual
 	type count struct {
 		failed  int
 		slowest time.Duration
@@ -184,7 +187,7 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) {
 			mu.Lock()
 			defer mu.Unlock()
 			c.slowest = max(c.slowest, took)
-			if status != http.StatusOK || took > time.Second {
+			if status != http.StatusOK || took > limit {
 				c.failed++
 				t.Logf("%s of another user through server %d was answered after %v: %d %s", method, server, took.Round(time.Millisecond), status, answer)
 			}
@@ -201,8 +204,10 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) {
 	all.Wait()
 	t.Logf("the slowest of %d grabs of others took %v, the slowest text %v", crowdSize, grabs.slowest.Round(time.Millisecond), texts.slowest.Round(time.Millisecond))
 	if most := crowdSize / 100; grabs.failed > most || texts.failed > most {
-		t.Errorf("of %d grabs and texts of others, %d grabs and %d texts failed or took more than a second, want at most %d", crowdSize, grabs.failed, texts.failed, most)
+		t.Fatalf("of %d grabs and texts of others, %d grabs and %d texts failed or took more than %v, want at most %d (%s)",
+			crowdSize, grabs.failed, texts.failed, limit, most, e2e.TooSlow)
 	}
+	return max(grabs.slowest, texts.slowest)
 }
 
 // poisoned has a trigger refuse every write to the victim's wallet.

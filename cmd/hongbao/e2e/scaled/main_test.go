@@ -12,10 +12,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
 
-// mustTake fails the test if something took longer than the limit.
+// mustTake ends the test if something took longer than the limit.
 func mustTake(t *testing.T, what string, took, limit time.Duration) {
 	t.Helper()
 	if took > limit {
-		t.Errorf("%s took %v, want at most %v", what, took, limit)
+		t.Fatalf("%s took %v, want at most %v (%s)", what, took, limit, e2e.TooSlow)
 	}
 }

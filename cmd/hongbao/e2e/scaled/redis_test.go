@@ -78,10 +78,10 @@ func TestScaledRedisPaused(t *testing.T) {
 	endQuiet()
 	for _, c := range []*conversation{busy, quiet} {
 		c.awaitAll()
-		c.measureUsual(period{began, paused})
-		c.mustDeliver("until the pause is noticed", period{paused, noticed}, 300*time.Millisecond, 10*time.Second)
-		c.mustDeliver("while it is noticed", period{noticed, up}, 300*time.Millisecond, 2*time.Second)
-		c.mustDeliver("after the pause", period{up, time.Now()}, time.Second, 2*time.Second) // earlier texts are still on their way
+		c.measureUsual("before the pause", period{began, paused})
+		c.mustDeliver("until the pause is noticed", period{paused, noticed}, atOwnServer, 10*time.Second)
+		c.mustDeliver("while it is noticed", period{noticed, up}, atOwnServer, 2*time.Second)
+		c.mustDeliver("after the pause", period{up, time.Now()}, atOwnServer, 2*time.Second) // earlier texts are still on their way
 	}
 	for _, newcomer := range busy.listeners[len(busy.speakers):] {
 		newcomer.await(busy.sent[len(busy.sent)-1].key)
@@ -156,14 +156,14 @@ func TestScaledHalfOpen(t *testing.T) {
 	for origin, c := range map[string]*conversation{"texts from other servers": others, "texts from the server that is cut off": alone} {
 		t.Log(origin)
 		c.awaitAll()
-		c.measureUsual(period{began, halfOpen})
+		c.measureUsual("before the fault", period{began, halfOpen})
+		c.measureUsual("afterwards", period{calm, time.Now()})
 		healing := 10 * time.Second
 		if c == others {
 			healing = 2 * time.Second
 		}
-		c.mustDeliver("while connections are half open", period{halfOpen, cut}, 300*time.Millisecond, 10*time.Second)
-		c.mustDeliver("while no connection works", period{cut, healed}, 300*time.Millisecond, 10*time.Second)
-		c.mustDeliver("while it heals", period{healed, calm}, 300*time.Millisecond, healing)
-		c.mustDeliver("afterwards", period{calm, time.Now()}, 300*time.Millisecond, time.Second)
+		c.mustDeliver("while connections are half open", period{halfOpen, cut}, atOwnServer, 10*time.Second)
+		c.mustDeliver("while no connection works", period{cut, healed}, atOwnServer, 10*time.Second)
+		c.mustDeliver("while it heals", period{healed, calm}, atOwnServer, healing)
 	}
 }

@@ -73,9 +73,9 @@ func TestScaledStartsWithoutRedis(t *testing.T) {
 	endQuiet()
 	for _, c := range []*conversation{busy, quiet} {
 		c.awaitAll()
-		c.usual = c.mustDeliver("with Redis", period{calm, time.Now()}, time.Second, 2*time.Second)
-		c.mustDeliver("without Redis", period{began, up}, 300*time.Millisecond, 2*time.Second)
-		c.mustDeliver("while Redis starts", period{up, calm}, 300*time.Millisecond, 2*time.Second)
+		c.measureUsual("with Redis", period{calm, time.Now()})
+		c.mustDeliver("without Redis", period{began, up}, atOwnServer, 2*time.Second)
+		c.mustDeliver("while Redis starts", period{up, calm}, atOwnServer, 2*time.Second)
 	}
 	cluster.Front().MustBalance()
 }
