@@ -57,7 +57,8 @@ type Subject struct {
 	Fold    Fold
 	Reacted bool // the user By has put this emoji on it
 
-	Deserted bool // the room is a direct room that the other user has left
+	Deserted    bool // the room is a direct room that the other user has left
+	RoomDeleted bool
 }
 
 // AmendmentRuling is the decision on an amendment.
@@ -84,6 +85,9 @@ const maxEmojis = 50
 // Apply decides what the amendment changes, or returns an error. next is the seq that the entry of the amendment will
 // get. A nil subject means that the room has no such entry.
 func (a Amendment) Apply(st Standing, s *Subject, next int64) (AmendmentRuling, error) {
+	if a.By.IsSystem() && s != nil && !s.RoomDeleted {
+		st = systemStanding
+	}
 	if err := a.refusal(st); err != nil {
 		return AmendmentRuling{}, err
 	}

@@ -31,7 +31,7 @@ type Change struct {
 	Kind  ChangeKind
 	Room  string
 	By    User
-	Users []string   // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one
+	Users []string   // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; see withOwner
 	Role  Role       // for SetRole
 	Until time.Time  // for Mute; the zero time ends the mute
 	To    RoomChange // for UpdateRoom
@@ -105,6 +105,9 @@ type Changed struct {
 // Rule decides what the change does, or returns an error. It first checks whether By may request the change, then the
 // users that the change is about.
 func (c Change) Rule(s RuleInput) (Ruling, error) {
+	if c.By.IsSystem() {
+		s.By = systemStanding
+	}
 	if err := c.refusal(s); err != nil {
 		return Ruling{}, err
 	}
@@ -154,6 +157,9 @@ func (c Change) refusal(s RuleInput) error {
 	}
 	if s.Room.Kind == Direct || s.By.Role.rank() < c.needs() {
 		return ErrForbidden
+	}
+	if c.By.IsSystem() {
+		return c.systemRefusal(s)
 	}
 	switch c.Kind {
 	case Kick, Ban, Unban, Mute:
@@ -213,6 +219,8 @@ func (c Change) needs() int {
 // rank orders the roles: a user can act only on users of a lower rank. A user that is not a member has rank 0.
 func (r Role) rank() int {
 	switch r {
+	case systemRole:
+		return 4
 	case Owner:
 		return 3
 	case Admin:
@@ -255,7 +263,7 @@ func (c Change) invite(s RuleInput) (r Ruling, err error) {
 			return Ruling{}, ErrBanned
 		case target.Standing.In:
 			continue
-		case target.Standing.Left, target.Refuses:
+		case (target.Standing.Left || target.Refuses) && !c.By.IsSystem():
 			return Ruling{}, &FieldError{Err: ErrContactRefused, Field: "users", Reason: target.User}
 		case target.Rooms >= c.MaxRooms:
 			return Ruling{}, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: target.User + " is in too many rooms"}
@@ -367,10 +375,16 @@ func (c Change) setRole(s RuleInput) (r Ruling, err error) {
 	case target.User == c.By.ID:
 		return Ruling{}, BadField("user", "must be another one: a room is handed over")
 	}
+	owner := UserStanding{User: c.By.ID, Standing: s.By}
+	if c.Role == Owner && c.By.IsSystem() {
+		if owner = s.Users[len(s.Users)-1]; owner.Standing.Role != Owner {
+			return Ruling{}, ErrConflict // another one has become the owner meanwhile
+		}
+	}
 	if err := c.giveRole(&r, target.User, target.Standing, c.Role); err != nil || c.Role != Owner {
 		return r, err
 	}
-	err = c.giveRole(&r, c.By.ID, s.By, Admin)
+	err = c.giveRole(&r, owner.User, owner.Standing, Admin)
 	return r, err
 }
 

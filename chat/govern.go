@@ -55,10 +55,22 @@ func (s *Service) Unban(ctx context.Context, by User, room, user string) error {
 
 // SetRole changes a member's role. The role Owner hands the room over.
 func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Role) error {
-	if r.rank() == 0 {
+	if r.rank() == 0 || r == systemRole {
 		return BadField("role", "must be owner, admin or member")
 	}
-	return s.changeOf(ctx, Change{Kind: SetRole, Room: room, By: by, Role: r}, user)
+	c := Change{Kind: SetRole, Room: room, By: by, Role: r}
+	if !by.IsSystem() {
+		return s.changeOf(ctx, c, user)
+	}
+	if err := checkID("user", user); err != nil {
+		return err
+	}
+	var err error
+	if c.Users, err = s.withOwner(ctx, room, user, r); err != nil {
+		return err
+	}
+	_, err = s.change(ctx, c)
+	return err
 }
 
 // maxTime is the last moment, in Unix milliseconds, that every JSON reader can hold.

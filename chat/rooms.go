@@ -257,7 +257,7 @@ func (s *Service) Members(ctx context.Context, user, room, next string, limit in
 		return nil, "", err
 	}
 	members, more, err = s.store.Members(ctx, room, next, limit)
-	if err != nil || len(members) > 2 {
+	if err != nil || len(members) > 2 || user == System.ID {
 		return members, more, err
 	}
 	strangers, err := s.store.Strangers(ctx, room, user)

@@ -80,6 +80,9 @@ func (s *Service) mayRead(ctx context.Context, room, user string) error {
 	if err := checkID("room", room); err != nil {
 		return err
 	}
+	if user == System.ID {
+		return s.roomExists(ctx, room)
+	}
 	st, err := s.Standing(ctx, room, user)
 	if err != nil {
 		return err

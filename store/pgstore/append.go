@@ -124,7 +124,7 @@ func (w *writer) triage(jobs []*appendJob, state *appendState) (accepted []*appe
 			}
 			continue
 		}
-		if j.err = state.standing(d.Room, d.From.ID).MaySend(d.At); j.err == nil {
+		if j.err = d.Refusal(state.standing(d.Room, d.From.ID)); j.err == nil {
 			first[key] = j
 			accepted = append(accepted, j)
 		}

@@ -25,7 +25,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 	for _, j := range jobs {
 		d := &j.draft
 		c := counters[d.Room]
-		if c == nil {
+		if c == nil || c.deleted {
 			j.err = chat.ErrNotFound
 			continue
 		}
@@ -51,6 +51,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 type counter struct {
 	lastSeq, contentNo int64
 	deserted           bool // see desertedColumn
+	deleted            bool
 }
 
 func (c *counter) count(kind chat.EntryKind) {
@@ -69,11 +70,11 @@ func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 	}
 	counters := make(map[string]*counter, len(wanted))
 	b := &pgx.Batch{}
-	b.Queue(`select id, last_seq, content_no, `+desertedColumn+` from rooms where id = any($1) order by id for update`,
+	b.Queue(`select id, last_seq, content_no, `+desertedColumn+`, deleted_at <> 0 from rooms where id = any($1) order by id for update`,
 		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
 			id, c := "", &counter{}
-			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted); err != nil {
+			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted, &c.deleted); err != nil {
 				return err
 			}
 			counters[id] = c

@@ -33,12 +33,13 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 	var (
 		last     int64 // an unknown room needs no check: no user has a standing in it
 		deserted bool
+		deleted  bool
 	)
-	if _, err := w.row(`select last_seq, `+desertedColumn+` from rooms where id = ?`, []any{a.Room}, &last, &deserted); err != nil {
+	if _, err := w.row(`select last_seq, `+desertedColumn+`, deleted_at <> 0 from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted); err != nil {
 		return chat.Amended{}, err
 	}
 	if subject != nil {
-		subject.Deserted = deserted
+		subject.Deserted, subject.RoomDeleted = deserted, deleted
 	}
 	will, err := a.Apply(st, subject, last+1)
 	if err != nil || !will.Changed {

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 
@@ -34,11 +35,16 @@ func (w *writer) appendDraft(d chat.Draft) (e chat.Entry, dup bool, err error) {
 		e, err := readEntry(w, req.room, req.seq)
 		return e, true, err
 	}
+	if d.From.IsSystem() {
+		if room, err := readRoom(w, d.Room); err != nil || room.Deleted {
+			return chat.Entry{}, false, cmp.Or(err, chat.ErrNotFound)
+		}
+	}
 	st, err := w.standing(d.Room, d.From.ID)
 	if err != nil {
 		return chat.Entry{}, false, err
 	}
-	if err := st.MaySend(d.At); err != nil {
+	if err := d.Refusal(st); err != nil {
 		return chat.Entry{}, false, err
 	}
 	e, err = w.insertEntry(chat.Entry{

@@ -19,8 +19,8 @@ func governTests() []storeTest {
 	}
 }
 
-func (b *storeBench) giving(role chat.Role, room, by, user string) chat.Change {
-	c := b.wanted(chat.SetRole, room, by, user)
+func (b *storeBench) giving(role chat.Role, room, by string, users ...string) chat.Change {
+	c := b.wanted(chat.SetRole, room, by, users...)
 	c.Role = role
 	return c
 }

@@ -9,7 +9,7 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-// actRoutes returns a route for each command of users, which the host calls for a user.
+// actRoutes returns a route for each command of users, which the host calls for a user, or as the system.
 func (s *Server) actRoutes() []Route {
 	var routes []Route
 	for _, o := range hostapi.Operations() {
@@ -23,11 +23,15 @@ func (s *Server) actRoutes() []Route {
 				if len(data) > wire.FrameBytes {
 					return nil, chat.BadField("data", "is over 64 KiB")
 				}
-				u, err := s.o.Chat.UserRecord(ctx, c.For)
-				if err != nil {
-					return nil, err
+				as := chat.System
+				if !o.System {
+					u, err := s.o.Chat.UserRecord(ctx, c.For)
+					if err != nil {
+						return nil, err
+					}
+					as = u.User
 				}
-				reply, err := s.o.Web.CallFor(ctx, u.User, o.Command, data)
+				reply, err := s.o.Web.CallFor(ctx, as, o.Command, data)
 				return json.RawMessage(reply), err
 			},
 			check: func(hostapi.Operation) error { return nil }, // the types are those of the command

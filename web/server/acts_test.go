@@ -42,7 +42,7 @@ func TestHostCreatesAUserAndActsForIt(t *testing.T) {
 	}
 	h.refused(as("ann", "nothing", `{}`), wire.CodeUnknownCommand, "unknown_command")
 	h.refused(as("ann", "send", `{"room":"x"`), wire.CodeBadRequest, "bad_request field=data")
-	if act := h.acts()[1]; act.Method != "as_send" || !strings.Contains(act.Request, `"for":"ann"`) || strings.Contains(act.Request, "hello") {
+	if act := h.act("as_send"); !strings.Contains(act.Request, `"for":"ann"`) || strings.Contains(act.Request, "hello") {
 		t.Errorf("the act is %+v, want as_send for ann without the text", act)
 	}
 }
@@ -65,7 +65,7 @@ func TestHostMovesMoney(t *testing.T) {
 	h.refused(adjust("ann/credit", fmt.Sprintf(`{"amount":1,"note":%q}`, strings.Repeat("x", 201)), "four"), wire.CodeTooLong, "too_long field=note")
 	h.refused(h.send(h.all, "POST", "/v1/server/users/ann/credit", `{"amount":5}`), wire.CodeBadRequest, "bad_request field=Idempotency-Key")
 	ok[wire.AdjustReply](h, adjust("ann/debit", `{"amount":100}`, "five"))
-	if act := h.acts()[0]; act.Actor != "key/all" || act.RequestID != "order-17" || act.Reason != "test" || act.Method != "debit" {
+	if act := h.act("debit"); act.Actor != "key/all" || act.RequestID != "order-17" || act.Reason != "test" {
 		t.Errorf("the act is %+v", act)
 	}
 
@@ -104,4 +104,61 @@ func TestLongRequestIDAndReason(t *testing.T) {
 			t.Errorf("an id of %d characters: the answer has %q", c.id, got)
 		}
 	}
+}
+
+// TestHostSpeaksAsTheSystem lets the host's back end say and do in a room what an owner may, without being a member.
+func TestHostSpeaksAsTheSystem(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob", "cid")
+	as := func(user, command, body string) answer { return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body) }
+	system := func(command, body string, values ...any) answer {
+		return h.send(h.all, "POST", "/v1/server/system/"+command, fmt.Sprintf(body, values...))
+	}
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","kind":"private","members":["bob"]}`)).Room.ID
+
+	first := ok[wire.SendReply](h, system("send", `{"room":%q,"key":"s","text":"closed at noon"}`, room))
+	again := ok[wire.SendReply](h, system("send", `{"room":%q,"key":"s","text":"closed at noon"}`, room))
+	if first.Dup || !again.Dup || again.Seq != first.Seq {
+		t.Errorf("%+v, then %+v; want one text", first, again)
+	}
+	ok[wire.SetRoleReply](h, system("set_role", `{"room":%q,"user":"bob","role":"owner"}`, room))
+	h.refused(system("kick", `{"room":%q,"user":"bob"}`, room), wire.CodeForbidden, "forbidden field=user")
+	ok[wire.KickReply](h, system("kick", `{"room":%q,"user":"ann"}`, room))
+	ok[wire.InviteReply](h, system("invite", `{"room":%q,"users":["cid"]}`, room))
+	ok[wire.SeqReply](h, system("recall", `{"room":%q,"seq":%d}`, room, ok[wire.SendReply](h, as("bob", "send", fmt.Sprintf(`{"room":%q,"key":"b","text":"rude"}`, room))).Seq))
+
+	members := ok[wire.MembersReply](h, system("members", `{"room":%q}`, room)).Members
+	if len(members) != 2 || members[0].User.ID != "bob" || members[0].Role != "owner" || members[1].User.ID != "cid" {
+		t.Errorf("members %+v, want the owner bob, and cid", members)
+	}
+	entries := ok[wire.HistoryReply](h, system("history", `{"room":%q}`, room)).Entries
+	if e := entries[0]; e.From.ID != "~system" || e.From.Name != "System" || e.Kind != "text" {
+		t.Errorf("the first entry is %+v, want a text of ~system", e)
+	}
+	h.refused(system("grab", `{"packet":"x"}`), wire.CodeUnknownCommand, "unknown_command")
+	h.refused(h.send(h.newKey("chat-only", hostapi.Chat), "POST", "/v1/server/system/mute", `{}`), wire.CodeForbidden, "forbidden scope=moderate")
+	ok[wire.DeleteRoomReply](h, system("delete_room", `{"room":%q}`, room))
+	for _, command := range []string{"send", "history", "members", "update_room"} {
+		h.refused(system(command, `{"room":%q,"key":"late","text":"late","name":"late"}`, room), wire.CodeNotFound, "not_found")
+	}
+	h.refused(h.send(h.all, "PUT", "/v1/server/users/~system", `{"name":"me"}`), wire.CodeBadRequest, "bad_request field=user")
+}
+
+func TestHostPutsManyUsers(t *testing.T) {
+	h := newTestHost(t)
+	put := func(users string) answer { return h.send(h.all, "POST", "/v1/server/users", `{"users":[`+users+`]}`) }
+	var many []string
+	for n := range 1000 {
+		many = append(many, fmt.Sprintf(`{"user":"u%d","name":"User %d"}`, n, n))
+	}
+	if users := ok[hostapi.PutUsersReply](h, put(strings.Join(many, ","))).Users; len(users) != 1000 || users[999].Name != "User 999" {
+		t.Errorf("%d users, the last is %+v", len(users), users[len(users)-1])
+	}
+	if act := h.act("put_users"); !strings.Contains(act.Request, `"u99"`) || strings.Contains(act.Request, "User 999") {
+		t.Errorf("the act has %.100s, want ids without names", act.Request)
+	}
+	h.refused(put(strings.Join(append(many, many[0]), ",")), wire.CodeLimitExceeded, "limit_exceeded field=users")
+	h.refused(put(""), wire.CodeBadRequest, "bad_request field=users")
+	h.refused(put(`{"user":"new","name":"New"},{"user":"bad","name":""}`), wire.CodeBadRequest, "bad_request field=users[1].name")
+	h.refused(h.send(h.all, "GET", "/v1/server/users/new", ""), wire.CodeNotFound, "not_found")
 }

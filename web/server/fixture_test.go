@@ -233,3 +233,15 @@ func (h *testHost) acts() []security.Act {
 	}
 	return acts
 }
+
+// act returns the newest act of an operation. Of several in one millisecond it returns any.
+func (h *testHost) act(operation string) security.Act {
+	h.Helper()
+	for _, act := range h.acts() {
+		if act.Method == operation {
+			return act
+		}
+	}
+	h.Fatalf("no act %s is stored", operation)
+	return security.Act{}
+}

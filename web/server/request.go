@@ -102,6 +102,25 @@ var recordedFields = []string{
 	"key", "method", "users", "members", "announce", "frozen", "limits",
 }
 
+// withoutTexts returns a list of users with only their ids. Every other value it returns as it is.
+func withoutTexts(value json.RawMessage) json.RawMessage {
+	var users []struct {
+		User string `json:"user"`
+	}
+	if json.Unmarshal(value, &users) != nil || len(users) == 0 {
+		return value
+	}
+	ids := make([]string, len(users))
+	for n, u := range users {
+		ids[n] = u.User
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
 // recorded returns those fields of the data that are stored with the act, and the user for whom a command is called.
 func recorded(user string, data []byte) []byte {
 	var all map[string]json.RawMessage
@@ -111,7 +130,7 @@ func recorded(user string, data []byte) []byte {
 	kept := map[string]json.RawMessage{}
 	for _, name := range recordedFields {
 		if value, ok := all[name]; ok {
-			kept[name] = value
+			kept[name] = withoutTexts(value)
 		}
 	}
 	if user != "" {

@@ -239,7 +239,7 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 	if err != nil {
 		return nil, err
 	}
-	if o.Command != "" {
+	if o.Command != "" && !o.System {
 		if c.For, err = url.PathUnescape(chi.URLParam(req, hostapi.For)); err != nil {
 			return nil, chat.BadField(hostapi.For, "is not escaped as a part of a path")
 		}

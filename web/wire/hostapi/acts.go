@@ -13,6 +13,30 @@ var scopes = map[string]Scope{
 	"history": Read, "mentions": Read, "packet": Read, "packets": Read, "wallet": Read,
 }
 
+// systemCommands are the commands that the host calls in its own name, each with its scope.
+var systemCommands = map[string]Scope{
+	"send": Chat, "edit": Chat, "invite": Chat, "set_role": Chat, "update_room": Chat, "delete_room": Chat,
+	"recall": Moderate, "kick": Moderate, "unban": Moderate, "mute": Moderate,
+	"members": Read, "history": Read,
+}
+
+// systemOperations has one operation for each of systemCommands. Their names begin with system_.
+var systemOperations = func() []Operation {
+	var operations []Operation
+	for _, m := range wire.Methods {
+		scope, ok := systemCommands[m.Name]
+		if !ok {
+			continue
+		}
+		command := m.Name
+		m.Name, m.Does, m.Rate, m.Cost = "system_"+command, "Calls the command "+command+" as the system, in any room. "+m.Does, "", 0
+		operations = append(operations, Operation{
+			Method: m, Verb: "POST", Path: "/v1/server/system/" + command, Scope: scope, Command: command, System: true,
+		})
+	}
+	return operations
+}()
+
 // actOperations has one operation for each command of users. Their names begin with as_.
 var actOperations = func() []Operation {
 	var operations []Operation

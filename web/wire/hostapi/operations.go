@@ -32,6 +32,7 @@ type Operation struct {
 	Keyed bool // it creates something: the header Idempotency-Key is required
 
 	Command string // the command of users that it calls for the user that the path names; "": none
+	System  bool   // it calls the command as chat.System instead
 
 	Example any // a request that a test sends
 }
@@ -43,7 +44,7 @@ var Always = []wire.Code{
 
 // Operations returns the table of all operations, in the order of the documents.
 func Operations() []Operation {
-	return slices.Concat(userOperations, moneyOperations, actOperations, eventOperations)
+	return slices.Concat(userOperations, moneyOperations, actOperations, systemOperations, eventOperations)
 }
 
 // Find returns the operation with this name.

@@ -16,6 +16,14 @@ var userOperations = []Operation{
 		},
 		Verb: "PUT", Path: "/v1/server/users/{user}", Scope: Chat, Example: PutUserRequest{User: "ann", Name: new("Ann")},
 	},
+	{
+		Method: wire.Method{
+			Name: "put_users", Does: "Creates or changes up to 1,000 users. If one of them is faulty, none is stored. After another error some may be: repeat it.",
+			Request: PutUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeLimitExceeded},
+		},
+		Verb: "POST", Path: "/v1/server/users", Scope: Chat,
+		Example: PutUsersRequest{Users: []PutUserRequest{{User: "ann", Name: new("Ann")}, {User: "bob", Name: new("Bob")}}},
+	},
 }
 
 // User is a user as the host sees it.
@@ -35,6 +43,16 @@ type PutUserRequest struct {
 	User   string  `json:"user"`
 	Name   *string `json:"name,omitempty"`
 	Avatar *string `json:"avatar,omitempty"` // an address of http or https; "": none
+}
+
+// PutUsersRequest is the request of put_users.
+type PutUsersRequest struct {
+	Users []PutUserRequest `json:"users"`
+}
+
+// PutUsersReply is the reply of put_users. The users are in the order of the request.
+type PutUsersReply struct {
+	Users []User `json:"users"`
 }
 
 // UserReply is a reply that holds one user.
