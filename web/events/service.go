@@ -188,9 +188,12 @@ func (s *Service) getConsumer(ctx context.Context, _ server.Caller, r *hostapi.G
 
 var errConsumer = chat.BadField("consumer", "must have 1 to 64 of a-z, 0-9, '.', '_' and '-'")
 
-func (s *Service) putConsumer(ctx context.Context, _ server.Caller, r *hostapi.PutConsumerRequest) (hostapi.ConsumerReply, error) {
+func (s *Service) putConsumer(ctx context.Context, c server.Caller, r *hostapi.PutConsumerRequest) (hostapi.ConsumerReply, error) {
 	if !consumerForm.MatchString(r.Consumer) {
 		return hostapi.ConsumerReply{}, errConsumer
+	}
+	if r.Consumer == WebhookConsumer && !c.Key.May(hostapi.Admin) { // events would be skipped for all
+		return hostapi.ConsumerReply{}, wire.NewError(wire.CodeForbidden, "scope", string(hostapi.Admin))
 	}
 	after, err := s.cursor(ctx, r.After)
 	if err == nil {
@@ -199,8 +202,8 @@ func (s *Service) putConsumer(ctx context.Context, _ server.Caller, r *hostapi.P
 	if err != nil {
 		return hostapi.ConsumerReply{}, err
 	}
-	c := eventlog.Consumer{Name: r.Consumer, After: after.String(), UpdatedAt: s.o.Now()}
-	return hostapi.ConsumerReply{Consumer: consumerOf(c)}, s.o.Store.PutConsumer(ctx, c)
+	stored := eventlog.Consumer{Name: r.Consumer, After: after.String(), UpdatedAt: s.o.Now()}
+	return hostapi.ConsumerReply{Consumer: consumerOf(stored)}, s.o.Store.PutConsumer(ctx, stored)
 }
 
 func consumerOf(c eventlog.Consumer) hostapi.Consumer {
@@ -224,6 +227,7 @@ func (s *Service) getParked(ctx context.Context, _ server.Caller, r *hostapi.Get
 		at[i] = h.At
 	}
 	found, err := s.o.Store.EventsAt(ctx, at)
+	reply.Parked = []hostapi.Parked{} // [] on the wire, not null
 	for _, h := range parked {
 		p := hostapi.Parked{No: h.No, Key: h.Key, FirstAt: convert.Millis(h.FirstAt), Tries: h.Tries, Why: h.Why}
 		if e, ok := found[h.At]; ok {

@@ -60,7 +60,7 @@ func NewWebhook(target string, secrets, allowed []string, now func() time.Time) 
 	}
 	w := &Webhook{target: target, now: now}
 	for i, text := range secrets {
-		encoded, prefixed := strings.CutPrefix(text, secretPrefix)
+		encoded, prefixed := strings.CutPrefix(strings.TrimSpace(text), secretPrefix)
 		secret, err := base64.StdEncoding.DecodeString(encoded)
 		if !prefixed || err != nil || len(secret) < minSecretSize || len(secret) > maxSecretSize {
 			return nil, fmt.Errorf("webhook secret %d: want whsec_ and the base64 of %d to %d bytes, such as from: echo whsec_$(openssl rand -base64 32)", i+1, minSecretSize, maxSecretSize)

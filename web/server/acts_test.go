@@ -110,7 +110,9 @@ func TestLongRequestIDAndReason(t *testing.T) {
 func TestHostSpeaksAsTheSystem(t *testing.T) {
 	h := newTestHost(t)
 	h.known("ann", "bob", "cid")
-	as := func(user, command, body string) answer { return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body) }
+	as := func(user, command, body string) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, body)
+	}
 	system := func(command, body string, values ...any) answer {
 		return h.send(h.all, "POST", "/v1/server/system/"+command, fmt.Sprintf(body, values...))
 	}

@@ -18,6 +18,7 @@ import (
 	"hongbao/chat"
 	"hongbao/hub"
 	"hongbao/redpacket"
+	"hongbao/store/eventlog"
 	"hongbao/store/memstore"
 	"hongbao/store/security"
 	"hongbao/store/sqlitestore"
@@ -98,7 +99,14 @@ func newTestHost(t *testing.T) *testHost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := events.New(events.Options{Log: log}).Mount(api); err != nil {
+	kinds, err := eventlog.ParseKinds([]string{"message.*", "transfer.*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.UseEvents(kinds)
+	if err := events.New(events.Options{
+		Store: store, Kinds: kinds, Instance: "i", Keep: time.Hour, Most: 1000, Log: log, Now: time.Now,
+	}).Mount(api); err != nil {
 		t.Fatal(err)
 	}
 	host.api, host.clients = httptest.NewServer(api.Handler()), httptest.NewServer(host.web.Handler())

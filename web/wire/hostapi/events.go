@@ -23,7 +23,7 @@ var eventOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "put_consumer", Does: "Stores how far a consumer has come, and creates it if there is none. For the consumer webhook it replays or skips events.",
+			Name: "put_consumer", Does: "Stores how far a consumer has come, and creates it if there is none. For the consumer webhook, which needs the scope admin, it replays or skips events.",
 			Request: PutConsumerRequest{}, Reply: ConsumerReply{}, Errors: []wire.Code{wire.CodeConflict},
 		},
 		Verb: "PUT", Path: "/v1/server/consumers/{consumer}", Scope: Chat, Example: PutConsumerRequest{Consumer: "search", After: "oldest"},
