@@ -25,10 +25,14 @@ func (s *Server) newMetrics() *metrics.Metrics {
 		Web: func() metrics.Web {
 			kinds, acts := s.o.Security.Totals()
 			reading, readsRefused := s.commands.Scans()
+			var lags map[string]time.Duration
+			if s.o.EventsLag != nil {
+				lags = s.o.EventsLag()
+			}
 			return metrics.Web{
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
-				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts,
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags,
 			}
 		},
 	})

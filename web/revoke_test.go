@@ -122,9 +122,10 @@ func TestRevokedWhileConnecting(t *testing.T) {
 		his.push(isPub)
 		b.signIn(t, "ann", 0) // b caches the user
 		bus.loses.Store(true)
+		token := goodToken(t, "ann") // a token of the next second would be newer than the revocation
 		revoke(t, a, "ann")
 		c := dial(t, addr, wire.JSON)
-		c.connect(goodToken(t, "ann"), "{}") // b cannot know of the revocation yet
+		c.connect(token, "{}") // b cannot know of the revocation yet
 		bus.loses.Store(false)
 		bus.suspect()
 		c.mustClose(wire.CloseRevoked)

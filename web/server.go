@@ -54,8 +54,9 @@ type Options struct {
 	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed
 	Alone          bool                 // there is no other instance
 	Ops            Ops
-	Security       Security                     // nil: nothing is recorded
-	Parts          func(context.Context) []Part // for /readyz: what works and what does not
+	Security       Security                        // nil: nothing is recorded
+	EventsLag      func() map[string]time.Duration // how late each consumer of events is; nil: nothing is measured
+	Parts          func(context.Context) []Part    // for /readyz: what works and what does not
 	Now            func() time.Time
 	Log            *slog.Logger
 

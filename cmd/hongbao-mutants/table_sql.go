@@ -43,8 +43,8 @@ var secretMutants = []mutant{
 var sqliteMutants = []mutant{
 	{
 		file:  "chat/change.go",
-		old:   `case target.Standing.Left, target.Refuses:`,
-		new:   `case target.Refuses:`,
+		old:   `case (target.Standing.Left || target.Refuses) && !c.By.IsSystem():`,
+		new:   `case target.Refuses && !c.By.IsSystem():`,
 		tests: "-run=ComesBackToAPrivateRoom ./chat",
 		harm:  "an invitation drags a user back to a room that the user has left",
 	},

@@ -48,6 +48,14 @@ func (i *instance) newEvents(c config, node string, engines *store.Engines, log 
 	return events.New(o), nil
 }
 
+// eventsLag returns how late the consumers of events are.
+func (i *instance) eventsLag() map[string]time.Duration {
+	if i.events == nil {
+		return nil
+	}
+	return i.events.Lags()
+}
+
 // recordedActs stores the acts of API keys beside those of administrators.
 type recordedActs struct{ recorder *security.Recorder }
 

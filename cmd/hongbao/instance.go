@@ -88,6 +88,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		Engines:       engines.Meters,
 		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
 		Security:      made.security,
+		EventsLag:     made.eventsLag,
 		Parts:         parts(c.ReadyNeeds, engines, packets),
 		Log:           log,
 	})

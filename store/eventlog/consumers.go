@@ -37,6 +37,8 @@ type Hold struct {
 type Consumers interface {
 	// Consumer returns a consumer, or chat.ErrNotFound.
 	Consumer(ctx context.Context, name string) (Consumer, error)
+	// ConsumerList returns at most limit consumers, by name.
+	ConsumerList(ctx context.Context, limit int) ([]Consumer, error)
 	// PutConsumer stores the position of a consumer, and creates it if there is none.
 	PutConsumer(ctx context.Context, c Consumer) error
 

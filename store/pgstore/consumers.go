@@ -23,6 +23,18 @@ func (s *Store) Consumer(ctx context.Context, name string) (c eventlog.Consumer,
 	return c, outcome("read consumer", err)
 }
 
+// ConsumerList implements eventlog.Consumers.
+func (s *Store) ConsumerList(ctx context.Context, limit int) (list []eventlog.Consumer, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		list, err = rows(r, func(rs pgx.Rows) (c eventlog.Consumer, err error) {
+			err = rs.Scan(&c.Name, &c.After, storedTime{&c.UpdatedAt})
+			return c, err
+		}, `select name, after, updated_at from event_consumers order by name limit $1`, limit)
+		return err
+	})
+	return list, outcome("list consumers", err)
+}
+
 // PutConsumer implements eventlog.Consumers.
 func (s *Store) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
 	return outcome("store consumer", s.tx(ctx, func(w *writer) error {

@@ -19,6 +19,15 @@ func (s *Store) Consumer(ctx context.Context, name string) (eventlog.Consumer, e
 	return c, outcome("read consumer", err)
 }
 
+// ConsumerList implements eventlog.Consumers.
+func (s *Store) ConsumerList(ctx context.Context, limit int) ([]eventlog.Consumer, error) {
+	list, err := rows(reader{ctx, s.read}, func(rs *sql.Rows) (c eventlog.Consumer, err error) {
+		err = rs.Scan(&c.Name, &c.After, storedTime{&c.UpdatedAt})
+		return c, err
+	}, `select name, after, updated_at from event_consumers order by name limit ?`, limit)
+	return list, outcome("list consumers", err)
+}
+
 // PutConsumer implements eventlog.Consumers.
 func (s *Store) PutConsumer(ctx context.Context, c eventlog.Consumer) error {
 	return outcome("store consumer", s.do(ctx, func(w *writer) error {

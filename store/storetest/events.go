@@ -18,6 +18,8 @@ import (
 type EventsUnderTest struct {
 	eventlog.Store
 
+	Consumers eventlog.Consumers
+
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
 	// NewEpoch makes the database begin an epoch.
@@ -45,6 +47,9 @@ func TestEvents(t *testing.T, open func(t *testing.T) EventsUnderTest) {
 		{"the number of rows is bounded", []string{"*"}, rowsBounded},
 		{"a cursor of another epoch is refused", []string{"*"}, otherEpoch},
 		{"an unreadable row costs only itself", []string{"*"}, unreadableRow},
+		{"consumers are stored and listed", []string{"*"}, consumersListed},
+		{"one instance delivers", []string{"*"}, oneDelivers},
+		{"held events of a key wait for the first one", []string{"*"}, heldEvents},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := open(t)

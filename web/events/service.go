@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"hongbao/chat"
@@ -39,6 +40,7 @@ type Options struct {
 type Service struct {
 	o        Options
 	stopping func() <-chan struct{} // of the server API
+	lags     atomic.Pointer[map[string]time.Duration]
 }
 
 // New returns a service.
@@ -273,10 +275,10 @@ func eventOf(e eventlog.Event) hostapi.Event {
 	return out
 }
 
-// pruneEvery is how often old events are deleted.
-const pruneEvery = time.Minute
+// tendEvery is how often old events are deleted, and the lags of consumers measured.
+const tendEvery = time.Minute
 
-// Run deletes old events and delivers to the webhook, until ctx ends.
+// Run deletes old events, measures the lags of consumers and delivers to the webhook, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	delivered := make(chan struct{})
 	go func() {
@@ -285,10 +287,11 @@ func (s *Service) Run(ctx context.Context) {
 			s.deliver(ctx)
 		}
 	}()
-	ticker := time.NewTicker(pruneEvery)
+	ticker := time.NewTicker(tendEvery)
 	defer ticker.Stop()
 	for {
 		s.prune(ctx)
+		s.measureLags(ctx)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

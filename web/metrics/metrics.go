@@ -24,6 +24,7 @@ type Web struct {
 	ReadsWaiting, ReadsRefused                                 int64
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
+	EventsLag                                                  map[string]time.Duration // by consumer
 }
 
 // Sources are the parts of an instance whose figures are shown.
@@ -197,6 +198,9 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 		security.put(out, float64(n), kind)
 	}
 	adminActs.put(out, float64(w.AdminActs))
+	for consumer, lag := range w.EventsLag {
+		eventsLag.put(out, lag.Seconds(), consumer)
+	}
 }
 
 func oneIf(holds bool) float64 {

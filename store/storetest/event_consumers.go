@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/eventlog"
+)
+
+func consumersListed(b *eventsBench) {
+	now := time.UnixMilli(1_700_000_000_000).UTC()
+	for _, c := range []eventlog.Consumer{{Name: "search", After: "x", UpdatedAt: now}, {Name: "bot", UpdatedAt: now}, {Name: "search", After: "y", UpdatedAt: now}} {
+		b.must(b.u.Consumers.PutConsumer(b.ctx, c))
+	}
+	list, err := b.u.Consumers.ConsumerList(b.ctx, 9)
+	b.must(err)
+	if len(list) != 2 || list[0] != (eventlog.Consumer{Name: "bot", UpdatedAt: now}) || list[1] != (eventlog.Consumer{Name: "search", After: "y", UpdatedAt: now}) {
+		b.Errorf("listed %+v", list)
+	}
+	if list, err = b.u.Consumers.ConsumerList(b.ctx, 1); err != nil || len(list) != 1 {
+		b.Errorf("one of them: %+v, %v", list, err)
+	}
+	if _, err := b.u.Consumers.Consumer(b.ctx, "none"); !errors.Is(err, chat.ErrNotFound) {
+		b.Errorf("an unknown consumer: %v", err)
+	}
+}
+
+func oneDelivers(b *eventsBench) {
+	consumers, now := b.u.Consumers, time.Now()
+	lease := func(owner string, ttl time.Duration) error {
+		_, err := consumers.Lease(b.ctx, "webhook", owner, ttl, now)
+		return err
+	}
+	b.must(lease("a", time.Minute))
+	b.must(lease("a", 50*time.Millisecond)) // renewed, now for a shorter time
+	if err := lease("b", time.Minute); !eventlog.Lost(err) {
+		b.Errorf("a lease while another instance has it: %v", err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	b.must(lease("b", time.Minute))
+	moved := eventlog.Consumer{Name: "webhook", After: "one", UpdatedAt: now}
+	if err := consumers.Advance(b.ctx, moved, "", "a", nil); !eventlog.Lost(err) {
+		b.Errorf("an instance that has lost the lease stores a position: %v", err)
+	}
+	b.must(consumers.Advance(b.ctx, moved, "", "b", nil))
+	b.must(consumers.PutConsumer(b.ctx, eventlog.Consumer{Name: "webhook", After: "by hand", UpdatedAt: now}))
+	b.must(consumers.Advance(b.ctx, eventlog.Consumer{Name: "webhook", After: "two", UpdatedAt: now}, "one", "b", nil))
+	if c, err := consumers.Consumer(b.ctx, "webhook"); err != nil || c.After != "by hand" {
+		b.Errorf("the position is %+v, %v; want the one that an operator has stored meanwhile", c, err)
+	}
+}
+
+func heldEvents(b *eventsBench) {
+	consumers, now := b.u.Consumers, time.UnixMilli(1_700_000_000_000).UTC()
+	_, err := consumers.Lease(b.ctx, "webhook", "a", time.Minute, now)
+	b.must(err)
+	all, _ := b.readAll(eventlog.Cursor{}, 1000, allKinds())
+	hold := func(n int, key string, due time.Duration, parked bool) eventlog.Hold {
+		return eventlog.Hold{Key: key, At: all[n].Position, FirstAt: now, NextAt: now.Add(due), Tries: 1, Why: "500", Parked: parked}
+	}
+	b.must(consumers.Advance(b.ctx, eventlog.Consumer{Name: "webhook", After: "x", UpdatedAt: now}, "", "a", []eventlog.Hold{
+		hold(0, "room 1", time.Hour, false), hold(1, "room 1", 0, false), hold(2, "room 2", 0, false), hold(3, "room 3", 0, true),
+	}))
+	keys, n, err := consumers.HeldKeys(b.ctx, "webhook")
+	b.must(err)
+	if len(keys) != 2 || n != 4 {
+		b.Errorf("keys %q of %d held events, want those of rooms 1 and 2 of 4", keys, n)
+	}
+	due := func(at time.Time) []eventlog.Hold {
+		found, err := consumers.DueHolds(b.ctx, "webhook", at, 9)
+		b.must(err)
+		return found
+	}
+	if found := due(now); len(found) != 1 || found[0].Key != "room 2" || found[0].Why != "500" || found[0].Tries != 1 {
+		b.Errorf("due are %+v, want room 2: the first of room 1 is not", found)
+	}
+	second := due(now)[0]
+	second.Parked, second.Tries = true, 2
+	b.must(consumers.PutHold(b.ctx, "webhook", second))
+	first := due(now.Add(time.Hour))
+	if len(first) != 1 || first[0].At != all[0].Position {
+		b.Fatalf("an hour later due are %+v, want the first of room 1", first)
+	}
+	b.must(consumers.DropHold(b.ctx, "webhook", first[0]))
+	if found := due(now); len(found) != 1 || found[0].At != all[1].Position {
+		b.Errorf("then due are %+v, want the second of room 1", found)
+	}
+	parked, err := consumers.ParkedHolds(b.ctx, "webhook", 0, 9)
+	b.must(err)
+	if len(parked) != 2 || parked[0].Key != "room 2" || parked[0].Tries != 2 || parked[1].Key != "room 3" {
+		b.Errorf("parked are %+v, want rooms 2 and 3", parked)
+	}
+	if after, err := consumers.ParkedHolds(b.ctx, "webhook", parked[0].No, 9); err != nil || len(after) != 1 || after[0].Key != "room 3" {
+		b.Errorf("after the first: %+v, %v", after, err)
+	}
+	found, err := consumers.EventsAt(b.ctx, []eventlog.Position{all[2].Position, {Chain: 1 << 40}})
+	b.must(err)
+	if len(found) != 1 || found[all[2].Position].ID != all[2].ID {
+		b.Errorf("by position: %+v, want event %s", found, all[2].ID)
+	}
+}
