@@ -15,6 +15,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store"
 	"hongbao/store/enginetest"
+	"hongbao/store/eventlog"
 	"hongbao/store/storetest"
 	"hongbao/web/metrics"
 )
@@ -26,7 +27,10 @@ func scrape(t *testing.T, c store.Config) string {
 	engines, err := store.Open(t.Context(), c, log)
 	noError(t, err)
 	t.Cleanup(func() { noError(t, engines.Close()) })
-	settings := config{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32),
+	kinds, err := eventlog.ParseKinds([]string{"*"})
+	noError(t, err)
+	noError(t, engines.Events.PutConsumer(t.Context(), eventlog.Consumer{Name: "search"}))
+	settings := config{Events: eventKinds{Kinds: kinds}, EventsKeep: time.Hour, EventsMost: 1000, DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32),
 		MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
 	made, err := wireUp(t.Context(), settings, "node", engines, log)
 	noError(t, err)
@@ -37,6 +41,7 @@ func scrape(t *testing.T, c store.Config) string {
 	for _, run := range []func(context.Context) error{made.hub.Run, made.packets.Run, made.server.Run} {
 		running.Go(func() { _ = run(ctx) })
 	}
+	running.Go(func() { made.events.Run(ctx) })
 	defer running.Wait()
 	defer cancel()
 	made.server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/commands/grab", strings.NewReader("{}")))
@@ -44,7 +49,8 @@ func scrape(t *testing.T, c store.Config) string {
 		w := httptest.NewRecorder()
 		made.server.OpsHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil))
 		text := w.Body.String()
-		if strings.Contains(text, "\nhongbao_outbox_claims 0\n") && strings.Contains(text, "\nhongbao_chain_head_hash{") {
+		if strings.Contains(text, "\nhongbao_outbox_claims 0\n") && strings.Contains(text, "\nhongbao_chain_head_hash{") &&
+			strings.Contains(text, "\nhongbao_events_lag_seconds{") {
 			return text
 		}
 		if time.Since(began) > 20*time.Second {
