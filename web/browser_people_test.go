@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/redpacket/lobby"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
@@ -172,4 +173,20 @@ func TestBrowserDeviceLink(t *testing.T) {
 	ben.Sees("This link was used already")
 	ben.Press("button", "Stay as I am")
 	ben.Sees("No rooms yet", "Ben")
+}
+
+// TestBrowserSystem shows what the host's back end says. It is no user, so nothing can be done with it.
+func TestBrowserSystem(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	if _, err := s.CallFor(t.Context(), chat.System, "send", []byte(`{"room":"`+room+`","key":"k","text":"We close at noon"}`)); err != nil {
+		t.Fatal(err)
+	}
+	ann.Press("link", "Tea")
+	ann.Sees("We close at noon")
+	ann.Press("button", "System")
+	ann.Sees("It reads no answers")
+	ann.Lacks("button", "Block")
+	ann.Lacks("button", "Message privately")
 }

@@ -13,16 +13,21 @@ import { Govern } from './person-govern.js';
 import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
 
+/** The id of the host's back end. It is no user: nobody can write to it or block it. */
+const system = '~system';
+
 export class PersonSheet extends Component {
   /** The role is known from the list of members alone. */
   componentDidMount() {
     const { view, id } = this.props;
+    if (id === system) return;
     loadContacts();
     if (view && view.room.kind !== 'direct') findMember(view, id);
   }
 
   render({ view, id }) {
     const user = state.people.get(id) ?? { id, name: id };
+    if (id === system) return h('div', { class: 'person stack' }, h(PersonHead, { user }), h('p', { class: 'muted' }, t('person.system')));
     const inGroup = view && view.room.kind !== 'direct';
     const withThem = view?.room.kind === 'direct' && view.other?.id === id;
     return h('div', { class: 'person stack' },

@@ -594,6 +594,7 @@ export default {
     unblock: 'Unblock',
     copyId: ({ id }) => `Copy the id ${id}`,
     yours: 'This is you. Others can invite you by this id.',
+    system: 'What the service itself says and does. It reads no answers.',
     out: ({ room }) => `Not in ${room}`,
     govern: 'In this room',
     muted: ({ until }) => (until ? `Muted until ${until}` : 'Muted'),

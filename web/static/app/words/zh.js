@@ -584,6 +584,7 @@ export default {
     unblock: '取消屏蔽',
     copyId: ({ id }) => `复制 ID ${id}`,
     yours: '这是你自己。别人用这个 ID 就能邀请你。',
+    system: '这是系统发布的消息和操作，无法回复。',
     out: ({ room }) => `不在「${room}」里`,
     govern: '群管理',
     muted: ({ until }) => (until ? `禁言至 ${until}` : '禁言中'),
