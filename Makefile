@@ -19,7 +19,7 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: ## all tests, 15 minutes at most on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
+test: ## all tests, 20 to 25 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
 
 .PHONY: e2e

@@ -31,7 +31,7 @@ type Change struct {
 	Kind  ChangeKind
 	Room  string
 	By    User
-	Users []string   // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; see withOwner
+	Users []string   // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; if System hands a room over, also the present owner
 	Role  Role       // for SetRole
 	Until time.Time  // for Mute; the zero time ends the mute
 	To    RoomChange // for UpdateRoom

@@ -6,8 +6,8 @@
 //     history, the position from which a client resumes, and the position up to which a member has read.
 //   - An entry never changes after it is committed, with one exception: a recall empties a text and its edits. Edits, recalls
 //     and reactions are entries of their own. Their result is kept beside the text (Fold), and history shows it.
-//   - Change.Rule, Joining.Refusal and Amendment.Apply alone decide which users may change, join or amend what. They judge
-//     state that the Store holds locked meanwhile.
+//   - Change.Rule, Joining.Refusal, Draft.Refusal and Amendment.Apply alone decide which users may change, join, send or amend what. They
+//     judge state that the Store holds locked meanwhile. They also decide what System may, which is no user and no member.
 //   - Nothing is published before it is committed: the Service calls its Publisher only after the Store has returned.
 //   - A client's key names one request for ever. The same key with the same content gives the first result again; with other
 //     content it gives ErrKeyReused.

@@ -59,18 +59,10 @@ func (s *Service) SetRole(ctx context.Context, by User, room, user string, r Rol
 		return BadField("role", "must be owner, admin or member")
 	}
 	c := Change{Kind: SetRole, Room: room, By: by, Role: r}
-	if !by.IsSystem() {
+	if !by.IsSystem() || r != Owner {
 		return s.changeOf(ctx, c, user)
 	}
-	if err := checkID("user", user); err != nil {
-		return err
-	}
-	var err error
-	if c.Users, err = s.withOwner(ctx, room, user, r); err != nil {
-		return err
-	}
-	_, err = s.change(ctx, c)
-	return err
+	return s.handOverBySystem(ctx, c, user)
 }
 
 // maxTime is the last moment, in Unix milliseconds, that every JSON reader can hold.

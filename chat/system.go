@@ -2,11 +2,11 @@ package chat
 
 import (
 	"context"
-	"slices"
+	"errors"
 )
 
 // System is the sender of what the host's back end says and does in its own name. No token can name it: no user's id begins with ~.
-// It is no member of any room, and may do in each what an owner may.
+// It is no member of any room. In each it may do what an owner may, also to the owner, but never leaves a room without one.
 var System = User{ID: "~system", Name: "System"}
 
 // IsSystem reports whether this is System.
@@ -36,22 +36,21 @@ func (c Change) systemRefusal(s RuleInput) error {
 	return nil
 }
 
-// withOwner returns the users that a change of roles by System is about: the user and, if the user is to be the owner, also the present one.
-func (s *Service) withOwner(ctx context.Context, room, user string, r Role) ([]string, error) {
-	users := []string{user}
-	if r != Owner {
-		return users, nil
+// handOverBySystem hands the room over to the user. The change is about the present owner, too, which becomes an admin.
+func (s *Service) handOverBySystem(ctx context.Context, c Change, user string) error {
+	if err := errors.Join(checkID("user", user), checkID("room", c.Room)); err != nil {
+		return err
 	}
-	if err := checkID("room", room); err != nil {
-		return nil, err
+	first, _, err := s.store.Members(ctx, c.Room, "", 1) // the owner comes first
+	if err != nil {
+		return err
 	}
-	first, _, err := s.store.Members(ctx, room, "", 1) // owners come first
-	for _, m := range first {
-		if m.Role == Owner && !slices.Contains(users, m.User.ID) {
-			users = append(users, m.User.ID)
-		}
+	c.Users = []string{user}
+	if len(first) > 0 && first[0].User.ID != user {
+		c.Users = append(c.Users, first[0].User.ID)
 	}
-	return users, err
+	_, err = s.change(ctx, c)
+	return err
 }
 
 // roomExists returns ErrNotFound unless there is such a room, and it is not deleted.

@@ -42,7 +42,7 @@ func systemActs(b *storeBench) {
 	if m := b.membership(room, ann); m.Unread != 1 {
 		b.Errorf("%d are unread, want the entry of the system", m.Unread)
 	}
-	done := b.change(bySystem(b.wanted(chat.Invite, room, ann, bob, cyn))) // bob has left: users cannot bring him back
+	done := b.change(bySystem(b.wanted(chat.Invite, room, ann, bob, cyn))) // after bob has left, no member can invite bob
 	b.moved(done, []string{bob, cyn}, []string{bob, cyn}, nil)
 	if e := done.Entries[0]; e.From != chat.System || e.Kind != chat.KindMember {
 		b.Errorf("the invitation made the entry %+v, want one from the system", e)

@@ -1,5 +1,5 @@
 // Package events gives the event stream to the host: routes of the server API by which a host reads it, and a webhook to which it is
-// delivered.
+// delivered. It measures how late each reader is.
 //
 // It must always hold:
 //

@@ -6,9 +6,15 @@ import (
 	"time"
 )
 
-// TooSlow stands in the message of a test that failed because something took too long. Perhaps only the machine was busy: .ci/test runs
-// such a test once more, alone.
-const TooSlow = "too slow, or the machine too busy"
+// TooSlow ends a test in which something took too long. Perhaps only the machine was busy: the message makes .ci/test run the test once more,
+// alone. If the test has failed before, the message does not: then something else is wrong.
+func TooSlow(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if t.Failed() {
+		t.Fatalf(format, args...)
+	}
+	t.Fatalf(format+" (too slow, or the machine too busy)", args...)
+}
 
 // Eventually waits until the condition holds. If it does not within the limit, the test fails. want says in a sentence
 // what was expected.
@@ -21,7 +27,7 @@ func Eventually(t *testing.T, within time.Duration, want string, holds func() bo
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("not true after %v (%s): %s", within, TooSlow, want)
+			TooSlow(t, "not true after %v: %s", within, want)
 		}
 	}
 }

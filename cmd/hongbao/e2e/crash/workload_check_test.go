@@ -75,14 +75,14 @@ func (w *workload) repeatAll() {
 	}
 }
 
-// awaitClosed waits until every packet is closed, at most 20 s after the last deadline.
+// awaitClosed waits until every packet is closed, at most 10 s after the last deadline.
 func (w *workload) awaitClosed() {
 	w.t.Helper()
 	var latest int64
 	for _, p := range w.packets {
 		latest = max(latest, p.Packet.ExpiresAt)
 	}
-	e2e.Eventually(w.t, max(0, time.Until(time.UnixMilli(latest)))+20*time.Second, "all packets are closed", func() bool {
+	e2e.Eventually(w.t, max(0, time.Until(time.UnixMilli(latest)))+10*time.Second, "all packets are closed", func() bool {
 		for _, l := range w.server.Audit().Lines {
 			if l.Status == "open" {
 				return false
@@ -113,12 +113,12 @@ func (w *workload) checkClaims() {
 	}
 }
 
-// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 15 s after its
+// checkHistory reads the room from its start: every acknowledged entry is there, and every packet ended at most 5 s after its
 // deadline, or after the restart if that was later.
 func (w *workload) checkHistory() {
 	w.t.Helper()
 	bySeq := map[int64]wire.Entry{}
-	ends := map[string]int64{}
+	ends, late := map[string]int64{}, ""
 	for _, e := range e2e.History(w.sender, w.room, 0, e2e.All) {
 		bySeq[e.Seq] = e
 		var done wire.PacketDoneBody
@@ -130,14 +130,20 @@ func (w *workload) checkHistory() {
 		if e := bySeq[p.Seq]; e.Kind != "packet" || e.Key != key {
 			w.t.Errorf("packet %s was acknowledged as entry %d, but that entry is %s %s", key, p.Seq, e.Kind, e.Key)
 		}
-		limit := max(p.Packet.ExpiresAt, w.restarted.UnixMilli()) + 15_000
-		if end := ends[p.Packet.ID]; end == 0 || end > limit {
-			w.t.Errorf("packet %s ended at %d ms, want an end by %d ms", key, end, limit)
+		limit := max(p.Packet.ExpiresAt, w.restarted.UnixMilli()) + 5000
+		switch end := ends[p.Packet.ID]; {
+		case end == 0:
+			w.t.Errorf("packet %s has not ended, want an end by %d ms", key, limit)
+		case end > limit:
+			late = fmt.Sprintf("packet %s ended at %d ms, want an end by %d ms", key, end, limit)
 		}
 	}
 	for key, m := range w.texts {
 		if e := bySeq[m.Seq]; e.Key != key || e.ID != m.ID {
 			w.t.Errorf("text %s was acknowledged as entry %d, but that entry has key %s", key, m.Seq, e.Key)
 		}
+	}
+	if late != "" { // last, because it ends the test
+		e2e.TooSlow(w.t, "%s", late)
 	}
 }

@@ -115,7 +115,7 @@ func (c *conversation) awaitAll() {
 // measureUsual notes the longest delay in a period without a fault. Limits grow by twice that: the machine may be busy.
 func (c *conversation) measureUsual(when string, p period) {
 	c.t.Helper()
-	c.usual = max(c.usual, c.mustDeliver(when, p, 3*time.Second, 3*time.Second))
+	c.usual = c.mustDeliver(when, p, 3*time.Second, 3*time.Second)
 }
 
 // atOwnServer limits the delay of a text at its sender's server, whatever happens to Redis: less than the time after which a server gives up

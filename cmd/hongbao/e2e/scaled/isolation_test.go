@@ -173,8 +173,8 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) (slo
 	i.round++
 	round, limit := i.round, time.Second+2*i.usual
 	type count struct {
-		failed  int
-		slowest time.Duration
+		failed, late int
+		slowest      time.Duration
 	}
 	var (
 		all          sync.WaitGroup
@@ -187,8 +187,12 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) (slo
 			mu.Lock()
 			defer mu.Unlock()
 			c.slowest = max(c.slowest, took)
-			if status != http.StatusOK || took > limit {
+			if status != http.StatusOK {
 				c.failed++
+			} else if took > limit {
+				c.late++
+			}
+			if status != http.StatusOK || took > limit {
 				t.Logf("%s of another user through server %d was answered after %v: %d %s", method, server, took.Round(time.Millisecond), status, answer)
 			}
 		}
@@ -203,9 +207,13 @@ func (i *isolation) othersGoOn(t *testing.T, packet string, servers ...int) (slo
 	}
 	all.Wait()
 	t.Logf("the slowest of %d grabs of others took %v, the slowest text %v", crowdSize, grabs.slowest.Round(time.Millisecond), texts.slowest.Round(time.Millisecond))
-	if most := crowdSize / 100; grabs.failed > most || texts.failed > most {
-		t.Fatalf("of %d grabs and texts of others, %d grabs and %d texts failed or took more than %v, want at most %d (%s)",
-			crowdSize, grabs.failed, texts.failed, limit, most, e2e.TooSlow)
+	const most = crowdSize / 100
+	if grabs.failed > most || texts.failed > most {
+		t.Errorf("of %d grabs and texts of others, %d grabs and %d texts failed, want at most %d", crowdSize, grabs.failed, texts.failed, most)
+	}
+	if grabs.failed+grabs.late > most || texts.failed+texts.late > most {
+		e2e.TooSlow(t, "of %d grabs and texts of others, %d grabs and %d texts failed or took more than %v, want at most %d",
+			crowdSize, grabs.failed+grabs.late, texts.failed+texts.late, limit, most)
 	}
 	return max(grabs.slowest, texts.slowest)
 }

@@ -16,6 +16,6 @@ func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
 func mustTake(t *testing.T, what string, took, limit time.Duration) {
 	t.Helper()
 	if took > limit {
-		t.Fatalf("%s took %v, want at most %v (%s)", what, took, limit, e2e.TooSlow)
+		e2e.TooSlow(t, "%s took %v, want at most %v", what, took, limit)
 	}
 }
