@@ -14,12 +14,14 @@ type channelDocument struct {
 	messages   object // by name
 	references object // to the messages, by name
 	operations object
+	channel    string
+	scheme     string // of all operations: how the other side is known
 }
 
 // asyncAPI returns the description of the socket interface in its JSON encoding. The Protobuf encoding has the same
 // fields.
 func asyncAPI(examples exampleSet) object {
-	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}}
+	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}, channel: "socket", scheme: "token"}
 	d.envelope()
 	for _, m := range wire.Methods {
 		d.command(m)
@@ -67,15 +69,15 @@ func (d channelDocument) message(name, summary string, payload object) object {
 	}
 	d.messages[name] = message
 	d.references[name] = ref("messages", name)
-	return object{"$ref": "#/channels/socket/messages/" + name}
+	return object{"$ref": "#/channels/" + d.channel + "/messages/" + name}
 }
 
 // operation adds an operation and returns it. The action says whether the server receives the message or sends the
 // messages.
 func (d channelDocument) operation(name, action, summary string, messages ...object) object {
 	o := object{
-		"action": action, "channel": object{"$ref": "#/channels/socket"}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
-		"security": []object{ref("securitySchemes", "token")},
+		"action": action, "channel": object{"$ref": "#/channels/" + d.channel}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
+		"security": []object{ref("securitySchemes", d.scheme)},
 	}
 	d.operations[name] = o
 	return o
@@ -110,8 +112,8 @@ func (d channelDocument) command(m wire.Method) {
 
 // pushes adds the entries of rooms and the pushes without a seq.
 func (d channelDocument) pushes() {
-	d.all.of(wire.Entry{})                  // adds the schemas of its kinds
-	delete(d.all["Entry"], "discriminator") // AsyncAPI writes it in another way, which tools read differently; the kinds' constants suffice
+	d.all.of(wire.Entry{}) // adds the schemas of its kinds
+	d.withoutDiscriminators()
 	for _, k := range wire.Kinds {
 		publication := d.message("entry."+k.Kind, "An entry of a room, of the kind "+k.Kind+".", pushed(object{
 			"channel": channelSchema(), "pub": record(object{"offset": seqSchema(), "data": ref("schemas", entrySchema(k.Kind))}, "offset", "data"),
@@ -124,6 +126,14 @@ func (d channelDocument) pushes() {
 			"message": record(object{"data": data}, "data"),
 		}, "message"))
 		d.operation("push."+p.Name, "send", "May be merged with others, or dropped for a slow connection.", told)
+	}
+}
+
+// withoutDiscriminators removes what only OpenAPI understands. AsyncAPI writes a discriminator in another way, which tools read differently;
+// the constants of the kinds suffice.
+func (d channelDocument) withoutDiscriminators() {
+	for _, schema := range d.all {
+		delete(schema, "discriminator")
 	}
 }
 
