@@ -62,7 +62,7 @@ func TestAbsent(t *testing.T) {
 	h.must(err)
 	packet()
 	want("a packet in a room that is silent for dan", room, chat.ByPacket, "cyn", "eve")
-	h.must(h.Block(h.ctx, "eve", "ann"))
+	h.must(h.Block(h.ctx, chat.User{ID: "eve"}, "ann"))
 	want("a packet of a user whom eve has blocked", room, chat.ByPacket, "cyn")
 
 	direct, err := h.Direct(h.ctx, chat.User{ID: "ann"}, "cyn")

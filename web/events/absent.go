@@ -3,9 +3,8 @@ package events
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"hongbao/chat"
 	"hongbao/store/eventlog"
@@ -113,25 +112,32 @@ type judgement struct {
 	users  []string
 }
 
+// judge judges the entries, some at once.
 func (s *Service) judge(ctx context.Context, entries []eventlog.Event) ([]judgement, error) {
-	judged := make([]judgement, len(entries))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lookAtOnce)
+	judged, errs := make([]judgement, len(entries)), make([]error, len(entries))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, lookAtOnce)
 	for i, e := range entries {
 		if e.Entry == nil {
 			continue
 		}
-		group.Go(func() (err error) {
-			j := &judged[i]
-			j.reason, err = s.o.Absent(ctx, *e.Entry, func(users []string) { j.users = append(j.users, users...) })
-			if err != nil && ctx.Err() == nil && !errors.Is(err, chat.ErrUnavailable) {
-				s.o.Log.Error("entry is told to nobody", "event", e.ID, "err", err) // it would fail again, and hold up all others
-				*j, err = judgement{}, nil
-			}
-			return err
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			judged[i], errs[i] = s.judgeOne(ctx, e)
 		})
 	}
-	return judged, group.Wait()
+	all.Wait()
+	return judged, errors.Join(errs...)
+}
+
+func (s *Service) judgeOne(ctx context.Context, e eventlog.Event) (j judgement, err error) {
+	j.reason, err = s.o.Absent(ctx, *e.Entry, func(users []string) { j.users = append(j.users, users...) })
+	if err != nil && ctx.Err() == nil && !errors.Is(err, chat.ErrUnavailable) { // it would fail again, and hold up all others
+		s.o.Log.Error("entry is told to nobody", "event", e.ID, "err", err)
+		return judgement{}, nil
+	}
+	return j, err
 }
 
 // merge returns one absence for each user, and how many of the entries they contain: fewer than all if the users are too many.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -85,6 +86,7 @@ func (s *Service) getEvents(ctx context.Context, _ server.Caller, r *hostapi.Get
 		if err != nil {
 			return hostapi.EventsReply{}, chat.BadField("kinds", err.Error())
 		}
+		maps.DeleteFunc(wanted, func(kind string, _ bool) bool { return !s.o.Kinds[kind] }) // more may be written: eventlog.Kinds.Written
 		q.Kinds = wanted
 	}
 	switch {
