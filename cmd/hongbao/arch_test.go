@@ -219,7 +219,7 @@ func rules() map[string]rule {
 		"hongbao/web/session": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/trace", "hongbao/hub",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/push", "hongbao/web/wire", "hongbao/web/wire/frame",
 				"github.com/centrifugal/protocol",
 			},
 			mayNot: []string{"database/sql", "net/http"},
@@ -243,9 +243,14 @@ func rules() map[string]rule {
 			why:    "it drives a browser, and does not know whose pages it opens",
 		},
 		"hongbao/web/wire": {
-			may:    []string{"hongbao/web/wire/internal/scan", "github.com/centrifugal/protocol"},
+			may:    []string{"github.com/centrifugal/protocol"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "payloads are plain types that Go clients can use too",
+		},
+		"hongbao/web/wire/frame": {
+			may:    []string{"hongbao/web/wire", "hongbao/web/wire/internal/scan", "github.com/centrifugal/protocol"},
+			mayNot: []string{"database/sql", "net/http"},
+			why:    "only a server decodes commands, so clients do not link it",
 		},
 		"hongbao/web/wire/hostapi": {
 			may:    []string{"hongbao/web/wire"},
