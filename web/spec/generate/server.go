@@ -233,7 +233,7 @@ func (all schemas) event() object {
 		keep("transfer", k.Transfer)
 		if k.Entry != "" {
 			all.of(wire.Entry{}) // adds the schemas of its kinds
-			properties["entry"] = ref("schemas", entrySchema(k.Entry))
+			properties["entry"] = entrySchemas(k.Entry)
 		}
 		if k.Details != nil {
 			properties["details"] = all.of(k.Details)
@@ -256,6 +256,18 @@ func (all schemas) event() object {
 		"oneOf":         kinds,
 		"discriminator": object{"propertyName": "type", "mapping": mapping},
 	}
+}
+
+// entrySchemas returns the schema of an entry of one of the kinds, which are separated by commas.
+func entrySchemas(kinds string) object {
+	var all []object
+	for kind := range strings.SplitSeq(kinds, ",") {
+		all = append(all, ref("schemas", entrySchema(kind)))
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return object{"oneOf": all}
 }
 
 // eventSchema returns the name of the schema of events of a kind, such as PacketSentEvent.
