@@ -85,7 +85,7 @@ func (s *Server) changeProfile(ctx context.Context, guest auth.Identity, data []
 	if err := api.Decode(data, &request); err != nil {
 		return nil, err
 	}
-	if err := s.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
+	if err := s.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
 	reply, err := s.guests.SetProfile(ctx, guest, &request)
@@ -96,7 +96,7 @@ func (s *Server) changeProfile(ctx context.Context, guest auth.Identity, data []
 }
 
 func (s *Server) newDeviceCode(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	if err := s.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
+	if err := s.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
 	return s.guests.NewDeviceCode(ctx, guest)

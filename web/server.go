@@ -35,6 +35,7 @@ type Options struct {
 	JWT            auth.JWT
 	Guests         Guests
 	Lobby          func() Lobby // nil: there is none
+	NoPictures     bool         // users may upload no pictures
 	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
@@ -190,6 +191,7 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/guests/profile", s.serveGuest("profile", s.changeProfile))
 		r.Post("/guests/device_code", s.serveGuest("device_code", s.newDeviceCode))
 		r.Post("/guests/redeem", s.serveRedeem)
+		r.Post("/picture", s.serveSetPicture)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
@@ -201,6 +203,7 @@ func (s *Server) Handler() http.Handler {
 		r.Get("/asyncapi.json", serveDocument(spec.AsyncAPI(s.o.Version)))
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
+	r.Get("/pictures/{name}", s.servePicture)
 	r.Handle("/*", s.page())
 	return r
 }

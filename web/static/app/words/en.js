@@ -184,8 +184,12 @@ export default {
   },
   profile: {
     title: 'Change name and picture',
+    pictureTitle: 'Change picture',
     name: 'Name',
     picture: 'Picture',
+    choose: 'Choose a picture of yours',
+    own: 'Your picture',
+    unreadable: 'This file can’t be read as a picture. Try another one.',
     letter: 'First letter',
     rat: 'Rat',
     ox: 'Ox',

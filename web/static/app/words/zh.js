@@ -184,8 +184,12 @@ export default {
   },
   profile: {
     title: '修改名字和头像',
+    pictureTitle: '换头像',
     name: '名字',
     picture: '头像',
+    choose: '选一张自己的图片',
+    own: '自己的图片',
+    unreadable: '这个文件打不开，换一张图片试试',
     letter: '名字首字',
     rat: '鼠',
     ox: '牛',
