@@ -53,6 +53,8 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	ann.Sees("Welcome! 欢迎！")
 	ann.Press("button", "Open")
 	ann.Sees("You got")
+	ann.Has("button", "Thank you!")
+	ann.Lacks("button", "Send one back") // nobody would open it
 	ann.Press("button", "Close")
 	ann.Sees("Lobby · 大厅", "play money")
 	ann.Press("button", "Wallet")
