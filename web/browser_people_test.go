@@ -64,6 +64,15 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	ann.Sees("of play money.")
 	ann.Press("button", "Close")
 
+	ann.Press("button", "Invite a friend")
+	ann.Press("button", "Make a link")
+	ann.Has("image", "QR code of the link")
+	ann.Press("button", "Close")
+	ben := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ben, "Ben")
+	ben.Sees("Welcome! 欢迎！")
+	ann.Lacks("button", "Invite a friend") // somebody is there
+
 	ann.Press("button", "Lobby · 大厅")
 	ann.Press("button", "Leave this room")
 	ann.Press("button", "Leave")

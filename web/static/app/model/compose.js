@@ -1,6 +1,7 @@
 // The form for a packet, and its errors.
 import { state } from '../state.js';
 import { parseMoney } from '../format.js';
+import { peopleIn } from './rooms.js';
 
 /**
  * @typedef {object} Form
@@ -31,7 +32,7 @@ import { parseMoney } from '../format.js';
 export function emptyForm(view) {
   const other = view.room.kind === 'direct' ? view.other : null;
   return {
-    total: '', count: null, usual: Math.max(2, Math.min(5, view.room.members ?? 0)), greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
+    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view))), greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
     passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
   };
 }

@@ -5,6 +5,7 @@ import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
 import { check, emptyForm, packetOf, shownCount } from '../model/compose.js';
+import { peopleIn } from '../model/rooms.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
 import { Choice } from './choice.js';
@@ -99,7 +100,7 @@ function words(problem) {
 
 function countHint(view, form, { total, count, problems }) {
   if (form.kind === 'equal' && total && count && !problems.total && !problems.count) return t('compose.altogether', { amount: money(total) });
-  return t('compose.here', { count: view.room.members, shown: number(view.room.members) });
+  return t('compose.here', { count: peopleIn(view), shown: number(peopleIn(view)) });
 }
 
 function left(text, most) {

@@ -18,6 +18,8 @@ export default {
     well: 'Back again',
   },
   room: {
+    alone: 'Nobody else is here yet.',
+    bring: 'Invite a friend',
     closeAnnouncement: 'Close the announcement',
     none: 'No room is open',
     choose: 'Choose one on the left, or make a new one.',

@@ -18,6 +18,8 @@ export default {
     well: '已恢复连接',
   },
   room: {
+    alone: '这里还只有你一个人',
+    bring: '邀请朋友',
     closeAnnouncement: '收起公告',
     none: '还没有打开群聊',
     choose: '从左边选一个，或者新建一个。',
