@@ -15,19 +15,38 @@ import (
 	"hongbao/web/wire"
 )
 
-// serveSetPicture makes an uploaded picture the caller's avatar. The avatar in a token of the host wins: such a user may upload none.
-func (s *Server) serveSetPicture(w http.ResponseWriter, r *http.Request) {
-	s.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
-		if s.o.NoPictures {
+// pictureRequests stores and serves the pictures that users upload.
+type pictureRequests struct {
+	off          bool
+	chat         *chat.Service
+	rates        *api.Rates
+	proxies      proxies
+	serve        func(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error))
+	refuse       func(w http.ResponseWriter, err error) wire.Code
+	authenticate func(ctx context.Context, r *http.Request, token string) (auth.Identity, error)
+	renamed      func(ctx context.Context, user string)
+}
+
+func (s *Server) newPictureRequests() pictureRequests {
+	return pictureRequests{
+		off: s.o.NoPictures, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, refuse: s.refuse, authenticate: s.authenticate,
+		renamed: s.sessions.Renamed,
+	}
+}
+
+// set makes an uploaded picture the caller's avatar. The avatar in a token of the host wins: such a user may upload none.
+func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
+	p.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
+		if p.off {
 			return nil, chat.ErrNotFound
 		}
 		token, _ := auth.Bearer(r)
-		identity, err := s.authenticate(ctx, r, token)
+		identity, err := p.authenticate(ctx, r, token)
 		if err != nil {
 			return nil, err
 		}
 		user := identity.User.ID
-		if err := s.rates.SpendHTTP(ctx, user); err != nil {
+		if err := p.rates.SpendHTTP(ctx, user); err != nil {
 			return nil, err
 		}
 		if !identity.User.KeepAvatar {
@@ -37,23 +56,23 @@ func (s *Server) serveSetPicture(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.rates.SpendProfileChange(ctx, user); err != nil {
+		if err := p.rates.SpendProfileChange(ctx, user); err != nil {
 			return nil, err
 		}
 		if identity.User.Guest() {
-			if err := s.rates.SpendUpload(ctx, subnet(s.proxies.client(r))); err != nil {
+			if err := p.rates.SpendUpload(ctx, subnet(p.proxies.client(r))); err != nil {
 				return nil, err
 			}
 		}
-		stored, err := s.chat.Admit(ctx, identity.User, identity.Issued)
+		stored, err := p.chat.Admit(ctx, identity.User, identity.Issued)
 		if err != nil {
 			return nil, err
 		}
-		changed, err := s.chat.SetPicture(ctx, stored, identity.Issued, upload)
+		changed, err := p.chat.SetPicture(ctx, stored, identity.Issued, upload)
 		if err != nil {
 			return nil, err
 		}
-		s.sessions.Renamed(ctx, user)
+		p.renamed(ctx, user)
 		return encode(wire.PictureReply{User: convert.User(changed)}, nil)
 	})
 }
@@ -73,20 +92,20 @@ func decodePicture(data []byte) ([]byte, error) {
 	return upload, nil
 }
 
-// servePicture serves an uploaded picture to every caller that knows its address: browsers send no token with pictures. The address is the hash of
+// read serves an uploaded picture to every caller that knows its address: browsers send no token with pictures. The address is the hash of
 // the picture, so browsers may keep it for good.
-func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
+func (p pictureRequests) read(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
 	defer cancel()
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
-	err := s.rates.SpendPicture(ctx, subnet(s.proxies.client(r)))
+	err := p.rates.SpendPicture(ctx, subnet(p.proxies.client(r)))
 	var data []byte
 	if err == nil {
-		data, err = s.chat.Picture(ctx, chi.URLParam(r, "name"))
+		data, err = p.chat.Picture(ctx, chi.URLParam(r, "name"))
 	}
 	if err != nil {
-		s.refuse(w, err)
+		p.refuse(w, err)
 		return
 	}
 	h.Set("Content-Type", "image/jpeg")
