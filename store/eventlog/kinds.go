@@ -31,6 +31,8 @@ const (
 	RoomDeleted     = "room.deleted"
 	UserUpdated     = "user.updated"
 	UserRevoked     = "user.revoked"
+	UserSuspended   = "user.suspended"
+	UserReinstated  = "user.reinstated"
 )
 
 // AllKinds lists all kinds, in the order of the documents.
@@ -41,7 +43,7 @@ func AllKinds() []string {
 		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
-		UserUpdated, UserRevoked,
+		UserUpdated, UserRevoked, UserSuspended, UserReinstated,
 	}
 }
 

@@ -41,7 +41,7 @@ func TestClosesMatchTheDocument(t *testing.T) {
 	}
 	for _, code := range []int{
 		wire.CloseDrain, wire.CloseServerError, wire.CloseTokenExpired, wire.CloseTooSlow, wire.CloseNoPong, wire.CloseTooManyCommands, wire.CloseStateInvalidated,
-		wire.CloseInvalidToken, wire.CloseProtocolError, wire.CloseNoConnect, wire.CloseRevoked, wire.ClosePushedOut,
+		wire.CloseInvalidToken, wire.CloseProtocolError, wire.CloseNoConnect, wire.CloseRevoked, wire.ClosePushedOut, wire.CloseSuspended,
 	} {
 		c := wire.CloseFor(code)
 		words := strings.Join(strings.Fields(string(text)), " ") // the document breaks its lines anywhere
