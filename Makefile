@@ -19,8 +19,12 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: ## all tests, 20 to 25 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
+test: ## the tests, 15 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
+
+.PHONY: long
+long: ## long random histories, the benchmark's programs, crowds and memory; six minutes more
+	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test long
 
 .PHONY: e2e
 e2e: engines ## the end-to-end tests alone, with the output of each

@@ -119,7 +119,7 @@ func answered(tb testing.TB, s *Server, c api.Caller, e wire.Encoding, frame []b
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.observe(request.Name(), 0, time.Since(began))
+	s.metrics.Command(request.Name(), 0, time.Since(began))
 	return reply
 }
 

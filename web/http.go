@@ -95,7 +95,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 		writeJSON(w, http.StatusOK, reply)
 	}
 	took := time.Since(began)
-	s.observe(method, code, took)
+	s.metrics.Command(method, code, took)
 	span.Text("hongbao.request", id)
 	span.Number("hongbao.code", int(code))
 	span.End(failed)

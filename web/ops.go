@@ -38,14 +38,9 @@ func (s *Server) newMetrics() *metrics.Metrics {
 	})
 }
 
-// observe records one command in the metrics.
-func (s *Server) observe(method string, code wire.Code, took time.Duration) {
-	s.metrics.Command(method, int(code), took)
-}
-
 // Observe records a request that another listener has answered. method must be one of few names.
 func (s *Server) Observe(method string, code wire.Code, took time.Duration) {
-	s.observe(method, code, took)
+	s.metrics.Command(method, code, took)
 }
 
 // readyTime limits how long /readyz waits for the stores.

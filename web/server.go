@@ -164,7 +164,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
 		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.leave,
-		AcquireConnect: s.connects.acquire, Observe: s.observe,
+		AcquireConnect: s.connects.acquire, Observe: s.metrics.Command,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
 		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
 		Now: o.Now, Log: o.Log,

@@ -14,12 +14,13 @@ type channelDocument struct {
 	messages   object // by name
 	references object // to the messages, by name
 	operations object
+	channel    string
 }
 
 // asyncAPI returns the description of the socket interface in its JSON encoding. The Protobuf encoding has the same
 // fields.
 func asyncAPI(examples exampleSet) object {
-	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}}
+	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}, channel: "socket"}
 	d.envelope()
 	for _, m := range wire.Methods {
 		d.command(m)
@@ -59,14 +60,14 @@ func (d channelDocument) message(name, summary string, payload object) object {
 	}
 	d.messages[name] = message
 	d.references[name] = ref("messages", name)
-	return object{"$ref": "#/channels/socket/messages/" + name}
+	return object{"$ref": "#/channels/" + d.channel + "/messages/" + name}
 }
 
 // operation adds an operation and returns it. The action says whether the server receives the message or sends the
 // messages.
 func (d channelDocument) operation(name, action, summary string, messages ...object) object {
 	o := object{
-		"action": action, "channel": object{"$ref": "#/channels/socket"}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
+		"action": action, "channel": object{"$ref": "#/channels/" + d.channel}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
 	}
 	d.operations[name] = o
 	return o
