@@ -219,7 +219,9 @@ func TestHostKeepsItsOwnRecordsOfUsers(t *testing.T) {
 func TestHostSuspendsAUser(t *testing.T) {
 	h := newTestHost(t)
 	h.known("ann")
-	suspend := func(key, user, what string) answer { return h.send(key, "POST", "/v1/server/users/"+user+"/"+what, nil) }
+	suspend := func(key, user, what string) answer {
+		return h.send(key, "POST", "/v1/server/users/"+user+"/"+what, nil)
+	}
 	chatOnly := h.newKey("chat-only", hostapi.Chat)
 	h.refused(suspend(chatOnly, "ann", "suspend"), wire.CodeForbidden, "forbidden scope=moderate")
 	first := ok[hostapi.UserReply](h, suspend(h.all, "ann", "suspend")).User

@@ -9,26 +9,6 @@ import (
 var userOperations = []Operation{
 	{
 		Method: wire.Method{
-			Name: "get_user", Does: "Returns a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound},
-		},
-		Verb: "GET", Path: "/v1/server/users/{user}", Scope: Read, Example: GetUserRequest{User: "ann"},
-	},
-	{
-		Method: wire.Method{
-			Name: "list_users", Does: "Lists users by id, also guests. With a ref_prefix it lists users by ref.",
-			Request: ListUsersRequest{}, Reply: ListUsersReply{},
-		},
-		Verb: "GET", Path: "/v1/server/users", Scope: Read, Example: ListUsersRequest{Suspended: true, Limit: 100},
-	},
-	{
-		Method: wire.Method{
-			Name: "find_users", Does: "Returns those of up to 1,000 users that exist, by id or by the host's own id.",
-			Request: FindUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeLimitExceeded},
-		},
-		Verb: "POST", Path: "/v1/server/users/find", Scope: Read, Example: FindUsersRequest{Users: []string{"ann"}, Refs: []string{"customer-17"}},
-	},
-	{
-		Method: wire.Method{
 			Name: "put_user", Does: "Creates a user, or changes one. What the request leaves out stays.",
 			Request: PutUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeConflict},
 		},
@@ -42,6 +22,26 @@ var userOperations = []Operation{
 		},
 		Verb: "POST", Path: "/v1/server/users", Scope: Chat,
 		Example: PutUsersRequest{Users: []PutUserRequest{{User: "ann", Name: new("Ann")}, {User: "bob", Name: new("Bob")}}},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_user", Does: "Returns a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/users/{user}", Scope: Read, Example: GetUserRequest{User: "ann"},
+	},
+	{
+		Method: wire.Method{
+			Name: "list_users", Does: "Lists users by id, also guests. With a ref_prefix it lists users by ref.",
+			Request: ListUsersRequest{}, Reply: ListUsersReply{},
+		},
+		Verb: "GET", Path: "/v1/server/users", Scope: Read, Example: ListUsersRequest{RefPrefix: "customer-", Limit: 100},
+	},
+	{
+		Method: wire.Method{
+			Name: "find_users", Does: "Returns those of up to 1,000 users that exist, by id or by the host's own id.",
+			Request: FindUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeLimitExceeded},
+		},
+		Verb: "POST", Path: "/v1/server/users/find", Scope: Read, Example: FindUsersRequest{Users: []string{"ann"}, Refs: []string{"customer-17"}},
 	},
 	{
 		Method: wire.Method{
