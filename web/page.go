@@ -89,8 +89,14 @@ func pagePolicy(hosts []string) string {
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }
 
-//go:embed static
+// Of the SDK's folder only the code is served; the other files are for its npm package.
+//
+//go:embed static/*.* static/app static/avatars static/style static/vendor static/sdk/*.js
 var static embed.FS
+
+// sdkFolder is the address of the SDK for pages of hosts. It names the major version of the npm package: a version that breaks
+// its callers gets another folder beside this one.
+const sdkFolder = "sdk/v1/"
 
 // pageFile is one file of the page. It is compressed once per process.
 type pageFile struct {
@@ -165,6 +171,12 @@ func newPageFiles() map[string]pageFile {
 		f.forever = true
 		files[folder+name] = f
 	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if rest, ok := strings.CutPrefix(name, "sdk/"); ok {
+			files[sdkFolder+rest] = files[name]
+		}
+	}
+	files[sdkFolder+"centrifuge.js"] = files["vendor/centrifuge.js"]
 	files[""] = newPageFile("index.html", pointTo(folder, index))
 	delete(files, "index.html")
 	files["sw.js"] = newPageFile("sw.js", serviceWorker(folder, files))
