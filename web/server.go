@@ -259,6 +259,12 @@ func (s *Server) Disconnect(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseRevoked)
 }
 
+// DisconnectSuspended closes all sockets of the user, on every instance, with the close code for a suspended user. It does not suspend
+// the user.
+func (s *Server) DisconnectSuspended(user string) {
+	s.pub.CloseSockets(user, "", wire.CloseSuspended)
+}
+
 // Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is
 // done.
 func (s *Server) Run(ctx context.Context) error {

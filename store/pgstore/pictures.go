@@ -11,7 +11,7 @@ import (
 func (s *Store) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) error {
 	return outcome("put picture", s.tx(ctx, func(w *writer) error {
 		stored, err := w.exec(`insert into pictures (user_id, hash, data, at)
-			select id, $2, $3, $4 from users where id = $1 and (not_before = 0 or not_before < $5)
+			select id, $2, $3, $4 from users where id = $1 and (not_before = 0 or not_before < $5) and suspended_at = 0
 			on conflict (user_id, hash) do update set at = excluded.at`,
 			user, p.Hash, p.Data, at.UnixMilli(), issued)
 		if err != nil {

@@ -12,7 +12,7 @@ func pictureTests() []storeTest {
 		{"a picture is kept, and read by its hash", pictureKept},
 		{"only the newest pictures of a user are kept", picturesBounded},
 		{"users that share a picture delete it each for themselves", pictureShared},
-		{"a revoked token stores no picture", pictureRevoked},
+		{"a revoked token and a suspended user store no picture", pictureRevoked},
 	}
 }
 
@@ -87,5 +87,9 @@ func pictureRevoked(b *storeBench) {
 	b.refused(b.PutPicture(b.ctx, ann, 5, testPicture(1), pictureTime), chat.ErrNotFound)
 	b.hasPictures()
 	b.must(b.PutPicture(b.ctx, ann, 6, testPicture(1), pictureTime))
+	b.hasPictures(1)
+	_, err := b.Suspend(b.ctx, ann, pictureTime)
+	b.must(err)
+	b.refused(b.PutPicture(b.ctx, ann, 7, testPicture(2), pictureTime), chat.ErrNotFound)
 	b.hasPictures(1)
 }
