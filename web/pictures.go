@@ -49,6 +49,10 @@ func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
 		if err := p.rates.SpendHTTP(ctx, user); err != nil {
 			return nil, err
 		}
+		stored, err := p.chat.Admit(ctx, identity.User, identity.Issued)
+		if err != nil {
+			return nil, err
+		}
 		if !identity.User.KeepAvatar {
 			return nil, chat.ErrForbidden
 		}
@@ -63,10 +67,6 @@ func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
 			if err := p.rates.SpendUpload(ctx, subnet(p.proxies.client(r))); err != nil {
 				return nil, err
 			}
-		}
-		stored, err := p.chat.Admit(ctx, identity.User, identity.Issued)
-		if err != nil {
-			return nil, err
 		}
 		changed, err := p.chat.SetPicture(ctx, stored, identity.Issued, upload)
 		if err != nil {
