@@ -25,16 +25,16 @@ import (
 // page serves the page, which is the browser client, and the JavaScript SDK, which pages of any origin may load.
 func (s *Server) page() http.Handler {
 	files := maps.Clone(embeddedFiles())
-	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // an empty list, never null
+	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins.listed)) // an empty list, never null
 	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
-	facts := pageFacts{Guests: s.guests.On(), PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
+	facts := pageFacts{Guests: s.guests.On(), Pictures: !s.o.NoPictures, PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		file, ok := files[name]
 		if name == factsFile {
-			file, ok = s.factsNow(facts), true
+			file, ok = facts.now(s.o.Lobby), true
 		}
 		switch {
 		case !ok:
@@ -54,6 +54,7 @@ const factsFile = "page.json"
 // pageFacts is what the page must know before the user signs in.
 type pageFacts struct {
 	Guests    bool     `json:"guests"`
+	Pictures  bool     `json:"pictures,omitempty"`   // users may upload pictures
 	PlayMoney bool     `json:"play_money,omitempty"` // all money of the server is play money
 	Lobby     *Lobby   `json:"lobby,omitempty"`
 	Hosts     []string `json:"hosts"` // origins whose pages may send a token to this page
@@ -66,10 +67,10 @@ type Lobby struct {
 	Packet string `json:"packet,omitempty"` // "": none is known
 }
 
-// factsNow returns the facts with the present lobby.
-func (s *Server) factsNow(facts pageFacts) pageFile {
-	if s.o.Lobby != nil {
-		facts.Lobby = new(s.o.Lobby())
+// now returns the facts with the present lobby, if there is one.
+func (facts pageFacts) now(lobby func() Lobby) pageFile {
+	if lobby != nil {
+		facts.Lobby = new(lobby())
 	}
 	data, err := json.Marshal(facts)
 	if err != nil {

@@ -124,7 +124,7 @@ func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {
 	c.gone = nil
 	c.o.Log.Info("offline", "code", e.Code, "reason", e.Reason)
 	if c.listing == nil { // otherwise the program does not know yet that the client was connected
-		c.feed.addLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
+		c.feed.AddLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
 	}
 	c.wakeLocked()
 }
@@ -150,11 +150,11 @@ func (c *Client) onMessage(l *link, e centrifuge.MessageEvent) {
 		return
 	}
 	if m.Left != nil { // the unsubscribe push of the room follows
-		c.feed.willLeave(m.Left.Room, m.Left.Reason)
+		c.feed.WillLeave(m.Left.Room, m.Left.Reason)
 		return
 	}
 	event := model.EventOf(m, e.Data)
 	c.applyLocked(&event)
-	c.feed.addLoose(event)
+	c.feed.AddLoose(event)
 	c.wakeLocked()
 }

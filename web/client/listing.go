@@ -21,12 +21,12 @@ func (c *Client) beginListingLocked(l *link, data wire.ConnectData) {
 	c.rooms = make(map[string]*model.MyRoom, len(c.rooms))
 	c.me, c.limits, c.states = data.User, data.Limits, model.StatesOf(data.PacketStates)
 	c.startAccountLocked(data)
-	c.feed.holdConnected()
+	c.feed.HoldConnected()
 	for _, r := range data.Rooms {
 		room := myRoomOf(r)
 		c.rooms[r.ID] = &room
 		delete(list.before, r.ID)
-		c.feed.enter(room.Room, c.wasConnected)
+		c.feed.Enter(room.Room, c.wasConnected)
 	}
 	again := l.connected // so the SDK may hide that the user has left a room: see dial
 	l.connected, c.listing, c.gone = true, list, make(chan struct{})
@@ -79,7 +79,7 @@ func (c *Client) list(ctx context.Context, l *link, list *listing, data wire.Con
 		return
 	}
 	for id := range list.before {
-		c.feed.leave(id)
+		c.feed.Leave(id)
 	}
 	known := make([]model.MyRoom, 0, len(rooms))
 	for _, r := range rooms {
@@ -91,9 +91,9 @@ func (c *Client) list(ctx context.Context, l *link, list *listing, data wire.Con
 		room.LastSeq = max(room.LastSeq, have.LastSeq)
 		known = append(known, room)
 		*have = room
-		c.feed.describe(room.Room)
+		c.feed.Describe(room.Room)
 	}
-	c.feed.addConnected(model.Connected{Account: c.account, Rooms: known, Again: c.wasConnected})
+	c.feed.AddConnected(model.Connected{Account: c.account, Rooms: known, Again: c.wasConnected})
 	c.wasConnected, c.listing = true, nil
 	c.wakeLocked()
 }

@@ -53,14 +53,14 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	}
 	c.me, c.limits, c.states = data.User, data.Limits, model.StatesOf(data.PacketStates)
 	c.startAccountLocked(data)
-	c.feed.addConnected(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
+	c.feed.AddConnected(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
 	for id := range c.rooms {
 		if in[id] == nil {
-			c.feed.leave(id)
+			c.feed.Leave(id)
 		}
 	}
 	for _, r := range in {
-		c.feed.enter(r.Room, c.wasConnected)
+		c.feed.Enter(r.Room, c.wasConnected)
 	}
 	c.rooms, l.connected, c.wasConnected, c.listing, c.gone = in, true, true, nil, make(chan struct{})
 	c.wakeLocked()
@@ -95,7 +95,7 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 	if c.rooms[id] == nil {
 		c.enterLocked(id, position, e.Data)
 	}
-	c.feed.reach(id, e.StreamPosition.Epoch, position, e.WasRecovering && e.Recovered)
+	c.feed.Reach(id, e.StreamPosition.Epoch, position, e.WasRecovering && e.Recovered)
 	c.wakeLocked()
 }
 
@@ -114,7 +114,7 @@ func (c *Client) enterLocked(id string, position int64, data []byte) {
 	}
 	room.ID, room.LastSeq = id, position
 	c.rooms[id] = &room
-	c.feed.enter(room.Room, announce)
+	c.feed.Enter(room.Room, announce)
 }
 
 func (c *Client) onUnsubscribed(l *link, e centrifuge.ServerUnsubscribedEvent) {
@@ -125,7 +125,7 @@ func (c *Client) onUnsubscribed(l *link, e centrifuge.ServerUnsubscribedEvent) {
 		return
 	}
 	delete(c.rooms, id)
-	c.feed.leave(id)
+	c.feed.Leave(id)
 	c.wakeLocked()
 }
 
@@ -144,7 +144,7 @@ func (c *Client) onPublication(l *link, e centrifuge.ServerPublicationEvent) {
 		r.LastSeq = max(r.LastSeq, entry.Seq)
 		applyToRoom(r, entry.Body, c.me.ID)
 	}
-	c.feed.push(entry)
+	c.feed.Push(entry)
 	c.wakeLocked()
 }
 
