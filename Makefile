@@ -1,6 +1,8 @@
 GO      ?= go
 LINT    := .bin/golangci-lint-2.12.0
 VULN    := .bin/govulncheck-1.3.0
+RELEASE := .bin/goreleaser-2.15.1
+SBOM    := .bin/cyclonedx-gomod
 SECONDS ?= 30
 HOURS   ?= 1
 SEED    ?= 0
@@ -56,6 +58,13 @@ upgrade: engines ## rolling upgrade from an older commit to a version with anoth
 npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled and run; a client from OpenAPI; the linters of both documents
 	@rm -rf .bin/npm && mkdir -p .bin/npm
 	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
+
+.PHONY: release
+release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is published: programs for six systems, SBOM, checksums, which are then checked
+	$(RELEASE) check
+	PATH=$(CURDIR)/.bin:$$PATH $(RELEASE) release --snapshot --clean --parallelism 2
+	cd .bin/dist && sha256sum --quiet -c checksums.txt && ls *.tar.gz *.zip *.sbom.json
+	.bin/dist/hongbao_linux_amd64_v1/hongbao version
 
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
@@ -127,6 +136,13 @@ $(LINT):
 $(VULN):
 	GOBIN=$(CURDIR)/.bin $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.3.0
 	mv .bin/govulncheck $@
+
+$(RELEASE):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/goreleaser/goreleaser/v2@v2.15.1
+	mv .bin/goreleaser $@
+
+$(SBOM):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 .PHONY: clean
 clean: ## remove what was built and installed here; data stays
