@@ -59,6 +59,20 @@ npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled an
 	@rm -rf .bin/npm && mkdir -p .bin/npm
 	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
 
+# Only imports and names of packages change: "hongbao/…" also begins what is hashed, and that must stay.
+.PHONY: module
+module: ## give the module another path, for a repository that other modules import from: MODULE=github.com/you/hongbao; then commit
+	@test -n "$(MODULE)" || { echo "which path? make module MODULE=github.com/you/hongbao"; exit 2; }
+	old=$$($(GO) list -m) && packages='(chat|cmd|hub|migrations|redpacket|store|web)' && \
+	  find . -name '*.go' -not -path './.bin/*' | xargs grep -lE "\"$$old/$$packages[/.\"]" | \
+	  xargs sed -i.before -E "s#\"$$old/$$packages([/.\"])#\"$(MODULE)/\1\2#g"
+	find . -name '*.go.before' -delete
+	$(GO) mod edit -module $(MODULE)
+
+.PHONY: outside
+outside: ## the Go SDK as other modules use it: the example bot, and a copy of the repository with another module path
+	$(GO) test -count=1 -timeout 30m -v -run 'TestBotOutside|TestModulePath' ./cmd/hongbao/e2e/sdk -module
+
 .PHONY: release
 release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is published: programs for six systems, SBOM, checksums, which are then checked
 	$(RELEASE) check
