@@ -73,6 +73,21 @@ module: ## give the module another path, for a repository that other modules imp
 outside: ## the Go SDK as other modules use it: the example bot, and a copy of the repository with another module path
 	$(GO) test -count=1 -timeout 30m -v -run 'TestBotOutside|TestModulePath' ./cmd/hongbao/e2e/sdk -module
 
+.PHONY: debian
+debian: ## an empty Debian with nothing but the program: installed, backed up, restored and upgraded by web/docs/one-machine.md; root, debootstrap
+	$(GO) test -count=1 -timeout 30m -v -run TestEmptyDebian ./cmd/hongbao/e2e/debian
+
+.PHONY: image
+image: ## the last stage of the Dockerfile, built by buildah and served from; root
+	$(GO) test -count=1 -timeout 30m -v -run TestImage ./cmd/hongbao/e2e/debian
+
+.PHONY: observe
+observe: engines ## metrics, alerts and dashboard under promtool, of the package prometheus, which root gets installed (96 MB); the unit under systemd-analyze
+	@command -v promtool >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends prometheus; } || \
+	  { echo "promtool is missing: install Debian's package prometheus"; exit 2; }
+	$(GO) test -count=1 -v -run 'Alerts|Queries|TestMetricsOf|TestSystemdUnit' ./web/docs ./cmd/hongbao
+
+
 .PHONY: release
 release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is published: programs for six systems, SBOM, checksums, which are then checked
 	$(RELEASE) check
