@@ -33,6 +33,8 @@ const (
 	UserUpdated     = "user.updated"
 	UserRevoked     = "user.revoked"
 	UserOffline     = "user.offline_message"
+	ReportNew       = "report.new"
+	ReportResolved  = "report.resolved"
 )
 
 // AllKinds lists all kinds, in the order of the documents.
@@ -44,6 +46,7 @@ func AllKinds() []string {
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
 		UserUpdated, UserRevoked, UserOffline,
+		ReportNew, ReportResolved,
 	}
 }
 
