@@ -32,6 +32,8 @@ const (
 	RoomDeleted     = "room.deleted"
 	UserUpdated     = "user.updated"
 	UserRevoked     = "user.revoked"
+	UserSuspended   = "user.suspended"
+	UserReinstated  = "user.reinstated"
 	UserOffline     = "user.offline_message"
 	ReportNew       = "report.new"
 	ReportResolved  = "report.resolved"
@@ -45,7 +47,7 @@ func AllKinds() []string {
 		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
-		UserUpdated, UserRevoked, UserOffline,
+		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,
 		ReportNew, ReportResolved,
 	}
 }
