@@ -33,6 +33,7 @@ const paths = {
   pin: 'M9 4h6l-1 6 3 3H7l3-3zM12 13v7',
   silent: 'M6 17h12l-1.5-2.5V11a4.5 4.5 0 0 0-9 0v3.5zM10.5 20h3M4 4l16 16',
   flag: 'M6 21V4M6 5h11l-2.5 4L17 13H6',
+  camera: 'M4 8h4l1.5-3h5L16 8h4v11H4zM12 10a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7z',
   archive: 'M4 5h16v4H4zM5 9v10h14V9M10 13h4',
 };
 
