@@ -36,6 +36,7 @@ var (
 	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
+	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}
 )
 
 // ErrClosed is returned by calls and Events after Close.

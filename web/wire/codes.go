@@ -33,6 +33,7 @@ const (
 	CodeEditWindowOver      Code = 1013
 	CodeJoinedLater         Code = 1014
 	CodeContactRefused      Code = 1020
+	CodeWalletFrozen        Code = 1030
 )
 
 // Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
@@ -72,6 +73,7 @@ var codes = map[Code]struct {
 	CodeEditWindowOver:      {"edit_window_over", 409, false},
 	CodeJoinedLater:         {"joined_later", 403, false},
 	CodeContactRefused:      {"contact_refused", 403, false},
+	CodeWalletFrozen:        {"wallet_frozen", 403, false},
 }
 
 // Word returns the first word of the error's message.
