@@ -52,6 +52,11 @@ soak: engines ## crash points, faults, restarts and crowds ten times over, at ot
 upgrade: engines ## rolling upgrade from an older commit to a version with another schema, under load, and back; some minutes
 	$(GO) test -count=1 -timeout 30m -v -run TestRollingUpgrade ./cmd/hongbao/e2e/proxies -upgrade
 
+.PHONY: npm
+npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled and run; a client from OpenAPI; the linters of both documents
+	@rm -rf .bin/npm && mkdir -p .bin/npm
+	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
+
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
 chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; logs in .bin/chaos

@@ -38,6 +38,7 @@ func (i *instance) newEvents(c config, node string, engines *store.Engines, log 
 	}
 	o := events.Options{
 		Store: engines.Events, Kinds: c.Events.Kinds, Instance: node, Keep: c.EventsKeep, Most: c.EventsMost, Log: log, Now: time.Now,
+		Absent: i.rooms.Absent, Online: i.rooms.MembersOnline,
 	}
 	if c.WebhookURL != "" {
 		var err error

@@ -285,7 +285,9 @@ func (h *testHost) everyEvent() {
 	ok[wire.ReactReply](h, as("bob", "react", `{"room":%q,"seq":%d,"emoji":"🧧","on":true}`, room, seq))
 	ok[wire.SeqReply](h, as("ann", "edit", `{"room":%q,"seq":%d,"text":"hello!"}`, room, seq))
 	ok[wire.SeqReply](h, as("ann", "recall", `{"room":%q,"seq":%d}`, room, seq))
-	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":3}`, room)).Packet.ID
+	sent := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":3}`, room))
+	packet := sent.Packet.ID
+	h.missed("bob", room, sent.Seq)
 	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q}`, packet))
 	ok[wire.MuteReply](h, as("ann", "mute", `{"room":%q,"user":"bob","seconds":60}`, room))
 	ok[wire.LeaveReply](h, as("bob", "leave", `{"room":%q}`, room))
@@ -297,11 +299,28 @@ func (h *testHost) everyEvent() {
 	if _, err := h.rooms.PutUser(h.Context(), chat.UserChange{User: "ann", Name: new("Anna")}); err != nil {
 		h.Fatal(err)
 	}
+	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/suspend", nil))
+	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/reinstate", nil))
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if page := get[hostapi.EventsReply](h, "events?kinds=packet.closed&after=oldest"); len(page.Events) > 0 {
 			return
 		} else if time.Now().After(deadline) {
 			h.Fatal("the packet of the deleted room was not closed in 20 s")
 		}
+	}
+}
+
+// missed writes that the user has missed the entry, as the look for absent users does.
+func (h *testHost) missed(user, room string, seq int64) {
+	h.Helper()
+	_, err := h.store.Lease(h.Context(), eventlog.AbsentConsumer, "i", time.Minute, time.Now())
+	if err == nil {
+		err = h.store.TellAbsences(h.Context(), eventlog.Told{
+			Consumer: eventlog.Consumer{Name: eventlog.AbsentConsumer, After: "1"}, Owner: "i", Due: time.Now(),
+			Absences: []eventlog.Absence{{User: user, Room: room, Seq: seq, Reason: string(chat.ByPacket), Count: 1}},
+		})
+	}
+	if err != nil {
+		h.Fatal(err)
 	}
 }

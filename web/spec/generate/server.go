@@ -82,7 +82,7 @@ func serverOperation(all schemas, examples exampleSet, o hostapi.Operation) obje
 	does := m.Does + " Needs the scope `" + string(o.Scope) + "`."
 	described := object{
 		"operationId": m.Name, "summary": strings.TrimSuffix(m.Does, "."), "description": does, "tags": []string{o.Group},
-		"security": []object{{"key": []hostapi.Scope{o.Scope}}}, "x-scope": o.Scope,
+		"x-scope":   o.Scope,
 		"responses": responses(all, m, reply, slices.Compact(codes)),
 	}
 	parameters := []object{ref("parameters", "RequestID"), ref("parameters", "Reason")}
@@ -172,20 +172,19 @@ var webhookHeaderNames = []struct{ name, does string }{
 
 // serverAsyncAPI returns the description of what the webhook receives.
 func serverAsyncAPI(examples exampleSet) object {
-	d := channelDocument{all: schemas{}, messages: object{}, references: object{}, operations: object{}, channel: "webhook"}
+	d := channelDocument{all: schemas{}, messages: object{}, references: object{}, operations: object{}, channel: "webhook", scheme: "signature"}
 	headers := object{}
 	for _, h := range webhookHeaderNames {
 		headers[h.name] = object{"type": "string", "description": h.does}
 	}
 	d.all.of(hostapi.Event{})
-	d.all["Event"]["discriminator"] = "type" // AsyncAPI names the property alone
-	d.all["Entry"]["discriminator"] = "kind"
-	groups := []object(nil)
+	d.withoutDiscriminators()
+	groups, tagged := []object(nil), object{}
 	for _, k := range hostapi.EventKinds() {
 		group, _, _ := strings.Cut(k.Kind, ".")
-		tag := object{"name": group}
-		if len(groups) == 0 || groups[len(groups)-1]["name"] != group {
-			groups = append(groups, tag)
+		if tagged[group] == nil {
+			tagged[group] = object{"name": group, "description": "Events whose type begins with " + group + "."}
+			groups = append(groups, ref("tags", group))
 		}
 		message := d.message(k.Kind, k.Does, ref("schemas", eventSchema(k.Kind)))
 		d.messages[k.Kind].(object)["headers"] = record(headers, "webhook-id", "webhook-timestamp", "webhook-signature") //nolint:forcetypeassert // set by message
@@ -193,19 +192,25 @@ func serverAsyncAPI(examples exampleSet) object {
 			d.messages[k.Kind].(object)["examples"] = []object{{"payload": example}} //nolint:forcetypeassert // as above
 		}
 		o := d.operation(k.Kind, "send", k.Does, message)
-		o["tags"] = []object{tag}
+		o["tags"] = []object{ref("tags", group)}
 	}
 	head := info("Events of hongbao, as the webhook of a host receives them: each is one POST, signed as Standard Webhooks says. They come at least once, " +
 		"in order for each room and each user. /v1/server/openapi.json describes the same events for reading.")
 	head["tags"] = groups
 	return object{
 		"asyncapi": "3.1.0", "info": head, "defaultContentType": "application/json",
+		"servers": object{"host": object{
+			"host": "{host}", "protocol": "https", "description": "The back end of the host.",
+			"variables": object{"host": object{"default": "shop.example", "description": "As HONGBAO_WEBHOOK_URL says."}},
+		}},
 		"channels": object{"webhook": object{
-			"address": nil, "description": "The URL that HONGBAO_WEBHOOK_URL names.", "messages": d.references,
+			"description": "The URL that HONGBAO_WEBHOOK_URL names.", "messages": d.references,
 			"bindings": object{"http": object{}},
 		}},
 		"operations": d.operations,
-		"components": object{"schemas": d.all, "messages": d.messages},
+		"components": object{"schemas": d.all, "messages": d.messages, "tags": tagged, "securitySchemes": object{"signature": object{
+			"type": "httpApiKey", "name": "webhook-signature", "in": "header", "description": "The host verifies the signature with its secret, as Standard Webhooks says.",
+		}}},
 	}
 }
 
@@ -228,7 +233,7 @@ func (all schemas) event() object {
 		keep("transfer", k.Transfer)
 		if k.Entry != "" {
 			all.of(wire.Entry{}) // adds the schemas of its kinds
-			properties["entry"] = ref("schemas", entrySchema(k.Entry))
+			properties["entry"] = entrySchemas(k.Entry)
 		}
 		if k.Details != nil {
 			properties["details"] = all.of(k.Details)
@@ -245,11 +250,24 @@ func (all schemas) event() object {
 		kinds = append(kinds, ref("schemas", eventSchema(k.Kind)))
 		mapping[k.Kind] = "#/components/schemas/" + eventSchema(k.Kind)
 	}
+	delete(all, "EventData") // replaced by the data of each kind
 	return object{
 		"description":   "One event. Ignore events of kinds that you do not know.",
 		"oneOf":         kinds,
 		"discriminator": object{"propertyName": "type", "mapping": mapping},
 	}
+}
+
+// entrySchemas returns the schema of an entry of one of the kinds, which are separated by commas.
+func entrySchemas(kinds string) object {
+	var all []object
+	for kind := range strings.SplitSeq(kinds, ",") {
+		all = append(all, ref("schemas", entrySchema(kind)))
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return object{"oneOf": all}
 }
 
 // eventSchema returns the name of the schema of events of a kind, such as PacketSentEvent.

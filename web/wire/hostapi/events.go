@@ -77,6 +77,12 @@ type EventData struct {
 	Details  json.RawMessage `json:"details,omitempty"`
 }
 
+// OfflineDetails are the details of user.offline_message. The entry is the newest one.
+type OfflineDetails struct {
+	Reason string `json:"reason" enum:"direct,mention,packet"`
+	Count  int    `json:"count" min:"1"` // entries since the last event about this user
+}
+
 // EventClaim is a share that a user has grabbed.
 type EventClaim struct {
 	Packet   string `json:"packet"`
