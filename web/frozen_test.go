@@ -14,7 +14,7 @@ import (
 func TestFrozenRoom(t *testing.T) {
 	t.Parallel()
 	a, b := twoInstances(t)
-	ann, bob := a.signIn(t, "ann", 100), a.signIn(t, "bob", 0)
+	ann, bob := a.signIn(t, "ann", 110), a.signIn(t, "bob", 0)
 	room := a.room(t, ann, "hall").ID
 	call[wire.JoinReply](t, a, bob, "join", wire.JoinRequest{Room: room})
 	packet := call[wire.SendPacketReply](t, a, ann, "send_packet", wire.SendPacketRequest{Room: room, Key: "p", Total: 100, Count: new(2), Mode: "equal", TTLS: new(int64(5))}).Packet.ID
@@ -48,8 +48,8 @@ func TestFrozenRoom(t *testing.T) {
 			t.Errorf("%s: %+v", method, f)
 		}
 	}
-	if got := call[wire.WalletReply](t, a, ann, "wallet", wire.WalletRequest{}).Balance; got != 0 {
-		t.Errorf("ann has %d after a refused packet, want 0", got)
+	if got := call[wire.WalletReply](t, a, ann, "wallet", wire.WalletRequest{}).Balance; got != 10 {
+		t.Errorf("ann has %d after a refused packet, want 10", got)
 	}
 	if r := call[wire.RoomsReply](t, a, bob, "rooms", wire.RoomsRequest{}).Rooms; len(r) != 1 || !r[0].Frozen {
 		t.Errorf("bob's rooms are %+v, want one that is frozen", r)
@@ -61,7 +61,7 @@ func TestFrozenRoom(t *testing.T) {
 		t.Error(err)
 	}
 	a.eventually(t, "the end of the packet", func() bool {
-		return call[wire.WalletReply](t, a, ann, "wallet", wire.WalletRequest{}).Balance == 50
+		return call[wire.WalletReply](t, a, ann, "wallet", wire.WalletRequest{}).Balance == 60
 	})
 	freeze(false)
 	a.say(t, ann, room, "hello again")
