@@ -18,6 +18,8 @@ export default {
     well: 'Back again',
   },
   room: {
+    alone: 'Nobody else is here yet.',
+    bring: 'Invite a friend',
     closeAnnouncement: 'Close the announcement',
     none: 'No room is open',
     choose: 'Choose one on the left, or make a new one.',
@@ -184,8 +186,12 @@ export default {
   },
   profile: {
     title: 'Change name and picture',
+    pictureTitle: 'Change picture',
     name: 'Name',
     picture: 'Picture',
+    choose: 'Choose a picture of yours',
+    own: 'Your picture',
+    unreadable: 'This file can’t be read as a picture. Try another one.',
     letter: 'First letter',
     rat: 'Rat',
     ox: 'Ox',

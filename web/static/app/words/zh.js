@@ -18,6 +18,8 @@ export default {
     well: '已恢复连接',
   },
   room: {
+    alone: '这里还只有你一个人',
+    bring: '邀请朋友',
     closeAnnouncement: '收起公告',
     none: '还没有打开群聊',
     choose: '从左边选一个，或者新建一个。',
@@ -184,8 +186,12 @@ export default {
   },
   profile: {
     title: '修改名字和头像',
+    pictureTitle: '换头像',
     name: '名字',
     picture: '头像',
+    choose: '选一张自己的图片',
+    own: '自己的图片',
+    unreadable: '这个文件打不开，换一张图片试试',
     letter: '名字首字',
     rat: '鼠',
     ox: '牛',
