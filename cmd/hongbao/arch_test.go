@@ -325,7 +325,7 @@ func rules() map[string]rule {
 			may: []string{
 				"hongbao/cmd/hongbao-bench/flaws", "hongbao/cmd/hongbao-bench/load", "hongbao/cmd/hongbao-bench/measure", "hongbao/cmd/hongbao-bench/report", "hongbao/cmd/hongbao-bench/schemes",
 				"hongbao/chat", "hongbao/redpacket",
-				"hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
+				"hongbao/store/eventlog", "hongbao/store/loopback", "hongbao/store/pgstore", "hongbao/store/redisstore",
 				"github.com/HdrHistogram/hdrhistogram-go", "github.com/gorilla/websocket", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
 			},
 			mayNot: []string{"database/sql"},
