@@ -9,8 +9,8 @@ import (
 // Exports is the part of the Ledger that a host's back end reads for its own books.
 type Exports interface {
 	// LedgerAfter reads transfers of all users, in an order in which nothing is ever added before a cursor that was given out, however
-	// transactions overlap. The transfers of one user come in the order in which they changed the wallet. The empty cursor is before the
-	// first transfer. It returns chat.ErrBadRequest for a text that is no cursor, and chat.ErrConflict for one from before the database
+	// transactions overlap. It is about the order of commits; of two transfers of one user, the later one may come first. The empty
+	// cursor is before the first transfer. Transfers of a version without hash chains come once ChainRows has added them to one. It returns chat.ErrBadRequest for a text that is no cursor, and chat.ErrConflict for one from before the database
 	// was restored. A page may be empty although More is set.
 	LedgerAfter(ctx context.Context, cursor string, limit int) (LedgerPage, error)
 }
