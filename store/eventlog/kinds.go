@@ -23,14 +23,16 @@ const (
 	TransferSend    = "transfer.send"
 	TransferClaim   = "transfer.claim"
 	TransferRefund  = "transfer.refund"
-	MemberJoined    = "member.joined"
-	MemberLeft      = "member.left"
-	MemberChanged   = "member.changed"
-	RoomCreated     = "room.created"
-	RoomUpdated     = "room.updated"
-	RoomDeleted     = "room.deleted"
-	UserUpdated     = "user.updated"
-	UserRevoked     = "user.revoked"
+	// TransferReversed says that a funding of the host is void. It is no transfer: nothing came into a wallet.
+	TransferReversed = "transfer.reversed"
+	MemberJoined     = "member.joined"
+	MemberLeft       = "member.left"
+	MemberChanged    = "member.changed"
+	RoomCreated      = "room.created"
+	RoomUpdated      = "room.updated"
+	RoomDeleted      = "room.deleted"
+	UserUpdated      = "user.updated"
+	UserRevoked      = "user.revoked"
 )
 
 // AllKinds lists all kinds, in the order of the documents.
@@ -38,7 +40,7 @@ func AllKinds() []string {
 	return []string{
 		MessageNew, MessageEdited, MessageRecalled, MessageReaction,
 		PacketSent, PacketClaimed, PacketClosed,
-		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund,
+		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund, TransferReversed,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
 		UserUpdated, UserRevoked,

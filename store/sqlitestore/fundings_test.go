@@ -1,0 +1,15 @@
+package sqlitestore
+
+import (
+	"testing"
+
+	"hongbao/redpacket"
+	"hongbao/store/storetest"
+)
+
+func TestFundings(t *testing.T) {
+	storetest.TestFundings(t, func(t *testing.T) (redpacket.Fundings, storetest.EventsUnderTest) {
+		s := openStore(t, t.TempDir())
+		return s, storetest.EventsUnderTest{Store: s, Consumers: s, Ledger: s, Rooms: s}
+	})
+}
