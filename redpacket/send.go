@@ -47,8 +47,13 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 	return sent, err
 }
 
-// CheckSend returns an error if the form of the request is wrong, as Send would, unless its key was used before.
-func (s *Service) CheckSend(r SendRequest) error { return r.withDefaults(s.o.Limits).check(s.o.Limits) }
+// CheckSend returns an error if the form of the request is wrong, so that Send refuses it, unless its key was used before.
+func (s *Service) CheckSend(r SendRequest) error {
+	if strings.ContainsRune(r.Room, 0) {
+		return chat.BadField("room", "must not hold U+0000")
+	}
+	return r.withDefaults(s.o.Limits).check(s.o.Limits)
+}
 
 // CheckGreeting returns an error if no packet can have the greeting.
 func (s *Service) CheckGreeting(text string) error { return checkGreeting(text, s.o.Limits) }

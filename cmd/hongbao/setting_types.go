@@ -7,12 +7,14 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"hongbao/store/eventlog"
 	"hongbao/web"
+	"hongbao/web/api"
 )
 
 // guestMode says which clients may sign in without a token.
@@ -281,6 +283,40 @@ func (k *eventKinds) UnmarshalText(text []byte) (err error) {
 	}
 	k.Kinds, err = eventlog.ParseKinds(patterns)
 	return err
+}
+
+// hookFail says, by command, whether the command is carried out if the host gives no answer about it.
+type hookFail map[string]bool
+
+// UnmarshalText implements encoding.TextUnmarshaler: "send:open, grab:closed". Commands that are not named stay as they are.
+func (f *hookFail) UnmarshalText(text []byte) error {
+	set := hookFail{}
+	for command, open := range *f {
+		set[command] = open
+	}
+	var parts names
+	if err := parts.UnmarshalText(text); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		command, mode, _ := strings.Cut(part, ":")
+		if !slices.Contains(api.Hookable(), command) || mode != "open" && mode != "closed" {
+			return fmt.Errorf("%q is not a command and open or closed, such as send:open; the commands are %s", part, strings.Join(api.Hookable(), ", "))
+		}
+		set[command] = mode == "open"
+	}
+	*f = set
+	return nil
+}
+
+// open lists the commands that are carried out without an answer.
+func (f hookFail) open() (commands []string) {
+	for _, command := range api.Hookable() {
+		if f[command] {
+			commands = append(commands, command)
+		}
+	}
+	return commands
 }
 
 // logFormat is the format of log lines.
