@@ -34,7 +34,7 @@ func (s *Server) newMetrics() *metrics.Metrics {
 				questions = s.o.HookStats()
 			}
 			return metrics.Web{
-				Questions: questions,
+				Questions:       questions,
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
 				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags,
