@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"hongbao/redpacket/meter"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/metrics"
