@@ -41,6 +41,7 @@ type Service struct {
 	memberCounts memberCounts
 	typing       typing
 	onlineCounts onlineCounts
+	kinds        roomKinds
 }
 
 // New returns a service over a store. It publishes to pub what the store has committed.

@@ -130,6 +130,8 @@ type Store interface {
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
 	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
+	// UnreadBy returns users that are in a room, have not read the entry and have not made the room silent, in ascending order.
+	UnreadBy(ctx context.Context, u Unread) ([]string, error)
 	// SetPrefs changes the Prefs of a member, and returns them as they are then.
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 }

@@ -19,6 +19,7 @@ type EventsUnderTest struct {
 	eventlog.Store
 
 	Consumers eventlog.Consumers
+	Absences  eventlog.Absences
 
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
@@ -50,6 +51,8 @@ func TestEvents(t *testing.T, open func(t *testing.T) EventsUnderTest) {
 		{"consumers are stored and listed", []string{"*"}, consumersListed},
 		{"one instance delivers", []string{"*"}, oneDelivers},
 		{"held events of a key wait for the first one", []string{"*"}, heldEvents},
+		{"members that have not read an entry", nil, unreadMembers},
+		{"news for absent users are merged by minute", []string{"*"}, absencesTold},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := open(t)
@@ -266,7 +269,7 @@ func eachFactOnce(b *eventsBench) {
 		ids[e.ID] = true
 	}
 	for _, kind := range eventlog.AllKinds() {
-		if kinds[kind] == 0 && kind != eventlog.TransferReversed { // TestFundings has it
+		if kinds[kind] == 0 && kind != eventlog.UserOffline && kind != eventlog.TransferReversed { // see absencesTold and TestFundings
 			b.Errorf("no event of kind %s", kind)
 		}
 	}

@@ -59,6 +59,10 @@ func TestHostMovesMoney(t *testing.T) {
 	if first.Balance != 1000 || first.Dup || again.Balance != 1000 || !again.Dup {
 		t.Errorf("%+v, then %+v; want 1000, once", first, again)
 	}
+	if other := ok[wire.AdjustReply](h, adjust("bob/credit", `{"amount":1000,"note":"welcome"}`, "one")); other.Dup || other.Balance != 1000 {
+		t.Errorf("the same key for another user: %+v, want a credit", other)
+	}
+	ok[wire.AdjustReply](h, adjust("bob/debit", `{"amount":1000}`, "one-debit"))
 	h.refused(adjust("ann/credit", `{"amount":999}`, "one"), wire.CodeKeyReused, "key_reused")
 	h.refused(adjust("ann/debit", `{"amount":1001}`, "two"), wire.CodeInsufficientBalance, "insufficient_balance")
 	h.refused(adjust("ann/debit", `{"amount":-5}`, "three"), wire.CodeBadRequest, "bad_request field=amount")

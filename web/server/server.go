@@ -54,8 +54,9 @@ type Web interface {
 	Observe(method string, code wire.Code, took time.Duration)
 }
 
-// Config holds what a Server uses. All fields but Log are required.
+// Config holds what a Server uses. All fields but Log and Version are required.
 type Config struct {
+	Version string // the documents name it
 	Keys    *Keys
 	Acts    Acts
 	Web     Web
@@ -80,7 +81,7 @@ type Server struct {
 func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.actRoutes())...)
+	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.actRoutes(), s.documentRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.
