@@ -13,6 +13,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/convert"
+	"hongbao/web/wire"
 	"hongbao/web/wire/hostapi"
 )
 
@@ -24,11 +25,15 @@ const (
 )
 
 // question returns what the host receives.
-func (h *Hooks) question(q api.Question) hostapi.HookQuestion {
-	return hostapi.HookQuestion{
-		ID: q.ID, Type: q.Command, Timestamp: h.now().UTC().Format(time.RFC3339Nano),
-		Data: hostapi.HookData{User: convert.User(q.User), Room: q.Room, Request: q.Request, MayFund: q.MaxFund > 0},
+func (h *Hooks) question(q api.Question) ([]byte, error) {
+	request, err := wire.Marshal(q.Request)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
 	}
+	return wire.Marshal(hostapi.HookQuestion{
+		ID: q.ID, Type: q.Command, Timestamp: h.now().UTC().Format(time.RFC3339Nano),
+		Data: hostapi.HookData{User: convert.User(q.User), Room: q.Room, Request: request, MayFund: q.MaxFund > 0},
+	})
 }
 
 // verdict reads an answer. Whatever is not exactly an answer is Invalid, so that a mistake of the host allows nothing.

@@ -18,7 +18,6 @@ import (
 	"hongbao/redpacket/meter"
 	"hongbao/web/api"
 	"hongbao/web/hostcall"
-	"hongbao/web/wire"
 )
 
 // Options configures Hooks.
@@ -159,7 +158,7 @@ func (h *Hooks) ask(ctx context.Context, k *hook, q api.Question) (api.Verdict, 
 // call sends the question and reads the answer.
 func (h *Hooks) call(ctx context.Context, q api.Question) (api.Verdict, Outcome, error) {
 	q.ID = cmp.Or(q.ID, rand.Text())
-	body, err := wire.Marshal(h.question(q))
+	body, err := h.question(q)
 	if err != nil {
 		return api.Verdict{}, Invalid, err
 	}

@@ -16,10 +16,10 @@ type HookQuestion struct {
 
 // HookData is what the host is asked about.
 type HookData struct {
-	User    wire.User `json:"user"`               // who sends the command
-	Room    string    `json:"room,omitempty"`     // where; missing for create_room
-	Request any       `json:"request"`            // the command's data, without a passphrase
-	MayFund bool      `json:"may_fund,omitempty"` // of send_packet: the answer may have fund
+	User    wire.User       `json:"user"`               // who sends the command
+	Room    string          `json:"room,omitempty"`     // where; missing for create_room
+	Request json.RawMessage `json:"request"`            // the command's data, without a passphrase
+	MayFund bool            `json:"may_fund,omitempty"` // of send_packet: the answer may have fund
 }
 
 // HookAnswer is the host's answer.
@@ -36,3 +36,15 @@ type HookFund struct {
 	Amount int64  `json:"amount"` // 1 to the packet's total
 	Key    string `json:"key"`    // the host's own name for it: 1 to 64 characters from ! to ~
 }
+
+// HookExample is a question, for the documents.
+var HookExample = HookQuestion{
+	ID: "01997d3c-8a3e-7f00-8000-0123456789ab", Type: "send_packet", Timestamp: "2026-11-25T01:02:03.456Z",
+	Data: HookData{
+		User: wire.User{ID: "ann", Name: "Ann"}, Room: "r1", MayFund: true,
+		Request: json.RawMessage(`{"room":"r1","key":"k1","total":1000,"count":5}`),
+	},
+}
+
+// HookAnswerExample is an answer to it, for the documents.
+var HookAnswerExample = HookAnswer{Allow: new(true), Fund: &HookFund{Amount: 1000, Key: "debit-77"}}
