@@ -132,7 +132,8 @@ func (c *config) checkHook() error {
 	case funds && !c.Events.Kinds[eventlog.TransferReversed]:
 		return errors.New("HONGBAO_HOOK_FUND=on without the event transfer.reversed: your ledger would not hear of packets that were refused; add transfer.* to HONGBAO_EVENTS")
 	}
-	return nil
+	_, err := newHooks(*c, nil)
+	return err
 }
 
 // checkEngines returns an error if only one of Redis and Postgres is set.

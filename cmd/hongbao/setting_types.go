@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"regexp"
@@ -288,12 +289,12 @@ func (k *eventKinds) UnmarshalText(text []byte) (err error) {
 // hookFail says, by command, whether the command is carried out if the host gives no answer about it.
 type hookFail map[string]bool
 
-// UnmarshalText implements encoding.TextUnmarshaler: "send:open, grab:closed". Commands that are not named stay as they are.
+// hookFailDefault are the commands that are carried out by default: those that move no money.
+var hookFailDefault = hookFail{"send": true, "edit": true, "create_room": true, "invite": true}
+
+// UnmarshalText implements encoding.TextUnmarshaler: "send:open, grab:closed". Commands that are not named keep their defaults.
 func (f *hookFail) UnmarshalText(text []byte) error {
-	set := hookFail{}
-	for command, open := range *f {
-		set[command] = open
-	}
+	set := maps.Clone(hookFailDefault)
 	var parts names
 	if err := parts.UnmarshalText(text); err != nil {
 		return err

@@ -107,6 +107,19 @@ func New(o Options) (*Hooks, error) {
 	return h, nil
 }
 
+// Reach connects to the host without a question. It returns an error if no HTTP server answers.
+func (h *Hooks) Reach(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, h.target.URL, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := h.target.Client.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
 // Wants implements api.Hooks.
 func (h *Hooks) Wants(command string) bool { return h.hooks[command] != nil }
 
