@@ -183,6 +183,9 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it turns values into values and calls nothing",
 		},
+		"hongbao/web/docs/examples/signed":     {why: "an example of a host is written from the documents: it uses nothing of the server"},
+		"hongbao/web/docs/examples/wordfilter": {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
+		"hongbao/web/docs/examples/wallet":     {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
 		"hongbao/web/events": {
 			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/hostcall", "hongbao/web/server", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
 			mayNot: []string{"database/sql"},
