@@ -19,6 +19,12 @@ func testFundings(t *testing.T, route func(database string) string) {
 	storetest.TestFundings(t, func(t *testing.T) (redpacket.Fundings, storetest.EventsUnderTest) {
 		t.Parallel()
 		s := openStore(t, route(migratedDatabase(t)))
-		return s, storetest.EventsUnderTest{Store: s, Consumers: s, Ledger: s, Rooms: s}
+		exec := func(statement string) error {
+			return s.tx(t.Context(), func(w *writer) error {
+				_, err := w.exec(statement)
+				return err
+			})
+		}
+		return s, storetest.EventsUnderTest{Store: s, Consumers: s, Ledger: s, Rooms: s, Exec: exec}
 	})
 }

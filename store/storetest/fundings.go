@@ -29,6 +29,7 @@ func TestFundings(t *testing.T, open func(t *testing.T) (redpacket.Fundings, Eve
 		{"a host's key funds once", hostKeyOnce},
 		{"sending and reversing at once", sendAndReverse},
 		{"old fundings are listed", oldListed},
+		{"an audit finds forged fundings", forgedFundings},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fundings, u := open(t)
@@ -272,4 +273,26 @@ func oldListed(b *fundingBench) {
 	one, err := b.fundings.AskedFundings(b.ctx, b.now.Add(time.Hour), 1)
 	b.must(err)
 	equal(b.ledgerBench, "one funding", one, []redpacket.Funding{first.Funding})
+}
+
+func forgedFundings(b *fundingBench) {
+	o, _ := b.open(1000, 1000)
+	b.send(o)
+	b.funded += 1000
+	for forge, repair := range map[string]string{
+		`update fundings set amount = amount + 1`:        `update fundings set amount = amount - 1`,
+		`update fundings set total = total + 1`:          `update fundings set total = total - 1`,
+		`update fundings set id = id || 'x'`:             `update fundings set id = substr(id, 1, length(id) - 1)`,
+		`update fundings set room_id = 'another'`:        `update fundings set room_id = '` + theRoom + `'`,
+		`update fundings set packet_id = null`:           `update fundings set packet_id = '` + o.Packet.ID + `'`,
+		`update fundings set state = 'reversed'`:         `update fundings set state = 'sent'`,
+		`update fundings set state = 'asked'`:            `update fundings set state = 'sent'`,
+		`update fundings set user_id = '` + sender + `'`: `update fundings set user_id = '` + member(1) + `'`,
+	} {
+		b.must(b.u.Exec(forge))
+		if a := b.audit(); len(a.Differences) == 0 {
+			b.Errorf("%s: the audit finds no difference", forge)
+		}
+		b.must(b.u.Exec(repair))
+	}
 }
