@@ -197,7 +197,7 @@ func (s *Server) callerOf(ctx context.Context, r *http.Request) (api.Caller, err
 		return api.Caller{}, err
 	}
 	user, err := s.chat.Admit(ctx, identity.User, identity.Issued)
-	if errors.Is(err, chat.ErrRevoked) {
+	if errors.Is(err, chat.ErrRevoked) || errors.Is(err, chat.ErrSuspended) {
 		s.refusedToken(r)
 	}
 	c := api.Caller{User: user, Admin: identity.Admin}
@@ -217,7 +217,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, token string
 	return identity, err
 }
 
-// refusedToken counts a token that was invalid or revoked.
+// refusedToken counts a token that was invalid or revoked, or whose user is suspended.
 func (s *Server) refusedToken(r *http.Request) {
 	client := s.proxies.client(r)
 	s.o.Log.Debug("request refused", "client", client, "path", r.URL.Path)

@@ -113,7 +113,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			t.Errorf("%d %s, want %d %s", got, got.Word(), code, code.Word())
 		}
 	}
+	suspend(t, s.testServer, "sus")
+	suspend(t, s.testServer, "guest:sus")
+	suspended, suspendedGuest := goodToken(t, "sus"), guestToken(t, "guest:sus")
 	for _, m := range wire.Methods {
+		must(ask(t, h, "POST", "/v1/commands/"+m.Name, suspended, "{}"), wire.CodeSuspended)
 		must(ask(t, h, "POST", "/v1/commands/"+m.Name, "", "{}"), wire.CodeUnauthorized)
 		must(ask(t, h, "POST", "/v1/commands/"+m.Name, expired, "{}"), wire.CodeTokenExpired)
 		must(ask(t, h, "POST", "/v1/commands/no_"+m.Name, ann, "{}"), wire.CodeUnknownCommand)
@@ -132,6 +136,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 		"disconnect": {}, "audit": {wire.CodeNotFound: {admin, ""}}, "start_audit": {}, "heads": {}, "stats": {},
 		"guests":       {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
 		"profile":      {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"name":"` + long(65) + `"}`}},
+		"picture":      {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"picture":"` + strings.Repeat("AAAA", 11_000) + `"}`}},
 		"redeem":       {wire.CodeNotFound: {"", `{"code":"guest:mei~unknown"}`}},
 		"preview_link": {wire.CodeNotFound: {"", `{"code":"none"}`}},
 	}
@@ -141,6 +146,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			handler := h
 			switch {
 			case ok:
+			case e.Name == "picture" && code == wire.CodeForbidden: // the host says the avatar
+				p.token, p.body = mint(t, auth.Claims{User: "ann", Avatar: "https://example.com/ann.png"}, time.Hour), `{"picture":""}`
+			case e.Name == "picture" && code == wire.CodeNotFound: // pictures are off
+				handler = newTestServer(t, func(o *Options) { o.NoPictures = true }).Handler()
+				p.token, p.body = ann, `{"picture":""}`
 			case code == wire.CodeForbidden:
 				p.token, p.body = ann, `{"user":"ann","amount":5,"key":"k"}`
 			case e.Name == "guests" && code == wire.CodeNotFound: // guests are disabled
@@ -152,6 +162,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			must(ask(t, handler, e.Verb, e.Path, p.token, p.body), code)
 		}
 		if !e.Open {
+			token := suspended
+			if e.Guest {
+				token = suspendedGuest
+			}
+			must(ask(t, h, e.Verb, e.Path, token, "{}"), wire.CodeSuspended)
 			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
 			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, -time.Minute), "{}"), wire.CodeTokenExpired)
 		}
@@ -171,7 +186,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			if e.Name == "preview_link" {
 				word = "none.00000000000000000000"
 			}
-			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","code":"`+word+`"}`), code)
+			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","picture":"","code":"`+word+`"}`), code)
 			s.faults.set(nil)
 		}
 	}

@@ -35,6 +35,7 @@ type Options struct {
 	JWT            auth.JWT
 	Guests         Guests
 	Lobby          func() Lobby // nil: there is none
+	NoPictures     bool         // users may upload no pictures
 	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
@@ -185,6 +186,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.origins.harden)
+	pictures := s.newPictureRequests()
 	r.Route("/v1", func(r chi.Router) {
 		r.Use(s.origins.cors)
 		r.Get("/socket", s.serveSocket)
@@ -197,6 +199,7 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/guests/profile", guests.byGuest("profile", guests.changeProfile))
 		r.Post("/guests/device_code", guests.byGuest("device_code", guests.newDeviceCode))
 		r.Post("/guests/redeem", guests.redeem)
+		r.Post("/picture", pictures.set)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
@@ -208,6 +211,7 @@ func (s *Server) Handler() http.Handler {
 		r.Get("/asyncapi.json", serveDocument(spec.AsyncAPI(s.o.Version)))
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
+	r.Get("/pictures/{name}", pictures.read)
 	r.Handle("/*", s.page())
 	return r
 }
@@ -256,6 +260,12 @@ func encode(reply any, err error) ([]byte, error) {
 // the user's tokens.
 func (s *Server) Disconnect(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseRevoked)
+}
+
+// DisconnectSuspended closes all sockets of the user, on every instance, with the close code for a suspended user. It does not suspend
+// the user.
+func (s *Server) DisconnectSuspended(user string) {
+	s.pub.CloseSockets(user, "", wire.CloseSuspended)
 }
 
 // Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is

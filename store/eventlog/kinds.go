@@ -34,6 +34,8 @@ const (
 	RoomDeleted      = "room.deleted"
 	UserUpdated      = "user.updated"
 	UserRevoked      = "user.revoked"
+	UserSuspended    = "user.suspended"
+	UserReinstated   = "user.reinstated"
 	UserOffline      = "user.offline_message"
 )
 
@@ -45,7 +47,7 @@ func AllKinds() []string {
 		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund, TransferReversed,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
-		UserUpdated, UserRevoked, UserOffline,
+		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,
 	}
 }
 

@@ -224,6 +224,18 @@ func (b *eventsBench) life() []eventCase {
 			return err
 		}, []string{"user.updated outsider"}},
 		{"revoke", func() error { return b.rooms.Revoke(b.ctx, outsider, 5) }, []string{"user.revoked outsider"}},
+		{"record", func() error {
+			_, err := b.rooms.PutUserRecord(b.ctx, chat.UserPut{User: outsider, Ref: new("c-1")})
+			return err
+		}, []string{"user.updated outsider"}},
+		{"the same record", func() error {
+			_, err := b.rooms.PutUserRecord(b.ctx, chat.UserPut{User: outsider, Ref: new("c-1"), Name: new("new name")})
+			return err
+		}, nil},
+		{"suspend", func() error { _, err := b.rooms.Suspend(b.ctx, outsider, b.now); return err }, []string{"user.suspended outsider"}},
+		{"suspend again", func() error { _, err := b.rooms.Suspend(b.ctx, outsider, b.now); return err }, nil},
+		{"reinstate", func() error { _, err := b.rooms.Reinstate(b.ctx, outsider); return err }, []string{"user.reinstated outsider"}},
+		{"reinstate again", func() error { _, err := b.rooms.Reinstate(b.ctx, outsider); return err }, nil},
 		{"direct room", func() error {
 			_, err := b.rooms.Direct(b.ctx, chat.Pairing{ID: "pair", User: b.user(sender), Other: member(5), At: b.now, EntryID: b.id("p"), MaxRooms: 10})
 			return err

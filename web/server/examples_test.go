@@ -301,6 +301,8 @@ func (h *testHost) everyEvent() {
 	if _, err := h.rooms.PutUser(h.Context(), chat.UserChange{User: "ann", Name: new("Anna")}); err != nil {
 		h.Fatal(err)
 	}
+	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/suspend", nil))
+	ok[hostapi.UserReply](h, h.send(h.all, "POST", "/v1/server/users/bob/reinstate", nil))
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if page := get[hostapi.EventsReply](h, "events?kinds=packet.closed&after=oldest"); len(page.Events) > 0 {
 			return

@@ -50,6 +50,8 @@ type Web interface {
 	Failure(err error) wire.Error
 	// CallFor runs a command of users for a user, outside the user's rates. It returns the data of the reply, as JSON.
 	CallFor(ctx context.Context, u chat.User, command string, data []byte) ([]byte, error)
+	// DisconnectSuspended closes the sockets of a suspended user on every instance.
+	DisconnectSuspended(user string)
 	// Observe records a request in the metrics.
 	Observe(method string, code wire.Code, took time.Duration)
 }

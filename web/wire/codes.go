@@ -35,6 +35,7 @@ const (
 	CodeEditWindowOver      Code = 1013
 	CodeJoinedLater         Code = 1014
 	CodeContactRefused      Code = 1020
+	CodeSuspended           Code = 1021
 	CodeDenied              Code = 1030
 )
 
@@ -75,6 +76,7 @@ var codes = map[Code]struct {
 	CodeEditWindowOver:      {"edit_window_over", 409, false},
 	CodeJoinedLater:         {"joined_later", 403, false},
 	CodeContactRefused:      {"contact_refused", 403, false},
+	CodeSuspended:           {"suspended", 403, false},
 	CodeDenied:              {"denied", 403, false},
 }
 
@@ -152,6 +154,7 @@ const (
 	CloseNoConnect        = 3502
 	CloseRevoked          = 3503
 	ClosePushedOut        = 3504
+	CloseSuspended        = 3505
 )
 
 // CloseFor returns the close code with its reason.
@@ -170,4 +173,5 @@ var closeReasons = map[int]string{
 	CloseNoConnect:        "no connect in time",
 	CloseRevoked:          "revoked",
 	ClosePushedOut:        "pushed out by a newer socket",
+	CloseSuspended:        "suspended",
 }

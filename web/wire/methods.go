@@ -20,7 +20,7 @@ type Method struct {
 // HTTP, where each request has a token of its own and names its command in the path.
 var (
 	Always   = []Code{CodeInternal, CodeBadRequest, CodeRateLimited, CodeUnavailable}
-	OverHTTP = []Code{CodeUnauthorized, CodeUnknownCommand, CodeTokenExpired}
+	OverHTTP = []Code{CodeUnauthorized, CodeUnknownCommand, CodeTokenExpired, CodeSuspended}
 )
 
 // Sets of codes that several methods share. outside is for commands that only members may call, writing for commands that write
@@ -168,9 +168,11 @@ type Endpoint struct {
 	Open bool // no token is required
 
 	Guest bool // a guest's token is required
+	User  bool // a token of any user is required
 }
 
-// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, and those of guests.
+// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, those of guests, and the
+// one for pictures of any user.
 var Endpoints = []Endpoint{
 	{
 		Method: Method{
@@ -247,6 +249,13 @@ var Endpoints = []Endpoint{
 			Errors: []Code{CodeForbidden, CodeTooLong},
 		},
 		Verb: "POST", Path: "/v1/guests/profile", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "picture", Does: "Makes a picture the user's avatar, or removes the user's pictures.", Request: PictureRequest{}, Reply: PictureReply{},
+			Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong},
+		},
+		Verb: "POST", Path: "/v1/picture", User: true,
 	},
 	{
 		Method: Method{

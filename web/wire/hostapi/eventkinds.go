@@ -34,8 +34,10 @@ func EventKinds() []EventKind {
 		{Kind: "room.created", Does: "A room was created.", Room: true},
 		{Kind: "room.updated", Does: "A room got another name, announcement or settings.", Room: true, User: true, Entry: "room"},
 		{Kind: "room.deleted", Does: "A room was deleted.", Room: true},
-		{Kind: "user.updated", Does: "A user has another name or avatar.", User: true},
+		{Kind: "user.updated", Does: "A user has another name or avatar, or the host has changed its record of the user.", User: true},
 		{Kind: "user.revoked", Does: "The tokens of a user were revoked.", User: true},
+		{Kind: "user.suspended", Does: "The host has suspended a user.", User: true},
+		{Kind: "user.reinstated", Does: "The host has ended the suspension of a user.", User: true},
 		{
 			Kind: "user.offline_message", Does: "There is news for a user without a socket: at most one such event for each user and minute.",
 			Room: true, User: true, Entry: "text,packet", Details: OfflineDetails{},

@@ -18,6 +18,8 @@ export default {
     well: '已恢复连接',
   },
   room: {
+    alone: '这里还只有你一个人',
+    bring: '邀请朋友',
     closeAnnouncement: '收起公告',
     none: '还没有打开群聊',
     choose: '从左边选一个，或者新建一个。',
@@ -184,8 +186,12 @@ export default {
   },
   profile: {
     title: '修改名字和头像',
+    pictureTitle: '换头像',
     name: '名字',
     picture: '头像',
+    choose: '选一张自己的图片',
+    own: '自己的图片',
+    unreadable: '这个文件打不开，换一张图片试试',
     letter: '名字首字',
     rat: '鼠',
     ox: '牛',
@@ -711,9 +717,11 @@ export default {
     contact_refused: '发不了：对方已经离开，或者不想收到你的消息',
     contact_refused_users: '有人已退出这个群，或者不接受你的邀请',
     contact_refused_members: '有人不接受你的邀请',
+    suspended: '你的账号已被停用',
     edit_window_over: '超过两分钟，不能改了',
     closed_3500: '登录已失效，请重新登录',
     closed_3503: '你已被管理员登出',
     closed_3504: '你同时打开的页面太多了，这里已断开',
+    closed_3505: '你的账号已被停用',
   },
 };
