@@ -184,9 +184,9 @@ func TestHostIsAskedBeforeEachCommand(t *testing.T) {
 		run  func(t *testing.T, method string, request any) (answer, fault []byte)
 		want string // the fault
 	}{
-		"http":     {overHTTP, `{"error":{"code":1030,"message":"` + message + `","temporary":false,"reason":"请 1 分钟后再试","data":{"captcha":"a b=c"}}}`},
-		"json":     {overSocket(wire.JSON), `{"error":{"code":1030,"message":"` + message + `"}}`}, // what an SDK sees
-		"protobuf": {overSocket(wire.Protobuf), `{"error":{"code":1030,"message":"` + message + `"}}`},
+		"http":     {overHTTP, `{"error":{"code":1040,"message":"` + message + `","temporary":false,"reason":"请 1 分钟后再试","data":{"captcha":"a b=c"}}}`},
+		"json":     {overSocket(wire.JSON), `{"error":{"code":1040,"message":"` + message + `"}}`}, // what an SDK sees
+		"protobuf": {overSocket(wire.Protobuf), `{"error":{"code":1040,"message":"` + message + `"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n++
@@ -227,7 +227,7 @@ func (s *hookFixture) stored(t *testing.T) string {
 // TestDenialOnTheWire reads the bytes of a socket in JSON, whose error has the fields that SDKs do not know.
 func TestDenialOnTheWire(t *testing.T) {
 	got := wire.ErrorReply(wire.JSON, 7, wire.NewDenial("wait", json.RawMessage("{\"a\":\n1}")))
-	if want := `{"id":7,"error":{"code":1030,"message":"denied reason=wait data=%7B%22a%22:%0A1%7D","reason":"wait","data":{"a":1}}}`; string(got) != want {
+	if want := `{"id":7,"error":{"code":1040,"message":"denied reason=wait data=%7B%22a%22:%0A1%7D","reason":"wait","data":{"a":1}}}`; string(got) != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if got := wire.NewDenial("", nil); got.Message != "denied" || got.Temporary {

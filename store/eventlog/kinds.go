@@ -24,20 +24,23 @@ const (
 	TransferSend    = "transfer.send"
 	TransferClaim   = "transfer.claim"
 	TransferRefund  = "transfer.refund"
-	// TransferReversed says that a funding of the host is void. It is no transfer: nothing came into a wallet.
-	TransferReversed = "transfer.reversed"
-	MemberJoined     = "member.joined"
-	MemberLeft       = "member.left"
-	MemberChanged    = "member.changed"
-	RoomCreated      = "room.created"
-	RoomUpdated      = "room.updated"
-	RoomDeleted      = "room.deleted"
-	UserUpdated      = "user.updated"
-	UserRevoked      = "user.revoked"
-	UserSuspended    = "user.suspended"
-	UserReinstated   = "user.reinstated"
-	UserOffline      = "user.offline_message"
+	MemberJoined    = "member.joined"
+	MemberLeft      = "member.left"
+	MemberChanged   = "member.changed"
+	RoomCreated     = "room.created"
+	RoomUpdated     = "room.updated"
+	RoomDeleted     = "room.deleted"
+	UserUpdated     = "user.updated"
+	UserRevoked     = "user.revoked"
+	UserSuspended   = "user.suspended"
+	UserReinstated  = "user.reinstated"
+	UserOffline     = "user.offline_message"
+	ReportNew       = "report.new"
+	ReportResolved  = "report.resolved"
 )
+
+// TransferReversed says that a funding of the host is void. It is no transfer: nothing came into a wallet.
+const TransferReversed = "transfer.reversed"
 
 // AllKinds lists all kinds, in the order of the documents.
 func AllKinds() []string {
@@ -48,6 +51,7 @@ func AllKinds() []string {
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
 		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,
+		ReportNew, ReportResolved,
 	}
 }
 

@@ -39,6 +39,7 @@ var (
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
 	ErrSuspended           = &Error{Code: wire.CodeSuspended}
+	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}
 	ErrDenied              = &Error{Code: wire.CodeDenied}
 )
 

@@ -42,7 +42,7 @@ func TestDenialIsDecoded(t *testing.T) {
 	if reason != "请 1 分钟后再试" || string(data) != `{"captcha":"a b=c%"}` {
 		t.Errorf("reason %q, data %s", reason, data)
 	}
-	if reason, data := newError(&centrifuge.Error{Code: 1030, Message: "denied"}).Denial(); reason != "" || data != nil {
+	if reason, data := newError(&centrifuge.Error{Code: 1040, Message: "denied"}).Denial(); reason != "" || data != nil {
 		t.Errorf("without words: reason %q, data %s", reason, data)
 	}
 }

@@ -36,7 +36,8 @@ const (
 	CodeJoinedLater         Code = 1014
 	CodeContactRefused      Code = 1020
 	CodeSuspended           Code = 1021
-	CodeDenied              Code = 1030
+	CodeWalletFrozen        Code = 1030
+	CodeDenied              Code = 1040
 )
 
 // Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
@@ -77,6 +78,7 @@ var codes = map[Code]struct {
 	CodeJoinedLater:         {"joined_later", 403, false},
 	CodeContactRefused:      {"contact_refused", 403, false},
 	CodeSuspended:           {"suspended", 403, false},
+	CodeWalletFrozen:        {"wallet_frozen", 403, false},
 	CodeDenied:              {"denied", 403, false},
 }
 

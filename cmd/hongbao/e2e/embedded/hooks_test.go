@@ -38,7 +38,7 @@ func TestWordFilter(t *testing.T) {
 		{"send", wire.SendRequest{Room: id, Key: "c", Text: "Best CASINO in town"}, `"reason":"No advertising, please","data":{"word":"CASINO"}`},
 		{"edit", wire.EditRequest{Room: id, Seq: 1, Text: "hello, darn"}, ""},
 		{"send_packet", wire.SendPacketRequest{Room: id, Key: "d", Total: 10, Count: new(1), Greeting: "Darn good luck"}, ""},
-		{"send_packet", wire.SendPacketRequest{Room: id, Key: "e", Total: 10, Count: new(1), Greeting: "lottery"}, `"code":1030`},
+		{"send_packet", wire.SendPacketRequest{Room: id, Key: "e", Total: 10, Count: new(1), Greeting: "lottery"}, `"code":1040`},
 	} {
 		answer, status := post(c.method, c.request)
 		if c.want == "" && status != http.StatusOK || c.want != "" && (status != http.StatusForbidden || !strings.Contains(answer, c.want)) {
