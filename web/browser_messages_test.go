@@ -153,3 +153,37 @@ func TestBrowserNamesStayInPlace(t *testing.T) {
 		t.Errorf("%q", wrong)
 	}
 }
+
+// TestBrowserEmojis finds emojis by a word and by their group, in the user's language, and writes and reacts with them.
+func TestBrowserEmojis(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	mei := browser.Visit(t, page, webtest.Screen{Phone: true, Language: "zh-CN"})
+	mei.Fill("怎么称呼你？", "小美")
+	mei.Key("\r")
+	mei.Has("button", "小美 打开设置")
+	meiID := webtest.Ask[string](mei.Tab, `JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(localStorage.getItem("hongbao-guest").split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)))).sub`)
+	room := bob.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), meiID).Room.ID
+	bob.does("send", `"room":%q,"text":"tea?"`, room)
+	ann.Press("link", "Tea")
+	ann.Press("button", "Emojis")
+	ann.Fill("Find an emoji", "no such thing")
+	ann.Sees("No emoji has this word.")
+	ann.Fill("Find an emoji", "teacup")
+	ann.Press("button", "🍵")
+	ann.Press("button", "Emojis")
+	ann.Press("button", "Flags")
+	ann.Press("button", "🇨🇳")
+	ann.Press("button", "Send")
+	ann.Sees("🍵🇨🇳")
+
+	mei.Press("link", "Tea")
+	mei.Press("button", "表情")
+	mei.Fill("搜索表情", "红包")
+	mei.Press("button", "🧧")
+	mei.Press("button", "发送")
+	ann.Sees("🧧")
+}
