@@ -187,3 +187,35 @@ func TestBrowserEmojis(t *testing.T) {
 	mei.Press("button", "发送")
 	ann.Sees("🧧")
 }
+
+// inView evaluates to whether a text of the timeline is within its visible part.
+const inView = `((text) => {
+	const box = document.querySelector('.timeline-box')?.getBoundingClientRect();
+	return box && [...document.querySelectorAll('.timeline-box .line')].some((line) => {
+		const { top, bottom } = line.getBoundingClientRect();
+		return line.innerText.includes(text) && top >= box.top - 1 && bottom <= box.bottom + 1;
+	});
+})`
+
+// TestBrowserQuotesAndOwnMessages follows a quote to a message far above. A message that the user then writes must be shown.
+func TestBrowserQuotesAndOwnMessages(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	bob.does("send", `"room":%q,"text":"the very first"`, room)
+	first := bob.history(room)
+	for n := range 150 {
+		bob.does("send", `"room":%q,"text":"line %d"`, room, n)
+	}
+	bob.does("send", `"room":%q,"text":"do you remember?","reply_to":%d`, room, first[len(first)-1].seq)
+	ann.Press("link", "Tea")
+	awaitAsk(t, ann, inView+`('do you remember?')`)
+	awaitAsk(t, ann, `document.querySelector('.quote')?.innerText.includes('the very first')`)
+	ann.WaitForAnimations()
+	webtest.Ask[bool](ann.Tab, `document.querySelector('.quote').click(), true`)
+	awaitAsk(t, ann, inView+`('the very first') && !`+inView+`('do you remember?')`)
+	ann.Fill("Message", "I do")
+	ann.Press("button", "Send")
+	awaitAsk(t, ann, inView+`('I do')`)
+}
