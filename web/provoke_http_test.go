@@ -132,6 +132,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			wire.CodeTooLong:             {admin, `{"user":"ann","amount":5,"key":"k","note":"` + long(201) + `"}`},
 			wire.CodeKeyReused:           {admin, `{"user":"ann","amount":5,"key":"start-ann"}`},
 			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
+			wire.CodeWalletFrozen:        {admin, `{"user":"cold","amount":1,"key":"k"}`},
 		},
 		"disconnect": {}, "audit": {wire.CodeNotFound: {admin, ""}}, "start_audit": {}, "heads": {}, "stats": {},
 		"guests":       {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},

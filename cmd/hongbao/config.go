@@ -69,6 +69,10 @@ type config struct {
 	MaxPacketTotal int64           `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
 	MaxPacketCount int64           `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
 	MaxOpenPackets int64           `flag:"max-open-packets" default:"50" for:"serve" help:"most packets that a user may have open at a time; 0: any number"`
+	DaySent        dayLimit        `flag:"day-sent" default:"off" for:"serve" help:"most that a user may send in packets a day, in minor units; off; own: only users whose limit the server API has set have one"`
+	DayReceived    dayLimit        `flag:"day-received" default:"off" for:"serve" help:"the same for what a user gets from packets a day; each grab then takes a query"`
+	DayPackets     dayLimit        `flag:"day-packets" default:"off" for:"serve" help:"the same for the number of packets that a user sends a day"`
+	DayOffset      time.Duration   `flag:"day-offset" default:"0s" for:"serve" help:"how long before midnight UTC a day of these limits begins, -12h to 14h: 8h for days of China; the same for all instances"`
 	PublicRooms    int64           `flag:"public-rooms" default:"50" for:"serve" help:"most public rooms that a user may own"`
 	CreateRate     contactRate     `flag:"create-rate" default:"30,300,3000" for:"serve" help:"rooms a minute that may be created: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
 	InviteRate     contactRate     `flag:"invite-rate" default:"60,600,6000" for:"serve" help:"invitations a minute: by a user, by the guests of an address, by all guests and by all others; 0: any number"`

@@ -126,6 +126,10 @@ var Methods = []Method{
 		Name: "react", Does: "Puts an emoji on a text, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
 		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
 	},
+	{
+		Name: "report", Does: "Reports a text, a packet or a user to the host.", Request: ReportRequest{}, Reply: ReportReply{},
+		Errors: slices.Concat(outside, []Code{CodeTooLong, CodeKeyReused}), Rate: "report",
+	},
 	{Name: "mentions", Does: "Lists texts that mention the user, newest first.", Request: MentionsRequest{}, Reply: MentionsReply{}, Cost: 5},
 	{
 		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.", Request: HistoryRequest{}, Reply: HistoryReply{},
@@ -141,11 +145,11 @@ var Methods = []Method{
 	},
 	{
 		Name: "send_packet", Does: "Sends money into the room, to be grabbed in shares.", Request: SendPacketRequest{}, Reply: SendPacketReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused}), Rate: "send_packet",
+		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused, CodeWalletFrozen}), Rate: "send_packet",
 	},
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},
-		Errors: []Code{CodeNotFound, CodeNotMember, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase}, Rate: "grab",
+		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase}, Rate: "grab",
 	},
 	{
 		Name: "packet", Does: "Returns a packet, its claims, and its proof once it has ended.", Request: PacketRequest{}, Reply: PacketReply{},
@@ -184,7 +188,7 @@ var Endpoints = []Endpoint{
 	{
 		Method: Method{
 			Name: "debit", Does: "Debits a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
-			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance},
+			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance, CodeWalletFrozen},
 		},
 		Verb: "POST", Path: "/v1/admin/debit",
 	},
