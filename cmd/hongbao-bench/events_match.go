@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"hongbao/cmd/hongbao-bench/measure"
@@ -22,8 +23,8 @@ func playEvents(ctx context.Context, e *engines, s *testbed) ([]measure.Result, 
 	})
 }
 
-// oursWithEvents is our service with all kinds of events. As in an instance, a reader goes through the stream and looks for news of users without a
-// socket: the kind user.offline_message needs it.
+// oursWithEvents is our service with all kinds of events. As in an instance, two readers go through the stream and look for news of users
+// without a socket: the kind user.offline_message needs them.
 func oursWithEvents(log *slog.Logger) schemes.Named {
 	known := &packetIDs{}
 	return schemes.Named{
@@ -48,12 +49,11 @@ type servedEvents struct{ *serviceScheme }
 
 // Run implements schemes.Scheme.
 func (s *servedEvents) Run(ctx context.Context) error {
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		readCandidates(ctx, s.pg)
-	}()
-	defer func() { <-read }()
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	for range 2 { // at once, and again 40 s later
+		reading.Go(func() { readCandidates(ctx, s.pg) })
+	}
 	return s.serviceScheme.Run(ctx)
 }
 
