@@ -1,6 +1,8 @@
 GO      ?= go
 LINT    := .bin/golangci-lint-2.12.0
 VULN    := .bin/govulncheck-1.3.0
+RELEASE := .bin/goreleaser-2.15.1
+SBOM    := .bin/cyclonedx-gomod
 SECONDS ?= 30
 HOURS   ?= 1
 SEED    ?= 0
@@ -56,6 +58,42 @@ upgrade: engines ## rolling upgrade from an older commit to a version with anoth
 npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled and run; a client from OpenAPI; the linters of both documents
 	@rm -rf .bin/npm && mkdir -p .bin/npm
 	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
+
+# Only imports and names of packages change: "hongbao/…" also begins what is hashed, and that must stay.
+.PHONY: module
+module: ## give the module another path, for a repository that other modules import from: MODULE=github.com/you/hongbao; then commit
+	@test -n "$(MODULE)" || { echo "which path? make module MODULE=github.com/you/hongbao"; exit 2; }
+	old=$$($(GO) list -m) && packages='(chat|cmd|hub|migrations|redpacket|store|web)' && \
+	  find . -name '*.go' -not -path './.bin/*' | xargs grep -lE "\"$$old/$$packages[/.\"]" | \
+	  xargs sed -i.before -E "s#\"$$old/$$packages([/.\"])#\"$(MODULE)/\1\2#g"
+	find . -name '*.go.before' -delete
+	$(GO) mod edit -module $(MODULE)
+
+.PHONY: outside
+outside: ## the Go SDK as other modules use it: the example bot, and a copy of the repository with another module path
+	$(GO) test -count=1 -timeout 30m -v -run 'TestBotOutside|TestModulePath' ./cmd/hongbao/e2e/sdk -module
+
+.PHONY: debian
+debian: ## an empty Debian with nothing but the program: installed, backed up, restored and upgraded by web/docs/one-machine.md; root, debootstrap
+	$(GO) test -count=1 -timeout 30m -v -run TestEmptyDebian ./cmd/hongbao/e2e/debian
+
+.PHONY: image
+image: ## the last stage of the Dockerfile, built by buildah and served from; root
+	$(GO) test -count=1 -timeout 30m -v -run TestImage ./cmd/hongbao/e2e/debian
+
+.PHONY: observe
+observe: engines ## metrics, alerts and dashboard under promtool, of the package prometheus, which root gets installed (96 MB); the unit under systemd-analyze
+	@command -v promtool >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends prometheus; } || \
+	  { echo "promtool is missing: install Debian's package prometheus"; exit 2; }
+	$(GO) test -count=1 -v -run 'Alerts|Queries|TestMetricsOf|TestSystemdUnit' ./web/docs ./cmd/hongbao
+
+
+.PHONY: release
+release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is published: programs for six systems, SBOM, checksums, which are then checked
+	$(RELEASE) check
+	PATH=$(CURDIR)/.bin:$$PATH $(RELEASE) release --snapshot --clean --parallelism 2
+	cd .bin/dist && sha256sum --quiet -c checksums.txt && ls *.tar.gz *.zip *.sbom.json
+	.bin/dist/hongbao_linux_amd64_v1/hongbao version
 
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
@@ -131,6 +169,13 @@ $(LINT):
 $(VULN):
 	GOBIN=$(CURDIR)/.bin $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.3.0
 	mv .bin/govulncheck $@
+
+$(RELEASE):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/goreleaser/goreleaser/v2@v2.15.1
+	mv .bin/goreleaser $@
+
+$(SBOM):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 .PHONY: clean
 clean: ## remove what was built and installed here; data stays
