@@ -71,6 +71,7 @@ func (w *requestFixture) good(method string) map[string]any {
 		"send":           {"room": w.room, "key": "new", "text": "text"},
 		"history":        {"room": w.room, "limit": 10},
 		"mentions":       {"limit": 10},
+		"report":         {"key": "new", "room": w.room, "user": "u-bob", "reason": "spam", "text": "text"},
 		"read":           {"room": w.room, "seq": 1},
 		"send_packet":    {"room": w.room, "key": "new", "mode": "lucky", "total": 100, "count": 3},
 		"grab":           {"packet": w.packet},

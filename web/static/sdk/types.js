@@ -14,6 +14,7 @@
  * @property {string} [announcement]
  * @property {Inviters} [invite]  missing: admins in a private room, else members
  * @property {boolean} [guests]   missing: true
+ * @property {boolean} [frozen]   only the system may post; packets can still be opened
  * @property {number} members
  * @property {number} last_seq
  * @property {number} created_at
@@ -23,6 +24,8 @@
  * @property {boolean} [silent]   see RoomPrefs
  * @property {boolean} [pinned]
  * @property {boolean} [archived]
+ *
+ * @typedef {'spam' | 'scam' | 'abuse' | 'sexual' | 'violence' | 'other'} ReportReason
  *
  * @typedef {object} RoomPrefs  what the user has decided about a room
  * @property {boolean} silent     new entries make no sound, banner, badge or notification
@@ -47,7 +50,7 @@
  * @typedef {{target: number, text?: string, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
- * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean}} RoomBody
+ * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean, frozen?: boolean}} RoomBody
  *
  * @typedef {object} Packet  the part of a packet that never changes
  * @property {string} id
