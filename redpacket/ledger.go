@@ -16,6 +16,7 @@ import (
 // chat.ErrUnavailable and means that the outcome is unknown. Every method may be repeated.
 type Ledger interface {
 	Wallets
+	Exports
 
 	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)
