@@ -19,7 +19,7 @@ type Store interface {
 	// A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
-	// back. Revoke also removes the user's device code, and creates an unknown user.
+	// back. Revoke also removes the user's device code and push subscriptions, and creates an unknown user.
 	Revoke(ctx context.Context, user string, second int64) error
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
 	// revoked are left out.
@@ -132,6 +132,15 @@ type Store interface {
 	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
 	// SetPrefs changes the Prefs of a member, and returns them as they are then.
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
+
+	// PutSubscription stores a push subscription, in place of one of the user with the same endpoint. Of more than most of the
+	// user, it removes the oldest. It creates an unknown user.
+	PutSubscription(ctx context.Context, sub Subscription, most int) error
+	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. Keys, if it has any, must be the
+	// stored ones: so a subscription that was renewed meanwhile is kept.
+	DeleteSubscription(ctx context.Context, sub Subscription) error
+	// Subscriptions lists subscriptions of an audience, in the order of user and ID.
+	Subscriptions(ctx context.Context, a Audience) ([]Subscription, error)
 }
 
 // NewRoom is a room to be created.

@@ -182,8 +182,12 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it turns values into values and calls nothing",
 		},
+		"hongbao/web/dial": {
+			mayNot: []string{"database/sql"},
+			why:    "addresses are judged the same way, whoever names them",
+		},
 		"hongbao/web/events": {
-			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/server", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
+			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/dial", "hongbao/web/server", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
 			mayNot: []string{"database/sql"},
 			why:    "it reads the stream through an interface, and does not know which database holds it",
 		},
@@ -235,6 +239,11 @@ func rules() map[string]rule {
 		"hongbao/web/spec/spectest": {
 			may: []string{"hongbao/web/spec"},
 			why: "it compares JSON with the documents, whichever program made it",
+		},
+		"hongbao/web/webpush": {
+			may:    []string{"hongbao/chat", "hongbao/web/dial", "github.com/SherClockHolmes/webpush-go", "golang.org/x/sync/errgroup"},
+			mayNot: []string{"database/sql"},
+			why:    "it knows entries and browsers' push services, and neither sockets nor what a packet is",
 		},
 		"hongbao/web/webtest": {
 			may:    []string{"hongbao/store/enginetest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},

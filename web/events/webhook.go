@@ -9,17 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"hongbao/store/eventlog"
+	"hongbao/web/dial"
 )
 
 // Webhook sends events to a URL of the host, signed as Standard Webhooks says.
@@ -67,51 +65,12 @@ func NewWebhook(target string, secrets, allowed []string, now func() time.Time) 
 		}
 		w.secrets = append(w.secrets, secret)
 	}
-	dialer := &net.Dialer{Timeout: sendTime}
-	if !slices.Contains(allowed, u.Hostname()) {
-		dialer.Control = refusePrivate
-	}
-	w.client = &http.Client{
-		Timeout:       sendTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: sendTime, MaxIdleConnsPerHost: workers, MaxConnsPerHost: 2 * workers,
-			IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxAnswer, ForceAttemptHTTP2: true,
-		},
-	}
+	w.client = dial.NewClient(dial.Options{
+		Allowed: func(string) bool { return slices.Contains(allowed, u.Hostname()) }, Setting: "HONGBAO_WEBHOOK_ALLOW",
+		Timeout: sendTime, PerHost: workers, Header: maxAnswer,
+	})
+	w.client.Timeout = sendTime
 	return w, nil
-}
-
-// refusePrivate refuses connections to addresses that are not public. The dialer calls it for each connection with the address that it has
-// found, so a name that changes its address is checked again.
-func refusePrivate(_, address string, _ syscall.RawConn) error {
-	a, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("webhook address %q: %w", address, err)
-	}
-	if !public(a.Addr()) {
-		return fmt.Errorf("webhook address %s is not public: name the host in HONGBAO_WEBHOOK_ALLOW if it is yours", a.Addr())
-	}
-	return nil
-}
-
-// special holds the networks that netip does not name, and that lead to other hosts than public ones.
-var special = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
-	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // hold an IPv4 address
-	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("::/96"),
-}
-
-// public reports whether the address belongs to a host in the internet.
-func public(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
-		return false
-	}
-	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // sendError is a delivery that failed.
