@@ -27,6 +27,7 @@ import (
 	"hongbao/web/push"
 	"hongbao/web/session"
 	"hongbao/web/spec"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 )
 
@@ -55,6 +56,7 @@ type Options struct {
 	Alone          bool                 // there is no other instance
 	Ops            Ops
 	Security       Security                        // nil: nothing is recorded
+	Push           *webpush.Notifier               // it passes entries on to the publisher; nil: there is no Web Push
 	EventsLag      func() map[string]time.Duration // how late each consumer of events is; nil: nothing is measured
 	Parts          func(context.Context) []Part    // for /readyz: what works and what does not
 	Now            func() time.Time
@@ -156,6 +158,9 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	commands := api.Config{
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
+	}
+	if o.Push != nil {
+		commands.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
 	}
 	s.commands = api.New(commands)
 	commands.Rates, commands.ContactRates = new(api.Rates), ContactRates{}

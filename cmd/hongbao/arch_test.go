@@ -145,7 +145,7 @@ func rules() map[string]rule {
 		"hongbao/web": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/webpush", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
 			mayNot: []string{"database/sql"},
@@ -267,7 +267,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/traces", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/traces", "hongbao/web/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},

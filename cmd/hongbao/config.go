@@ -38,6 +38,9 @@ type config struct {
 	WebhookURL     string          `flag:"webhook-url" for:"serve" help:"https://… to which each event is delivered, signed; empty: no webhook"`
 	WebhookSecrets string          `flag:"webhook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign deliveries, separated by commas: whsec_ and the base64 of 24 to 64 bytes"`
 	WebhookAllow   names           `flag:"webhook-allow" for:"serve" help:"hosts of HONGBAO_WEBHOOK_URL, separated by commas, that may have a private address, or use http://"`
+	PushContact    string          `flag:"push-contact" for:"serve" help:"mail address or https:// page of the operator, which push services may use: switches on notifications for users whose page is closed (Web Push); empty: off"`
+	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key that identifies this server to push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
+	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services, separated by commas, that may have a private address, use http://, or another port than 443"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
 	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`

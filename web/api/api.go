@@ -38,6 +38,7 @@ type Config struct {
 	Log       *slog.Logger
 
 	ContactRates ContactRates
+	Push         Push
 }
 
 // Commands runs the commands that users may call.
@@ -50,12 +51,13 @@ type Commands struct {
 	log       *slog.Logger
 
 	contactRates ContactRates
+	push         Push
 }
 
 // New returns Commands that use the services of the Config.
 func New(c Config) *Commands {
 	return &Commands{
-		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
+		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, push: c.Push, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
 		log: cmp.Or(c.Log, slog.Default()),
 	}
 }
@@ -208,6 +210,10 @@ var commands = map[string]*command{
 	"delete_room": ordered((*Commands).deleteRoom),
 
 	"set_room_prefs": ordered((*Commands).setRoomPrefs),
+
+	"push_key":         overlapping((*Commands).pushKey),
+	"subscribe_push":   ordered((*Commands).subscribePush),
+	"unsubscribe_push": ordered((*Commands).unsubscribePush),
 
 	"send":     ordered((*Commands).send),
 	"edit":     ordered((*Commands).edit),

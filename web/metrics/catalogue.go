@@ -134,5 +134,6 @@ var (
 	readsRefused    = counter("reads_refused_total", "Commands that read many rows, refused because too many waited.")
 	security        = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
 	adminActs       = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
+	notifications   = counter("notifications_total", "Notifications to users without a socket, by what became of them: sent, gone (the subscription had ended), refused by the push service, failed, dropped (too many waited).", "outcome")
 	eventsLag       = gauge("events_lag_seconds", "Age of the oldest event that a consumer of the host has not processed yet. Measured each minute.", "consumer")
 )

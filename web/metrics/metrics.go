@@ -25,6 +25,7 @@ type Web struct {
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
 	EventsLag                                                  map[string]time.Duration // by consumer
+	Push                                                       map[string]int64         // notifications by what became of them
 }
 
 // Sources are the parts of an instance whose figures are shown.
@@ -200,6 +201,9 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 	adminActs.put(out, float64(w.AdminActs))
 	for consumer, lag := range w.EventsLag {
 		eventsLag.put(out, lag.Seconds(), consumer)
+	}
+	for outcome, n := range w.Push {
+		notifications.put(out, float64(n), outcome)
 	}
 }
 

@@ -86,6 +86,11 @@ type note struct {
 // Stats counts notifications by what became of them.
 type Stats struct{ Sent, Gone, Refused, Failed, Dropped int64 }
 
+// ByOutcome returns the counts by the names of the outcomes.
+func (s Stats) ByOutcome() map[string]int64 {
+	return map[string]int64{"sent": s.Sent, "gone": s.Gone, "refused": s.Refused, "failed": s.Failed, "dropped": s.Dropped}
+}
+
 // sender sends notifications. It is safe for concurrent use.
 type sender struct {
 	// static
