@@ -60,6 +60,7 @@ type Notifier struct {
 	o      Options
 	queue  chan news
 	sender *sender
+	send   func(context.Context, chat.Subscription, note) // of sender; tests replace it
 
 	dropped atomic.Int64
 
@@ -94,8 +95,9 @@ type topic struct {
 // New returns a Notifier that passes on to next. Nothing is told before Run.
 func New(next chat.Publisher, o Options) *Notifier {
 	o.Timeout, o.Log = cmp.Or(o.Timeout, requestTimeout), cmp.Or(o.Log, slog.Default())
+	s := newSender(o)
 	return &Notifier{
-		Publisher: next, o: o, queue: make(chan news, mostNews), sender: newSender(o), topics: map[topicKey]*topic{}, direct: map[string]bool{},
+		Publisher: next, o: o, queue: make(chan news, mostNews), sender: s, send: s.send, topics: map[topicKey]*topic{}, direct: map[string]bool{},
 	}
 }
 
@@ -356,7 +358,7 @@ func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string
 	for _, s := range subs {
 		if !slices.Contains(online, s.User) {
 			it.topic = topicName(s.User, a.Room)
-			n.sender.send(ctx, s, it)
+			n.send(ctx, s, it)
 		}
 	}
 	return online, more, nil

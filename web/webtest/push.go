@@ -9,7 +9,12 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/serviceworker"
 )
 
 // PushKeys are the keys of a browser's push subscription.
@@ -72,4 +77,30 @@ func (k PushKeys) Decrypt(t testing.TB, body []byte) string {
 		t.Fatalf("a notification lacks the delimiter of the last record: %q", plain)
 	}
 	return string(text)
+}
+
+// DeliverPush gives the service worker of the origin a push message, as the browser does that has decrypted one.
+func (v *Visitor) DeliverPush(tb testing.TB, origin, text string) {
+	tb.Helper()
+	found := make(chan serviceworker.RegistrationID, 1)
+	tab := v.NewTab(tb, func(event any) {
+		if updated, ok := event.(*serviceworker.EventWorkerRegistrationUpdated); ok {
+			for _, r := range updated.Registrations {
+				if strings.HasPrefix(r.ScopeURL, origin) && !r.IsDeleted {
+					select {
+					case found <- r.RegistrationID:
+					default:
+					}
+				}
+			}
+		}
+	})
+	deliver := &Visitor{Tab: tab}
+	mustCall(deliver, serviceworker.Enable, cdp.Empty{})
+	select {
+	case id := <-found:
+		mustCall(deliver, serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: origin, RegistrationID: id, Data: text})
+	case <-time.After(stepTimeout):
+		tb.Fatalf("%s has no service worker", origin)
+	}
 }
