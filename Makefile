@@ -19,8 +19,12 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 	@.bin/hongbao-cluster .bin/hongbao
 
 .PHONY: test
-test: ## all tests, 20 to 25 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
+test: ## the tests, 15 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
+
+.PHONY: long
+long: ## long random histories, the benchmark's programs, crowds and memory; six minutes more
+	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test long
 
 .PHONY: e2e
 e2e: engines ## the end-to-end tests alone, with the output of each
@@ -47,6 +51,11 @@ soak: engines ## crash points, faults, restarts and crowds ten times over, at ot
 .PHONY: upgrade
 upgrade: engines ## rolling upgrade from an older commit to a version with another schema, under load, and back; some minutes
 	$(GO) test -count=1 -timeout 30m -v -run TestRollingUpgrade ./cmd/hongbao/e2e/proxies -upgrade
+
+.PHONY: npm
+npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled and run; a client from OpenAPI; the linters of both documents
+	@rm -rf .bin/npm && mkdir -p .bin/npm
+	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
 
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos

@@ -104,3 +104,46 @@ func TestAdmittedWhileRevoked(t *testing.T) {
 	h.must(h.admit(person("ann"), time.Unix(1, 0))) // succeeds: the account was read before the revocation
 	h.refused(h.admit(person("ann"), time.Unix(1, 0)), chat.ErrRevoked)
 }
+
+// TestSuspendedUsersAreRefused suspends a user. Tokens of any time must be refused on each instance that has heard of it, and the store must
+// not be asked for each of them. An instance that has not heard of the reinstatement must ask again after a while.
+func TestSuspendedUsersAreRefused(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	here := newTestService(t, chat.Options{Now: func() time.Time { return now }})
+	there := here.restarted(chat.Options{Now: func() time.Time { return now }})
+	ann, later := person("ann"), now.Add(time.Hour)
+	here.must(here.admit(ann, later))
+	there.must(there.admit(ann, later))
+	here.takeChanged()
+	suspended, err := here.Suspend(here.ctx, "ann")
+	if err != nil || !suspended.SuspendedAt.Equal(now) {
+		t.Fatalf("suspended %+v, %v", suspended, err)
+	}
+	if got, want := here.takeChanged(), [][2]string{{"", "ann"}}; !slices.Equal(got, want) {
+		t.Errorf("moved %v, want %v", got, want)
+	}
+	there.must(there.admit(ann, later)) // it has no notice yet
+	there.Forget("", "ann")
+	for _, h := range []*testService{here, there} {
+		h.refused(h.admit(ann, later), chat.ErrSuspended)
+		before := h.store.putUsers.Load()
+		for range 10 {
+			h.refused(h.admit(ann, time.Time{}), chat.ErrSuspended)
+		}
+		if n := h.store.putUsers.Load() - before; n > 0 {
+			t.Errorf("the store was asked %d times", n)
+		}
+	}
+	if _, err := here.Reinstate(here.ctx, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	here.must(here.admit(ann, time.Time{}))
+	there.refused(there.admit(ann, later), chat.ErrSuspended) // the notice is lost
+	now = now.Add(5 * time.Second)
+	there.must(there.admit(ann, later))
+
+	_, err = here.Suspend(here.ctx, "a b")
+	here.wrong(err, chat.ErrBadRequest, "user")
+	_, err = here.Reinstate(here.ctx, "unseen")
+	here.refused(err, chat.ErrNotFound)
+}

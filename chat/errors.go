@@ -25,6 +25,8 @@ var (
 	ErrRateLimited    = errors.New("rate_limited")
 	// ErrRevoked means that the token was issued before its user's tokens were revoked.
 	ErrRevoked = errors.New("revoked")
+	// ErrSuspended means that the host has suspended the user: all of the user's tokens are refused until the user is reinstated.
+	ErrSuspended = errors.New("suspended")
 	// ErrUnavailable means that nothing was done, or that the outcome is unknown. The same request may always be
 	// repeated.
 	ErrUnavailable = errors.New("unavailable")

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,7 +13,13 @@ import (
 // UserRecord is what the host sees of a user.
 type UserRecord struct {
 	User
+	Ref         string          // the host's own id; "": none
+	Custom      json.RawMessage // an object of the host, which no client sees; nil: none
+	SuspendedAt time.Time       // zero: the user is not suspended
 }
+
+// Suspended reports whether the tokens of the user are refused.
+func (u UserRecord) Suspended() bool { return !u.SuspendedAt.IsZero() }
 
 // UserRecord returns a user; ErrNotFound if no token and no command has named the user yet.
 func (s *Service) UserRecord(ctx context.Context, user string) (UserRecord, error) {
@@ -20,6 +27,60 @@ func (s *Service) UserRecord(ctx context.Context, user string) (UserRecord, erro
 		return UserRecord{}, err
 	}
 	return s.store.UserRecord(ctx, user)
+}
+
+const (
+	recordsPage = 100  // as many records a page has if the caller does not say
+	recordsMost = 1000 // in a page, or in one request
+)
+
+// UserQuery selects users. The zero value selects all.
+type UserQuery struct {
+	Suspended bool   // only suspended users
+	RefPrefix string // only users whose ref begins with it
+	Next      string // cursor of the page; "": the first one
+	Limit     int    // 0: the usual number
+}
+
+// UserRecords lists users. more is the cursor of the following page; "" if there is none.
+func (s *Service) UserRecords(ctx context.Context, q UserQuery) (users []UserRecord, more string, err error) {
+	if q.Limit, err = recordsLimit(q.Limit); err != nil {
+		return nil, "", err
+	}
+	if q.RefPrefix != "" {
+		if err := checkRef("ref_prefix", q.RefPrefix); err != nil {
+			return nil, "", err
+		}
+	}
+	return s.store.UserRecords(ctx, q)
+}
+
+func recordsLimit(limit int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, BadField("limit", "must not be negative")
+	case limit == 0:
+		return recordsPage, nil
+	}
+	return min(limit, recordsMost), nil
+}
+
+// UserRecordsOf returns those of the users that are known, by id or by the host's own id, each once and in any order.
+func (s *Service) UserRecordsOf(ctx context.Context, users, refs []string) ([]UserRecord, error) {
+	if len(users)+len(refs) > recordsMost {
+		return nil, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("and refs must be at most %d", recordsMost), Limit: recordsMost}
+	}
+	for n, user := range users {
+		if err := CheckUser(fmt.Sprintf("users[%d]", n), user); err != nil {
+			return nil, err
+		}
+	}
+	for n, ref := range refs {
+		if err := checkRef(fmt.Sprintf("refs[%d]", n), ref); err != nil {
+			return nil, err
+		}
+	}
+	return s.store.UserRecordsOf(ctx, users, refs)
 }
 
 // maxAvatarBytes is the largest size of an avatar that a host may set.
@@ -30,78 +91,133 @@ type UserChange struct {
 	User   string
 	Name   *string
 	Avatar *string
+	Ref    *string         // "": none
+	Custom json.RawMessage // an empty object: none
 }
 
-// profile checks the change, and returns it as the store takes it.
-func (c UserChange) profile(l Limits) (Profile, error) {
+// UserPut is a UserChange that has been checked.
+type UserPut UserChange
+
+// checked returns the change as the store takes it.
+func (c UserChange) checked(l Limits) (UserPut, error) {
 	if err := CheckUser("user", c.User); err != nil {
-		return Profile{}, err
+		return UserPut{}, err
 	}
-	p := Profile{User: User{ID: c.User}, KeepName: c.Name == nil, KeepAvatar: c.Avatar == nil}
 	if c.Name != nil {
-		var err error
-		if p.Name, err = checkName(*c.Name, l.NameChars); err != nil {
-			return Profile{}, err
+		name, err := checkName(*c.Name, l.NameChars)
+		if err != nil {
+			return UserPut{}, err
 		}
+		c.Name = &name
 	}
 	if c.Avatar != nil && *c.Avatar != "" {
-		if p.Avatar = NormalAvatar(*c.Avatar); p.Avatar == "" || len(p.Avatar) > maxAvatarBytes {
-			return Profile{}, BadField("avatar", "must be an address of http or https of at most 1024 bytes")
+		avatar := NormalAvatar(*c.Avatar)
+		if avatar == "" || len(avatar) > maxAvatarBytes {
+			return UserPut{}, BadField("avatar", "must be an address of http or https of at most 1024 bytes")
+		}
+		c.Avatar = &avatar
+	}
+	if c.Ref != nil && *c.Ref != "" {
+		if err := checkRef("ref", *c.Ref); err != nil {
+			return UserPut{}, err
 		}
 	}
-	return p, nil
-}
-
-// PutUser creates a user, or changes the name and avatar of one, as the host says. It makes the other instances forget what they know of
-// the user. A later token of the user may change both again.
-func (s *Service) PutUser(ctx context.Context, c UserChange) (User, error) {
-	p, err := c.profile(s.limits)
-	if err != nil {
-		return User{}, err
+	if err := checkCustom(c.Custom, l.DataBytes); err != nil {
+		return UserPut{}, err
 	}
-	return s.putProfile(ctx, p)
+	return UserPut(c), nil
 }
 
-func (s *Service) putProfile(ctx context.Context, p Profile) (User, error) {
-	// A revocation counts to the end of its second. The host is not revoked, so it speaks from after that.
-	u, err := s.Admit(ctx, p, s.now().Add(time.Second))
-	if err != nil {
-		return User{}, err
+// checkRef returns an error unless the text has the form of a host's own id.
+func checkRef(field, ref string) error {
+	if CheckKey(ref) != nil {
+		return BadField(field, "must have 1 to 64 characters from ! to ~")
 	}
-	s.pub.StandingChanged("", p.ID)
-	return u, nil
+	return nil
 }
 
-const (
-	usersPerPut = 1000
-	putsAtOnce  = 8 // transactions that wait for the disk together
-)
+// checkCustom returns an error unless the data is missing or an object that every engine can store.
+func checkCustom(data json.RawMessage, limit int) error {
+	err := checkData(data, limit)
+	var field *FieldError
+	if errors.As(err, &field) {
+		field.Field, field.Limit = "custom", limit
+	}
+	return err
+}
+
+// PutUser creates a user, or changes what the host says about one. It makes all instances forget what they know of the user. A later
+// token of the user may change the name and the avatar again.
+func (s *Service) PutUser(ctx context.Context, c UserChange) (UserRecord, error) {
+	p, err := c.checked(s.limits)
+	if err != nil {
+		return UserRecord{}, err
+	}
+	return s.putRecord(ctx, p)
+}
+
+func (s *Service) putRecord(ctx context.Context, p UserPut) (UserRecord, error) {
+	u, err := s.store.PutUserRecord(ctx, p)
+	s.forgetUser(p.User, err)
+	return u, err
+}
+
+// forgetUser makes all instances forget what they know of a user whose record may have changed. err is that of the store.
+func (s *Service) forgetUser(user string, err error) {
+	if err == nil || errors.Is(err, ErrUnavailable) { // then the outcome is unknown
+		s.Forget("", user)
+		s.pub.StandingChanged("", user)
+	}
+}
+
+const putsAtOnce = 8 // transactions that wait for the disk together
 
 // PutUsers is PutUser for many users. If one of the changes is faulty, it stores none. After another error some of them may be stored.
-func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]User, error) {
+func (s *Service) PutUsers(ctx context.Context, changes []UserChange) ([]UserRecord, error) {
 	switch {
 	case len(changes) == 0:
 		return nil, BadField("users", "must name somebody")
-	case len(changes) > usersPerPut:
-		return nil, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("must be at most %d", usersPerPut), Limit: usersPerPut}
+	case len(changes) > recordsMost:
+		return nil, &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("must be at most %d", recordsMost), Limit: recordsMost}
 	}
-	profiles := make([]Profile, len(changes))
+	puts := make([]UserPut, len(changes))
 	for n, c := range changes {
 		var err error
-		if profiles[n], err = c.profile(s.limits); err != nil {
+		if puts[n], err = c.checked(s.limits); err != nil {
 			return nil, inList(err, "users", n)
 		}
 	}
-	stored := make([]User, len(changes))
+	stored := make([]UserRecord, len(changes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(putsAtOnce)
-	for n, p := range profiles {
+	for n, p := range puts {
 		group.Go(func() (err error) {
-			stored[n], err = s.putProfile(ctx, p)
-			return err
+			stored[n], err = s.putRecord(ctx, p)
+			return inList(err, "users", n)
 		})
 	}
 	return stored, group.Wait()
+}
+
+// Suspend makes all tokens of the user refused, whenever they were issued, until Reinstate. The caller must close the user's sockets
+// afterwards. A user that no token has named yet can be suspended, too. A repeated Suspend changes nothing.
+func (s *Service) Suspend(ctx context.Context, user string) (UserRecord, error) {
+	if err := CheckUser("user", user); err != nil {
+		return UserRecord{}, err
+	}
+	u, err := s.store.Suspend(ctx, user, s.now())
+	s.forgetUser(user, err)
+	return u, err
+}
+
+// Reinstate ends a suspension. Tokens of the user that were issued before are valid again, unless they have expired or were revoked.
+func (s *Service) Reinstate(ctx context.Context, user string) (UserRecord, error) {
+	if err := CheckUser("user", user); err != nil {
+		return UserRecord{}, err
+	}
+	u, err := s.store.Reinstate(ctx, user)
+	s.forgetUser(user, err)
+	return u, err
 }
 
 // inList returns the error of a field as that of the same field in an element of a list, such as users[3].name.

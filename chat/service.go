@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"log/slog"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,7 @@ type Service struct {
 	memberCounts memberCounts
 	typing       typing
 	onlineCounts onlineCounts
+	kinds        roomKinds
 }
 
 // New returns a service over a store. It publishes to pub what the store has committed.
@@ -116,7 +118,25 @@ func (s *Service) unlessKeyUsed(ctx context.Context, user, key string, fault err
 type account struct {
 	User // zero: it is not known which name and avatar the store has
 
-	notBefore int64 // tokens issued at or before this Unix second are refused; 0: none are
+	notBefore int64     // tokens issued at or before this Unix second are refused; 0: none are
+	until     time.Time // of a suspended user: when the store is asked again
+}
+
+// SuspendedSecond stands for the second up to which the tokens of a suspended user are refused: no token is issued later.
+const SuspendedSecond = math.MaxInt64
+
+// suspendedFor is how long a cached suspension counts. If the notice of a reinstatement is lost, the user waits no longer.
+const suspendedFor = 5 * time.Second
+
+// refusal returns ErrSuspended or ErrRevoked if a token issued at this time is refused.
+func (a account) refusal(issued time.Time) error {
+	switch {
+	case a.notBefore == SuspendedSecond:
+		return ErrSuspended
+	case a.refuses(issued):
+		return ErrRevoked
+	}
+	return nil
 }
 
 // refuses reports whether a token issued at this time was revoked. The zero time stands for a token that does not say
@@ -132,14 +152,17 @@ func (s *Service) SignIn(ctx context.Context, u User) error {
 }
 
 // Admit stores what a token says about its user, and returns the user as others see them. The token was issued at the
-// given time; the zero time means that the token does not say. Admit returns ErrRevoked if the token was revoked.
+// given time; the zero time means that the token does not say. Admit returns ErrRevoked if the token was revoked, and
+// ErrSuspended if the user is suspended.
 func (s *Service) Admit(ctx context.Context, p Profile, issued time.Time) (User, error) {
-	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && known.refuses(issued) {
-		return User{}, ErrRevoked // the name and avatar in a revoked token are ignored
+	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && (known.until.IsZero() || s.now().Before(known.until)) {
+		if err := known.refusal(issued); err != nil {
+			return User{}, err // the name and avatar in a refused token are ignored
+		}
 	}
 	a, err := s.account(ctx, p, issued)
-	if err == nil && a.refuses(issued) {
-		err = ErrRevoked
+	if err == nil {
+		err = a.refusal(issued)
 	}
 	if err != nil {
 		return User{}, err
@@ -162,7 +185,7 @@ func (s *Service) Revoke(ctx context.Context, user string) error {
 }
 
 // Revoked returns the Unix second up to which the tokens of these users are refused, as the store has it now. Users whose
-// tokens were never revoked are left out.
+// tokens were never revoked are left out. Of a suspended user the second is SuspendedSecond.
 func (s *Service) Revoked(ctx context.Context, users []string) (map[string]int64, error) {
 	return s.store.Revoked(ctx, users)
 }
@@ -183,6 +206,9 @@ func (s *Service) account(ctx context.Context, p Profile, issued time.Time) (acc
 	}
 	id := strings.Clone(p.ID) // a copy: a cached part of a string would keep the whole request in memory
 	a := account{notBefore: notBefore}
+	if notBefore == SuspendedSecond {
+		a.until = s.now().Add(suspendedFor)
+	}
 	if !a.refuses(issued) { // after a refusal it is not known which name and avatar the store has
 		a.User = User{ID: id, Name: strings.Clone(stored.Name), Avatar: strings.Clone(stored.Avatar)}
 	}

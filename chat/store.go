@@ -15,23 +15,36 @@ type Store interface {
 	// renumbered.
 	Epoch(ctx context.Context) (string, error)
 	// PutUser stores what a token says about its user. The token was issued at the Unix second issued; 0: the token does
-	// not say. It returns the user as stored, and the Unix second up to which the user's tokens are refused; 0: none are.
-	// A refused token changes nothing.
+	// not say. It returns the user as stored, and the Unix second up to which the user's tokens are refused; 0: none are;
+	// SuspendedSecond: all are. A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
 	// back. Revoke also removes the user's device code and push subscriptions, and creates an unknown user.
 	Revoke(ctx context.Context, user string, second int64) error
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
-	// revoked are left out.
+	// revoked are left out. Of a suspended user the second is SuspendedSecond.
 	Revoked(ctx context.Context, users []string) (map[string]int64, error)
+	// Suspend marks the user as suspended since the given time, and removes the user's device code and push subscriptions. It creates an unknown user. A user that
+	// is suspended already stays so since the earlier time.
+	Suspend(ctx context.Context, user string, at time.Time) (UserRecord, error)
+	// Reinstate ends the suspension of a user. ErrNotFound: the user is unknown.
+	Reinstate(ctx context.Context, user string) (UserRecord, error)
 	// PutDeviceCode stores the hash of the user's device code, in place of an earlier one. The token that asks for it was issued
-	// at the Unix second issued. ErrNotFound: the user is unknown, or the token was revoked.
+	// at the Unix second issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
 	PutDeviceCode(ctx context.Context, user string, issued int64, hash []byte, until time.Time) error
 	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
 	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
 	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
 	// UserRecord returns the user as the host sees it. ErrNotFound: the user is unknown.
 	UserRecord(ctx context.Context, user string) (UserRecord, error)
+	// UserRecordsOf returns those of the users that are known, by id or by the host's own id, each once and in any order.
+	UserRecordsOf(ctx context.Context, users, refs []string) ([]UserRecord, error)
+	// UserRecords lists all users that the query selects, by id; with a RefPrefix by ref. next and more are cursors, as of FindRooms.
+	UserRecords(ctx context.Context, q UserQuery) (users []UserRecord, more string, err error)
+	// PutUserRecord creates a user or changes what the host says about one. FieldError{ErrConflict, "ref"}: another user has the ref.
+	PutUserRecord(ctx context.Context, p UserPut) (UserRecord, error)
+	// EnsureUsers creates those of the users that are unknown, without a name.
+	EnsureUsers(ctx context.Context, users []string) error
 	// KeyUsed reports whether the user has used this key in any command.
 	KeyUsed(ctx context.Context, user, key string) (bool, error)
 
@@ -130,11 +143,14 @@ type Store interface {
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
 	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
+	// UnreadBy returns users that are in a room, have not read the entry and have not made the room silent, in ascending order.
+	UnreadBy(ctx context.Context, u Unread) ([]string, error)
 	// SetPrefs changes the Prefs of a member, and returns them as they are then.
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 
 	// PutSubscription stores a push subscription, in place of one of the user with the same endpoint. Of more than most of the
-	// user, it removes the oldest. It creates an unknown user.
+	// user, it removes the oldest. It creates an unknown user. ErrUnavailable: the user's tokens are refused that were issued at sub.At; a
+	// command that began before a revocation must not undo it.
 	PutSubscription(ctx context.Context, sub Subscription, most int) error
 	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. Keys, if it has any, must be the
 	// stored ones: so a subscription that was renewed meanwhile is kept.

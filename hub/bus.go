@@ -2,11 +2,9 @@ package hub
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"strings"
 	"time"
 
+	"hongbao/hub/internal/envelope"
 	"hongbao/hub/internal/socket"
 )
 
@@ -71,33 +69,34 @@ type receiver struct{ hub *Hub }
 // subscribers of the topic, notices to Peers.
 func (r receiver) Receive(topic string, payload []byte) {
 	h := r.hub
-	e, err := parseEnvelope(payload)
+	e, err := envelope.Parse(payload)
 	if err != nil {
 		h.o.Log.Warn("bus payload dropped", "topic", topic, "err", err)
 		return
 	}
-	switch e.kind {
-	case kindSignal:
-		h.topics.signal(topic, e.data)
-	case kindNotice:
+	switch e.Kind {
+	case envelope.Signal:
+		h.topics.signal(topic, e.Data)
+	case envelope.Notice:
 		if h.peers != nil {
-			h.peers.Notice(e.data)
+			h.peers.Notice(e.Data)
 		}
 	default:
 		r.message(topic, e)
 	}
 }
 
-// message delivers a message, unless it may belong to another epoch.
-func (r receiver) message(topic string, e envelope) {
+// message delivers a message, unless it may belong to another epoch. Messages of earlier versions do not name an epoch: of those
+// that have a seq it takes only the seq, and reads the message from the store.
+func (r receiver) message(topic string, e envelope.Envelope) {
 	h := r.hub
 	t := h.topics.lookup(topic)
 	if t == nil {
 		return // a subscriber that comes now begins at the present position
 	}
-	m, epoch := e.message()
-	if own := h.env.epochName(); epoch != own {
-		if epoch != "" {
+	m := Message{Seq: e.Seq, Data: e.Data, Final: e.Final, Deferred: e.Deferred, Trace: e.Trace}
+	if e.Epoch != h.env.epochName() {
+		if e.Epoch != "" {
 			return
 		}
 		if m.Seq > 0 {
@@ -194,46 +193,8 @@ type Message struct {
 }
 
 // envelope returns the message in the form that goes over the bus. epoch names the epoch of the store in which it is published.
-func (m Message) envelope(epoch string) envelope {
-	e := envelope{kind: kindMessage, seq: m.Seq, final: m.Final, data: m.Data}
-	switch {
-	case epoch != "" || m.Trace != "":
-		e.kind, e.final = kindFinal, m.attributes(epoch)
-	case m.Final != "":
-		e.kind = kindFinal
-	case m.Deferred:
-		e.kind = kindDeferred
-	}
-	return e
-}
-
-// Attributes stand in the place of a final topic: "!", the message's epoch, "!", "deferred" or nothing, "!", its trace, "!", and
-// its final topic. No topic begins with "!" but that of notices, which nobody subscribes to. Earlier versions read attributes as a
-// final topic that they do not know. They deliver the message, and end subscriptions when the signal about it arrives.
-const (
-	attributesPrefix  = "!"
-	attributeDeferred = "deferred"
-)
-
-func (m Message) attributes(epoch string) string {
-	var deferred string
-	if m.Deferred {
-		deferred = attributeDeferred
-	}
-	return attributesPrefix + epoch + attributesPrefix + deferred + attributesPrefix + m.Trace + attributesPrefix + m.Final
-}
-
-// message returns the message of an envelope, and the epoch in which it was published; "": the sender did not say it.
-func (e envelope) message() (m Message, epoch string) {
-	m = Message{Seq: e.seq, Data: e.data, Final: e.final, Deferred: e.kind == kindDeferred}
-	if rest, ok := strings.CutPrefix(e.final, attributesPrefix); ok {
-		var deferred string
-		epoch, rest, _ = strings.Cut(rest, attributesPrefix)
-		deferred, rest, _ = strings.Cut(rest, attributesPrefix)
-		m.Trace, m.Final, _ = strings.Cut(rest, attributesPrefix)
-		m.Deferred = deferred == attributeDeferred
-	}
-	return m, epoch
+func (m Message) envelope(epoch string) envelope.Envelope {
+	return envelope.Envelope{Seq: m.Seq, Final: m.Final, Deferred: m.Deferred, Epoch: epoch, Trace: m.Trace, Data: m.Data}
 }
 
 // Span names the messages of a topic with a seq above After, up to and including Through.
@@ -244,82 +205,3 @@ type Span struct {
 
 // fetcher is the type of Options.Fetch: it reads messages from the store.
 type fetcher func(ctx context.Context, spans []Span) (map[string][]Message, error)
-
-// envelope is one payload of the bus in parsed form.
-//
-// A payload begins with one byte, its kind. A message then has its seq as uvarint. A message with a final topic then has
-// the length of that topic as uvarint, and the topic. The data follows, up to the end of the payload. The bytes of a
-// kind never change: instances of two versions share a bus during an upgrade.
-//
-// A message says in which epoch of the store it was published. If that is not the epoch of the receiver, the store has lost
-// what the message says, or has something else under its seq. So the receiver drops it. Messages of earlier versions do not
-// name an epoch. If they have a seq, the receiver takes only that, and reads the message from the store.
-type envelope struct {
-	kind  payloadKind
-	seq   int64  // set for messages only
-	final string // set for kindFinal only: the topic whose subscribers receive nothing after this message, or attributes
-	data  []byte
-}
-
-// payloadKind is the first byte of a payload. It says what the payload carries.
-type payloadKind byte
-
-// The kinds of payloads.
-const (
-	kindMessage  payloadKind = 'm'
-	kindFinal    payloadKind = 'x' // a message with a final topic or with attributes
-	kindDeferred payloadKind = 'l' // a message that may be deferred
-	kindSignal   payloadKind = 's'
-	kindNotice   payloadKind = 'n'
-)
-
-var errMalformedEnvelope = errors.New("malformed envelope")
-
-// encode returns the envelope as the bytes that go over the bus.
-func (e envelope) encode() []byte {
-	b := make([]byte, 0, 1+2*binary.MaxVarintLen64+len(e.final)+len(e.data))
-	b = append(b, byte(e.kind))
-	if e.kind.isMessage() {
-		b = binary.AppendUvarint(b, uint64(max(e.seq, 0)))
-	}
-	if e.kind == kindFinal {
-		b = binary.AppendUvarint(b, uint64(len(e.final)))
-		b = append(b, e.final...)
-	}
-	return append(b, e.data...)
-}
-
-// parseEnvelope parses a payload. The data of the returned envelope is a slice of the payload, not a copy.
-func parseEnvelope(payload []byte) (envelope, error) {
-	if len(payload) == 0 {
-		return envelope{}, errMalformedEnvelope
-	}
-	e := envelope{kind: payloadKind(payload[0]), data: payload[1:]}
-	switch {
-	case e.kind == kindSignal || e.kind == kindNotice:
-		return e, nil
-	case e.kind.isMessage():
-		seq, n := binary.Uvarint(e.data)
-		if n <= 0 || int64(seq) < 0 {
-			return envelope{}, errMalformedEnvelope
-		}
-		e.seq, e.data = int64(seq), e.data[n:]
-		if e.kind == kindFinal {
-			return e.splitFinal()
-		}
-		return e, nil
-	}
-	return envelope{}, errMalformedEnvelope
-}
-
-func (k payloadKind) isMessage() bool { return k == kindMessage || k == kindFinal || k == kindDeferred }
-
-// splitFinal moves the final topic, with which the data begins, from data into final.
-func (e envelope) splitFinal() (envelope, error) {
-	size, n := binary.Uvarint(e.data)
-	if n <= 0 || size == 0 || size > uint64(len(e.data)-n) {
-		return envelope{}, errMalformedEnvelope
-	}
-	e.final, e.data = string(e.data[n:n+int(size)]), e.data[n+int(size):]
-	return e, nil
-}

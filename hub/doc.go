@@ -12,6 +12,7 @@
 //	internal/socket                    one WebSocket: read, handle, queue, flush, write, close
 //	internal/compare                   comparing positions with the store
 //	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers
+//	internal/envelope                  the bytes on the bus
 //	internal/openset                   what must have ended before Run returns
 //
 // It must always hold:

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"hongbao/hub/internal/compare"
+	"hongbao/hub/internal/envelope"
 	"hongbao/hub/internal/poll"
 	"hongbao/hub/internal/socket"
 	"hongbao/hub/internal/wheel"
@@ -130,7 +131,7 @@ func (h *Hub) Attach(ws *websocket.Conn, e Encoding, handler func(*Conn) Handler
 func (h *Hub) Publish(topic string, m Message) {
 	h.topics.publish(topic, m)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, m.envelope(h.env.epochName()).encode(), Rank(max(m.Seq, 0)))
+		h.o.Bus.Publish(topic, m.envelope(h.env.epochName()).Encode(), Rank(max(m.Seq, 0)))
 	}
 }
 
@@ -139,7 +140,7 @@ func (h *Hub) Publish(topic string, m Message) {
 func (h *Hub) Signal(topic string, data []byte) {
 	h.topics.signal(topic, data)
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(topic, envelope{kind: kindSignal, data: data}.encode(), Kept)
+		h.o.Bus.Publish(topic, envelope.Envelope{Kind: envelope.Signal, Data: data}.Encode(), Kept)
 	}
 }
 
@@ -147,7 +148,7 @@ func (h *Hub) Signal(topic string, data []byte) {
 // lost (see Peers).
 func (h *Hub) Notify(data []byte) {
 	if h.o.Bus != nil {
-		h.o.Bus.Publish(noticeTopic, envelope{kind: kindNotice, data: data}.encode(), Kept)
+		h.o.Bus.Publish(noticeTopic, envelope.Envelope{Kind: envelope.Notice, Data: data}.Encode(), Kept)
 	}
 }
 

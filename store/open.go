@@ -67,6 +67,7 @@ type Books struct {
 type Events interface {
 	eventlog.Store
 	eventlog.Consumers
+	eventlog.Absences
 }
 
 // sqlEngine is implemented by pgstore and sqlitestore: rooms and money in one database.

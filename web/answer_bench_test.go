@@ -17,6 +17,7 @@ import (
 	"hongbao/web/auth"
 	"hongbao/web/push"
 	"hongbao/web/wire"
+	"hongbao/web/wire/frame"
 )
 
 // quickStore is a chat.Store without a database, in which every user is a member of every room.
@@ -99,8 +100,8 @@ func quickServer(tb testing.TB, ledger quickLedger, change ...func(*Options)) (*
 
 // answered does what a session does with a frame that holds one command, except for the session's queues. It returns
 // the reply.
-func answered(tb testing.TB, s *Server, c api.Caller, e wire.Encoding, frame []byte) []byte {
-	commands, err := wire.DecodeFrame(e, frame)
+func answered(tb testing.TB, s *Server, c api.Caller, e wire.Encoding, data []byte) []byte {
+	commands, err := frame.Decode(e, data)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func answered(tb testing.TB, s *Server, c api.Caller, e wire.Encoding, frame []b
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.observe(request.Name(), 0, time.Since(began))
+	s.metrics.Command(request.Name(), 0, time.Since(began))
 	return reply
 }
 

@@ -105,7 +105,7 @@ func errorWords() (words []string) {
 // reason of a close.
 func isErrorWord(word string) bool {
 	if code, isEnd := strings.CutPrefix(word, "closed_"); isEnd {
-		return slices.Contains([]string{"3500", "3501", "3502", "3503", "3504"}, code)
+		return slices.Contains([]string{"3500", "3501", "3502", "3503", "3504", "3505"}, code)
 	}
 	return slices.ContainsFunc(errorWords(), func(known string) bool {
 		field, ofField := strings.CutPrefix(word, known+"_")

@@ -19,8 +19,8 @@ import (
 // documents are generated. Both must have the same commands.
 func TestAdminCommandsAreInTheTable(t *testing.T) {
 	signatures := map[string]any{
-		"credit": (*Server).credit, "debit": (*Server).debit, "audit": (*Server).audit, "start_audit": (*Server).startAudit,
-		"disconnect": (*Server).disconnect, "stats": (*Server).stats, "heads": (*Server).heads,
+		"credit": administration.credit, "debit": administration.debit, "audit": administration.audit, "start_audit": administration.startAudit,
+		"disconnect": administration.disconnect, "stats": administration.statistics, "heads": administration.heads,
 	}
 	listed := 0
 	for _, e := range wire.Endpoints {

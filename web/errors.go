@@ -25,6 +25,7 @@ var errorTable = []struct {
 	err  error
 	code wire.Code
 }{
+	{chat.ErrSuspended, wire.CodeSuspended}, // before ErrInvalid, which sessions wrap it in
 	{errUnauthorized, wire.CodeUnauthorized},
 	{auth.ErrInvalid, wire.CodeUnauthorized},
 	{auth.ErrExpired, wire.CodeTokenExpired},

@@ -14,55 +14,74 @@ import (
 // Guests configures guests: users that have no account with the host.
 type Guests = guest.Options
 
-// serveGuests creates a guest and returns their token. The request needs no token.
-func (s *Server) serveGuests(w http.ResponseWriter, r *http.Request) {
-	s.serve(w, r, "guests", func(ctx context.Context, data []byte) ([]byte, error) {
+// guestRequests answers the requests by which guests come and manage themselves.
+type guestRequests struct {
+	guests       *guest.Service
+	chat         *chat.Service
+	rates        *api.Rates
+	proxies      proxies
+	serve        func(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error))
+	authenticate func(ctx context.Context, r *http.Request, token string) (auth.Identity, error)
+	revoke       func(ctx context.Context, user string) error
+	renamed      func(ctx context.Context, user string)
+}
+
+func (s *Server) newGuestRequests() guestRequests {
+	return guestRequests{
+		guests: s.guests, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, authenticate: s.authenticate, revoke: s.revoke,
+		renamed: s.sessions.Renamed,
+	}
+}
+
+// create creates a guest and returns their token. The request needs no token.
+func (g guestRequests) create(w http.ResponseWriter, r *http.Request) {
+	g.serve(w, r, "guests", func(ctx context.Context, data []byte) ([]byte, error) {
 		var request wire.GuestRequest
-		if err := s.newcomer(ctx, r, data, &request); err != nil {
+		if err := g.newcomer(ctx, r, data, &request); err != nil {
 			return nil, err
 		}
-		return encode(s.guests.Make(ctx, &request))
+		return encode(g.guests.Make(ctx, &request))
 	})
 }
 
-// serveRedeem signs a guest in by a device code. The request needs no token.
-func (s *Server) serveRedeem(w http.ResponseWriter, r *http.Request) {
-	s.serve(w, r, "redeem", func(ctx context.Context, data []byte) ([]byte, error) {
+// redeem signs a guest in by a device code. The request needs no token.
+func (g guestRequests) redeem(w http.ResponseWriter, r *http.Request) {
+	g.serve(w, r, "redeem", func(ctx context.Context, data []byte) ([]byte, error) {
 		var request wire.RedeemRequest
-		if err := s.newcomer(ctx, r, data, &request); err != nil {
+		if err := g.newcomer(ctx, r, data, &request); err != nil {
 			return nil, err
 		}
-		return encode(s.guests.Redeem(ctx, &request))
+		return encode(g.guests.Redeem(ctx, &request))
 	})
 }
 
 // newcomer decodes a request that needs no token, and counts it against the limit of its address.
-func (s *Server) newcomer(ctx context.Context, r *http.Request, data []byte, request any) error {
-	if !s.guests.On() {
+func (g guestRequests) newcomer(ctx context.Context, r *http.Request, data []byte, request any) error {
+	if !g.guests.On() {
 		return chat.ErrNotFound
 	}
-	if err := s.rates.SpendGuest(ctx, subnet(s.proxies.client(r))); err != nil {
+	if err := g.rates.SpendGuest(ctx, subnet(g.proxies.client(r))); err != nil {
 		return err
 	}
 	return api.Decode(data, request)
 }
 
-// serveGuest answers a request that only guests may make. The request must carry a guest's token.
-func (s *Server) serveGuest(method string, answer func(ctx context.Context, guest auth.Identity, data []byte) (any, error)) http.HandlerFunc {
+// byGuest answers a request that only guests may make. The request must carry a guest's token.
+func (g guestRequests) byGuest(method string, answer func(ctx context.Context, guest auth.Identity, data []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.serve(w, r, method, func(ctx context.Context, data []byte) ([]byte, error) {
+		g.serve(w, r, method, func(ctx context.Context, data []byte) ([]byte, error) {
 			token, _ := auth.Bearer(r)
-			identity, err := s.authenticate(ctx, r, token)
+			identity, err := g.authenticate(ctx, r, token)
 			if err != nil {
 				return nil, err
 			}
 			if !identity.User.Guest() {
 				return nil, chat.ErrForbidden
 			}
-			if err := s.rates.SpendHTTP(ctx, identity.User.ID); err != nil {
+			if err := g.rates.SpendHTTP(ctx, identity.User.ID); err != nil {
 				return nil, err
 			}
-			if identity.User.User, err = s.chat.Admit(ctx, identity.User, identity.Issued); err != nil {
+			if identity.User.User, err = g.chat.Admit(ctx, identity.User, identity.Issued); err != nil {
 				return nil, err
 			}
 			return encode(answer(ctx, identity, data))
@@ -70,34 +89,34 @@ func (s *Server) serveGuest(method string, answer func(ctx context.Context, gues
 	}
 }
 
-func (s *Server) renewGuest(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	return s.guests.Renew(ctx, guest)
+func (g guestRequests) renew(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
+	return g.guests.Renew(ctx, guest)
 }
 
-// signOutGuest revokes all tokens of the guest and closes the guest's sockets.
-func (s *Server) signOutGuest(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	return s.revoke(ctx, guest.User.ID)
+// signOut revokes all tokens of the guest and closes the guest's sockets.
+func (g guestRequests) signOut(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
+	return wire.DisconnectReply{}, g.revoke(ctx, guest.User.ID)
 }
 
 // changeProfile changes the guest's name and avatar. What the guest's open sockets send afterwards has them.
-func (s *Server) changeProfile(ctx context.Context, guest auth.Identity, data []byte) (any, error) {
+func (g guestRequests) changeProfile(ctx context.Context, guest auth.Identity, data []byte) (any, error) {
 	var request wire.ProfileRequest
 	if err := api.Decode(data, &request); err != nil {
 		return nil, err
 	}
-	if err := s.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
+	if err := g.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
-	reply, err := s.guests.SetProfile(ctx, guest, &request)
+	reply, err := g.guests.SetProfile(ctx, guest, &request)
 	if err == nil {
-		s.sessions.Renamed(ctx, guest.User.ID)
+		g.renamed(ctx, guest.User.ID)
 	}
 	return reply, err
 }
 
-func (s *Server) newDeviceCode(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	if err := s.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
+func (g guestRequests) newDeviceCode(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
+	if err := g.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
-	return s.guests.NewDeviceCode(ctx, guest)
+	return g.guests.NewDeviceCode(ctx, guest)
 }

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -68,7 +69,7 @@ func (s *Server) serveAdmin(method string) http.HandlerFunc {
 			if err != nil {
 				return nil, err
 			}
-			return s.callAdmin(ctx, c, method, data)
+			return s.administration.call(ctx, c, method, data)
 		})
 	}
 }
@@ -95,7 +96,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, an
 		writeJSON(w, http.StatusOK, reply)
 	}
 	took := time.Since(began)
-	s.observe(method, code, took)
+	s.metrics.Command(method, code, took)
 	span.Text("hongbao.request", id)
 	span.Number("hongbao.code", int(code))
 	span.End(failed)
@@ -196,7 +197,7 @@ func (s *Server) callerOf(ctx context.Context, r *http.Request) (api.Caller, err
 		return api.Caller{}, err
 	}
 	user, err := s.chat.Admit(ctx, identity.User, identity.Issued)
-	if errors.Is(err, chat.ErrRevoked) {
+	if errors.Is(err, chat.ErrRevoked) || errors.Is(err, chat.ErrSuspended) {
 		s.refusedToken(r)
 	}
 	c := api.Caller{User: user, Admin: identity.Admin}
@@ -216,7 +217,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, token string
 	return identity, err
 }
 
-// refusedToken counts a token that was invalid or revoked.
+// refusedToken counts a token that was invalid or revoked, or whose user is suspended.
 func (s *Server) refusedToken(r *http.Request) {
 	client := s.proxies.client(r)
 	s.o.Log.Debug("request refused", "client", client, "path", r.URL.Path)
@@ -301,6 +302,41 @@ func subnet(a netip.Addr) string {
 	return a.String()
 }
 
+// origins are the origins whose pages may call this server, besides the server's own host.
+type origins struct {
+	listed  map[string]struct{}
+	proxies proxies
+}
+
+func newOrigins(list []string, p proxies) origins {
+	o := origins{listed: make(map[string]struct{}, len(list)), proxies: p}
+	for _, origin := range list {
+		o.listed[strings.ToLower(strings.TrimRight(strings.TrimSpace(origin), "/"))] = struct{}{}
+	}
+	return o
+}
+
+// has reports whether the operator's configuration allows this origin.
+func (o origins) has(origin string) bool {
+	_, ok := o.listed[strings.ToLower(origin)]
+	return ok
+}
+
+// allowed reports whether a page of this origin may open a socket. Clients other than browsers send no origin and
+// may. A page of this host that was loaded without TLS may not if the socket uses TLS: others on the way could have
+// changed that page.
+func (o origins) allowed(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err == nil && strings.EqualFold(u.Host, o.proxies.host(r)) && (u.Scheme == "https" || u.Scheme == "http" && !o.proxies.secure(r)) {
+		return true
+	}
+	return o.has(origin)
+}
+
 const (
 	// noContentPolicy is the Content-Security-Policy of answers that are no page.
 	noContentPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -312,16 +348,16 @@ const (
 )
 
 // harden adds headers that restrict what browsers do with the answers. The page replaces the Content-Security-Policy by its own.
-func (s *Server) harden(next http.Handler) http.Handler {
+func (o origins) harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		setSafeHeaders(h)
 		h.Set("Content-Security-Policy", noContentPolicy)
 		h.Set("Permissions-Policy", featurePolicy)
-		if len(s.origins) == 0 { // a page of an allowed origin may open this page, and must be able to send it a token then
+		if len(o.listed) == 0 { // a page of an allowed origin may open this page, and must be able to send it a token then
 			h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		}
-		if s.proxies.secure(r) {
+		if o.proxies.secure(r) {
 			h.Set("Strict-Transport-Security", onlyTLS)
 		}
 		next.ServeHTTP(w, r)
@@ -335,12 +371,12 @@ func setSafeHeaders(h http.Header) {
 }
 
 // cors allows pages of the allowed origins to call the API. Cookies are not allowed, because requests carry a token.
-func (s *Server) cors(next http.Handler) http.Handler {
+func (o origins) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Add("Vary", "Origin")
 		origin := r.Header.Get("Origin")
-		if origin != "" && s.originListed(origin) {
+		if origin != "" && o.has(origin) {
 			h.Set("Access-Control-Allow-Origin", origin)
 			h.Set("Access-Control-Expose-Headers", "Retry-After")
 			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/convert"
 	"hongbao/web/wire"
@@ -22,13 +23,13 @@ func (s *Server) servePreview(w http.ResponseWriter, r *http.Request) {
 		if err := api.Decode(data, &request); err != nil {
 			return nil, err
 		}
-		return encode(s.preview(ctx, &request))
+		return encode(preview(ctx, s.chat, s.packets, &request))
 	})
 }
 
 // preview returns what the link leads to. A packet that is not in the link's room is left out.
-func (s *Server) preview(ctx context.Context, r *wire.PreviewLinkRequest) (wire.PreviewLinkReply, error) {
-	in, err := s.chat.Invitation(ctx, r.Code)
+func preview(ctx context.Context, rooms *chat.Service, packets *redpacket.Service, r *wire.PreviewLinkRequest) (wire.PreviewLinkReply, error) {
+	in, err := rooms.Invitation(ctx, r.Code)
 	if err != nil {
 		return wire.PreviewLinkReply{}, err
 	}
@@ -40,7 +41,7 @@ func (s *Server) preview(ctx context.Context, r *wire.PreviewLinkRequest) (wire.
 	if r.Packet == "" {
 		return reply, nil
 	}
-	packet, err := s.packets.Envelope(ctx, in.Room.ID, r.Packet)
+	packet, err := packets.Envelope(ctx, in.Room.ID, r.Packet)
 	switch {
 	case errors.Is(err, chat.ErrNotFound):
 		return reply, nil

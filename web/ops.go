@@ -43,14 +43,9 @@ func (s *Server) newMetrics() *metrics.Metrics {
 	})
 }
 
-// observe records one command in the metrics.
-func (s *Server) observe(method string, code wire.Code, took time.Duration) {
-	s.metrics.Command(method, int(code), took)
-}
-
 // Observe records a request that another listener has answered. method must be one of few names.
 func (s *Server) Observe(method string, code wire.Code, took time.Duration) {
-	s.observe(method, code, took)
+	s.metrics.Command(method, code, took)
 }
 
 // readyTime limits how long /readyz waits for the stores.
@@ -68,21 +63,22 @@ type Ops struct {
 // on this machine read it, by a host name that resolves to a loopback address (DNS rebinding). With a token, only the
 // status of /healthz and /readyz can be read without it, so that load balancers need none.
 func (s *Server) OpsHandler() http.Handler {
+	o := operator{Ops: s.o.Ops, parts: s.o.Parts, stopping: s.stopping.Load}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", s.serveReady)
-	mux.Handle("GET /metrics", s.operatorOnly(promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})))
-	if s.o.Ops.Pprof {
+	mux.HandleFunc("GET /readyz", o.serveReady)
+	mux.Handle("GET /metrics", o.only(promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})))
+	if o.Pprof {
 		for path, serve := range map[string]http.HandlerFunc{
 			"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
 		} {
-			mux.Handle("/debug/pprof/"+path, s.operatorOnly(serve))
+			mux.Handle("/debug/pprof/"+path, o.only(serve))
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSafeHeaders(w.Header())
 		w.Header().Set("Content-Security-Policy", noContentPolicy)
-		if s.o.Ops.Token == "" && !namesThisMachine(r.Host) {
+		if o.Token == "" && !namesThisMachine(r.Host) {
 			http.Error(w, "the Host of the request does not name this machine", http.StatusMisdirectedRequest)
 			return
 		}
@@ -90,10 +86,17 @@ func (s *Server) OpsHandler() http.Handler {
 	})
 }
 
-// operatorOnly refuses requests without the operator's token, if there is one.
-func (s *Server) operatorOnly(next http.Handler) http.Handler {
+// operator answers requests to the operator's listener.
+type operator struct {
+	Ops
+	parts    func(context.Context) []Part
+	stopping func() bool
+}
+
+// only refuses requests without the operator's token, if there is one.
+func (o operator) only(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.byOperator(r) {
+		if !o.sent(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "the operator's token is missing", http.StatusUnauthorized)
 			return
@@ -102,9 +105,10 @@ func (s *Server) operatorOnly(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) byOperator(r *http.Request) bool {
+// sent reports whether the request is the operator's.
+func (o operator) sent(r *http.Request) bool {
 	token, _ := auth.Bearer(r)
-	return s.o.Ops.Token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(s.o.Ops.Token)) == 1
+	return o.Token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(o.Token)) == 1
 }
 
 // namesThisMachine reports whether a Host header is a loopback address or localhost, with or without a port.
@@ -123,15 +127,15 @@ type Part struct {
 }
 
 // serveReady tells a load balancer whether this instance accepts clients. Only the operator is told what does not work.
-func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+func (o operator) serveReady(w http.ResponseWriter, r *http.Request) {
 	state, status := "ready", http.StatusOK
 	var reasons []string
-	if s.stopping.Load() {
+	if o.stopping() {
 		state, status, reasons = "not ready", http.StatusServiceUnavailable, []string{"stopping"}
 	} else {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 		defer cancel()
-		for _, part := range s.o.Parts(ctx) {
+		for _, part := range o.parts(ctx) {
 			switch {
 			case part.Err == nil:
 				continue
@@ -143,7 +147,7 @@ func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 			reasons = append(reasons, part.Name+": "+strings.ReplaceAll(part.Err.Error(), "\n", "; "))
 		}
 	}
-	if !s.byOperator(r) {
+	if !o.sent(r) {
 		reasons = nil
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

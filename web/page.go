@@ -25,7 +25,7 @@ import (
 // page serves the page, which is the browser client, and the JavaScript SDK, which pages of any origin may load.
 func (s *Server) page() http.Handler {
 	files := maps.Clone(embeddedFiles())
-	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins)) // an empty list, never null
+	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins.listed)) // an empty list, never null
 	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
 	facts := pageFacts{Guests: s.guests.On(), PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
@@ -34,7 +34,7 @@ func (s *Server) page() http.Handler {
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		file, ok := files[name]
 		if name == factsFile {
-			file, ok = s.factsNow(facts), true
+			file, ok = facts.now(s.o.Lobby), true
 		}
 		switch {
 		case !ok:
@@ -66,10 +66,10 @@ type Lobby struct {
 	Packet string `json:"packet,omitempty"` // "": none is known
 }
 
-// factsNow returns the facts with the present lobby.
-func (s *Server) factsNow(facts pageFacts) pageFile {
-	if s.o.Lobby != nil {
-		facts.Lobby = new(s.o.Lobby())
+// now returns the facts with the present lobby, if there is one.
+func (facts pageFacts) now(lobby func() Lobby) pageFile {
+	if lobby != nil {
+		facts.Lobby = new(lobby())
 	}
 	data, err := json.Marshal(facts)
 	if err != nil {
@@ -89,8 +89,14 @@ func pagePolicy(hosts []string) string {
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }
 
-//go:embed static
+// Of the SDK's folder only the code is served; the other files are for its npm package.
+//
+//go:embed static/*.* static/app static/avatars static/style static/vendor static/sdk/*.js
 var static embed.FS
+
+// sdkFolder is the address of the SDK for pages of hosts. It names the major version of the npm package: a version that breaks
+// its callers gets another folder beside this one.
+const sdkFolder = "sdk/v1/"
 
 // pageFile is one file of the page. It is compressed once per process.
 type pageFile struct {
@@ -165,6 +171,12 @@ func newPageFiles() map[string]pageFile {
 		f.forever = true
 		files[folder+name] = f
 	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if rest, ok := strings.CutPrefix(name, "sdk/"); ok {
+			files[sdkFolder+rest] = files[name]
+		}
+	}
+	files[sdkFolder+"centrifuge.js"] = files["vendor/centrifuge.js"]
 	files[""] = newPageFile("index.html", pointTo(folder, index))
 	delete(files, "index.html")
 	files["sw.js"] = newPageFile("sw.js", serviceWorker(folder, files))

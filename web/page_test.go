@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -205,6 +206,47 @@ func TestServiceWorker(t *testing.T) {
 		}
 		if c, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || fmt.Sprintf("%dx%d", c.Width, c.Height) != icon.Sizes {
 			t.Errorf("%s has %dx%d pixels, want %s, %v", icon.Src, c.Width, c.Height, icon.Sizes, err)
+		}
+	}
+}
+
+// TestVersionedSDK reads the SDK from its versioned address, as pages of hosts do: every module and every import of it. The number in
+// the address is the major version of the npm package, whose other files are not served.
+func TestVersionedSDK(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t).Handler()
+	imported := regexp.MustCompile(`(?m)^(?:import|export) .*from '\./([^']+)';$`)
+	read, open := map[string]bool{}, []string{"index.js", "centrifuge.js"}
+	for len(open) > 0 {
+		name := open[0]
+		open = open[1:]
+		if read[name] {
+			continue
+		}
+		read[name] = true
+		r := ask(t, h, "GET", "/sdk/v1/"+name, "", "")
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != 200 || r.Header.Get("Access-Control-Allow-Origin") != "*" || r.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("/sdk/v1/%s: %d %v, %v", name, r.StatusCode, r.Header, err)
+		}
+		for _, found := range imported.FindAllSubmatch(body, -1) {
+			open = append(open, string(found[1]))
+		}
+	}
+	if len(read) < 15 {
+		t.Errorf("%d files of the SDK were read, want all 18", len(read))
+	}
+	var npm struct{ Version string }
+	text, err := os.ReadFile("static/sdk/package.json")
+	if err == nil {
+		err = json.Unmarshal(text, &npm)
+	}
+	if major, _, _ := strings.Cut(npm.Version, "."); err != nil || sdkFolder != "sdk/v"+major+"/" {
+		t.Errorf("version %q of the package, %v, and the address %s", npm.Version, err, sdkFolder)
+	}
+	for _, name := range []string{"package.json", "npm.mjs", "types/npm.d.mts"} {
+		if r := ask(t, h, "GET", "/sdk/"+name, "", ""); r.StatusCode != 404 {
+			t.Errorf("/sdk/%s: %d, want 404", name, r.StatusCode)
 		}
 	}
 }

@@ -102,6 +102,12 @@ var closes = map[int]func(t *testing.T, e wire.Encoding){
 		mustAnswer[wire.DisconnectReply](t, ask(t, s.Handler(), "POST", "/v1/admin/disconnect", adminToken(t), `{"user":"ann"}`), 200)
 		c.mustClose(wire.CloseRevoked)
 	},
+	wire.CloseSuspended: func(t *testing.T, e wire.Encoding) {
+		s := newTestServer(t)
+		c, _ := connected(t, s.listen(t), e, "ann")
+		suspend(t, s, "ann")
+		c.mustClose(wire.CloseSuspended)
+	},
 	wire.ClosePushedOut: func(t *testing.T, e wire.Encoding) {
 		s := newTestServer(t, func(o *Options) { o.SocketsPerUser = 1 })
 		addr := s.listen(t)

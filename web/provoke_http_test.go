@@ -113,7 +113,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			t.Errorf("%d %s, want %d %s", got, got.Word(), code, code.Word())
 		}
 	}
+	suspend(t, s.testServer, "sus")
+	suspend(t, s.testServer, "guest:sus")
+	suspended, suspendedGuest := goodToken(t, "sus"), guestToken(t, "guest:sus")
 	for _, m := range wire.Methods {
+		must(ask(t, h, "POST", "/v1/commands/"+m.Name, suspended, "{}"), wire.CodeSuspended)
 		must(ask(t, h, "POST", "/v1/commands/"+m.Name, "", "{}"), wire.CodeUnauthorized)
 		must(ask(t, h, "POST", "/v1/commands/"+m.Name, expired, "{}"), wire.CodeTokenExpired)
 		must(ask(t, h, "POST", "/v1/commands/no_"+m.Name, ann, "{}"), wire.CodeUnknownCommand)
@@ -152,6 +156,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			must(ask(t, handler, e.Verb, e.Path, p.token, p.body), code)
 		}
 		if !e.Open {
+			token := suspended
+			if e.Guest {
+				token = suspendedGuest
+			}
+			must(ask(t, h, e.Verb, e.Path, token, "{}"), wire.CodeSuspended)
 			must(ask(t, h, e.Verb, e.Path, "", "{}"), wire.CodeUnauthorized)
 			must(ask(t, h, e.Verb, e.Path, mint(t, auth.Claims{User: "root", Scope: auth.DefaultAdminScope}, -time.Minute), "{}"), wire.CodeTokenExpired)
 		}

@@ -89,7 +89,7 @@ type Server struct {
 	unpaced  *api.Commands // the same for the host, which no rate limits
 	sessions *session.Manager
 	started  time.Time
-	origins  map[string]struct{} // allowed origins besides the server's own host
+	origins  origins
 	upgrader websocket.Upgrader
 	pub      *push.Publisher
 	metrics  *metrics.Metrics
@@ -99,6 +99,8 @@ type Server struct {
 	replies  httpReplies
 	errors   errorCodes
 	notAdmin rareLines
+
+	administration administration // static after New
 
 	stopping atomic.Bool // /readyz says so
 	draining atomic.Bool // new sockets are refused
@@ -139,7 +141,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	}
 	s := &Server{
 		hub: h, pub: pub, chat: rooms, packets: packets, o: o, tokens: tokens, guests: guest.New(rooms, packets, o.Guests, o.Now),
-		proxies: o.TrustedProxies, started: o.Now(), origins: originSet(o.AllowedOrigins),
+		proxies: o.TrustedProxies, started: o.Now(), origins: newOrigins(o.AllowedOrigins, o.TrustedProxies),
 		rates: api.NewRates(local, o.Limiter, o.Now, o.Log), connects: newConnectLimiter(connectSlots, maxConnectWait),
 	}
 	s.errors.log = o.Log
@@ -166,10 +168,11 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	commands.Rates, commands.ContactRates = new(api.Rates), ContactRates{}
 	s.unpaced = api.New(commands)
 	s.metrics = s.newMetrics()
+	s.administration = administration{packets: packets, revoke: s.revoke, stats: s.stats}
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
 		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.leave,
-		AcquireConnect: s.connects.acquire, Observe: s.observe,
+		AcquireConnect: s.connects.acquire, Observe: s.metrics.Command,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
 		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
 		Now: o.Now, Log: o.Log,
@@ -183,18 +186,19 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 // Handler serves clients: sockets, commands, guests, admin commands and the page.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.harden)
+	r.Use(s.origins.harden)
 	r.Route("/v1", func(r chi.Router) {
-		r.Use(s.cors)
+		r.Use(s.origins.cors)
 		r.Get("/socket", s.serveSocket)
 		r.Post("/commands/{method}", s.serveCommand)
 		r.Post("/links/preview", s.servePreview)
-		r.Post("/guests", s.serveGuests)
-		r.Post("/guests/renew", s.serveGuest("renew", s.renewGuest))
-		r.Post("/guests/sign_out", s.serveGuest("sign_out", s.signOutGuest))
-		r.Post("/guests/profile", s.serveGuest("profile", s.changeProfile))
-		r.Post("/guests/device_code", s.serveGuest("device_code", s.newDeviceCode))
-		r.Post("/guests/redeem", s.serveRedeem)
+		guests := s.newGuestRequests()
+		r.Post("/guests", guests.create)
+		r.Post("/guests/renew", guests.byGuest("renew", guests.renew))
+		r.Post("/guests/sign_out", guests.byGuest("sign_out", guests.signOut))
+		r.Post("/guests/profile", guests.byGuest("profile", guests.changeProfile))
+		r.Post("/guests/device_code", guests.byGuest("device_code", guests.newDeviceCode))
+		r.Post("/guests/redeem", guests.redeem)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
@@ -254,6 +258,12 @@ func encode(reply any, err error) ([]byte, error) {
 // the user's tokens.
 func (s *Server) Disconnect(user string) {
 	s.pub.CloseSockets(user, "", wire.CloseRevoked)
+}
+
+// DisconnectSuspended closes all sockets of the user, on every instance, with the close code for a suspended user. It does not suspend
+// the user.
+func (s *Server) DisconnectSuspended(user string) {
+	s.pub.CloseSockets(user, "", wire.CloseSuspended)
 }
 
 // Run maintains the presence of this instance's sockets, rechecks sessions and refreshes the host's keys, until ctx is

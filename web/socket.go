@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +32,7 @@ func (s *Server) newUpgrader() websocket.Upgrader {
 		HandshakeTimeout: 5 * time.Second,
 		WriteBufferPool:  &sync.Pool{},
 		Subprotocols:     []string{subprotocolProtobuf, subprotocolJSON},
-		CheckOrigin:      s.originAllowed,
+		CheckOrigin:      s.origins.allowed,
 		Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 			http.Error(w, reason.Error(), status)
 		},
@@ -166,35 +164,6 @@ func (n *socketCounts) refusals() int {
 func refuseForNow(w http.ResponseWriter, retry time.Duration) {
 	w.Header().Set("Retry-After", strconv.FormatInt(roundedUp(retry, time.Second), 10))
 	writeError(w, wire.NewError(wire.CodeUnavailable))
-}
-
-// originAllowed reports whether a page of this origin may open a socket. Clients other than browsers send no origin and
-// may. A page of this host that was loaded without TLS may not if the socket uses TLS: others on the way could have
-// changed that page.
-func (s *Server) originAllowed(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	if err == nil && strings.EqualFold(u.Host, s.proxies.host(r)) && (u.Scheme == "https" || u.Scheme == "http" && !s.proxies.secure(r)) {
-		return true
-	}
-	return s.originListed(origin)
-}
-
-// originListed reports whether the operator's configuration allows this origin.
-func (s *Server) originListed(origin string) bool {
-	_, ok := s.origins[strings.ToLower(origin)]
-	return ok
-}
-
-func originSet(list []string) map[string]struct{} {
-	set := make(map[string]struct{}, len(list))
-	for _, origin := range list {
-		set[strings.ToLower(strings.TrimRight(strings.TrimSpace(origin), "/"))] = struct{}{}
-	}
-	return set
 }
 
 // connectLimiter limits how many connect commands run concurrently, so that none takes too long when many clients

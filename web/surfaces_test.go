@@ -109,7 +109,7 @@ func TestOriginsAreCheckedWithTheirScheme(t *testing.T) {
 		r.RemoteAddr = c.from
 		r.Header.Set("Origin", c.origin)
 		r.Header.Set("X-Forwarded-Proto", c.proto)
-		if got := s.originAllowed(r); got != c.want {
+		if got := s.origins.allowed(r); got != c.want {
 			t.Errorf("origin %q from %s, X-Forwarded-Proto %q: allowed %t, want %t", c.origin, c.from, c.proto, got, c.want)
 		}
 	}

@@ -23,7 +23,7 @@ func (i *instance) newAPI(c config, engines *store.Engines, log *slog.Logger) (*
 		return nil, nil, fmt.Errorf("HONGBAO_API_KEYS_FILE: %w", err)
 	}
 	api, err := server.New(server.Config{
-		Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Packets: i.packets, Log: log,
+		Version: version(), Keys: keys, Acts: recordedActs{i.security}, Web: i.server, Local: engines.Local, Chat: i.rooms, Packets: i.packets, Log: log,
 	})
 	if err == nil && i.events != nil {
 		err = i.events.Mount(api)
@@ -38,6 +38,7 @@ func (i *instance) newEvents(c config, node string, engines *store.Engines, log 
 	}
 	o := events.Options{
 		Store: engines.Events, Kinds: c.Events.Kinds, Instance: node, Keep: c.EventsKeep, Most: c.EventsMost, Log: log, Now: time.Now,
+		Absent: i.rooms.Absent, Online: i.rooms.MembersOnline,
 	}
 	if c.WebhookURL != "" {
 		var err error

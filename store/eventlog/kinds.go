@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ const (
 	RoomDeleted     = "room.deleted"
 	UserUpdated     = "user.updated"
 	UserRevoked     = "user.revoked"
+	UserSuspended   = "user.suspended"
+	UserReinstated  = "user.reinstated"
+	UserOffline     = "user.offline_message"
 )
 
 // AllKinds lists all kinds, in the order of the documents.
@@ -41,7 +45,7 @@ func AllKinds() []string {
 		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
-		UserUpdated, UserRevoked,
+		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,
 	}
 }
 
@@ -69,6 +73,17 @@ func ParseKinds(patterns []string) (Kinds, error) {
 // List returns the kinds in the order of AllKinds.
 func (k Kinds) List() []string {
 	return slices.DeleteFunc(AllKinds(), func(kind string) bool { return !k[kind] })
+}
+
+// Written returns the kinds that must be written so that all of these can be read: the entries that may be news for users without a socket
+// are found in the stream itself.
+func (k Kinds) Written() Kinds {
+	if !k[UserOffline] {
+		return k
+	}
+	written := maps.Clone(k)
+	written[MessageNew], written[PacketSent] = true, true
+	return written
 }
 
 // ofEntry returns the kind of the event that an entry is.

@@ -137,6 +137,10 @@ func (r Row) items() (all []item, err error) {
 	}
 	for _, ref := range refs {
 		switch {
+		case ref.Kind == UserOffline:
+			for _, user := range ref.Users {
+				add(item{kind: ref.Kind, user: user, entry: EntryKey{ref.Room, ref.Seq}, data: ref.Data})
+			}
 		case ref.Seq > 0:
 			add(item{kind: ref.Kind, entry: EntryKey{ref.Room, ref.Seq}})
 		case ref.Packet != "":

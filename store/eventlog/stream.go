@@ -38,7 +38,7 @@ type Event struct {
 
 // Key names the room or the user in whose order the event is.
 func (e Event) Key() string {
-	if e.Room != "" {
+	if e.Room != "" && e.Kind != UserOffline {
 		return "room " + e.Room
 	}
 	return "user " + e.User
@@ -55,8 +55,9 @@ type Claim struct {
 // Query asks for the events after a cursor.
 type Query struct {
 	After Cursor
-	Kinds Kinds // the others are left out
-	Limit int   // of the events
+	Kinds Kinds     // the others are left out
+	Limit int       // of the events
+	Until time.Time // only rows before the first one that was written later; zero: all
 }
 
 // Batch is the answer to a Query.
@@ -116,6 +117,9 @@ func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 	next.Epoch = epoch
 	p := Page{}
 	for i, row := range rows {
+		if !q.Until.IsZero() && row.At.After(q.Until) {
+			return p.end(next, floor, false, rows[i:])
+		}
 		all, err := row.items()
 		if err != nil {
 			p.batch.Faults = append(p.batch.Faults, err)
@@ -204,7 +208,10 @@ func (it item) event(epoch string, f Facts) (Event, error) {
 		if !ok {
 			return Event{}, fmt.Errorf("event %s refers to entry %d of room %s, which is not stored", e.ID, it.entry.Seq, it.entry.Room)
 		}
-		e.Entry, e.At, e.Room, e.User = &entry, entry.At, entry.Room, entry.From.ID
+		e.Entry, e.Room = &entry, entry.Room
+		if it.kind != UserOffline {
+			e.At, e.User = entry.At, entry.From.ID
+		}
 	case it.claim.Packet != "":
 		claim, ok := f.Claims[it.claim]
 		if !ok {

@@ -14,7 +14,7 @@ import (
 )
 
 // UseEvents implements eventlog.Store.
-func (s *Store) UseEvents(kinds eventlog.Kinds) { s.events = kinds }
+func (s *Store) UseEvents(kinds eventlog.Kinds) { s.events = kinds.Written() }
 
 // insertEvents returns the statement that adds the row of this transaction to the stream. It must be the last statement that writes:
 // Postgres draws the id when all rows are locked.

@@ -33,7 +33,7 @@ func testEvents(t *testing.T, route func(database string) string) {
 			})
 		}
 		return storetest.EventsUnderTest{
-			Store: s, Consumers: s, Ledger: s, Rooms: s, Exec: exec,
+			Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec,
 			NewEpoch: func() {
 				if err := exec(`update settings set value = 'another epoch' where name = 'epoch'`); err != nil {
 					t.Fatal(err)

@@ -9,6 +9,9 @@ import (
 	"hongbao/store/eventlog"
 )
 
+// refusedUntil selects the second up to which the tokens of a user are refused; chat.SuspendedSecond: all are.
+const refusedUntil = `case when suspended_at > 0 then 9223372036854775807 else not_before end`
+
 // PutUser implements chat.Store.
 func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.tx(ctx, func(w *writer) error {
@@ -17,7 +20,7 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 				name = case when $5 and u.name <> '' then u.name else excluded.name end,
 				avatar = case when $6 then u.avatar else excluded.avatar end
 			where (u.name <> excluded.name and not ($5 and u.name <> '') or u.avatar <> excluded.avatar and not $6)
-				and (u.not_before = 0 or u.not_before < $4)`,
+				and (u.not_before = 0 or u.not_before < $4) and u.suspended_at = 0`,
 			p.ID, p.Name, p.Avatar, issued, p.KeepName, p.KeepAvatar)
 		if err != nil {
 			return err
@@ -26,22 +29,10 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 			w.refs.User(eventlog.UserUpdated, p.ID, nil)
 		}
 		stored.ID = p.ID
-		_, err = w.row(`select name, avatar, not_before from users where id = $1`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
+		_, err = w.row(`select name, avatar, `+refusedUntil+` from users where id = $1`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
 		return err
 	})
 	return stored, notBefore, outcome("put user", err)
-}
-
-// UserRecord implements chat.Store.
-func (s *Store) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
-	err = s.withReader(ctx, func(r reader) error {
-		found, err := r.row(`select id, name, avatar from users where id = $1`, []any{user}, &u.ID, &u.Name, &u.Avatar)
-		if err == nil && !found {
-			err = chat.ErrNotFound
-		}
-		return err
-	})
-	return u, outcome("read user", err)
 }
 
 // Revoke implements chat.Store.
@@ -70,7 +61,7 @@ func (s *Store) Revoked(ctx context.Context, users []string) (map[string]int64, 
 			err = rs.Scan(&user, &second)
 			revoked[user] = second
 			return struct{}{}, err
-		}, `select id, not_before from users where id = any($1) and not_before > 0`, users)
+		}, `select id, `+refusedUntil+` from users where id = any($1) and (not_before > 0 or suspended_at > 0)`, users)
 		return err
 	})
 	return revoked, outcome("read revocations", err)

@@ -12,7 +12,7 @@ import (
 )
 
 // UseEvents implements eventlog.Store.
-func (s *Store) UseEvents(kinds eventlog.Kinds) { s.events = kinds }
+func (s *Store) UseEvents(kinds eventlog.Kinds) { s.events = kinds.Written() }
 
 // addEvents adds the row of the open transaction to the stream, if the transaction has written facts of the wanted kinds.
 func (w *writer) addEvents() error {

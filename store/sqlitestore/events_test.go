@@ -17,7 +17,7 @@ func TestEvents(t *testing.T) {
 			})
 		}
 		return storetest.EventsUnderTest{
-			Store: s, Consumers: s, Ledger: s, Rooms: s, Exec: exec,
+			Store: s, Consumers: s, Absences: s, Ledger: s, Rooms: s, Exec: exec,
 			NewEpoch: func() {
 				if err := exec(`update settings set value = cast('another epoch' as blob) where name = 'epoch'`); err != nil {
 					t.Fatal(err)

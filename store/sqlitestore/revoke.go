@@ -41,6 +41,6 @@ func (s *Store) Revoked(ctx context.Context, users []string) (map[string]int64, 
 		err = rs.Scan(&user, &second)
 		revoked[user] = second
 		return struct{}{}, err
-	}, `select id, not_before from users where id in (select value from json_each(?)) and not_before > 0`, string(list))
+	}, `select id, `+refusedUntil+` from users where id in (select value from json_each(?)) and (not_before > 0 or suspended_at > 0)`, string(list))
 	return revoked, outcome("read revocations", err)
 }

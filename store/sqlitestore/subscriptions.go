@@ -15,6 +15,13 @@ func (s *Store) PutSubscription(ctx context.Context, sub chat.Subscription, most
 		if err := w.ensureUser(sub.User); err != nil {
 			return err
 		}
+		var refused int64
+		if _, err := w.row(`select `+refusedUntil+` from users where id = ?`, []any{sub.User}, &refused); err != nil {
+			return err
+		}
+		if sub.At.Unix() <= refused {
+			return chat.ErrUnavailable
+		}
 		if _, err := w.exec(`insert into push_subscriptions (user_id, id, endpoint, p256dh, auth, at) values (?, ?, ?, ?, ?, ?)
 			on conflict (user_id, id) do update set p256dh = excluded.p256dh, auth = excluded.auth, at = excluded.at`,
 			sub.User, sub.ID(), sub.Endpoint, sub.P256dh, sub.Auth, sub.At.UnixMilli()); err != nil {

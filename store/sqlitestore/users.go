@@ -7,6 +7,9 @@ import (
 	"hongbao/store/eventlog"
 )
 
+// refusedUntil selects the second up to which the tokens of a user are refused; chat.SuspendedSecond: all are.
+const refusedUntil = `iif(suspended_at > 0, 9223372036854775807, not_before)`
+
 // PutUser implements chat.Store.
 func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stored chat.User, notBefore int64, err error) {
 	err = s.do(ctx, func(w *writer) error {
@@ -15,7 +18,7 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 				name = case when ?5 and name <> '' then name else excluded.name end,
 				avatar = case when ?6 then avatar else excluded.avatar end
 			where (name <> excluded.name and not (?5 and name <> '') or avatar <> excluded.avatar and not ?6)
-				and (not_before = 0 or not_before < ?4)`,
+				and (not_before = 0 or not_before < ?4) and suspended_at = 0`,
 			p.ID, p.Name, p.Avatar, issued, p.KeepName, p.KeepAvatar)
 		if err != nil {
 			return err
@@ -28,19 +31,10 @@ func (s *Store) PutUser(ctx context.Context, p chat.Profile, issued int64) (stor
 			w.refs.User(eventlog.UserUpdated, p.ID, nil)
 		}
 		stored.ID = p.ID
-		_, err = w.row(`select name, avatar, not_before from users where id = ?`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
+		_, err = w.row(`select name, avatar, `+refusedUntil+` from users where id = ?`, []any{p.ID}, &stored.Name, &stored.Avatar, &notBefore)
 		return err
 	})
 	return stored, notBefore, outcome("put user", err)
-}
-
-// UserRecord implements chat.Store.
-func (s *Store) UserRecord(ctx context.Context, user string) (u chat.UserRecord, err error) {
-	found, err := reader{ctx, s.read}.row(`select id, name, avatar from users where id = ?`, []any{user}, &u.ID, &u.Name, &u.Avatar)
-	if err == nil && !found {
-		err = chat.ErrNotFound
-	}
-	return u, outcome("read user", err)
 }
 
 // ensureUser creates the user if there is none. The name stays empty until a token of the user provides it.

@@ -19,6 +19,7 @@ type EventsUnderTest struct {
 	eventlog.Store
 
 	Consumers eventlog.Consumers
+	Absences  eventlog.Absences
 
 	Ledger redpacket.Ledger
 	Rooms  chat.Store
@@ -50,6 +51,8 @@ func TestEvents(t *testing.T, open func(t *testing.T) EventsUnderTest) {
 		{"consumers are stored and listed", []string{"*"}, consumersListed},
 		{"one instance delivers", []string{"*"}, oneDelivers},
 		{"held events of a key wait for the first one", []string{"*"}, heldEvents},
+		{"members that have not read an entry", nil, unreadMembers},
+		{"news for absent users are merged by minute", []string{"*"}, absencesTold},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := open(t)
@@ -221,6 +224,18 @@ func (b *eventsBench) life() []eventCase {
 			return err
 		}, []string{"user.updated outsider"}},
 		{"revoke", func() error { return b.rooms.Revoke(b.ctx, outsider, 5) }, []string{"user.revoked outsider"}},
+		{"record", func() error {
+			_, err := b.rooms.PutUserRecord(b.ctx, chat.UserPut{User: outsider, Ref: new("c-1")})
+			return err
+		}, []string{"user.updated outsider"}},
+		{"the same record", func() error {
+			_, err := b.rooms.PutUserRecord(b.ctx, chat.UserPut{User: outsider, Ref: new("c-1"), Name: new("new name")})
+			return err
+		}, nil},
+		{"suspend", func() error { _, err := b.rooms.Suspend(b.ctx, outsider, b.now); return err }, []string{"user.suspended outsider"}},
+		{"suspend again", func() error { _, err := b.rooms.Suspend(b.ctx, outsider, b.now); return err }, nil},
+		{"reinstate", func() error { _, err := b.rooms.Reinstate(b.ctx, outsider); return err }, []string{"user.reinstated outsider"}},
+		{"reinstate again", func() error { _, err := b.rooms.Reinstate(b.ctx, outsider); return err }, nil},
 		{"direct room", func() error {
 			_, err := b.rooms.Direct(b.ctx, chat.Pairing{ID: "pair", User: b.user(sender), Other: member(5), At: b.now, EntryID: b.id("p"), MaxRooms: 10})
 			return err
@@ -266,7 +281,7 @@ func eachFactOnce(b *eventsBench) {
 		ids[e.ID] = true
 	}
 	for _, kind := range eventlog.AllKinds() {
-		if kinds[kind] == 0 {
+		if kinds[kind] == 0 && kind != eventlog.UserOffline { // see absencesTold
 			b.Errorf("no event of kind %s", kind)
 		}
 	}

@@ -17,7 +17,7 @@ func subscriptionTests() []storeTest {
 	return []storeTest{
 		{"a push subscription is kept until it is removed", keptSubscriptions},
 		{"the oldest push subscriptions make room for new ones", boundedSubscriptions},
-		{"a revocation removes the push subscriptions", revokedSubscriptions},
+		{"a revocation or suspension removes the push subscriptions, and a late command brings none", revokedSubscriptions},
 		{"an audience has members that have not read and are not silent, in pages", audiences},
 	}
 }
@@ -109,6 +109,17 @@ func revokedSubscriptions(b *storeBench) {
 	b.must(b.PutSubscription(b.ctx, subscription(ann, 2), 5))
 	b.must(b.Revoke(b.ctx, ann, 1)) // it changes nothing else
 	b.subscribed(both, subscription(bob, 1))
+
+	late := subscription(ann, 3)
+	b.must(b.Revoke(b.ctx, ann, late.At.Unix()))
+	b.refused(b.PutSubscription(b.ctx, late, 5), chat.ErrUnavailable)
+	b.subscribed(both, subscription(bob, 1))
+	late.At = late.At.Add(time.Second)
+	b.must(b.PutSubscription(b.ctx, late, 5))
+	_, err := b.Suspend(b.ctx, bob, b.tick())
+	b.must(err)
+	b.refused(b.PutSubscription(b.ctx, subscription(bob, 2), 5), chat.ErrUnavailable)
+	b.subscribed(both, late)
 }
 
 func audiences(b *storeBench) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"hongbao/web/client/internal/feed"
 	"hongbao/web/client/model"
 )
 
@@ -56,7 +57,7 @@ type Client struct {
 	rooms             map[string]*model.MyRoom
 	states            map[string]model.State     // states of the packets among the entries of the connect reply
 	grabs             map[chan model.Grab]string // packets of the running calls of Grab, by the channel for the pushed result
-	feed              feed
+	feed              feed.Feed
 }
 
 // New returns a client and starts to connect in the background. The error is about the address or the options. If the
@@ -75,7 +76,7 @@ func New(address string, o Options) (*Client, error) {
 	c := &Client{
 		o: o, url: address, token: o.Token, changed: make(chan struct{}),
 		rooms: map[string]*model.MyRoom{}, grabs: map[chan model.Grab]string{},
-		feed: newFeed(cmp.Or(max(o.Queue, 0), 1024), o.MaxMissed),
+		feed: feed.New(cmp.Or(max(o.Queue, 0), 1024), o.MaxMissed),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.sockets, c.closeSockets = context.WithCancel(context.Background())

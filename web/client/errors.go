@@ -36,6 +36,7 @@ var (
 	ErrPacketFinished      = &Error{Code: wire.CodePacketFinished}
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
+	ErrSuspended           = &Error{Code: wire.CodeSuspended}
 )
 
 // ErrClosed is returned by calls and Events after Close.
@@ -88,7 +89,7 @@ func newError(e *centrifuge.Error) *Error {
 }
 
 // CloseError says that the server has closed the connection and the client must not reconnect. errors.Is with
-// ErrUnauthorized reports whether the token was the reason.
+// ErrUnauthorized reports whether the token was the reason, with ErrSuspended whether the user is suspended.
 type CloseError struct {
 	Code   int // a close code from 3500 to 3999, or the code of the error that the connect command got
 	Reason string
@@ -104,6 +105,8 @@ func (e *CloseError) Is(target error) bool {
 	switch e.Code {
 	case wire.CloseInvalidToken, wire.CloseRevoked:
 		code = wire.CodeUnauthorized
+	case wire.CloseSuspended:
+		code = wire.CodeSuspended
 	}
 	other, ok := target.(*Error)
 	return ok && other.Code == code

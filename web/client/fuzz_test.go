@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"hongbao/web/client/internal/feed"
 	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
@@ -28,7 +29,7 @@ func FuzzEvents(f *testing.F) {
 				t.Errorf("lost: %s", data)
 			}
 		}
-		c := &Client{rooms: map[string]*model.MyRoom{"r": {}}, grabs: map[chan model.Grab]string{}, feed: newFeed(1, 0), changed: make(chan struct{})}
+		c := &Client{rooms: map[string]*model.MyRoom{"r": {}}, grabs: map[chan model.Grab]string{}, feed: feed.New(1, 0), changed: make(chan struct{})}
 		applyToRoom(c.rooms["r"], e.Body, "u")
 		var m wire.Message
 		if err := json.Unmarshal(data, &m); err != nil {

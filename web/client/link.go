@@ -120,7 +120,7 @@ func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {
 	close(c.gone)
 	c.gone = nil
 	c.o.Log.Info("offline", "code", e.Code, "reason", e.Reason)
-	c.feed.addLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
+	c.feed.AddLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
 	c.wakeLocked()
 }
 
@@ -145,11 +145,11 @@ func (c *Client) onMessage(l *link, e centrifuge.MessageEvent) {
 		return
 	}
 	if m.Left != nil { // the unsubscribe push of the room follows
-		c.feed.willLeave(m.Left.Room, m.Left.Reason)
+		c.feed.WillLeave(m.Left.Room, m.Left.Reason)
 		return
 	}
 	event := model.EventOf(m, e.Data)
 	c.applyLocked(&event)
-	c.feed.addLoose(event)
+	c.feed.AddLoose(event)
 	c.wakeLocked()
 }

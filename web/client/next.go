@@ -45,11 +45,11 @@ func (c *Client) take() (model.Event, <-chan struct{}, error) {
 	if errors.Is(c.err, ErrClosed) {
 		return nil, nil, c.err
 	}
-	e := c.feed.take()
+	e := c.feed.Take()
 	if e == nil && c.err != nil {
 		return nil, nil, c.err
 	}
-	if len(c.feed.missing) > 0 && !c.reading {
+	if c.feed.Misses() && !c.reading {
 		c.reading = c.startLocked(c.readHistory) == nil
 	}
 	return e, c.changed, nil
@@ -60,23 +60,23 @@ func (c *Client) take() (model.Event, <-chan struct{}, error) {
 func (c *Client) readHistory() {
 	for {
 		c.mu.Lock()
-		s, missing := c.feed.nextMissing()
-		if s == nil {
+		missing, ok := c.feed.NextMissing()
+		if !ok {
 			c.reading = false
 			c.mu.Unlock()
 			return
 		}
 		c.mu.Unlock()
 
-		page, err := c.After(c.ctx, s.room, missing.after, int(min(missing.through-missing.after, pageLimit)))
+		page, err := c.After(c.ctx, missing.Room, missing.After, int(min(missing.Through-missing.After, pageLimit)))
 		if c.ctx.Err() != nil {
 			return
 		}
 		if err != nil { // not retried: for example, the user is not a member any more
-			c.o.Log.Warn("history", "room", s.room, "error", err)
+			c.o.Log.Warn("history", "room", missing.Room, "error", err)
 		}
 		c.mu.Lock()
-		c.feed.historyRead(s, missing, page.Entries)
+		c.feed.HistoryRead(missing, page.Entries)
 		c.wakeLocked()
 		c.mu.Unlock()
 	}

@@ -46,14 +46,14 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	}
 	c.me, c.limits, c.states = data.User, data.Limits, model.StatesOf(data.PacketStates)
 	c.startAccountLocked(data)
-	c.feed.addLoose(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
+	c.feed.AddLoose(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
 	for id := range c.rooms {
 		if in[id] == nil {
-			c.feed.leave(id)
+			c.feed.Leave(id)
 		}
 	}
 	for _, r := range in {
-		c.feed.enter(r.Room, c.wasConnected)
+		c.feed.Enter(r.Room, c.wasConnected)
 	}
 	c.rooms, l.connected, c.wasConnected, c.gone = in, true, true, make(chan struct{})
 	c.wakeLocked()
@@ -90,9 +90,9 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 		_ = json.Unmarshal(e.Data, &joined) // on an error only the room's id is known
 		joined.Room.ID, joined.Room.LastSeq = id, position
 		c.rooms[id] = &model.MyRoom{Room: model.RoomOf(joined.Room), ReadSeq: position}
-		c.feed.enter(c.rooms[id].Room, true)
+		c.feed.Enter(c.rooms[id].Room, true)
 	}
-	c.feed.reach(id, e.StreamPosition.Epoch, position, e.WasRecovering && e.Recovered)
+	c.feed.Reach(id, e.StreamPosition.Epoch, position, e.WasRecovering && e.Recovered)
 	c.wakeLocked()
 }
 
@@ -104,7 +104,7 @@ func (c *Client) onUnsubscribed(l *link, e centrifuge.ServerUnsubscribedEvent) {
 		return
 	}
 	delete(c.rooms, id)
-	c.feed.leave(id)
+	c.feed.Leave(id)
 	c.wakeLocked()
 }
 
@@ -123,7 +123,7 @@ func (c *Client) onPublication(l *link, e centrifuge.ServerPublicationEvent) {
 		r.LastSeq = max(r.LastSeq, entry.Seq)
 		applyToRoom(r, entry.Body, c.me.ID)
 	}
-	c.feed.push(entry)
+	c.feed.Push(entry)
 	c.wakeLocked()
 }
 

@@ -12,11 +12,9 @@ import (
 )
 
 const (
-	leaseTime  = 4 * time.Second        // another instance takes over at most leaseTime + leaseEvery after a crash
-	leaseEvery = 700 * time.Millisecond // how often the lease is renewed, or asked for
-	workers    = 8                      // deliveries at once, each of another room or user
-	batchSize  = 100
-	idleEvery  = 300 * time.Millisecond // pause when there is no event
+	workers   = 8 // deliveries at once, each of another room or user
+	batchSize = 100
+	idleEvery = 300 * time.Millisecond // pause when there is no event
 
 	firstPause = time.Second // after a batch of which nothing was accepted
 	mostPause  = 5 * time.Minute
@@ -32,55 +30,9 @@ const (
 
 // deliver delivers events while this instance has the lease, until ctx ends.
 func (s *Service) deliver(ctx context.Context) {
-	for ctx.Err() == nil {
-		began := time.Now()
-		c, err := s.o.Store.Lease(ctx, WebhookConsumer, s.o.Instance, leaseTime, s.o.Now())
-		switch {
-		case err == nil:
-			s.o.Log.Info("delivering to the webhook", "instance", s.o.Instance)
-			s.deliverWithLease(ctx, c, began.Add(leaseTime))
-		case !eventlog.Lost(err) && ctx.Err() == nil:
-			s.o.Log.Warn("webhook not delivered", "err", err)
-		}
-		sleep(ctx, leaseEvery)
-	}
-}
-
-// deliverWithLease delivers until ctx ends, or until the lease cannot be renewed in time.
-func (s *Service) deliverWithLease(ctx context.Context, c eventlog.Consumer, valid time.Time) {
-	ctx, cancel := context.WithCancel(ctx)
-	renewed := make(chan struct{})
-	go func() {
-		defer close(renewed)
-		defer cancel()
-		s.keepLease(ctx, valid)
-	}()
-	for pause := time.Duration(0); ctx.Err() == nil; sleep(ctx, pause) {
-		pause = s.round(ctx, c.Name, pause)
-	}
-	cancel()
-	<-renewed
-}
-
-// keepLease renews the lease. It returns when the lease is lost, or may be over before the next renewal.
-func (s *Service) keepLease(ctx context.Context, valid time.Time) {
-	for {
-		sleep(ctx, leaseEvery)
-		if ctx.Err() != nil {
-			return
-		}
-		began := time.Now()
-		limited, cancel := context.WithDeadline(ctx, valid)
-		_, err := s.o.Store.Lease(limited, WebhookConsumer, s.o.Instance, leaseTime, s.o.Now())
-		cancel()
-		switch {
-		case err == nil:
-			valid = began.Add(leaseTime)
-		case eventlog.Lost(err), time.Until(valid) < leaseEvery:
-			s.o.Log.Warn("lease of the webhook lost", "err", err)
-			return
-		}
-	}
+	s.whileLeased(ctx, WebhookConsumer, func(ctx context.Context, before time.Duration) time.Duration {
+		return s.round(ctx, WebhookConsumer, before)
+	})
 }
 
 // round delivers the held events that are due, and then the next events. It returns how long to wait before the next round. before is what the
@@ -89,11 +41,11 @@ func (s *Service) round(ctx context.Context, consumer string, before time.Durati
 	s.retryHeld(ctx, consumer)
 	c, err := s.o.Store.Consumer(ctx, consumer)
 	if err != nil {
-		return s.troubled(ctx, "read position", before, err)
+		return s.troubled(ctx, consumer, "read position", before, err)
 	}
 	after, err := s.stored(ctx, c)
 	if err != nil {
-		return s.troubled(ctx, "read position", before, err)
+		return s.troubled(ctx, consumer, "read position", before, err)
 	}
 	b, err := s.o.Store.Events(ctx, eventlog.Query{After: after, Kinds: s.o.Kinds, Limit: batchSize})
 	if eventlog.Refused(err) {
@@ -102,19 +54,19 @@ func (s *Service) round(ctx context.Context, consumer string, before time.Durati
 		b.More = true
 	}
 	if err != nil {
-		return s.troubled(ctx, "read events", before, err)
+		return s.troubled(ctx, consumer, "read events", before, err)
 	}
 	for _, fault := range b.Faults {
 		s.o.Log.Error("event left out", "err", fault)
 	}
 	held, err := s.deliverBatch(ctx, consumer, b, before)
 	if err != nil {
-		return s.troubled(ctx, "deliver", before, err)
+		return s.troubled(ctx, consumer, "deliver", before, err)
 	}
 	if next := b.Next.String(); next != c.After {
 		moved := eventlog.Consumer{Name: consumer, After: next, UpdatedAt: s.o.Now()}
 		if err := s.o.Store.Advance(ctx, moved, c.After, s.o.Instance, held); err != nil {
-			return s.troubled(ctx, "store position", before, err)
+			return s.troubled(ctx, consumer, "store position", before, err)
 		}
 	}
 	if b.More {
@@ -124,7 +76,7 @@ func (s *Service) round(ctx context.Context, consumer string, before time.Durati
 }
 
 // troubled logs the trouble and returns a longer pause than the last one.
-func (s *Service) troubled(ctx context.Context, doing string, before time.Duration, err error) time.Duration {
+func (s *Service) troubled(ctx context.Context, consumer, doing string, before time.Duration, err error) time.Duration {
 	if ctx.Err() != nil {
 		return 0
 	}
@@ -132,7 +84,7 @@ func (s *Service) troubled(ctx context.Context, doing string, before time.Durati
 	if before >= firstPause {
 		pause = min(2*before, mostPause)
 	}
-	s.o.Log.Warn("webhook waits", "failed", doing, "pause", pause, "err", err)
+	s.o.Log.Warn("consumer of events waits", "consumer", consumer, "failed", doing, "pause", pause, "err", err)
 	return pause
 }
 

@@ -1,5 +1,5 @@
 // Package events gives the event stream to the host: routes of the server API by which a host reads it, and a webhook to which it is
-// delivered. It measures how late each reader is.
+// delivered. It measures how late each reader is, and it finds users without a socket for whom there is news.
 //
 // It must always hold:
 //
@@ -18,4 +18,5 @@
 //     Run          the caller  ctx ends     the store and the webhook, each with a time limit
 //     lease        a delivery  its end      the store
 //     worker       a batch     its key has no more events  the webhook
+//     look         Run         ctx ends     the store and presence; there are two: see lookForAbsent
 package events

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,9 +24,10 @@ import (
 type Store interface {
 	eventlog.Store
 	eventlog.Consumers
+	eventlog.Absences
 }
 
-// Options configure a Service. All fields but Webhook are required.
+// Options configure a Service. All fields but Webhook, Absent and Online are required.
 type Options struct {
 	Store    Store
 	Kinds    eventlog.Kinds // what is written
@@ -34,6 +37,12 @@ type Options struct {
 	Webhook  *Webhook       // nil: none
 	Log      *slog.Logger
 	Now      func() time.Time
+
+	// Absent finds the users without a socket for whom an entry is news: chat.Service.Absent. nil: no event of the kind
+	// user.offline_message is written.
+	Absent func(ctx context.Context, e chat.Entry, found func(users []string)) (chat.Reason, error)
+	// Online reports which users have a socket: chat.Service.MembersOnline. Absent needs it.
+	Online func(ctx context.Context, users []string) ([]bool, error)
 }
 
 // Service reads the stream for the host. It is safe for concurrent use.
@@ -77,6 +86,7 @@ func (s *Service) getEvents(ctx context.Context, _ server.Caller, r *hostapi.Get
 		if err != nil {
 			return hostapi.EventsReply{}, chat.BadField("kinds", err.Error())
 		}
+		maps.DeleteFunc(wanted, func(kind string, _ bool) bool { return !s.o.Kinds[kind] }) // more may be written: eventlog.Kinds.Written
 		q.Kinds = wanted
 	}
 	switch {
@@ -278,15 +288,17 @@ func eventOf(e eventlog.Event) hostapi.Event {
 // tendEvery is how often old events are deleted, and the lags of consumers measured.
 const tendEvery = time.Minute
 
-// Run deletes old events, measures the lags of consumers and delivers to the webhook, until ctx ends.
+// Run deletes old events, measures the lags of consumers and delivers to the webhook and tells of users without a socket, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	delivered := make(chan struct{})
-	go func() {
-		defer close(delivered)
-		if s.o.Webhook != nil {
-			s.deliver(ctx)
-		}
-	}()
+	var running sync.WaitGroup
+	defer running.Wait()
+	if s.o.Webhook != nil {
+		running.Go(func() { s.deliver(ctx) })
+	}
+	if s.o.Absent != nil && s.o.Kinds[eventlog.UserOffline] {
+		running.Go(func() { s.lookForAbsent(ctx, &look{consumer: eventlog.AbsentConsumer}) })
+		running.Go(func() { s.lookForAbsent(ctx, &look{consumer: againConsumer, again: true}) })
+	}
 	ticker := time.NewTicker(tendEvery)
 	defer ticker.Stop()
 	for {
@@ -295,7 +307,6 @@ func (s *Service) Run(ctx context.Context) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			<-delivered
 			return
 		}
 	}

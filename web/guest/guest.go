@@ -5,7 +5,7 @@
 //   - A guest's token is signed with a key of their own kind, and expires.
 //   - A guest that is told their token has the play money already.
 //   - A guest takes no reserved name, and no avatar but those that the page draws: an address elsewhere would be told of everyone that sees the guest.
-//   - A revoked token makes no newer one, no device code and no change.
+//   - A revoked token, and a token of a suspended guest, makes no newer one, no device code and no change.
 package guest
 
 import (
@@ -100,6 +100,8 @@ func (s *Service) Renew(ctx context.Context, guest auth.Identity) (wire.GuestRep
 	switch second, found := revoked[guest.User.ID]; {
 	case err != nil:
 		return wire.GuestReply{}, err
+	case second == chat.SuspendedSecond:
+		return wire.GuestReply{}, chat.ErrSuspended
 	case found && guest.Issued.Unix() <= second:
 		return wire.GuestReply{}, chat.ErrRevoked
 	}

@@ -13,6 +13,7 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
+	"hongbao/web/wire"
 )
 
 // Build says what program runs.
@@ -66,10 +67,10 @@ func New(s Sources) *Metrics {
 
 // Command records one command with its error code; 0: none. For the common case, a known method without an error, it takes no
 // lock and looks up no label.
-func (m *Metrics) Command(method string, code int, took time.Duration) {
+func (m *Metrics) Command(method string, code wire.Code, took time.Duration) {
 	kept := m.answered[method]
 	if code != 0 || kept == nil {
-		m.commands.WithLabelValues(method, strconv.Itoa(code)).Observe(took.Seconds())
+		m.commands.WithLabelValues(method, strconv.Itoa(int(code))).Observe(took.Seconds())
 		return
 	}
 	observer := kept.Load()
@@ -183,7 +184,7 @@ func (c collector) collectHub(out chan<- prometheus.Metric) {
 	closedByPeer.put(out, float64(h.ClosedByPeer))
 	lost.put(out, float64(h.Lost))
 	for code, n := range h.Closes {
-		closes.put(out, float64(n), strconv.Itoa(code))
+		closes.put(out, float64(n), strconv.Itoa(int(code)))
 	}
 }
 

@@ -29,6 +29,9 @@ func (s *Server) actRoutes() []Route {
 					if err != nil {
 						return nil, err
 					}
+					if u.Suspended() {
+						return nil, chat.ErrSuspended
+					}
 					as = u.User
 				}
 				reply, err := s.o.Web.CallFor(ctx, as, o.Command, data)

@@ -27,6 +27,7 @@ import (
 	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 	"hongbao/web/wire/hostapi"
 )
@@ -58,6 +59,12 @@ func (r recordedActs) Record(ctx context.Context, a server.Act) error {
 
 func newTestHost(t *testing.T) *testHost {
 	t.Helper()
+	return newTestHostWith(t, "message.*", "transfer.*")
+}
+
+// newTestHostWith is newTestHost with other kinds of events.
+func newTestHostWith(t *testing.T, kinds ...string) *testHost {
+	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	store, err := sqlitestore.Open(t.Context(), t.TempDir(), log)
 	if err != nil {
@@ -82,8 +89,12 @@ func newTestHost(t *testing.T) *testHost {
 		Log: log, GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{}),
 	})
 	local := memstore.NewLimiter(memstore.LimiterOptions{})
+	keys, err := webpush.NewKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
 	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
-		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true,
+		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Push: webpush.New(pub, webpush.Options{Keys: keys}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,13 +110,13 @@ func newTestHost(t *testing.T) *testHost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds, err := eventlog.ParseKinds([]string{"message.*", "transfer.*"})
+	written, err := eventlog.ParseKinds(kinds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store.UseEvents(kinds)
+	store.UseEvents(written)
 	if err := events.New(events.Options{
-		Store: store, Kinds: kinds, Instance: "i", Keep: time.Hour, Most: 1000, Log: log, Now: time.Now,
+		Store: store, Kinds: written, Instance: "i", Keep: time.Hour, Most: 1000, Log: log, Now: time.Now,
 	}).Mount(api); err != nil {
 		t.Fatal(err)
 	}

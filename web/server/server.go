@@ -50,12 +50,15 @@ type Web interface {
 	Failure(err error) wire.Error
 	// CallFor runs a command of users for a user, outside the user's rates. It returns the data of the reply, as JSON.
 	CallFor(ctx context.Context, u chat.User, command string, data []byte) ([]byte, error)
+	// DisconnectSuspended closes the sockets of a suspended user on every instance.
+	DisconnectSuspended(user string)
 	// Observe records a request in the metrics.
 	Observe(method string, code wire.Code, took time.Duration)
 }
 
-// Config holds what a Server uses. All fields but Log are required.
+// Config holds what a Server uses. All fields but Log and Version are required.
 type Config struct {
+	Version string // the documents name it
 	Keys    *Keys
 	Acts    Acts
 	Web     Web
@@ -80,7 +83,7 @@ type Server struct {
 func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.actRoutes())...)
+	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.actRoutes(), s.documentRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.

@@ -10,7 +10,11 @@ import (
 )
 
 func (s *Server) userRoutes() []Route {
-	return []Route{Handle("get_user", s.getUser), Handle("put_user", s.putUser), Handle("put_users", s.putUsers).Within(time.Minute)}
+	return []Route{
+		Handle("get_user", s.getUser), Handle("list_users", s.listUsers), Handle("find_users", s.findUsers),
+		Handle("put_user", s.putUser), Handle("put_users", s.putUsers).Within(time.Minute),
+		Handle("suspend_user", s.suspendUser), Handle("reinstate_user", s.reinstateUser),
+	}
 }
 
 func (s *Server) getUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
@@ -18,16 +22,46 @@ func (s *Server) getUser(ctx context.Context, _ Caller, r *hostapi.GetUserReques
 	return hostapi.UserReply{User: userOf(u)}, err
 }
 
+func (s *Server) listUsers(ctx context.Context, _ Caller, r *hostapi.ListUsersRequest) (hostapi.ListUsersReply, error) {
+	users, more, err := s.o.Chat.UserRecords(ctx, chat.UserQuery{Suspended: r.Suspended, RefPrefix: r.RefPrefix, Next: r.Next, Limit: r.Limit})
+	return hostapi.ListUsersReply{Users: convert.List(users, userOf), Next: more}, err
+}
+
+func (s *Server) findUsers(ctx context.Context, _ Caller, r *hostapi.FindUsersRequest) (hostapi.PutUsersReply, error) {
+	users, err := s.o.Chat.UserRecordsOf(ctx, r.Users, r.Refs)
+	return hostapi.PutUsersReply{Users: convert.List(users, userOf)}, err
+}
+
 func (s *Server) putUser(ctx context.Context, _ Caller, r *hostapi.PutUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.PutUser(ctx, chat.UserChange(*r))
-	return hostapi.UserReply{User: userOf(chat.UserRecord{User: u})}, err
+	return hostapi.UserReply{User: userOf(u)}, err
 }
 
 func (s *Server) putUsers(ctx context.Context, _ Caller, r *hostapi.PutUsersRequest) (hostapi.PutUsersReply, error) {
 	stored, err := s.o.Chat.PutUsers(ctx, convert.List(r.Users, func(u hostapi.PutUserRequest) chat.UserChange { return chat.UserChange(u) }))
-	return hostapi.PutUsersReply{Users: convert.List(stored, func(u chat.User) hostapi.User { return userOf(chat.UserRecord{User: u}) })}, err
+	return hostapi.PutUsersReply{Users: convert.List(stored, userOf)}, err
+}
+
+// suspendUser suspends a user and then closes the user's sockets, in this order: a client cannot reconnect. A repeated request closes
+// sockets again, because the first one may have ended in between.
+func (s *Server) suspendUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
+	u, err := s.o.Chat.Suspend(ctx, r.User)
+	if err != nil {
+		return hostapi.UserReply{}, err
+	}
+	s.o.Web.DisconnectSuspended(u.ID)
+	return hostapi.UserReply{User: userOf(u)}, nil
+}
+
+func (s *Server) reinstateUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
+	u, err := s.o.Chat.Reinstate(ctx, r.User)
+	return hostapi.UserReply{User: userOf(u)}, err
 }
 
 func userOf(u chat.UserRecord) hostapi.User {
-	return hostapi.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar}
+	user := hostapi.User{ID: u.ID, Name: u.Name, Avatar: u.Avatar, Ref: u.Ref, Custom: u.Custom}
+	if u.Suspended() {
+		user.SuspendedAt = u.SuspendedAt.UnixMilli()
+	}
+	return user
 }

@@ -40,8 +40,7 @@ func (c *command) connect(ctx context.Context) ([]byte, error) {
 	c.setPhase(silent)
 	switch {
 	case errors.Is(err, auth.ErrInvalid):
-		s.m.c.Refused(s.address)
-		s.close(wire.CloseInvalidToken)
+		s.refuseToken(err)
 		return nil, nil
 	case errors.Is(err, errHalfOpen):
 		s.m.c.Log.Warn("connect failed", "err", err)
@@ -50,6 +49,16 @@ func (c *command) connect(ctx context.Context) ([]byte, error) {
 	}
 	s.awaitConnect()
 	return nil, err
+}
+
+// refuseToken counts a refused token and closes the socket that has sent it. err wraps auth.ErrInvalid.
+func (s *Session) refuseToken(err error) {
+	s.m.c.Refused(s.address)
+	if errors.Is(err, chat.ErrSuspended) {
+		s.close(wire.CloseSuspended)
+		return
+	}
+	s.close(wire.CloseInvalidToken)
 }
 
 func (c *command) setPhase(p phase) {
@@ -324,8 +333,7 @@ func (c *command) refresh(ctx context.Context) ([]byte, error) {
 	identity, err := c.renew(ctx)
 	switch {
 	case errors.Is(err, auth.ErrInvalid):
-		s.m.c.Refused(s.address)
-		s.close(wire.CloseInvalidToken)
+		s.refuseToken(err)
 		return nil, nil
 	case err != nil:
 		if s.m.c.Errors.Failure(err).Code.Temporary() {

@@ -179,7 +179,11 @@ func (m *Manager) closeRevoked(ctx context.Context, users []string) error {
 			s.mu.Unlock()
 			if refused {
 				m.c.Chat.Forget("", user) // the notice that the cache is outdated was lost, too
-				s.close(wire.CloseRevoked)
+				if second == chat.SuspendedSecond {
+					s.close(wire.CloseSuspended)
+				} else {
+					s.close(wire.CloseRevoked)
+				}
 			}
 		}
 	}
@@ -187,11 +191,11 @@ func (m *Manager) closeRevoked(ctx context.Context, users []string) error {
 }
 
 // admit records the user of a token in the store, and completes the identity with the name and avatar that are stored if
-// the token does not say them. Its error wraps auth.ErrInvalid if the token was revoked.
+// the token does not say them. Its error wraps auth.ErrInvalid if the token was revoked or the user is suspended; then also chat.ErrSuspended.
 func (m *Manager) admit(ctx context.Context, identity *auth.Identity) error {
 	user, err := m.c.Chat.Admit(ctx, identity.User, identity.Issued)
 	switch {
-	case errors.Is(err, chat.ErrRevoked):
+	case errors.Is(err, chat.ErrRevoked), errors.Is(err, chat.ErrSuspended):
 		return fmt.Errorf("%w: %w", auth.ErrInvalid, err)
 	case err != nil:
 		return err
@@ -354,14 +358,18 @@ func (m *Manager) Renamed(ctx context.Context, user string) {
 	}
 }
 
-// readmit closes the session's socket if its token was revoked after it was accepted. Otherwise the session takes the name and the
+// readmit closes the session's socket if its token was revoked, or its user suspended, after it was accepted. Otherwise the session takes the name and the
 // avatar that are stored, unless its token says them.
 func (m *Manager) readmit(ctx context.Context, s *Session) error {
 	s.mu.Lock()
 	identity := auth.Identity{User: chat.Profile{User: s.user, KeepName: s.keepName, KeepAvatar: s.keepAvatar}, Issued: time.Unix(s.issued, 0)}
 	s.mu.Unlock()
 	err := m.admit(ctx, &identity)
-	if errors.Is(err, auth.ErrInvalid) {
+	switch {
+	case errors.Is(err, chat.ErrSuspended):
+		s.close(wire.CloseSuspended)
+		return nil
+	case errors.Is(err, auth.ErrInvalid):
 		s.close(wire.CloseRevoked)
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
+	"hongbao/web/wire/frame"
 )
 
 // phase is the state of a session's connect.
@@ -124,7 +125,7 @@ func (s *Session) Frame(binary bool, data []byte) (flush bool, rest func()) {
 		s.close(wire.CloseProtocolError)
 		return false, nil
 	}
-	commands, err := wire.DecodeFrame(e, data)
+	commands, err := frame.Decode(e, data)
 	if err != nil {
 		s.close(wire.CloseProtocolError)
 		return false, nil
@@ -139,7 +140,7 @@ func (s *Session) Frame(binary bool, data []byte) (flush bool, rest func()) {
 // admitAll admits commands until too many are in flight. It returns the command that must wait, and those after it.
 func (s *Session) admitAll(commands []*protocol.Command) (waiting *command, behind []*protocol.Command) {
 	for i, cmd := range commands {
-		if wire.IsPong(cmd) {
+		if frame.IsPong(cmd) {
 			if !s.Control() {
 				return nil, nil
 			}

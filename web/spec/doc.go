@@ -1,13 +1,16 @@
-// Package spec holds the machine-readable descriptions of the interface: OpenAPI for HTTP, AsyncAPI for the socket. The
-// files openapi.json and asyncapi.json are generated from the tables and types of package wire.
+// Package spec holds the machine-readable descriptions of the interfaces: OpenAPI for HTTP, AsyncAPI for the socket. The
+// files openapi.json and asyncapi.json are generated from the tables and types of package wire. server-openapi.json and
+// server-asyncapi.json describe the server API and the events of the webhook; they are generated from package hostapi.
 //
 // It must always hold:
 //
 //   - The files are what the generator writes: a test fails when they differ.
 //   - Every golden frame of package wire matches the AsyncAPI document. Package wire accepts the smallest request of each
 //     command that the OpenAPI document allows, and refuses it without any one of its fields.
+//   - Every operation and every kind of event is in the documents of the server API. Package server sends their examples to a live
+//     listener, and its answers match the documents.
 //
-// After a change in package wire or in the generator, run:
+// After a change in package wire, package hostapi or in the generator, run:
 //
 //	go generate ./web/...
 package spec

@@ -8,7 +8,13 @@ import (
 
 // TestExamplesMatch checks that each operation has a tag, a description, and examples that match their schemas.
 func TestExamplesMatch(t *testing.T) {
-	d := spectest.OpenAPI(t)
+	for name, d := range map[string]spectest.Document{"openapi": spectest.OpenAPI(t), "server openapi": spectest.ServerOpenAPI(t)} {
+		examplesMatch(t, name, d)
+	}
+}
+
+func examplesMatch(t *testing.T, name string, d spectest.Document) {
+	t.Helper()
 	bodies := 0
 	match := func(where string, body any) {
 		t.Helper()
@@ -22,7 +28,7 @@ func TestExamplesMatch(t *testing.T) {
 	}
 	for path, verbs := range d.At("#/paths").(spectest.Object) {
 		for verb, value := range verbs.(spectest.Object) {
-			operation, where := value.(spectest.Object), verb+" "+path
+			operation, where := value.(spectest.Object), name+": "+verb+" "+path
 			if len(spectest.List(operation["tags"])) == 0 || operation["description"] == "" || operation["summary"] == "" {
 				t.Errorf("%s has tags %v, summary %v, description %v", where, operation["tags"], operation["summary"], operation["description"])
 			}
@@ -35,7 +41,7 @@ func TestExamplesMatch(t *testing.T) {
 		}
 	}
 	if bodies < 300 {
-		t.Errorf("found %d bodies, want at least 300", bodies)
+		t.Errorf("%s: found %d bodies, want at least 300", name, bodies)
 	}
 }
 

@@ -13,6 +13,12 @@ var (
 
 	//go:embed asyncapi.json
 	asyncAPI []byte
+
+	//go:embed server-openapi.json
+	serverOpenAPI []byte
+
+	//go:embed server-asyncapi.json
+	serverAsyncAPI []byte
 )
 
 // OpenAPI returns the description of the HTTP interface, as JSON on one line. An empty version becomes "dev".
@@ -20,6 +26,12 @@ func OpenAPI(version string) []byte { return withVersion(openAPI, version) }
 
 // AsyncAPI returns the description of the socket interface, as JSON on one line. An empty version becomes "dev".
 func AsyncAPI(version string) []byte { return withVersion(asyncAPI, version) }
+
+// ServerOpenAPI returns the description of the server API, as JSON on one line. An empty version becomes "dev".
+func ServerOpenAPI(version string) []byte { return withVersion(serverOpenAPI, version) }
+
+// ServerAsyncAPI returns the description of what the webhook of a host receives, as JSON on one line. An empty version becomes "dev".
+func ServerAsyncAPI(version string) []byte { return withVersion(serverAsyncAPI, version) }
 
 // withVersion returns a document with info.version set, which is empty in the generated files.
 func withVersion(document []byte, version string) []byte {

@@ -2,23 +2,34 @@ package spec_test
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"hongbao/store/eventlog"
 	"hongbao/web/spec"
 	"hongbao/web/spec/spectest"
 	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
 )
 
 func documents(t *testing.T) map[string]spectest.Document {
 	return map[string]spectest.Document{"openapi": spectest.OpenAPI(t), "asyncapi": spectest.AsyncAPI(t)}
 }
 
+func serverDocuments(t *testing.T) map[string]spectest.Document {
+	return map[string]spectest.Document{"server openapi": spectest.ServerOpenAPI(t), "server asyncapi": spectest.ServerAsyncAPI(t)}
+}
+
 // TestVersion checks that a served document has the given version.
 func TestVersion(t *testing.T) {
 	for version, want := range map[string]string{"1.2.3-<x>": `"version":"1.2.3-<x>"`, "": `"version":"dev"`} {
-		for name, text := range map[string][]byte{"openapi": spec.OpenAPI(version), "asyncapi": spec.AsyncAPI(version)} {
+		for name, text := range map[string][]byte{
+			"openapi": spec.OpenAPI(version), "asyncapi": spec.AsyncAPI(version),
+			"server openapi": spec.ServerOpenAPI(version), "server asyncapi": spec.ServerAsyncAPI(version),
+		} {
 			if bytes.Count(text, []byte(want)) != 1 || bytes.Contains(text, []byte("\n")) {
 				t.Errorf("%s of version %q: want %s once, on one line", name, version, want)
 			}
@@ -27,7 +38,9 @@ func TestVersion(t *testing.T) {
 }
 
 func TestReferencesResolve(t *testing.T) {
-	for name, d := range documents(t) {
+	all := documents(t)
+	maps.Copy(all, serverDocuments(t))
+	for name, d := range all {
 		count := 0
 		eachReference(d.Root, func(ref string) {
 			count++
@@ -74,6 +87,77 @@ func TestResponsesListTheCodes(t *testing.T) {
 			t.Errorf("%s: codes %v, want %v", m.Name, listed, want)
 		}
 	}
+}
+
+// TestServerDocumentsAreComplete checks that the documents of the server API have every operation with its scope, parameters and codes, and
+// every kind of event.
+func TestServerDocumentsAreComplete(t *testing.T) {
+	d := spectest.ServerOpenAPI(t)
+	for _, o := range hostapi.Operations() {
+		described, ok := d.At("#/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Verb)).(spectest.Object)
+		if !ok || described["operationId"] != o.Name || described["x-scope"] != string(o.Scope) {
+			t.Errorf("%s %s (%s, scope %s) is not in the document, or with another name or scope", o.Verb, o.Path, o.Name, o.Scope)
+			continue
+		}
+		var listed []wire.Code
+		for _, response := range described["responses"].(spectest.Object) {
+			eachCode(response, func(c wire.Code) { listed = append(listed, c) })
+		}
+		want := slices.Concat(hostapi.Always, o.Errors)
+		slices.Sort(want)
+		slices.Sort(listed)
+		if want = slices.Compact(want); !slices.Equal(listed, want) {
+			t.Errorf("%s: codes %v, want %v", o.Name, listed, want)
+		}
+		if got := placed(d, described); o.Request != nil && !slices.Equal(got, fieldsOf(o.Request)) {
+			t.Errorf("%s: the document has the fields %v, the request %v", o.Name, got, fieldsOf(o.Request))
+		}
+	}
+	var kinds []string
+	for _, k := range hostapi.EventKinds() {
+		kinds = append(kinds, k.Kind)
+	}
+	if !slices.Equal(kinds, eventlog.AllKinds()) {
+		t.Errorf("hostapi.EventKinds has %v, want all kinds of events: %v", kinds, eventlog.AllKinds())
+	}
+	a := spectest.ServerAsyncAPI(t)
+	for _, kind := range eventlog.AllKinds() {
+		message, _ := a.At("#/components/messages/" + kind).(spectest.Object)
+		if message == nil || a.At("#/operations/"+kind) == nil {
+			t.Errorf("event %s is not in the AsyncAPI document", kind)
+			continue
+		}
+		if examples := spectest.List(message["examples"]); len(examples) != 1 {
+			t.Errorf("event %s has %d examples, want one", kind, len(examples))
+		} else if bad := a.Mismatch(message["payload"].(spectest.Object), examples[0].(spectest.Object)["payload"]); bad != "" {
+			t.Errorf("event %s: the example does not match: %s", kind, bad)
+		}
+	}
+}
+
+// placed returns the fields of a request that the document has as a parameter or in the body, sorted.
+func placed(d spectest.Document, described spectest.Object) (all []string) {
+	for _, p := range spectest.List(described["parameters"]) {
+		if name, ok := p.(spectest.Object)["name"].(string); ok && name != hostapi.For {
+			all = append(all, name)
+		}
+	}
+	if body, ok := described["requestBody"].(spectest.Object); ok {
+		schema := body["content"].(spectest.Object)["application/json"].(spectest.Object)["schema"].(spectest.Object)
+		all = slices.AppendSeq(all, maps.Keys(d.At(schema["$ref"].(string)).(spectest.Object)["properties"].(spectest.Object)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// fieldsOf returns the names of a request's fields, sorted.
+func fieldsOf(request any) (all []string) {
+	for f := range reflect.TypeOf(request).Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // eachCode calls found for every error code in a response.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/frame"
 	"hongbao/web/wire/strict"
 )
 
@@ -12,7 +13,7 @@ var grabLine = []byte(`{"id":1234,"rpc":{"method":"grab","data":{"packet":"018f3
 func BenchmarkDecodeFrame(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if cmds, err := wire.DecodeFrame(wire.JSON, grabLine); err != nil || len(cmds) != 1 {
+		if cmds, err := frame.Decode(wire.JSON, grabLine); err != nil || len(cmds) != 1 {
 			b.Fatal(err)
 		}
 	}

@@ -33,6 +33,7 @@ const (
 	CodeEditWindowOver      Code = 1013
 	CodeJoinedLater         Code = 1014
 	CodeContactRefused      Code = 1020
+	CodeSuspended           Code = 1021
 )
 
 // Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
@@ -72,6 +73,7 @@ var codes = map[Code]struct {
 	CodeEditWindowOver:      {"edit_window_over", 409, false},
 	CodeJoinedLater:         {"joined_later", 403, false},
 	CodeContactRefused:      {"contact_refused", 403, false},
+	CodeSuspended:           {"suspended", 403, false},
 }
 
 // Word returns the first word of the error's message.
@@ -129,6 +131,7 @@ const (
 	CloseNoConnect        = 3502
 	CloseRevoked          = 3503
 	ClosePushedOut        = 3504
+	CloseSuspended        = 3505
 )
 
 // CloseFor returns the close code with its reason.
@@ -147,4 +150,5 @@ var closeReasons = map[int]string{
 	CloseNoConnect:        "no connect in time",
 	CloseRevoked:          "revoked",
 	ClosePushedOut:        "pushed out by a newer socket",
+	CloseSuspended:        "suspended",
 }

@@ -1,5 +1,5 @@
-// Package wire owns what is sent over the socket and over HTTP: the payloads as Go types, the decoding of frames, the
-// encoding of replies and pushes, the error codes and the close codes. Package strict decodes the data of requests.
+// Package wire owns what is sent over the socket and over HTTP: the payloads as Go types, the encoding of
+// replies and pushes, the error codes and the close codes. Package frame decodes the frames of clients, package strict the data of requests.
 // web/docs/protocol describes it; golden frames of both encodings are in testdata.
 //
 // The envelope is the Centrifugo client protocol with the types of its own Go module. Its contents are JSON in both

@@ -11,6 +11,15 @@ import (
 	"github.com/centrifugal/protocol"
 )
 
+// Encoding is the encoding of a connection's messages.
+type Encoding uint8
+
+// The two encodings.
+const (
+	JSON     Encoding = iota // one object per line
+	Protobuf                 // each message after its varint length
+)
+
 const roomPrefix = "room:"
 
 // RoomChannel returns the channel of a room.

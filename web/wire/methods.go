@@ -20,7 +20,7 @@ type Method struct {
 // HTTP, where each request has a token of its own and names its command in the path.
 var (
 	Always   = []Code{CodeInternal, CodeBadRequest, CodeRateLimited, CodeUnavailable}
-	OverHTTP = []Code{CodeUnauthorized, CodeUnknownCommand, CodeTokenExpired}
+	OverHTTP = []Code{CodeUnauthorized, CodeUnknownCommand, CodeTokenExpired, CodeSuspended}
 )
 
 // Sets of codes that several methods share. outside is for commands that only members may call, writing for commands that write

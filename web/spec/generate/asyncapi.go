@@ -14,12 +14,14 @@ type channelDocument struct {
 	messages   object // by name
 	references object // to the messages, by name
 	operations object
+	channel    string
+	scheme     string // of all operations: how the other side is known
 }
 
 // asyncAPI returns the description of the socket interface in its JSON encoding. The Protobuf encoding has the same
 // fields.
 func asyncAPI(examples exampleSet) object {
-	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}}
+	d := channelDocument{all: schemas{}, examples: examples, messages: object{}, references: object{}, operations: object{}, channel: "socket", scheme: "token"}
 	d.envelope()
 	for _, m := range wire.Methods {
 		d.command(m)
@@ -27,7 +29,12 @@ func asyncAPI(examples exampleSet) object {
 	d.pushes()
 	head := info("Group chats with red packets, over the socket. The envelope is the Centrifugo client protocol, version 2; " +
 		"a frame may hold several messages, one per line. /v1/openapi.json describes the HTTP interface.")
-	head["tags"] = allTags()
+	tagged, listed := object{}, []object{}
+	for _, t := range tags {
+		tagged[t.name] = object{"name": t.name, "description": t.does}
+		listed = append(listed, ref("tags", t.name))
+	}
+	head["tags"] = listed
 	return object{
 		"asyncapi": "3.1.0",
 		"info":     head,
@@ -47,7 +54,10 @@ func asyncAPI(examples exampleSet) object {
 			"x-closes": closeCodes(),
 		}},
 		"operations": d.operations,
-		"components": object{"schemas": d.all, "messages": d.messages},
+		"components": object{"schemas": d.all, "messages": d.messages, "tags": tagged, "securitySchemes": object{"token": object{
+			"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+			"description": "A token of the host, or of a guest: in the command connect, or in the header Authorization of the handshake.",
+		}}},
 	}
 }
 
@@ -59,14 +69,15 @@ func (d channelDocument) message(name, summary string, payload object) object {
 	}
 	d.messages[name] = message
 	d.references[name] = ref("messages", name)
-	return object{"$ref": "#/channels/socket/messages/" + name}
+	return object{"$ref": "#/channels/" + d.channel + "/messages/" + name}
 }
 
 // operation adds an operation and returns it. The action says whether the server receives the message or sends the
 // messages.
 func (d channelDocument) operation(name, action, summary string, messages ...object) object {
 	o := object{
-		"action": action, "channel": object{"$ref": "#/channels/socket"}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
+		"action": action, "channel": object{"$ref": "#/channels/" + d.channel}, "summary": strings.TrimSuffix(summary, "."), "description": summary, "messages": messages,
+		"security": []object{ref("securitySchemes", d.scheme)},
 	}
 	d.operations[name] = o
 	return o
@@ -101,8 +112,8 @@ func (d channelDocument) command(m wire.Method) {
 
 // pushes adds the entries of rooms and the pushes without a seq.
 func (d channelDocument) pushes() {
-	d.all.of(wire.Entry{})                   // adds the schemas of its kinds
-	d.all["Entry"]["discriminator"] = "kind" // AsyncAPI names the property alone
+	d.all.of(wire.Entry{}) // adds the schemas of its kinds
+	d.withoutDiscriminators()
 	for _, k := range wire.Kinds {
 		publication := d.message("entry."+k.Kind, "An entry of a room, of the kind "+k.Kind+".", pushed(object{
 			"channel": channelSchema(), "pub": record(object{"offset": seqSchema(), "data": ref("schemas", entrySchema(k.Kind))}, "offset", "data"),
@@ -118,10 +129,18 @@ func (d channelDocument) pushes() {
 	}
 }
 
-// tagObjects returns the tags of a method as AsyncAPI wants them.
+// withoutDiscriminators removes what only OpenAPI understands. AsyncAPI writes a discriminator in another way, which tools read differently;
+// the constants of the kinds suffice.
+func (d channelDocument) withoutDiscriminators() {
+	for _, schema := range d.all {
+		delete(schema, "discriminator")
+	}
+}
+
+// tagObjects returns the tags of a method as AsyncAPI wants them: its tags are objects, so each stands in the document once.
 func tagObjects(m wire.Method) (all []object) {
 	for _, name := range tagsOf(m) {
-		all = append(all, object{"name": name})
+		all = append(all, ref("tags", name))
 	}
 	return all
 }

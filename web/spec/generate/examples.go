@@ -17,6 +17,8 @@ import (
 type exampleSet struct {
 	requests, replies map[string]json.RawMessage
 	messages          map[string]json.RawMessage // whole frames
+	server            map[string]json.RawMessage // replies of the server API, by the name of the operation
+	events            map[string]json.RawMessage // by kind
 }
 
 // readExamples reads the examples of commands from the protocol pages (requests) and the golden frames (replies and messages), which
@@ -47,6 +49,27 @@ func readExamples(web string) (exampleSet, error) {
 		if e.request != nil {
 			all.requests[name] = encoded(e.request)
 		}
+	}
+	if all.server, err = readAnswers(files, "server/testdata/replies"); err != nil {
+		return all, err
+	}
+	all.events, err = readAnswers(files, "server/testdata/events")
+	return all, err
+}
+
+// readAnswers reads what TestExamplesOfTheServerAPI has recorded in a folder, by the names of the files.
+func readAnswers(files fs.FS, folder string) (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	names, err := fs.Glob(files, folder+"/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		all[strings.TrimSuffix(path.Base(name), ".json")] = text
 	}
 	return all, nil
 }

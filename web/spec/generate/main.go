@@ -1,6 +1,6 @@
-// Command generate writes openapi.json and asyncapi.json into the current directory. The documents are derived from the
-// tables of package wire (methods, endpoints, kinds, pushes, codes), from the fields and tags of its types, and from the examples in
-// the protocol pages and the golden frames.
+// Command generate writes openapi.json and asyncapi.json, and the same for the server API, into the current directory. The documents are
+// derived from the tables of packages wire (methods, endpoints, kinds, pushes, codes) and hostapi (operations, kinds of events), from the
+// fields and tags of their types, and from the examples in the protocol pages, the golden frames and the recorded answers of package server.
 //
 // go generate runs it in package spec, which embeds and serves the files.
 package main
@@ -22,7 +22,10 @@ func documents(web string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{}
-	for name, content := range map[string]object{"openapi.json": openAPI(examples), "asyncapi.json": asyncAPI(examples)} {
+	for name, content := range map[string]object{
+		"openapi.json": openAPI(examples), "asyncapi.json": asyncAPI(examples),
+		"server-openapi.json": serverOpenAPI(examples), "server-asyncapi.json": serverAsyncAPI(examples),
+	} {
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)
 		encoder.SetEscapeHTML(false)

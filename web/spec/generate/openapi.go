@@ -20,7 +20,7 @@ func openAPI(examples exampleSet) object {
 		paths["/v1/commands/"+m.Name] = object{"post": operation(all, examples, m, wire.OverHTTP...)}
 	}
 	for _, e := range wire.Endpoints {
-		o := operation(all, examples, e.Method, wire.CodeUnauthorized, wire.CodeTokenExpired)
+		o := operation(all, examples, e.Method, wire.CodeUnauthorized, wire.CodeTokenExpired, wire.CodeSuspended)
 		if e.Open {
 			o = operation(all, examples, e.Method)
 			o["security"] = []object{} // none

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
 	"hongbao/web/wire/strict"
 )
 
-// schemas holds the JSON Schemas of the types of package wire, by name. Both documents refer to them.
+// schemas holds the JSON Schemas of the types of packages wire and hostapi, by name. The documents refer to them.
 type schemas map[string]object
 
 // of returns the schema of the value's type, in the form in which package wire reads and writes it. For a struct it
@@ -24,6 +25,11 @@ func (all schemas) ofType(t reflect.Type) object {
 		return ref("schemas", "Code")
 	case t == reflect.TypeFor[json.RawMessage]():
 		return object{"type": "object"}
+	case t == reflect.TypeFor[hostapi.Event]():
+		if _, ok := all["Event"]; !ok {
+			all["Event"] = all.event()
+		}
+		return ref("schemas", "Event")
 	case t == reflect.TypeFor[wire.Entry]():
 		if _, ok := all["Entry"]; !ok {
 			all["Entry"] = all.entry()
@@ -44,12 +50,35 @@ func (all schemas) ofType(t reflect.Type) object {
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": all.ofType(t.Elem())}
 	case reflect.Struct:
-		if _, ok := all[t.Name()]; !ok {
-			all[t.Name()] = all.ofStruct(t)
+		name := schemaName(t)
+		if _, ok := all[name]; !ok {
+			all[name] = all.ofStruct(t)
 		}
-		return ref("schemas", t.Name())
+		return ref("schemas", name)
 	}
 	panic("generate: no schema for type " + t.String())
+}
+
+// schemaName returns the name of a type's schema. A type of package hostapi that has the name of one of package wire gets a prefix.
+func schemaName(t reflect.Type) string {
+	if t.PkgPath() == reflect.TypeFor[hostapi.Event]().PkgPath() && wireNames()[t.Name()] != nil {
+		return "Host" + t.Name()
+	}
+	return t.Name()
+}
+
+// wireNames returns the schemas of package wire.
+func wireNames() schemas {
+	all := schemas{}
+	for _, m := range wire.Methods {
+		all.of(m.Request)
+		all.of(m.Reply)
+	}
+	for _, e := range wire.Endpoints {
+		all.of(e.Reply)
+	}
+	all.of(wire.Entry{})
+	return all
 }
 
 func (all schemas) ofStruct(t reflect.Type) object {
@@ -87,9 +116,15 @@ func constrain(property object, tag reflect.StructTag, request, optional bool) {
 		property["enum"] = strings.Split(values, ",")
 	case request && !optional && property["type"] == "string":
 		property["minLength"] = 1
-	case request && property["type"] == "array":
+	case request && property["type"] == "array" && isText(property["items"]):
 		property["items"] = object{"type": "string", "minLength": 1}
 	}
+}
+
+// isText reports whether the schema is that of a string.
+func isText(schema any) bool {
+	o, _ := schema.(object)
+	return o["type"] == "string"
 }
 
 // entry returns the schema of an entry: one of the schemas of its kinds, each of which is complete. So a generated type of an entry is a
@@ -142,7 +177,7 @@ func closeCodes() (closes []object) {
 	return closes
 }
 
-// info returns the head of both documents. Package spec adds the version when it serves them.
+// info returns the head of a document. Package spec adds the version when it serves them.
 func info(description string) object {
 	return object{
 		"title": "hongbao", "version": "", "description": description,

@@ -26,6 +26,12 @@ func OpenAPI(t testing.TB) Document { return parse(t, spec.OpenAPI("1")) }
 // AsyncAPI returns the description of the socket interface.
 func AsyncAPI(t testing.TB) Document { return parse(t, spec.AsyncAPI("1")) }
 
+// ServerOpenAPI returns the description of the server API.
+func ServerOpenAPI(t testing.TB) Document { return parse(t, spec.ServerOpenAPI("1")) }
+
+// ServerAsyncAPI returns the description of what a webhook receives.
+func ServerAsyncAPI(t testing.TB) Document { return parse(t, spec.ServerAsyncAPI("1")) }
+
 func parse(t testing.TB, text []byte) Document {
 	t.Helper()
 	var root Object

@@ -50,8 +50,12 @@ export class Link {
     this.#tell = heard.link;
     const Centrifuge = options.Centrifuge ?? /** @type {any} */ (globalThis).Centrifuge;
     if (!Centrifuge) throw new Error('load the vendored centrifuge before the client');
+    const WebSocket = options.WebSocket ?? null; // null: the SDK takes the global one
+    if (!WebSocket && !globalThis.WebSocket) {
+      throw new Error('there is no global WebSocket: set the option WebSocket, for example to the class of the npm package ws');
+    }
     const sdk = this.#sdk = new Centrifuge(address, {
-      token: options.token ?? '', name: options.name ?? 'web', version: options.version ?? '', timeout: answerWithin,
+      token: options.token ?? '', name: options.name ?? 'web', version: options.version ?? '', timeout: answerWithin, websocket: WebSocket,
       getToken: options.getToken ? tokenGetter(options.getToken, Centrifuge.UnauthorizedError) : null,
     });
     this.#foretell();

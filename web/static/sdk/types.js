@@ -155,6 +155,7 @@
  * @property {() => Promise<string|null|undefined>} [getToken]  returns a new one when there is none or it has expired; null, or an error
  *   that is not of the network, ends the client
  * @property {any} [Centrifuge]  the class of the vendored SDK; globalThis.Centrifuge
+ * @property {any} [WebSocket]  the class of the socket, where there is no global one, as in Node 20; globalThis.WebSocket
  * @property {string} [name]  of the program, for the server's statistics
  * @property {string} [version]
  * @property {number} [queueLimit]  entries of a room that wait for missing ones before them, 1,024; more are read again

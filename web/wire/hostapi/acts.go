@@ -47,7 +47,7 @@ var actOperations = func() []Operation {
 		}
 		command := m.Name
 		m.Name, m.Does, m.Rate, m.Cost = "as_"+command, "Calls the command "+command+" for a user. "+m.Does, "", 0
-		m.Errors = append([]wire.Code{wire.CodeNotFound}, m.Errors...)
+		m.Errors = append([]wire.Code{wire.CodeNotFound, wire.CodeSuspended}, m.Errors...)
 		operations = append(operations, Operation{
 			Method: m, Verb: "POST", Path: "/v1/server/as/{" + For + "}/" + command, Scope: scope, Command: command,
 		})

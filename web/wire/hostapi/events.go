@@ -12,7 +12,7 @@ var eventOperations = []Operation{
 			Name: "get_events", Does: "Returns events after a cursor, in order. With wait_s it waits for the first one.",
 			Request: GetEventsRequest{}, Reply: EventsReply{}, Errors: []wire.Code{wire.CodeConflict, wire.CodeNotFound},
 		},
-		Verb: "GET", Path: "/v1/server/events", Scope: Read, Example: GetEventsRequest{After: "oldest", Kinds: "message.*,packet.claimed", Limit: 100},
+		Verb: "GET", Path: "/v1/server/events", Scope: Read, Example: GetEventsRequest{After: "oldest", Kinds: "message.*,packet.claimed", Limit: 3},
 	},
 	{
 		Method: wire.Method{
@@ -75,6 +75,12 @@ type EventData struct {
 	Claim    *EventClaim     `json:"claim,omitempty"`    // of packet.claimed
 	Transfer *wire.Transfer  `json:"transfer,omitempty"` // of transfer.*
 	Details  json.RawMessage `json:"details,omitempty"`
+}
+
+// OfflineDetails are the details of user.offline_message. The entry is the newest one.
+type OfflineDetails struct {
+	Reason string `json:"reason" enum:"direct,mention,packet"`
+	Count  int    `json:"count" min:"1"` // entries since the last event about this user
 }
 
 // EventClaim is a share that a user has grabbed.

@@ -34,7 +34,26 @@ type Operation struct {
 	Command string // the command of users that it calls for the user that the path names; "": none
 	System  bool   // it calls the command as chat.System instead
 
-	Example any // a request that a test sends
+	Example any    // a request that a test sends; nil if Request is nil, or if it calls a command, whose examples it has
+	Group   string // name of its group; Operations sets it
+}
+
+// Group is a section of the documents.
+type Group struct {
+	Name, Does string
+	Operations []Operation
+}
+
+// Groups returns all operations, in the order of the documents.
+func Groups() []Group {
+	return []Group{
+		{"users", "Users of the host.", userOperations},
+		{"money", "Wallets of users.", moneyOperations},
+		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
+		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
+		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
+		{"documents", "The documents of the server API, for programs.", documentOperations},
+	}
 }
 
 // Always holds the codes that every operation may return.
@@ -43,8 +62,14 @@ var Always = []wire.Code{
 }
 
 // Operations returns the table of all operations, in the order of the documents.
-func Operations() []Operation {
-	return slices.Concat(userOperations, moneyOperations, actOperations, systemOperations, eventOperations)
+func Operations() (all []Operation) {
+	for _, g := range Groups() {
+		for _, o := range g.Operations {
+			o.Group = g.Name
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // Find returns the operation with this name.

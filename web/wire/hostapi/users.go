@@ -1,8 +1,28 @@
 package hostapi
 
-import "hongbao/web/wire"
+import (
+	"encoding/json"
+
+	"hongbao/web/wire"
+)
 
 var userOperations = []Operation{
+	{
+		Method: wire.Method{
+			Name: "put_user", Does: "Creates a user, or changes one. What the request leaves out stays.",
+			Request: PutUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeConflict},
+		},
+		Verb: "PUT", Path: "/v1/server/users/{user}", Scope: Chat,
+		Example: PutUserRequest{User: "ann", Name: new("Ann"), Ref: new("customer-17"), Custom: json.RawMessage(`{"tier":"gold"}`)},
+	},
+	{
+		Method: wire.Method{
+			Name: "put_users", Does: "Creates or changes up to 1,000 users. If one of them is faulty, none is stored. After another error some may be: repeat it.",
+			Request: PutUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeLimitExceeded, wire.CodeConflict},
+		},
+		Verb: "POST", Path: "/v1/server/users", Scope: Chat,
+		Example: PutUsersRequest{Users: []PutUserRequest{{User: "ann", Name: new("Ann")}, {User: "bob", Name: new("Bob")}}},
+	},
 	{
 		Method: wire.Method{
 			Name: "get_user", Does: "Returns a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound},
@@ -11,38 +31,76 @@ var userOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
-			Name: "put_user", Does: "Creates a user, or changes the name and avatar of one. What the request leaves out stays.",
-			Request: PutUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeTooLong},
+			Name: "list_users", Does: "Lists users by id, also guests. With a ref_prefix it lists users by ref.",
+			Request: ListUsersRequest{}, Reply: ListUsersReply{},
 		},
-		Verb: "PUT", Path: "/v1/server/users/{user}", Scope: Chat, Example: PutUserRequest{User: "ann", Name: new("Ann")},
+		Verb: "GET", Path: "/v1/server/users", Scope: Read, Example: ListUsersRequest{RefPrefix: "customer-", Limit: 100},
 	},
 	{
 		Method: wire.Method{
-			Name: "put_users", Does: "Creates or changes up to 1,000 users. If one of them is faulty, none is stored. After another error some may be: repeat it.",
-			Request: PutUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeLimitExceeded},
+			Name: "find_users", Does: "Returns those of up to 1,000 users that exist, by id or by the host's own id.",
+			Request: FindUsersRequest{}, Reply: PutUsersReply{}, Errors: []wire.Code{wire.CodeLimitExceeded},
 		},
-		Verb: "POST", Path: "/v1/server/users", Scope: Chat,
-		Example: PutUsersRequest{Users: []PutUserRequest{{User: "ann", Name: new("Ann")}, {User: "bob", Name: new("Bob")}}},
+		Verb: "POST", Path: "/v1/server/users/find", Scope: Read, Example: FindUsersRequest{Users: []string{"ann"}, Refs: []string{"customer-17"}},
+	},
+	{
+		Method: wire.Method{
+			Name:    "suspend_user",
+			Does:    "Refuses all tokens of a user, whenever they were issued, and closes the user's sockets. It lasts until the user is reinstated.",
+			Request: GetUserRequest{}, Reply: UserReply{},
+		},
+		Verb: "POST", Path: "/v1/server/users/{user}/suspend", Scope: Moderate, Example: GetUserRequest{User: "bob"},
+	},
+	{
+		Method: wire.Method{
+			Name: "reinstate_user", Does: "Ends the suspension of a user.", Request: GetUserRequest{}, Reply: UserReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "POST", Path: "/v1/server/users/{user}/reinstate", Scope: Moderate, Example: GetUserRequest{User: "bob"},
 	},
 }
 
 // User is a user as the host sees it.
 type User struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"` // "": no token and no upsert has given one
-	Avatar string `json:"avatar,omitempty"`
+	ID          string          `json:"id"`
+	Name        string          `json:"name"` // "": no token and no upsert has given one
+	Avatar      string          `json:"avatar,omitempty"`
+	Ref         string          `json:"ref,omitempty"`          // the host's own id
+	Custom      json.RawMessage `json:"custom,omitempty"`       // an object of the host, which no client sees
+	SuspendedAt int64           `json:"suspended_at,omitempty"` // missing: the user is not suspended
 }
 
-// GetUserRequest is the request of get_user.
+// GetUserRequest is the request of get_user, suspend_user and reinstate_user.
 type GetUserRequest struct {
 	User string `json:"user"`
 }
 
+// ListUsersRequest is the request of list_users.
+type ListUsersRequest struct {
+	Suspended bool   `json:"suspended,omitempty"`  // only suspended users
+	RefPrefix string `json:"ref_prefix,omitempty"` // only users whose ref begins with it
+	Next      string `json:"next,omitempty"`       // of the last page
+	Limit     int    `json:"limit,omitempty" min:"1"`
+}
+
+// ListUsersReply is the reply of list_users.
+type ListUsersReply struct {
+	Users []User `json:"users"`
+	Next  string `json:"next,omitempty"` // for the following page; missing: there is none
+}
+
+// FindUsersRequest is the request of find_users.
+type FindUsersRequest struct {
+	Users []string `json:"users,omitempty"`
+	Refs  []string `json:"refs,omitempty"`
+}
+
 // PutUserRequest is the request of put_user.
 type PutUserRequest struct {
-	User   string  `json:"user"`
-	Name   *string `json:"name,omitempty"`
-	Avatar *string `json:"avatar,omitempty"` // an address of http or https; "": none
+	User   string          `json:"user"`
+	Name   *string         `json:"name,omitempty"`
+	Avatar *string         `json:"avatar,omitempty"` // an address of http or https; "": none
+	Ref    *string         `json:"ref,omitempty"`    // the host's own id, which no other user may have; "": none
+	Custom json.RawMessage `json:"custom,omitempty"` // an object of at most 4096 bytes; it replaces the earlier one
 }
 
 // PutUsersRequest is the request of put_users.
@@ -50,7 +108,7 @@ type PutUsersRequest struct {
 	Users []PutUserRequest `json:"users"`
 }
 
-// PutUsersReply is the reply of put_users. The users are in the order of the request.
+// PutUsersReply is the reply of put_users, in the order of the request, and of find_users, in any order.
 type PutUsersReply struct {
 	Users []User `json:"users"`
 }

@@ -731,9 +731,11 @@ export default {
     contact_refused: 'That didn’t work: they have left, or don’t want messages from you.',
     contact_refused_users: 'One of these people left this room, or doesn’t want to be added by you.',
     contact_refused_members: 'One of these people doesn’t want to be added by you.',
+    suspended: 'Your account is suspended.',
     edit_window_over: 'More than two minutes have passed. It can’t be changed any more.',
     closed_3500: 'Your sign-in is no longer valid. Please sign in again.',
     closed_3503: 'You were signed out by an administrator.',
     closed_3504: 'You have opened hongbao in too many places at once. This one was closed.',
+    closed_3505: 'Your account is suspended.',
   },
 };

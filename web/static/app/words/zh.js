@@ -721,9 +721,11 @@ export default {
     contact_refused: '发不了：对方已经离开，或者不想收到你的消息',
     contact_refused_users: '有人已退出这个群，或者不接受你的邀请',
     contact_refused_members: '有人不接受你的邀请',
+    suspended: '你的账号已被停用',
     edit_window_over: '超过两分钟，不能改了',
     closed_3500: '登录已失效，请重新登录',
     closed_3503: '你已被管理员登出',
     closed_3504: '你同时打开的页面太多了，这里已断开',
+    closed_3505: '你的账号已被停用',
   },
 };

@@ -1,4 +1,4 @@
-package client
+package feed
 
 import "hongbao/web/client/model"
 

@@ -1,4 +1,4 @@
-package client
+package feed
 
 import (
 	"fmt"
@@ -17,15 +17,15 @@ import (
 func TestFeedModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		maxMissed := rapid.SampledFrom([]int64{0, 0, 5}).Draw(t, "max missed")
-		m := &feedModel{t: t, feed: newFeed(rapid.IntRange(1, 5).Draw(t, "queue"), maxMissed), last: 10, maxMissed: maxMissed}
+		m := &feedModel{t: t, feed: New(rapid.IntRange(1, 5).Draw(t, "queue"), maxMissed), last: 10, maxMissed: maxMissed}
 		t.Repeat(map[string]func(*rapid.T){
 			"push":    func(*rapid.T) { m.last++; m.push(m.last) },
 			"lose":    func(*rapid.T) { m.last++ },
 			"repeat":  func(t *rapid.T) { m.push(rapid.Int64Range(1, m.last).Draw(t, "seq")) },
 			"enter":   func(*rapid.T) { m.enter() },
 			"leave":   func(*rapid.T) { m.leave() },
-			"reach":   func(*rapid.T) { m.feed.reach("r", m.epoch(), m.last, false) },
-			"loose":   func(*rapid.T) { m.feed.addLoose(model.Typing{}) },
+			"reach":   func(*rapid.T) { m.feed.Reach("r", m.epoch(), m.last, false) },
+			"loose":   func(*rapid.T) { m.feed.AddLoose(model.Typing{}) },
 			"history": func(t *rapid.T) { m.history(rapid.IntRange(1, 3).Draw(t, "page")) },
 			"ask":     func(t *rapid.T) { m.ask(rapid.IntRange(1, 3).Draw(t, "page")) },
 			"answer":  func(*rapid.T) { m.answer() },
@@ -33,7 +33,7 @@ func TestFeedModel(t *testing.T) {
 			"take":    func(*rapid.T) { m.take() },
 			"":        func(*rapid.T) { m.check() },
 		})
-		m.feed.reach("r", m.epoch(), m.last, false)
+		m.feed.Reach("r", m.epoch(), m.last, false)
 		m.leave()
 		for n := 0; m.busy(); n++ {
 			if n > 10_000 {
@@ -52,7 +52,7 @@ func TestFeedModel(t *testing.T) {
 // feedModel is one room of a server and one client, as the test tracks them.
 type feedModel struct {
 	t         *rapid.T
-	feed      feed
+	feed      Feed
 	last      int64
 	maxMissed int64
 
@@ -67,8 +67,7 @@ type feedModel struct {
 
 // historyAnswer is what the server's history had when it was asked.
 type historyAnswer struct {
-	stay    *stay
-	missing span
+	missing Missing
 	entries []model.Entry
 }
 
@@ -88,24 +87,24 @@ func (m *feedModel) number(last int64) {
 	}
 	m.numbers++
 	m.last = last
-	m.feed.reach("r", m.epoch(), last, false)
+	m.feed.Reach("r", m.epoch(), last, false)
 }
 
-func (m *feedModel) push(seq int64) { m.feed.push(m.entry(seq)) }
+func (m *feedModel) push(seq int64) { m.feed.Push(m.entry(seq)) }
 
 func (m *feedModel) enter() {
-	m.feed.enter(model.Room{ID: "r", LastSeq: m.last}, true)
-	m.feed.reach("r", m.epoch(), m.last, false)
+	m.feed.Enter(model.Room{ID: "r", LastSeq: m.last}, true)
+	m.feed.Reach("r", m.epoch(), m.last, false)
 	m.in = true
 }
 
 func (m *feedModel) leave() {
-	m.feed.leave("r")
+	m.feed.Leave("r")
 	m.in = false
 }
 
 func (m *feedModel) take() {
-	switch e := m.feed.take().(type) {
+	switch e := m.feed.Take().(type) {
 	case model.Entered:
 		if m.inside {
 			m.t.Fatalf("entered twice")
@@ -142,16 +141,16 @@ func (m *feedModel) history(page int) {
 // ask reads history for the first stay that misses entries. The answer is under way until answer is called. If the user is not
 // in the room, it is empty.
 func (m *feedModel) ask(page int) {
-	s, missing := m.feed.nextMissing()
-	if s == nil {
+	missing, ok := m.feed.NextMissing()
+	if !ok {
 		return
 	}
 	m.refused = m.refused || !m.in
 	var entries []model.Entry
-	for seq := missing.after + 1; m.in && seq <= m.last && len(entries) < page; seq++ {
+	for seq := missing.After + 1; m.in && seq <= m.last && len(entries) < page; seq++ {
 		entries = append(entries, m.entry(seq))
 	}
-	m.asked = append(m.asked, historyAnswer{s, missing, entries})
+	m.asked = append(m.asked, historyAnswer{missing, entries})
 }
 
 // answer delivers the oldest answer that is under way.
@@ -161,7 +160,7 @@ func (m *feedModel) answer() {
 	}
 	a := m.asked[0]
 	m.asked = m.asked[1:]
-	m.feed.historyRead(a.stay, a.missing, a.entries)
+	m.feed.HistoryRead(a.missing, a.entries)
 }
 
 func (m *feedModel) busy() bool { return len(m.feed.turns)+len(m.feed.missing)+len(m.asked) > 0 }
@@ -192,23 +191,23 @@ func (m *feedModel) check() {
 // the entries after the same seq. What history had before must be neither returned nor given up for that.
 func TestLateHistory(t *testing.T) {
 	for name, late := range map[string][]model.Entry{"no entry": nil, "an entry": {{Room: "r", Seq: 11, ID: "old"}}} {
-		f := newFeed(10, 0)
-		f.enter(model.Room{ID: "r", LastSeq: 10}, false)
-		f.reach("r", "before", 12, false)
-		f.take()
-		s, asked := f.nextMissing()
-		f.reach("r", "after", 10, false)
-		f.reach("r", "after", 11, false)
-		f.historyRead(s, asked, late)
-		if e := f.take(); e != (model.Skipped{Room: "r", Through: 10}) {
+		f := New(10, 0)
+		f.Enter(model.Room{ID: "r", LastSeq: 10}, false)
+		f.Reach("r", "before", 12, false)
+		f.Take()
+		asked, _ := f.NextMissing()
+		f.Reach("r", "after", 10, false)
+		f.Reach("r", "after", 11, false)
+		f.HistoryRead(asked, late)
+		if e := f.Take(); e != (model.Skipped{Room: "r", Through: 10}) {
 			t.Errorf("%s: first %+v, want that the room is numbered anew through 10", name, e)
 		}
-		if e := f.take(); e != nil {
+		if e := f.Take(); e != nil {
 			t.Fatalf("%s: then %+v, want a request for entry 11", name, e)
 		}
-		s, asked = f.nextMissing()
-		f.historyRead(s, asked, []model.Entry{{Room: "r", Seq: 11, ID: "new"}})
-		if e, ok := f.take().(model.Entry); !ok || e.ID != "new" {
+		asked, _ = f.NextMissing()
+		f.HistoryRead(asked, []model.Entry{{Room: "r", Seq: 11, ID: "new"}})
+		if e, ok := f.Take().(model.Entry); !ok || e.ID != "new" {
 			t.Errorf("%s: then %+v, want the new entry 11", name, e)
 		}
 	}
@@ -216,31 +215,31 @@ func TestLateHistory(t *testing.T) {
 
 // TestLooseEventsAreBounded adds more events without a room than the feed keeps. The newest must be kept, in order.
 func TestLooseEventsAreBounded(t *testing.T) {
-	f := newFeed(1, 0)
+	f := New(1, 0)
 	for i := range maxLoose + 10 {
-		f.addLoose(model.MemberCount{Count: i})
+		f.AddLoose(model.MemberCount{Count: i})
 	}
 	for i := range maxLoose {
-		if e := f.take(); e != (model.MemberCount{Count: i + 10}) {
+		if e := f.Take(); e != (model.MemberCount{Count: i + 10}) {
 			t.Fatalf("the %dth is %+v", i, e)
 		}
 	}
-	if e := f.take(); e != nil || len(f.turns) > 0 {
+	if e := f.Take(); e != nil || len(f.turns) > 0 {
 		t.Errorf("and then %+v", e)
 	}
 }
 
 // TestRoomsTakeTurns fills one room with entries. The entries of another room must not be delayed.
 func TestRoomsTakeTurns(t *testing.T) {
-	f := newFeed(10, 0)
+	f := New(10, 0)
 	for _, room := range []string{"a", "b"} {
-		f.enter(model.Room{ID: room}, false)
+		f.Enter(model.Room{ID: room}, false)
 		for seq := range int64(3) {
-			f.push(model.Entry{Room: room, Seq: seq + 1})
+			f.Push(model.Entry{Room: room, Seq: seq + 1})
 		}
 	}
 	var order []string
-	for e := f.take(); e != nil; e = f.take() {
+	for e := f.Take(); e != nil; e = f.Take() {
 		order = append(order, fmt.Sprint(e.(model.Entry).Room, e.(model.Entry).Seq))
 	}
 	if !slices.Equal(order, []string{"a1", "b1", "a2", "b2", "a3", "b3"}) {
@@ -251,12 +250,12 @@ func TestRoomsTakeTurns(t *testing.T) {
 // TestLeaveReasonIsReset has a user come back before the old stay has ended. When the user leaves later, the old reason
 // must not be reported.
 func TestLeaveReasonIsReset(t *testing.T) {
-	f := newFeed(10, 0)
-	f.enter(model.Room{ID: "r"}, false)
-	f.willLeave("r", "kicked")
-	f.enter(model.Room{ID: "r"}, false)
-	f.leave("r")
-	if e := f.take(); e != (model.Left{Room: "r"}) {
+	f := New(10, 0)
+	f.Enter(model.Room{ID: "r"}, false)
+	f.WillLeave("r", "kicked")
+	f.Enter(model.Room{ID: "r"}, false)
+	f.Leave("r")
+	if e := f.Take(); e != (model.Left{Room: "r"}) {
 		t.Errorf("%+v", e)
 	}
 }

@@ -1,4 +1,4 @@
-package wire_test
+package frame_test
 
 import (
 	"encoding/binary"
@@ -10,20 +10,21 @@ import (
 	"github.com/centrifugal/protocol"
 
 	"hongbao/web/wire"
+	"hongbao/web/wire/frame"
 )
 
-func TestDecodeFrameJSON(t *testing.T) {
-	frame := `{"id":1,"connect":{"token":"t","subs":{"room:r":{"recover":true,"epoch":"e","offset":41}}}}` + "\n" +
+func TestDecodeJSON(t *testing.T) {
+	text := `{"id":1,"connect":{"token":"t","subs":{"room:r":{"recover":true,"epoch":"e","offset":41}}}}` + "\n" +
 		`{}` + "\r\n" + `{"send":{"data":{"typing":{"room":"r"}}}}` + "\n" +
 		` {"id":4294967295,"rpc":{"method":"grab","data":{"packet":"p"}},"unknown":[]}` + "\n"
-	cmds := decoded(t, wire.JSON, []byte(frame))
+	cmds := decoded(t, wire.JSON, []byte(text))
 	if len(cmds) != 4 {
 		t.Fatalf("%d commands, want 4", len(cmds))
 	}
 	if sub := cmds[0].Connect.Subs["room:r"]; cmds[0].Id != 1 || !sub.Recover || sub.Epoch != "e" || sub.Offset != 41 {
 		t.Errorf("connect: %v", cmds[0])
 	}
-	if !wire.IsPong(cmds[1]) || wire.IsPong(cmds[2]) || wire.IsPong(cmds[0]) {
+	if !frame.IsPong(cmds[1]) || frame.IsPong(cmds[2]) || frame.IsPong(cmds[0]) {
 		t.Error("the second command alone is a pong")
 	}
 	if got := string(cmds[2].Send.Data); got != `{"typing":{"room":"r"}}` {
@@ -34,20 +35,20 @@ func TestDecodeFrameJSON(t *testing.T) {
 	}
 }
 
-func TestDecodeFrameProtobuf(t *testing.T) {
-	frame := binaryFrame(t, &protocol.Command{Id: 1, Connect: &protocol.ConnectRequest{Token: "t"}}, &protocol.Command{},
+func TestDecodeProtobuf(t *testing.T) {
+	data := binaryFrame(t, &protocol.Command{Id: 1, Connect: &protocol.ConnectRequest{Token: "t"}}, &protocol.Command{},
 		&protocol.Command{Id: 2, Rpc: &protocol.RPCRequest{Method: "grab", Data: []byte(`{"packet":"p"}`)}})
-	cmds := decoded(t, wire.Protobuf, frame)
-	if len(cmds) != 3 || cmds[0].Connect.Token != "t" || !wire.IsPong(cmds[1]) {
+	cmds := decoded(t, wire.Protobuf, data)
+	if len(cmds) != 3 || cmds[0].Connect.Token != "t" || !frame.IsPong(cmds[1]) {
 		t.Fatalf("%v", cmds)
 	}
-	clear(frame) // the reader reuses its buffer
+	clear(data) // the reader reuses its buffer
 	if rpc := cmds[2].Rpc; cmds[2].Id != 2 || rpc.Method != "grab" || string(rpc.Data) != `{"packet":"p"}` {
 		t.Errorf("rpc: %v", cmds[2])
 	}
 }
 
-func TestDecodeFrameRefuses(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	command := &protocol.Command{Id: 1, Ping: &protocol.PingRequest{}}
 	many := make([]*protocol.Command, wire.CommandsPerFrame+1)
 	for i := range many {
@@ -87,7 +88,7 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"length cut off":      {wire.Protobuf, "\x80"},
 		"bad message":         {wire.Protobuf, "\x02\xff\xff"},
 	} {
-		if cmds, err := wire.DecodeFrame(c.encoding, []byte(c.frame)); !errors.Is(err, wire.ErrProtocol) {
+		if cmds, err := frame.Decode(c.encoding, []byte(c.frame)); !errors.Is(err, frame.ErrProtocol) {
 			t.Errorf("%s: got %v, %v, want a protocol error", name, cmds, err)
 		}
 	}
@@ -96,9 +97,9 @@ func TestDecodeFrameRefuses(t *testing.T) {
 	}
 }
 
-func decoded(t *testing.T, e wire.Encoding, frame []byte) []*protocol.Command {
+func decoded(t *testing.T, e wire.Encoding, data []byte) []*protocol.Command {
 	t.Helper()
-	cmds, err := wire.DecodeFrame(e, frame)
+	cmds, err := frame.Decode(e, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,20 +109,20 @@ func decoded(t *testing.T, e wire.Encoding, frame []byte) []*protocol.Command {
 // binaryFrame returns a frame of a client with the Protobuf encoding.
 func binaryFrame(t testing.TB, cmds ...*protocol.Command) []byte {
 	t.Helper()
-	var frame []byte
+	var data []byte
 	for _, c := range cmds {
 		b, err := c.MarshalVT()
 		if err != nil {
 			t.Fatal(err)
 		}
-		frame = append(binary.AppendUvarint(frame, uint64(len(b))), b...)
+		data = append(binary.AppendUvarint(data, uint64(len(b))), b...)
 	}
-	return frame
+	return data
 }
 
-// FuzzDecodeFrame checks that a frame is either refused as a whole, or has only commands that a session can use
+// FuzzDecode checks that a frame is either refused as a whole, or has only commands that a session can use
 // without further checks.
-func FuzzDecodeFrame(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	f.Add(false, []byte(`{"id":1,"connect":{"token":"t","subs":{"room:r":{"recover":true,"epoch":"e","offset":41}}}}`+"\n{}"))
 	f.Add(false, []byte(`{"id":7,"rpc":{"method":"send","data":{"room":"r","key":"k","text":"\u0000"}}}`))
 	f.Add(false, []byte(`{"send":{"data":null}}`))
@@ -129,14 +130,14 @@ func FuzzDecodeFrame(f *testing.F) {
 		Token: "t", Subs: map[string]*protocol.SubscribeRequest{"room:r": {Recover: true, Offset: 41}},
 	}}, &protocol.Command{}))
 	f.Add(true, binaryFrame(f, &protocol.Command{Id: 2, Rpc: &protocol.RPCRequest{Method: "grab", Data: []byte(`{}`)}}))
-	f.Fuzz(func(t *testing.T, binary bool, frame []byte) {
+	f.Fuzz(func(t *testing.T, binary bool, data []byte) {
 		e := wire.JSON
 		if binary {
 			e = wire.Protobuf
 		}
-		cmds, err := wire.DecodeFrame(e, frame)
+		cmds, err := frame.Decode(e, data)
 		if err != nil {
-			if !errors.Is(err, wire.ErrProtocol) || len(cmds) > 0 {
+			if !errors.Is(err, frame.ErrProtocol) || len(cmds) > 0 {
 				t.Fatalf("%v, %v", cmds, err)
 			}
 			return
@@ -145,7 +146,7 @@ func FuzzDecodeFrame(f *testing.F) {
 			t.Fatalf("%d commands", len(cmds))
 		}
 		for _, c := range cmds {
-			if c.Id == 0 && !wire.IsPong(c) && c.Send == nil {
+			if c.Id == 0 && !frame.IsPong(c) && c.Send == nil {
 				t.Fatalf("no id: %v", c)
 			}
 			for _, sub := range c.GetConnect().GetSubs() {

@@ -1,13 +1,15 @@
-package client
+// Package feed orders the events that a program has not taken. It must always hold: the entries of a user's stay in a room are returned
+// once and in order, or named as skipped, however pushes, losses and pages of history come.
+package feed
 
 import "hongbao/web/client/model"
 
 // maxLoose is how many events that belong to no room are queued for a slow reader. Older ones are dropped.
 const maxLoose = 1024
 
-// feed queues the events that the program has not taken. Rooms take turns with one entry each. The entries of each room
+// Feed queues the events that the program has not taken. Rooms take turns with one entry each. The entries of each room
 // stay in order.
-type feed struct {
+type Feed struct {
 	queue     int   // largest number of entries that a stay queues
 	maxMissed int64 // 0: no limit
 
@@ -17,12 +19,13 @@ type feed struct {
 	missing []*stay          // stays that wait for entries from history, in this order
 }
 
-func newFeed(queue int, maxMissed int64) feed {
-	return feed{queue: queue, maxMissed: maxMissed, stays: map[string]*stay{}}
+// New returns an empty feed. A stay queues at most so many entries; of more than maxMissed missed ones, the oldest are skipped (0: none).
+func New(queue int, maxMissed int64) Feed {
+	return Feed{queue: queue, maxMissed: maxMissed, stays: map[string]*stay{}}
 }
 
-// addLoose adds an event that belongs to no room. If there are more than maxLoose, the oldest is dropped.
-func (f *feed) addLoose(e model.Event) {
+// AddLoose adds an event that belongs to no room. If there are more than maxLoose, the oldest is dropped.
+func (f *Feed) AddLoose(e model.Event) {
 	if len(f.loose) == maxLoose {
 		f.loose = f.loose[1:]
 	} else {
@@ -31,9 +34,9 @@ func (f *feed) addLoose(e model.Event) {
 	f.loose = append(f.loose, e)
 }
 
-// enter begins a stay that starts after the room's last entry. It does nothing if the user already has a stay there. If
+// Enter begins a stay that starts after the room's last entry. It does nothing if the user already has a stay there. If
 // announce is true, Entered is queued.
-func (f *feed) enter(r model.Room, announce bool) {
+func (f *Feed) Enter(r model.Room, announce bool) {
 	before := f.stays[r.ID]
 	if before != nil && before.left == nil {
 		before.reason = "" // the user came back before the old stay ended
@@ -55,31 +58,31 @@ func (f *feed) enter(r model.Room, announce bool) {
 	f.enqueue(s)
 }
 
-// reach says that the entries of the room after this position are pushed.
-func (f *feed) reach(room, epoch string, position int64, recovered bool) {
+// Reach says that the entries of the room after this position are pushed.
+func (f *Feed) Reach(room, epoch string, position int64, recovered bool) {
 	if s := f.staying(room); s != nil {
 		s.reach(epoch, position, recovered)
 		f.enqueue(s)
 	}
 }
 
-// push adds a pushed entry to its room's stay.
-func (f *feed) push(e model.Entry) {
+// Push adds a pushed entry to its room's stay.
+func (f *Feed) Push(e model.Entry) {
 	if s := f.staying(e.Room); s != nil {
 		s.push(e, f.queue)
 		f.enqueue(s)
 	}
 }
 
-// willLeave stores why the user's stay in the room is about to end.
-func (f *feed) willLeave(room, reason string) {
+// WillLeave stores why the user's stay in the room is about to end.
+func (f *Feed) WillLeave(room, reason string) {
 	if s := f.staying(room); s != nil {
 		s.reason = reason
 	}
 }
 
-// leave ends a stay. Its queued entries are still returned, before Left.
-func (f *feed) leave(room string) {
+// Leave ends a stay. Its queued entries are still returned, before Left.
+func (f *Feed) Leave(room string) {
 	if s := f.staying(room); s != nil {
 		s.left = &model.Left{Room: room, Reason: s.reason}
 		f.enqueue(s)
@@ -87,22 +90,22 @@ func (f *feed) leave(room string) {
 }
 
 // staying returns the stay in a room that the user is in, or nil if there is none.
-func (f *feed) staying(room string) *stay {
+func (f *Feed) staying(room string) *stay {
 	if s := f.stays[room]; s != nil && s.left == nil {
 		return s
 	}
 	return nil
 }
 
-func (f *feed) enqueue(s *stay) {
+func (f *Feed) enqueue(s *stay) {
 	if s.state == stayIdle {
 		s.state = stayQueued
 		f.turns = append(f.turns, s)
 	}
 }
 
-// take returns the next event, or nil if there is none at the moment.
-func (f *feed) take() model.Event {
+// Take returns the next event, or nil if there is none at the moment.
+func (f *Feed) Take() model.Event {
 	for len(f.turns) > 0 {
 		s := f.turns[0]
 		f.turns = f.turns[1:]
@@ -125,7 +128,7 @@ func (f *feed) take() model.Event {
 }
 
 // goOn queues a stay for its next turn, or removes it if it has ended. given is the event just returned.
-func (f *feed) goOn(s *stay, given model.Event) {
+func (f *Feed) goOn(s *stay, given model.Event) {
 	if _, over := given.(model.Left); !over {
 		f.enqueue(s)
 		return
@@ -139,20 +142,32 @@ func (f *feed) goOn(s *stay, given model.Event) {
 	}
 }
 
-// nextMissing returns the first stay that waits for history, and the span that it misses. The caller must then call
-// historyRead with both.
-func (f *feed) nextMissing() (*stay, span) {
+// Missing names entries of a room that must be read from history: those after a seq, up to and including another.
+type Missing struct {
+	Room           string
+	After, Through int64
+
+	stay *stay
+	span span
+}
+
+// Misses reports whether a stay waits for entries from history.
+func (f *Feed) Misses() bool { return len(f.missing) > 0 }
+
+// NextMissing returns what the first stay that waits for history misses. The caller must then call HistoryRead with it.
+func (f *Feed) NextMissing() (m Missing, ok bool) {
 	if len(f.missing) == 0 {
-		return nil, span{}
+		return Missing{}, false
 	}
 	s := f.missing[0]
 	f.missing = f.missing[1:]
-	return s, s.missing()
+	missing := s.missing()
+	return Missing{Room: s.room, After: missing.after, Through: missing.through, stay: s, span: missing}, true
 }
 
-// historyRead adds the entries that were read from history for a span. Those that history does not have become Skipped.
-func (f *feed) historyRead(s *stay, requested span, entries []model.Entry) {
-	s.fill(requested, entries)
-	s.state = stayIdle
-	f.enqueue(s)
+// HistoryRead adds the entries that were read from history. Those that history does not have become Skipped.
+func (f *Feed) HistoryRead(m Missing, entries []model.Entry) {
+	m.stay.fill(m.span, entries)
+	m.stay.state = stayIdle
+	f.enqueue(m.stay)
 }

@@ -1,4 +1,6 @@
-package wire
+// Package frame decodes the frames of clients into commands. It must always hold: a frame is refused as a whole, or each of its commands
+// can be used without further checks.
+package frame
 
 import (
 	"bytes"
@@ -11,32 +13,24 @@ import (
 
 	"github.com/centrifugal/protocol"
 
+	"hongbao/web/wire"
 	"hongbao/web/wire/internal/scan"
 )
 
-// Encoding is the encoding of a connection's messages.
-type Encoding uint8
-
-// The two encodings.
-const (
-	JSON     Encoding = iota // one object per line
-	Protobuf                 // each message after its varint length
-)
-
-// ErrProtocol means that a frame violates the protocol. The connection is then closed with CloseProtocolError.
+// ErrProtocol means that a frame violates the protocol. The connection is then closed with wire.CloseProtocolError.
 var ErrProtocol = errors.New("protocol error")
 
-// DecodeFrame decodes the commands of one frame. Each is a pong (see IsPong), a send without an id, or a command with an id and
+// Decode decodes the commands of one frame. Each is a pong (see IsPong), a send without an id, or a command with an id and
 // at least one request. The commands do not share memory with the frame. Callers must not modify pongs, which are shared. Any
 // error wraps ErrProtocol.
-func DecodeFrame(e Encoding, frame []byte) ([]*protocol.Command, error) {
+func Decode(e wire.Encoding, frame []byte) ([]*protocol.Command, error) {
 	var one [1]*protocol.Command // on the caller's stack, because this function is inlined
-	return decodeFrame(e, frame, one[:0])
+	return decode(e, frame, one[:0])
 }
 
-func decodeFrame(e Encoding, frame []byte, cmds []*protocol.Command) ([]*protocol.Command, error) {
+func decode(e wire.Encoding, frame []byte, cmds []*protocol.Command) ([]*protocol.Command, error) {
 	next := nextJSON
-	if e == Protobuf {
+	if e == wire.Protobuf {
 		next = nextProtobuf
 	} else if !utf8.Valid(frame) {
 		return nil, broken("text is not UTF-8")
@@ -45,8 +39,8 @@ func decodeFrame(e Encoding, frame []byte, cmds []*protocol.Command) ([]*protoco
 		return nil, broken("empty frame")
 	}
 	for len(frame) > 0 {
-		if len(cmds) == CommandsPerFrame {
-			return nil, broken("more than %d commands", CommandsPerFrame)
+		if len(cmds) == wire.CommandsPerFrame {
+			return nil, broken("more than %d commands", wire.CommandsPerFrame)
 		}
 		cmd, rest, err := next(frame)
 		if err == nil {
@@ -126,7 +120,7 @@ var pong = new(protocol.Command)
 // methodNames holds the names of commands, so that a decoded command needs no copy of its name.
 var methodNames = func() map[string]string {
 	names := map[string]string{}
-	for _, m := range Methods {
+	for _, m := range wire.Methods {
 		names[m.Name] = m.Name
 	}
 	return names

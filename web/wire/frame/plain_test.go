@@ -1,4 +1,4 @@
-package wire
+package frame
 
 import (
 	"encoding/json"

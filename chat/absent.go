@@ -1,0 +1,150 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+)
+
+// Reason says why an entry is news for a user, wherever the user is.
+type Reason string
+
+// The reasons, the strongest first.
+const (
+	ByDirect  Reason = "direct"  // a text in a direct room
+	ByMention Reason = "mention" // a text that mentions the user
+	ByPacket  Reason = "packet"  // a packet that the user may grab
+)
+
+// MostPacketNews is the highest number of members of a room whose packets are news for members without a socket. So the cost of one
+// packet is bounded.
+const MostPacketNews = 10_000
+
+// Unread asks for the members of a room that have not read an entry.
+type Unread struct {
+	Room   string
+	Seq    int64
+	Sender string   // is left out
+	Among  []string // only these; nil: all members
+	After  string   // only users after this one
+	Limit  int
+}
+
+// Absent finds the users for whom the entry is news, and that have no socket. It leaves out users that have read the entry, that have made
+// the room silent, or that have blocked the sender. found is called for some users at a time. The reason is "" if the entry is no news.
+// Presence is asked, not SQL: users of an instance that died count as connected for PresenceLease.
+func (s *Service) Absent(ctx context.Context, e Entry, found func(users []string)) (Reason, error) {
+	reason, among, err := s.newsFor(ctx, e)
+	if err != nil || reason == "" {
+		return "", err
+	}
+	q := Unread{Room: e.Room, Seq: e.Seq, Sender: e.From.ID, Among: among, Limit: onlinePage}
+	for {
+		users, err := s.store.UnreadBy(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		if len(users) > 0 {
+			absent, err := s.withoutSocket(ctx, users, e.From.ID)
+			if err != nil {
+				return "", err
+			}
+			if len(absent) > 0 {
+				found(absent)
+			}
+		}
+		if len(users) < q.Limit {
+			return reason, nil
+		}
+		q.After = users[len(users)-1]
+	}
+}
+
+// newsFor returns why the entry is news, and for whom; nil: for all members.
+func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []string, err error) {
+	switch e.Kind {
+	case KindText:
+		var text Text
+		if json.Unmarshal(e.Body, &text) != nil || text.Text == "" && text.Data == nil {
+			return "", nil, nil // recalled
+		}
+		direct, err := s.isDirect(ctx, e.Room)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case direct:
+			return ByDirect, nil, nil
+		case len(text.Mentions) > 0:
+			return ByMention, text.Mentions, nil
+		}
+	case KindPacket:
+		var packet struct {
+			To []string `json:"to"`
+		}
+		if json.Unmarshal(e.Body, &packet) != nil {
+			return "", nil, nil
+		}
+		if len(packet.To) > 0 {
+			return ByPacket, packet.To, nil
+		}
+		room, err := s.store.Room(ctx, e.Room)
+		if err != nil || room.Members > MostPacketNews {
+			return "", nil, err
+		}
+		return ByPacket, nil, nil
+	}
+	return "", nil, nil
+}
+
+// roomKinds remembers which rooms are direct rooms.
+type roomKinds struct {
+	mu     sync.Mutex
+	direct map[string]bool // guarded by mu
+}
+
+// mostKinds bounds how many rooms isDirect remembers.
+const mostKinds = 20_000
+
+// isDirect reports whether the room is a direct room. The kind of a room never changes, so it is remembered.
+func (s *Service) isDirect(ctx context.Context, room string) (bool, error) {
+	s.kinds.mu.Lock()
+	direct, known := s.kinds.direct[room]
+	s.kinds.mu.Unlock()
+	if known {
+		return direct, nil
+	}
+	r, err := s.store.Room(ctx, room)
+	if err != nil {
+		return false, err
+	}
+	s.kinds.mu.Lock()
+	defer s.kinds.mu.Unlock()
+	if s.kinds.direct == nil || len(s.kinds.direct) >= mostKinds {
+		s.kinds.direct = map[string]bool{}
+	}
+	s.kinds.direct[room] = r.Kind == Direct
+	return r.Kind == Direct, nil
+}
+
+// withoutSocket returns those of the users that have no socket and have not blocked the sender.
+func (s *Service) withoutSocket(ctx context.Context, users []string, sender string) ([]string, error) {
+	online, err := s.MembersOnline(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	absent := make([]string, 0, len(users))
+	for i, user := range users {
+		if !online[i] {
+			absent = append(absent, user)
+		}
+	}
+	if len(absent) == 0 {
+		return nil, nil
+	}
+	blockers, err := s.store.Blockers(ctx, sender, absent)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(absent, func(user string) bool { return slices.Contains(blockers, user) }), nil
+}

@@ -1,0 +1,183 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/store/eventlog"
+)
+
+const (
+	// againConsumer is the name of the second look at the stream.
+	againConsumer = "~offline.again"
+	// againAfter is the age of the entries at the second look. It is more than chat.PresenceLease: until then the sockets of a dead instance
+	// count, and so do connections that broke without a word until their ping is missed.
+	againAfter = chat.PresenceLease + 10*time.Second
+	// tellEvery is the least time between two events about one user.
+	tellEvery = time.Minute
+
+	lookEntries  = 100    // entries of one round
+	lookAtOnce   = 8      // entries that are judged at once
+	lookAbsences = 10_000 // of one transaction, besides those of its first entry
+	dueLimit     = 5000
+)
+
+// look is one of the two readers that look for users without a socket. It is used by one goroutine.
+type look struct {
+	consumer string
+	again    bool
+}
+
+// lookForAbsent judges entries that are in the stream, and writes events of the kind UserOffline, while this instance has the lease of the look.
+//
+// The candidates are thus written in the transactions of their entries, and the position of the look moves in the transaction of its events. So
+// no instance that dies takes a candidate with it, and none is told twice.
+func (s *Service) lookForAbsent(ctx context.Context, l *look) {
+	s.whileLeased(ctx, l.consumer, func(ctx context.Context, before time.Duration) time.Duration {
+		began := time.Now()
+		if !l.again {
+			if err := s.tellDue(ctx); err != nil {
+				return s.troubled(ctx, l.consumer, "tell due absences", before, err)
+			}
+		}
+		more, err := s.lookOnce(ctx, l)
+		switch {
+		case err != nil:
+			return s.troubled(ctx, l.consumer, "look for absent users", before, err)
+		case more:
+			return min(time.Since(began), firstPause/2) // so that large rooms keep one connection busy for half of the time
+		}
+		return max(idleEvery, min(time.Since(began), firstPause/2))
+	})
+}
+
+// candidates are the kinds of entries that may be news.
+var candidates = eventlog.Kinds{eventlog.MessageNew: true, eventlog.PacketSent: true}
+
+// lookOnce judges the next entries. It reports whether there are more.
+func (s *Service) lookOnce(ctx context.Context, l *look) (more bool, err error) {
+	c, err := s.o.Store.Consumer(ctx, l.consumer)
+	if err != nil {
+		return false, err
+	}
+	q := eventlog.Query{Kinds: candidates, Limit: lookEntries}
+	if l.again {
+		q.Until = s.o.Now().Add(-againAfter)
+	}
+	told := eventlog.Told{Before: c.After, Owner: s.o.Instance, Again: l.again, Due: s.o.Now().Add(tellEvery)}
+	told.Consumer = eventlog.Consumer{Name: l.consumer, UpdatedAt: s.o.Now()}
+	if c.After == "" { // at the first start: nobody is told what is older
+		newest, err := s.o.Store.NewestEvent(ctx)
+		if err != nil {
+			return false, err
+		}
+		told.After = newest.String()
+		return false, s.o.Store.TellAbsences(ctx, told)
+	}
+	if q.After, err = s.stored(ctx, c); err != nil {
+		return false, err
+	}
+	b, err := s.o.Store.Events(ctx, q)
+	if eventlog.Refused(err) {
+		s.o.Log.Error("events were deleted before absent users were told of them", "consumer", l.consumer, "err", err)
+		b.Next, err = s.o.Store.OldestEvent(ctx)
+		b.More = true
+	}
+	if err != nil {
+		return false, err
+	}
+	judged, err := s.judge(ctx, b.Events)
+	if err != nil {
+		return false, err
+	}
+	absences, n := merge(b.Events, judged)
+	if n < len(b.Events) { // too many users for one transaction
+		q.Limit = n
+		if b, err = s.o.Store.Events(ctx, q); err != nil {
+			return false, err
+		}
+	}
+	if told.After, told.Absences = b.Next.String(), absences; told.After == c.After {
+		return b.More, nil
+	}
+	return b.More, s.o.Store.TellAbsences(ctx, told)
+}
+
+// judgement is for whom an entry is news.
+type judgement struct {
+	reason chat.Reason
+	users  []string
+}
+
+// judge judges the entries, some at once.
+func (s *Service) judge(ctx context.Context, entries []eventlog.Event) ([]judgement, error) {
+	judged, errs := make([]judgement, len(entries)), make([]error, len(entries))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, lookAtOnce)
+	for i, e := range entries {
+		if e.Entry == nil {
+			continue
+		}
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			judged[i], errs[i] = s.judgeOne(ctx, e)
+		})
+	}
+	all.Wait()
+	return judged, errors.Join(errs...)
+}
+
+func (s *Service) judgeOne(ctx context.Context, e eventlog.Event) (j judgement, err error) {
+	j.reason, err = s.o.Absent(ctx, *e.Entry, func(users []string) { j.users = append(j.users, users...) })
+	if err != nil && ctx.Err() == nil && !errors.Is(err, chat.ErrUnavailable) { // it would fail again, and hold up all others
+		s.o.Log.Error("entry is told to nobody", "event", e.ID, "err", err)
+		return judgement{}, nil
+	}
+	return j, err
+}
+
+// merge returns one absence for each user, and how many of the entries they contain: fewer than all if the users are too many.
+func merge(entries []eventlog.Event, judged []judgement) (absences []eventlog.Absence, n int) {
+	index := map[string]int{}
+	for ; n < len(entries); n++ {
+		if n > 0 && len(absences)+len(judged[n].users) > lookAbsences {
+			break
+		}
+		for _, user := range judged[n].users {
+			i, known := index[user]
+			if !known {
+				i = len(absences)
+				index[user], absences = i, append(absences, eventlog.Absence{User: user})
+			}
+			a := &absences[i]
+			a.Room, a.Seq, a.Row, a.Reason = entries[n].Entry.Room, entries[n].Entry.Seq, entries[n].Position.ID, string(judged[n].reason)
+			a.Count++
+		}
+	}
+	return absences, n
+}
+
+// tellDue tells users what they have missed in the minute after they were told something, unless they are back.
+func (s *Service) tellDue(ctx context.Context) error {
+	now := s.o.Now()
+	due, err := s.o.Store.DueAbsences(ctx, now, dueLimit)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	users := make([]string, len(due))
+	for i, a := range due {
+		users[i] = a.User
+	}
+	online, err := s.o.Online(ctx, users)
+	if err != nil {
+		return err
+	}
+	for i := range due {
+		due[i].Back = online[i]
+	}
+	return s.o.Store.TellDue(ctx, due, now.Add(tellEvery))
+}

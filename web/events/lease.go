@@ -1,0 +1,67 @@
+package events
+
+import (
+	"context"
+	"time"
+
+	"hongbao/store/eventlog"
+)
+
+const (
+	leaseTime  = 4 * time.Second        // another instance takes over at most leaseTime + leaseEvery after a crash
+	leaseEvery = 700 * time.Millisecond // how often the lease is renewed, or asked for
+)
+
+// whileLeased runs round again and again while this instance has the lease of the consumer, until ctx ends. round gets what the last round has
+// returned: the pause until the next one.
+func (s *Service) whileLeased(ctx context.Context, consumer string, round func(ctx context.Context, before time.Duration) time.Duration) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		_, err := s.o.Store.Lease(ctx, consumer, s.o.Instance, leaseTime, s.o.Now())
+		switch {
+		case err == nil:
+			s.o.Log.Info("reading the event stream", "consumer", consumer, "instance", s.o.Instance)
+			s.runLeased(ctx, consumer, began.Add(leaseTime), round)
+		case !eventlog.Lost(err) && ctx.Err() == nil:
+			s.o.Log.Warn("event stream not read", "consumer", consumer, "err", err)
+		}
+		sleep(ctx, leaseEvery)
+	}
+}
+
+// runLeased runs rounds until ctx ends, or until the lease cannot be renewed in time.
+func (s *Service) runLeased(ctx context.Context, consumer string, valid time.Time, round func(ctx context.Context, before time.Duration) time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		defer cancel()
+		s.keepLease(ctx, consumer, valid)
+	}()
+	for pause := time.Duration(0); ctx.Err() == nil; sleep(ctx, pause) {
+		pause = round(ctx, pause)
+	}
+	cancel()
+	<-renewed
+}
+
+// keepLease renews the lease. It returns when the lease is lost, or may be over before the next renewal.
+func (s *Service) keepLease(ctx context.Context, consumer string, valid time.Time) {
+	for {
+		sleep(ctx, leaseEvery)
+		if ctx.Err() != nil {
+			return
+		}
+		began := time.Now()
+		limited, cancel := context.WithDeadline(ctx, valid)
+		_, err := s.o.Store.Lease(limited, consumer, s.o.Instance, leaseTime, s.o.Now())
+		cancel()
+		switch {
+		case err == nil:
+			valid = began.Add(leaseTime)
+		case eventlog.Lost(err), time.Until(valid) < leaseEvery:
+			s.o.Log.Warn("lease of a consumer lost", "consumer", consumer, "err", err)
+			return
+		}
+	}
+}
