@@ -274,8 +274,8 @@ func (s *sender) post(ctx context.Context, d delivery) (status int, err error) {
 		}
 		return 0, err
 	}
-	defer answer.Body.Close()
 	_, _ = io.CopyN(io.Discard, answer.Body, mostBody) // the status says all
+	_ = answer.Body.Close()
 	return answer.StatusCode, nil
 }
 

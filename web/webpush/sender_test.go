@@ -3,6 +3,7 @@ package webpush
 import (
 	"context"
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"encoding/base64"
 	"io"
 	"log/slog"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"crypto/elliptic"
 
 	"github.com/golang-jwt/jwt/v5"
 
