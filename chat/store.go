@@ -35,6 +35,13 @@ type Store interface {
 	// TakeDeviceCode removes the user's device code and returns the user, if the code has this hash and ends after now.
 	// Otherwise it changes nothing and returns ErrNotFound. Of several calls at once, one succeeds.
 	TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (User, error)
+	// PutPicture stores a picture of the user, and deletes all but the newest PicturesKept. The token that asks for it was issued at the Unix
+	// second issued. ErrNotFound: the user is unknown or suspended, or the token was revoked.
+	PutPicture(ctx context.Context, user string, issued int64, p Picture, at time.Time) error
+	// Picture returns the data of a picture that some user has; ErrNotFound if none has it.
+	Picture(ctx context.Context, hash []byte) ([]byte, error)
+	// DeletePictures deletes the user's pictures, if there are any.
+	DeletePictures(ctx context.Context, user string) error
 	// UserRecord returns the user as the host sees it. ErrNotFound: the user is unknown.
 	UserRecord(ctx context.Context, user string) (UserRecord, error)
 	// UserRecordsOf returns those of the users that are known, by id or by the host's own id, each once and in any order.

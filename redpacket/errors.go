@@ -6,6 +6,8 @@ import "errors"
 var (
 	ErrInsufficientBalance = errors.New("insufficient_balance")
 	ErrNotRecipient        = errors.New("not_recipient")
+	// ErrWalletFrozen means that a wallet may not spend.
+	ErrWalletFrozen = errors.New("wallet_frozen")
 	// ErrJoinedLater means that the packet is for members that joined before it was sent.
 	ErrJoinedLater     = errors.New("joined_later")
 	ErrWrongPassphrase = errors.New("wrong_passphrase")

@@ -141,12 +141,19 @@ func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *Pending
 	if err := g.confirmStanding(ctx); err != nil {
 		return Result{}, err
 	}
+	done, deny, err := s.receive(ctx, g.user)
+	if err != nil {
+		return Result{}, err
+	}
+	defer done()
 	a := Attempt{Ref: k.packet.Ref, User: g.user}
-	var deny error
+	if deny != nil {
+		a.May = Denied
+	}
 	if !g.standing.In {
 		a.May, deny = NotMember, outside(g.standing)
-	} else if deny = g.deny(ctx, passphrase); deny != nil {
-		a.May = Denied
+	} else if why := g.deny(ctx, passphrase); why != nil {
+		a.May, deny = Denied, why
 	}
 	pending.begin(&k.packet)
 	v, err := s.flow.grab(context.WithoutCancel(ctx), a, deny, pending)

@@ -14,11 +14,14 @@ import (
 // share once, each user of a packet once, and each refund once. A driver's failure is returned wrapped in
 // chat.ErrUnavailable and means that the outcome is unknown. Every method may be repeated.
 type Ledger interface {
+	Wallets
+
 	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)
 	// Send books a packet. It looks up the request's key first: a used key returns the first result with Sent.Dup set, or
 	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend, the number of the sender's open packets (TooManyOpen) and
-	// the commitment (CommitmentError), and debits the sender (ErrInsufficientBalance). Then it inserts the packet, its
+	// the commitment (CommitmentError), what the sender has sent on that day (CheckDay), and debits the sender
+	// (ErrWalletFrozen, ErrInsufficientBalance). Then it inserts the packet, its
 	// shares, the transfer, and the room's entry with the next seq.
 	Send(ctx context.Context, p UnsealedPacket) (Sent, error)
 	// OutOfReach returns an error that wraps chat.ErrUnavailable while the engine is known to be out of reach.
@@ -79,7 +82,7 @@ type Ledger interface {
 	// cursor of the following page; "" if there is none.
 	Transfers(ctx context.Context, user, next string, limit int) (transfers []Transfer, more string, err error)
 	// Adjust moves money from the outside to a user, or to the outside if the amount is negative. Its keys are apart
-	// from those of all other commands. It creates an unknown user. It returns ErrInsufficientBalance or
+	// from those of all other commands. It creates an unknown user. It returns ErrInsufficientBalance, ErrWalletFrozen or
 	// chat.ErrKeyReused, or chat.ErrLimitExceeded if a credit would take the money in circulation over MaxMoney.
 	Adjust(ctx context.Context, a Adjustment) (acc Account, dup bool, err error)
 	// Audit checks all books in one consistent snapshot and returns the differences. If there are very many, it returns the
@@ -122,6 +125,7 @@ type UnsealedPacket struct {
 	NextSeed Seed   // becomes the seed of the sender's next packet
 	EntryID  string
 	MaxOpen  int // limit: packets that the sender may have open; 0: any number
+	Limits   DayLimits
 }
 
 // TooManyOpen returns the error of a sender that has MaxOpen packets open.

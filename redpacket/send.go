@@ -67,7 +67,7 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
 		},
-		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen,
+		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
 	if err != nil || sent.Dup {
 		return sent, err

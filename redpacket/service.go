@@ -43,6 +43,7 @@ type Options struct {
 	Now           func() time.Time
 	NewID         func(time.Time) string
 	Limits        Limits
+	DayLimits     DayLimits
 	Log           *slog.Logger
 	Limiter       chat.Limiter  // limits the progress events of all instances together; nil: this is the only instance
 	GuessLimiter  chat.Limiter  // counts guesses at passphrases on all instances together; nil: no packet can have a passphrase
@@ -68,6 +69,7 @@ type Service struct {
 	wallets      *wallets
 	unknown      recentSet // ids that no packet has. Such an id never gets a packet, so repeated requests for it need not reach SQL
 	passphrases  passphraseGuard
+	receivers    keyLocks // by user; only if there is a limit of what users receive
 	progress     progress
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance
 	closeSlots   closeSlots

@@ -10,6 +10,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/redpacket/lobby"
+	"hongbao/web/auth"
 	"hongbao/web/webtest"
 	"hongbao/web/wire"
 )
@@ -52,6 +53,8 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	ann.Sees("Welcome! 欢迎！")
 	ann.Press("button", "Open")
 	ann.Sees("You got")
+	ann.Has("button", "Thank you!")
+	ann.Lacks("button", "Send one back") // nobody would open it
 	ann.Press("button", "Close")
 	ann.Sees("Lobby · 大厅", "play money")
 	ann.Press("button", "Wallet")
@@ -60,6 +63,15 @@ func TestBrowserNewcomerOpensTheWelcomePacket(t *testing.T) {
 	ann.Press("button", "Send a red packet")
 	ann.Sees("of play money.")
 	ann.Press("button", "Close")
+
+	ann.Press("button", "Invite a friend")
+	ann.Press("button", "Make a link")
+	ann.Has("image", "QR code of the link")
+	ann.Press("button", "Close")
+	ben := webtest.Browser(t).Visit(t, page, webtest.Screen{})
+	comeIn(ben, "Ben")
+	ben.Sees("Welcome! 欢迎！")
+	ann.Lacks("button", "Invite a friend") // somebody is there
 
 	ann.Press("button", "Lobby · 大厅")
 	ann.Press("button", "Leave this room")
@@ -142,6 +154,86 @@ func TestBrowserGuestChangesProfile(t *testing.T) {
 	if got := members[1].User; got.Name != "Anna" || got.Avatar != "avatars/3.svg" {
 		t.Errorf("others see %+v, want Anna as a tiger", got)
 	}
+}
+
+// chooseFile evaluates to true once a file is chosen in the form of the profile: a wide picture of three colours, or a text.
+const chooseFile = `(async (isPicture) => {
+	const canvas = Object.assign(document.createElement('canvas'), { width: 900, height: 300 });
+	const pen = canvas.getContext('2d');
+	['red', 'lime', 'blue'].forEach((colour, n) => { pen.fillStyle = colour; pen.fillRect(300 * n, 0, 300, 300); });
+	const picture = await new Promise((done) => { canvas.toBlob(done); });
+	const files = new DataTransfer();
+	files.items.add(isPicture ? new File([picture], 'me.png', { type: 'image/png' }) : new File(['hello'], 'me.png', { type: 'image/png' }));
+	const input = document.querySelector('input[type=file]');
+	input.files = files.files;
+	input.dispatchEvent(new Event('change', { bubbles: true }));
+	return true;
+})`
+
+// middleOfAvatar evaluates to the colour in the middle of the avatar of the settings, or "" while it is not loaded.
+const middleOfAvatar = `(() => {
+	const image = document.querySelector('.settings-me .avatar img');
+	if (image?.naturalWidth !== 160 || image.naturalHeight !== 160 || !image.src.includes('/pictures/')) return '';
+	const pen = new OffscreenCanvas(160, 160).getContext('2d');
+	pen.drawImage(image, 0, 0);
+	return [...pen.getImageData(80, 80, 1, 1).data].slice(0, 3).map((v) => Math.round(v / 255)).join();
+})()`
+
+// TestBrowserGuestChoosesAPicture chooses a file as the picture of a guest. The middle of it must be the guest's avatar, until the guest takes it off. A
+// file that is no picture must be refused.
+func TestBrowserGuestChoosesAPicture(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	room := bob.does("create_room", `"name":"Hall"`).Room.ID
+	ann := webtest.Browser(t).Visit(t, "http://"+s.listen(t)+"/#/room/"+room, webtest.Screen{})
+	comeIn(ann, "Ann")
+	ann.Press("button", "Join")
+	avatar := func() string {
+		return mustAnswer[wire.MembersReply](t, ask(t, bob.h, "POST", "/v1/commands/members", bob.Token, `{"room":"`+room+`"}`), 200).Members[1].User.Avatar
+	}
+	ann.Press("button", "Settings")
+	ann.Press("button", "Change name and picture")
+	webtest.Ask[bool](ann.Tab, chooseFile+`(false)`)
+	ann.Sees("This file can’t be read as a picture. Try another one.")
+	webtest.Ask[bool](ann.Tab, chooseFile+`(true)`)
+	ann.Has("radio", "Your picture")
+	ann.Press("button", "Save")
+	ann.Has("button", "Change name and picture")
+	awaitAsk(t, ann, middleOfAvatar+` === '0,1,0'`)
+	if got := avatar(); !strings.HasPrefix(got, "pictures/") {
+		t.Errorf("others see the avatar %q, want a picture", got)
+	}
+	ann.Press("button", "Change name and picture")
+	ann.Press("radio", "First letter")
+	ann.Press("button", "Save")
+	ann.Has("button", "Change name and picture")
+	if got := avatar(); got != "" {
+		t.Errorf("others see the avatar %q, want none", got)
+	}
+}
+
+// TestBrowserUserChoosesAPicture signs in with tokens of a host. A user may choose a picture unless the token says one.
+func TestBrowserUserChoosesAPicture(t *testing.T) {
+	s := newTestServer(t)
+	page := "http://" + s.listen(t) + "/"
+	b := webtest.Browser(t)
+	signIn := func(c auth.Claims) *webtest.Visitor {
+		v := b.Visit(t, page, webtest.Screen{})
+		v.Fill("Token", mint(t, c, time.Hour))
+		v.Key("\r")
+		v.Press("button", "Settings")
+		return v
+	}
+	ann := signIn(auth.Claims{User: "ann", Name: "Ann"})
+	ann.Press("button", "Change picture")
+	webtest.Ask[bool](ann.Tab, chooseFile+`(true)`)
+	ann.Has("radio", "Your picture")
+	ann.Press("button", "Save")
+	ann.Has("button", "Change picture")
+	awaitAsk(t, ann, middleOfAvatar+` === '0,1,0'`)
+	ben := signIn(auth.Claims{User: "ben", Name: "Ben", Avatar: "icon.svg"})
+	ben.Has("button", "Copy your id")
+	ben.Lacks("button", "Change picture")
 }
 
 // TestBrowserDeviceLink takes a guest to another browser by a link. The link must work once.

@@ -48,6 +48,7 @@ var errorTable = []struct {
 	{chat.ErrUnavailable, wire.CodeUnavailable},
 
 	{redpacket.ErrInsufficientBalance, wire.CodeInsufficientBalance},
+	{redpacket.ErrWalletFrozen, wire.CodeWalletFrozen},
 	{redpacket.ErrNotRecipient, wire.CodeNotRecipient},
 	{redpacket.ErrJoinedLater, wire.CodeJoinedLater},
 	{redpacket.ErrWrongPassphrase, wire.CodeWrongPassphrase},

@@ -104,7 +104,7 @@ func (g guestRequests) changeProfile(ctx context.Context, guest auth.Identity, d
 	if err := api.Decode(data, &request); err != nil {
 		return nil, err
 	}
-	if err := g.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
+	if err := g.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
 	reply, err := g.guests.SetProfile(ctx, guest, &request)
@@ -115,7 +115,7 @@ func (g guestRequests) changeProfile(ctx context.Context, guest auth.Identity, d
 }
 
 func (g guestRequests) newDeviceCode(ctx context.Context, guest auth.Identity, _ []byte) (any, error) {
-	if err := g.rates.SpendGuestChange(ctx, guest.User.ID); err != nil {
+	if err := g.rates.SpendProfileChange(ctx, guest.User.ID); err != nil {
 		return nil, err
 	}
 	return g.guests.NewDeviceCode(ctx, guest)

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"hongbao/web/client"
+	"hongbao/web/client/model"
 	"hongbao/web/wire"
 )
 
@@ -80,6 +83,24 @@ func TestConnectWithFiveHundredRooms(t *testing.T) {
 		slices.Reverse(want) // those created last first
 		if !slices.Equal(listed, want) {
 			t.Errorf("20 rooms and the pages after them list %d rooms, want all %d, those created last first", len(listed), rooms)
+		}
+
+		sdk, err := client.New("ws://"+addr+"/v1/socket", client.Options{Token: goodToken(t, "ann"), Protobuf: e == wire.Protobuf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = sdk.Close() }()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		event, err := sdk.Next(ctx)
+		first, ok := event.(model.Connected)
+		if err != nil || !ok || len(first.Rooms) != rooms || len(sdk.Rooms()) != rooms {
+			t.Fatalf("the Go SDK begins with %T of %d rooms, %v, want all %d", event, len(first.Rooms), err, rooms)
+		}
+		for _, r := range first.Rooms {
+			if r.Name == "" || r.Role != "owner" {
+				t.Fatalf("the Go SDK knows a room as %+v", r)
+			}
 		}
 	})
 }

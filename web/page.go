@@ -28,7 +28,7 @@ func (s *Server) page() http.Handler {
 	hosts := slices.AppendSeq([]string{}, maps.Keys(s.origins.listed)) // an empty list, never null
 	slices.Sort(hosts)
 	policy := pagePolicy(hosts)
-	facts := pageFacts{Guests: s.guests.On(), PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
+	facts := pageFacts{Guests: s.guests.On(), Pictures: !s.o.NoPictures, PlayMoney: s.guests.On() && s.o.Guests.Credit > 0, Hosts: hosts, Version: s.o.Version}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		name := strings.TrimPrefix(r.URL.Path, "/")
@@ -54,6 +54,7 @@ const factsFile = "page.json"
 // pageFacts is what the page must know before the user signs in.
 type pageFacts struct {
 	Guests    bool     `json:"guests"`
+	Pictures  bool     `json:"pictures,omitempty"`   // users may upload pictures
 	PlayMoney bool     `json:"play_money,omitempty"` // all money of the server is play money
 	Lobby     *Lobby   `json:"lobby,omitempty"`
 	Hosts     []string `json:"hosts"` // origins whose pages may send a token to this page

@@ -110,7 +110,7 @@ func TestPageWithoutHosts(t *testing.T) {
 	t.Parallel()
 	r := ask(t, newTestServer(t).Handler(), "GET", "/page.json", "", "")
 	facts, err := io.ReadAll(r.Body)
-	if err != nil || !strings.Contains(string(facts), `"guests":false,"hosts":[]`) {
+	if err != nil || !strings.Contains(string(facts), `"guests":false,"pictures":true,"hosts":[]`) {
 		t.Errorf("page.json says %s, %v", facts, err)
 	}
 }

@@ -211,6 +211,20 @@ func (s faultyStore) PutDeviceCode(ctx context.Context, user string, issued int6
 	return s.Store.PutDeviceCode(ctx, user, issued, hash, until)
 }
 
+func (s faultyStore) PutPicture(ctx context.Context, user string, issued int64, p chat.Picture, at time.Time) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.PutPicture(ctx, user, issued, p, at)
+}
+
+func (s faultyStore) DeletePictures(ctx context.Context, user string) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.DeletePictures(ctx, user)
+}
+
 func (s faultyStore) TakeDeviceCode(ctx context.Context, user string, hash []byte, now time.Time) (_ chat.User, err error) {
 	if err = s.fault(); err != nil {
 		return

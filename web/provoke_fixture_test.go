@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/web/api"
 	"hongbao/web/wire"
 )
@@ -44,6 +45,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	t.Helper()
 	engines := newTestEngines(t)
 	s := &errorFixture{t: t, e: e, faults: engines.faulty(), clients: map[string]*rawClient{}, rooms: map[string]string{"none": "none"}}
+	engines.packets.DayLimits.Received = redpacket.Limit{On: true, Usual: redpacket.NoLimit}
 	engines.rooms.Limits = chat.Limits{Rooms: maxUserRooms, Blocks: maxBlocks, EditWindow: time.Nanosecond}
 	s.testServer = engines.open(t, append([]func(*Options){func(o *Options) {
 		o.Alone, o.Guests = true, Guests{Key: testGuestKey}
@@ -53,6 +55,13 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 		s.full = s.room(t, full, fmt.Sprint("full ", i)).ID
 	}
 	host := s.signIn(t, "host", 0)
+	s.signIn(t, "cold", 100)
+	if _, err := s.packets.FreezeWallet(t.Context(), "cold", true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.packets.SetOwnLimits(t.Context(), "cold", redpacket.OwnLimits{Received: new(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
 	for i := range maxUserRooms {
 		request := wire.CreateRoomRequest{Key: fmt.Sprint("of-full-", i), Name: "of full", Members: []string{"full"}}
 		call[wire.CreateRoomReply](t, s.testServer, host, "create_room", request)
@@ -61,6 +70,9 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "later": "public", "private": "private", "expelled": "private",
 	} {
 		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann"}}
+		if name == "plain" {
+			request.Members = []string{"ann", "cold"}
+		}
 		if name == "outside" || name == "private" || name == "later" {
 			request.Members = nil
 		}

@@ -132,10 +132,12 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			wire.CodeTooLong:             {admin, `{"user":"ann","amount":5,"key":"k","note":"` + long(201) + `"}`},
 			wire.CodeKeyReused:           {admin, `{"user":"ann","amount":5,"key":"start-ann"}`},
 			wire.CodeInsufficientBalance: {admin, `{"user":"ann","amount":50000000,"key":"k"}`},
+			wire.CodeWalletFrozen:        {admin, `{"user":"cold","amount":1,"key":"k"}`},
 		},
 		"disconnect": {}, "audit": {wire.CodeNotFound: {admin, ""}}, "start_audit": {}, "heads": {}, "stats": {},
 		"guests":       {wire.CodeTooLong: {"", `{"name":"` + long(65) + `"}`}},
 		"profile":      {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"name":"` + long(65) + `"}`}},
+		"picture":      {wire.CodeTooLong: {guestToken(t, "guest:mei"), `{"picture":"` + strings.Repeat("AAAA", 11_000) + `"}`}},
 		"redeem":       {wire.CodeNotFound: {"", `{"code":"guest:mei~unknown"}`}},
 		"preview_link": {wire.CodeNotFound: {"", `{"code":"none"}`}},
 	}
@@ -145,6 +147,11 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			handler := h
 			switch {
 			case ok:
+			case e.Name == "picture" && code == wire.CodeForbidden: // the host says the avatar
+				p.token, p.body = mint(t, auth.Claims{User: "ann", Avatar: "https://example.com/ann.png"}, time.Hour), `{"picture":""}`
+			case e.Name == "picture" && code == wire.CodeNotFound: // pictures are off
+				handler = newTestServer(t, func(o *Options) { o.NoPictures = true }).Handler()
+				p.token, p.body = ann, `{"picture":""}`
 			case code == wire.CodeForbidden:
 				p.token, p.body = ann, `{"user":"ann","amount":5,"key":"k"}`
 			case e.Name == "guests" && code == wire.CodeNotFound: // guests are disabled
@@ -180,7 +187,7 @@ func TestEveryErrorOverHTTP(t *testing.T) {
 			if e.Name == "preview_link" {
 				word = "none.00000000000000000000"
 			}
-			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","code":"`+word+`"}`), code)
+			must(ask(t, h, e.Verb, e.Path, token, `{"user":"ann","amount":5,"key":"new","name":"Mei","avatar":"avatars/1.svg","picture":"","code":"`+word+`"}`), code)
 			s.faults.set(nil)
 		}
 	}

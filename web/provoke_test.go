@@ -112,8 +112,10 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeConflict:            {data: changed(plain, "commitment", "00")},
 			wire.CodeInsufficientBalance: {data: changed(plain, "total", 20_000_000)},
 			wire.CodeContactRefused:      {data: changed(plain, "room", s.rooms["deserted"])},
+			wire.CodeWalletFrozen:        {user: "cold", data: plain},
 		},
 		"grab": {
+			wire.CodeLimitExceeded:   {user: "cold", data: object{"packet": s.open}},
 			wire.CodeNotRecipient:    {data: object{"packet": s.others}},
 			wire.CodeJoinedLater:     {data: object{"packet": s.earlier}},
 			wire.CodeWrongPassphrase: {data: object{"packet": s.locked, "passphrase": "open"}},

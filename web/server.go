@@ -36,6 +36,7 @@ type Options struct {
 	JWT            auth.JWT
 	Guests         Guests
 	Lobby          func() Lobby // nil: there is none
+	NoPictures     bool         // users may upload no pictures
 	AllowedOrigins []string     // origins such as "https://example.com", besides the server's own host
 	Currency       wire.Currency
 	Version        string
@@ -187,6 +188,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.origins.harden)
+	pictures := s.newPictureRequests()
 	r.Route("/v1", func(r chi.Router) {
 		r.Use(s.origins.cors)
 		r.Get("/socket", s.serveSocket)
@@ -199,6 +201,7 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/guests/profile", guests.byGuest("profile", guests.changeProfile))
 		r.Post("/guests/device_code", guests.byGuest("device_code", guests.newDeviceCode))
 		r.Post("/guests/redeem", guests.redeem)
+		r.Post("/picture", pictures.set)
 		r.Post("/admin/credit", s.serveAdmin("credit"))
 		r.Post("/admin/debit", s.serveAdmin("debit"))
 		r.Post("/admin/disconnect", s.serveAdmin("disconnect"))
@@ -210,6 +213,7 @@ func (s *Server) Handler() http.Handler {
 		r.Get("/asyncapi.json", serveDocument(spec.AsyncAPI(s.o.Version)))
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { writeError(w, wire.NewError(wire.CodeNotFound)) })
 	})
+	r.Get("/pictures/{name}", pictures.read)
 	r.Handle("/*", s.page())
 	return r
 }

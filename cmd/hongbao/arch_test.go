@@ -127,9 +127,42 @@ func rules() map[string]rule {
 			why:    "an engine implements contracts of the domain, and knows no other engine",
 		},
 		"hongbao/store/redisstore": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "github.com/redis/go-redis/v9"},
+			may: []string{
+				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/store/finding", "hongbao/store/lineage",
+				"hongbao/store/redisstore/internal/bus", "hongbao/store/redisstore/internal/nodes", "hongbao/store/redisstore/internal/pool", "hongbao/store/redisstore/internal/presence",
+				"github.com/redis/go-redis/v9",
+			},
 			mayNot: []string{"database/sql"},
 			why:    "an engine implements contracts of the domain with its own driver, and knows no other engine",
+		},
+		"hongbao/store/redisstore/internal/bus": {
+			may:    []string{"hongbao/hub", "hongbao/redpacket/meter", "github.com/redis/go-redis/v9"},
+			mayNot: []string{"database/sql"},
+			why:    "the bus carries bytes of topics, and opens its own connections",
+		},
+		"hongbao/store/redisstore/internal/nodes": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/store/finding", "github.com/redis/go-redis/v9"},
+			mayNot: []string{"database/sql"},
+			why:    "nodes are found, checked and called the same way whatever the scripts do; of the domain it knows how to report an outage and a clock",
+		},
+		"hongbao/store/redisstore/internal/pool": {
+			may: []string{
+				"hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/redisstore/internal/nodes", "github.com/redis/go-redis/v9",
+			},
+			mayNot: []string{"database/sql"},
+			why:    "grabs are decided without knowing rooms, sockets or the bus",
+		},
+		"hongbao/store/redisstore/internal/presence": {
+			may:    []string{"hongbao/chat", "hongbao/store/redisstore/internal/nodes", "github.com/redis/go-redis/v9"},
+			mayNot: []string{"database/sql"},
+			why:    "it knows users and the ids of their sockets, and nothing of packets or the bus",
+		},
+		"hongbao/store/redisstore/internal/redistest": {
+			may: []string{
+				"hongbao/chat", "hongbao/redpacket", "hongbao/store/enginetest", "hongbao/store/loopback", "hongbao/store/storetest",
+				"hongbao/store/redisstore/internal/nodes", "github.com/redis/go-redis/v9",
+			},
+			why: "tests of the other packages use it, so it imports none of them but nodes",
 		},
 		"hongbao/store/pgstore": {
 			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog"},
@@ -351,7 +384,7 @@ func TestImportDirections(t *testing.T) {
 }
 
 // mayImportTesting are the packages of test helpers.
-var mayImportTesting = []string{"hongbao/cmd/hongbao/e2e", "hongbao/store/enginetest", "hongbao/store/storetest", "hongbao/web/auth/authtest", "hongbao/web/spec/spectest", "hongbao/web/webtest"}
+var mayImportTesting = []string{"hongbao/cmd/hongbao/e2e", "hongbao/store/enginetest", "hongbao/store/redisstore/internal/redistest", "hongbao/store/storetest", "hongbao/web/auth/authtest", "hongbao/web/spec/spectest", "hongbao/web/webtest"}
 
 // refuses returns the reason why the import is wrong, or nothing.
 func (r rule) refuses(pkg, imported string) string {

@@ -177,6 +177,8 @@ func (c *config) checkRanges() error {
 		return fmt.Errorf("HONGBAO_MAX_PACKET_COUNT: 1 to %d", maxCount)
 	case c.MaxOpenPackets < 0 || c.MaxOpenPackets > 1_000_000_000:
 		return errors.New("HONGBAO_MAX_OPEN_PACKETS: 0 to 1000000000")
+	case c.DayOffset < -12*time.Hour || c.DayOffset > 14*time.Hour:
+		return errors.New("HONGBAO_DAY_OFFSET: -12h to 14h")
 	case c.AuditEvery < 0:
 		return errors.New("HONGBAO_AUDIT_EVERY: 0 or longer")
 	}

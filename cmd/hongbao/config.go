@@ -61,6 +61,7 @@ type config struct {
 	GuestKey       string          `flag:"guest-key" file:"true" secret:"value" for:"serve" help:"signs the tokens of guests: 64 hex digits; empty when embedded: the file guest-key in the data folder"`
 	GuestKeyOld    string          `flag:"guest-key-previous" file:"true" secret:"value" for:"serve" help:"a second key that tokens of guests may be signed with, while another replaces it"`
 	Lobby          onOff           `flag:"lobby" for:"serve" help:"a public room with a welcome packet of play money for newcomers: on or off; empty: on when embedded with guests' play money, else off"`
+	Pictures       onOff           `flag:"pictures" default:"on" for:"serve" help:"users whose tokens say no avatar, and guests, may upload a picture: on or off"`
 	ReservedNames  names           `flag:"reserved-names" default:"admin,administrator,moderator,system,official,support,hongbao,客服,官方,管理员,系统" for:"serve" help:"words that the names of guests may not hold, separated by commas"`
 	Currency       currency        `flag:"currency" default:"CNY:2" for:"serve audit credit" help:"code and number of decimal places"`
 	Limits         onOff           `flag:"limits" default:"on" for:"serve" help:"rates of users, connections and new guests: on or off"`
@@ -71,6 +72,10 @@ type config struct {
 	MaxPacketTotal int64           `flag:"max-packet-total" default:"20000000" for:"serve" help:"largest packet, in minor units"`
 	MaxPacketCount int64           `flag:"max-packet-count" default:"10000" for:"serve" help:"most shares of a packet"`
 	MaxOpenPackets int64           `flag:"max-open-packets" default:"50" for:"serve" help:"most packets that a user may have open at a time; 0: any number"`
+	DaySent        dayLimit        `flag:"day-sent" default:"off" for:"serve" help:"most that a user may send in packets a day, in minor units; off; own: only users whose limit the server API has set have one"`
+	DayReceived    dayLimit        `flag:"day-received" default:"off" for:"serve" help:"the same for what a user gets from packets a day; each grab then takes a query"`
+	DayPackets     dayLimit        `flag:"day-packets" default:"off" for:"serve" help:"the same for the number of packets that a user sends a day"`
+	DayOffset      time.Duration   `flag:"day-offset" default:"0s" for:"serve" help:"how long before midnight UTC a day of these limits begins, -12h to 14h: 8h for days of China; the same for all instances"`
 	PublicRooms    int64           `flag:"public-rooms" default:"50" for:"serve" help:"most public rooms that a user may own"`
 	CreateRate     contactRate     `flag:"create-rate" default:"30,300,3000" for:"serve" help:"rooms a minute that may be created: by a user, by the guests of an address, by all guests and by all others; 0: any number"`
 	InviteRate     contactRate     `flag:"invite-rate" default:"60,600,6000" for:"serve" help:"invitations a minute: by a user, by the guests of an address, by all guests and by all others; 0: any number"`

@@ -66,8 +66,9 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	rooms := chat.New(engines.Chat, told, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
 	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, told, redpacket.Options{
-		Limits: redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
-		Log:    log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
+		DayLimits: c.dayLimits(),
+		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
+		Log:       log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
@@ -77,6 +78,7 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		JWT:            c.jwt(),
 		Guests:         guests,
 		Lobby:          made.welcome(c.Lobby),
+		NoPictures:     c.Pictures == "off",
 		AllowedOrigins: c.AllowedOrigins,
 		TrustedProxies: c.TrustedProxies,
 		Rates:          c.Limits != "off",

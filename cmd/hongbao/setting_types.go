@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/web"
 )
@@ -110,6 +111,32 @@ func (c *credit) UnmarshalText(text []byte) error {
 	n, err := parseWhole(string(text))
 	*c = credit{given: true, amount: n}
 	return err
+}
+
+// dayLimit is a setting of a limit per user and day: off, own, or a number.
+type dayLimit struct{ redpacket.Limit }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *dayLimit) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "off":
+		l.Limit = redpacket.Limit{}
+		return nil
+	case "own":
+		l.Limit = redpacket.Limit{On: true, Usual: redpacket.NoLimit}
+		return nil
+	}
+	n, err := parseWhole(string(text))
+	if err != nil || n > maxAmount {
+		return fmt.Errorf("%q is not off, own, or a whole number of at most %d", text, maxAmount)
+	}
+	l.Limit = redpacket.Limit{On: true, Usual: n}
+	return nil
+}
+
+// dayLimits returns the limits per user and day.
+func (c *config) dayLimits() redpacket.DayLimits {
+	return redpacket.DayLimits{Sent: c.DaySent.Limit, Received: c.DayReceived.Limit, Packets: c.DayPackets.Limit, Offset: c.DayOffset}
 }
 
 // parseWhole parses a whole number of 0 or more.

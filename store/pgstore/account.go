@@ -199,10 +199,22 @@ func queueCredit(b *pgx.Batch, users []string, amounts []redpacket.Money) *pgx.Q
 }
 
 // queueDebit makes the batch take the amount from a wallet. sends is how many packets it pays for. The query returns
-// the new balance and version, or no row if the wallet holds less.
+// the new balance and version, or no row if the wallet is frozen or holds less: see debitRefusal.
 func queueDebit(b *pgx.Batch, user string, amount redpacket.Money, sends int) *pgx.QueuedQuery {
 	return b.Queue(`update wallets set balance = balance - $2, version = version + 1, sends = sends + $3
-		where user_id = $1 and balance >= $2 returning balance, version`, user, amount, sends)
+		where user_id = $1 and balance >= $2 and frozen_at = 0 returning balance, version`, user, amount, sends)
+}
+
+// debitRefusal returns why a debit of a wallet has found no row.
+func (w *writer) debitRefusal(user string) error {
+	frozen, err := w.row(`select 1 from wallets where user_id = $1 and frozen_at <> 0`, []any{user}, new(int))
+	switch {
+	case err != nil:
+		return err
+	case frozen:
+		return redpacket.ErrWalletFrozen
+	}
+	return redpacket.ErrInsufficientBalance
 }
 
 // affected returns a callback that stores in n how many rows a queued statement has changed.
@@ -303,7 +315,7 @@ func (w *writer) applyAdjustment(a redpacket.Adjustment) (redpacket.Account, err
 	case err != nil:
 		return redpacket.Account{}, err
 	case changed == 0:
-		return redpacket.Account{}, redpacket.ErrInsufficientBalance
+		return redpacket.Account{}, w.debitRefusal(a.User)
 	case a.Amount > 0 && circulating > redpacket.MaxMoney:
 		return redpacket.Account{}, amountLimit("is more than the %d that may still be credited", max(0, redpacket.MaxMoney+a.Amount-circulating))
 	}

@@ -56,6 +56,9 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if o.MaxOpen > 0 && from.open >= o.MaxOpen {
 		return redpacket.Sent{}, o.TooManyOpen()
 	}
+	if err := o.CheckDay(from.used); err != nil {
+		return redpacket.Sent{}, err
+	}
 	if now := redpacket.Commitment(from.seed); o.Expect != "" && o.Expect != now {
 		return redpacket.Sent{}, &redpacket.CommitmentError{Err: chat.ErrConflict, Next: now}
 	}
@@ -105,7 +108,7 @@ func (w *writer) debitTotal(p redpacket.Packet, next redpacket.Seed) (acc redpac
 	case err != nil:
 		return redpacket.Account{}, err
 	case acc.Balance < 0:
-		return redpacket.Account{}, redpacket.ErrInsufficientBalance
+		return redpacket.Account{}, w.debitRefusal(p.From.ID)
 	case len(standings) == 0:
 		return redpacket.Account{}, errRetry
 	}

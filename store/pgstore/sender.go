@@ -14,14 +14,16 @@ type sender struct {
 	dup      bool
 	standing chat.Standing
 	seed     redpacket.Seed
-	open     int // number of the sender's open packets; counted only if there is a limit
+	open     int              // number of the sender's open packets; counted only if there is a limit
+	used     redpacket.DayUse // of the packet's day; read only if there is a limit
 }
 
 // openOfSender counts the open packets of a sender. It relies on the index packets_open_sender.
 const openOfSender = `select count(*) from packets where sender = $1 and done_seq is null`
 
-// lockSender locks the sender's row in users and reads the earlier use of the key, the standing, the seed and the number
-// of open packets. That number can only fall while the row is locked. lockSender draws a seed if there is none.
+// lockSender locks the sender's row in users and reads the earlier use of the key, the standing, the seed, the number
+// of open packets, and what was sent on that day. That number can only fall while the row is locked, and no other send adds to
+// the day. lockSender draws a seed if there is none.
 //
 // If the key was used before with the same content, it sets dup and returns neither standing nor seed. If it was used with
 // other content, it returns chat.ErrKeyReused.
@@ -43,6 +45,9 @@ func (w *writer) lockSender(o redpacket.UnsealedPacket) (from sender, err error)
 	queueReadStanding(&b, o.Packet.Room, user, "", &standings)
 	if o.MaxOpen > 0 {
 		b.Queue(openOfSender, user).QueryRow(func(row pgx.Row) error { return row.Scan(&from.open) })
+	}
+	if o.LimitsSends() {
+		queueDayUse(&b, user, o.Day(), &from.used)
 	}
 	if err := w.sendBatch(&b); err != nil {
 		return sender{}, err

@@ -335,7 +335,7 @@ func isRefusal(err error) bool {
 	for _, word := range []error{
 		chat.ErrBadRequest, chat.ErrTooLong, chat.ErrLimitExceeded, chat.ErrForbidden, chat.ErrNotFound,
 		chat.ErrNotMember, chat.ErrMuted, chat.ErrBanned, chat.ErrContactRefused, chat.ErrKeyReused, chat.ErrConflict, chat.ErrEditWindowOver, chat.ErrUnavailable,
-		redpacket.ErrInsufficientBalance, redpacket.ErrNotRecipient, redpacket.ErrWrongPassphrase, redpacket.ErrPacketFinished,
+		redpacket.ErrInsufficientBalance, redpacket.ErrWalletFrozen, redpacket.ErrNotRecipient, redpacket.ErrWrongPassphrase, redpacket.ErrPacketFinished,
 	} {
 		if errors.Is(err, word) {
 			return true

@@ -15,6 +15,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/lineage"
 	"hongbao/store/loopback"
+	"hongbao/store/redisstore/internal/redistest"
 	"hongbao/store/storetest"
 )
 
@@ -36,7 +37,11 @@ func TestRightsOfTheACL(t *testing.T) {
 			if text := log.String(); text != "" {
 				t.Errorf("logged %s", text)
 			}
-			storetest.TestBus(t, func(t *testing.T) (a, b hub.Bus) { return openBus(t, url), openBus(t, url) })
+			storetest.TestBus(t, func(t *testing.T) (a, b hub.Bus) {
+				one, _ := openLogged(t, url)
+				two, _ := openLogged(t, url)
+				return one.Bus([]byte("key")), two.Bus([]byte("key"))
+			})
 		})
 	}
 }
@@ -66,10 +71,10 @@ func useAll(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, pool := t.Context(), s.Pool()
 	for partition := range redpacket.Partitions {
-		if err := grabs(t, s, partition); err != nil {
+		if err := redistest.Grab(t, s.Pool(), partition); err != nil {
 			t.Errorf("grab in partition %d: %v", partition, err)
 		}
-		if _, err := pool.Close(ctx, inPartition(partition).Ref, redpacket.CloseEarly); err != nil {
+		if _, err := pool.Close(ctx, redistest.InPartition(partition).Ref, redpacket.CloseEarly); err != nil {
 			t.Errorf("close in partition %d: %v", partition, err)
 		}
 	}

@@ -9,7 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/chat"
+	"hongbao/store/redisstore/internal/nodes"
 )
+
+// bucketAt is the index of the bucket in the arguments of EVALSHA.
+const bucketAt = 3
 
 // limiterWait is the longest that a slow Redis may delay a request.
 const limiterWait = time.Second
@@ -17,7 +21,7 @@ const limiterWait = time.Second
 //go:embed limiter.lua
 var limiterText string
 
-var limiterScript = newScript(limiterText)
+var limiterScript = nodes.NewScript(limiterText)
 
 // limiter implements chat.Limiter with one key for each bucket. The key expires when the bucket is full.
 type limiter struct{ client redis.UniversalClient }
@@ -32,19 +36,19 @@ func (l *limiter) Take(ctx context.Context, key string, r chat.Rate) (time.Durat
 	ctx, cancel := context.WithTimeout(ctx, limiterWait)
 	defer cancel()
 	bucket := "rate:" + key
-	wait, err := l.run(ctx, "evalsha", limiterScript.sha, bucket, r)
+	wait, err := l.run(ctx, "evalsha", limiterScript.SHA, bucket, r)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		wait, err = l.run(ctx, "eval", limiterScript.text, bucket, r)
+		wait, err = l.run(ctx, "eval", limiterScript.Text, bucket, r)
 	}
 	if err != nil {
-		return 0, unavailable("take a token", err)
+		return 0, nodes.Unavailable("take a token", err)
 	}
 	return time.Duration(wait) * time.Microsecond, nil
 }
 
 func (l *limiter) run(ctx context.Context, how, script, bucket string, r chat.Rate) (wait int64, err error) {
 	cmd := redis.NewCmd(ctx, how, script, 1, bucket, tokenEvery(r), r.Burst, r.Tokens())
-	cmd.SetFirstKeyPos(keyOffset)
+	cmd.SetFirstKeyPos(bucketAt)
 	_ = l.client.Process(ctx, onlyOnce{cmd}) // the command has the error too
 	return cmd.Int64()
 }

@@ -14,6 +14,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/store/loopback"
+	"hongbao/store/redisstore/internal/redistest"
 	"hongbao/store/storetest"
 )
 
@@ -29,15 +30,15 @@ func TestLimiterCluster(t *testing.T) {
 
 func testLimiter(t *testing.T, url string) {
 	storetest.TestLimiter(t, func(t *testing.T) storetest.LimiterUnderTest {
-		a, b := dial(t, url), dial(t, url)
-		forgetKeys(t, a, "rate:*")
+		a, b := redistest.Dial(t, url), redistest.Dial(t, url)
+		redistest.ForgetKeys(t, a, "rate:*")
 		return storetest.LimiterUnderTest{A: newLimiter(a), B: newLimiter(b)}
 	})
 }
 
 // TestLimiterKeysEnd checks that the key of a full bucket expires.
 func TestLimiterKeysEnd(t *testing.T) {
-	client := dial(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.Redis(t).URL())
 	l := newLimiter(client)
 	for i := range 100 {
 		if wait, err := l.Take(t.Context(), fmt.Sprint("k", i), chat.Rate{PerSecond: 10, Burst: 2}); err != nil || wait != 0 {
@@ -71,14 +72,14 @@ func TestLimiterOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	through, direct := newLimiter(dial(t, "redis://"+proxy.Addr()+"/0")), newLimiter(dial(t, server.URL()))
+	through, direct := newLimiter(redistest.Dial(t, "redis://"+proxy.Addr()+"/0")), newLimiter(redistest.Dial(t, server.URL()))
 	takes(t, through, 1)
 	proxy.DropReplies(true)
 	unanswered := map[string]func() error{"take": func() error { _, err := through.Take(t.Context(), "k", four); return err }}
-	wantUnavailable(t, unanswered)
+	redistest.WantUnavailable(t, unanswered)
 	takesLast(t, direct, 2)
 	server.Kill()
-	wantUnavailable(t, unanswered)
+	redistest.WantUnavailable(t, unanswered)
 }
 
 // four is a bucket of four tokens that practically never refills.
@@ -117,7 +118,7 @@ func TestLimiterAnswerLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer client.Close()
-			forgetKeys(t, client, "rate:*")
+			redistest.ForgetKeys(t, client, "rate:*")
 			l := newLimiter(client)
 			takes(t, l, 1)
 			lose.Store(true)
@@ -150,7 +151,7 @@ func (c lossyConn) Read(b []byte) (int, error) {
 // TestLimiterClock writes a bucket with a clock that is an hour ahead, as a lost master may have done. A caller must
 // wait no longer than for an empty bucket.
 func TestLimiterClock(t *testing.T) {
-	client := dial(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.Redis(t).URL())
 	ahead := time.Now().Add(time.Hour).UnixMicro()
 	if err := client.Set(t.Context(), "rate:k", ahead, 2*time.Hour).Err(); err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestLimiterClock(t *testing.T) {
 }
 
 func BenchmarkLimiterTake(b *testing.B) {
-	l := newLimiter(dial(b, storetest.SharedRedis(b).URL()))
+	l := newLimiter(redistest.Dial(b, storetest.SharedRedis(b).URL()))
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if _, err := l.Take(context.Background(), "k", chat.Rate{PerSecond: 10, Burst: 20}); err != nil {

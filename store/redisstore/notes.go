@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"hongbao/store/lineage"
+	"hongbao/store/redisstore/internal/nodes"
 )
 
 const (
@@ -39,7 +40,7 @@ func (n notes) Save(ctx context.Context, instance string, note lineage.Note) err
 	pipe.HSet(ctx, notesKey, instance, text)
 	count := pipe.HLen(ctx, notesKey)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return unavailable("save note", err)
+		return nodes.Unavailable("save note", err)
 	}
 	if count.Val() > mostNotes {
 		return n.prune(ctx)
@@ -51,7 +52,7 @@ func (n notes) Save(ctx context.Context, instance string, note lineage.Note) err
 func (n notes) prune(ctx context.Context) error {
 	texts, err := n.client.HGetAll(ctx, notesKey).Result()
 	if err != nil {
-		return unavailable("load notes", err)
+		return nodes.Unavailable("load notes", err)
 	}
 	at := make(map[string]time.Time, len(texts))
 	for instance, text := range texts {
@@ -81,7 +82,7 @@ func (n notes) drop(ctx context.Context, instances []string, texts map[string]st
 		args = append(args, instance, texts[instance])
 	}
 	if err := n.client.Eval(ctx, dropUnchanged, []string{notesKey}, args...).Err(); err != nil {
-		return unavailable("delete old notes", err)
+		return nodes.Unavailable("delete old notes", err)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func (n notes) Load(ctx context.Context) ([]lineage.Note, error) {
 	defer cancel()
 	texts, err := n.client.HGetAll(ctx, notesKey).Result()
 	if err != nil {
-		return nil, unavailable("load notes", err)
+		return nil, nodes.Unavailable("load notes", err)
 	}
 	list := make([]lineage.Note, 0, len(texts))
 	for _, text := range texts {

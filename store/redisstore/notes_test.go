@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hongbao/store/lineage"
+	"hongbao/store/redisstore/internal/redistest"
 	"hongbao/store/storetest"
 )
 
@@ -16,8 +17,8 @@ func TestNotesCluster(t *testing.T) { testNotes(t, storetest.RedisCluster(t).URL
 // testNotes saves more notes than are kept. Each instance has one, the oldest are dropped, and none that is damaged hides
 // others.
 func testNotes(t *testing.T, url string) {
-	client := dial(t, url)
-	forgetKeys(t, client, notesKey)
+	client := redistest.Dial(t, url)
+	redistest.ForgetKeys(t, client, notesKey)
 	n := notes{client}
 	if all, err := n.Load(t.Context()); err != nil || len(all) != 0 {
 		t.Fatalf("at first there are %d notes, %v; want none", len(all), err)

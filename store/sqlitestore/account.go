@@ -82,13 +82,21 @@ func (w *writer) credit(user string, amount redpacket.Money) error {
 	return err
 }
 
-// debit takes an amount from a wallet. It fails with redpacket.ErrInsufficientBalance if the wallet holds less.
+// debit takes an amount from a wallet. It fails with redpacket.ErrWalletFrozen, or with redpacket.ErrInsufficientBalance if the wallet
+// holds less.
 func (w *writer) debit(user string, amount redpacket.Money) error {
 	found, err := w.row(`update wallets set balance = balance - ?, version = version + 1
-		where user_id = ? and balance >= ? returning 1`,
+		where user_id = ? and balance >= ? and frozen_at = 0 returning 1`,
 		[]any{amount, user, amount}, new(int))
-	if err == nil && !found {
-		return redpacket.ErrInsufficientBalance
+	if err != nil || found {
+		return err
 	}
-	return err
+	frozen, err := w.row(`select 1 from wallets where user_id = ? and frozen_at <> 0`, []any{user}, new(int))
+	switch {
+	case err != nil:
+		return err
+	case frozen:
+		return redpacket.ErrWalletFrozen
+	}
+	return redpacket.ErrInsufficientBalance
 }

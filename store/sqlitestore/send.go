@@ -48,6 +48,9 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if err := w.limitOpenPackets(o); err != nil {
 		return redpacket.Sent{}, err
 	}
+	if err := w.limitDay(o); err != nil {
+		return redpacket.Sent{}, err
+	}
 	seed, err := w.seed(from)
 	if err != nil {
 		return redpacket.Sent{}, err

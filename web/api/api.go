@@ -280,7 +280,13 @@ var (
 	previewRate = chat.Rate{PerSecond: 2, Burst: 100}
 )
 
-// guestChangeRate limits how often a guest changes their profile or makes device codes. Each change is a write and a notice to
+// uploadRate limits the pictures that guests of one IP address upload. pictureRate limits how many are read from there; browsers keep each.
+var (
+	uploadRate  = chat.Rate{PerSecond: 0.1, Burst: 30}
+	pictureRate = chat.Rate{PerSecond: 20, Burst: 500}
+)
+
+// guestChangeRate limits how often a user changes their picture, and a guest their profile, or makes device codes. Each change is a write and a notice to
 // all instances.
 var guestChangeRate = chat.Rate{PerSecond: 0.2, Burst: 10}
 
@@ -334,9 +340,19 @@ func (r *Rates) SpendGuest(ctx context.Context, address string) error {
 	return r.take(ctx, "guest:"+address, guestRate, true)
 }
 
-// SpendGuestChange counts a change of a guest's profile, or a new device code, against the guest's limit.
-func (r *Rates) SpendGuestChange(ctx context.Context, user string) error {
+// SpendProfileChange counts a change of a user's picture, of a guest's profile, or a new device code, against the user's limit.
+func (r *Rates) SpendProfileChange(ctx context.Context, user string) error {
 	return r.take(ctx, "change:"+user, guestChangeRate, true)
+}
+
+// SpendUpload counts a new picture of a guest against the limit of the IP address that it comes from.
+func (r *Rates) SpendUpload(ctx context.Context, address string) error {
+	return r.take(ctx, "upload:"+address, uploadRate, true)
+}
+
+// SpendPicture counts the read of a picture against the limit of the IP address that asks. Each instance counts for itself.
+func (r *Rates) SpendPicture(ctx context.Context, address string) error {
+	return r.take(ctx, "picture:"+address, pictureRate, false)
 }
 
 // SpendPreview counts a preview of an invite link against the limit of the IP address that the request comes from.

@@ -55,6 +55,7 @@ type Client struct {
 	commitmentVersion int64 // version of the account that brought NextCommitment
 	limits            model.Limits
 	rooms             map[string]*model.MyRoom
+	listing           *listing                   // of rooms that the connect reply has left out; nil: all rooms are known
 	states            map[string]model.State     // states of the packets among the entries of the connect reply
 	grabs             map[chan model.Grab]string // packets of the running calls of Grab, by the channel for the pushed result
 	feed              feed.Feed
@@ -86,12 +87,25 @@ func New(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Ready waits until the client is connected and returns the account. It returns an error if ctx is done or the client has ended.
+// Ready waits until the client is connected and knows all rooms of the user, and returns the account. It returns an error if ctx is
+// done or the client has ended.
 func (c *Client) Ready(ctx context.Context) (model.Account, error) {
-	if _, _, err := c.whenUp(ctx); err != nil {
-		return model.Account{}, err
+	for {
+		c.mu.Lock()
+		err, isReady, account, changed := c.err, c.gone != nil && c.listing == nil, c.account, c.changed
+		c.mu.Unlock()
+		switch {
+		case err != nil:
+			return model.Account{}, err
+		case isReady:
+			return account, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return model.Account{}, ctx.Err()
+		}
 	}
-	return c.Account(), nil
 }
 
 // Me returns the user of the token, as the server knows them. Before the first connection it is the zero User.

@@ -37,6 +37,7 @@ var (
 	ErrEditWindowOver      = &Error{Code: wire.CodeEditWindowOver}
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
 	ErrSuspended           = &Error{Code: wire.CodeSuspended}
+	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}
 )
 
 // ErrClosed is returned by calls and Events after Close.

@@ -21,6 +21,9 @@ const (
 	tokenWithin     = 6 * time.Second // the server waits 8 s for the connect command, which needs the token
 )
 
+// firstRooms asks for few rooms in the connect reply, so that it stays short. The command rooms lists the others.
+var firstRooms = []byte(`{"rooms":20}`)
+
 // link is one client of the underlying SDK. A Client has one link. It is replaced (dial) when the user has left a room while the
 // client was offline.
 type link struct {
@@ -36,7 +39,7 @@ func (c *Client) dial(old *link) {
 		create = centrifuge.NewProtobufClient
 	}
 	config := centrifuge.Config{
-		Token: c.token, Name: c.o.Name, Version: c.o.Version, NetDialContext: c.connect, TLSConfig: c.o.TLS,
+		Data: firstRooms, Token: c.token, Name: c.o.Name, Version: c.o.Version, NetDialContext: c.connect, TLSConfig: c.o.TLS,
 		ReadTimeout: answerWithin, HandshakeTimeout: handshakeWithin, WriteTimeout: writeWithin,
 	}
 	if c.o.GetToken != nil {
@@ -120,7 +123,9 @@ func (c *Client) onConnecting(l *link, e centrifuge.ConnectingEvent) {
 	close(c.gone)
 	c.gone = nil
 	c.o.Log.Info("offline", "code", e.Code, "reason", e.Reason)
-	c.feed.AddLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
+	if c.listing == nil { // otherwise the program does not know yet that the client was connected
+		c.feed.AddLoose(model.Offline{Code: int(e.Code), Reason: e.Reason})
+	}
 	c.wakeLocked()
 }
 

@@ -35,6 +35,13 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 		c.endLocked(&CloseError{Code: wire.CloseProtocolError, Reason: "the server is of another kind: " + err.Error()})
 		return
 	}
+	if c.listing != nil {
+		c.endListingLocked() // the connection was lost before all rooms were listed
+	}
+	if data.RoomsNext != "" {
+		c.beginListingLocked(l, data)
+		return
+	}
 	in := make(map[string]*model.MyRoom, len(data.Rooms))
 	for _, r := range data.Rooms {
 		room := myRoomOf(r)
@@ -46,7 +53,7 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	}
 	c.me, c.limits, c.states = data.User, data.Limits, model.StatesOf(data.PacketStates)
 	c.startAccountLocked(data)
-	c.feed.AddLoose(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
+	c.feed.AddConnected(model.Connected{Account: c.account, Rooms: mapped(data.Rooms, func(r wire.MyRoom) model.MyRoom { return *in[r.ID] }), Again: c.wasConnected})
 	for id := range c.rooms {
 		if in[id] == nil {
 			c.feed.Leave(id)
@@ -55,7 +62,7 @@ func (c *Client) onConnected(l *link, e centrifuge.ConnectedEvent) {
 	for _, r := range in {
 		c.feed.Enter(r.Room, c.wasConnected)
 	}
-	c.rooms, l.connected, c.wasConnected, c.gone = in, true, true, make(chan struct{})
+	c.rooms, l.connected, c.wasConnected, c.listing, c.gone = in, true, true, nil, make(chan struct{})
 	c.wakeLocked()
 }
 
@@ -86,14 +93,28 @@ func (c *Client) onSubscribed(l *link, e centrifuge.ServerSubscribedEvent) {
 		return
 	}
 	if c.rooms[id] == nil {
-		var joined wire.Joined
-		_ = json.Unmarshal(e.Data, &joined) // on an error only the room's id is known
-		joined.Room.ID, joined.Room.LastSeq = id, position
-		c.rooms[id] = &model.MyRoom{Room: model.RoomOf(joined.Room), ReadSeq: position}
-		c.feed.Enter(c.rooms[id].Room, true)
+		c.enterLocked(id, position, e.Data)
 	}
 	c.feed.Reach(id, e.StreamPosition.Epoch, position, e.WasRecovering && e.Recovered)
 	c.wakeLocked()
+}
+
+// enterLocked adds a room that the user has entered, or one that a connect reply has left out: then only its id is known, and what was known before.
+func (c *Client) enterLocked(id string, position int64, data []byte) {
+	var joined wire.Joined
+	_ = json.Unmarshal(data, &joined) // on an error only the room's id is known
+	announce := true
+	room := model.MyRoom{ReadSeq: position}
+	if joined.Room.ID == "" && c.listing != nil {
+		announce = c.wasConnected
+		room = c.listing.seenLocked(id)
+	}
+	if room.Kind == "" {
+		room.Room = model.RoomOf(joined.Room)
+	}
+	room.ID, room.LastSeq = id, position
+	c.rooms[id] = &room
+	c.feed.Enter(room.Room, announce)
 }
 
 func (c *Client) onUnsubscribed(l *link, e centrifuge.ServerUnsubscribedEvent) {

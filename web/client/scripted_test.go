@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +28,9 @@ type scriptedServer struct {
 	conn     *websocket.Conn // the newest socket
 	connect  wire.ConnectData
 	epoch    string
-	requests []string // methods called so far
+	unlisted []wire.MyRoom // rooms of the user that the connect reply leaves out
+	asked    []string      // data of the connect commands so far
+	requests []string      // methods called so far
 }
 
 func newScriptedServer(t *testing.T, connect wire.ConnectData, answer func(method string, data json.RawMessage) any) *scriptedServer {
@@ -52,6 +55,7 @@ func (s *scriptedServer) serve(w http.ResponseWriter, r *http.Request) {
 		var c struct {
 			ID      uint32
 			Connect *struct {
+				Data json.RawMessage
 				Subs map[string]any
 			}
 			RPC *struct {
@@ -67,7 +71,8 @@ func (s *scriptedServer) serve(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			s.conn = conn
 			subs, data := map[string]any{}, s.connect
-			for _, r := range data.Rooms {
+			s.asked = append(s.asked, string(c.Connect.Data))
+			for _, r := range slices.Concat(data.Rooms, s.unlisted) {
 				_, was := c.Connect.Subs[wire.RoomChannel(r.ID)]
 				subs[wire.RoomChannel(r.ID)] = map[string]any{"recoverable": true, "positioned": true, "epoch": s.epoch, "offset": r.LastSeq, "was_recovering": was}
 			}

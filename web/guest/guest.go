@@ -4,7 +4,7 @@
 //
 //   - A guest's token is signed with a key of their own kind, and expires.
 //   - A guest that is told their token has the play money already.
-//   - A guest takes no reserved name, and no avatar but those that the page draws: an address elsewhere would be told of everyone that sees the guest.
+//   - A guest takes no reserved name, and no avatar but those that the page draws and the pictures that the guest uploads: an address elsewhere would be told of everyone that sees the guest.
 //   - A revoked token, and a token of a suspended guest, makes no newer one, no device code and no change.
 package guest
 
@@ -119,7 +119,7 @@ func (s *Service) SetProfile(ctx context.Context, guest auth.Identity, r *wire.P
 		user.Name = name
 	}
 	if r.Avatar != nil {
-		if *r.Avatar != "" && !slices.Contains(Avatars(), *r.Avatar) {
+		if *r.Avatar != "" && *r.Avatar != user.Avatar && !slices.Contains(Avatars(), *r.Avatar) {
 			return wire.ProfileReply{}, chat.BadField("avatar", "must be avatars/1.svg to "+Avatars()[mostAvatar-1])
 		}
 		user.Avatar = *r.Avatar
@@ -127,7 +127,15 @@ func (s *Service) SetProfile(ctx context.Context, guest auth.Identity, r *wire.P
 	if user == guest.User.User {
 		return wire.ProfileReply{User: convert.User(user)}, nil
 	}
-	return wire.ProfileReply{User: convert.User(user)}, s.chat.SetProfile(ctx, user, guest.Issued)
+	if err := s.chat.SetProfile(ctx, user, guest.Issued); err != nil {
+		return wire.ProfileReply{}, err
+	}
+	if user.Avatar != guest.User.Avatar && chat.IsPicture(guest.User.Avatar) {
+		if err := s.chat.DeletePictures(ctx, user.ID); err != nil {
+			return wire.ProfileReply{}, err
+		}
+	}
+	return wire.ProfileReply{User: convert.User(user)}, nil
 }
 
 // NewDeviceCode returns a code with which the guest may sign in once on another device.

@@ -93,6 +93,88 @@ func TestHostMovesMoney(t *testing.T) {
 	}
 }
 
+// TestHostFreezesAndLimitsWallets freezes a wallet, and limits what users send and receive.
+func TestHostFreezesAndLimitsWallets(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob")
+	money := func(verb, path, body string) answer {
+		return h.send(h.all, verb, "/v1/server/users/"+path, body, "Idempotency-Key", path+body)
+	}
+	as := func(user, command, body string, values ...any) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
+	}
+	ok[wire.AdjustReply](h, money("POST", "ann/credit", `{"amount":1000}`))
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	packet := func(key string, total int) answer {
+		return as("ann", "send_packet", `{"room":%q,"key":%q,"mode":"equal","total":%d,"count":1}`, room, key, total)
+	}
+
+	if w := ok[hostapi.WalletReply](h, money("POST", "ann/wallet/freeze", "")).Wallet; w.FrozenAt == 0 || w.Balance != 1000 {
+		t.Errorf("frozen: %+v", w)
+	}
+	if act := h.act("freeze_wallet"); !strings.Contains(act.Request, `"user":"ann"`) {
+		t.Errorf("the act is %+v", act)
+	}
+	h.refused(packet("p", 10), wire.CodeWalletFrozen, "wallet_frozen")
+	h.refused(money("POST", "ann/debit", `{"amount":1}`), wire.CodeWalletFrozen, "wallet_frozen")
+	ok[wire.AdjustReply](h, money("POST", "ann/credit", `{"amount":1}`))
+	if w := ok[hostapi.WalletReply](h, money("POST", "ann/wallet/unfreeze", "")).Wallet; w.FrozenAt != 0 || w.Balance != 1001 {
+		t.Errorf("not frozen: %+v", w)
+	}
+
+	set := ok[hostapi.WalletReply](h, money("PUT", "ann/limits", `{"sent":100,"packets":2}`)).Wallet.Limits
+	if set == nil || *set.Sent != 100 || *set.Packets != 2 || set.Received != nil {
+		t.Errorf("limits %+v", set)
+	}
+	ok[hostapi.WalletReply](h, money("PUT", "bob/limits", `{"received":60}`))
+	first := ok[wire.SendPacketReply](h, packet("p", 60)).Packet.ID
+	h.refused(packet("q", 41), wire.CodeLimitExceeded, "limit_exceeded field=day_sent limit=100")
+	second := ok[wire.SendPacketReply](h, packet("q", 10)).Packet.ID
+	h.refused(packet("s", 1), wire.CodeLimitExceeded, "limit_exceeded field=day_packets limit=2")
+	grab := func(packet string) answer { return as("bob", "grab", `{"packet":%q}`, packet) }
+	ok[wire.GrabReply](h, grab(first))
+	h.refused(grab(second), wire.CodeLimitExceeded, "limit_exceeded field=day_received limit=60")
+	if g := ok[wire.GrabReply](h, grab(first)); g.Outcome != "already" {
+		t.Errorf("the first share again: %+v", g)
+	}
+	ann := ok[hostapi.GetWalletReply](h, h.send(h.all, "GET", "/v1/server/users/ann/wallet", nil))
+	if u := ann.Today; u.Sent != 70 || u.Packets != 2 || u.Received != 0 || *u.Limits.Sent != 100 || u.Limits.Received != nil || u.To-u.From != 86_400_000 {
+		t.Errorf("ann's day: %+v", u)
+	}
+	if u := ok[hostapi.GetWalletReply](h, h.send(h.all, "GET", "/v1/server/users/bob/wallet", nil)).Today; u.Received != 60 || *u.Limits.Sent != 50_000 || *u.Limits.Received != 60 {
+		t.Errorf("bob's day: %+v", u)
+	}
+	h.refused(money("PUT", "ann/limits", `{"sent":-2}`), wire.CodeBadRequest, "bad_request field=sent")
+	h.refused(money("PUT", "nobody/limits", `{}`), wire.CodeNotFound, "not_found")
+	h.refused(money("POST", "nobody/wallet/freeze", ``), wire.CodeNotFound, "not_found")
+	h.refused(h.send(h.all, "GET", "/v1/server/users/nobody/wallet", nil), wire.CodeNotFound, "not_found")
+	if set := ok[hostapi.WalletReply](h, money("PUT", "ann/limits", `{}`)).Wallet.Limits; set != nil {
+		t.Errorf("limits %+v, want none", set)
+	}
+}
+
+func TestHostListsWallets(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob", "cid")
+	for i, user := range []string{"ann", "bob", "cid"} {
+		ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/"+user+"/credit", fmt.Sprintf(`{"amount":%d}`, i+1), "Idempotency-Key", "k"))
+	}
+	page := get[hostapi.WalletsReply](h, "wallets?limit=2")
+	if len(page.Wallets) != 2 || page.Wallets[1].User != "bob" || page.Wallets[1].Balance != 2 || page.Next != "bob" {
+		t.Errorf("the first page is %+v", page)
+	}
+	if page = get[hostapi.WalletsReply](h, "wallets?limit=2&after=bob"); len(page.Wallets) != 1 || page.Wallets[0].User != "cid" || page.Next != "" {
+		t.Errorf("the second page is %+v", page)
+	}
+	query := func(body string) answer { return h.send(h.all, "POST", "/v1/server/wallets/query", body) }
+	if found := ok[hostapi.WalletsReply](h, query(`{"users":["cid","nobody","ann"]}`)).Wallets; len(found) != 2 || found[0].Balance != 3 || found[1].User != "ann" {
+		t.Errorf("found %+v", found)
+	}
+	h.refused(query(`{"users":["a b"]}`), wire.CodeBadRequest, "bad_request field=users[0]")
+	h.refused(query(`{"users":["a`+strings.Repeat(`","a`, 1000)+`"]}`), wire.CodeLimitExceeded, "limit_exceeded field=users limit=1000")
+	h.refused(h.send(h.all, "GET", "/v1/server/wallets?limit=1001", nil), wire.CodeBadRequest, "bad_request field=limit")
+}
+
 // TestLongRequestIDAndReason uses the longest texts that a credit can keep, and longer ones.
 func TestLongRequestIDAndReason(t *testing.T) {
 	h := newTestHost(t)

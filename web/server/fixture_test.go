@@ -86,6 +86,10 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	host := &testHost{T: t, store: store}
 	host.rooms = chat.New(store, pub, chat.Options{Log: log, Presence: presence})
 	host.packets = redpacket.New(store, memstore.NewPool(memstore.Options{}), host.rooms, pub, redpacket.Options{
+		DayLimits: redpacket.DayLimits{
+			Sent: redpacket.Limit{On: true, Usual: 50_000}, Received: redpacket.Limit{On: true, Usual: redpacket.NoLimit},
+			Packets: redpacket.Limit{On: true, Usual: redpacket.NoLimit},
+		},
 		Log: log, GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{}),
 	})
 	local := memstore.NewLimiter(memstore.LimiterOptions{})

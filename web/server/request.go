@@ -99,7 +99,7 @@ func quoted(text string) json.RawMessage {
 // recordedFields are the fields of a request that are stored with the act. Texts of users are not: they could be recalled later.
 var recordedFields = []string{
 	"user", "room", "packet", "report", "kind", "ref", "owner", "role", "seq", "seconds", "until", "ban", "amount", "total", "count",
-	"key", "method", "users", "members", "announce", "frozen", "limits",
+	"key", "method", "users", "members", "announce", "frozen", "limits", "sent", "received", "packets",
 }
 
 // withoutTexts returns a list of users with only their ids. Every other value it returns as it is.

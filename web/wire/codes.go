@@ -34,6 +34,7 @@ const (
 	CodeJoinedLater         Code = 1014
 	CodeContactRefused      Code = 1020
 	CodeSuspended           Code = 1021
+	CodeWalletFrozen        Code = 1030
 )
 
 // Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
@@ -74,6 +75,7 @@ var codes = map[Code]struct {
 	CodeJoinedLater:         {"joined_later", 403, false},
 	CodeContactRefused:      {"contact_refused", 403, false},
 	CodeSuspended:           {"suspended", 403, false},
+	CodeWalletFrozen:        {"wallet_frozen", 403, false},
 }
 
 // Word returns the first word of the error's message.

@@ -149,11 +149,11 @@ var Methods = []Method{
 	},
 	{
 		Name: "send_packet", Does: "Sends money into the room, to be grabbed in shares.", Request: SendPacketRequest{}, Reply: SendPacketReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused}), Rate: "send_packet",
+		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused, CodeWalletFrozen}), Rate: "send_packet",
 	},
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},
-		Errors: []Code{CodeNotFound, CodeNotMember, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase}, Rate: "grab",
+		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase}, Rate: "grab",
 	},
 	{
 		Name: "packet", Does: "Returns a packet, its claims, and its proof once it has ended.", Request: PacketRequest{}, Reply: PacketReply{},
@@ -176,9 +176,11 @@ type Endpoint struct {
 	Open bool // no token is required
 
 	Guest bool // a guest's token is required
+	User  bool // a token of any user is required
 }
 
-// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, and those of guests.
+// Endpoints holds the endpoints for the host's backend, which require the scope of administrators, those of guests, and the
+// one for pictures of any user.
 var Endpoints = []Endpoint{
 	{
 		Method: Method{
@@ -190,7 +192,7 @@ var Endpoints = []Endpoint{
 	{
 		Method: Method{
 			Name: "debit", Does: "Debits a user's wallet.", Request: AdjustRequest{}, Reply: AdjustReply{},
-			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance},
+			Errors: []Code{CodeForbidden, CodeTooLong, CodeKeyReused, CodeInsufficientBalance, CodeWalletFrozen},
 		},
 		Verb: "POST", Path: "/v1/admin/debit",
 	},
@@ -255,6 +257,13 @@ var Endpoints = []Endpoint{
 			Errors: []Code{CodeForbidden, CodeTooLong},
 		},
 		Verb: "POST", Path: "/v1/guests/profile", Guest: true,
+	},
+	{
+		Method: Method{
+			Name: "picture", Does: "Makes a picture the user's avatar, or removes the user's pictures.", Request: PictureRequest{}, Reply: PictureReply{},
+			Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong},
+		},
+		Verb: "POST", Path: "/v1/picture", User: true,
 	},
 	{
 		Method: Method{

@@ -207,6 +207,17 @@ type ProfileReply struct {
 	User User `json:"user"`
 }
 
+// PictureRequest is the body of POST /v1/picture: a JPEG or PNG in base64, a square of 32 to 256 pixels and at most 32 KiB. "" removes the
+// user's pictures.
+type PictureRequest struct {
+	Picture *string `json:"picture,omitempty"` // required; it may be empty
+}
+
+// PictureReply is the reply to PictureRequest: the user as others see them from now on.
+type PictureReply struct {
+	User User `json:"user"`
+}
+
 // DeviceCodeReply holds a code with which the guest may sign in once on another device.
 type DeviceCodeReply struct {
 	Code      string `json:"code"`

@@ -19,6 +19,7 @@ var tags = []tag{
 	{"messages", "Texts, reactions, history and what was read."},
 	{"packets", "Red packets: send, grab, look at."},
 	{"wallet", "The caller's money."},
+	{"picture", "The picture by which others see the caller."},
 	{"admin", "Administration by the host's back end."},
 	{"guests", "Users without an account of the host."},
 }
@@ -36,7 +37,7 @@ var tagOf = map[string]string{
 	"send_packet": "packets", "grab": "packets", "packet": "packets", "cancel_packet": "packets", "packets": "packets",
 	"wallet": "wallet",
 	"credit": "admin", "debit": "admin", "disconnect": "admin", "audit": "admin", "start_audit": "admin", "heads": "admin", "stats": "admin",
-	"guests": "guests", "renew": "guests", "sign_out": "guests", "profile": "guests", "device_code": "guests", "redeem": "guests",
+	"guests": "guests", "renew": "guests", "sign_out": "guests", "profile": "guests", "picture": "picture", "device_code": "guests", "redeem": "guests",
 }
 
 // allTags returns the tags for a document.

@@ -196,6 +196,7 @@ var endpointExamples = map[string]struct{ request, reply any }{
 	"guests":      {wire.GuestRequest{Name: "Mei"}, exampleGuest},
 	"renew":       {nil, exampleGuest},
 	"sign_out":    {nil, wire.DisconnectReply{}},
+	"picture":     {wire.PictureRequest{Picture: new("")}, wire.PictureReply{User: wire.User{ID: "ann", Name: "Ann"}}},
 	"profile":     {wire.ProfileRequest{Name: new("Mei Lin"), Avatar: new("avatars/3.svg")}, wire.ProfileReply{User: wire.User{ID: "guest:mei", Name: "Mei Lin", Avatar: "avatars/3.svg", Guest: true}}},
 	"device_code": {nil, wire.DeviceCodeReply{Code: "mei.Zp3kQ0aB9cD2eF4gH6iJ", ExpiresAt: 1767226200000}},
 	"redeem":      {wire.RedeemRequest{Code: "mei.Zp3kQ0aB9cD2eF4gH6iJ"}, exampleGuest},

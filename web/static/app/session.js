@@ -13,6 +13,8 @@ import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
 
+let given = ''; // the newest token of a user that is no guest
+
 const expired = 109;
 const noToken = 3500;
 
@@ -114,6 +116,15 @@ async function ask(path, body, token) {
   return answer;
 }
 
+/** Sends a request as the signed-in user. @param {string} path @param {object} body */
+export function askAsUser(path, body) { return ask(`v1/${path}`, body, present()); }
+
+/** Whether the user may have a picture: a host that says avatars in its tokens decides itself. */
+export function mayHavePicture() { return Boolean(state.page?.pictures) && claims(present()).avatar === undefined; }
+
+/** The newest token of the user. */
+function present() { return (state.by === 'guest' ? keptGuest() : given) ?? ''; }
+
 /** Sends a request as the guest of this window. @param {'profile'|'device_code'} path @param {object} body */
 export function askAsGuest(path, body) { return ask(`v1/guests/${path}`, body, keptGuest() ?? ''); }
 
@@ -142,6 +153,7 @@ function tokens(token, by) {
     const next = !last || by === 'token' ? token : by === 'host' ? await hostAgain() : await renewed(keptGuest());
     if (!next || (next === last && Date.now() - at < soon)) return null;
     last = next;
+    given = next;
     at = Date.now();
     return next;
   };

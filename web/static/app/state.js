@@ -81,6 +81,7 @@ import { emptyPages } from './model/pages.js';
  *
  * @typedef {object} PageFacts          what the server says before the user signs in
  * @property {boolean} guests
+ * @property {boolean} [pictures]       users may upload pictures
  * @property {boolean} [play_money]     all money of the server is play money
  * @property {{room: string, packet?: string}} [lobby]  where newcomers go, and the newest packet there
  * @property {string[]} hosts

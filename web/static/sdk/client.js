@@ -9,7 +9,7 @@
 
 import { Account } from './account.js';
 import { Calls } from './calls.js';
-import { ClosedError } from './errors.js';
+import { ClosedError, RefusedError } from './errors.js';
 import { Feed } from './feed.js';
 import { Link } from './link.js';
 import { Listeners } from './listeners.js';
@@ -29,6 +29,7 @@ import { Packets } from './packets.js';
 
 const channelPrefix = 'room:';
 const pageLimit = 100; // the largest page that the server returns
+const maxHeld = 1024; // messages that wait while rooms are listed; older ones are dropped
 
 /** Our events by the names of the server's messages. */
 /** @type {Record<string, keyof Events>} */
@@ -47,7 +48,11 @@ export class Client extends Methods {
   #listeners = new Listeners();
   /** @type {Map<string, State>} */
   #states = new Map(); // states of the packets among the entries of the connect reply
-  #ever = false; // has been connected at least once
+  #ever = false; // 'ready' was published at least once
+  /** @type {AbortController|undefined} */
+  #listing; // of rooms that the connect reply has left out; until it ends, events of rooms and messages wait for 'ready'
+  /** @type {{name: keyof Events, event: any}[]} */
+  #held = []; // such messages
   #link;
   #calls;
   #packets;
@@ -74,7 +79,10 @@ export class Client extends Methods {
       publication: ({ channel, offset, data }) => this.#feed.push(roomOf(channel), lineOf(entryOf(offset ?? 0, data), this.#states)),
       message: ({ data }) => this.#message(data ?? {}),
     });
-    this.#link.life.addEventListener('abort', () => this.#feed.stop());
+    this.#link.life.addEventListener('abort', () => {
+      this.#feed.stop();
+      this.#listing?.abort();
+    });
     this.#calls = new Calls(this.#link, this.account);
     this.#packets = new Packets(this.#link, this.#calls, this.account);
   }
@@ -146,22 +154,70 @@ export class Client extends Methods {
    */
   #connected(data) {
     const again = this.#ever;
-    this.#ever = true;
     this.me = data.user;
     this.limits = data.limits ?? {};
     this.#calls.frameBytes = this.limits.frame_bytes || this.#calls.frameBytes;
     this.account.connected(data);
-    const states = data.packet_states ?? [];
-    this.#states = byPacket(states);
+    this.#states = byPacket(data.packet_states ?? []);
     this.#listeners.tell('link', { state: 'connected', again });
-    this.#listeners.tell('ready', {
-      user: this.me, account: this.account.view(), limits: this.limits, rooms: data.rooms, states, again,
-    });
+    this.#listing?.abort(); // the connection was lost before all rooms were listed
+    if (data.rooms_next) {
+      this.#feed.hold();
+      this.#listing = new AbortController();
+      for (const room of data.rooms) this.#feed.enter(room, again);
+      void this.#list(data, this.#listing.signal);
+      return;
+    }
+    this.#ready(data.rooms, data.packet_states ?? []);
     const is = new Set(data.rooms.map((/** @type {{id: string}} */ room) => room.id));
     for (const room of this.#feed.rooms()) {
       if (!is.has(room)) this.#feed.leave(room);
     }
     for (const room of data.rooms) this.#feed.enter(room, again);
+    this.#release(data.rooms);
+  }
+
+  /**
+   * #list reads the rooms that the connect reply has left out, and publishes 'ready' with all.
+   * @param {any} data
+   * @param {AbortSignal} signal
+   */
+  async #list(data, signal) {
+    const rooms = [...data.rooms];
+    try {
+      for (let next = data.rooms_next; next;) {
+        const page = await this.#calls.ask('rooms', { next, limit: pageLimit }, { signal });
+        rooms.push(...page.rooms);
+        next = page.next;
+      }
+    } catch (error) {
+      if (!(error instanceof RefusedError)) return; // the connection is lost, or the client has ended
+    }
+    if (signal.aborted) return;
+    const there = rooms.filter(({ id }) => this.#feed.staying(id)); // without those that the user has left meanwhile
+    this.#ready(there, data.packet_states ?? []);
+    this.#release(there);
+  }
+
+  /**
+   * #ready publishes the user and all rooms.
+   * @param {import('./types.js').Room[]} rooms
+   * @param {State[]} states
+   */
+  #ready(rooms, states) {
+    const again = this.#ever;
+    this.#ever = true;
+    this.#listeners.tell('ready', { user: this.me, account: this.account.view(), limits: this.limits, rooms, states, again });
+  }
+
+  /**
+   * #release publishes what has waited for 'ready'.
+   * @param {import('./types.js').Room[]} rooms
+   */
+  #release(rooms) {
+    this.#listing = undefined;
+    this.#feed.release(rooms);
+    for (const { name, event } of this.#held.splice(0)) this.#listeners.tell(name, event);
   }
 
   /**
@@ -173,7 +229,8 @@ export class Client extends Methods {
     if (!id || !streamPosition) return;
     const { offset, epoch } = streamPosition;
     if (!this.#feed.staying(id)) {
-      this.#feed.enter({ ...data?.room, id, last_seq: offset, read_seq: offset, unread: 0 }, true);
+      const listed = this.#listing && !data?.room; // a room of the connect reply, which is listed later
+      this.#feed.enter({ ...data?.room, id, last_seq: offset, read_seq: offset, unread: 0 }, listed ? this.#ever : true);
     }
     this.#feed.reach(id, epoch, offset, wasRecovering && recovered);
   }
@@ -191,8 +248,22 @@ export class Client extends Methods {
       this.#packets.result(result);
     }
     for (const [name, event] of Object.entries(messages)) {
-      if (news[name]) this.#listeners.tell(event, news[name]);
+      if (news[name]) this.#tell(event, news[name]);
     }
+  }
+
+  /**
+   * #tell publishes a message, behind 'ready'.
+   * @param {keyof Events} name
+   * @param {any} event
+   */
+  #tell(name, event) {
+    if (!this.#listing) {
+      this.#listeners.tell(name, event);
+      return;
+    }
+    if (this.#held.length === maxHeld) this.#held.shift();
+    this.#held.push({ name, event });
   }
 
   /**

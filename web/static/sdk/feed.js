@@ -24,6 +24,7 @@ export class Feed {
   #holes = []; // stays that wait for entries from history
   #reading = 0;
   #stopped = false;
+  #held = false;
   #o;
 
   /** @param {FeedOptions} options */
@@ -34,6 +35,21 @@ export class Feed {
   /** stop ends the feed: nothing more is published. */
   stop() {
     this.#stopped = true;
+  }
+
+  /** hold publishes nothing until release is called. Of each room at most queueLimit entries wait; more are read again. */
+  hold() {
+    this.#held = true;
+  }
+
+  /**
+   * release publishes what has waited. Events 'entered' get the room as it is known by now.
+   * @param {Room[]} rooms
+   */
+  release(rooms) {
+    this.#held = false;
+    for (const room of rooms) this.#stays.get(room.id)?.describe(room);
+    for (const stay of [...this.#stays.values()]) this.#go(stay);
   }
 
   /** rooms returns the rooms that the user is in. */
@@ -125,7 +141,7 @@ export class Feed {
    * @param {Stay|undefined} stay
    */
   #go(stay) {
-    while (stay && !this.#stopped && !stay.reading && !stay.behind) {
+    while (stay && !this.#stopped && !this.#held && !stay.reading && !stay.behind) {
       const next = stay.next(this.#o.maxMissed);
       if (!next) return;
       if (!('name' in next)) {

@@ -23,6 +23,8 @@ import { heed } from './waiting.js';
 const answerWithin = 10_000;
 const tokenWithin = 10_000;
 
+const firstRooms = 20; // in the connect reply, so that it stays short; the command rooms lists the others
+
 // Maps the codes with which the vendored SDK gives up to codes of the wire.
 /** @type {Record<number, number>} */
 const closes = { 1: 3500, 2: 3501, 3: 1009 };
@@ -56,6 +58,7 @@ export class Link {
     }
     const sdk = this.#sdk = new Centrifuge(address, {
       token: options.token ?? '', name: options.name ?? 'web', version: options.version ?? '', timeout: answerWithin, websocket: WebSocket,
+      data: { rooms: firstRooms },
       getToken: options.getToken ? tokenGetter(options.getToken, Centrifuge.UnauthorizedError) : null,
     });
     this.#foretell();

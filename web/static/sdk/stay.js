@@ -35,6 +35,16 @@ export class Stay {
   }
 
   /**
+   * describe gives the room to an event 'entered' that waits and has only its id.
+   * @param {import('./types.js').Room} room
+   */
+  describe(room) {
+    for (const { name, event } of this.told) {
+      if (name === 'entered' && !event.room.kind) event.room = { ...room, last_seq: event.room.last_seq };
+    }
+  }
+
+  /**
    * next returns the next event, if there is one. Missing entries must be read before the next entry.
    * @param {number} maxMissed
    * @returns {Told|Hole|undefined}

@@ -27,9 +27,17 @@ export async function kinds() {
     { problems: '', missing: null, request: { mode: 'equal', total: 1000, count: 2, to: ['bob', 'cyn'] } });
 }
 
+/** A user that says no number sends what the field shows: as many as there are people, within bounds. */
+export async function counts() {
+  const sent = (members, values = {}) => filled({ total: '5', ...values }, { room: { kind: 'public', members }, other: null });
+  equal([1, 2, 3, 5, 80].map((members) => sent(members).request.count), [2, 2, 3, 5, 5]);
+  equal(sent(3, { count: '4' }).request.count, 4);
+  equal(sent(80, { chosen: true, to: [bob] }), { problems: '', missing: null, request: { mode: 'lucky', total: 500, count: 1, spread: 'classic', to: ['bob'] } });
+}
+
 export async function asks() {
   equal(filled({ kind: 'one', total: '5' }).missing, 'to');
-  equal(filled({ kind: 'equal', total: '5' }).missing, 'count');
+  equal(filled({ kind: 'equal', total: '5', count: '' }).missing, 'count');
   equal(filled({ kind: 'equal', count: '5' }).missing, 'total');
   equal(filled({ kind: 'equal', total: '5', count: '21' }).problems, 'balance 10000');
   equal(filled({ kind: 'equal', total: '0', count: '2' }).problems, 'atLeast 1');

@@ -163,3 +163,93 @@ export async function leaving() {
   equal((await ear.next('entered')).room.last_seq, 9);
   await ear.texts('r', 10, 10);
 }
+
+const named = (id, lastSeq) => ({ ...inRoom(lastSeq).rooms[0], id, name: `room ${id}` });
+
+/** paged is a server whose connect reply has one of the rooms: the others come in pages, each when release is called. */
+function paged(...others) {
+  const asked = [];
+  const script = new Script({ ...inRoom(4), rooms_next: 'page 0' }, (method, data, id) => {
+    if (method === 'rooms') asked.push({ ...data, id });
+  });
+  script.unlisted = others;
+  script.release = async (rooms, next) => {
+    while (asked.length === 0) await pause(1);
+    const { id, ...data } = asked.shift();
+    script.say({ id, rpc: { data: { rooms, next } } });
+    return data;
+  };
+  return script;
+}
+
+/** A connect reply has only some rooms: the others are listed before anything else is told. */
+export async function listedInPages() {
+  const [a, b, c] = [named('a', 7), named('b', 9), named('c', 2)];
+  const script = paged(a, b, c);
+  const client = script.client();
+  const ear = new Ear(client);
+  await ear.next('link', (e) => e.state === 'connected');
+  equal(script.asked[0].data, { rooms: 20 });
+  script.enter('a', 8);
+  script.enter('r', 5);
+  script.message({ members: { room: 'a', count: 3 } });
+  script.say({ push: { channel: 'room:c', unsubscribe: { code: 2000, reason: 'left' } } });
+  equal(await script.release([a, c], 'page 1'), { next: 'page 0', limit: 100 });
+  script.enter('b', 10);
+  await pause(20);
+  equal(ear.heard, []);
+  equal(await script.release([b]), { next: 'page 1', limit: 100 });
+  while (ear.heard.length < 6) await pause(1);
+  equal([ear.heard[0].name, ear.heard[0].event.rooms, ear.heard[0].event.again], ['ready', [script.connect.rooms[0], a, b], false]);
+  const told = ear.heard.slice(1).map(({ name, event }) => `${name} ${event.room} ${event.entry?.seq ?? ''}`);
+  equal(told.sort(), ['entry a 8', 'entry b 10', 'entry r 5', 'left c ', 'memberCount a ']);
+  script.enter('a', 9);
+  equal((await ear.next('entry', ({ room, entry: e }) => room === 'a' && e.seq > 8)).entry.seq, 9);
+}
+
+/** The connection is lost while rooms are listed: they are listed again, and nothing is told twice or lost. */
+export async function lostWhileListing() {
+  const a = named('a', 7);
+  const script = paged(a);
+  const ear = new Ear(script.client());
+  await ear.next('link', (e) => e.state === 'connected');
+  script.enter('a', 8);
+  while (script.count('rooms') === 0) await pause(1);
+  await pause(10);
+  const b = named('b', 1);
+  script.unlisted = [{ ...a, last_seq: 8 }, b];
+  script.hangUp(3001, 'drain');
+  await ear.next('link', (e) => e.state === 'connected');
+  while (script.count('rooms') === 1) await pause(1);
+  await script.release([a, b]); // the answer to a call that is lost
+  await pause(20);
+  equal(ear.heard, []);
+  await script.release([b, { ...a, last_seq: 8 }]);
+  const { rooms, again } = await ear.next('ready');
+  equal([rooms.map(({ id }) => id), again], [['r', 'b', 'a'], false]);
+  script.enter('a', 9);
+  script.enter('b', 2);
+  await ear.texts('a', 8, 9);
+  equal((await ear.next('entry')).room, 'b');
+  equal(ear.heard, []);
+}
+
+/** After a reconnect, rooms that were entered or left meanwhile are told of, also if pages list them. */
+export async function movedAndListed() {
+  const [a, b, d] = [named('a', 7), named('b', 9), named('d', 3)];
+  const script = paged(a, b);
+  const ear = new Ear(script.client());
+  await script.release([a, b]);
+  await ear.next('ready');
+  script.unlisted = [a, d];
+  script.hangUp(3001, 'drain');
+  await ear.next('link', (e) => e.state === 'connected');
+  script.enter('d', 4);
+  await script.release([a, { ...d, last_seq: 4, unread: 1 }]);
+  const { rooms, again } = await ear.next('ready');
+  equal([rooms.map(({ id }) => id), again], [['r', 'a', 'd'], true]);
+  equal(await ear.next('left'), { room: 'b', reason: '' });
+  equal(await ear.next('entered'), { room: { ...d, unread: 1 } });
+  equal((await ear.next('entry')).room, 'd');
+  equal(ear.heard, []);
+}

@@ -10,6 +10,7 @@ export class Script {
   asked = []; // {method, data, token, subs}
   socket = null; // the newest
   sent = []; // lines of the client
+  unlisted = []; // rooms of the user that the connect reply leaves out
 
   /**
    * connect: the data of the connect reply; answer(method, data): {data}, {error} or nothing.
@@ -47,7 +48,7 @@ export class Script {
   }
 
   greeting({ id, connect }) {
-    const subs = this.connect.rooms.map((room) => [`room:${room.id}`, {
+    const subs = [...this.connect.rooms, ...this.unlisted].map((room) => [`room:${room.id}`, {
       recoverable: true, positioned: true, epoch: this.epoch, offset: room.last_seq,
       was_recovering: `room:${room.id}` in (connect.subs ?? {}),
     }]);

@@ -38,6 +38,23 @@ export async function talk() {
   for (const one of [ann, bob]) one.client.close();
 }
 
+/** Somebody in many rooms begins with all of them, though the connect reply has 20; also after the connection was lost. */
+export async function manyRooms() {
+  const ann = await person(unique('ann'));
+  const made = await Promise.all(Array.from({ length: 30 }, (_, i) => ann.client.createRoom({ name: `room ${i}`, kind: 'private' })));
+  const want = made.map(({ room: { id, name } }) => `${id} ${name}`).sort();
+  const again = await person(ann.user, { line: true });
+  const first = await again.ear.next('ready');
+  equal([first.rooms.map(({ id, name }) => `${id} ${name}`).sort(), first.again], [want, false]);
+  await control('cut');
+  const second = await again.ear.next('ready');
+  equal([second.rooms.length, second.again], [30, true]);
+  const { room: { id } } = made[0];
+  await say(ann, id, 1, 1);
+  await again.ear.texts(id, 1, 1);
+  for (const one of [ann, again]) one.client.close();
+}
+
 /** A packet from its sending to its proof. */
 export async function packets() {
   const [annID, bobID] = [unique('ann'), unique('bob')];

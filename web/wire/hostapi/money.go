@@ -14,7 +14,7 @@ var moneyOperations = []Operation{
 	{
 		Method: wire.Method{
 			Name: "debit", Does: "Debits a user's wallet. A repeated request with the same Idempotency-Key changes nothing.",
-			Request: AdjustRequest{}, Reply: wire.AdjustReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeKeyReused, wire.CodeInsufficientBalance},
+			Request: AdjustRequest{}, Reply: wire.AdjustReply{}, Errors: []wire.Code{wire.CodeTooLong, wire.CodeKeyReused, wire.CodeInsufficientBalance, wire.CodeWalletFrozen},
 		},
 		Verb: "POST", Path: "/v1/server/users/{user}/debit", Scope: Money, Keyed: true,
 		Example: AdjustRequest{User: "ann", Amount: 2_500, Note: "order 17"},

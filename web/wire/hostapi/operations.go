@@ -48,7 +48,7 @@ type Group struct {
 func Groups() []Group {
 	return []Group{
 		{"users", "Users of the host.", userOperations},
-		{"money", "Wallets of users.", moneyOperations},
+		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations)},
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},

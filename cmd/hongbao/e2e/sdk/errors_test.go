@@ -17,6 +17,7 @@ var errorsElsewhere = []wire.Code{
 	wire.CodeAlreadySubscribed, wire.CodeNotAvailable, // S18
 	wire.CodeTokenExpired,   // S02
 	wire.CodeEditWindowOver, // would take two minutes
+	wire.CodeWalletFrozen,   // the server API freezes wallets
 }
 
 // errors: the SDK shows the code, the word and the temporary flag of every refusal.

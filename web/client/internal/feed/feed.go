@@ -2,7 +2,11 @@
 // once and in order, or named as skipped, however pushes, losses and pages of history come.
 package feed
 
-import "hongbao/web/client/model"
+import (
+	"slices"
+
+	"hongbao/web/client/model"
+)
 
 // maxLoose is how many events that belong to no room are queued for a slow reader. Older ones are dropped.
 const maxLoose = 1024
@@ -32,6 +36,44 @@ func (f *Feed) AddLoose(e model.Event) {
 		f.turns = append(f.turns, nil)
 	}
 	f.loose = append(f.loose, e)
+}
+
+// unlisted stands in the queue for a Connected event whose rooms are not known yet. Nothing behind it is returned.
+type unlisted struct{ model.Event }
+
+// HoldConnected queues a place for a Connected event, unless there is one.
+func (f *Feed) HoldConnected() {
+	if f.connectedAt() < 0 {
+		f.AddLoose(unlisted{})
+	}
+}
+
+// AddConnected queues a Connected event, in the place that was held for it.
+func (f *Feed) AddConnected(e model.Connected) {
+	if i := f.connectedAt(); i >= 0 {
+		f.loose[i] = e
+		return
+	}
+	f.AddLoose(e)
+}
+
+// connectedAt returns the index in loose of the place that is held for a Connected event, or -1.
+func (f *Feed) connectedAt() int {
+	return slices.IndexFunc(f.loose, func(e model.Event) bool { _, ok := e.(unlisted); return ok })
+}
+
+// Describe gives the room to the event Entered that is queued and has only its id.
+func (f *Feed) Describe(r model.Room) {
+	s := f.stays[r.ID]
+	if s == nil {
+		return
+	}
+	for i, e := range s.notices {
+		if entered, ok := e.(model.Entered); ok && entered.Room.Kind == "" {
+			r.LastSeq = entered.Room.LastSeq
+			s.notices[i] = model.Entered{Room: r}
+		}
+	}
 }
 
 // Enter begins a stay that starts after the room's last entry. It does nothing if the user already has a stay there. If
@@ -108,12 +150,15 @@ func (f *Feed) enqueue(s *stay) {
 func (f *Feed) Take() model.Event {
 	for len(f.turns) > 0 {
 		s := f.turns[0]
-		f.turns = f.turns[1:]
 		if s == nil {
 			e := f.loose[0]
-			f.loose = f.loose[1:]
+			if _, wait := e.(unlisted); wait {
+				return nil
+			}
+			f.turns, f.loose = f.turns[1:], f.loose[1:]
 			return e
 		}
+		f.turns = f.turns[1:]
 		s.state = stayIdle
 		switch e, missing := s.next(f.maxMissed); {
 		case missing != nil:

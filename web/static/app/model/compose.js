@@ -1,11 +1,13 @@
 // The form for a packet, and its errors.
 import { state } from '../state.js';
 import { parseMoney } from '../format.js';
+import { peopleIn } from './rooms.js';
 
 /**
  * @typedef {object} Form
  * @property {string} total               the amount as typed: of all shares together, or of each if they are the same
- * @property {string} count
+ * @property {string|null} count          as typed; null: as many as usual
+ * @property {number} usual               how many shares there are unless the user says another number
  * @property {string} greeting
  * @property {'lucky'|'equal'|'one'} kind one: a single share for one user
  * @property {import('../state.js').User|null} one
@@ -30,21 +32,25 @@ import { parseMoney } from '../format.js';
 export function emptyForm(view) {
   const other = view.room.kind === 'direct' ? view.other : null;
   return {
-    total: '', count: '', greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
+    total: '', count: null, usual: Math.max(2, Math.min(5, peopleIn(view))), greeting: '', kind: other ? 'one' : 'lucky', one: other, skin: '', spread: 'classic', chosen: false, to: [], earlier: false,
     passphrase: '', ttl: state.limits?.ttl_default_s ?? 86_400,
   };
 }
 
+/** What the field of the count shows. @param {Form} form */
+export function shownCount({ count, chosen, to, usual }) { return count ?? String((chosen && to.length) || usual); }
+
 /** @param {Form} form @returns {Checked} */
 export function check(form) {
+  const typed = shownCount(form).trim();
   const solo = form.kind === 'one';
   const to = form.chosen && !solo ? form.to.length : 0;
   const amount = form.total.trim() ? parseMoney(form.total) : null;
-  const count = solo ? 1 : form.count.trim() ? wholeNumber(form.count) : to || null;
+  const count = solo ? 1 : typed ? wholeNumber(typed) : null;
   const total = amount !== null && form.kind === 'equal' ? count && amount * count : amount;
   const problems = {
     total: form.total.trim() ? wrongTotal(amount, total, count) : undefined,
-    count: form.count.trim() && !solo ? wrongCount(count, to) : undefined,
+    count: typed && !solo ? wrongCount(count, to) : undefined,
     greeting: tooLong(form.greeting.trim(), 'greeting_chars'),
     to: above(to, 'packet_to', 'people'),
     passphrase: form.passphrase && !form.passphrase.trim() ? { word: 'blank' }

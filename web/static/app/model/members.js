@@ -27,6 +27,9 @@ export function addMembers(view, members, next) {
   addPage(view.members, members, next, idOf);
 }
 
+/** Whether an id is of the host's back end, or of the owner of the lobby: nobody reads there, and nobody opens packets. @param {string} id */
+export function isServer(id) { return id === '~system' || id === 'guest:lobby'; }
+
 function idOf(member) { return member.user.id; }
 
 /** @param {import('../state.js').RoomView} view @param {string} user @returns {Member|undefined} undefined: not in it, or not loaded */

@@ -4,7 +4,8 @@ import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { t } from '../words.js';
 import { duration, money, number } from '../format.js';
-import { check, emptyForm, packetOf } from '../model/compose.js';
+import { check, emptyForm, packetOf, shownCount } from '../model/compose.js';
+import { peopleIn } from '../model/rooms.js';
 import { sendPacket } from '../actions/packets.js';
 import { closeSheet } from '../route.js';
 import { Choice } from './choice.js';
@@ -73,9 +74,8 @@ export class Compose extends Component {
       }),
       h(ComposeEnvelope, { form, problem, fill, left: left(form.greeting, state.limits?.greeting_chars) }),
       form.kind !== 'one' && h(Field, {
-        name: 'count', label: t('compose.count'), value: form.count, problem: problem('count'), inputMode: 'numeric',
-        placeholder: form.chosen && form.to.length ? number(form.to.length) : '5', hint: countHint(view, form, checked),
-        onValue: (count) => fill({ count }),
+        name: 'count', label: t('compose.count'), value: shownCount(form), problem: problem('count'), inputMode: 'numeric',
+        hint: countHint(view, form, checked), onValue: (count) => fill({ count }), onFocus: (e) => e.target.select(),
       }),
       form.kind === 'one' && view.room.kind !== 'direct' && h(People, {
         view, single: true, chosen: form.one ? [form.one] : [], problem: problem('to'), onChosen: ([one = null]) => fill({ one }),
@@ -100,7 +100,7 @@ function words(problem) {
 
 function countHint(view, form, { total, count, problems }) {
   if (form.kind === 'equal' && total && count && !problems.total && !problems.count) return t('compose.altogether', { amount: money(total) });
-  return t('compose.here', { count: view.room.members, shown: number(view.room.members) });
+  return t('compose.here', { count: peopleIn(view), shown: number(peopleIn(view)) });
 }
 
 function left(text, most) {

@@ -1,18 +1,21 @@
 // Small parts that many views use.
 import { h } from '../dom.js';
-import { state } from '../state.js';
+import { state, change } from '../state.js';
 import { fullTime } from '../format.js';
 import { tint } from './tint.js';
 import { inWords, t } from '../words.js';
 import { Icon } from './icon.js';
+
+/** Pictures that could not be loaded: those of old messages may be deleted. @type {Set<string>} */
+const missing = new Set();
 
 /** A user's picture, or the first letter of the name. */
 export function Avatar({ user, size = '' }) {
   const name = user?.name || user?.id || '?';
   const online = user && user.id !== state.me?.id && state.online.get(user.id);
   return h('span', { class: `avatar ${size} tint-${tint(user?.id ?? '')}`, 'aria-hidden': 'true' },
-    user?.avatar && safePicture(user.avatar)
-      ? h('img', { src: user.avatar, alt: '', loading: 'lazy', referrerPolicy: 'no-referrer' })
+    user?.avatar && safePicture(user.avatar) && !missing.has(user.avatar)
+      ? h('img', { src: user.avatar, alt: '', loading: 'lazy', referrerPolicy: 'no-referrer', onError: () => change(() => missing.add(user.avatar)) })
       : [...name.trim()][0]?.toLocaleUpperCase() ?? '?',
     online && h('i', { class: 'online' }));
 }

@@ -5,10 +5,11 @@ import { t } from '../words.js';
 import { number } from '../format.js';
 import { back, openSheet } from '../route.js';
 import { unreadNews } from '../model/news.js';
-import { nameOf } from '../model/rooms.js';
+import { isAlone, mayInvite, nameOf } from '../model/rooms.js';
 import { Announcement } from './announcement.js';
 import { Balance } from './balance.js';
 import { LinkBar } from './link.js';
+import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
 import { TimelineView } from './timeline.js';
 import { Composer } from './composer.js';
@@ -23,8 +24,17 @@ export function RoomScreen({ view }) {
       h(Balance, null)),
     h(LinkBar, null),
     h(Announcement, { view }),
+    h(Alone, { view }),
     h(TimelineView, { view }),
     h(Composer, { view }));
+}
+
+/** How a friend comes in, while nobody else is in the room. An empty timeline says so itself. */
+function Alone({ view }) {
+  if (!isAlone(view) || !mayInvite(view) || !view.timeline.items.length) return null;
+  return h('div', { class: 'announced alone' },
+    h('p', { class: 'grow' }, t('room.alone')),
+    h('button', { class: 'button', type: 'button', onClick: () => openSheet('links') }, h(Icon, { name: 'people', size: 18 }), t('room.bring')));
 }
 
 /** The way back, with the number of unread messages in other rooms. */

@@ -1,55 +1,84 @@
-// The form with a guest's name and picture.
+// The form with a user's name and picture. Only guests choose their name here, and a drawn picture.
 import { h, Component, createRef } from '../dom.js';
 import { state } from '../state.js';
 import { inWords, t } from '../words.js';
-import { changeProfile } from '../actions/profile.js';
+import { mayHavePicture } from '../session.js';
+import { changePicture, changeProfile, squareOf } from '../actions/profile.js';
 import { Avatar } from './parts.js';
+import { Icon } from './icon.js';
 
 const animals = ['rat', 'ox', 'tiger', 'rabbit', 'dragon', 'snake', 'horse', 'goat', 'monkey', 'rooster', 'dog', 'pig'];
 const nameChars = 64; // a limit of the server
 
 /** Props: done, called when the form is to be closed. */
 export class Profile extends Component {
-  state = { avatar: state.me?.avatar ?? '', busy: false, problem: '' };
+  state = { avatar: state.me?.avatar ?? '', picture: '', busy: false, problem: '', unreadable: false };
 
   input = createRef();
 
   async save(e) {
     e.preventDefault();
-    const name = this.input.current.value.trim();
-    const problem = !name ? t('door.noName') : [...name].length > nameChars ? t('door.longName', { max: nameChars }) : '';
+    const isGuest = state.by === 'guest';
+    const name = isGuest ? this.input.current.value.trim() : '';
+    const problem = !isGuest ? '' : !name ? t('door.noName') : [...name].length > nameChars ? t('door.longName', { max: nameChars }) : '';
     this.setState({ problem, busy: !problem });
     if (problem) {
       this.input.current.focus();
       return;
     }
     try {
-      await changeProfile({ name, avatar: this.state.avatar });
+      const { avatar, picture } = this.state;
+      const isNew = avatar !== '' && avatar === picture;
+      if (isGuest) await changeProfile(isNew ? { name } : { name, avatar });
+      if (isNew) await changePicture(picture);
+      else if (!isGuest && avatar !== (state.me?.avatar ?? '')) await changePicture('');
       this.props.done();
     } catch (/** @type {any} */ error) {
       this.setState({ busy: false, problem: error.word === 'unreachable' ? t('door.unreachable') : inWords(error) });
     }
   }
 
-  render({ done }, { avatar, busy, problem }) {
+  async choose(e) {
+    const [file] = e.target.files;
+    e.target.value = ''; // so that the same file can be chosen again
+    if (!file) return;
+    try {
+      const picture = await squareOf(file);
+      this.setState({ picture, avatar: picture, unreadable: false });
+    } catch {
+      this.setState({ unreadable: true });
+    }
+  }
+
+  render({ done }, { avatar, picture, busy, problem, unreadable }) {
     const { me } = state;
-    const pick = (value, label) => h('label', { key: value, title: label },
+    const isGuest = state.by === 'guest';
+    const own = picture || (me.avatar && !isDrawn(me.avatar) ? me.avatar : '');
+    const pick = (value, label, face) => h('label', { key: label, title: label },
       h('input', { class: 'only-read', type: 'radio', name: 'avatar', checked: avatar === value, onChange: () => this.setState({ avatar: value }) }),
-      h(Avatar, { user: { ...me, avatar: value }, size: 'large' }), h('span', { class: 'only-read' }, label));
+      face ?? h(Avatar, { user: { ...me, avatar: value }, size: 'large' }), h('span', { class: 'only-read' }, label));
     return h('form', { class: 'stack profile', noValidate: true, onSubmit: (e) => this.save(e) },
-      h('div', { class: 'field' },
+      isGuest && h('div', { class: 'field' },
         h('label', { class: 'small muted', for: 'profile-name' }, t('profile.name')),
         h('input', {
           class: 'input', id: 'profile-name', ref: this.input, defaultValue: me.name, autocomplete: 'nickname', enterkeyhint: 'done',
           'aria-invalid': problem ? 'true' : 'false', 'aria-describedby': problem ? 'profile-problem' : undefined,
-        }),
-        problem && h('p', { class: 'problem', id: 'profile-problem', role: 'alert' }, problem)),
+        })),
+      problem && h('p', { class: 'problem', id: 'profile-problem', role: 'alert' }, problem),
       h('fieldset', { class: 'profile-pictures' },
         h('legend', { class: 'small muted' }, t('profile.picture')),
+        mayHavePicture() && h('label', { key: 'choose', title: t('profile.choose') },
+          h('input', { class: 'only-read', type: 'file', accept: 'image/jpeg,image/png,image/webp,image/gif,image/avif', onChange: (e) => this.choose(e) }),
+          h('span', { class: 'avatar large profile-choose' }, h(Icon, { name: 'camera' })), h('span', { class: 'only-read' }, t('profile.choose'))),
+        own && pick(own, t('profile.own'), picture && h('span', { class: 'avatar large' }, h('img', { src: picture, alt: '' }))),
         pick('', t('profile.letter')),
-        animals.map((animal, n) => pick(`avatars/${n + 1}.svg`, t(`profile.${animal}`)))),
+        isGuest && animals.map((animal, n) => pick(`avatars/${n + 1}.svg`, t(`profile.${animal}`)))),
+      unreadable && h('p', { class: 'problem', role: 'alert' }, t('profile.unreadable')),
       h('div', { class: 'row' },
         h('button', { class: 'button grow', type: 'button', onClick: done }, t('cancel')),
         h('button', { class: 'button primary grow', type: 'submit', disabled: busy, 'aria-busy': busy }, t('profile.save'))));
   }
 }
+
+/** @param {string} avatar */
+function isDrawn(avatar) { return avatar.startsWith('avatars/'); }

@@ -6,7 +6,7 @@ import { playMoney } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
 import { canNotify, respeak, setNotifications } from '../notifications.js';
-import { signOut } from '../session.js';
+import { mayHavePicture, signOut } from '../session.js';
 import { loadContacts, setContact } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
 import { Avatar, IconButton } from './parts.js';
@@ -36,7 +36,7 @@ export function Settings() {
     h('p', { class: 'muted small settings-version' }, t('settings.version', { version: state.page?.version ?? '' })));
 }
 
-/** Guests choose their name and picture here; the host names its users. */
+/** Guests choose their name and picture here. The host names its users, and they may have a picture unless the host says one. */
 class Me extends Component {
   state = { editing: false };
 
@@ -47,7 +47,7 @@ class Me extends Component {
     return h('div', { class: 'settings-me' },
       h('div', { class: 'row' },
         h(Avatar, { user: me, size: 'large' }), h('h3', { class: 'cut grow', dir: 'auto' }, me.name || me.id),
-        state.by === 'guest' && h(IconButton, { icon: 'edit', label: t('profile.title'), onClick: () => edit(true) })),
+        (state.by === 'guest' || mayHavePicture()) && h(IconButton, { icon: 'edit', label: t(state.by === 'guest' ? 'profile.title' : 'profile.pictureTitle'), onClick: () => edit(true) })),
       h('div', { class: 'row' },
         h('p', { class: 'grow' }, h('span', { class: 'muted small' }, t('settings.id')), h('code', { class: 'settings-id' }, me.id)),
         h(IconButton, { icon: 'copy', label: t('settings.copyId'), onClick: () => copy(me.id) })));

@@ -1,0 +1,175 @@
+package redpacket
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hongbao/chat"
+)
+
+// Wallets is the part of the Ledger that a host's back end uses to look at wallets and to restrain them.
+type Wallets interface {
+	// Wallets returns the wallets of those of the users that exist, in the order of the users. A user that never had money has
+	// an empty wallet.
+	Wallets(ctx context.Context, users []string) ([]Wallet, error)
+	// WalletsAfter lists wallets by user, starting with the user that follows after. Users that never had money may be missing.
+	WalletsAfter(ctx context.Context, after string, limit int) ([]Wallet, error)
+	// FreezeWallet freezes the wallet of a user, or ends that. A frozen wallet receives, and never spends: every Send and every
+	// debit that commits later fails with ErrWalletFrozen. A wallet that is frozen keeps the time since which it is. It returns
+	// chat.ErrNotFound for an unknown user.
+	FreezeWallet(ctx context.Context, user string, frozen bool, at time.Time) (Wallet, error)
+	// SetOwnLimits replaces the user's own limits per day. It returns chat.ErrNotFound for an unknown user.
+	SetOwnLimits(ctx context.Context, user string, own OwnLimits) (Wallet, error)
+	// DayUse returns what the user has sent and received in packets on a day, and the user's own limits.
+	DayUse(ctx context.Context, user string, day Day) (DayUse, error)
+}
+
+// Wallet is a wallet as the host sees it.
+type Wallet struct {
+	User     string
+	Balance  Money
+	Version  int64     // see Account
+	FrozenAt time.Time // zero: it is not frozen
+	Own      OwnLimits
+}
+
+// NoLimit is the value of a limit that does not limit.
+const NoLimit int64 = -1
+
+// OwnLimits are the limits per day of one user. Those that are nil are as the service's.
+type OwnLimits struct {
+	Sent, Received *int64 // amounts
+	Packets        *int64
+}
+
+// Limit is a limit per user and day. The zero value is off: nothing is counted, and users have no limit, whatever their own limits
+// say.
+type Limit struct {
+	On    bool
+	Usual int64 // for users without a limit of their own; NoLimit: they have none
+}
+
+// of returns what limits a user with this own limit: NoLimit if nothing does.
+func (l Limit) of(own *int64) int64 {
+	switch {
+	case !l.On:
+		return NoLimit
+	case own != nil:
+		return *own
+	}
+	return l.Usual
+}
+
+// DayLimits are the limits per user and day. What was refunded still counts as sent. Credits and refunds do not count as received.
+type DayLimits struct {
+	Sent     Limit // sum of the packets that a user sends
+	Received Limit // sum of the shares that a user gets
+	Packets  Limit // number of packets that a user sends
+	// Offset is how long before midnight UTC a day begins: 8h for the days of China.
+	Offset time.Duration
+}
+
+// For returns the limits that count for a user: NoLimit for those that do not.
+func (l DayLimits) For(own OwnLimits) (sent, received, packets int64) {
+	return l.Sent.of(own.Sent), l.Received.of(own.Received), l.Packets.of(own.Packets)
+}
+
+// Day is a day of the limits per day: From and later, before To.
+type Day struct{ From, To time.Time }
+
+// Day returns the day of a time.
+func (l DayLimits) Day(t time.Time) Day {
+	from := t.Add(l.Offset).UTC().Truncate(24 * time.Hour).Add(-l.Offset)
+	return Day{from, from.Add(24 * time.Hour)}
+}
+
+// DayUse is what a user has sent and received in packets on a day.
+type DayUse struct {
+	Sent, Received Money
+	Packets        int64
+	Own            OwnLimits
+}
+
+// limitsSends reports whether the number or the sum of a user's packets is limited.
+func (l DayLimits) limitsSends() bool { return l.Sent.On || l.Packets.On }
+
+// LimitsSends reports whether the ledger must call CheckDay.
+func (u UnsealedPacket) LimitsSends() bool { return u.Limits.limitsSends() }
+
+// CheckDay returns chat.ErrLimitExceeded if the packet goes over a limit of its sender. used is what the sender has sent on the
+// packet's day so far. No other packet of the sender may be committed between the reading of used and the commit of this one.
+func (u UnsealedPacket) CheckDay(used DayUse) error {
+	sent, _, packets := u.Limits.For(used.Own)
+	if packets != NoLimit && used.Packets+1 > packets {
+		return overDay("day_packets", packets)
+	}
+	if sent != NoLimit && int64(used.Sent+u.Packet.Total) > sent {
+		return overDay("day_sent", sent)
+	}
+	return nil
+}
+
+// Day returns the day on which the packet counts.
+func (u UnsealedPacket) Day() Day { return u.Limits.Day(u.Packet.CreatedAt) }
+
+// overDay returns the error of a user that goes over a limit per day.
+func overDay(field string, limit int64) error {
+	return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: field, Reason: fmt.Sprintf("must be at most %d a day", limit), Limit: int(limit)}
+}
+
+// DayLimits returns the limits per day that the service applies.
+func (s *Service) DayLimits() DayLimits { return s.o.DayLimits }
+
+// Wallets returns the wallets of those of the users that exist.
+func (s *Service) Wallets(ctx context.Context, users []string) ([]Wallet, error) {
+	return s.ledger.Wallets(ctx, users)
+}
+
+// WalletsAfter lists wallets by user.
+func (s *Service) WalletsAfter(ctx context.Context, after string, limit int) ([]Wallet, error) {
+	return s.ledger.WalletsAfter(ctx, after, limit)
+}
+
+// FreezeWallet freezes the wallet of a user, or ends that.
+func (s *Service) FreezeWallet(ctx context.Context, user string, frozen bool) (Wallet, error) {
+	return s.ledger.FreezeWallet(ctx, user, frozen, s.o.Now())
+}
+
+// SetOwnLimits replaces the user's own limits per day.
+func (s *Service) SetOwnLimits(ctx context.Context, user string, own OwnLimits) (Wallet, error) {
+	for field, limit := range map[string]*int64{"sent": own.Sent, "received": own.Received, "packets": own.Packets} {
+		if limit != nil && (*limit < NoLimit || *limit > int64(MaxMoney)) {
+			return Wallet{}, chat.BadField(field, fmt.Sprintf("must be from -1 to %d", MaxMoney))
+		}
+	}
+	return s.ledger.SetOwnLimits(ctx, user, own)
+}
+
+// Today returns what the user has sent and received today, and the day.
+func (s *Service) Today(ctx context.Context, user string) (DayUse, Day, error) {
+	day := s.o.DayLimits.Day(s.o.Now())
+	used, err := s.ledger.DayUse(ctx, user, day)
+	return used, day, err
+}
+
+// receive waits until no other grab of the user runs on this instance, and checks that the user may receive more today. The caller must
+// call done after the grab has ended. The share that crosses the limit is paid whole: its amount is not known before it is granted.
+func (s *Service) receive(ctx context.Context, user string) (done func(), deny, err error) {
+	if !s.o.DayLimits.Received.On {
+		return func() {}, nil, nil
+	}
+	done, err = s.receivers.lock(ctx, user)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: another grab of the user takes too long: %w", chat.ErrUnavailable, err)
+	}
+	used, _, err := s.Today(ctx, user)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	if _, most, _ := s.o.DayLimits.For(used.Own); most != NoLimit && int64(used.Received) >= most {
+		deny = overDay("day_received", most)
+	}
+	return done, deny, nil
+}

@@ -1,0 +1,19 @@
+// Package bus implements hub.Bus by pub/sub of Redis, in a cluster by sharded pub/sub. The bus has 16 shards in a cluster,
+// else one. A hash of the topic chooses the shard. A shard holds one link at a time (two connections to its master).
+// Every instance sends heartbeats through each shard.
+//
+// Invariants:
+//
+//   - A shard is up only after a heartbeat of this instance has come through it that was sent after its last failure
+//     and after all subscriptions. Until then the receiver knows that the shard is down.
+//   - Any failure of a link closes it, and the next link looks up the master again. The driver never reconnects.
+//   - Every possible loss is reported: by Receiver.Down, by Receiver.Suspect, or by a gap in the topic's numbers.
+//   - Payloads of a topic arrive in order, and each arrives once, even if it was sent repeatedly. There is one exception:
+//     if Redis refuses a payload, those after it in the same round trip may arrive twice.
+//   - A message without a valid tag reaches nothing but Receiver.Forged. So a client of Redis that cannot read the key
+//     in SQL cannot speak for an instance. It can only repeat a message that an instance has sent.
+//   - An instance drops a repeated message if it has received the message, or a later one of the same publisher. If it does
+//     not remember the publisher, it drops messages older than rememberFor, or sent more than beforeStart before its own
+//     start. So in effect only an instance that has just started accepts a repeated message.
+//   - Publish and Subscribe never wait for Redis. All queues are bounded.
+package bus

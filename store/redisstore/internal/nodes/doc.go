@@ -1,0 +1,12 @@
+// Package nodes connects to the nodes of a Redis installation, checks them, and calls Lua scripts on them. It decodes the
+// URL of the installation, and tells hongbao doctor what is wrong with it. It knows nothing of what the scripts do.
+//
+// Invariants:
+//
+//   - A client with Checks sends no script to a node before the node was probed once and found fit.
+//   - The driver repeats no command by itself, except that a cluster's client follows redirects. Run and Retry repeat only calls that
+//     failed for the moment or lost their connection, so every script that they run may be repeated.
+//   - Run and Retry return within Patience, or the deadline of their context, whatever Redis does. No call waits for a
+//     node that it does not need.
+//   - No error and no log contains a password.
+package nodes

@@ -1,0 +1,192 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/enginetest"
+	"hongbao/store/loopback"
+	"hongbao/store/redisstore/internal/nodes"
+	"hongbao/store/redisstore/internal/redistest"
+	"hongbao/store/storetest"
+)
+
+func poolOn(t *testing.T, r *loopback.Redis) *Pool {
+	return New(nodes.Set{Client: redistest.DialGrabs(t, r.URL())}, Options{OutboxCap: 1 << 30})
+}
+
+// TestPoolScriptsFlushed deletes all scripts of the server again and again during grabs. No grab fails.
+func TestPoolScriptsFlushed(t *testing.T) {
+	p := poolOn(t, storetest.Redis(t))
+	c := startGrabbers(t, p, 1, 50)
+	for range 30 {
+		c.await(20)
+		if err := p.nodes.Client.ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.wantGrantsHeld()
+	if n := c.failed.Load(); n > 0 {
+		t.Errorf("%d grabs failed", n)
+	}
+}
+
+// TestPoolKilledServer checks that grabs fail at once while a server is down. When it is back without data, grabs
+// succeed after the packet is loaded again.
+func TestPoolKilledServer(t *testing.T) {
+	t.Parallel() // it waits for restarts
+	r := storetest.Redis(t)
+	c := startGrabbers(t, poolOn(t, r), 1, 20)
+	for range 3 {
+		c.await(50)
+		r.Kill()
+		from := time.Now()
+		_, err := c.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: "x"}})
+		if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took > time.Second {
+			t.Errorf("grab of a dead server: %v after %v", err, took)
+		}
+		if err := r.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.await(50)
+}
+
+// TestPoolPausedServer checks that a server that does not answer delays each caller by at most nodes.Patience. Afterwards
+// no request is left waiting.
+func TestPoolPausedServer(t *testing.T) {
+	t.Parallel() // it waits for timeouts
+	r := storetest.Redis(t)
+	p := poolOn(t, r)
+	c := startGrabbers(t, p, 1, 200)
+	c.await(500)
+	r.Pause()
+	var wg sync.WaitGroup
+	for n := range 200 { // while the server is silent, one claim is acknowledged every 20 ms
+		wg.Go(func() {
+			<-time.After(time.Duration(n) * 20 * time.Millisecond)
+			from := time.Now()
+			err := p.Ack(context.Background(), []redpacket.Claim{{Ref: c.image.Ref, User: "x", Entry: "1"}})
+			if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took > nodes.Patience+500*time.Millisecond {
+				t.Errorf("ack to a silent server: %v after %v", err, took)
+			}
+		})
+	}
+	wg.Wait()
+	r.Resume()
+	c.await(500)
+	c.wantGrantsHeld()
+	if slowest := time.Duration(c.slowest.Load()); slowest > nodes.Patience+500*time.Millisecond {
+		t.Errorf("a grab took %v", slowest)
+	}
+	q, _ := p.batcher(t.Context(), c.image.Ref)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting != 0 || q.inFlight != 0 || q.next != nil {
+		t.Errorf("%d attempts wait, %d batches in flight", q.waiting, q.inFlight)
+	}
+}
+
+// TestPoolCallerReturnsAtItsDeadline pauses Redis during a grab with a deadline. The caller returns in time, and the
+// grab is still made when Redis goes on.
+func TestPoolCallerReturnsAtItsDeadline(t *testing.T) {
+	r := storetest.Redis(t)
+	p := poolOn(t, r)
+	i := redpacket.Image{Ref: redpacket.Ref{ID: "p"}, Count: 9, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+	if err := p.Load(t.Context(), i); err != nil {
+		t.Fatal(err)
+	}
+	r.Pause()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	attempts := []redpacket.Attempt{{Ref: i.Ref, User: "a"}}
+	from := time.Now()
+	if _, err := p.Grab(ctx, attempts); !errors.Is(err, chat.ErrUnavailable) || time.Since(from) > time.Second {
+		t.Errorf("%v after %v", err, time.Since(from))
+	}
+	attempts[0].User = "b" // the caller may reuse its slice
+	r.Resume()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		got, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "a", May: redpacket.NotMember}})
+		if err == nil && got[0].Decision == redpacket.Yours {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the grab was lost: %+v %v", got, err)
+		}
+	}
+}
+
+// TestPoolRefusesWhenTooManyWait checks that requests beyond maxWaiting are refused at once.
+func TestPoolRefusesWhenTooManyWait(t *testing.T) {
+	t.Parallel() // it waits for a timeout
+	r := storetest.Redis(t)
+	p := poolOn(t, r)
+	if err := p.Ack(t.Context(), []redpacket.Claim{{Entry: "1"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.Pause()
+	defer r.Resume()
+	full := make([]redpacket.Attempt, maxWaiting)
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = p.Grab(context.Background(), full) })
+	q, _ := p.batcher(t.Context(), redpacket.Ref{})
+	for waiting := 0; waiting == 0; {
+		q.mu.Lock()
+		waiting = q.waiting
+		q.mu.Unlock()
+	}
+	from := time.Now()
+	_, err := p.Grab(t.Context(), []redpacket.Attempt{{User: "refused"}})
+	if !errors.Is(err, errCrowded) || !errors.Is(err, chat.ErrUnavailable) || time.Since(from) > nodes.Patience/4 {
+		t.Errorf("%v after %v", err, time.Since(from))
+	}
+	wg.Wait()
+}
+
+// TestPoolDemotedMaster makes the master a replica for a moment. A grab meanwhile is retried until nodes.Patience ends, and
+// fails. Afterwards the server has a new replication id, so it believes no image until it is loaded. Grabs then
+// succeed.
+func TestPoolDemotedMaster(t *testing.T) {
+	t.Parallel() // it waits for retries
+	r, other := storetest.Redis(t), storetest.Redis(t)
+	c := startGrabbers(t, poolOn(t, r), 1, 20)
+	c.await(100)
+	admin := redistest.DialGrabs(t, r.URL())
+	redistest.ReplicaOf(t, admin, other)
+	from := time.Now()
+	_, err := c.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: "x"}})
+	if took := time.Since(from); !errors.Is(err, chat.ErrUnavailable) || took > nodes.Patience+500*time.Millisecond {
+		t.Errorf("grab of a replica: %v after %v", err, took)
+	}
+	if err := admin.Do(t.Context(), "replicaof", "no", "one").Err(); err != nil {
+		t.Fatal(err)
+	}
+	c.await(100)
+}
+
+// TestPoolFailsOver checks that grabs go on after the sentinels promote another master.
+func TestPoolFailsOver(t *testing.T) {
+	enginetest.Need(t, "Redis")
+	t.Parallel() // it waits for the failover
+	s, err := loopback.StartSentinel(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	client := redistest.DialGrabs(t, s.URL())
+	checks := nodes.NewChecks(client, s.URL(), slog.New(slog.DiscardHandler))
+	if err := checks.FirstRound(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := startGrabbers(t, New(nodes.Set{Client: client, Checks: checks}, Options{}), 1, 20)
+	c.await(100)
+	s.Master().Kill()
+	c.await(100)
+}

@@ -1,0 +1,116 @@
+package pool
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"hongbao/redpacket"
+	"hongbao/store/loopback"
+	"hongbao/store/redisstore/internal/nodes"
+	"hongbao/store/redisstore/internal/redistest"
+	"hongbao/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
+
+const testOutboxCap = 60
+
+// TestPool runs the tests of redpacket.Pool's contract on one server, with a manual clock.
+func TestPool(t *testing.T) {
+	t.Parallel() // it waits for replies
+	testPoolManualClock(t, storetest.Redis(t).URL())
+}
+
+// TestPoolCluster runs the tests of redpacket.Pool's contract on a cluster of its own, because they delete all data.
+func TestPoolCluster(t *testing.T) {
+	t.Parallel()
+	cluster, err := loopback.StartRedisCluster(t.Context(), t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	testPoolManualClock(t, cluster.URL())
+}
+
+func testPoolManualClock(t *testing.T, url string) {
+	storetest.TestPool(t, func(t *testing.T) storetest.PoolUnderTest {
+		f := newManualClockPool(t, redistest.DialGrabs(t, url), testOutboxCap)
+		return storetest.PoolUnderTest{
+			Pool: f, OutboxCap: testOutboxCap, Now: f.Now, Advance: f.Advance,
+			Forget: f.Forget, NewGeneration: f.NewGeneration,
+		}
+	})
+}
+
+// TestPoolByTheClock runs the tests of redpacket.Pool's contract with the unchanged scripts and the real clock.
+func TestPoolByTheClock(t *testing.T) {
+	t.Parallel()
+	url := storetest.Redis(t).URL()
+	storetest.TestPool(t, func(t *testing.T) storetest.PoolUnderTest {
+		client := redistest.DialGrabs(t, url)
+		forget(t, client)
+		return storetest.PoolUnderTest{
+			Pool: New(nodes.Set{Client: client}, Options{OutboxCap: testOutboxCap}), OutboxCap: testOutboxCap,
+			Forget: func() { forget(t, client) }, NewGeneration: func() { newGeneration(t, client) },
+		}
+	})
+}
+
+// TestPoolTables checks that the image of a packet with over 128 shares is a hash table from the first load on. Close
+// returns all its grants.
+func TestPoolTables(t *testing.T) {
+	client := redistest.DialGrabs(t, storetest.Redis(t).URL())
+	p := New(nodes.Set{Client: client}, Options{})
+	for count, table := range map[int]bool{128: false, 129: true} {
+		r := redpacket.Ref{ID: "packet", Partition: count % redpacket.Partitions}
+		image := redpacket.Image{Ref: r, Count: count, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+		for range 2 { // the second time it exists
+			if err := p.Load(t.Context(), image); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := client.ObjectEncoding(t.Context(), p.keys(r.Partition).image+r.ID).Val(); (got == "hashtable") != table {
+			t.Errorf("an image of %d shares is a %s", count, got)
+		}
+		attempts := make([]redpacket.Attempt, count)
+		for i := range attempts {
+			attempts[i] = redpacket.Attempt{Ref: r, User: fmt.Sprint("u", i)}
+		}
+		if _, err := p.Grab(t.Context(), attempts); err != nil {
+			t.Fatal(err)
+		}
+		closed, err := p.Close(t.Context(), r, redpacket.CloseDue)
+		if err != nil || len(closed.Grants) != count {
+			t.Errorf("%d of %d grants, %v", len(closed.Grants), count, err)
+		}
+	}
+}
+
+// TestPoolKeys checks that all keys of a partition exist from the first load on: in a slot with missing keys a node
+// cannot tell whether they have moved. The outbox is a skiplist from the beginning.
+func TestPoolKeys(t *testing.T) {
+	client := redistest.DialGrabs(t, storetest.Redis(t).URL())
+	p := New(nodes.Set{Client: client}, Options{})
+	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 7}, Count: 2, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
+	k := p.keys(7)
+	wantKeys := func(when string) {
+		t.Helper()
+		if n, encoding := client.Exists(t.Context(), k.due, k.out, k.held).Val(), client.ObjectEncoding(t.Context(), k.out).Val(); n != 3 || encoding != "skiplist" {
+			t.Errorf("%s: %d keys of 3, the outbox is a %s", when, n, encoding)
+		}
+	}
+	if err := p.Load(t.Context(), image); err != nil {
+		t.Fatal(err)
+	}
+	wantKeys("empty")
+	if err := p.Ack(t.Context(), grabAll(t, p, image, "a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	image.Status = redpacket.Drained
+	if err := p.Load(t.Context(), image); err != nil {
+		t.Fatal(err)
+	}
+	wantKeys("closed")
+}

@@ -1,0 +1,392 @@
+package presence
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"hongbao/store/redisstore/internal/nodes"
+	"hongbao/store/redisstore/internal/redistest"
+	"hongbao/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
+
+// testLease is short enough to wait for, and long enough for a busy machine.
+const testLease = 2500 * time.Millisecond
+
+func TestPresence(t *testing.T) {
+	t.Parallel() // it waits for leases
+	server := storetest.Redis(t)
+	testPresence(t, server.URL())
+}
+
+func TestPresenceCluster(t *testing.T) {
+	t.Parallel()
+	testPresence(t, storetest.RedisCluster(t).URL())
+}
+
+func testPresence(t *testing.T, url string) {
+	storetest.TestPresence(t, func(t *testing.T) storetest.PresenceUnderTest {
+		a, b := redistest.Dial(t, url), redistest.Dial(t, url)
+		forget := func() { redistest.ForgetKeys(t, a, "on:*") }
+		forget()
+		return storetest.PresenceUnderTest{
+			A: New(a, Options{Lease: testLease}), B: New(b, Options{Lease: testLease}),
+			Lease: testLease, Kill: func() { _ = b.Close() }, Forget: forget,
+		}
+	})
+}
+
+// runPresence runs a presence until the test ends.
+func runPresence(t *testing.T, p *Presence) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func enter(t *testing.T, p *Presence, user, socket string) {
+	t.Helper()
+	if _, _, err := p.Enter(t.Context(), user, socket, 9); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantOnline waits until the user is online, or offline. It looks once more when the time is over.
+func wantOnline(t *testing.T, p *Presence, user string, want bool, within time.Duration) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(within); ; <-tick.C {
+		last := !time.Now().Before(deadline)
+		got, err := p.Online(t.Context(), []string{user})
+		if err == nil && got[0] == want {
+			return
+		}
+		if last {
+			t.Fatalf("%s is not online=%v within %v: %v, %v", user, want, within, got, err)
+		}
+	}
+}
+
+// TestPresenceOutage makes Redis silent, then kills it, then restarts it without data. Sockets that entered or left
+// meanwhile finally count as if Redis had never failed.
+func TestPresenceOutage(t *testing.T) {
+	t.Parallel() // it waits for timeouts and leases
+	server := storetest.Redis(t)
+	p := New(redistest.Dial(t, server.URL()), Options{Lease: testLease})
+	runPresence(t, p)
+	enter(t, p, "before", "1")
+	enter(t, p, "gone", "2")
+	fails := map[string]func() error{
+		"enter":  func() error { _, _, err := p.Enter(t.Context(), "meanwhile", "3", 9); return err },
+		"leave":  func() error { _, err := p.Leave(t.Context(), "gone", "2"); return err },
+		"online": func() error { _, err := p.Online(t.Context(), []string{"before"}); return err },
+	}
+	server.Pause()
+	redistest.WantUnavailable(t, fails)
+	server.Resume()
+	wantOnline(t, p, "meanwhile", true, testLease)
+	wantOnline(t, p, "before", true, testLease)
+	wantOnline(t, p, "gone", false, 2*testLease)
+
+	server.Kill()
+	redistest.WantUnavailable(t, fails)
+	if err := server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantOnline(t, p, "before", true, 2*testLease)
+	wantOnline(t, p, "meanwhile", true, testLease)
+	wantOnline(t, p, "gone", false, 2*testLease)
+}
+
+// TestPresenceScriptsForgotten deletes the scripts on a node. Calls in a pipeline are repeated with the script's
+// text.
+func TestPresenceScriptsForgotten(t *testing.T) {
+	client := redistest.Dial(t, storetest.Redis(t).URL())
+	p := New(client, Options{Lease: testLease})
+	var users []localUser
+	for i := range 50 {
+		user := fmt.Sprint("u", i)
+		enter(t, p, user, "s")
+		users = append(users, localUser{user, []localSocket{p.local.add(user, "s")}})
+	}
+	redistest.ForgetKeys(t, client, "on:*")
+	for _, u := range users {
+		wantOnline(t, p, u.user, false, testLease)
+	}
+	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.renewSome(t.Context(), users); err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range users {
+		wantOnline(t, p, u.user, true, testLease)
+	}
+	if err := client.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.forget(t.Context(), users); err != nil {
+		t.Fatal(err)
+	}
+	if n := client.DBSize(t.Context()).Val(); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
+// TestPresenceKeysEnd checks that a user's key expires with the leases of dead instances, even if another socket with
+// a longer lease left before.
+func TestPresenceKeysEnd(t *testing.T) {
+	client := redistest.Dial(t, storetest.Redis(t).URL())
+	const lease = 300 * time.Millisecond
+	one, two := New(client, Options{Lease: lease}), New(client, Options{Lease: 2 * time.Hour})
+	for i := range 20 {
+		enter(t, one, fmt.Sprint("u", i), "s")
+	}
+	enter(t, one, "alone", "short") // entered before the user "both", so its lease ends no later
+	enter(t, two, "alone", "long")
+	enter(t, one, "both", "short")
+	enter(t, two, "both", "long")
+	if _, err := two.Leave(t.Context(), "both", "long"); err != nil {
+		t.Fatal(err)
+	}
+	if ttl := client.PTTL(t.Context(), userKey("both")).Val(); ttl > lease {
+		t.Errorf("a key lasts for %v though its last lease is one of %v", ttl, lease)
+	}
+	for _, user := range []string{"u0", "u19", "both"} {
+		wantOnline(t, one, user, false, 2*lease)
+	}
+	if last, err := two.Leave(t.Context(), "alone", "long"); err != nil || !last {
+		t.Errorf("the last live socket leaves beside an expired one: %v, %v; want true", last, err)
+	}
+}
+
+// TestPresenceLeaveDuringRenewal lets a socket leave while it is being renewed. Afterwards the user is offline.
+func TestPresenceLeaveDuringRenewal(t *testing.T) {
+	p := New(redistest.Dial(t, storetest.Redis(t).URL()), Options{Lease: time.Hour})
+	enter(t, p, "u", "1")
+	onItsWay := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
+	if _, err := p.Leave(t.Context(), "u", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.renewSome(t.Context(), onItsWay); err != nil {
+		t.Fatal(err)
+	}
+	wantOnline(t, p, "u", false, 0)
+}
+
+// TestPresenceRenewsOnlyEnteredSockets checks that a renewal skips a socket whose Enter is under way. Otherwise it
+// could change the socket's age, or bring it back after its Leave. After a failed Enter the renewal must enter it.
+func TestPresenceRenewsOnlyEnteredSockets(t *testing.T) {
+	r := newRegistry()
+	count := func() (n int) {
+		for slot := range slotCount {
+			n += len(r.users(slot))
+		}
+		return n
+	}
+	s := r.add("u", "1")
+	if n := count(); n != 0 {
+		t.Errorf("%d users are renewed while the first enters", n)
+	}
+	r.enterFailed("u", "1")
+	r.add("v", "2")
+	r.setSince("v", []localSocket{{socket: "2"}}, []int64{17})
+	r.setSince("u", []localSocket{s}, []int64{18})
+	if got := r.add("v", "2"); got.since != 17 || got.entering || count() != 2 {
+		t.Errorf("known is %+v, %d users are renewed", got, count())
+	}
+	r.drop("u", "1")
+	r.setSince("u", []localSocket{s}, []int64{18})
+	if n := count(); n != 1 {
+		t.Errorf("%d users are renewed after one has left", n)
+	}
+}
+
+// TestPresenceRenewalReturnsSince checks that a renewal learns the start of a socket whose Enter had no answer. The
+// reply contains no starts when they are known.
+func TestPresenceRenewalReturnsSince(t *testing.T) {
+	p := New(redistest.Dial(t, storetest.Redis(t).URL()), Options{Lease: time.Hour})
+	enter(t, p, "u", "1")
+	entered := p.local.add("u", "1")
+	p.local.drop("u", "1")
+	p.local.add("u", "1")
+	p.local.enterFailed("u", "1")
+	unheard := []localUser{{"u", []localSocket{p.local.add("u", "1")}}}
+	if err := p.renewSome(t.Context(), unheard); err != nil {
+		t.Fatal(err)
+	}
+	learned := p.local.add("u", "1")
+	if entered.since == 0 || learned != entered {
+		t.Errorf("the renewal stored %+v for a socket that entered as %+v", learned, entered)
+	}
+	known := []localUser{{"u", []localSocket{learned}}}
+	again := p.enterCall(known, 0)
+	nodes.Send(t.Context(), p.client, []*nodes.Call{again})
+	if n, err := readEntered(again.Cmd, known); err != nil || n[0].sinces != nil {
+		t.Errorf("a renewal of a known socket returned %+v, %v", n, err)
+	}
+}
+
+// TestPresenceRenewsInBatches checks that each reply of a batched renewal is assigned to its socket.
+func TestPresenceRenewsInBatches(t *testing.T) {
+	r := storetest.Redis(t)
+	p := New(redistest.Dial(t, r.URL()), Options{Lease: time.Hour})
+	other := New(redistest.Dial(t, r.URL()), Options{Lease: time.Hour})
+	var users []localUser
+	for i := range 2*callLen + 7 {
+		u := localUser{user: fmt.Sprint("user-", i)}
+		for n := range 1 + i%3 {
+			socket := fmt.Sprint("socket-", n)
+			if i%2 == 0 {
+				enter(t, other, u.user, socket) // exists in Redis already
+			}
+			u.sockets = append(u.sockets, p.local.add(u.user, socket))
+			p.local.enterFailed(u.user, socket)
+		}
+		users = append(users, u)
+	}
+	const odd = 3
+	if err := p.client.Set(t.Context(), userKey(users[odd].user), "no hash", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.renewSome(t.Context(), users); err == nil {
+		t.Error("no error for a key that holds something else")
+	}
+	for i, u := range users {
+		if i == odd {
+			continue
+		}
+		for _, s := range u.sockets {
+			ours, theirs := p.local.add(u.user, s.socket), other.local.add(u.user, s.socket)
+			if ours.since == 0 || i%2 == 0 && ours.since != theirs.since {
+				t.Errorf("%s of %s: since %d by renewal, %d by Enter", s.socket, u.user, ours.since, theirs.since)
+			}
+		}
+		if online, err := other.Online(t.Context(), []string{u.user}); err != nil || !online[0] {
+			t.Errorf("%s is online: %v, %v", u.user, online, err)
+		}
+	}
+}
+
+// TestPresenceSilentNode checks that users on the other nodes stay online while one node of a cluster is silent.
+func TestPresenceSilentNode(t *testing.T) {
+	cluster := storetest.RedisCluster(t)
+	client := redistest.Dial(t, cluster.URL()).(*redis.ClusterClient)
+	redistest.ForgetKeys(t, client, "on:*")
+	const lease = 3 * time.Second
+	nodeTimeout(t, client, "15000") // so that the cluster does not fail over during the test
+	defer nodeTimeout(t, client, "2000")
+	p := New(client, Options{Lease: lease})
+	silent := cluster.Nodes()[0]
+	var others []string
+	for i := range 300 {
+		user := fmt.Sprint("u", i)
+		enter(t, p, user, "s")
+		node, err := client.MasterForKey(t.Context(), userKey(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if node.Options().Addr != silent.Addr() {
+			others = append(others, user)
+		}
+	}
+	if len(others) == 0 || len(others) == 300 {
+		t.Fatalf("%d of 300 users are on other nodes", len(others))
+	}
+	runPresence(t, p)
+	silent.Pause()
+	defer silent.Resume()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(lease * 3 / 2); time.Now().Before(end); <-tick.C {
+		if got, err := p.Online(t.Context(), others); err != nil || slices.Contains(got, false) {
+			t.Fatalf("on other nodes: %v, %v", got, err)
+		}
+	}
+}
+
+// nodeTimeout sets after how many milliseconds a cluster considers a node lost.
+func nodeTimeout(t *testing.T, client redis.UniversalClient, ms string) {
+	t.Helper()
+	redistest.EachMaster(t, client, func(ctx context.Context, node *redis.Client) error {
+		return node.ConfigSet(ctx, "cluster-node-timeout", ms).Err()
+	})
+}
+
+// TestPresenceRunEnds checks that Run ends with its context and leaves no goroutine.
+func TestPresenceRunEnds(t *testing.T) {
+	client := redistest.Dial(t, storetest.Redis(t).URL())
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	before := goleak.IgnoreCurrent()
+	for i := range 50 {
+		p := New(client, Options{Lease: 30 * time.Millisecond})
+		for user := range 20 {
+			enter(t, p, fmt.Sprint(i, "-", user), "s")
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Millisecond)
+		if err := p.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if n := client.DBSize(t.Context()).Val(); n != 0 {
+			t.Fatalf("%d keys are left", n)
+		}
+	}
+	goleak.VerifyNone(t, before)
+}
+
+// BenchmarkPresenceRenew measures the renewal of one socket, which happens three times a lease.
+func BenchmarkPresenceRenew(b *testing.B) {
+	p := New(redistest.Dial(b, storetest.SharedRedis(b).URL()), Options{})
+	const sockets = 10_000
+	for i := range sockets {
+		user, socket := fmt.Sprint("user-", i), fmt.Sprint("0190c5a0-0000-7000-8000-", i)
+		p.local.add(user, socket)
+		p.local.enterFailed(user, socket)
+	}
+	b.ResetTimer()
+	for n := 0; n < b.N; {
+		for slot := range slotCount {
+			users := p.local.users(slot)
+			n += len(users)
+			if err := p.renew(b.Context(), users); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// FuzzPresenceReply checks that a malformed reply about sockets is an error.
+func FuzzPresenceReply(f *testing.F) {
+	f.Add([]byte{6, 4, 7, 6, 7, 8}, "1")
+	f.Add([]byte{6, 5, 7, 4, 0}, "c")
+	f.Add([]byte{6, 7, 6, 7, 8, 8}, "")
+	f.Fuzz(func(t *testing.T, script []byte, text string) {
+		reply, _ := redistest.ReplyFromBytes(script, text)
+		n, err := readUser(reply)
+		if err != nil && (n.first || len(n.out) > 0 || len(n.sinces) > 0) || err == nil && len(reply) != 3 {
+			t.Errorf("%v reads %+v, %v", reply, n, err)
+		}
+		all, err := readEntered(redistest.Replied(reply), make([]localUser, 2))
+		if len(all) != 2 || err == nil && len(reply) != 2 {
+			t.Errorf("%v reads %+v, %v", reply, all, err)
+		}
+		_, _ = readEntered(redistest.Replied(text), make([]localUser, 1))
+	})
+}

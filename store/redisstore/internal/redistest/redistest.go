@@ -1,0 +1,258 @@
+// Package redistest holds what the tests of several packages of the Redis store need: clients with the store's options,
+// servers in unusual states, and waiting. It knows the nodes and the contract of the Pool, and none of the other packages. All that it
+// starts ends with its test.
+package redistest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/store/enginetest"
+	"hongbao/store/loopback"
+	"hongbao/store/redisstore/internal/nodes"
+	"hongbao/store/storetest"
+)
+
+// parallelTests is how many parallel tests run at a time, unless -parallel says otherwise. The default is the number
+// of processors, but most of these tests wait for timeouts, leases and failovers.
+const parallelTests = "8"
+
+// Main runs the tests of a package and returns its exit code.
+func Main(m *testing.M) int {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", parallelTests) // it exists, and is a number
+	}
+	nodes.SetLog(slog.New(slog.DiscardHandler)) // discards the driver's log, because tests kill servers all the time
+	return storetest.Main(m)
+}
+
+// Dial returns a client with the options that redisstore.Open uses for all but grabs.
+func Dial(t testing.TB, url string) redis.UniversalClient {
+	t.Helper()
+	return dial(t, url, nodes.Target.Client)
+}
+
+// DialGrabs returns a client for grabs with the options that redisstore.Open uses.
+func DialGrabs(t testing.TB, url string) redis.UniversalClient {
+	t.Helper()
+	return dial(t, url, nodes.Target.GrabsClient)
+}
+
+func dial(t testing.TB, url string, open func(nodes.Target) redis.UniversalClient) redis.UniversalClient {
+	t.Helper()
+	target, err := nodes.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := open(target)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// EachMaster calls do for each master. The test fails if it returns an error.
+func EachMaster(t testing.TB, client redis.UniversalClient, do func(context.Context, *redis.Client) error) {
+	t.Helper()
+	if err := nodes.EachMaster(context.Background(), client, do); err != nil {
+		t.Error(err)
+	}
+}
+
+// ForgetKeys deletes all keys that match, on every node.
+func ForgetKeys(t testing.TB, client redis.UniversalClient, pattern string) {
+	t.Helper()
+	EachMaster(t, client, func(ctx context.Context, node *redis.Client) error {
+		keys := node.Scan(ctx, 0, pattern, 1000).Iterator()
+		for keys.Next(ctx) {
+			if err := node.Del(ctx, keys.Val()).Err(); err != nil {
+				return err
+			}
+		}
+		return keys.Err()
+	})
+}
+
+// Field returns the value of a line "name:value" of INFO.
+func Field(info, name string) string {
+	_, rest, _ := strings.Cut("\r\n"+info, "\r\n"+name+":")
+	value, _, _ := strings.Cut(rest, "\r\n")
+	return value
+}
+
+// ReplicaOf makes the server of the client a replica.
+func ReplicaOf(t testing.TB, admin redis.UniversalClient, master *loopback.Redis) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(master.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Do(t.Context(), "replicaof", host, port).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PartialCluster starts a cluster of three nodes that serves its other slots while a node is down.
+func PartialCluster(t *testing.T) *loopback.RedisCluster {
+	t.Helper()
+	enginetest.Need(t, "Redis")
+	cluster, err := loopback.StartRedisCluster(t.Context(), t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	for _, node := range cluster.Nodes() {
+		if err := Dial(t, node.URL()).ConfigSet(t.Context(), "cluster-require-full-coverage", "no").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cluster
+}
+
+// PartitionsOf returns the partitions whose node has this address, and all other partitions.
+func PartitionsOf(t *testing.T, client redis.UniversalClient, addr string) (there, elsewhere []int) {
+	t.Helper()
+	for partition := range redpacket.Partitions {
+		node, err := nodes.Set{Client: client}.Of(t.Context(), fmt.Sprintf("rp:{p%02d}:due", partition))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if node.Options().Addr == addr {
+			there = append(there, partition)
+		} else {
+			elsewhere = append(elsewhere, partition)
+		}
+	}
+	return there, elsewhere
+}
+
+// InPartition returns an open packet of one share.
+func InPartition(partition int) redpacket.Image {
+	return redpacket.Image{
+		Ref: redpacket.Ref{ID: "packet", Partition: partition}, Count: 1, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open,
+	}
+}
+
+// Grab loads a packet into the partition and makes one grab. It returns the error of either.
+func Grab(t *testing.T, p redpacket.Pool, partition int) error {
+	t.Helper()
+	i := InPartition(partition)
+	if err := p.Load(t.Context(), i); err != nil {
+		return err
+	}
+	_, err := p.Grab(t.Context(), []redpacket.Attempt{{Ref: i.Ref, User: "u"}})
+	return err
+}
+
+// MustGrabWithin repeats grabs in the partition until one is answered. It fails the test after the time most.
+func MustGrabWithin(t *testing.T, p redpacket.Pool, partition int, most time.Duration) {
+	t.Helper()
+	began := time.Now()
+	for err := Grab(t, p, partition); err != nil; err = Grab(t, p, partition) {
+		if time.Since(began) > most {
+			t.Fatalf("after %v: %v", most, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// WantUnavailable checks that each call fails within a second and a half with chat.ErrUnavailable.
+func WantUnavailable(t *testing.T, calls map[string]func() error) {
+	t.Helper()
+	for name, call := range calls {
+		start := time.Now()
+		err := call()
+		if took := time.Since(start); took > 1500*time.Millisecond {
+			t.Errorf("%s returned after %v", name, took)
+		}
+		if !errors.Is(err, chat.ErrUnavailable) {
+			t.Errorf("%s returned %v, want unavailable", name, err)
+		}
+	}
+}
+
+// Await polls until a condition holds, and fails the test after ten seconds.
+func Await(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for !met() {
+		select {
+		case <-poll.C:
+		case <-deadline:
+			t.Fatalf("timed out: %s", what)
+		}
+	}
+}
+
+// Log is a log that may be read while it is written.
+type Log struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Logger returns a logger that writes into the log.
+func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String returns what was logged so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// ReplyFromBytes builds a reply of integers, texts, nils and nested lists for a fuzz test.
+func ReplyFromBytes(script []byte, text string) (reply []any, rest []byte) {
+	for len(script) > 0 {
+		b := script[0]
+		script = script[1:]
+		switch b % 8 {
+		case 0, 1:
+			reply = append(reply, int64(b/8)) // decisions, shares and counts
+		case 2:
+			reply = append(reply, -int64(b/8))
+		case 3:
+			reply = append(reply, int64(b/8)<<58)
+		case 4:
+			reply = append(reply, text)
+		case 5:
+			reply = append(reply, nil)
+		case 6:
+			var list []any
+			list, script = ReplyFromBytes(script, text)
+			reply = append(reply, list)
+		case 7:
+			return reply, script
+		}
+	}
+	return reply, nil
+}
+
+// Replied returns a command with this reply.
+func Replied(reply any) *redis.Cmd {
+	cmd := redis.NewCmd(context.Background())
+	cmd.SetVal(reply)
+	return cmd
+}

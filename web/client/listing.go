@@ -1,0 +1,99 @@
+package client
+
+import (
+	"context"
+
+	"hongbao/web/client/model"
+	"hongbao/web/wire"
+)
+
+// listing reads the rooms that a connect reply has left out. Until all are known, Connected and the events after it wait.
+type listing struct {
+	stop   context.CancelFunc
+	before map[string]*model.MyRoom // rooms from before, of which the connection has said nothing yet
+}
+
+// beginListingLocked takes from a connect reply what it has, and begins to read the other rooms. The entries of all rooms are pushed already: the
+// reply has the position of each, which comes to onSubscribed.
+func (c *Client) beginListingLocked(l *link, data wire.ConnectData) {
+	ctx, stop := context.WithCancel(c.ctx)
+	list := &listing{stop: stop, before: c.rooms}
+	c.rooms = make(map[string]*model.MyRoom, len(c.rooms))
+	c.me, c.limits, c.states = data.User, data.Limits, model.StatesOf(data.PacketStates)
+	c.startAccountLocked(data)
+	c.feed.HoldConnected()
+	for _, r := range data.Rooms {
+		room := myRoomOf(r)
+		c.rooms[r.ID] = &room
+		delete(list.before, r.ID)
+		c.feed.Enter(room.Room, c.wasConnected)
+	}
+	again := l.connected // so the SDK may hide that the user has left a room: see dial
+	l.connected, c.listing, c.gone = true, list, make(chan struct{})
+	c.wakeLocked()
+	if err := c.startLocked(func() { c.list(ctx, l, list, data, again) }); err != nil {
+		stop()
+	}
+}
+
+// seenLocked says that the connection has a room that the connect reply may have left out. It returns what is known of the room from before.
+func (l *listing) seenLocked(id string) (known model.MyRoom) {
+	if before := l.before[id]; before != nil {
+		known = *before
+		delete(l.before, id)
+	}
+	return known
+}
+
+// endListingLocked ends a listing before all rooms are known.
+func (c *Client) endListingLocked() {
+	c.listing.stop()
+	for id, room := range c.listing.before {
+		c.rooms[id] = room
+	}
+	c.listing.before = nil
+}
+
+// list reads the rooms page by page, and then returns all of them with Connected.
+func (c *Client) list(ctx context.Context, l *link, list *listing, data wire.ConnectData, again bool) {
+	defer list.stop()
+	rooms := data.Rooms
+	for next := data.RoomsNext; next != ""; {
+		var page wire.RoomsReply
+		if err := c.Call(ctx, "rooms", wire.RoomsRequest{Next: next, Limit: pageLimit}, &page); err != nil {
+			c.o.Log.Warn("rooms", "error", err)
+			break // if the server refuses it, the rooms that are known must do
+		}
+		rooms, next = append(rooms, page.Rooms...), page.Next
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil || c.listing != list || !c.isCurrent(l) || c.gone == nil {
+		return // the connection is lost: the next connect reply begins anew
+	}
+	if again && len(list.before) > 0 {
+		close(c.gone)
+		c.gone = nil
+		c.endListingLocked()
+		c.dial(l)
+		return
+	}
+	for id := range list.before {
+		c.feed.Leave(id)
+	}
+	known := make([]model.MyRoom, 0, len(rooms))
+	for _, r := range rooms {
+		have := c.rooms[r.ID]
+		if have == nil {
+			continue // the user has left it meanwhile, or enters it with the next push
+		}
+		room := myRoomOf(r)
+		room.LastSeq = max(room.LastSeq, have.LastSeq)
+		known = append(known, room)
+		*have = room
+		c.feed.Describe(room.Room)
+	}
+	c.feed.AddConnected(model.Connected{Account: c.account, Rooms: known, Again: c.wasConnected})
+	c.wasConnected, c.listing = true, nil
+	c.wakeLocked()
+}

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"hongbao/chat"
+	"hongbao/web/api"
+	"hongbao/web/auth"
+	"hongbao/web/convert"
+	"hongbao/web/wire"
+)
+
+// pictureRequests stores and serves the pictures that users upload.
+type pictureRequests struct {
+	off          bool
+	chat         *chat.Service
+	rates        *api.Rates
+	proxies      proxies
+	serve        func(w http.ResponseWriter, r *http.Request, method string, answer func(context.Context, []byte) ([]byte, error))
+	refuse       func(w http.ResponseWriter, err error) wire.Code
+	authenticate func(ctx context.Context, r *http.Request, token string) (auth.Identity, error)
+	renamed      func(ctx context.Context, user string)
+}
+
+func (s *Server) newPictureRequests() pictureRequests {
+	return pictureRequests{
+		off: s.o.NoPictures, chat: s.chat, rates: s.rates, proxies: s.proxies, serve: s.serve, refuse: s.refuse, authenticate: s.authenticate,
+		renamed: s.sessions.Renamed,
+	}
+}
+
+// set makes an uploaded picture the caller's avatar. The avatar in a token of the host wins: such a user may upload none.
+func (p pictureRequests) set(w http.ResponseWriter, r *http.Request) {
+	p.serve(w, r, "picture", func(ctx context.Context, data []byte) ([]byte, error) {
+		if p.off {
+			return nil, chat.ErrNotFound
+		}
+		token, _ := auth.Bearer(r)
+		identity, err := p.authenticate(ctx, r, token)
+		if err != nil {
+			return nil, err
+		}
+		user := identity.User.ID
+		if err := p.rates.SpendHTTP(ctx, user); err != nil {
+			return nil, err
+		}
+		stored, err := p.chat.Admit(ctx, identity.User, identity.Issued)
+		if err != nil {
+			return nil, err
+		}
+		if !identity.User.KeepAvatar {
+			return nil, chat.ErrForbidden
+		}
+		upload, err := decodePicture(data)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.rates.SpendProfileChange(ctx, user); err != nil {
+			return nil, err
+		}
+		if identity.User.Guest() {
+			if err := p.rates.SpendUpload(ctx, subnet(p.proxies.client(r))); err != nil {
+				return nil, err
+			}
+		}
+		changed, err := p.chat.SetPicture(ctx, stored, identity.Issued, upload)
+		if err != nil {
+			return nil, err
+		}
+		p.renamed(ctx, user)
+		return encode(wire.PictureReply{User: convert.User(changed)}, nil)
+	})
+}
+
+func decodePicture(data []byte) ([]byte, error) {
+	var request wire.PictureRequest
+	if err := api.Decode(data, &request); err != nil {
+		return nil, err
+	}
+	if request.Picture == nil {
+		return nil, chat.BadField("picture", "is missing")
+	}
+	upload, err := base64.StdEncoding.DecodeString(*request.Picture)
+	if err != nil {
+		return nil, chat.BadField("picture", "must be base64")
+	}
+	return upload, nil
+}
+
+// read serves an uploaded picture to every caller that knows its address: browsers send no token with pictures. The address is the hash of
+// the picture, so browsers may keep it for good.
+func (p pictureRequests) read(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), httpTime)
+	defer cancel()
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	err := p.rates.SpendPicture(ctx, subnet(p.proxies.client(r)))
+	var data []byte
+	if err == nil {
+		data, err = p.chat.Picture(ctx, chi.URLParam(r, "name"))
+	}
+	if err != nil {
+		p.refuse(w, err)
+		return
+	}
+	h.Set("Content-Type", "image/jpeg")
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(data) // an error means that the client has disconnected
+}
