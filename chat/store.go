@@ -152,6 +152,18 @@ type Store interface {
 	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
 	// UnreadBy returns users that are in a room, have not read the entry and have not made the room silent, in ascending order.
 	UnreadBy(ctx context.Context, u Unread) ([]string, error)
+	// ReportByKey returns the report that n.By has made with this key, if there is one; ErrKeyReused if its hash differs.
+	ReportByKey(ctx context.Context, n NewReport) (stored Report, found bool, err error)
+	// AddReport stores a report. If the user has made a report with this key, or has an open report about the same, it returns that
+	// one with dup set; ErrKeyReused if the key is that of another request.
+	AddReport(ctx context.Context, n NewReport) (stored Report, dup bool, err error)
+	// ReportByID returns a report; ErrNotFound if there is none.
+	ReportByID(ctx context.Context, id string) (Report, error)
+	// Reports lists reports in the order of their ids, so the oldest first.
+	Reports(ctx context.Context, q ReportQuery) ([]Report, error)
+	// ResolveReport resolves an open report. One that has this outcome and note already is returned as it is. Errors: ErrNotFound, and
+	// FieldError{ErrConflict, "outcome"} for a report that was resolved otherwise.
+	ResolveReport(ctx context.Context, r Resolution) (Report, error)
 	// SetPrefs changes the Prefs of a member, and returns them as they are then.
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
 

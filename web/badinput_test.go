@@ -59,9 +59,6 @@ func (w *requestFixture) good(method string) map[string]any {
 		"update_room":      {"room": w.room, "name": "New", "announcement": "news", "invite": "admins", "guests": false},
 		"set_room_prefs":   {"room": w.room, "silent": true, "pinned": true, "archived": true},
 		"delete_room":      {"room": w.room},
-		"push_key":         {},
-		"subscribe_push":   examplePush,
-		"unsubscribe_push": {"endpoint": "https://push.example/1"},
 		"presence":         {"room": w.room},
 		"edit":             {"room": w.room, "seq": 1, "text": "new"},
 		"recall":           {"room": w.room, "seq": 1},
@@ -74,6 +71,7 @@ func (w *requestFixture) good(method string) map[string]any {
 		"send":             {"room": w.room, "key": "new", "text": "text"},
 		"history":          {"room": w.room, "limit": 10},
 		"mentions":         {"limit": 10},
+		"report":           {"key": "new", "room": w.room, "user": "u-bob", "reason": "spam", "text": "text"},
 		"read":             {"room": w.room, "seq": 1},
 		"send_packet":      {"room": w.room, "key": "new", "mode": "lucky", "total": 100, "count": 3},
 		"grab":             {"packet": w.packet},
@@ -88,6 +86,9 @@ func (w *requestFixture) good(method string) map[string]any {
 		"heads":            {},
 		"disconnect":       {"user": "u-bob"},
 		"stats":            {},
+		"push_key":         {},
+		"subscribe_push":   examplePush,
+		"unsubscribe_push": {"endpoint": "https://push.example/1"},
 	}[method]
 }
 

@@ -176,6 +176,7 @@ func TestBrowserPush(t *testing.T) {
 	ann.Sees("They also come while this page is closed")
 	ann.Press("radio", "中文")
 	ann.Sees("关闭页面后也会收到提醒")
+	awaitAsk(t, ann, `window.found || (caches.match('words', { cacheName: 'push-words' }).then((r) => r.text()).then((all) => { window.found = all.includes('红包'); }), false)`)
 	stored := func() string { return s.rows(t, `select count(*) from push_subscriptions`)[0] }
 	if stored() != "1" {
 		t.Errorf("%s subscriptions are stored", stored())

@@ -46,6 +46,9 @@ var trials = []trial{
 	{"direct", nil, func(c *cell) any { return wire.DirectRequest{User: c.other.User.ID} }, everyone},
 	{"rooms", nil, func(*cell) any { return wire.RoomsRequest{} }, everyone},
 	{"find_rooms", nil, func(*cell) any { return wire.FindRoomsRequest{} }, everyone},
+	{"report", nil, func(c *cell) any {
+		return wire.ReportRequest{Key: "k-" + c.name, Room: c.room, User: c.other.User.ID, Reason: "spam"}
+	}, inside},
 	{"mentions", nil, func(*cell) any { return wire.MentionsRequest{} }, everyone},
 	{"packets", nil, func(*cell) any { return wire.PacketsRequest{Direction: "sent"} }, everyone},
 	{"wallet", nil, func(*cell) any { return wire.WalletRequest{} }, everyone},

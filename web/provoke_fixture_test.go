@@ -111,6 +111,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 func (s *errorFixture) speak(ann, bob api.Caller) {
 	s.said = s.say(s.t, ann, s.rooms["plain"], "ann's").Seq
 	s.heard = s.say(s.t, bob, s.rooms["plain"], "bob's").Seq
+	call[wire.ReportReply](s.t, s.testServer, ann, "report", wire.ReportRequest{Key: "report", Room: s.rooms["plain"], User: "bob", Reason: "other"})
 	s.taken = s.say(s.t, ann, s.rooms["mine"], "taken back").Seq
 	call[wire.SeqReply](s.t, s.testServer, ann, "recall", wire.RecallRequest{Room: s.rooms["mine"], Seq: s.taken})
 	s.crowded = s.say(s.t, bob, s.rooms["plain"], "crowded").Seq
@@ -186,9 +187,6 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"update_room":      {"room": room, "name": "new"},
 		"set_room_prefs":   {"room": room, "pinned": true},
 		"delete_room":      {"room": room},
-		"push_key":         {},
-		"subscribe_push":   examplePush,
-		"unsubscribe_push": {"endpoint": "https://push.example/1"},
 		"members":          {"room": room},
 		"send":             {"room": room, "key": "new", "text": "x"},
 		"edit":             {"room": room, "seq": 1, "text": "x"},
@@ -196,6 +194,7 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"react":            {"room": room, "seq": 1, "emoji": "👍", "on": true},
 		"history":          {"room": room},
 		"mentions":         {},
+		"report":           {"key": "new", "room": room, "user": "bob", "reason": "spam"},
 		"read":             {"room": room, "seq": 1},
 		"presence":         {"room": room},
 		"send_packet":      {"room": room, "key": "new", "total": 10, "count": 1},
@@ -204,6 +203,9 @@ func (s *errorFixture) request(method, room, packet string) object {
 		"cancel_packet":    {"packet": packet},
 		"packets":          {"direction": "sent"},
 		"wallet":           {},
+		"push_key":         {},
+		"subscribe_push":   examplePush,
+		"unsubscribe_push": {"endpoint": "https://push.example/1"},
 	}[method]
 }
 

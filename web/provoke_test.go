@@ -120,6 +120,10 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeJoinedLater:     {data: object{"packet": s.earlier}},
 			wire.CodeWrongPassphrase: {data: object{"packet": s.locked, "passphrase": "open"}},
 		},
+		"report": {
+			wire.CodeTooLong:   {data: changed(plain, "text", long(501))},
+			wire.CodeKeyReused: {data: changed(plain, "key", "report")},
+		},
 		"cancel_packet": {wire.CodePacketFinished: {data: mine}},
 	}[method][code]
 	return p, ok

@@ -12,3 +12,31 @@ create table offline_news (
 ) with (fillfactor = 70);
 
 create index offline_news_due on offline_news (due_at);
+
+-- What users have reported to the host. Rows of the user that reports. They hold no copies of entries.
+create table reports (
+    bucket      smallint not null,
+    id          text collate "C" not null,
+    reporter    text collate "C" not null,
+    key         text collate "C" not null,
+    hash        bytea not null,
+    kind        text not null check (kind in ('message', 'packet', 'person')),
+    about       text collate "C" not null,            -- the user that is reported, or that has sent the entry
+    room_id     text collate "C" not null default '',
+    seq         bigint not null default 0,
+    packet_id   text collate "C" not null default '',
+    reason      text not null,
+    words       text not null default '',
+    at          bigint not null,
+    state       text not null default 'open' check (state in ('open', 'resolved')),
+    outcome     text not null default '',
+    note        text not null default '',
+    resolved_by text not null default '',
+    resolved_at bigint not null default 0,
+    primary key (bucket, id)
+);
+
+create unique index reports_key on reports (bucket, reporter, key);
+create unique index reports_open on reports (bucket, reporter, kind, about, room_id, seq) where state = 'open';
+create index reports_list on reports (state, id);
+create index reports_id on reports (id);

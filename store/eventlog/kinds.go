@@ -35,6 +35,8 @@ const (
 	UserSuspended   = "user.suspended"
 	UserReinstated  = "user.reinstated"
 	UserOffline     = "user.offline_message"
+	ReportNew       = "report.new"
+	ReportResolved  = "report.resolved"
 )
 
 // AllKinds lists all kinds, in the order of the documents.
@@ -46,6 +48,7 @@ func AllKinds() []string {
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
 		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,
+		ReportNew, ReportResolved,
 	}
 }
 

@@ -94,6 +94,13 @@ func (r *Refs) User(kind, user string, data json.RawMessage) {
 	}
 }
 
+// Report adds an event about a report of a user.
+func (r *Refs) Report(kind string, report chat.Report) {
+	if r.wanted[kind] {
+		r.refs = append(r.refs, Ref{Kind: kind, Room: report.Room, Users: []string{report.By}, Data: report.Details()})
+	}
+}
+
 // Bytes returns the references as they are stored.
 func (r *Refs) Bytes() ([]byte, error) {
 	text, err := json.Marshal(r.refs)

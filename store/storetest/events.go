@@ -193,6 +193,9 @@ func (b *eventsBench) life() []eventCase {
 		return func() error { _, _, err := b.ledger.Adjust(b.ctx, b.adjustment(user, amount)); return err }
 	}
 	text := b.say(sender, "hello")
+	report := chat.NewReport{Key: "report", Hash: []byte("h"), Report: chat.Report{
+		ID: "report", Kind: chat.ReportPerson, By: member(3), About: sender, Room: theRoom, Reason: "spam", At: b.now, State: chat.ReportOpen,
+	}}
 	return []eventCase{
 		{"text", func() error { _, _, err := b.rooms.Append(b.ctx, text); return err }, []string{"message.new room-1 1"}},
 		{"edit", amend(b.amending(chat.KindEdit, 1)), []string{"message.edited room-1 2"}},
@@ -218,6 +221,11 @@ func (b *eventsBench) life() []eventCase {
 		}, []string{"member.left room-1 outsider"}},
 		{"role", change(b.changing(chat.SetRole, member(3))), []string{"member.changed room-1 9"}},
 		{"kick", change(b.changing(chat.Kick, member(4))), []string{"member.left room-1 member-04", "member.changed room-1 10"}},
+		{"report", func() error { _, _, err := b.rooms.AddReport(b.ctx, report); return err }, []string{"report.new room-1 member-03"}},
+		{"resolve", func() error {
+			_, err := b.rooms.ResolveReport(b.ctx, chat.Resolution{Report: report.ID, Outcome: "acted", By: "key/shop", At: b.now})
+			return err
+		}, []string{"report.resolved room-1 member-03"}},
 		{"rename", change(b.changing(chat.UpdateRoom)), []string{"room.updated room-1 11"}},
 		{"profile", func() error {
 			_, _, err := b.rooms.PutUser(b.ctx, chat.Profile{User: chat.User{ID: outsider, Name: "new name"}}, 0)

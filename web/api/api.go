@@ -221,6 +221,7 @@ var commands = map[string]*command{
 	"react":    ordered((*Commands).react),
 	"history":  scanning((*Commands).history),
 	"mentions": scanning((*Commands).mentions),
+	"report":   ordered((*Commands).report),
 	"read":     ordered((*Commands).read),
 
 	"send_packet":   ordered((*Commands).sendPacket),
@@ -254,6 +255,7 @@ var userRates = map[string]chat.Rate{
 	"send":        {PerSecond: 10, Burst: 20},
 	"send_packet": {PerSecond: 2, Burst: 5},
 	MethodGrab:    {PerSecond: 20, Burst: 40},
+	"report":      {PerSecond: 0.1, Burst: 10},
 }
 
 // sharedRate maps a method to the method whose limit it counts against. edit and react count as send, because their

@@ -148,7 +148,7 @@ func (h *testHost) newScene(o hostapi.Operation) scene {
 	packet := ok[wire.SendPacketReply](h, as("u-ann", "send_packet", `{"room":%q,"key":%q,"mode":"equal","total":300,"count":3}`, room, "packet-"+o.Name)).Packet.ID
 	ok[wire.GrabReply](h, as("u-bob", "grab", `{"packet":%q}`, packet))
 	ok[hostapi.ConsumerReply](h, h.send(h.all, "PUT", "/v1/server/consumers/search", `{"after":"oldest"}`))
-	made := scene{names: map[string]string{"r-1": room, "p-1": packet, "l-1": link}, numbers: map[float64]int64{41: seq, 42: seq}}
+	made := scene{names: map[string]string{"r-1": room, "p-1": packet, "l-1": link, "report-1": h.report(room, seq, "report-"+o.Name)}, numbers: map[float64]int64{41: seq, 42: seq}}
 	if strings.Contains(o.Name, "parked") {
 		made.numbers[7] = h.park()
 	}
@@ -192,6 +192,9 @@ func (s scene) request(o hostapi.Operation, described spectest.Object) (path str
 			}
 			if o.Name == "as_join" || o.Name == "as_join_link" {
 				text = "u-mei"
+			}
+			if o.Name == "as_report" { // u-ann has sent the entry
+				text = "u-bob"
 			}
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(text))
 		default:
@@ -289,6 +292,8 @@ func (h *testHost) everyEvent() {
 	packet := sent.Packet.ID
 	h.missed("bob", room, sent.Seq)
 	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q}`, packet))
+	report := h.report(room, sent.Seq, "report")
+	ok[hostapi.ReportReply](h, h.send(h.all, "POST", "/v1/server/reports/"+report+"/resolve", `{"outcome":"dismissed"}`))
 	ok[wire.MuteReply](h, as("ann", "mute", `{"room":%q,"user":"bob","seconds":60}`, room))
 	ok[wire.LeaveReply](h, as("bob", "leave", `{"room":%q}`, room))
 	ok[wire.UpdateRoomReply](h, as("ann", "update_room", `{"room":%q,"name":"Green tea"}`, room))
@@ -323,4 +328,12 @@ func (h *testHost) missed(user, room string, seq int64) {
 	if err != nil {
 		h.Fatal(err)
 	}
+}
+
+// report lets a user of the room report an entry, and returns the id of the report.
+func (h *testHost) report(room string, seq int64, key string) string {
+	h.Helper()
+	members := ok[wire.MembersReply](h, h.send(h.all, "POST", "/v1/server/system/members", fmt.Sprintf(`{"room":%q}`, room))).Members
+	by := members[len(members)-1].User.ID // not the first one, which has sent the entry
+	return ok[wire.ReportReply](h, h.send(h.all, "POST", "/v1/server/as/"+by+"/report", fmt.Sprintf(`{"room":%q,"seq":%d,"key":%q,"reason":"spam"}`, room, seq, key))).Report
 }

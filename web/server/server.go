@@ -83,7 +83,7 @@ type Server struct {
 func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.walletRoutes(), s.actRoutes(), s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.walletRoutes(), s.reportRoutes(), s.actRoutes(), s.documentRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.
@@ -247,7 +247,7 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, req *http.Re
 			return nil, chat.BadField(hostapi.For, "is not escaped as a part of a path")
 		}
 	}
-	if o.Scope != hostapi.Read {
+	if o.Scope != hostapi.Read && o.Verb != http.MethodGet {
 		if err := s.o.Acts.Record(ctx, Act{
 			Key: c.Key.Name, Client: c.Client.String(), Operation: o.Name, RequestID: c.RequestID, Reason: c.Reason, Request: recorded(c.For, data),
 		}); err != nil {

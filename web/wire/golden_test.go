@@ -153,6 +153,7 @@ func replies() map[string]any {
 		"edit":           wire.SeqReply{Seq: 46},
 		"recall":         wire.SeqReply{Seq: 48},
 		"react":          wire.ReactReply{},
+		"report":         wire.ReportReply{Report: "01957a1c-0000-7000-8000-000000000001"},
 		"mentions":       wire.MentionsReply{Mentions: []wire.Mention{{Room: "r-1", Entry: textEntry()}}, Next: "bmV4dA"},
 		"history-folded": wire.HistoryReply{Entries: foldedEntries(), PacketStates: []wire.State{}, More: true},
 

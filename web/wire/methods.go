@@ -134,6 +134,10 @@ var Methods = []Method{
 		Name: "react", Does: "Puts an emoji on a text, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
 		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
 	},
+	{
+		Name: "report", Does: "Reports a text, a packet or a user to the host.", Request: ReportRequest{}, Reply: ReportReply{},
+		Errors: slices.Concat(outside, []Code{CodeTooLong, CodeKeyReused}), Rate: "report",
+	},
 	{Name: "mentions", Does: "Lists texts that mention the user, newest first.", Request: MentionsRequest{}, Reply: MentionsReply{}, Cost: 5},
 	{
 		Name: "history", Does: "Reads entries of the room, in ascending order; texts as they are now.", Request: HistoryRequest{}, Reply: HistoryReply{},

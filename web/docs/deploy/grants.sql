@@ -26,7 +26,7 @@ grant insert, delete on reactions, mentions, blocks, security_counts, events, ev
 grant insert, delete, update (uses) on invite_links to hongbao;
 grant insert, delete, update (at) on join_requests to hongbao;
 grant insert, update, delete on settings, event_holds, offline_news, push_subscriptions to hongbao;
-grant insert, update on event_consumers to hongbao;
+grant insert, update on event_consumers, reports to hongbao;
 grant insert, delete, update (at) on pictures to hongbao;
 grant insert, delete on refs to hongbao;
 

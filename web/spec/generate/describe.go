@@ -33,7 +33,7 @@ var tagOf = map[string]string{
 	"preview_link": "links",
 	"block":        "contacts", "unblock": "contacts", "set_contact": "contacts", "contacts": "contacts", "users": "contacts",
 	"push_key": "push", "subscribe_push": "push", "unsubscribe_push": "push",
-	"send": "messages", "edit": "messages", "recall": "messages", "react": "messages", "history": "messages", "mentions": "messages", "read": "messages",
+	"send": "messages", "edit": "messages", "recall": "messages", "react": "messages", "history": "messages", "mentions": "messages", "report": "messages", "read": "messages",
 	"send_packet": "packets", "grab": "packets", "packet": "packets", "cancel_packet": "packets", "packets": "packets",
 	"wallet": "wallet",
 	"credit": "admin", "debit": "admin", "disconnect": "admin", "audit": "admin", "start_audit": "admin", "heads": "admin", "stats": "admin",

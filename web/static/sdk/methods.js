@@ -325,6 +325,16 @@ export class Methods {
     return this.call('presence', { room }, o);
   }
 
+  /**
+   * report tells the host of a text or packet, by room and seq, or of a user.
+   * @param {{room?: string, seq?: number, user?: string, reason: import('./types.js').ReportReason, text?: string, key?: string}} report
+   * @param {CallOptions} [o]
+   * @returns {Promise<{report: string, dup: boolean}>}
+   */
+  report(report, o) {
+    return this.call('report', { ...report, key: report.key || newKey() }, o);
+  }
+
   // Texts.
 
   /**

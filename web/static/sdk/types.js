@@ -24,6 +24,8 @@
  * @property {boolean} [pinned]
  * @property {boolean} [archived]
  *
+ * @typedef {'spam' | 'scam' | 'abuse' | 'sexual' | 'violence' | 'other'} ReportReason
+ *
  * @typedef {object} RoomPrefs  what the user has decided about a room
  * @property {boolean} silent     new entries make no sound, banner, badge or notification
  * @property {boolean} pinned     at the top of the list

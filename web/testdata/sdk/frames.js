@@ -47,6 +47,7 @@ const calls = {
   edit: [(c) => c.edit('r', 4, 't'), { room: 'r', seq: 4, text: 't' }],
   recall: [(c) => c.recall('r', 4), { room: 'r', seq: 4 }],
   react: [(c) => c.react('r', 4, '👍', false), { room: 'r', seq: 4, emoji: '👍', on: false }],
+  report: [(c) => c.report({ room: 'r', seq: 4, reason: 'spam', key: 'k' }), { room: 'r', seq: 4, reason: 'spam', key: 'k' }],
   mentions: [(c) => c.mentions({ next: 'n' }), { next: 'n' }],
   history: [(c) => c.history({ room: 'r', after: 0 }), { room: 'r', after: 0 }],
   read: [(c) => c.read('r', 4), { room: 'r', seq: 4 }],

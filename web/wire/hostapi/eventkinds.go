@@ -40,5 +40,7 @@ func EventKinds() []EventKind {
 			Kind: "user.offline_message", Does: "There is news for a user without a socket: at most one such event for each user and minute.",
 			Room: true, User: true, Entry: "text,packet", Details: OfflineDetails{},
 		},
+		{Kind: "report.new", Does: "A user has reported a text, a packet or another user.", Room: true, User: true, Details: ReportDetails{}},
+		{Kind: "report.resolved", Does: "The host has resolved a report.", Room: true, User: true, Details: ReportDetails{}},
 	}
 }

@@ -51,6 +51,7 @@ func Groups() []Group {
 		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations)},
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
+		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
 		{"documents", "The documents of the server API, for programs.", documentOperations},
 	}

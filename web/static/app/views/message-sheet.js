@@ -15,6 +15,10 @@ import { EmojiPicker, quick } from './composer-emoji.js';
 import { gist } from './line-text.js';
 import { Icon } from './icon.js';
 import { IconButton } from './parts.js';
+import { Report } from './report.js';
+
+/** The id of the host's back end, to which reports go. */
+const system = '~system';
 
 export class MessageSheet extends Component {
   state = { all: false };
@@ -73,6 +77,7 @@ export class MessageSheet extends Component {
     const fresh = isFresh(item);
     const may = {
       react: !muted, reply: !muted, copy: text && item.body.text, edit: fresh && item.body.text && !muted,
+      report: item.from.id !== state.me.id && item.from.id !== system,
       recall: text && (fresh || (governs(view) && view.room.kind !== 'direct')),
     };
     return h('div', { class: 'message-sheet' },
@@ -88,7 +93,11 @@ export class MessageSheet extends Component {
         may.reply && act('reply', t('message.reply'), () => this.write({ replyTo: item.seq, editing: null })),
         may.copy && act('copy', t('message.copy'), () => this.copy(item)),
         may.edit && act('edit', t('message.edit'), () => this.edit(item)),
-        may.recall && this.recall(item)));
+        may.recall && this.recall(item),
+        may.report && h(Report, {
+          key: item.seq,
+          about: { room: view.room.id, seq: item.seq }, question: t(text ? 'report.askMessage' : 'report.askPacket', { name: item.from.name || item.from.id }),
+        })));
   }
 }
 

@@ -12,6 +12,7 @@ import { Act } from './act.js';
 import { Govern } from './person-govern.js';
 import { Icon } from './icon.js';
 import { Avatar } from './parts.js';
+import { Report } from './report.js';
 
 
 export class PersonSheet extends Component {
@@ -34,6 +35,10 @@ export class PersonSheet extends Component {
       id !== state.me?.id && !withThem && h('div', { class: 'panel-acts' },
         h(Act, { icon: 'send', label: t('person.talk'), act: () => openDirect(id) })),
       id !== state.me?.id && state.contacts && h('div', { class: 'panel-acts' }, h(Block, { user })),
+      id !== state.me?.id && h('div', { class: 'panel-acts' }, h(Report, {
+        key: id, about: { user: id, ...((withThem || inGroup && memberOf(view, id)) && { room: view.room.id }) },
+        question: t('report.askPerson', { name: user.name || id }),
+      })),
       inGroup && isAbove(view, id) && h(Govern, { view, user, key: id }));
   }
 }

@@ -1,0 +1,128 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"hongbao/chat"
+)
+
+func reportTests() []storeTest {
+	return []storeTest{
+		{"a report is stored once for each key, and once while it is open", reportsOnce},
+		{"reports are listed by state, and resolved once", reportsResolved},
+	}
+}
+
+// newReport returns a report of ann about an entry of bob.
+func (b *storeBench) newReport(key string, seq int64) chat.NewReport {
+	at := time.UnixMilli(1_700_000_000_000 + int64(len(key))).UTC()
+	return chat.NewReport{Key: key, Hash: []byte(key), Report: chat.Report{
+		ID: "report-" + key, Kind: chat.ReportMessage, By: ann, About: bob, Room: "room", Seq: seq, Reason: "spam", Text: "look", At: at, State: chat.ReportOpen,
+	}}
+}
+
+func reportsOnce(b *storeBench) {
+	first := b.newReport("a", 1)
+	if _, found, err := b.ReportByKey(b.ctx, first); err != nil || found {
+		b.Errorf("before it is stored: %t, %v", found, err)
+	}
+	stored, dup, err := b.AddReport(b.ctx, first)
+	b.must(err)
+	want := first.Report
+	want.ResolvedAt = time.UnixMilli(0).UTC()
+	if dup || stored != want {
+		b.Errorf("stored %+v, dup %t; want %+v", stored, dup, want)
+	}
+	again := first
+	again.ID = "another"
+	for what, n := range map[string]chat.NewReport{"the same key": again, "another key, about the same": func() chat.NewReport { n := b.newReport("bb", 1); return n }()} {
+		if stored, dup, err = b.AddReport(b.ctx, n); err != nil || !dup || stored.ID != first.ID {
+			b.Errorf("%s: %+v, %t, %v; want the first report", what, stored, dup, err)
+		}
+	}
+	if stored, found, err := b.ReportByKey(b.ctx, again); err != nil || !found || stored.ID != first.ID {
+		b.Errorf("by its key: %+v, %t, %v", stored, found, err)
+	}
+	again.Hash = []byte("other")
+	if _, _, err := b.AddReport(b.ctx, again); !errors.Is(err, chat.ErrKeyReused) {
+		b.Errorf("the key with another content: %v", err)
+	}
+	if _, _, err := b.ReportByKey(b.ctx, again); !errors.Is(err, chat.ErrKeyReused) {
+		b.Errorf("the key with another content, looked up: %v", err)
+	}
+	others := b.newReport("a", 1) // keys of another user are apart
+	others.By, others.ID = cyn, "of cyn"
+	if stored, dup, err := b.AddReport(b.ctx, others); err != nil || dup || stored.ID != "of cyn" {
+		b.Errorf("the same of another user: %+v, %t, %v", stored, dup, err)
+	}
+	var all sync.WaitGroup
+	ids := make([]string, 8)
+	for i := range ids {
+		all.Go(func() {
+			n := b.newReport("crowd"+string(rune('0'+i)), 9)
+			stored, _, err := b.AddReport(b.ctx, n)
+			if err != nil {
+				b.Error(err)
+			}
+			ids[i] = stored.ID
+		})
+	}
+	all.Wait()
+	if len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 1 {
+		b.Errorf("at the same time, about the same: %q, want one report", ids)
+	}
+}
+
+func reportsResolved(b *storeBench) {
+	for i, key := range []string{"a", "b", "c"} {
+		_, _, err := b.AddReport(b.ctx, b.newReport(key, int64(i+1)))
+		b.must(err)
+	}
+	list := func(q chat.ReportQuery, want ...string) {
+		b.Helper()
+		page, err := b.Reports(b.ctx, q)
+		b.must(err)
+		var ids []string
+		for _, r := range page {
+			ids = append(ids, r.ID)
+		}
+		if !slices.Equal(ids, want) {
+			b.Errorf("%+v lists %q, want %q", q, ids, want)
+		}
+	}
+	list(chat.ReportQuery{Limit: 2}, "report-a", "report-b")
+	list(chat.ReportQuery{State: chat.ReportOpen, After: "report-a", Limit: 9}, "report-b", "report-c")
+	at := time.UnixMilli(1_700_000_009_000).UTC()
+	r := chat.Resolution{Report: "report-b", Outcome: "acted", Note: "muted", By: "key/shop", At: at}
+	want := b.newReport("b", 2).With(r)
+	for range 2 { // the second time changes nothing
+		got, err := b.ResolveReport(b.ctx, r)
+		b.must(err)
+		if got != want {
+			b.Errorf("resolved %+v, want %+v", got, want)
+		}
+		r.At, r.By = at.Add(time.Hour), "key/other"
+	}
+	r.Outcome = "dismissed"
+	if _, err := b.ResolveReport(b.ctx, r); !errors.Is(err, chat.ErrConflict) {
+		b.Errorf("resolved otherwise: %v", err)
+	}
+	r.Report = "none"
+	if _, err := b.ResolveReport(b.ctx, r); !errors.Is(err, chat.ErrNotFound) {
+		b.Errorf("an unknown report: %v", err)
+	}
+	if _, err := b.ReportByID(b.ctx, "none"); !errors.Is(err, chat.ErrNotFound) {
+		b.Errorf("an unknown report: %v", err)
+	}
+	if got, err := b.ReportByID(b.ctx, "report-b"); err != nil || got != want {
+		b.Errorf("read %+v, %v; want %+v", got, err, want)
+	}
+	list(chat.ReportQuery{State: chat.ReportOpen, Limit: 9}, "report-a", "report-c")
+	list(chat.ReportQuery{State: chat.ReportResolved, Limit: 9}, "report-b")
+	if stored, dup, err := b.AddReport(b.ctx, b.newReport("d", 2)); err != nil || dup || stored.ID != "report-d" {
+		b.Errorf("again after it was resolved: %+v, %t, %v; want a new report", stored, dup, err)
+	}
+}

@@ -1,0 +1,27 @@
+package client
+
+import (
+	"cmp"
+	"context"
+
+	"hongbao/web/wire"
+)
+
+// Report is what the user tells the host: about the text or packet Seq of the room, or about a user.
+type Report struct {
+	Room   string // of the entry, or in which the user was met
+	Seq    int64
+	User   string
+	Reason string // spam, scam, abuse, sexual, violence or other
+	Text   string
+	Key    string // "": a new one is drawn
+}
+
+// Report reports an entry or a user to the host. It returns the id of the report, also if the same was reported before.
+func (c *Client) Report(ctx context.Context, r Report) (string, error) {
+	var reply wire.ReportReply
+	err := c.Call(ctx, "report", wire.ReportRequest{
+		Key: cmp.Or(r.Key, newKey()), Room: r.Room, Seq: r.Seq, User: r.User, Reason: r.Reason, Text: r.Text,
+	}, &reply)
+	return reply.Report, err
+}
