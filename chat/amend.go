@@ -58,6 +58,7 @@ type Subject struct {
 	Reacted bool // the user By has put this emoji on it
 
 	Deserted    bool // the room is a direct room that the other user has left
+	Frozen      bool // the room is frozen
 	RoomDeleted bool
 }
 
@@ -135,6 +136,8 @@ func (a Amendment) edit(s *Subject, next int64) (AmendmentRuling, error) {
 		return AmendmentRuling{Seq: a.Target, Fold: s.Fold}, nil
 	case s.Deserted:
 		return AmendmentRuling{}, ErrContactRefused
+	case s.Frozen && !a.By.IsSystem():
+		return AmendmentRuling{}, FrozenRefusal(true, a.By)
 	case a.windowOver(s):
 		return AmendmentRuling{}, ErrEditWindowOver
 	}
@@ -174,6 +177,8 @@ func (a Amendment) react(s *Subject, next int64) (AmendmentRuling, error) {
 		return AmendmentRuling{Seq: a.Target, Fold: s.Fold}, nil
 	case s.Deserted:
 		return AmendmentRuling{}, ErrContactRefused
+	case s.Frozen && !a.By.IsSystem():
+		return AmendmentRuling{}, FrozenRefusal(true, a.By)
 	case a.On && had == 0 && len(s.Fold.Reactions) >= maxEmojis:
 		return AmendmentRuling{}, &FieldError{
 			Err: ErrLimitExceeded, Field: "emoji", Reason: fmt.Sprintf("must be one of the %d that are there", maxEmojis),

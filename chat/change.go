@@ -50,6 +50,7 @@ type RoomChange struct {
 	Announcement *string  `json:"announcement,omitempty"`
 	Invite       Inviters `json:"invite,omitempty"` // "": unchanged
 	Guests       *bool    `json:"guests,omitempty"` // whether guests can enter
+	Frozen       *bool    `json:"frozen,omitempty"` // whether only System may post; only System may change it
 }
 
 // RuleInput is the state on which Change.Rule decides. The store locks it until the change is committed.
@@ -245,6 +246,12 @@ func (c Change) updateRoom(r Room) (Ruling, error) {
 	}
 	if g := c.To.Guests; g != nil && *g == r.NoGuests {
 		to.Guests, r.NoGuests = g, !*g
+	}
+	if f := c.To.Frozen; f != nil && *f != r.Frozen {
+		if !c.By.IsSystem() {
+			return Ruling{}, ErrForbidden
+		}
+		to.Frozen, r.Frozen = f, *f
 	}
 	if to == (RoomChange{}) {
 		return Ruling{}, nil

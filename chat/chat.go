@@ -68,6 +68,8 @@ type Room struct {
 	Announcement string
 	Invite       Inviters // "": nothing is set
 	NoGuests     bool     // guests cannot enter; guests that are members already stay
+	Frozen       bool     // only System may post
+	Ref          string   // the host's own id, which no client sees; "": none
 	Members      int
 	LastSeq      int64
 	CreatedAt    time.Time
@@ -81,6 +83,14 @@ func (r Room) Inviters() Inviters { return cmp.Or(r.Invite, r.Kind.Inviters()) }
 func (r Room) admit(user string) error {
 	if r.NoGuests && (User{ID: user}).Guest() {
 		return &FieldError{Err: ErrForbidden, Field: "guests", Reason: "is false: only users with an account may enter"}
+	}
+	return nil
+}
+
+// FrozenRefusal returns an error if a room is frozen and the user is not System.
+func FrozenRefusal(frozen bool, by User) error {
+	if frozen && !by.IsSystem() {
+		return &FieldError{Err: ErrForbidden, Field: "frozen", Reason: "is true: only the system may post"}
 	}
 	return nil
 }

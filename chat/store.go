@@ -78,7 +78,9 @@ type Store interface {
 	// CreateRoom creates the room with its owner and first members. It looks up the key first: a used key returns
 	// ErrKeyReused, or dup and the room as it is now, without a role if the owner has left it. Errors: ErrNotFound if a
 	// member is an unknown user, ErrContactRefused if a member refuses the owner's contact, ErrLimitExceeded if one of them
-	// is in too many rooms, and FieldError{ErrLimitExceeded, "kind"} if the owner owns too many public rooms.
+	// is in too many rooms, and FieldError{ErrLimitExceeded, "kind"} if the owner owns too many public rooms. With NewRoom.Host the key is
+	// one of System's, nobody refuses contact, and the owner has not chosen the room. If a room that is not deleted has the Ref, that room
+	// is returned with dup.
 	CreateRoom(ctx context.Context, r NewRoom) (m Membership, dup bool, err error)
 	// Join adds the user to a public room, and changes nothing if the user is in it already. Entries sent before the
 	// Join count as read. A user that joins an empty room becomes its owner. Joining.Refusal decides, on state that is
@@ -117,6 +119,11 @@ type Store interface {
 	// Room returns the room as it is now. A deleted room is returned, too, with Room.Deleted set. ErrNotFound means that
 	// there never was such a room.
 	Room(ctx context.Context, room string) (Room, error)
+	// RoomRecord returns the room as the host sees it. ErrNotFound: there is no such room, or it is deleted.
+	RoomRecord(ctx context.Context, room string) (RoomRecord, error)
+	// RoomRecords lists the rooms that are not deleted, also direct ones, by id: the oldest first. With a Ref it returns the room that has it,
+	// if there is one. next and more are cursors, as of FindRooms.
+	RoomRecords(ctx context.Context, q RoomQuery) (rooms []RoomRecord, more string, err error)
 	// Roster lists the members of a room, at most limit of them, in any order.
 	Roster(ctx context.Context, room string, limit int) (users []string, err error)
 	// Members lists the room's members, owner and admins first. next and more are cursors, as of FindRooms.
@@ -193,6 +200,18 @@ type NewRoom struct {
 	MaxRooms int // limit: rooms that a user may be in: chosen ones for the owner, not chosen ones for the members
 
 	MaxPublic int // limit: public rooms that the owner may own, of those that the owner has chosen; 0: no limit
+
+	Host         bool   // the host creates the room, see CreateRoom
+	Ref          string // the host's own id; "": none
+	Announcement string
+}
+
+// KeyUser returns the user that the Key belongs to.
+func (r NewRoom) KeyUser() string {
+	if r.Host {
+		return System.ID
+	}
+	return r.Owner.ID
 }
 
 // Joining is a request to join a room.

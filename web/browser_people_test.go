@@ -282,3 +282,24 @@ func TestBrowserSystem(t *testing.T) {
 	ann.Lacks("button", "Block")
 	ann.Lacks("button", "Message privately")
 }
+
+// TestBrowserFrozenRoom freezes a room. The page must say so, and let nobody write, until it is over.
+func TestBrowserFrozenRoom(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{})
+	room := s.httpGuest(t, "Bob").does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	freeze := func(frozen bool) {
+		t.Helper()
+		if _, err := s.chat.UpdateRoom(t.Context(), chat.System, room, chat.RoomChange{Frozen: &frozen}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann.Press("link", "Tea")
+	ann.Has("textbox", "Message")
+	freeze(true)
+	ann.Sees("This room is frozen: nobody can write for now", "System froze the room")
+	ann.Lacks("textbox", "Message")
+	freeze(false)
+	ann.Sees("System opened the room for messages again")
+	ann.Has("textbox", "Message")
+}

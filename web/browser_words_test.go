@@ -113,9 +113,9 @@ func isErrorWord(word string) bool {
 	})
 }
 
-// isField reports whether any request has a field of this name, or the list of limits.
+// isField reports whether any request has a field of this name, or a room, or the list of limits.
 func isField(name string) bool {
-	requests := []any{wire.GuestRequest{}, wire.Limits{}}
+	requests := []any{wire.GuestRequest{}, wire.Limits{}, wire.Room{}}
 	for _, method := range wire.Methods {
 		requests = append(requests, method.Request)
 	}

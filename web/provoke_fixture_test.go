@@ -67,7 +67,7 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 		call[wire.CreateRoomReply](t, s.testServer, host, "create_room", request)
 	}
 	for name, kind := range map[string]string{
-		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "later": "public", "private": "private", "expelled": "private",
+		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "later": "public", "frozen": "public", "private": "private", "expelled": "private",
 	} {
 		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann"}}
 		if name == "plain" {
@@ -103,6 +103,10 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	call[wire.LeaveReply](t, s.testServer, full, "leave", wire.LeaveRequest{Room: s.full})
 	call[wire.JoinLinkReply](t, s.testServer, full, "join_link", wire.JoinLinkRequest{Code: approved})
 	s.full = s.room(t, full, "full again").ID
+	s.say(t, bob, s.rooms["frozen"], "before the frost")
+	if _, err := s.chat.UpdateRoom(t.Context(), chat.System, s.rooms["frozen"], chat.RoomChange{Frozen: new(true)}); err != nil {
+		t.Fatal(err)
+	}
 	call[wire.MuteReply](t, s.testServer, bob, "mute", wire.MuteRequest{Room: s.rooms["muted"], User: "ann", Seconds: 3600})
 	call[wire.KickReply](t, s.testServer, bob, "kick", wire.KickRequest{Room: s.rooms["banned"], User: "ann", Ban: true})
 	return s

@@ -83,6 +83,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 		},
 		"update_room": {wire.CodeTooLong: {data: changed(mine, "announcement", long(1001))}},
 		"send": {
+			wire.CodeForbidden:      {data: changed(plain, "room", s.rooms["frozen"])},
 			wire.CodeTooLong:        {data: changed(plain, "text", long(4001))},
 			wire.CodeLimitExceeded:  {data: changed(plain, "mentions", make51())},
 			wire.CodeKeyReused:      {data: changed(plain, "key", "room-mine")},
@@ -100,12 +101,14 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeEditWindowOver: {data: changed(plain, "seq", s.said)},
 		},
 		"react": {
+			wire.CodeForbidden:      {data: s.request(method, s.rooms["frozen"], "")},
 			wire.CodeTooLong:        {data: changed(plain, "emoji", long(17))},
 			wire.CodeLimitExceeded:  {data: changed(plain, "seq", s.crowded)},
 			wire.CodeConflict:       {data: changed(mine, "seq", s.taken)},
 			wire.CodeContactRefused: {data: s.request(method, s.rooms["deserted"], "")},
 		},
 		"send_packet": {
+			wire.CodeForbidden:           {data: changed(plain, "room", s.rooms["frozen"])},
 			wire.CodeTooLong:             {data: changed(plain, "greeting", long(61))},
 			wire.CodeLimitExceeded:       {data: changed(plain, "total", 20_000_001)},
 			wire.CodeKeyReused:           {data: changed(plain, "key", "room-mine")},

@@ -49,10 +49,12 @@ type Consumers interface {
 	// is not before any more, because an operator has moved it, Advance changes nothing. It fails with ErrLease if the owner has lost the lease.
 	Advance(ctx context.Context, c Consumer, before, owner string, held []Hold) error
 
-	// HeldKeys returns the keys with events that are held and not parked, and how many events are held.
+	// HeldKeys returns the keys with events that are held and not parked, and how many these are.
 	HeldKeys(ctx context.Context, consumer string) (keys []string, n int, err error)
 	// DueHolds returns, for each of at most limit keys, the oldest event that is held and not parked, if it is due.
 	DueHolds(ctx context.Context, consumer string, now time.Time, limit int) ([]Hold, error)
+	// KeyHolds returns the oldest events of the key that are held and not parked, in order.
+	KeyHolds(ctx context.Context, consumer, key string, limit int) ([]Hold, error)
 	// ParkedHolds returns the parked events, the oldest first, after the given number.
 	ParkedHolds(ctx context.Context, consumer string, after int64, limit int) ([]Hold, error)
 	// PutHold stores the outcome of a failed try.

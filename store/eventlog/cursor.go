@@ -99,6 +99,19 @@ func (c Cursor) seen() (newest int64) {
 	return newest
 }
 
+// Behind reports whether there are rows that the cursor has not read. newest is behind all rows.
+func (c Cursor) Behind(newest Cursor) bool {
+	if c.Epoch != newest.Epoch || c.N > 0 {
+		return true
+	}
+	for chain, id := range newest.Read {
+		if id > c.Read[chain] {
+			return true
+		}
+	}
+	return false
+}
+
 // Check returns an error unless the stream can be read on from the cursor. epoch is that of the database, and floor is the id up to
 // which rows were deleted.
 func (c Cursor) Check(epoch string, floor int64) error {

@@ -81,7 +81,7 @@ type Store interface {
 	OldestEvent(ctx context.Context) (Cursor, error)
 	// PruneEvents deletes rows that were written before the time, and all rows but about the newest most. It returns the number of
 	// rows that it has deleted, which is at most a few thousand: call it again while it returns some. It also marks how far the stream has come now,
-	// and a row is deleted only if such a mark was made after it. So it must be called regularly.
+	// and a row is deleted only if such a mark was made after it. So it must be called regularly. Parked events whose rows are deleted go, too.
 	PruneEvents(ctx context.Context, now, before time.Time, most int64) (int64, error)
 }
 

@@ -83,7 +83,7 @@ func (w *writer) lockSubject(a chat.Amendment) (room chat.Room, st chat.Standing
 		st = standings[0]
 	}
 	if subject != nil {
-		subject.Deserted, subject.RoomDeleted = room.Kind == chat.Direct && room.Members < 2, room.Deleted
+		subject.Deserted, subject.RoomDeleted, subject.Frozen = room.Kind == chat.Direct && room.Members < 2, room.Deleted, room.Frozen
 	}
 	return room, st, subject, nil
 }

@@ -33,6 +33,9 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 			j.err = chat.ErrContactRefused
 			continue
 		}
+		if j.err = chat.FrozenRefusal(c.frozen, d.From); j.err != nil {
+			continue
+		}
 		if d.ReplyTo < 0 || d.ReplyTo > c.lastSeq {
 			j.err = chat.BadField("reply_to", "must be an entry of the room")
 			continue
@@ -51,7 +54,7 @@ func (w *writer) appendAccepted(jobs []*appendJob) error {
 type counter struct {
 	lastSeq, contentNo int64
 	deserted           bool // see desertedColumn
-	deleted            bool
+	deleted, frozen    bool
 }
 
 func (c *counter) count(kind chat.EntryKind) {
@@ -70,11 +73,11 @@ func (w *writer) lockCounters(jobs []*appendJob) (map[string]*counter, error) {
 	}
 	counters := make(map[string]*counter, len(wanted))
 	b := &pgx.Batch{}
-	b.Queue(`select id, last_seq, content_no, `+desertedColumn+`, deleted_at <> 0 from rooms where id = any($1) order by id for update`,
+	b.Queue(`select id, last_seq, content_no, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = any($1) order by id for update`,
 		slices.Collect(maps.Keys(wanted))).Query(func(rs pgx.Rows) error {
 		for rs.Next() {
 			id, c := "", &counter{}
-			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted, &c.deleted); err != nil {
+			if err := rs.Scan(&id, &c.lastSeq, &c.contentNo, &c.deserted, &c.deleted, &c.frozen); err != nil {
 				return err
 			}
 			counters[id] = c

@@ -34,7 +34,7 @@ func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (ch
 	queuePutStandings(&b, s.Room, r.Standings, c.At, c.Chosen())
 	if r.Room != nil {
 		made.Room.Name, made.Room.Announcement = r.Room.Name, r.Room.Announcement
-		made.Room.Invite, made.Room.NoGuests = r.Room.Invite, r.Room.NoGuests
+		made.Room.Invite, made.Room.NoGuests, made.Room.Frozen = r.Room.Invite, r.Room.NoGuests, r.Room.Frozen
 		if r.Room.Deleted {
 			made.Room.Deleted, made.Room.Members, made.Role = true, 0, chat.NoRole
 			b.Queue(`update members set state = 'gone', role = 'member' where room_id = $1 and state <> 'gone'`, c.Room)
@@ -95,6 +95,6 @@ func queueUpdateRoom(b *pgx.Batch, r chat.Room, at time.Time) {
 	if r.Deleted {
 		deleted = at.UnixMilli()
 	}
-	b.Queue(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6, invite = $7, guests = $8 where id = $1`,
-		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted, r.Invite, !r.NoGuests)
+	b.Queue(`update rooms set name = $2, announcement = $3, members = $4, last_seq = $5, deleted_at = $6, invite = $7, guests = $8, frozen = $9 where id = $1`,
+		r.ID, r.Name, r.Announcement, r.Members, r.LastSeq, deleted, r.Invite, !r.NoGuests, r.Frozen)
 }

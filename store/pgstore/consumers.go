@@ -101,7 +101,7 @@ func (s *Store) HeldKeys(ctx context.Context, consumer string) (keys []string, n
 	err = s.withReader(ctx, func(r reader) error {
 		keys, err = rows(r, scanText, `select distinct key from event_holds where consumer = $1 and not parked`, consumer)
 		if err == nil {
-			_, err = r.row(`select count(*) from event_holds where consumer = $1`, []any{consumer}, &n)
+			_, err = r.row(`select count(*) from event_holds where consumer = $1 and not parked`, []any{consumer}, &n)
 		}
 		return err
 	})
@@ -124,6 +124,16 @@ func (s *Store) DueHolds(ctx context.Context, consumer string, now time.Time, li
 		return err
 	})
 	return due, outcome("read held events", err)
+}
+
+// KeyHolds implements eventlog.Consumers.
+func (s *Store) KeyHolds(ctx context.Context, consumer, key string, limit int) (holds []eventlog.Hold, err error) {
+	err = s.withReader(ctx, func(r reader) error {
+		holds, err = rows(r, scanHold, `select `+holdColumns+` from event_holds where consumer = $1 and key = $2 and not parked order by no limit $3`,
+			consumer, key, limit)
+		return err
+	})
+	return holds, outcome("read held events", err)
 }
 
 // ParkedHolds implements eventlog.Consumers.

@@ -21,7 +21,7 @@ func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membersh
 }
 
 func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err error) {
-	req, found, err := w.lookupRequest(r.Owner.ID, r.Key, r.Hash)
+	req, found, err := w.lookupRequest(r.KeyUser(), r.Key, r.Hash)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
@@ -39,11 +39,21 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 	if err := w.limitPublicRooms(r); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+	if !r.Host {
+		if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+			return chat.Membership{}, false, err
+		}
+	}
+	taken, err := w.takeRoomRef(r)
+	if err != nil {
 		return chat.Membership{}, false, err
 	}
-	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at) values ($1, $2, $3, $4, $5, $6)`,
-		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli()); err != nil {
+	if taken != "" {
+		m, err := readRoomFor(w, taken, r.Owner.ID)
+		return m, true, err
+	}
+	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement); err != nil {
 		return chat.Membership{}, false, err
 	}
 	w.refs.Room(eventlog.RoomCreated, r.ID)
@@ -52,12 +62,12 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 		if i == 0 {
 			role = chat.Owner
 		}
-		a := admission{room: r.ID, user: user, role: role, at: r.At, chosen: i == 0, maxRooms: r.MaxRooms}
+		a := admission{room: r.ID, user: user, role: role, at: r.At, chosen: i == 0 && !r.Host, maxRooms: r.MaxRooms}
 		if err := w.addMember(a); err != nil {
 			return chat.Membership{}, false, err
 		}
 	}
-	if err := w.putRequest(r.Owner.ID, r.Key, r.Hash, r.ID, 0, ""); err != nil {
+	if err := w.putRequest(r.KeyUser(), r.Key, r.Hash, r.ID, 0, ""); err != nil {
 		return chat.Membership{}, false, err
 	}
 	m, err = readRoomFor(w, r.ID, r.Owner.ID)

@@ -17,16 +17,16 @@ const entryColumns = `room_id, seq, id, at, sender, sender_name, sender_avatar, 
 //
 // If the entry is content, the sender's row in members must be locked already. appendEntry then also advances the sender's own
 // read_seq, so that a user's own entries never count as unread, and counts the sender's membership as chosen. It returns
-// chat.ErrContactRefused for content in a direct room that the other user has left.
+// chat.ErrContactRefused for content in a direct room that the other user has left, and refuses content in a frozen room.
 func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
 	}
 	var contentNo int64
-	var deserted bool
+	var deserted, frozen bool
 	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + $1 where id = $2
-		returning last_seq, content_no, `+desertedColumn, []any{content, e.Room}, &e.Seq, &contentNo, &deserted)
+		returning last_seq, content_no, `+desertedColumn+`, frozen`, []any{content, e.Room}, &e.Seq, &contentNo, &deserted, &frozen)
 	if err != nil {
 		return chat.Entry{}, err
 	}
@@ -35,6 +35,9 @@ func (w *writer) appendEntry(e chat.Entry, hash []byte) (chat.Entry, error) {
 	}
 	if deserted && e.Kind.Content() {
 		return chat.Entry{}, chat.ErrContactRefused
+	}
+	if err := chat.FrozenRefusal(frozen && e.Kind.Content(), e.From); err != nil {
+		return chat.Entry{}, err
 	}
 	seals := chain.NewSeals()
 	link, err := w.chained(chain.EntryLeaf(e, hash, 0, seals))

@@ -186,6 +186,10 @@ func (s *Store) PruneEvents(ctx context.Context, now, before time.Time, most int
 		if _, err := w.exec(`delete from event_marks where id < $1`, floor); err != nil {
 			return err
 		}
+		// Parked events whose rows are deleted can never be delivered.
+		if _, err := w.exec(`delete from event_holds where parked and id <= $1`, floor); err != nil {
+			return err
+		}
 		deleted, err = w.exec(`delete from events e using (
 			select o.chain, o.id from `+streamChains+` cross join lateral (
 				select chain, id from events where chain = c.id and id <= $1 order by id limit $2) o) old

@@ -11,11 +11,11 @@ import (
 	"hongbao/store/cursor"
 )
 
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at <> 0, r.invite, not r.guests, r.frozen, r.ref`
 
 // roomInto returns the destinations to scan roomColumns into r.
 func roomInto(r *chat.Room) []any {
-	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted, &r.Invite, &r.NoGuests}
+	return []any{&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted, &r.Invite, &r.NoGuests, &r.Frozen, &r.Ref}
 }
 
 func scanRoom(rs pgx.Rows) (r chat.Room, err error) {

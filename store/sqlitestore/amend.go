@@ -34,12 +34,13 @@ func (w *writer) amend(a chat.Amendment) (chat.Amended, error) {
 		last     int64 // an unknown room needs no check: no user has a standing in it
 		deserted bool
 		deleted  bool
+		frozen   bool
 	)
-	if _, err := w.row(`select last_seq, `+desertedColumn+`, deleted_at <> 0 from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted); err != nil {
+	if _, err := w.row(`select last_seq, `+desertedColumn+`, deleted_at <> 0, frozen from rooms where id = ?`, []any{a.Room}, &last, &deserted, &deleted, &frozen); err != nil {
 		return chat.Amended{}, err
 	}
 	if subject != nil {
-		subject.Deserted, subject.RoomDeleted = deserted, deleted
+		subject.Deserted, subject.RoomDeleted, subject.Frozen = deserted, deleted, frozen
 	}
 	will, err := a.Apply(st, subject, last+1)
 	if err != nil || !will.Changed {

@@ -95,7 +95,7 @@ func (s *Store) HeldKeys(ctx context.Context, consumer string) (keys []string, n
 	r := reader{ctx, s.read}
 	keys, err = rows(r, scanID, `select distinct key from event_holds where consumer = ? and not parked`, consumer)
 	if err == nil {
-		_, err = r.row(`select count(*) from event_holds where consumer = ?`, []any{consumer}, &n)
+		_, err = r.row(`select count(*) from event_holds where consumer = ? and not parked`, []any{consumer}, &n)
 	}
 	return keys, n, outcome("read held keys", err)
 }
@@ -114,6 +114,13 @@ func (s *Store) DueHolds(ctx context.Context, consumer string, now time.Time, li
 			and no = (select min(no) from event_holds where consumer = h.consumer and key = h.key and not parked)
 		order by next_at limit ?3`, consumer, now.UnixMilli(), limit)
 	return due, outcome("read held events", err)
+}
+
+// KeyHolds implements eventlog.Consumers.
+func (s *Store) KeyHolds(ctx context.Context, consumer, key string, limit int) ([]eventlog.Hold, error) {
+	holds, err := rows(reader{ctx, s.read}, scanHold, `select `+holdColumns+` from event_holds where consumer = ? and key = ? and not parked order by no limit ?`,
+		consumer, key, limit)
+	return holds, outcome("read held events", err)
 }
 
 // ParkedHolds implements eventlog.Consumers.

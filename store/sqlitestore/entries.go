@@ -68,16 +68,16 @@ func (w *writer) appendEntry(e chat.Entry) (chat.Entry, error) { return w.insert
 // insertEntry assigns the room's next seq to the entry and inserts it. hash is that of the request that made the entry,
 // or nil if none did. target is the seq of the entry that it refers to, or 0. If the entry is content, it also
 // advances the sender's read_seq, so that own entries never count as unread, and counts the sender's membership as
-// chosen. A direct room that the other user has left refuses content.
+// chosen. A direct room that the other user has left refuses content, and so does a frozen room.
 func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entry, error) {
 	content := 0
 	if e.Kind.Content() {
 		content = 1
 	}
 	var contentNo int64
-	var deserted bool
+	var deserted, frozen bool
 	found, err := w.row(`update rooms set last_seq = last_seq + 1, content_no = content_no + ? where id = ?
-		returning last_seq, content_no, `+desertedColumn, []any{content, e.Room}, &e.Seq, &contentNo, &deserted)
+		returning last_seq, content_no, `+desertedColumn+`, frozen`, []any{content, e.Room}, &e.Seq, &contentNo, &deserted, &frozen)
 	if err != nil {
 		return chat.Entry{}, err
 	}
@@ -86,6 +86,9 @@ func (w *writer) insertEntry(e chat.Entry, hash []byte, target int64) (chat.Entr
 	}
 	if deserted && e.Kind.Content() {
 		return chat.Entry{}, chat.ErrContactRefused
+	}
+	if err := chat.FrozenRefusal(frozen && e.Kind.Content(), e.From); err != nil {
+		return chat.Entry{}, err
 	}
 	seals := chain.NewSeals()
 	link, err := w.chained(chain.EntryLeaf(e, hash, target, seals))

@@ -128,6 +128,10 @@ func (s *Store) PruneEvents(ctx context.Context, now, before time.Time, most int
 		if _, err := w.exec(`delete from event_marks where id < ?`, floor); err != nil {
 			return err
 		}
+		// Parked events whose rows are deleted can never be delivered.
+		if _, err := w.exec(`delete from event_holds where parked and id <= ?`, floor); err != nil {
+			return err
+		}
 		res, err := w.exec(`delete from events where chain = 0 and id <= ? and id < (select min(id) from events where chain = 0) + ?`, floor, pruneStep)
 		if err == nil {
 			deleted, err = res.RowsAffected()

@@ -44,8 +44,8 @@ func (w *writer) alter(c chat.Change, to chat.Room) error {
 	if to.Deleted {
 		return w.deleteRoom(c.Room, c.At)
 	}
-	_, err := w.exec(`update rooms set name = ?, announcement = ?, invite = ?, guests = ? where id = ?`,
-		to.Name, to.Announcement, to.Invite, !to.NoGuests, c.Room)
+	_, err := w.exec(`update rooms set name = ?, announcement = ?, invite = ?, guests = ?, frozen = ? where id = ?`,
+		to.Name, to.Announcement, to.Invite, !to.NoGuests, to.Frozen, c.Room)
 	return err
 }
 

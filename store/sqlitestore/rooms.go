@@ -12,7 +12,7 @@ import (
 	"hongbao/store/eventlog"
 )
 
-const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0, r.invite, not r.guests`
+const roomColumns = `r.id, r.name, r.kind, r.announcement, r.members, r.last_seq, r.created_at, r.deleted_at > 0, r.invite, not r.guests, r.frozen, r.ref`
 
 // CreateRoom implements chat.Store.
 func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membership, dup bool, err error) {
@@ -27,7 +27,7 @@ func (s *Store) CreateRoom(ctx context.Context, r chat.NewRoom) (m chat.Membersh
 }
 
 func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err error) {
-	req, dup, err := w.lookupRequest(r.Owner.ID, r.Key, r.Hash)
+	req, dup, err := w.lookupRequest(r.KeyUser(), r.Key, r.Hash)
 	if err != nil {
 		return chat.Membership{}, false, err
 	}
@@ -43,18 +43,28 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 	if err := w.limitPublicRooms(r); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+	if !r.Host {
+		if err := w.refuseContact(r.Owner.ID, "members", r.Members...); err != nil {
+			return chat.Membership{}, false, err
+		}
+	}
+	taken, err := w.takeRoomRef(r)
+	if err != nil {
 		return chat.Membership{}, false, err
 	}
-	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at) values (?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli()); err != nil {
+	if taken != "" {
+		m, err := readRoomFor(w, taken, r.Owner.ID)
+		return m, true, err
+	}
+	if _, err := w.exec(`insert into rooms (id, name, kind, invite, guests, created_at, ref, announcement) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Name, r.Kind, r.Invite, !r.NoGuests, r.At.UnixMilli(), r.Ref, r.Announcement); err != nil {
 		return chat.Membership{}, false, err
 	}
 	w.refs.Room(eventlog.RoomCreated, r.ID)
 	if err := w.ensureUser(r.Owner.ID); err != nil {
 		return chat.Membership{}, false, err
 	}
-	if err := w.enter(entering{room: r.ID, user: r.Owner.ID, role: chat.Owner, at: r.At, chosen: true, maxRooms: r.MaxRooms}); err != nil {
+	if err := w.enter(entering{room: r.ID, user: r.Owner.ID, role: chat.Owner, at: r.At, chosen: !r.Host, maxRooms: r.MaxRooms}); err != nil {
 		return chat.Membership{}, false, err
 	}
 	for _, user := range r.Members {
@@ -62,7 +72,7 @@ func (w *writer) createRoom(r chat.NewRoom) (m chat.Membership, dup bool, err er
 			return chat.Membership{}, false, err
 		}
 	}
-	if err := w.putRequest(r.Owner.ID, r.Key, r.Hash, r.ID, 0, ""); err != nil {
+	if err := w.putRequest(r.KeyUser(), r.Key, r.Hash, r.ID, 0, ""); err != nil {
 		return chat.Membership{}, false, err
 	}
 	m, err = readRoomFor(w, r.ID, r.Owner.ID)
@@ -154,6 +164,6 @@ func scanRoom(rs *sql.Rows) (r chat.Room, err error) {
 func roomInto(r *chat.Room) []any {
 	return []any{
 		&r.ID, &r.Name, &r.Kind, &r.Announcement, &r.Members, &r.LastSeq, storedTime{&r.CreatedAt}, &r.Deleted,
-		&r.Invite, &r.NoGuests,
+		&r.Invite, &r.NoGuests, &r.Frozen, &r.Ref,
 	}
 }

@@ -64,8 +64,16 @@ func heldEvents(b *eventsBench) {
 	}))
 	keys, n, err := consumers.HeldKeys(b.ctx, "webhook")
 	b.must(err)
-	if len(keys) != 2 || n != 4 {
-		b.Errorf("keys %q of %d held events, want those of rooms 1 and 2 of 4", keys, n)
+	if len(keys) != 2 || n != 3 {
+		b.Errorf("keys %q of %d held events, want those of rooms 1 and 2 of 3: one is parked", keys, n)
+	}
+	of, err := consumers.KeyHolds(b.ctx, "webhook", "room 1", 9)
+	b.must(err)
+	if len(of) != 2 || of[0].At != all[0].Position || of[1].At != all[1].Position {
+		b.Errorf("held of room 1: %+v, want two in order", of)
+	}
+	if of, err = consumers.KeyHolds(b.ctx, "webhook", "room 3", 9); err != nil || len(of) != 0 {
+		b.Errorf("held of room 3: %+v, %v; want none, because it is parked", of, err)
 	}
 	due := func(at time.Time) []eventlog.Hold {
 		found, err := consumers.DueHolds(b.ctx, "webhook", at, 9)
@@ -98,5 +106,12 @@ func heldEvents(b *eventsBench) {
 	b.must(err)
 	if len(found) != 1 || found[all[2].Position].ID != all[2].ID {
 		b.Errorf("by position: %+v, want event %s", found, all[2].ID)
+	}
+	for range 2 { // the first call makes a mark after the rows
+		_, err = b.u.PruneEvents(b.ctx, now.Add(48*time.Hour), now.Add(47*time.Hour), 0)
+		b.must(err)
+	}
+	if parked, err = consumers.ParkedHolds(b.ctx, "webhook", 0, 9); err != nil || len(parked) != 0 {
+		b.Errorf("parked after their events were deleted: %+v, %v; want none", parked, err)
 	}
 }

@@ -159,6 +159,9 @@ func applyToRoom(r *model.MyRoom, body model.Body, me string) {
 			r.Announcement = *b.Announcement
 		}
 		r.Invite = cmp.Or(b.Invite, r.Invite)
+		if b.Frozen != nil {
+			r.Frozen = *b.Frozen
+		}
 		if b.Guests != nil {
 			r.Guests = *b.Guests
 		}

@@ -45,6 +45,7 @@ func Room(r chat.Room) wire.Room {
 	if r.NoGuests {
 		room.Guests = new(false)
 	}
+	room.Frozen = r.Frozen
 	return room
 }
 

@@ -23,6 +23,8 @@ const (
 	lookAtOnce   = 8      // entries that are judged at once
 	lookAbsences = 10_000 // of one transaction, besides those of its first entry
 	dueLimit     = 5000
+
+	mostLookPause = 5 * time.Second // after a failure of the database or of presence
 )
 
 // look is one of the two readers that look for users without a socket. It is used by one goroutine.
@@ -40,13 +42,13 @@ func (s *Service) lookForAbsent(ctx context.Context, l *look) {
 		began := time.Now()
 		if !l.again {
 			if err := s.tellDue(ctx); err != nil {
-				return s.troubled(ctx, l.consumer, "tell due absences", before, err)
+				return min(s.troubled(ctx, l.consumer, "tell due absences", before, err), mostLookPause)
 			}
 		}
 		more, err := s.lookOnce(ctx, l)
 		switch {
 		case err != nil:
-			return s.troubled(ctx, l.consumer, "look for absent users", before, err)
+			return min(s.troubled(ctx, l.consumer, "look for absent users", before, err), mostLookPause)
 		case more:
 			return min(time.Since(began), firstPause/2) // so that large rooms keep one connection busy for half of the time
 		}

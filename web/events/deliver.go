@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hongbao/store/eventlog"
@@ -24,8 +25,9 @@ const (
 	firstBackoff = 5 * time.Second // of an event that was refused
 	mostBackoff  = 4 * time.Hour
 	parkAfter    = 72 * time.Hour
-	maxHeld      = 10_000 // events that wait; more are parked at once
-	maxWhy       = 300    // bytes
+	maxHeld      = 10_000          // events that wait, without parked ones; more are parked at once
+	drainTime    = 5 * time.Second // how long the held events of a key may be delivered before the next events of others
+	maxWhy       = 300             // bytes
 )
 
 // deliver delivers events while this instance has the lease, until ctx ends.
@@ -38,7 +40,7 @@ func (s *Service) deliver(ctx context.Context) {
 // round delivers the held events that are due, and then the next events. It returns how long to wait before the next round. before is what the
 // last round has returned.
 func (s *Service) round(ctx context.Context, consumer string, before time.Duration) (pause time.Duration) {
-	s.retryHeld(ctx, consumer)
+	caughtUp := s.retryHeld(ctx, consumer)
 	c, err := s.o.Store.Consumer(ctx, consumer)
 	if err != nil {
 		return s.troubled(ctx, consumer, "read position", before, err)
@@ -69,7 +71,7 @@ func (s *Service) round(ctx context.Context, consumer string, before time.Durati
 			return s.troubled(ctx, consumer, "store position", before, err)
 		}
 	}
-	if b.More {
+	if b.More || caughtUp { // more of the held events may be due
 		return 0
 	}
 	return idleEvery
@@ -182,34 +184,57 @@ func (s *Service) sendGroups(ctx context.Context, order []string, groups map[str
 	all.Wait()
 }
 
-// retryHeld delivers the oldest held event of each key that is due.
-func (s *Service) retryHeld(ctx context.Context, consumer string) {
+// retryHeld delivers the oldest held event of each key that is due. If it is accepted, the later ones of its key follow, so that the key
+// catches up even with a host that is only a little faster than its events. It reports whether any was accepted.
+func (s *Service) retryHeld(ctx context.Context, consumer string) (accepted bool) {
 	due, err := s.o.Store.DueHolds(ctx, consumer, s.o.Now(), workers)
 	if err != nil {
 		s.o.Log.Warn("held events not read", "err", err)
-		return
+		return false
 	}
-	if len(due) == 0 {
-		return
+	until := time.Now().Add(drainTime)
+	var all sync.WaitGroup
+	var any atomic.Bool
+	for _, h := range due {
+		all.Go(func() {
+			if !s.retryList(ctx, consumer, []eventlog.Hold{h}) {
+				return
+			}
+			any.Store(true)
+			for time.Now().Before(until) && ctx.Err() == nil {
+				next, err := s.o.Store.KeyHolds(ctx, consumer, h.Key, batchSize)
+				if err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {
+					return
+				}
+			}
+		})
 	}
-	at := make([]eventlog.Position, len(due))
-	for i, h := range due {
+	all.Wait()
+	return any.Load()
+}
+
+// retryList delivers held events of one key, until one is refused. It reports whether all were accepted.
+func (s *Service) retryList(ctx context.Context, consumer string, holds []eventlog.Hold) bool {
+	at := make([]eventlog.Position, len(holds))
+	for i, h := range holds {
 		at[i] = h.At
 	}
 	found, err := s.o.Store.EventsAt(ctx, at)
 	if err != nil {
 		s.o.Log.Warn("held events not read", "err", err)
-		return
+		return false
 	}
-	var all sync.WaitGroup
-	for _, h := range due {
+	for _, h := range holds {
 		e, ok := found[h.At]
-		all.Go(func() { s.retryOne(ctx, consumer, h, e, ok) })
+		if !s.retryOne(ctx, consumer, h, e, ok) {
+			return false
+		}
 	}
-	all.Wait()
+	return true
 }
 
-func (s *Service) retryOne(ctx context.Context, consumer string, h eventlog.Hold, e eventlog.Event, stored bool) {
+// retryOne delivers a held event. It reports whether the event is held no more.
+func (s *Service) retryOne(ctx context.Context, consumer string, h eventlog.Hold, e eventlog.Event, stored bool) (done bool) {
 	var err error
 	if !stored {
 		s.o.Log.Error("held event was deleted because of its age", "key", h.Key, "first", h.FirstAt)
@@ -217,9 +242,9 @@ func (s *Service) retryOne(ctx context.Context, consumer string, h eventlog.Hold
 		err = s.o.Webhook.send(ctx, e)
 	}
 	if ctx.Err() != nil {
-		return
+		return false
 	}
-	if err == nil {
+	if done = err == nil; done {
 		err = s.o.Store.DropHold(ctx, consumer, h)
 	} else {
 		now := s.o.Now()
@@ -232,7 +257,9 @@ func (s *Service) retryOne(ctx context.Context, consumer string, h eventlog.Hold
 	}
 	if err != nil {
 		s.o.Log.Warn("held event not stored", "key", h.Key, "err", err)
+		return false
 	}
+	return done
 }
 
 // backoff returns the time before the next try, with up to a fifth more at random.

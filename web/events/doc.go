@@ -17,6 +17,7 @@
 //     goroutine    started by  ends when    may block on
 //     Run          the caller  ctx ends     the store and the webhook, each with a time limit
 //     lease        a delivery  its end      the store
+//     poll         a request that waits  no request waits  the store
 //     worker       a batch     its key has no more events  the webhook
 //     look         Run         ctx ends     the store and presence; there are two: see lookForAbsent
 package events

@@ -30,8 +30,8 @@ func (s *Service) whileLeased(ctx context.Context, consumer string, round func(c
 }
 
 // runLeased runs rounds until ctx ends, or until the lease cannot be renewed in time.
-func (s *Service) runLeased(ctx context.Context, consumer string, valid time.Time, round func(ctx context.Context, before time.Duration) time.Duration) {
-	ctx, cancel := context.WithCancel(ctx)
+func (s *Service) runLeased(parent context.Context, consumer string, valid time.Time, round func(ctx context.Context, before time.Duration) time.Duration) {
+	ctx, cancel := context.WithCancel(parent)
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
@@ -41,8 +41,16 @@ func (s *Service) runLeased(ctx context.Context, consumer string, valid time.Tim
 	for pause := time.Duration(0); ctx.Err() == nil; sleep(ctx, pause) {
 		pause = round(ctx, pause)
 	}
+	stopped := ctx.Err() != nil && parent.Err() != nil
 	cancel()
 	<-renewed
+	if stopped { // the instance stops: another one need not wait until the lease is over
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), leaseEvery)
+		defer cancel()
+		if _, err := s.o.Store.Lease(ctx, consumer, s.o.Instance, 0, s.o.Now()); err != nil {
+			s.o.Log.Debug("lease of a consumer not given back", "consumer", consumer, "err", err)
+		}
+	}
 }
 
 // keepLease renews the lease. It returns when the lease is lost, or may be over before the next renewal.

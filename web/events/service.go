@@ -50,6 +50,7 @@ type Service struct {
 	o        Options
 	stopping func() <-chan struct{} // of the server API
 	lags     atomic.Pointer[map[string]time.Duration]
+	waiters  waiters
 }
 
 // New returns a service.
@@ -61,7 +62,7 @@ const (
 	usualLimit = 100
 	maxLimit   = 1000
 	maxWait    = 30 // seconds
-	// pollEvery is how often a request that waits looks for events.
+	// pollEvery is how often the requests that wait look for events together.
 	pollEvery = 300 * time.Millisecond
 	// WebhookConsumer is the name of the consumer to which the webhook belongs.
 	WebhookConsumer = "webhook"
@@ -163,14 +164,8 @@ func (s *Service) await(ctx context.Context, q eventlog.Query, wait time.Duratio
 		if b.More {
 			continue
 		}
-		select {
-		case <-time.After(pollEvery):
-		case <-over.C:
-			return reply, nil
-		case <-s.stopping():
-			return reply, nil
-		case <-ctx.Done():
-			return hostapi.EventsReply{}, ctx.Err()
+		if !s.ahead(ctx, q.After, over.C) {
+			return reply, ctx.Err()
 		}
 	}
 }

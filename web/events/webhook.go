@@ -83,7 +83,12 @@ type sendError struct {
 func (e *sendError) Error() string { return e.err.Error() }
 
 // send delivers one event. The error is a *sendError.
-func (w *Webhook) send(ctx context.Context, e eventlog.Event) error {
+func (w *Webhook) send(ctx context.Context, e eventlog.Event) (err error) {
+	defer func() { // an event that cannot be encoded must not end the process, on one instance after the other
+		if p := recover(); p != nil {
+			err = &sendError{refused: true, err: fmt.Errorf("panic: %v", p)}
+		}
+	}()
 	text, err := body(e)
 	if err != nil {
 		return &sendError{refused: true, err: err}

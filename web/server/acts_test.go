@@ -326,3 +326,63 @@ func TestHostSuspendsAUser(t *testing.T) {
 	h.refused(suspend(h.all, "unseen", "reinstate"), wire.CodeNotFound, "not_found")
 	h.refused(suspend(h.all, "a%20b", "suspend"), wire.CodeBadRequest, "bad_request field=user")
 }
+
+func TestHostKeepsRooms(t *testing.T) {
+	h := newTestHost(t)
+	create := func(body, key string) answer {
+		return h.send(h.all, "POST", "/v1/server/rooms", body, "Idempotency-Key", key)
+	}
+	const order = `{"ref":"order-17","name":"Order 17","kind":"private","owner":"ann","members":["bob","cid"],"announcement":"hello","guests":false}`
+	first := ok[hostapi.CreateRoomReply](h, create(order, "one"))
+	again := ok[hostapi.CreateRoomReply](h, create(order, "one"))
+	byRef := ok[hostapi.CreateRoomReply](h, create(order, "two"))
+	r := first.Room
+	if first.Dup || !again.Dup || !byRef.Dup || again.Room != r || byRef.Room != r {
+		t.Errorf("%+v, then %+v and %+v; want the same room, made once", first, again, byRef)
+	}
+	if r.Ref != "order-17" || r.Owner != "ann" || r.Members != 3 || r.Kind != "private" || r.Announcement != "hello" || r.Guests || r.Invite != "admins" {
+		t.Errorf("the room is %+v", r)
+	}
+	h.refused(create(`{"ref":"order-18","name":"Other","owner":"ann"}`, "one"), wire.CodeKeyReused, "key_reused")
+	h.refused(create(`{"name":"","owner":"ann"}`, "three"), wire.CodeBadRequest, "bad_request field=name")
+	h.refused(create(`{"name":"x","owner":"a b"}`, "three"), wire.CodeBadRequest, "bad_request field=owner")
+	h.refused(create(`{"name":"x","owner":"ann","ref":"a b"}`, "three"), wire.CodeBadRequest, "bad_request field=ref")
+	h.refused(h.send(h.all, "POST", "/v1/server/rooms", order), wire.CodeBadRequest, "bad_request field=Idempotency-Key")
+
+	room := "/v1/server/rooms/" + r.ID
+	if got := ok[hostapi.RoomReply](h, h.send(h.all, "GET", room, nil)).Room; got != r {
+		t.Errorf("got %+v, want %+v", got, r)
+	}
+	if list := ok[hostapi.ListRoomsReply](h, h.send(h.all, "GET", "/v1/server/rooms?ref=order-17", nil)).Rooms; len(list) != 1 || list[0] != r {
+		t.Errorf("the ref has %+v", list)
+	}
+	second := ok[hostapi.CreateRoomReply](h, create(`{"name":"Tea","owner":"bob"}`, "four")).Room
+	page := ok[hostapi.ListRoomsReply](h, h.send(h.all, "GET", "/v1/server/rooms?limit=1", nil))
+	if len(page.Rooms) != 1 || page.Rooms[0].ID != r.ID || page.Next == "" {
+		t.Errorf("the first page is %+v", page)
+	}
+	if page := ok[hostapi.ListRoomsReply](h, h.send(h.all, "GET", "/v1/server/rooms?limit=1&next="+page.Next, nil)); len(page.Rooms) != 1 || page.Rooms[0].ID != second.ID || page.Next != "" {
+		t.Errorf("the second page is %+v", page)
+	}
+	if got := ok[hostapi.RoomReply](h, h.send(h.all, "PUT", room, `{"name":"Order 17, paid","frozen":true}`)).Room; got.Name != "Order 17, paid" || !got.Frozen || got.Announcement != "hello" {
+		t.Errorf("updated: %+v", got)
+	}
+	h.refused(h.send(h.all, "POST", "/v1/server/as/ann/send", fmt.Sprintf(`{"room":%q,"key":"k","text":"x"}`, r.ID)), wire.CodeForbidden, "forbidden field=frozen")
+	if got := ok[hostapi.RoomReply](h, h.send(h.all, "POST", room+"/owner", `{"user":"bob"}`)).Room; got.Owner != "bob" {
+		t.Errorf("handed over: %+v", got)
+	}
+	h.refused(h.send(h.all, "POST", room+"/owner", `{"user":"nobody"}`), wire.CodeNotFound, "not_found field=user")
+	history := ok[wire.HistoryReply](h, h.send(h.all, "GET", room+"/history?after=0&limit=2", nil))
+	if len(history.Entries) != 2 || history.Entries[0].Kind != "room" || !history.More {
+		t.Errorf("the history begins with %+v", history.Entries)
+	}
+	ok[wire.DeleteRoomReply](h, h.send(h.all, "DELETE", room, nil))
+	h.refused(h.send(h.all, "GET", room, nil), wire.CodeNotFound, "not_found")
+	if list := ok[hostapi.ListRoomsReply](h, h.send(h.all, "GET", "/v1/server/rooms?ref=order-17", nil)).Rooms; len(list) != 0 {
+		t.Errorf("the ref of a deleted room has %+v", list)
+	}
+	if made := ok[hostapi.CreateRoomReply](h, create(order, "five")); made.Dup || made.Room.ID == r.ID {
+		t.Errorf("after the deletion: %+v, want a new room", made)
+	}
+	h.refused(h.send(h.newKey("reader", hostapi.Read), "PUT", room, `{"name":"x"}`), wire.CodeForbidden, "forbidden scope=chat")
+}

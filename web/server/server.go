@@ -83,7 +83,7 @@ type Server struct {
 func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(s.userRoutes(), s.moneyRoutes(), s.walletRoutes(), s.reportRoutes(), s.actRoutes(), s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(s.userRoutes(), s.roomRoutes(), s.moneyRoutes(), s.walletRoutes(), s.reportRoutes(), s.actRoutes(), s.documentRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.

@@ -120,7 +120,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "send", Does: "Sends a text, an object of the integrator, or both.", Request: SendRequest{}, Reply: SendReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused}), Rate: "send",
 	},
 	{
 		Name: "edit", Does: "Edits the user's own text, within two minutes.", Request: EditRequest{}, Reply: SeqReply{},
@@ -132,7 +132,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "react", Does: "Puts an emoji on a text, or removes it.", Request: ReactRequest{}, Reply: ReactReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeConflict, CodeContactRefused}), Rate: "send",
 	},
 	{
 		Name: "report", Does: "Reports a text, a packet or a user to the host.", Request: ReportRequest{}, Reply: ReportReply{},
@@ -153,7 +153,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "send_packet", Does: "Sends money into the room, to be grabbed in shares.", Request: SendPacketRequest{}, Reply: SendPacketReply{},
-		Errors: slices.Concat(writing, []Code{CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused, CodeWalletFrozen}), Rate: "send_packet",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused, CodeWalletFrozen}), Rate: "send_packet",
 	},
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},

@@ -17,6 +17,7 @@ type Room struct {
 	Announcement string `json:"announcement,omitempty"`
 	Invite       string `json:"invite,omitempty" enum:"members,admins"`
 	Guests       *bool  `json:"guests,omitempty"`
+	Frozen       bool   `json:"frozen,omitempty"` // only the system may post
 	Members      int    `json:"members"`
 	LastSeq      int64  `json:"last_seq"`
 	CreatedAt    int64  `json:"created_at"`

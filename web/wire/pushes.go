@@ -77,6 +77,7 @@ type RoomBody struct {
 	Announcement *string `json:"announcement,omitempty"`
 	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
 	Guests       *bool   `json:"guests,omitempty"`
+	Frozen       *bool   `json:"frozen,omitempty"` // whether only the system may post
 }
 
 // Message is the data of a push without a seq. Exactly one field is set: its name is the push's name.

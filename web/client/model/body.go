@@ -69,6 +69,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 			Announcement *string `json:"announcement"`
 			Invite       string  `json:"invite"`
 			Guests       *bool   `json:"guests"`
+			Frozen       *bool   `json:"frozen"`
 		}
 		err := json.Unmarshal(raw, &b)
 		return RoomChanged(b), err

@@ -89,6 +89,7 @@ type RoomChanged struct {
 	Announcement *string
 	Invite       string // members or admins
 	Guests       *bool
+	Frozen       *bool
 }
 
 // Other is a body of a kind that this package does not know.

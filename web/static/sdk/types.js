@@ -14,6 +14,7 @@
  * @property {string} [announcement]
  * @property {Inviters} [invite]  missing: admins in a private room, else members
  * @property {boolean} [guests]   missing: true
+ * @property {boolean} [frozen]   only the system may post; packets can still be opened
  * @property {number} members
  * @property {number} last_seq
  * @property {number} created_at
@@ -49,7 +50,7 @@
  * @typedef {{target: number, text?: string, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody
- * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean}} RoomBody
+ * @typedef {{name?: string, announcement?: string, invite?: Inviters, guests?: boolean, frozen?: boolean}} RoomBody
  *
  * @typedef {object} Packet  the part of a packet that never changes
  * @property {string} id

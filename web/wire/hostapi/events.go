@@ -124,7 +124,7 @@ type GetParkedRequest struct {
 // ParkedReply is the reply of get_parked_events.
 type ParkedReply struct {
 	Parked []Parked `json:"parked"`
-	Held   int      `json:"held"` // events that are parked, or wait to be tried again
+	Held   int      `json:"held"` // events that wait to be tried again; parked ones do not
 }
 
 // Parked is an event that the webhook has refused for three days.

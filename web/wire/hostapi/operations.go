@@ -48,6 +48,7 @@ type Group struct {
 func Groups() []Group {
 	return []Group{
 		{"users", "Users of the host.", userOperations},
+		{"rooms", "Rooms of the host, and their members.", roomOperations},
 		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations)},
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},

@@ -58,7 +58,7 @@ function newest(before, room) {
 }
 
 /** The fields that a room on the wire leaves out at their defaults: they replace older values, too. */
-function maybeMissing({ announcement, invite, guests }) { return { announcement, invite, guests }; }
+function maybeMissing({ announcement, invite, guests, frozen }) { return { announcement, invite, guests, frozen }; }
 
 /** @param {string} id */
 export function dropRoom(id) {

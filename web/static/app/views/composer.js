@@ -149,6 +149,7 @@ export class Composer extends Component {
 
   render({ view }, { emojis, mention }) {
     const until = view.mute?.until ?? 0;
+    if (view.room.frozen) return h('p', { class: 'composer muted-here', role: 'status' }, t('composer.frozen'));
     if (until > Date.now()) return h(Muted, { until });
     const { draft } = view;
     const left = this.left();

@@ -32,7 +32,7 @@ function member({ user, change, by, role, until }) {
   }
 }
 
-function room(id, { name, announcement, invite, guests }) {
+function room(id, { name, announcement, invite, guests, frozen }) {
   const by = doer(id);
   const said = [];
   if (name) said.push(t('timeline.renamed', { by, name }));
@@ -40,6 +40,7 @@ function room(id, { name, announcement, invite, guests }) {
   else if (announcement === '') said.push(t('timeline.unannounced', { by }));
   if (invite) said.push(t(`timeline.inviters.${invite}`, { by }));
   if (guests !== undefined) said.push(t(guests ? 'timeline.guestsIn' : 'timeline.guestsOut', { by }));
+  if (frozen !== undefined) said.push(t(frozen ? 'timeline.frozen' : 'timeline.unfrozen', { by }));
   return said.join(' · ');
 }
 

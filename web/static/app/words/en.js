@@ -281,6 +281,8 @@ export default {
     },
     guestsIn: ({ by }) => `${by} opened the room to guests`,
     guestsOut: ({ by }) => `${by} closed the room to guests`,
+    frozen: ({ by }) => `${by} froze the room: nobody can write for now`,
+    unfrozen: ({ by }) => `${by} opened the room for messages again`,
     drained: ({ name, mine, luckiest, me }) => (
       `${mine ? 'Your' : `${name}’s`} red packet is all opened${luckiest ? ` · ${luckiest} ${me ? 'were' : 'was'} luckiest` : ''}`),
     openedYours: ({ name }) => `${name} opened your red packet`,
@@ -319,6 +321,7 @@ export default {
     left: ({ shown }) => `${shown} characters left`,
     over: ({ shown }) => `${shown} characters too many`,
     muted: ({ until }) => `You’re muted here${until ? ` until ${until}` : ''}. You can still open red packets.`,
+    frozen: 'This room is frozen: nobody can write for now. You can still open red packets.',
   },
   envelope: {
     from: ({ name }) => `Red packet from ${name}: `,
@@ -721,6 +724,7 @@ export default {
     not_found_seq: 'That message doesn’t exist.',
     forbidden: 'You can’t do that here.',
     forbidden_invite: 'Only the owner and admins invite people here.',
+    forbidden_frozen: 'This room is frozen: nobody can write for now.',
     forbidden_guests: 'This room doesn’t let guests in.',
     not_member: 'You’re not in this room any more.',
     banned: 'You’re banned from this room.',

@@ -1,0 +1,105 @@
+package events_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hongbao/store/eventlog"
+	"hongbao/web/events"
+	"hongbao/web/wire/hostapi"
+)
+
+// countingStore counts the queries of readers.
+type countingStore struct {
+	events.Store
+	reads, polls atomic.Int32
+}
+
+func (s *countingStore) Events(ctx context.Context, q eventlog.Query) (eventlog.Batch, error) {
+	s.reads.Add(1)
+	return s.Store.Events(ctx, q)
+}
+
+func (s *countingStore) NewestEvent(ctx context.Context) (eventlog.Cursor, error) {
+	s.polls.Add(1)
+	return s.Store.NewestEvent(ctx)
+}
+
+// TestWaitingReadersShareOneQuery lets many readers wait. While nothing happens they read once each, and one poll serves all. An event is
+// given to all of them.
+func TestWaitingReadersShareOneQuery(t *testing.T) {
+	const readers = 40
+	h := newTestHook(t)
+	store := &countingStore{Store: h.store}
+	kinds := eventlog.Kinds{eventlog.MessageNew: true}
+	s := events.New(events.Options{Store: store, Kinds: kinds, Instance: "a", Keep: time.Hour, Most: 1000, Log: slog.New(slog.DiscardHandler), Now: h.now})
+	after, err := h.store.NewestEvent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var got atomic.Int32
+	for range readers {
+		all.Go(func() {
+			reply, err := s.Await(t.Context(), eventlog.Query{After: after, Kinds: kinds, Limit: 10}, time.Minute)
+			if err != nil || len(reply.Events) != 1 {
+				t.Errorf("%d events, %v", len(reply.Events), err)
+			}
+			got.Add(1)
+		})
+	}
+	time.Sleep(2 * time.Second)
+	if reads, polls := store.reads.Load(), store.polls.Load(); reads != readers || polls < 1 || polls > 10 || got.Load() > 0 {
+		t.Errorf("%d reads and %d polls of %d readers in 2 s, %d answered; want one read each, and few polls", reads, polls, readers, got.Load())
+	}
+	h.say("good", 1)
+	all.Wait()
+	polls := store.polls.Load()
+	time.Sleep(time.Second)
+	if more := store.polls.Load() - polls; more > 1 {
+		t.Errorf("%d polls while nobody waits", more)
+	}
+	reply, err := s.Await(t.Context(), eventlog.Query{After: after, Kinds: eventlog.Kinds{eventlog.RoomDeleted: true}, Limit: 10}, 500*time.Millisecond)
+	if err != nil || len(reply.Events) != 0 || reply.Next == after.String() {
+		t.Errorf("without an event of the wanted kinds: %+v, %v; want a cursor that has gone on", reply, err)
+	}
+}
+
+// TestHeldEventsCatchUp holds many events of a room, while it gets more of them. When the host accepts them again, the room must catch up
+// soon, and in order.
+func TestHeldEventsCatchUp(t *testing.T) {
+	const many = 400
+	h := newTestHook(t)
+	h.answers(func(e hostapi.Event) int {
+		if e.Data.Room == "bad" && e.Data.Entry != nil {
+			return http.StatusUnprocessableEntity
+		}
+		return http.StatusOK
+	})
+	h.say("bad", many)
+	h.say("good", 10)
+	h.run(h.service("one"))
+	h.wait("good", 10)
+	for h.held() < many {
+		time.Sleep(5 * time.Millisecond)
+	}
+	h.answers(func(hostapi.Event) int { return http.StatusOK })
+	h.later(time.Hour)
+	began := time.Now()
+	h.wait("bad", many)
+	if took := time.Since(began); took > 30*time.Second { // one in each round would take two minutes
+		t.Errorf("%d held events took %s", many, took)
+	}
+}
+
+// TestPanickingDeliveryIsARefusal lets a delivery panic: it must not end the process.
+func TestPanickingDeliveryIsARefusal(t *testing.T) {
+	if err := events.Send(t.Context(), new(events.Webhook), eventlog.Event{ID: "e"}); err == nil {
+		t.Error("a delivery by a webhook that is not set up succeeded")
+	}
+}

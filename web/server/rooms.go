@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"hongbao/chat"
+	"hongbao/web/convert"
+	"hongbao/web/wire"
+	"hongbao/web/wire/hostapi"
+)
+
+func (s *Server) roomRoutes() []Route {
+	return []Route{
+		Handle("create_room", s.createRoom), Handle("get_room", s.getRoom), Handle("list_rooms", s.listRooms), Handle("update_room", s.updateRoom),
+		Handle("hand_over_room", s.handOverRoom), Handle("get_history", s.getHistory), Handle("delete_room", s.deleteRoom),
+	}
+}
+
+func (s *Server) createRoom(ctx context.Context, c Caller, r *hostapi.CreateRoomRequest) (hostapi.CreateRoomReply, error) {
+	room, dup, err := s.o.Chat.CreateHostRoom(ctx, chat.HostRoom{
+		CreateRoom: chat.CreateRoom{
+			Key: c.Idempotency, Name: r.Name, Kind: chat.RoomKind(r.Kind), Members: r.Members, Invite: chat.Inviters(r.Invite),
+			NoGuests: r.Guests != nil && !*r.Guests,
+		},
+		Owner: r.Owner, Ref: r.Ref, Announcement: r.Announcement,
+	})
+	return hostapi.CreateRoomReply{Room: roomOf(room), Dup: dup}, err
+}
+
+func (s *Server) getRoom(ctx context.Context, _ Caller, r *hostapi.RoomRequest) (hostapi.RoomReply, error) {
+	return s.roomReply(ctx, r.Room, nil)
+}
+
+// roomReply returns the room as it is now, or err.
+func (s *Server) roomReply(ctx context.Context, room string, err error) (hostapi.RoomReply, error) {
+	if err != nil {
+		return hostapi.RoomReply{}, err
+	}
+	record, err := s.o.Chat.RoomRecord(ctx, room)
+	return hostapi.RoomReply{Room: roomOf(record)}, err
+}
+
+func (s *Server) listRooms(ctx context.Context, _ Caller, r *hostapi.ListRoomsRequest) (hostapi.ListRoomsReply, error) {
+	rooms, more, err := s.o.Chat.RoomRecords(ctx, chat.RoomQuery{Ref: r.Ref, Next: r.Next, Limit: r.Limit})
+	return hostapi.ListRoomsReply{Rooms: convert.List(rooms, roomOf), Next: more}, err
+}
+
+func (s *Server) updateRoom(ctx context.Context, _ Caller, r *hostapi.UpdateRoomRequest) (hostapi.RoomReply, error) {
+	_, err := s.o.Chat.UpdateRoom(ctx, chat.System, r.Room, chat.RoomChange{
+		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests, Frozen: r.Frozen,
+	})
+	return s.roomReply(ctx, r.Room, err)
+}
+
+func (s *Server) handOverRoom(ctx context.Context, _ Caller, r *hostapi.HandOverRequest) (hostapi.RoomReply, error) {
+	return s.roomReply(ctx, r.Room, s.o.Chat.SetRole(ctx, chat.System, r.Room, r.User, chat.Owner))
+}
+
+// getHistory and deleteRoom are the commands of the system, with the room in the path.
+func (s *Server) getHistory(ctx context.Context, _ Caller, r *wire.HistoryRequest) (reply wire.HistoryReply, err error) {
+	err = s.callSystem(ctx, "history", r, &reply)
+	return reply, err
+}
+
+func (s *Server) deleteRoom(ctx context.Context, _ Caller, r *hostapi.RoomRequest) (reply wire.DeleteRoomReply, err error) {
+	err = s.callSystem(ctx, "delete_room", r, &reply)
+	return reply, err
+}
+
+// callSystem runs a command of users as the system.
+func (s *Server) callSystem(ctx context.Context, command string, request, reply any) error {
+	data, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	answer, err := s.o.Web.CallFor(ctx, chat.System, command, data)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer, reply)
+}
+
+func roomOf(r chat.RoomRecord) hostapi.Room {
+	room := hostapi.Room{
+		ID: r.ID, Ref: r.Ref, Name: r.Name, Kind: string(r.Kind), Announcement: r.Announcement, Guests: !r.NoGuests, Frozen: r.Frozen,
+		Owner: r.Owner, Members: r.Members, LastSeq: r.LastSeq, CreatedAt: convert.Millis(r.CreatedAt),
+	}
+	if r.Kind != chat.Direct {
+		room.Invite = string(r.Inviters())
+	}
+	return room
+}

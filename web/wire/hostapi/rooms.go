@@ -1,0 +1,129 @@
+package hostapi
+
+import "hongbao/web/wire"
+
+var roomOperations = []Operation{
+	{
+		Method: wire.Method{
+			Name: "create_room", Does: "Creates a room with its owner and up to 100 members; users that are unknown are made. If a room has the ref already, it is returned.",
+			Request: CreateRoomRequest{}, Reply: CreateRoomReply{},
+			Errors: []wire.Code{wire.CodeNotFound, wire.CodeTooLong, wire.CodeLimitExceeded, wire.CodeKeyReused},
+		},
+		Verb: "POST", Path: "/v1/server/rooms", Scope: Chat, Keyed: true,
+		Example: CreateRoomRequest{Ref: "order-17", Name: "Order 17", Kind: "private", Owner: "ann", Members: []string{"bob"}},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_room", Does: "Returns a room.", Request: RoomRequest{}, Reply: RoomReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/rooms/{room}", Scope: Read, Example: RoomRequest{Room: "r-1"},
+	},
+	{
+		Method: wire.Method{
+			Name: "list_rooms", Does: "Lists the rooms that are not deleted, also direct ones, the oldest first. With a ref it returns the room that has it.",
+			Request: ListRoomsRequest{}, Reply: ListRoomsReply{},
+		},
+		Verb: "GET", Path: "/v1/server/rooms", Scope: Read, Example: ListRoomsRequest{Ref: "order-17"},
+	},
+	{
+		Method: wire.Method{
+			Name: "update_room", Does: "Changes a room, or freezes it: then only the system may post, and grabs go on. What the request leaves out stays.",
+			Request: UpdateRoomRequest{}, Reply: RoomReply{}, Errors: []wire.Code{wire.CodeNotFound, wire.CodeTooLong},
+		},
+		Verb: "PUT", Path: "/v1/server/rooms/{room}", Scope: Chat, Example: UpdateRoomRequest{Room: "r-1", Frozen: new(true)},
+	},
+	{
+		Method: wire.Method{
+			Name: "hand_over_room", Does: "Makes a member the owner. The owner before becomes an admin.", Request: HandOverRequest{}, Reply: RoomReply{},
+			Errors: []wire.Code{wire.CodeNotFound, wire.CodeConflict},
+		},
+		Verb: "POST", Path: "/v1/server/rooms/{room}/owner", Scope: Chat, Example: HandOverRequest{Room: "r-1", User: "u-bob"},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_history", Does: "Returns a page of the entries of a room, as the command history does.", Request: wire.HistoryRequest{}, Reply: wire.HistoryReply{},
+			Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/rooms/{room}/history", Scope: Read, Example: wire.HistoryRequest{Room: "r-1", Limit: 50},
+	},
+	{
+		Method: wire.Method{
+			Name: "delete_room", Does: "Deletes a room for good. Open packets end, and are refunded.", Request: RoomRequest{}, Reply: wire.DeleteRoomReply{},
+			Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "DELETE", Path: "/v1/server/rooms/{room}", Scope: Chat, Example: RoomRequest{Room: "r-1"},
+	},
+}
+
+// Room is a room as the host sees it.
+type Room struct {
+	ID           string `json:"id"`
+	Ref          string `json:"ref,omitempty"` // the host's own id
+	Name         string `json:"name"`
+	Kind         string `json:"kind" enum:"public,private,direct"`
+	Announcement string `json:"announcement,omitempty"`
+	Invite       string `json:"invite,omitempty" enum:"members,admins"` // which members may invite; missing in a direct room
+	Guests       bool   `json:"guests"`                                 // guests may enter
+	Frozen       bool   `json:"frozen,omitempty"`                       // only the system may post
+	Owner        string `json:"owner,omitempty"`                        // missing: the room has no members, or is a direct room
+	Members      int    `json:"members"`
+	LastSeq      int64  `json:"last_seq"`
+	CreatedAt    int64  `json:"created_at"`
+}
+
+// RoomRequest names a room.
+type RoomRequest struct {
+	Room string `json:"room"`
+}
+
+// RoomReply is a reply that holds one room.
+type RoomReply struct {
+	Room Room `json:"room"`
+}
+
+// CreateRoomRequest is the request of create_room.
+type CreateRoomRequest struct {
+	Ref          string   `json:"ref,omitempty"` // the host's own id, which no other room may have
+	Name         string   `json:"name"`
+	Kind         string   `json:"kind,omitempty" enum:"public,private"` // usually public
+	Announcement string   `json:"announcement,omitempty"`
+	Owner        string   `json:"owner"`
+	Members      []string `json:"members,omitempty"` // besides the owner
+	Invite       string   `json:"invite,omitempty" enum:"members,admins"`
+	Guests       *bool    `json:"guests,omitempty"`
+}
+
+// CreateRoomReply is the reply of create_room.
+type CreateRoomReply struct {
+	Room Room `json:"room"`
+	Dup  bool `json:"dup"` // the key or the ref was used before: nothing was changed
+}
+
+// ListRoomsRequest is the request of list_rooms.
+type ListRoomsRequest struct {
+	Ref   string `json:"ref,omitempty"`
+	Next  string `json:"next,omitempty"` // of the last page
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// ListRoomsReply is the reply of list_rooms.
+type ListRoomsReply struct {
+	Rooms []Room `json:"rooms"`
+	Next  string `json:"next,omitempty"` // for the following page; missing: there is none
+}
+
+// UpdateRoomRequest is the request of update_room.
+type UpdateRoomRequest struct {
+	Room         string  `json:"room"`
+	Name         *string `json:"name,omitempty"`
+	Announcement *string `json:"announcement,omitempty"` // "": none
+	Invite       string  `json:"invite,omitempty" enum:"members,admins"`
+	Guests       *bool   `json:"guests,omitempty"`
+	Frozen       *bool   `json:"frozen,omitempty"`
+}
+
+// HandOverRequest is the request of hand_over_room.
+type HandOverRequest struct {
+	Room string `json:"room"`
+	User string `json:"user"` // a member
+}
