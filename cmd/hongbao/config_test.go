@@ -188,8 +188,8 @@ func TestEmptyFileIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if count != 11 {
-		t.Errorf("%d settings are read from a file, want 11", count)
+	if count != 12 {
+		t.Errorf("%d settings are read from a file, want 12", count)
 	}
 }
 
