@@ -103,6 +103,10 @@ chaos: engines ## random faults under load for HOURS (1), checked after each; SE
 	@cd cmd/hongbao/e2e/chaos && $(CURDIR)/.bin/chaos/chaos.test -test.v -test.timeout 0 -test.run '^TestChaos$$' \
 	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' -chaos.out $(CURDIR)/.bin/chaos
 
+.PHONY: host
+host: engines ## two back ends of hosts, in Go and Node, that must receive every event of ten minutes while two of three instances are killed
+	$(GO) test -count=1 -timeout 40m -v ./cmd/hongbao/e2e/host -host.seconds 600 -host.users 10000 -host.rooms 500
+
 .PHONY: storm
 storm: ## 5,000 clients that reconnect at once, and how long they take
 	$(GO) test -count=1 -v -run ReconnectStorm ./cmd/hongbao/e2e/load

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"hongbao/redpacket/meter"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/metrics"
@@ -29,7 +30,12 @@ func (s *Server) newMetrics() *metrics.Metrics {
 			if s.o.EventsLag != nil {
 				lags = s.o.EventsLag()
 			}
+			var questions []meter.Questions
+			if s.o.HookStats != nil {
+				questions = s.o.HookStats()
+			}
 			return metrics.Web{
+				Questions:       questions,
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
 				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags,

@@ -36,6 +36,14 @@ type errorFixture struct {
 	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
+// deniesSuspect denies all commands of one user.
+var deniesSuspect = &fakeHooks{answer: func(q api.Question) (api.Verdict, error) {
+	if q.User.ID == "suspect" {
+		return denies(q)
+	}
+	return api.Verdict{}, nil
+}}
+
 const (
 	maxUserRooms = 12 // largest number of rooms for a user, and of rooms that the user has not chosen
 	maxBlocks    = 2
@@ -48,8 +56,9 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	engines.packets.DayLimits.Received = redpacket.Limit{On: true, Usual: redpacket.NoLimit}
 	engines.rooms.Limits = chat.Limits{Rooms: maxUserRooms, Blocks: maxBlocks, EditWindow: time.Nanosecond}
 	s.testServer = engines.open(t, append([]func(*Options){func(o *Options) {
-		o.Alone, o.Guests = true, Guests{Key: testGuestKey}
+		o.Alone, o.Guests, o.Hooks = true, Guests{Key: testGuestKey}, deniesSuspect
 	}}, change...)...)
+	s.signIn(t, "suspect", 0)
 	ann, bob, full := s.signIn(t, "ann", 10_000), s.signIn(t, "bob", 10_000), s.signIn(t, "full", 0)
 	for i := range maxUserRooms {
 		s.full = s.room(t, full, fmt.Sprint("full ", i)).ID
@@ -69,9 +78,9 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	for name, kind := range map[string]string{
 		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "later": "public", "frozen": "public", "private": "private", "expelled": "private",
 	} {
-		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann"}}
+		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann", "suspect"}}
 		if name == "plain" {
-			request.Members = []string{"ann", "cold"}
+			request.Members = []string{"ann", "cold", "suspect"}
 		}
 		if name == "outside" || name == "private" || name == "later" {
 			request.Members = nil

@@ -22,6 +22,9 @@ func (s *errorFixture) provocation(method string, code wire.Code) provocation {
 	if p, ok := s.special(method, code); ok {
 		return p
 	}
+	if code == wire.CodeDenied {
+		return provocation{user: "suspect", data: s.request(method, s.rooms["plain"], s.open)}
+	}
 	where := map[wire.Code]struct{ room, packet string }{
 		wire.CodeNotFound:  {"none", "none"},
 		wire.CodeNotMember: {"outside", s.left},

@@ -57,6 +57,8 @@ type Options struct {
 	Ops            Ops
 	Security       Security                        // nil: nothing is recorded
 	EventsLag      func() map[string]time.Duration // how late each consumer of events is; nil: nothing is measured
+	Hooks          api.Hooks                       // ask the host about commands of users before they are carried out; nil: none does
+	HookStats      func() []meter.Questions        // what Hooks measure; nil: nothing
 	Parts          func(context.Context) []Part    // for /readyz: what works and what does not
 	Now            func() time.Time
 	Log            *slog.Logger
@@ -160,8 +162,9 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
 	}
+	commands.Hooks = o.Hooks
 	s.commands = api.New(commands)
-	commands.Rates, commands.ContactRates = new(api.Rates), ContactRates{}
+	commands.Rates, commands.ContactRates, commands.Hooks = new(api.Rates), ContactRates{}, nil
 	s.unpaced = api.New(commands)
 	s.metrics = s.newMetrics()
 	s.administration = administration{packets: packets, revoke: s.revoke, stats: s.stats}

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"hongbao/store"
+	"hongbao/store/eventlog"
+	"hongbao/web/api"
 )
 
 // checkServe returns an error if the settings are unsafe or useless for serving. It also chooses values for empty settings
@@ -94,6 +98,9 @@ func (c *config) checkHost() error {
 			return fmt.Errorf("HONGBAO_API_ADDR=%s has the port of %s=%s: each needs its own", c.APIAddr, name, other)
 		}
 	}
+	if err := c.checkHook(); err != nil {
+		return err
+	}
 	switch {
 	case c.WebhookURL != "" && len(c.Events.Kinds) == 0:
 		return errors.New("HONGBAO_WEBHOOK_URL has no events to deliver: set HONGBAO_EVENTS to their kinds, such as message.*,packet.*")
@@ -103,6 +110,30 @@ func (c *config) checkHost() error {
 		return fmt.Errorf("HONGBAO_EVENTS_MOST=%d is too few, need at least 1000", c.EventsMost)
 	}
 	return nil
+}
+
+// checkHook checks the settings of the hooks before commands.
+func (c *config) checkHook() error {
+	for _, command := range c.Hooks {
+		if !slices.Contains(api.Hookable(), command) {
+			return fmt.Errorf("HONGBAO_HOOKS: there is no hook before %q, only before %s", command, strings.Join(api.Hookable(), ", "))
+		}
+	}
+	funds := c.HookFund == "on"
+	switch {
+	case c.HookURL == "" && len(c.Hooks) > 0:
+		return errors.New("HONGBAO_HOOKS has nobody to ask: set HONGBAO_HOOK_URL and HONGBAO_HOOK_SECRETS")
+	case c.HookURL != "" && len(c.Hooks) == 0:
+		return errors.New("HONGBAO_HOOK_URL is asked about nothing: set HONGBAO_HOOKS to the commands, such as send,send_packet")
+	case c.HookTimeout < 10*time.Millisecond || c.HookTimeout > 5*time.Second:
+		return fmt.Errorf("HONGBAO_HOOK_TIMEOUT=%s: 10ms to 5s", c.HookTimeout)
+	case funds && !slices.Contains(c.Hooks, "send_packet"):
+		return errors.New("HONGBAO_HOOK_FUND=on needs the hook before send_packet: add it to HONGBAO_HOOKS")
+	case funds && !c.Events.Kinds[eventlog.TransferReversed]:
+		return errors.New("HONGBAO_HOOK_FUND=on without the event transfer.reversed: your ledger would not hear of packets that were refused; add transfer.* to HONGBAO_EVENTS")
+	}
+	_, err := newHooks(*c, nil)
+	return err
 }
 
 // checkEngines returns an error if only one of Redis and Postgres is set.

@@ -15,6 +15,7 @@ func TestDangersAreNamed(t *testing.T) {
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	hooked := []string{"HONGBAO_HOOK_URL=https://shop.example.com/hook", "HONGBAO_HOOK_SECRETS=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HONGBAO_HOOKS=send,send_packet"}
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, guestKeyFile), []byte(good), 0o644); err != nil {
 		t.Fatal(err)
@@ -34,6 +35,10 @@ func TestDangersAreNamed(t *testing.T) {
 		"one character":             {[]string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)}, "HONGBAO_JWT_SECRET could be guessed"},
 		"repeated":                  {[]string{"HONGBAO_JWT_SECRET=" + strings.Repeat("d7f3b2a1904c6e58", 2)}, "HONGBAO_JWT_SECRET could be guessed"},
 		"a phrase":                  {[]string{"HONGBAO_JWT_SECRET=the Secret of our little product!!"}, "HONGBAO_JWT_SECRET could be guessed"},
+		"a hook":                    {hooked, ""},
+		"a hook that fails open":    {append([]string{"HONGBAO_HOOK_FAIL=send_packet:open"}, hooked...), "send_packet:open"},
+		"a hook without encryption": {append([]string{"HONGBAO_HOOK_URL=http://10.0.0.1/hook", "HONGBAO_HOOK_ALLOW=10.0.0.1"}, hooked[1:]...), "plain HTTP"},
+		"a hook on this machine":    {append([]string{"HONGBAO_HOOK_URL=http://127.0.0.1:9/hook", "HONGBAO_HOOK_ALLOW=127.0.0.1"}, hooked[1:]...), ""},
 		"operator's token":          {[]string{"HONGBAO_OPS_TOKEN=12345678901234567890123456789012"}, "HONGBAO_OPS_TOKEN could be guessed"},
 	} {
 		t.Run(name, func(t *testing.T) {

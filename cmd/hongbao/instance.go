@@ -59,12 +59,17 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		DayLimits: c.dayLimits(),
 		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
 		Log:       log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
+		Fundings: engines.Fundings,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
 	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
-	clients, err := web.New(h, pub, rooms, packets, web.Options{
+	hooks, err := newHooks(c, log)
+	if err != nil {
+		return nil, err
+	}
+	options := web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
 		Lobby:          made.welcome(c.Lobby),
@@ -93,7 +98,11 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		EventsLag:     made.eventsLag,
 		Parts:         parts(c.ReadyNeeds, engines, packets),
 		Log:           log,
-	})
+	}
+	if hooks != nil {
+		options.Hooks, options.HookStats = hooks, hooks.Stats
+	}
+	clients, err := web.New(h, pub, rooms, packets, options)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	Log       *slog.Logger
 
 	ContactRates ContactRates
+	Hooks        Hooks // nil: the host is asked about no command
 }
 
 // Commands runs the commands that users may call.
@@ -50,12 +51,13 @@ type Commands struct {
 	log       *slog.Logger
 
 	contactRates ContactRates
+	hooks        Hooks // nil: none
 }
 
 // New returns Commands that use the services of the Config.
 func New(c Config) *Commands {
 	return &Commands{
-		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
+		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
 		log: cmp.Or(c.Log, slog.Default()),
 	}
 }
@@ -431,6 +433,10 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.
 	}
 	if !g.found.Finished() {
 		if err := a.rates.admitGrab(ctx, c.User.ID); err != nil {
+			g.found.Refuse()
+			return redpacket.Result{}, err
+		}
+		if err := a.askGrab(ctx, c, g.found.Room(), &g.request); err != nil {
 			g.found.Refuse()
 			return redpacket.Result{}, err
 		}

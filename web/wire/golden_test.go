@@ -195,6 +195,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"error-muted":          wire.ErrorReply(e, 7, wire.NewError(wire.CodeMuted)),
 		"error-conflict":       wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next)),
 		"error-bad_request":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeBadRequest, "field", "total")),
+		"error-denied":         wire.ErrorReply(e, 7, wire.NewDenial("One moment", json.RawMessage(`{"captcha":"c1"}`))),
 		"error-unavailable":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
 		"error-limit_exceeded": wire.ErrorReply(e, 7, wire.NewError(wire.CodeLimitExceeded, "field", "open_packets", "limit", "50")),
 		"error-rate_limited":   wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),

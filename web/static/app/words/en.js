@@ -765,6 +765,7 @@ export default {
     not_recipient: 'This red packet is for others.',
     joined_later: 'This red packet is for members who were here before it was sent.',
     wrong_passphrase: 'That isn’t the passphrase.',
+    denied: 'That isn’t possible right now.',
     contact_refused: 'That didn’t work: they have left, or don’t want messages from you.',
     contact_refused_users: 'One of these people left this room, or doesn’t want to be added by you.',
     contact_refused_members: 'One of these people doesn’t want to be added by you.',

@@ -755,6 +755,7 @@ export default {
     joined_later: '这个红包发出时你还没进群，领不了',
     wrong_passphrase: '口令不对',
     packet_finished: '这个红包已经结束了',
+    denied: '暂时不能这样操作',
     contact_refused: '发不了：对方已经离开，或者不想收到你的消息',
     contact_refused_users: '有人已退出这个群，或者不接受你的邀请',
     contact_refused_members: '有人不接受你的邀请',
