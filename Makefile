@@ -1,6 +1,8 @@
 GO      ?= go
 LINT    := .bin/golangci-lint-2.12.0
 VULN    := .bin/govulncheck-1.3.0
+RELEASE := .bin/goreleaser-2.15.1
+SBOM    := .bin/cyclonedx-gomod
 SECONDS ?= 30
 HOURS   ?= 1
 SEED    ?= 0
@@ -57,6 +59,42 @@ npm: ## the JavaScript SDK as an npm package in .bin/npm, installed, compiled an
 	@rm -rf .bin/npm && mkdir -p .bin/npm
 	$(GO) test -count=1 -timeout 20m -v -artifacts -outputdir .bin/npm ./cmd/hongbao/e2e/npm
 
+# Only imports and names of packages change: "hongbao/…" also begins what is hashed, and that must stay.
+.PHONY: module
+module: ## give the module another path, for a repository that other modules import from: MODULE=github.com/you/hongbao; then commit
+	@test -n "$(MODULE)" || { echo "which path? make module MODULE=github.com/you/hongbao"; exit 2; }
+	old=$$($(GO) list -m) && packages='(chat|cmd|hub|migrations|redpacket|store|web)' && \
+	  find . -name '*.go' -not -path './.bin/*' | xargs grep -lE "\"$$old/$$packages[/.\"]" | \
+	  xargs sed -i.before -E "s#\"$$old/$$packages([/.\"])#\"$(MODULE)/\1\2#g"
+	find . -name '*.go.before' -delete
+	$(GO) mod edit -module $(MODULE)
+
+.PHONY: outside
+outside: ## the Go SDK as other modules use it: the example bot, and a copy of the repository with another module path
+	$(GO) test -count=1 -timeout 30m -v -run 'TestBotOutside|TestModulePath' ./cmd/hongbao/e2e/sdk -module
+
+.PHONY: debian
+debian: ## an empty Debian with nothing but the program: installed, backed up, restored and upgraded by web/docs/one-machine.md; root, debootstrap
+	$(GO) test -count=1 -timeout 30m -v -run TestEmptyDebian ./cmd/hongbao/e2e/debian
+
+.PHONY: image
+image: ## the last stage of the Dockerfile, built by buildah and served from; root
+	$(GO) test -count=1 -timeout 30m -v -run TestImage ./cmd/hongbao/e2e/debian
+
+.PHONY: observe
+observe: engines ## metrics, alerts and dashboard under promtool, of the package prometheus, which root gets installed (96 MB); the unit under systemd-analyze
+	@command -v promtool >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get install -y --no-install-recommends prometheus; } || \
+	  { echo "promtool is missing: install Debian's package prometheus"; exit 2; }
+	$(GO) test -count=1 -v -run 'Alerts|Queries|TestMetricsOf|TestSystemdUnit' ./web/docs ./cmd/hongbao
+
+
+.PHONY: release
+release: $(RELEASE) $(SBOM) ## the files of a release in .bin/dist, nothing is published: programs for six systems, SBOM, checksums, which are then checked
+	$(RELEASE) check
+	PATH=$(CURDIR)/.bin:$$PATH $(RELEASE) release --snapshot --clean --parallelism 2
+	cd .bin/dist && sha256sum --quiet -c checksums.txt && ls *.tar.gz *.zip *.sbom.json
+	.bin/dist/hongbao_linux_amd64_v1/hongbao version
+
 # The test is built first and then run by itself: so Ctrl-C reaches it, and it stops all that it has started.
 .PHONY: chaos
 chaos: engines ## random faults under load for HOURS (1), checked after each; SEED of a fault begins with that fault; logs in .bin/chaos
@@ -64,6 +102,10 @@ chaos: engines ## random faults under load for HOURS (1), checked after each; SE
 	$(GO) test -c -o .bin/chaos/chaos.test ./cmd/hongbao/e2e/chaos
 	@cd cmd/hongbao/e2e/chaos && $(CURDIR)/.bin/chaos/chaos.test -test.v -test.timeout 0 -test.run '^TestChaos$$' \
 	  -chaos.hours $(HOURS) -chaos.seed $(SEED) -chaos.only '$(ONLY)' -chaos.out $(CURDIR)/.bin/chaos
+
+.PHONY: host
+host: engines ## two back ends of hosts, in Go and Node, that must receive every event of ten minutes while two of three instances are killed
+	$(GO) test -count=1 -timeout 40m -v ./cmd/hongbao/e2e/host -host.seconds 600 -host.users 10000 -host.rooms 500
 
 .PHONY: storm
 storm: ## 5,000 clients that reconnect at once, and how long they take
@@ -127,6 +169,13 @@ $(LINT):
 $(VULN):
 	GOBIN=$(CURDIR)/.bin $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.3.0
 	mv .bin/govulncheck $@
+
+$(RELEASE):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/goreleaser/goreleaser/v2@v2.15.1
+	mv .bin/goreleaser $@
+
+$(SBOM):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 .PHONY: clean
 clean: ## remove what was built and installed here; data stays

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -60,4 +62,32 @@ func FuzzEmoji(f *testing.F) {
 			t.Errorf("%+q gives %+q, and that %+q, %t", text, emoji, again, ok)
 		}
 	})
+}
+
+// TestPageOffersReactions reads the emojis that the page offers: each must be a reaction, and every language must have all of them.
+func TestPageOffersReactions(t *testing.T) {
+	var first []string
+	for _, lang := range []string{"en", "zh"} {
+		data, err := os.ReadFile("../web/static/emoji/" + lang + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for line := range strings.Lines(string(data)) {
+			emoji, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if emoji == "#" {
+				continue
+			}
+			if normal, ok := normalEmoji(emoji); !ok || normal != emoji || words == "" {
+				t.Errorf("%s: %+q (%q) is %+q, %t", lang, emoji, words, normal, ok)
+			}
+			all = append(all, emoji)
+		}
+		if first == nil {
+			first = all
+		}
+		if len(all) < 1800 || !slices.Equal(all, first) {
+			t.Errorf("%s: %d emojis, want those of the other languages, %d", lang, len(all), len(first))
+		}
+	}
 }

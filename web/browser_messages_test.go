@@ -153,3 +153,69 @@ func TestBrowserNamesStayInPlace(t *testing.T) {
 		t.Errorf("%q", wrong)
 	}
 }
+
+// TestBrowserEmojis finds emojis by a word and by their group, in the user's language, and writes and reacts with them.
+func TestBrowserEmojis(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	browser := webtest.Browser(t)
+	page := "http://" + s.listen(t)
+	ann := visitAsGuest(t, browser, page, "Ann", webtest.Screen{})
+	mei := browser.Visit(t, page, webtest.Screen{Phone: true, Language: "zh-CN"})
+	mei.Fill("怎么称呼你？", "小美")
+	mei.Key("\r")
+	mei.Has("button", "小美 打开设置")
+	meiID := webtest.Ask[string](mei.Tab, `JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(localStorage.getItem("hongbao-guest").split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)))).sub`)
+	room := bob.does("create_room", `"name":"Tea","members":[%q,%q]`, userID(ann), meiID).Room.ID
+	bob.does("send", `"room":%q,"text":"tea?"`, room)
+	ann.Press("link", "Tea")
+	ann.Press("button", "Emojis")
+	ann.Fill("Find an emoji", "no such thing")
+	ann.Sees("No emoji has this word.")
+	ann.Fill("Find an emoji", "teacup")
+	ann.Press("button", "🍵")
+	ann.Press("button", "Emojis")
+	ann.Press("button", "Flags")
+	ann.Press("button", "🇨🇳")
+	ann.Press("button", "Send")
+	ann.Sees("🍵🇨🇳")
+
+	mei.Press("link", "Tea")
+	mei.Press("button", "表情")
+	mei.Fill("搜索表情", "红包")
+	mei.Press("button", "🧧")
+	mei.Press("button", "发送")
+	ann.Sees("🧧")
+}
+
+// inView evaluates to whether a text of the timeline is within its visible part.
+const inView = `((text) => {
+	const box = document.querySelector('.timeline-box')?.getBoundingClientRect();
+	return box && [...document.querySelectorAll('.timeline-box .line')].some((line) => {
+		const { top, bottom } = line.getBoundingClientRect();
+		return line.innerText.includes(text) && top >= box.top - 1 && bottom <= box.bottom + 1;
+	});
+})`
+
+// TestBrowserQuotesAndOwnMessages follows a quote to a message far above. A message that the user then writes must be shown.
+func TestBrowserQuotesAndOwnMessages(t *testing.T) {
+	s := newTestServer(t, withGuests)
+	bob := s.httpGuest(t, "Bob")
+	ann := visitAsGuest(t, webtest.Browser(t), "http://"+s.listen(t), "Ann", webtest.Screen{Phone: true})
+	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
+	bob.does("send", `"room":%q,"text":"the very first"`, room)
+	first := bob.history(room)
+	for n := range 150 {
+		bob.does("send", `"room":%q,"text":"line %d"`, room, n)
+	}
+	bob.does("send", `"room":%q,"text":"do you remember?","reply_to":%d`, room, first[len(first)-1].seq)
+	ann.Press("link", "Tea")
+	awaitAsk(t, ann, inView+`('do you remember?')`)
+	awaitAsk(t, ann, `document.querySelector('.quote')?.innerText.includes('the very first')`)
+	ann.WaitForAnimations()
+	webtest.Ask[bool](ann.Tab, `document.querySelector('.quote').click(), true`)
+	awaitAsk(t, ann, inView+`('the very first') && !`+inView+`('do you remember?')`)
+	ann.Fill("Message", "I do")
+	ann.Press("button", "Send")
+	awaitAsk(t, ann, inView+`('I do')`)
+}

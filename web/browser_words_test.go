@@ -113,8 +113,11 @@ func isErrorWord(word string) bool {
 	})
 }
 
-// isField reports whether any request has a field of this name, or a room, or the list of limits.
+// isField reports whether any request has a field of this name, or a room, or the list of limits, or it is a limit per day.
 func isField(name string) bool {
+	if slices.Contains([]string{"day_sent", "day_packets", "day_received"}, name) { // limits per day
+		return true
+	}
 	requests := []any{wire.GuestRequest{}, wire.Limits{}, wire.Room{}}
 	for _, method := range wire.Methods {
 		requests = append(requests, method.Request)

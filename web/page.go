@@ -92,7 +92,7 @@ func pagePolicy(hosts []string) string {
 
 // Of the SDK's folder only the code is served; the other files are for its npm package.
 //
-//go:embed static/*.* static/app static/avatars static/style static/vendor static/sdk/*.js
+//go:embed static/*.* static/app static/avatars static/emoji static/style static/vendor static/sdk/*.js
 var static embed.FS
 
 // sdkFolder is the address of the SDK for pages of hosts. It names the major version of the npm package: a version that breaks

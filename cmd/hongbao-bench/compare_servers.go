@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,6 +30,9 @@ func startServers(ctx context.Context, s *testbed, connections int) (*servers, e
 	pg, err := s.postgres(ctx)
 	return &servers{redis: r, postgres: pg, connections: connections}, err
 }
+
+// cpuTime returns the CPU time that this process and Postgres have used so far; 0 if the system does not tell.
+func (s *servers) cpuTime() time.Duration { return cpuTime(os.Getpid(), s.postgres.PID()) }
 
 // fresh returns connections to a Redis that was just emptied and to a new database.
 func (s *servers) fresh(ctx context.Context) (schemes.Engines, error) {

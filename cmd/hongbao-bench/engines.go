@@ -50,6 +50,7 @@ func sections() []section {
 	return []section{
 		{"pool", playPool},
 		{"grab", playGrab},
+		{"events", playEvents},
 		{"sockets", playSockets},
 	}
 }

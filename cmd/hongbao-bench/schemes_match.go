@@ -74,13 +74,15 @@ func (m schemesMatch) side(e *engines, all *servers, scheme schemes.Named) measu
 		w := c.workload()
 		process, _, packets, err := c.begin(ctx, w)
 		return func(ctx context.Context) (measure.Round, error) {
+			before := all.cpuTime()
 			o, _, err := c.run(ctx, w, process, packets)
+			used := all.cpuTime() - before
 			for _, check := range o.Verdicts {
 				if err == nil && !check.Held {
 					err = fmt.Errorf("%s: %s", check.Name, check.Detail)
 				}
 			}
-			return measure.Round{Done: o.Won, Took: o.took}, err
+			return measure.Round{Done: o.Won, Took: o.took, CPU: used}, err
 		}, err
 	}}
 }

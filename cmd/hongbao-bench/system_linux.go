@@ -1,9 +1,53 @@
 package main
 
-import "syscall"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
 
 // attributes make the system kill an instance when this process dies. They also keep the terminal's Ctrl-C from the
 // instance: this process stops it.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}
+
+// clockTick is the unit of the times in /proc, on every platform of Linux that Go supports.
+const clockTick = 10 * time.Millisecond
+
+// cpuTime returns the CPU time that the processes and their children have used so far, also children that have ended.
+func cpuTime(pids ...int) (total time.Duration) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0
+	}
+	for _, file := range stats {
+		text, err := os.ReadFile(file) //nolint:gosec // of /proc
+		if err != nil {
+			continue // it has just ended: its parent counts it
+		}
+		_, rest, _ := strings.Cut(string(text), ") ") // after the name of the program
+		fields := strings.Fields(rest)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil || len(fields) < 15 {
+			continue
+		}
+		number := func(i int) int64 {
+			n, _ := strconv.ParseInt(fields[i], 10, 64)
+			return n
+		}
+		ticks := number(11) + number(12) // utime, stime
+		switch {
+		case slices.Contains(pids, pid):
+			ticks += number(13) + number(14) // of children that have ended
+		case !slices.Contains(pids, int(number(1))):
+			continue
+		}
+		total += time.Duration(ticks) * clockTick
+	}
+	return total
 }

@@ -53,4 +53,8 @@ func TestSystemdUnit(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
+	// 15 means an exposure of 1.5: a unit without any protection has 9.6.
+	if out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=15", unit).CombinedOutput(); err != nil {
+		t.Errorf("systemd-analyze security: %v\n%s", err, out)
+	}
 }

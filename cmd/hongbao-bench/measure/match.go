@@ -29,6 +29,7 @@ type Play func(ctx context.Context) (Round, error)
 type Round struct {
 	Done int
 	Took time.Duration
+	CPU  time.Duration // of all processes, with the check of the result; 0: not known
 }
 
 // Rate returns the work done in one second.
@@ -42,11 +43,11 @@ type Around func(play func() error) error
 
 // Play runs the rounds of the match. Each round runs both sides, in the other order than the round before.
 func (m Match) Play(ctx context.Context, rounds int, around Around, tell func(format string, args ...any)) (Result, error) {
-	var ours, peer []float64
+	var ours, peer, ourCPU, peerCPU []float64
 	for round := range rounds {
 		sides := []func() error{
-			func() error { return m.play(ctx, m.Ours, round, around, &ours) },
-			func() error { return m.play(ctx, m.Peer, round, alone, &peer) },
+			func() error { return m.play(ctx, m.Ours, round, around, &ours, &ourCPU) },
+			func() error { return m.play(ctx, m.Peer, round, alone, &peer, &peerCPU) },
 		}
 		if round%2 == 1 {
 			sides[0], sides[1] = sides[1], sides[0]
@@ -58,12 +59,12 @@ func (m Match) Play(ctx context.Context, rounds int, around Around, tell func(fo
 		}
 		tell("%s, round %d of %d: %s %.0f %s/s, %s %.0f", m.Name, round+1, rounds, m.Ours.Name, ours[round], m.Unit, m.Peer.Name, peer[round])
 	}
-	return m.result(ours, peer), nil
+	return m.result(ours, peer, ourCPU, peerCPU), nil
 }
 
 func alone(play func() error) error { return play() }
 
-func (m Match) play(ctx context.Context, s Side, round int, around Around, rates *[]float64) error {
+func (m Match) play(ctx context.Context, s Side, round int, around Around, rates, cpu *[]float64) error {
 	play, err := s.Ready(ctx, round)
 	var r Round
 	if err == nil {
@@ -80,5 +81,8 @@ func (m Match) play(ctx context.Context, s Side, round int, around Around, rates
 		return fmt.Errorf("%s, %s, round %d: %w", m.Name, s.Name, round+1, err)
 	}
 	*rates = append(*rates, r.Rate())
+	if r.CPU > 0 {
+		*cpu = append(*cpu, float64(r.CPU.Nanoseconds())/1000/float64(r.Done))
+	}
 	return nil
 }

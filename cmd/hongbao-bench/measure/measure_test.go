@@ -40,7 +40,7 @@ func TestPlay(t *testing.T) {
 		t.Errorf("played in the order %v, want %v", notes, want)
 	}
 	m.Asked.AtLeast = 3.01
-	if r := m.result([]float64{300}, []float64{100}); r.Met {
+	if r := m.result([]float64{300}, []float64{100}, nil, nil); r.Met {
 		t.Error("3.00 is not 3.01")
 	}
 }
@@ -112,10 +112,10 @@ func TestCrowdEnds(t *testing.T) {
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	m := Match{Name: "hot packet", Ours: Side{Name: "pool"}, Peer: Side{Name: "lua-list"}, Asked: Asked{AtLeast: 2}}
-	if err := Table(&b, []Result{m.result([]float64{10, 30, 20}, []float64{5}), m.result([]float64{9}, []float64{5})}); err != nil {
+	if err := Table(&b, []Result{m.result([]float64{10, 30, 20}, []float64{5}, []float64{7, 9, 8}, []float64{4}), m.result([]float64{9}, []float64{5}, nil, nil)}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"hot packet", "20 [10-30]", "4.00", ">= 2", "met", "NOT MET"} {
+	for _, want := range []string{"hot packet", "20 [10-30]", "4.00", ">= 2", "met", "NOT MET", "8.0, 4.0"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the table does not contain %q:\n%s", want, b.String())
 		}

@@ -23,13 +23,18 @@ type Figures struct {
 	Name   string    `json:"name"`
 	Median float64   `json:"median"`
 	Rounds []float64 `json:"rounds"` // in the order in which they ran
+	// CPU is the median of the CPU time of one unit of work, in microseconds, of all processes and with the check of the result; 0: not known.
+	CPU float64 `json:"cpu_us,omitempty"`
 }
 
-func (m Match) result(ours, peer []float64) Result {
+func (m Match) result(ours, peer, ourCPU, peerCPU []float64) Result {
 	r := Result{
 		Name: m.Name, Unit: m.Unit, AtLeast: m.Asked.AtLeast,
 		Ours: Figures{Name: m.Ours.Name, Median: median(ours), Rounds: ours},
 		Peer: Figures{Name: m.Peer.Name, Median: median(peer), Rounds: peer},
+	}
+	if len(ourCPU) > 0 && len(peerCPU) > 0 {
+		r.Ours.CPU, r.Peer.CPU = median(ourCPU), median(peerCPU)
 	}
 	r.Ratio = r.Ours.Median / r.Peer.Median
 	r.Met = r.Ratio >= r.AtLeast
@@ -48,16 +53,24 @@ func median(figures []float64) float64 {
 // Table prints the results.
 func Table(w io.Writer, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "match\tours\tmedian/s\tbeside\tmedian/s\tratio\tasked\t") // a tabwriter keeps its first error for Flush
+	_, _ = fmt.Fprintln(t, "match\tours\tmedian/s\tbeside\tmedian/s\tratio\tasked\t\tCPU µs each\t") // a tabwriter keeps its first error for Flush
 	for _, r := range results {
 		verdict := "met"
 		if !r.Met {
 			verdict = "NOT MET"
 		}
-		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%.2f\t>= %.2g\t%s\n",
-			r.Name, r.Ours.Name, r.Ours.cell(), r.Peer.Name, r.Peer.cell(), r.Ratio, r.AtLeast, verdict)
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%.2f\t>= %.2g\t%s\t%s\n",
+			r.Name, r.Ours.Name, r.Ours.cell(), r.Peer.Name, r.Peer.cell(), r.Ratio, r.AtLeast, verdict, r.cpu())
 	}
 	return t.Flush()
+}
+
+// cpu formats the CPU times of both sides.
+func (r Result) cpu() string {
+	if r.Ours.CPU == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f, %.1f", r.Ours.CPU, r.Peer.CPU)
 }
 
 // cell formats the median with the range of the rounds.

@@ -3,6 +3,7 @@ package browser
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -38,7 +39,9 @@ func TestBrowserPictures(t *testing.T) {
 			u.signInAs(how.in.me)
 			u.Sees(how.in.public)
 			save("no rooms")
+			began := time.Now()
 			s := f.populate(u, how.in)
+			u.spread(began, time.Now())
 			for _, friend := range s.friends[:3] { // the pictures show them as online
 				e2e.Connect(t, f.server, friend.GuestReply, false)
 			}
@@ -65,6 +68,21 @@ func TestBrowserPictures(t *testing.T) {
 			save("verified")
 		})
 	}
+}
+
+// spread makes the page show what was sent between two instants as if it had been sent during the last half hour, so that the pictures look like an
+// evening.
+func (u *browserUser) spread(from, to time.Time) {
+	u.fixture.t.Helper()
+	u.InjectScript(fmt.Sprintf(`(() => {
+		const from = %d, to = %d, evening = 25 * 60_000, parse = JSON.parse;
+		const times = ['at', 'created_at', 'closed_at'];
+		JSON.parse = (text, revive) => parse(text, (key, value) => {
+			const shown = times.includes(key) && value >= from && value <= to ? Math.round(to - (to - value) / (to - from) * evening) : value;
+			return revive ? revive(key, shown) : shown;
+		});
+	})()`, from.UnixMilli(), to.UnixMilli()))
+	u.Reload()
 }
 
 // scrollTo scrolls the timeline once it is in the document.

@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"fmt"
+
 	"hongbao/web/wire"
 )
 
@@ -27,9 +29,14 @@ func (f *fixture) addPublicRoom(in language) {
 func (f *fixture) populate(u *browserUser, in language) *sample {
 	f.t.Helper()
 	s := &sample{fixture: f, in: in, me: &apiUser{f, wire.GuestReply{Token: u.token(), User: wire.User{ID: u.id()}}}}
-	for _, name := range in.people {
-		s.friends = append(s.friends, f.newAPIUser(name))
+	for i, name := range in.people {
+		friend := f.newAPIUser(name)
+		if animal := []int{5, 0, 4, 7, 10}[i]; animal > 0 { // one keeps the first letter
+			friend.changeProfile(fmt.Sprintf("avatars/%d.svg", animal))
+		}
+		s.friends = append(s.friends, friend)
 	}
+	s.me.changeProfile("avatars/1.svg")
 	s.room = s.createRoom(s.me, in.room, "")
 	for _, friend := range s.friends {
 		friend.join(s.room)
@@ -38,6 +45,13 @@ func (f *fixture) populate(u *browserUser, in language) *sample {
 	s.addPackets()
 	s.addOtherRooms()
 	return s
+}
+
+func (a *apiUser) changeProfile(avatar string) {
+	a.fixture.t.Helper()
+	if status, answer, err := a.fixture.server.Post(a.Token, "guests/profile", wire.ProfileRequest{Avatar: &avatar}); err != nil || status != 200 {
+		a.fixture.t.Fatalf("profile: status %d: %s, error %v, want 200", status, answer, err)
+	}
 }
 
 func (s *sample) createRoom(by *apiUser, name, kind string, members ...string) (room string) {

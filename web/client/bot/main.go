@@ -1,0 +1,60 @@
+// Command bot is an example of a program that uses package client: it grabs each red packet of its rooms, says who was the luckiest when one
+// has ended, and answers "ping". Copy it to begin with; it keeps nothing, so it may be stopped and started at any time.
+//
+//	HONGBAO_TOKEN=… bot ws://127.0.0.1:8080/v1/socket
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+
+	"hongbao/web/client"
+	"hongbao/web/client/model"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	c, err := client.New(os.Args[1], client.Options{Token: os.Getenv("HONGBAO_TOKEN"), Name: "bot"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for event, err := range c.Events(ctx) { // reconnects by itself; ends when the server refuses the token
+		if err != nil {
+			log.Fatal(err)
+		}
+		if entry, ok := event.(model.Entry); ok && entry.From.ID != c.Me().ID {
+			if err := answer(ctx, c, entry); err != nil {
+				log.Print(err) // for example, the room is gone
+			}
+		}
+	}
+}
+
+func answer(ctx context.Context, c *client.Client, entry model.Entry) error {
+	say := func(text string) error { // the key makes it one message, however often the entry is handled
+		_, err := c.Send(ctx, client.Message{Room: entry.Room, Key: "bot-" + entry.ID, Text: text, ReplyTo: entry.Seq})
+		return err
+	}
+	switch body := entry.Body.(type) {
+	case model.Text:
+		if body.Text == "ping" {
+			return say("pong")
+		}
+	case model.PacketBody:
+		_, err := c.Grab(ctx, body.ID, "")
+		return err
+	case model.PacketDone:
+		if lucky := body.State.Luckiest; lucky != nil {
+			names, err := c.Users(ctx, lucky.User) // an entry has ids; this turns them into names
+			if err != nil {
+				return err
+			}
+			return say(fmt.Sprintf("%s was the luckiest, with %d", names[lucky.User].Name, lucky.Amount))
+		}
+	}
+	return nil
+}
