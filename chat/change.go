@@ -32,17 +32,18 @@ const (
 
 // Change is a request to change a room or its members.
 type Change struct {
-	Kind  ChangeKind
-	Room  string
-	By    User
-	Users []string      // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; if System hands a room over, also the present owner
-	Role  Role          // for SetRole
-	Until time.Time     // for Mute; the zero time ends the mute. For Ban; the zero time: it does not end
-	Why   string        // for Ban: the reason, for those that govern the room; "": none, or the earlier one stays
-	Said  MembersChange // for Announce
-	To    RoomChange    // for UpdateRoom
-	Link  string        // id of the link, for JoinLink
-	At    time.Time
+	Kind     ChangeKind
+	Room     string
+	By       User
+	Users    []string      // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; if System hands a room over, also the present owner
+	Role     Role          // for SetRole
+	Until    time.Time     // for Mute; the zero time ends the mute
+	BanUntil time.Time     // for Ban; the zero time: it does not end
+	Why      string        // for Ban: the reason, for those that govern the room; "": none, or the earlier one stays
+	Said     MembersChange // for Announce
+	To       RoomChange    // for UpdateRoom
+	Link     string        // id of the link, for JoinLink
+	At       time.Time
 
 	EntryIDs   []string // ids for the new entries, used in order; at least max(2, len(Users)) of them
 	MaxRooms   int      // limit: rooms that a user may be in, see UserStanding.Rooms
@@ -436,16 +437,16 @@ func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
 	case !target.Standing.In && !ban:
 		return Ruling{}, nil
 	}
-	out := Standing{Ever: true, Banned: ban, BannedUntil: c.Until, MutedUntil: target.Standing.MutedUntil}
+	out := Standing{Ever: true, Banned: ban, BannedUntil: c.BanUntil, MutedUntil: target.Standing.MutedUntil}
 	if target.Standing.Banned {
-		if c.Until.Equal(target.Standing.BannedUntil) && c.Why == "" {
+		if c.BanUntil.Equal(target.Standing.BannedUntil) && c.Why == "" {
 			return Ruling{}, nil
 		}
 		return Ruling{Standings: []UserStanding{{User: target.User, Standing: out, Why: c.Why}}}, nil // another end or reason: no entry
 	}
 	said := MemberChange{Change: "kicked", By: c.By.ID}
 	if ban {
-		said.Change, said.Until = "banned", unixMilli(c.Until)
+		said.Change, said.Until = "banned", unixMilli(c.BanUntil)
 	}
 	r.Answered = ban // otherwise the request would come back with the end of the ban
 	err = r.setStanding(target.User, out, said)

@@ -61,7 +61,7 @@ func (s *Service) Ban(ctx context.Context, by User, room, user string, until tim
 	if !until.IsZero() {
 		until = time.UnixMilli(min(until.UnixMilli(), maxTime)).UTC()
 	}
-	return s.changeOf(ctx, Change{Kind: Ban, Room: room, By: by, Until: until, Why: reason}, user)
+	return s.changeOf(ctx, Change{Kind: Ban, Room: room, By: by, BanUntil: until, Why: reason}, user)
 }
 
 // Banned is a user that is banned from a room.

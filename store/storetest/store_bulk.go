@@ -133,7 +133,7 @@ func bulkByUser(b *storeBench) {
 func (b *storeBench) ban(room string, until time.Time, why string) chat.Changed {
 	b.Helper()
 	c := b.wanted(chat.Ban, room, ann, bob)
-	c.Until, c.Why = until, why
+	c.BanUntil, c.Why = until, why
 	return b.change(c)
 }
 
@@ -196,7 +196,7 @@ func banAgain(b *storeBench) {
 	b.ban(room, until, "worse")
 	list(chat.Banned{User: person(bob), Until: until, Reason: "worse"})
 	same := b.wanted(chat.Ban, room, ann, bob)
-	same.Until = until
+	same.BanUntil = until
 	if done, err := b.Change(b.ctx, same); err != nil || done.Changed {
 		b.Errorf("the same ban: %+v, %v; want no change", done, err)
 	}
