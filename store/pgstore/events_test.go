@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"hongbao/chat"
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
@@ -263,7 +265,54 @@ func TestOverlappingTransactionsKeepTheOrderOfEvents(t *testing.T) {
 			checkStream(t, stores[0], all)
 		})
 	}
+	readers.Go(func() {
+		transfers, cursor := map[string]int{}, ""
+		for ended := false; ; {
+			page, err := stores[1].LedgerAfter(t.Context(), cursor, 7)
+			if err != nil {
+				t.Errorf("read the ledger: %v", err)
+				return
+			}
+			for _, transfer := range page.Transfers {
+				transfers[transfer.ID]++
+			}
+			if cursor = page.Next; page.More {
+				continue
+			}
+			if ended {
+				break
+			}
+			select {
+			case <-done:
+				ended = true
+			default:
+			}
+		}
+		checkExport(t, stores[0], transfers)
+	})
 	readers.Wait()
+}
+
+// checkExport compares the transfers that a reader of the ledger has got with the table.
+func checkExport(t *testing.T, s *Store, got map[string]int) {
+	t.Helper()
+	if err := s.withReader(t.Context(), func(r reader) error {
+		all, err := rows(r, func(rs pgx.Rows) (id string, err error) {
+			err = rs.Scan(&id)
+			return id, err
+		}, `select id from transfers`)
+		if len(all) != len(got) || len(all) == 0 {
+			t.Errorf("the export has %d transfers, the table %d", len(got), len(all))
+		}
+		for _, id := range all {
+			if got[id] != 1 {
+				t.Errorf("transfer %s came %d times", id, got[id])
+			}
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
 }
 
 // checkStream compares a whole stream with the tables.

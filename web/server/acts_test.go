@@ -178,6 +178,42 @@ func TestHostListsWallets(t *testing.T) {
 	h.refused(h.send(h.all, "GET", "/v1/server/wallets?limit=1001", nil), wire.CodeBadRequest, "bad_request field=limit")
 }
 
+// TestHostExportsTheLedger reads all transfers page by page, and goes on from the last cursor.
+func TestHostExportsTheLedger(t *testing.T) {
+	h := newTestHostWith(t, "room.deleted") // the export needs no event of a transfer
+	h.known("ann", "bob")
+	as := func(user, command, body string, values ...any) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
+	}
+	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit?reason=test", `{"amount":1000,"note":"welcome"}`, "Idempotency-Key", "k", "X-Request-Id", "order-1"))
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":2}`, room)).Packet.ID
+	var all []hostapi.LedgerTransfer
+	read := func(after string) string {
+		for {
+			page := get[hostapi.TransfersReply](h, "transfers?limit=1&after="+after)
+			all = append(all, page.Transfers...)
+			if after = page.Next; !page.More {
+				return after
+			}
+		}
+	}
+	next := read("")
+	if len(all) != 2 || all[0].Kind != "credit" || all[0].Actor != "key/all" || all[0].RequestID != "order-1" || all[0].Reason != "test" || all[0].Note != "welcome" ||
+		all[1].Kind != "send" || all[1].Amount != -300 || all[1].Packet != packet || all[1].User != "ann" {
+		t.Errorf("the transfers are %+v", all)
+	}
+	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q}`, packet))
+	if next = read(next); len(all) != 3 || all[2].Kind != "claim" || all[2].User != "bob" || all[2].Amount != 150 || *all[2].Share != 0 {
+		t.Errorf("then %+v", all[2:])
+	}
+	if read(next); len(all) != 3 {
+		t.Errorf("then %+v, want nothing new", all[3:])
+	}
+	h.refused(h.send(h.all, "GET", "/v1/server/transfers?after=forged", nil), wire.CodeBadRequest, "bad_request field=after")
+	h.refused(h.send(h.all, "GET", "/v1/server/transfers?limit=1001", nil), wire.CodeBadRequest, "bad_request field=limit")
+}
+
 // TestLongRequestIDAndReason uses the longest texts that a credit can keep, and longer ones.
 func TestLongRequestIDAndReason(t *testing.T) {
 	h := newTestHost(t)

@@ -1,0 +1,74 @@
+package eventlog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hongbao/redpacket"
+)
+
+// LedgerRow is a transfer with the link of its transaction. Links play the role of the rows of the stream: those of a chain are serial, so a
+// cursor that holds one position for each chain has nothing behind it. They are written whether or not there is a stream.
+type LedgerRow struct {
+	Link     int64 // unique over all chains
+	Transfer redpacket.LedgerTransfer
+}
+
+// LinkKey names a link.
+type LinkKey struct{ Chain, ID int64 }
+
+// ReadLedger takes at most limit transfers from those of the links, which are in the order of ids and begin after the cursor. It returns the
+// cursor after them, and whether it has taken all.
+func ReadLedger(after Cursor, epoch string, links []LinkKey, found []LedgerRow, limit int) (taken []redpacket.LedgerTransfer, next Cursor, whole bool) {
+	of := map[int64][]redpacket.LedgerTransfer{}
+	for _, row := range found {
+		of[row.Link] = append(of[row.Link], row.Transfer)
+	}
+	next = after.clone()
+	next.Epoch = epoch
+	for _, link := range links {
+		all := of[link.ID]
+		slices.SortFunc(all, func(a, b redpacket.LedgerTransfer) int { // the position inside a link is an index into this order
+			return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.User, b.User), cmp.Compare(a.ID, b.ID))
+		})
+		skip := 0
+		if link.Chain == next.Chain && link.ID == next.ID {
+			skip = min(next.N, len(all))
+		}
+		room := limit - len(taken)
+		if part := all[skip:]; len(part) > room {
+			next.Chain, next.ID, next.N = link.Chain, link.ID, skip+room
+			return append(taken, part[:room]...), next, false
+		}
+		taken = append(taken, all[skip:]...)
+		next.Read[link.Chain] = link.ID
+		if link.Chain == next.Chain && link.ID == next.ID {
+			next.Chain, next.ID, next.N = 0, 0, 0
+		}
+	}
+	return taken, next, true
+}
+
+// ledgerPrefix begins the text of a cursor of the ledger, so that it is not taken for one of the event stream.
+const ledgerPrefix = "L"
+
+// LedgerCursor returns a cursor of the ledger as opaque text.
+func LedgerCursor(c Cursor) string { return ledgerPrefix + c.String() }
+
+// ParseLedgerCursor returns the cursor of a text that LedgerCursor has returned. The empty text is before all transfers. Clients can send any
+// text: others are redpacket.ErrLedgerCursor.
+func ParseLedgerCursor(text string) (Cursor, error) {
+	if text == "" {
+		return Cursor{}, nil
+	}
+	text, ok := strings.CutPrefix(text, ledgerPrefix)
+	if !ok {
+		return Cursor{}, redpacket.ErrLedgerCursor
+	}
+	c, err := ParseCursor(text)
+	if err != nil {
+		return Cursor{}, redpacket.ErrLedgerCursor
+	}
+	return c, nil
+}

@@ -1,0 +1,43 @@
+package hostapi
+
+import "hongbao/web/wire"
+
+var transferOperations = []Operation{
+	{
+		Method: wire.Method{
+			Name: "get_transfers", Does: "Returns transfers of all users after a cursor. Nothing ever appears behind a cursor. An empty page may have more behind it.",
+			Request: GetTransfersRequest{}, Reply: TransfersReply{}, Errors: []wire.Code{wire.CodeConflict},
+		},
+		Verb: "GET", Path: "/v1/server/transfers", Scope: Read, Example: GetTransfersRequest{Limit: 5},
+	},
+}
+
+// GetTransfersRequest is the request of get_transfers.
+type GetTransfersRequest struct {
+	After string `json:"after,omitempty"`         // the next of the page before; "": from the first transfer on
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; usually 100
+}
+
+// TransfersReply is the reply of get_transfers.
+type TransfersReply struct {
+	Transfers []LedgerTransfer `json:"transfers"`
+	Next      string           `json:"next"` // the cursor after this page
+	More      bool             `json:"more"` // there may be more transfers now
+}
+
+// LedgerTransfer is a change of a wallet.
+type LedgerTransfer struct {
+	ID     string `json:"id"`
+	At     int64  `json:"at"`
+	User   string `json:"user"`
+	Kind   string `json:"kind"`   // credit, debit, send, claim, refund
+	Amount int64  `json:"amount"` // negative: the user has paid it
+	Packet string `json:"packet,omitempty"`
+	Share  *int   `json:"share,omitempty"` // of a claim; 0 is the first
+	Note   string `json:"note,omitempty"`
+
+	// of a credit or debit
+	Actor     string `json:"actor,omitempty"` // "key/" and the name of an API key, or the id of an administrator
+	RequestID string `json:"request_id,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+}
