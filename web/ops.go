@@ -16,6 +16,7 @@ import (
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/metrics"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 )
 
@@ -27,6 +28,10 @@ func (s *Server) newMetrics() *metrics.Metrics {
 			kinds, acts := s.o.Security.Totals()
 			reading, readsRefused := s.commands.Scans()
 			var lags map[string]time.Duration
+			var pushes webpush.Stats
+			if s.o.Push != nil {
+				pushes = s.o.Push.Stats()
+			}
 			if s.o.EventsLag != nil {
 				lags = s.o.EventsLag()
 			}
@@ -38,7 +43,7 @@ func (s *Server) newMetrics() *metrics.Metrics {
 				Questions:       questions,
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
-				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags,
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags, Push: pushes.ByOutcome(),
 			}
 		},
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +89,10 @@ func (c *config) checkOps() error {
 	return nil
 }
 
-// checkHost checks the settings of the server API and of the event stream.
+// contactForm is the form of what push services take as an operator's address.
+var contactForm = regexp.MustCompile(`^(https://[^\s/]+\S*|(mailto:)?[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+)$`)
+
+// checkHost checks the settings of the server API, of the event stream and of Web Push.
 func (c *config) checkHost() error {
 	if _, err := isLocal(c.APIAddr); err != nil {
 		return fmt.Errorf("HONGBAO_API_ADDR: %w", err)
@@ -104,6 +108,13 @@ func (c *config) checkHost() error {
 	switch {
 	case c.WebhookURL != "" && len(c.Events.Kinds) == 0:
 		return errors.New("HONGBAO_WEBHOOK_URL has no events to deliver: set HONGBAO_EVENTS to their kinds, such as message.*,packet.*")
+	case c.PushContact != "" && !contactForm.MatchString(c.PushContact):
+		return fmt.Errorf("HONGBAO_PUSH_CONTACT=%s is neither a mail address nor https://…: push services must be able to reach you", c.PushContact)
+	case c.PushContact == "" && c.PushKey != "":
+		return errors.New("HONGBAO_PUSH_KEY does nothing without HONGBAO_PUSH_CONTACT: set it to your mail address, or unset the key")
+	case c.PushContact != "" && c.PushKey == "" && c.scaled():
+		return errors.New("HONGBAO_PUSH_CONTACT with HONGBAO_DATABASE_URL: every instance must have the same key: set HONGBAO_PUSH_KEY_FILE to a file " +
+			"with a secret (`openssl rand -base64 32 | tr +/ -_ | tr -d =` prints one)")
 	case c.EventsKeep < time.Hour:
 		return fmt.Errorf("HONGBAO_EVENTS_KEEP=%s is too short, need at least 1h", c.EventsKeep)
 	case c.EventsMost < 1000:

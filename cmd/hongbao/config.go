@@ -45,6 +45,9 @@ type config struct {
 	HookTimeout    time.Duration   `flag:"hook-timeout" default:"300ms" for:"serve" help:"how long a question may take; then the command is carried out or refused, as HONGBAO_HOOK_FAIL says"`
 	HookFail       hookFail        `flag:"hook-fail" default:"send:open,edit:open,send_packet:closed,create_room:open,invite:open,grab:closed" for:"serve" help:"what becomes of a command if there is no answer: open carries it out, closed refuses it; a command that is not named keeps its default"`
 	HookFund       onOff           `flag:"hook-fund" default:"off" for:"serve" help:"whether the answer about send_packet may fund the packet from the host's own ledger: on or off"`
+	PushContact    string          `flag:"push-contact" for:"serve" help:"mail address or https:// page of the operator, which push services may use: switches on notifications for users whose page is closed (Web Push); empty: off"`
+	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key that identifies this server to push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
+	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services, separated by commas, that may have a private address, use http://, or another port than 443"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
 	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`

@@ -162,7 +162,7 @@ func TestSecretsAreNoFlags(t *testing.T) {
 			}
 		}
 	}
-	for _, flag := range []string{"jwt-secret", "jwt-secret-previous", "guest-key", "guest-key-previous", "ops-token", "redis-url", "database-url", "jwt-jwks-url"} {
+	for _, flag := range []string{"jwt-secret", "jwt-secret-previous", "guest-key", "guest-key-previous", "push-key", "ops-token", "redis-url", "database-url", "jwt-jwks-url"} {
 		if !found[flag] {
 			t.Errorf("--%s is not treated as a secret", flag)
 		}
@@ -252,6 +252,12 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		want    string // part of the error; empty: accepted
 	}{
 		{"nothing set", nil, ""},
+		{"Web Push", []string{"HONGBAO_PUSH_CONTACT=ops@example.com"}, ""},
+		{"Web Push, a page", []string{"HONGBAO_PUSH_CONTACT=https://example.com/contact"}, ""},
+		{"Web Push without a contact", []string{"HONGBAO_PUSH_KEY=AAAA"}, "HONGBAO_PUSH_CONTACT"},
+		{"Web Push, no address", []string{"HONGBAO_PUSH_CONTACT=me"}, "neither a mail address nor"},
+		{"Web Push, scaled", []string{redis, database, secret, "HONGBAO_PUSH_CONTACT=ops@example.com"}, "HONGBAO_PUSH_KEY_FILE"},
+		{"Web Push, scaled, with a key", []string{redis, database, secret, "HONGBAO_PUSH_CONTACT=ops@example.com", "HONGBAO_PUSH_KEY=AAAA"}, ""},
 		{"short secret", []string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
 		{"secret", []string{secret, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
 		{"public address, no way to sign in", []string{"HONGBAO_ADDR=:8080"}, "HONGBAO_JWT_SECRET"},

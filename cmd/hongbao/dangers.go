@@ -38,6 +38,9 @@ func (c *config) dangers() (list []string) {
 	if !c.scaled() && c.GuestKey == "" {
 		files = append(files, filepath.Join(c.DataDir, guestKeyFile), filepath.Join(c.DataDir, guestKeyOldFile))
 	}
+	if !c.scaled() && c.PushContact != "" && c.PushKey == "" {
+		files = append(files, filepath.Join(c.DataDir, pushKeyFile))
+	}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o004 != 0 {
 			list = append(list, fmt.Sprintf("every user of this machine may read the secret in %s: run chmod o-r on it", name))

@@ -20,6 +20,10 @@ func TestDangersAreNamed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, guestKeyFile), []byte(good), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	pushFolder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(pushFolder, pushKeyFile), []byte(good), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		environ []string
 		want    string // part of the danger; empty: there is none
@@ -28,6 +32,7 @@ func TestDangersAreNamed(t *testing.T) {
 		"private file":              {[]string{"HONGBAO_JWT_SECRET_FILE=" + private}, ""},
 		"file that all may read":    {[]string{"HONGBAO_JWT_SECRET_FILE=" + open}, open},
 		"guests' key, all may read": {[]string{"HONGBAO_DATA_DIR=" + folder}, filepath.Join(folder, guestKeyFile)},
+		"push key, all may read":    {[]string{"HONGBAO_DATA_DIR=" + pushFolder, "HONGBAO_PUSH_CONTACT=ops@example.com"}, filepath.Join(pushFolder, pushKeyFile)},
 		"plain HTTP":                {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:8080"}, "HONGBAO_TRUSTED_PROXIES"},
 		"behind a proxy":            {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:8080", "HONGBAO_TRUSTED_PROXIES=10.0.0.1"}, ""},
 		"ends TLS itself":           {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:443", "HONGBAO_ACME_HOSTS=chat.example.com"}, ""},

@@ -39,6 +39,7 @@ type Config struct {
 
 	ContactRates ContactRates
 	Hooks        Hooks // nil: the host is asked about no command
+	Push         Push
 }
 
 // Commands runs the commands that users may call.
@@ -52,12 +53,13 @@ type Commands struct {
 
 	contactRates ContactRates
 	hooks        Hooks // nil: none
+	push         Push
 }
 
 // New returns Commands that use the services of the Config.
 func New(c Config) *Commands {
 	return &Commands{
-		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
+		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, push: c.Push, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
 		log: cmp.Or(c.Log, slog.Default()),
 	}
 }
@@ -210,6 +212,10 @@ var commands = map[string]*command{
 	"delete_room": ordered((*Commands).deleteRoom),
 
 	"set_room_prefs": ordered((*Commands).setRoomPrefs),
+
+	"push_key":         overlapping((*Commands).pushKey),
+	"subscribe_push":   ordered((*Commands).subscribePush),
+	"unsubscribe_push": ordered((*Commands).unsubscribePush),
 
 	"send":     ordered((*Commands).send),
 	"edit":     ordered((*Commands).edit),

@@ -1,24 +1,20 @@
-// Package hostcall calls URLs of the host: it signs requests as Standard Webhooks says, and decides which addresses may be dialled.
-//
-// The following must always hold: no request goes to an address that is not public, unless its host is allowed by name. That is
-// checked at each connection, because a name may change its address. No redirect is followed.
+// Package hostcall calls URLs of the host: it signs requests as Standard Webhooks says. It must always hold: no request goes to an address
+// that is not public, unless its host is allowed by name, and no redirect is followed. Package dial sees to both.
 package hostcall
 
 import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"hongbao/web/dial"
 )
 
 const (
@@ -44,7 +40,7 @@ type Options struct {
 	Allowed []string // hosts that may have an address that is not public, or use http://
 
 	Timeout     time.Duration // of a request with its connection
-	Connections int           // most connections
+	Connections int           // most connections; even
 	HeaderBytes int64         // most bytes of an answer's header
 }
 
@@ -65,18 +61,11 @@ func NewTarget(o Options) (*Target, error) {
 	if t.secrets, err = parseSecrets(o.Name, o.Secrets); err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: o.Timeout}
-	if !slices.Contains(o.Allowed, u.Hostname()) {
-		dialer.Control = func(_, address string, _ syscall.RawConn) error { return refusePrivate(o, address) }
-	}
-	t.Client = &http.Client{
-		Timeout:       o.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: o.Timeout, MaxIdleConnsPerHost: o.Connections, MaxConnsPerHost: o.Connections,
-			IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: o.HeaderBytes, ForceAttemptHTTP2: true,
-		},
-	}
+	t.Client = dial.NewClient(dial.Options{
+		Allowed: func(string) bool { return slices.Contains(o.Allowed, u.Hostname()) }, Setting: o.Setting,
+		Timeout: o.Timeout, PerHost: max(1, o.Connections/2), Header: o.HeaderBytes,
+	})
+	t.Client.Timeout = o.Timeout
 	return t, nil
 }
 
@@ -115,39 +104,4 @@ func mac(secret []byte, id, at string, body []byte) []byte {
 	m.Write([]byte(id + "." + at + "."))
 	m.Write(body)
 	return m.Sum(nil)
-}
-
-// errPrivate marks an address that may not be dialled.
-var errPrivate = errors.New("is not public")
-
-// refusePrivate refuses connections to addresses that are not public. The dialer calls it for each connection with the address that
-// it has found, so a name that changes its address is checked again.
-func refusePrivate(o Options, address string) error {
-	a, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("%s address %q: %w", o.Name, address, err)
-	}
-	if !public(a.Addr()) {
-		return fmt.Errorf("%s address %s %w: name the host in %s if it is yours", o.Name, a.Addr(), errPrivate, o.Setting)
-	}
-	return nil
-}
-
-// special holds the networks that netip does not name, and that lead to other hosts than public ones.
-var special = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
-	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // hold an IPv4 address
-	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("::/96"),
-}
-
-// public reports whether the address belongs to a host in the internet.
-func public(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
-		return false
-	}
-	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }

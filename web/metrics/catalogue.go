@@ -138,5 +138,6 @@ var (
 	adminActs       = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
 	hookSeconds     = histogram("hook_seconds", "How long questions to the host took, by command and outcome: allow, replace, fund, deny; timeout, error, invalid, full and broken gave no verdict.", "hook", "outcome")
 	hookBroken      = gauge("hook_broken", "1 while the host has failed so often that questions about the command fail at once.", "hook")
+	notifications   = counter("notifications_total", "Notifications to users without a socket, by what became of them: sent, gone (the subscription had ended), refused by the push service, failed, dropped (too many waited).", "outcome")
 	eventsLag       = gauge("events_lag_seconds", "Age of the oldest event that a consumer of the host has not processed yet. Measured each minute.", "consumer")
 )

@@ -27,6 +27,7 @@ type Web struct {
 	AdminActs                                                  int64
 	EventsLag                                                  map[string]time.Duration // by consumer
 	Questions                                                  []meter.Questions
+	Push                                                       map[string]int64 // notifications by what became of them
 }
 
 // Sources are the parts of an instance whose figures are shown.
@@ -211,6 +212,9 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 			hookSeconds.putCounts(out, took, q.Command, outcome)
 		}
 		hookBroken.put(out, oneIf(q.Broken), q.Command)
+	}
+	for outcome, n := range w.Push {
+		notifications.put(out, float64(n), outcome)
 	}
 }
 

@@ -107,6 +107,14 @@ var Methods = []Method{
 		Errors: outside, Cost: 5,
 	},
 	{
+		Name: "push_key", Does: "Returns the public key that browsers need to subscribe to notifications, if there is one.",
+		Request: PushKeyRequest{}, Reply: PushKeyReply{}, Cost: 1,
+	},
+	{
+		Name: "subscribe_push", Does: "Adds a push subscription of the caller's browser.", Request: SubscribePushRequest{}, Reply: SubscribePushReply{}, Cost: 10,
+	},
+	{Name: "unsubscribe_push", Does: "Removes a push subscription.", Request: UnsubscribePushRequest{}, Reply: UnsubscribePushReply{}, Cost: 5},
+	{
 		Name: "members", Does: "Lists the members of the room: the owner, admins, then the others.", Request: MembersRequest{}, Reply: MembersReply{},
 		Errors: outside, Cost: 5,
 	},
