@@ -242,7 +242,7 @@ func (l *loop) remove(c Conn, fd int) {
 // means that there is no data.
 func tryRead(fd uintptr, b []byte) (n int, err error) {
 	for {
-		if n, err = syscall.Read(int(fd), b); err != syscall.EINTR { //nolint:errorlint // the error is never wrapped
+		if n, err = syscall.Read(int(fd), b); err != syscall.EINTR {
 			return max(n, 0), err
 		}
 	}
