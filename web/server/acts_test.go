@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,6 +210,42 @@ func TestHostExportsTheLedger(t *testing.T) {
 	}
 	h.refused(h.send(h.all, "GET", "/v1/server/transfers?after=forged", nil), wire.CodeBadRequest, "bad_request field=after")
 	h.refused(h.send(h.all, "GET", "/v1/server/transfers?limit=1001", nil), wire.CodeBadRequest, "bad_request field=limit")
+}
+
+// TestHostExportsActs reads what two keys have done, with filters.
+func TestHostExportsActs(t *testing.T) {
+	h := newTestHost(t)
+	shop := h.newKey("shop", hostapi.Money)
+	credit := func(key, user string) {
+		ok[wire.AdjustReply](h, h.send(key, "POST", "/v1/server/users/"+user+"/credit?reason=test", `{"amount":5,"note":"secret"}`, "Idempotency-Key", user))
+	}
+	credit(h.all, "ann")
+	credit(shop, "ann")
+	credit(shop, "bob")
+	read := func(query string) (all []string) {
+		for after, more := "", true; more; {
+			page := get[hostapi.ActsReply](h, "acts?limit=1&after="+after+query)
+			for _, a := range page.Acts {
+				all = append(all, a.Actor+" "+a.Operation+" "+a.Request)
+				if a.Reason != "test" || a.Client == "" || a.RequestID == "" || strings.Contains(a.Request, "secret") {
+					t.Errorf("the act is %+v", a)
+				}
+			}
+			after, more = page.Next, page.More
+		}
+		return all
+	}
+	ann, annShop, bob := `key/all credit {"amount":5,"user":"ann"}`, `key/shop credit {"amount":5,"user":"ann"}`, `key/shop credit {"amount":5,"user":"bob"}`
+	for query, want := range map[string]int{"": 3, "&key=shop": 2, "&user=ann": 2, "&user=ann&key=all": 1, "&user=an": 0} {
+		if got := read(query); len(got) != want {
+			t.Errorf("acts with %q: %q, want %d", query, got, want)
+		}
+	}
+	if got := read(""); !slices.Contains(got, ann) || !slices.Contains(got, annShop) || !slices.Contains(got, bob) {
+		t.Errorf("acts %q", got)
+	}
+	h.refused(h.send(shop, "GET", "/v1/server/acts", nil), wire.CodeForbidden, "forbidden scope=admin")
+	h.refused(h.send(h.all, "GET", "/v1/server/acts?after=forged", nil), wire.CodeBadRequest, "bad_request field=after")
 }
 
 // TestLongRequestIDAndReason uses the longest texts that a credit can keep, and longer ones.

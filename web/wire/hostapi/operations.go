@@ -54,6 +54,7 @@ func Groups() []Group {
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
 		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
+		{"acts", "What the holders of keys and administrators have done.", actExportOperations},
 		{"documents", "The documents of the server API, for programs.", documentOperations},
 	}
 }
