@@ -49,7 +49,7 @@ func Groups() []Group {
 	return []Group{
 		{"users", "Users of the host.", userOperations},
 		{"rooms", "Rooms of the host, and their members.", roomOperations},
-		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations, transferOperations)},
+		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations, transferOperations, storyOperations)},
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
 		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
