@@ -276,11 +276,14 @@ func (e Entry) withReactions(counts map[string]int) (Entry, error) {
 
 // Edit replaces the text of the user's own message. It returns the seq of the entry that records the edit.
 func (s *Service) Edit(ctx context.Context, by User, room string, seq int64, text string) (int64, error) {
-	if err := checkText("text", text, s.limits.TextChars); err != nil {
+	if err := s.CheckEdit(text); err != nil {
 		return 0, err
 	}
 	return s.amend(ctx, Amendment{Kind: KindEdit, Room: room, Target: seq, By: by, Text: text})
 }
+
+// CheckEdit returns an error if no edit can have the text.
+func (s *Service) CheckEdit(text string) error { return checkText("text", text, s.limits.TextChars) }
 
 // Recall removes the text of a message, the texts of its edits, and its reactions. It returns the seq of the entry that
 // records the recall.

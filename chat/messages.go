@@ -22,7 +22,12 @@ type Message struct {
 	Data     json.RawMessage // an object of the integrator, compact; nil: none
 	ReplyTo  int64           // seq of an entry of the room; 0: no reply
 	Mentions []string        // ids of users
+
+	Replaced *string // a text that takes the place of Text; nil: none. A repeated request is known by Text.
 }
+
+// CheckMessage returns an error if the form of the message is wrong, as Send would, unless its key was used before.
+func (s *Service) CheckMessage(m Message) error { return m.check(s.limits) }
 
 func (m Message) check(l Limits) error {
 	if err := CheckKey(m.Key); err != nil {
@@ -99,7 +104,11 @@ func (s *Service) Send(ctx context.Context, from User, m Message) (Receipt, erro
 	if err != nil {
 		return Receipt{}, err
 	}
-	body, err := Body(Text{Text: m.Text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions})
+	text := m.Text
+	if m.Replaced != nil {
+		text = *m.Replaced
+	}
+	body, err := Body(Text{Text: text, Data: m.Data, ReplyTo: m.ReplyTo, Mentions: mentions})
 	if err != nil {
 		return Receipt{}, err
 	}

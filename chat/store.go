@@ -19,12 +19,12 @@ type Store interface {
 	// SuspendedSecond: all are. A refused token changes nothing.
 	PutUser(ctx context.Context, p Profile, issued int64) (stored User, notBefore int64, err error)
 	// Revoke makes the user's tokens refused that were issued up to the given Unix second. That second never moves
-	// back. Revoke also removes the user's device code, and creates an unknown user.
+	// back. Revoke also removes the user's device code and push subscriptions, and creates an unknown user.
 	Revoke(ctx context.Context, user string, second int64) error
 	// Revoked returns the Unix second up to which the tokens of these users are refused. Users whose tokens were never
 	// revoked are left out. Of a suspended user the second is SuspendedSecond.
 	Revoked(ctx context.Context, users []string) (map[string]int64, error)
-	// Suspend marks the user as suspended since the given time, and removes the user's device code. It creates an unknown user. A user that
+	// Suspend marks the user as suspended since the given time, and removes the user's device code and push subscriptions. It creates an unknown user. A user that
 	// is suspended already stays so since the earlier time.
 	Suspend(ctx context.Context, user string, at time.Time) (UserRecord, error)
 	// Reinstate ends the suspension of a user. ErrNotFound: the user is unknown.
@@ -173,6 +173,16 @@ type Store interface {
 	ResolveReport(ctx context.Context, r Resolution) (Report, error)
 	// SetPrefs changes the Prefs of a member, and returns them as they are then.
 	SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error)
+
+	// PutSubscription stores a push subscription, in place of one of the user with the same endpoint. Of more than most of the
+	// user, it removes the oldest. It creates an unknown user. ErrUnavailable: the user's tokens are refused that were issued at sub.At; a
+	// command that began before a revocation must not undo it.
+	PutSubscription(ctx context.Context, sub Subscription, most int) error
+	// DeleteSubscription removes the user's subscription with this endpoint, if there is one. Keys, if it has any, must be the
+	// stored ones: so a subscription that was renewed meanwhile is kept.
+	DeleteSubscription(ctx context.Context, sub Subscription) error
+	// Subscriptions lists subscriptions of an audience, in the order of user and ID.
+	Subscriptions(ctx context.Context, a Audience) ([]Subscription, error)
 }
 
 // NewRoom is a room to be created.

@@ -97,6 +97,9 @@ func (s *Service) findGrab(ctx context.Context, user, packet string) (FoundGrab,
 // Finished reports whether the packet has ended. Then Run answers from memory and does not block.
 func (g *FoundGrab) Finished() bool { return g.final != nil }
 
+// Room returns the room of the packet.
+func (g *FoundGrab) Room() string { return g.known.packet.Room }
+
 // Refuse counts the grab as failed. Call it instead of Run for a grab that is refused by the caller.
 func (g *FoundGrab) Refuse() { g.service.counts.failed.Add(1) }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"hongbao/chat"
@@ -24,7 +25,9 @@ type Ledger interface {
 	// chat.ErrKeyReused. Then it checks chat.Standing.MaySend, the number of the sender's open packets (TooManyOpen) and
 	// the commitment (CommitmentError), what the sender has sent on that day (CheckDay), and debits the sender
 	// (ErrWalletFrozen, ErrInsufficientBalance). Then it inserts the packet, its
-	// shares, the transfer, and the room's entry with the next seq.
+	// shares, the transfer, and the room's entry with the next seq. If the packet is funded, Send first makes the
+	// funding sent and credits its amount, in the same transaction. A funding that is reversed is Funding.Void; if the user has
+	// another funding with the same host's key, it is chat.ErrConflict.
 	Send(ctx context.Context, p UnsealedPacket) (Sent, error)
 	// OutOfReach returns an error that wraps chat.ErrUnavailable while the engine is known to be out of reach.
 	// Otherwise it returns nil. It does not call the engine and never blocks.
@@ -128,6 +131,18 @@ type UnsealedPacket struct {
 	EntryID  string
 	MaxOpen  int // limit: packets that the sender may have open; 0: any number
 	Limits   DayLimits
+
+	Funded *Funded // by the host; nil: all of the total is in the wallet
+}
+
+// FundingCredit returns the credit of the packet's funding.
+func (u UnsealedPacket) FundingCredit() Adjustment {
+	f, at := u.Funded, u.Packet.CreatedAt.Add(-time.Millisecond) // so it is listed before the transfer to the packet
+	return Adjustment{
+		ID: chat.NewID(at), User: f.User, Amount: f.Amount, Key: f.CreditKey(), At: at,
+		Hash:  chat.RequestHash("funding", f.User, f.ID, strconv.FormatInt(int64(f.Amount), 10)),
+		Actor: FundingActor, RequestID: f.ID,
+	}
 }
 
 // TooManyOpen returns the error of a sender that has MaxOpen packets open.
@@ -360,7 +375,7 @@ type AuditLine struct {
 
 // Difference is one error in the books, with the ids by which an operator finds it.
 type Difference struct {
-	Kind string // of the object: wallet, packet, claim, transfer, room, entry, link, chain; books: the sums
+	Kind string // of the object: wallet, packet, claim, transfer, funding, room, entry, link, chain; books: the sums
 	ID   string
 	What string
 }

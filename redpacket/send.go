@@ -29,6 +29,9 @@ type SendRequest struct {
 
 	EarlierMembers bool // only users may grab that have been members since before the packet was sent
 	Skin           Skin // empty: the plain envelope
+
+	Replaced *string // a greeting that takes the place of Greeting; nil: none. A repeated request is known by Greeting.
+	Funded   *Funded // money of the host; nil: none
 }
 
 // DefaultGreeting is the greeting of packets that are sent without one.
@@ -37,6 +40,30 @@ const DefaultGreeting = "恭喜发财,大吉大利"
 // Send books a packet, loads it into the Pool and publishes its entry. A repeated key returns the first result, with Dup
 // set and the present account, and publishes nothing.
 func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
+	sent, err := s.send(ctx, from, r)
+	if r.Funded != nil {
+		s.settleFunding(ctx, *r.Funded, sent, err)
+	}
+	return sent, err
+}
+
+// CheckSend returns an error if the form of the request is wrong, so that Send refuses it, unless its key was used before.
+func (s *Service) CheckSend(r SendRequest) error {
+	if strings.ContainsRune(r.Room, 0) {
+		return chat.BadField("room", "must not hold U+0000")
+	}
+	return r.withDefaults(s.o.Limits).check(s.o.Limits)
+}
+
+// CheckGreeting returns an error if no packet can have the greeting.
+func (s *Service) CheckGreeting(text string) error { return checkGreeting(text, s.o.Limits) }
+
+// KeyUsed reports whether the user has used the key in any command.
+func (s *Service) KeyUsed(ctx context.Context, user, key string) (bool, error) {
+	return s.ledger.KeyUsed(ctx, user, key)
+}
+
+func (s *Service) send(ctx context.Context, from chat.User, r SendRequest) (Sent, error) {
 	r = r.withDefaults(s.o.Limits)
 	bad := r.check(s.o.Limits)
 	if bad == nil {
@@ -59,6 +86,10 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 			return Sent{}, bad
 		}
 	}
+	hash := r.hash()
+	if r.Replaced != nil {
+		r.Greeting = cmp.Or(*r.Replaced, DefaultGreeting)
+	}
 	now := s.o.Now()
 	id := s.o.NewID(now)
 	sent, err := s.ledger.Send(context.WithoutCancel(ctx), UnsealedPacket{
@@ -67,19 +98,23 @@ func (s *Service) Send(ctx context.Context, from chat.User, r SendRequest) (Sent
 			Total: r.Total, Count: r.Count, Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 			CreatedAt: now, ExpiresAt: now.Add(r.TTL), Key: r.Key, EarlierMembers: r.EarlierMembers, Skin: r.Skin,
 		},
-		Hash: r.hash(), Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
+		Hash: hash, Funded: r.Funded, Expect: r.Commitment, NextSeed: NewSeed(), EntryID: s.o.NewID(now), MaxOpen: s.o.Limits.MaxOpen, Limits: s.o.DayLimits,
 	})
 	if err != nil || sent.Dup {
 		return sent, err
 	}
 	crashpoint.Here("send.after-commit")
-	s.announce(ctx, sent)
+	change := -r.Total
+	if r.Funded != nil {
+		change += r.Funded.Amount
+	}
+	s.announce(ctx, sent, change)
 	return sent, nil
 }
 
 // announce loads a committed packet into the Pool and publishes its entry. If loading fails, the first grab or the
-// backstop loads it.
-func (s *Service) announce(ctx context.Context, sent Sent) {
+// backstop loads it. change is that of the sender's balance.
+func (s *Service) announce(ctx context.Context, sent Sent, change Money) {
 	p := sent.Packet
 	s.memory.put(p)
 	image := Image{Ref: p.Ref, Count: p.Count, Deadline: p.ExpiresAt, Status: Open}
@@ -87,7 +122,7 @@ func (s *Service) announce(ctx context.Context, sent Sent) {
 		s.o.Log.Warn("packet not loaded yet", "packet", p.ID, "err", err)
 	}
 	crashpoint.Here("send.after-load")
-	s.wallets.publish(p.From.ID, WalletChanged{Account: sent.Account, Change: -p.Total, Kind: TransferSend, Packet: p.ID})
+	s.wallets.publish(p.From.ID, WalletChanged{Account: sent.Account, Change: change, Kind: TransferSend, Packet: p.ID})
 	s.pub.Entry(sent.Entry)
 	crashpoint.Here("send.after-publish")
 }
@@ -133,9 +168,15 @@ func (r SendRequest) check(l Limits) error {
 		return &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "ttl_s", Reason: "must be at most " + l.MaxTTL.String()}
 	case !r.Skin.known():
 		return chat.BadField("skin", "must be cloud, koi or plum, or left out")
-	case strings.ContainsRune(r.Greeting, 0):
+	}
+	return checkGreeting(r.Greeting, l)
+}
+
+func checkGreeting(text string, l Limits) error {
+	switch {
+	case strings.ContainsRune(text, 0):
 		return chat.BadField("greeting", "must not hold U+0000")
-	case utf8.RuneCountInString(r.Greeting) > l.GreetingChars:
+	case utf8.RuneCountInString(text) > l.GreetingChars:
 		return &chat.FieldError{Err: chat.ErrTooLong, Field: "greeting", Reason: "must have at most " + strconv.Itoa(l.GreetingChars) + " characters"}
 	}
 	return nil

@@ -53,6 +53,8 @@ type Options struct {
 	BackstopEvery time.Duration // default 3 s
 	ClocksEvery   time.Duration // between two measurements of the engines' clocks; default 30 s
 	AuditEvery    time.Duration // between two audits in the background, of all instances together; 0: only when AskAudit asks
+
+	Fundings Fundings // nil: no packet can be funded by the host
 }
 
 // Service implements all that users do with red packets. Everything that it publishes was committed before.
@@ -95,7 +97,9 @@ type counts struct {
 
 	endedEarly atomic.Int64
 
-	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore, sample taskFailures
+	fundingsSent, fundingsReversed atomic.Int64
+
+	sweep, close, backstop, deleted, recover, recount, heads, audit, fromBefore, sample, fundings taskFailures
 }
 
 // New returns a service over a ledger and a pool.
@@ -154,6 +158,9 @@ type Stats struct {
 	SetAside                                                               int   // claims that recovery has paused now
 	Remembered                                                             int   // bytes of cached packets now
 
+	FundingsSent, FundingsReversed int64 // fundings of the host by their end
+	FundingFailures                int64 // rounds that could not reverse fundings
+
 	// Told is the time from the start of a grab that won to its answer, or to its GrabDecided if it was first answered "pending".
 	Told meter.Counts
 	// OutOfReach means that the ledger's engine is known to be out of reach.
@@ -170,6 +177,7 @@ func (s *Service) Stats() Stats {
 		BackstopFailures: c.backstop.failures.Load() + c.deleted.failures.Load() + c.fromBefore.failures.Load(), RecoverFailures: c.recover.failures.Load(),
 		SettledAtClose: s.flow.settledAtClose.Load(), EndedEarly: c.endedEarly.Load(),
 		Quarantined: c.quarantined.Load(), SetAside: s.recovery.aside.count(),
+		FundingsSent: c.fundingsSent.Load(), FundingsReversed: c.fundingsReversed.Load(), FundingFailures: c.fundings.failures.Load(),
 		Remembered: s.memory.bytes(), Told: s.told.Read(), OutOfReach: s.ledger.OutOfReach() != nil,
 	}
 }
@@ -201,6 +209,11 @@ func (s *Service) Run(ctx context.Context) error {
 	tasks.Go(func() {
 		every(ctx, sampleEvery, func() { s.recordTask("sample", &s.counts.sample, s.sample(ctx)) })
 	})
+	if s.o.Fundings != nil {
+		tasks.Go(func() {
+			every(ctx, fundingEvery, func() { s.recordTask("fundings", &s.counts.fundings, s.reverseFundings(ctx)) })
+		})
+	}
 	for _, engine := range s.clockEngines() {
 		tasks.Go(func() { s.watchClocks(ctx, engine) })
 	}

@@ -58,6 +58,7 @@ type Books struct {
 	Lineage  lineage.Store
 	Security security.Store
 	Events   Events
+	Fundings redpacket.Fundings
 
 	sql  sqlEngine
 	keys *secret.Keys // nil until UseDataKey has found any
@@ -77,6 +78,7 @@ type sqlEngine interface {
 	lineage.Store
 	security.Store
 	Events
+	redpacket.Fundings
 	// Setting returns the value that is stored under the name, or nil.
 	Setting(ctx context.Context, name string) ([]byte, error)
 	// DrawSetting returns the value that is stored under the name. If there is none, it stores and returns the result of draw.
@@ -206,14 +208,14 @@ func openBooks(ctx context.Context, c Config, mode migrations.Mode, log *slog.Lo
 			return nil, err
 		}
 		sql.UseEvents(c.Events)
-		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, sql: sql}, nil
+		return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, sql: sql}, nil
 	}
 	sql, err := sqlitestore.OpenWith(ctx, c.DataDir, mode, log)
 	if err != nil {
 		return nil, c.nameFolder(err)
 	}
 	sql.UseEvents(c.Events)
-	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, sql: sql}, nil
+	return &Books{Chat: sql, Ledger: sql, Lineage: sql, Security: sql, Events: sql, Fundings: sql, sql: sql}, nil
 }
 
 // OpenBooks opens only the engines in SQL, even while a server runs. It does not migrate: a schema that is not that of this version

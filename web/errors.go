@@ -30,6 +30,7 @@ var errorTable = []struct {
 	{auth.ErrInvalid, wire.CodeUnauthorized},
 	{auth.ErrExpired, wire.CodeTokenExpired},
 	{api.ErrUnknownCommand, wire.CodeUnknownCommand},
+	{api.ErrDenied, wire.CodeDenied},
 
 	{chat.ErrBadRequest, wire.CodeBadRequest},
 	{chat.ErrTooLong, wire.CodeTooLong},
@@ -81,6 +82,9 @@ func (e *errorCodes) Failure(err error) wire.Error {
 	var ready wire.Error
 	if errors.As(err, &ready) {
 		return ready
+	}
+	if denied := new(api.Denied); errors.As(err, &denied) {
+		return wire.NewDenial(denied.Reason, denied.Data)
 	}
 	code, ok := e.Code(err)
 	if !ok {

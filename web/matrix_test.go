@@ -100,7 +100,7 @@ type permissionServer struct {
 
 func newPermissionServer(t *testing.T) *permissionServer {
 	t.Helper()
-	s := newTestServer(t, func(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 100_000} })
+	s := newTestServer(t, func(o *Options) { o.Guests = Guests{Key: testGuestKey, Credit: 100_000} }, withPush(t))
 	w := &permissionServer{testServer: s, h: s.Handler(), spec: spectest.OpenAPI(t), revoked: goodToken(t, "revoked")}
 	w.guest = mustAnswer[wire.GuestReply](t, ask(t, w.h, "POST", "/v1/guests", "", `{"name":"Mei"}`), 200)
 	s.signIn(t, "revoked", 1000)

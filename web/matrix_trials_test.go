@@ -59,6 +59,10 @@ var trials = []trial{
 	{"contacts", nil, func(*cell) any { return wire.ContactsRequest{} }, everyone},
 	{"users", nil, func(c *cell) any { return wire.UsersRequest{Users: []string{c.other.User.ID}} }, everyone},
 
+	{"push_key", nil, func(*cell) any { return wire.PushKeyRequest{} }, everyone},
+	{"subscribe_push", nil, func(*cell) any { return examplePush }, everyone},
+	{"unsubscribe_push", nil, func(*cell) any { return wire.UnsubscribePushRequest{Endpoint: "https://push.example/1"} }, everyone},
+
 	{"join", nil, func(c *cell) any { return wire.JoinRequest{Room: c.room} }, verdicts{hidden: 1001, banned: 1004, third: 1001, gone: 103}},
 	{"leave", nil, func(c *cell) any { return wire.LeaveRequest{Room: c.room} }, verdicts{stranger: 1002, hidden: 1001, third: 1001}},
 	{"members", nil, func(c *cell) any { return wire.MembersRequest{Room: c.room} }, inside},

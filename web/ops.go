@@ -12,9 +12,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"hongbao/redpacket/meter"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/metrics"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 )
 
@@ -26,13 +28,22 @@ func (s *Server) newMetrics() *metrics.Metrics {
 			kinds, acts := s.o.Security.Totals()
 			reading, readsRefused := s.commands.Scans()
 			var lags map[string]time.Duration
+			var pushes webpush.Stats
+			if s.o.Push != nil {
+				pushes = s.o.Push.Stats()
+			}
 			if s.o.EventsLag != nil {
 				lags = s.o.EventsLag()
 			}
+			var questions []meter.Questions
+			if s.o.HookStats != nil {
+				questions = s.o.HookStats()
+			}
 			return metrics.Web{
+				Questions:       questions,
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
-				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags,
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags, Push: pushes.ByOutcome(),
 			}
 		},
 	})

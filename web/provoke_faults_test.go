@@ -71,6 +71,20 @@ func (s faultyStore) Revoked(ctx context.Context, users []string) (_ map[string]
 	return s.Store.Revoked(ctx, users)
 }
 
+func (s faultyStore) PutSubscription(ctx context.Context, sub chat.Subscription, most int) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.PutSubscription(ctx, sub, most)
+}
+
+func (s faultyStore) DeleteSubscription(ctx context.Context, sub chat.Subscription) (err error) {
+	if err = s.fault(); err != nil {
+		return
+	}
+	return s.Store.DeleteSubscription(ctx, sub)
+}
+
 func (s faultyStore) Revoke(ctx context.Context, user string, second int64) (err error) {
 	if err = s.fault(); err != nil {
 		return

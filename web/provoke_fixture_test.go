@@ -36,6 +36,14 @@ type errorFixture struct {
 	earlier                      string // packet by bob for those that were in the room later before ann
 }
 
+// deniesSuspect denies all commands of one user.
+var deniesSuspect = &fakeHooks{answer: func(q api.Question) (api.Verdict, error) {
+	if q.User.ID == "suspect" {
+		return denies(q)
+	}
+	return api.Verdict{}, nil
+}}
+
 const (
 	maxUserRooms = 12 // largest number of rooms for a user, and of rooms that the user has not chosen
 	maxBlocks    = 2
@@ -48,8 +56,9 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	engines.packets.DayLimits.Received = redpacket.Limit{On: true, Usual: redpacket.NoLimit}
 	engines.rooms.Limits = chat.Limits{Rooms: maxUserRooms, Blocks: maxBlocks, EditWindow: time.Nanosecond}
 	s.testServer = engines.open(t, append([]func(*Options){func(o *Options) {
-		o.Alone, o.Guests = true, Guests{Key: testGuestKey}
-	}}, change...)...)
+		o.Alone, o.Guests, o.Hooks = true, Guests{Key: testGuestKey}, deniesSuspect
+	}, withPush(t)}, change...)...)
+	s.signIn(t, "suspect", 0)
 	ann, bob, full := s.signIn(t, "ann", 10_000), s.signIn(t, "bob", 10_000), s.signIn(t, "full", 0)
 	for i := range maxUserRooms {
 		s.full = s.room(t, full, fmt.Sprint("full ", i)).ID
@@ -69,9 +78,9 @@ func newErrorFixture(t *testing.T, e wire.Encoding, change ...func(*Options)) *e
 	for name, kind := range map[string]string{
 		"plain": "public", "outside": "public", "left": "public", "muted": "public", "banned": "public", "later": "public", "frozen": "public", "private": "private", "expelled": "private",
 	} {
-		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann"}}
+		request := wire.CreateRoomRequest{Key: "r-" + name, Name: name, Kind: kind, Members: []string{"ann", "suspect"}}
 		if name == "plain" {
-			request.Members = []string{"ann", "cold"}
+			request.Members = []string{"ann", "cold", "suspect"}
 		}
 		if name == "outside" || name == "private" || name == "later" {
 			request.Members = nil
@@ -166,47 +175,50 @@ func (s *errorFixture) ask(t *testing.T, addr, user, method string, data json.Ra
 // request returns a request for the method that would succeed if the room and the packet allowed it.
 func (s *errorFixture) request(method, room, packet string) object {
 	return map[string]object{
-		"create_room":    {"key": "new", "name": "new"},
-		"direct":         {"user": "bob"},
-		"block":          {"user": "cyn"},
-		"unblock":        {"user": "cyn"},
-		"set_contact":    {"contact": "everyone"},
-		"contacts":       {},
-		"users":          {"users": []string{"bob"}},
-		"join":           {"room": room},
-		"leave":          {"room": room},
-		"rooms":          {},
-		"find_rooms":     {},
-		"invite":         {"room": room, "users": []string{"bob"}},
-		"create_link":    {"room": room},
-		"links":          {"room": room},
-		"revoke_link":    {"room": room, "link": "l"},
-		"join_link":      {"code": s.code},
-		"join_requests":  {"room": room},
-		"answer_request": {"room": room, "user": "full", "admit": true},
-		"kick":           {"room": room, "user": "bob"},
-		"unban":          {"room": room, "user": "bob"},
-		"set_role":       {"room": room, "user": "bob", "role": "member"},
-		"mute":           {"room": room, "user": "bob", "seconds": 1},
-		"update_room":    {"room": room, "name": "new"},
-		"set_room_prefs": {"room": room, "pinned": true},
-		"delete_room":    {"room": room},
-		"members":        {"room": room},
-		"send":           {"room": room, "key": "new", "text": "x"},
-		"edit":           {"room": room, "seq": 1, "text": "x"},
-		"recall":         {"room": room, "seq": 1},
-		"react":          {"room": room, "seq": 1, "emoji": "👍", "on": true},
-		"history":        {"room": room},
-		"mentions":       {},
-		"report":         {"key": "new", "room": room, "user": "bob", "reason": "spam"},
-		"read":           {"room": room, "seq": 1},
-		"presence":       {"room": room},
-		"send_packet":    {"room": room, "key": "new", "total": 10, "count": 1},
-		"grab":           {"packet": packet},
-		"packet":         {"packet": packet},
-		"cancel_packet":  {"packet": packet},
-		"packets":        {"direction": "sent"},
-		"wallet":         {},
+		"create_room":      {"key": "new", "name": "new"},
+		"direct":           {"user": "bob"},
+		"block":            {"user": "cyn"},
+		"unblock":          {"user": "cyn"},
+		"set_contact":      {"contact": "everyone"},
+		"contacts":         {},
+		"users":            {"users": []string{"bob"}},
+		"join":             {"room": room},
+		"leave":            {"room": room},
+		"rooms":            {},
+		"find_rooms":       {},
+		"invite":           {"room": room, "users": []string{"bob"}},
+		"create_link":      {"room": room},
+		"links":            {"room": room},
+		"revoke_link":      {"room": room, "link": "l"},
+		"join_link":        {"code": s.code},
+		"join_requests":    {"room": room},
+		"answer_request":   {"room": room, "user": "full", "admit": true},
+		"kick":             {"room": room, "user": "bob"},
+		"unban":            {"room": room, "user": "bob"},
+		"set_role":         {"room": room, "user": "bob", "role": "member"},
+		"mute":             {"room": room, "user": "bob", "seconds": 1},
+		"update_room":      {"room": room, "name": "new"},
+		"set_room_prefs":   {"room": room, "pinned": true},
+		"delete_room":      {"room": room},
+		"members":          {"room": room},
+		"send":             {"room": room, "key": "new", "text": "x"},
+		"edit":             {"room": room, "seq": 1, "text": "x"},
+		"recall":           {"room": room, "seq": 1},
+		"react":            {"room": room, "seq": 1, "emoji": "👍", "on": true},
+		"history":          {"room": room},
+		"mentions":         {},
+		"report":           {"key": "new", "room": room, "user": "bob", "reason": "spam"},
+		"read":             {"room": room, "seq": 1},
+		"presence":         {"room": room},
+		"send_packet":      {"room": room, "key": "new", "total": 10, "count": 1},
+		"grab":             {"packet": packet},
+		"packet":           {"packet": packet},
+		"cancel_packet":    {"packet": packet},
+		"packets":          {"direction": "sent"},
+		"wallet":           {},
+		"push_key":         {},
+		"subscribe_push":   examplePush,
+		"unsubscribe_push": {"endpoint": "https://push.example/1"},
 	}[method]
 }
 

@@ -27,6 +27,7 @@ import (
 	"hongbao/web/push"
 	"hongbao/web/session"
 	"hongbao/web/spec"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 )
 
@@ -56,7 +57,10 @@ type Options struct {
 	Alone          bool                 // there is no other instance
 	Ops            Ops
 	Security       Security                        // nil: nothing is recorded
+	Push           *webpush.Notifier               // it passes entries on to the publisher; nil: there is no Web Push
 	EventsLag      func() map[string]time.Duration // how late each consumer of events is; nil: nothing is measured
+	Hooks          api.Hooks                       // ask the host about commands of users before they are carried out; nil: none does
+	HookStats      func() []meter.Questions        // what Hooks measure; nil: nothing
 	Parts          func(context.Context) []Part    // for /readyz: what works and what does not
 	Now            func() time.Time
 	Log            *slog.Logger
@@ -160,8 +164,12 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
 		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
 	}
+	commands.Hooks = o.Hooks
+	if o.Push != nil {
+		commands.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
+	}
 	s.commands = api.New(commands)
-	commands.Rates, commands.ContactRates = new(api.Rates), ContactRates{}
+	commands.Rates, commands.ContactRates, commands.Hooks = new(api.Rates), ContactRates{}, nil
 	s.unpaced = api.New(commands)
 	s.metrics = s.newMetrics()
 	s.administration = administration{packets: packets, revoke: s.revoke, stats: s.stats}

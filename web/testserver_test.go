@@ -106,6 +106,7 @@ type testEngines struct {
 	hub     hub.Options
 	rooms   chat.Options
 	packets redpacket.Options
+	push    bool // there is Web Push, to loopback addresses
 }
 
 // newTestServer returns a server that runs until the test ends. At the end its books must balance. change may modify
@@ -166,9 +167,14 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	pub, presence := push.NewPublisher(h, chat.NewID(time.Now())), engines.directory.Presence()
 	engines.rooms.Presence, engines.rooms.Log, engines.packets.Log = presence, engines.log, engines.log
 	engines.packets.GuessLimiter = engines.tries
-	rooms := chat.New(engines.store, pub, engines.rooms)
-	packets := redpacket.New(engines.ledger, engines.pool, rooms, pub, engines.packets)
 	options := Options{JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: engines.log}
+	told := chat.Publisher(pub)
+	if engines.push {
+		options.Push = newPush(t, pub, engines.store, presence)
+		told = options.Push
+	}
+	rooms := chat.New(engines.store, told, engines.rooms)
+	packets := redpacket.New(engines.ledger, engines.pool, rooms, told, engines.packets)
 	for _, f := range change {
 		f(&options)
 	}
@@ -186,6 +192,9 @@ func (engines *testEngines) open(t *testing.T, change ...func(*Options)) *testSe
 	running.Go(func() { _ = h.Run(ctx) })
 	running.Go(func() { _ = packets.Run(ctx) })
 	running.Go(func() { _ = server.Run(ctx) })
+	if engines.push {
+		running.Go(func() { options.Push.Run(ctx) })
+	}
 	t.Cleanup(func() {
 		s.mustBalance(t)
 		cancel()

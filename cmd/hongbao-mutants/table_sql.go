@@ -130,8 +130,8 @@ var sqliteMutants = []mutant{
 	},
 	{
 		file:  "store/sqlitestore/account.go",
-		old:   `where user_id = ? and balance >= ? returning 1`,
-		new:   `where user_id = ? and balance > ? returning 1`,
+		old:   `where user_id = ? and balance >= ? and frozen_at = 0 returning 1`,
+		new:   `where user_id = ? and balance > ? and frozen_at = 0 returning 1`,
 		tests: "-run=^TestLedger$ ./store/sqlitestore",
 		harm:  "a user cannot spend its whole balance",
 	},

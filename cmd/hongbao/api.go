@@ -11,6 +11,7 @@ import (
 	"hongbao/store/security"
 	"hongbao/web/convert"
 	"hongbao/web/events"
+	"hongbao/web/hook"
 	"hongbao/web/server"
 	"hongbao/web/wire/hostapi"
 )
@@ -49,6 +50,21 @@ func (i *instance) newEvents(c config, node string, engines *store.Engines, log 
 		}
 	}
 	return events.New(o), nil
+}
+
+// newHooks returns what asks the host about commands, or nil if nothing does.
+func newHooks(c config, log *slog.Logger) (*hook.Hooks, error) {
+	if c.HookURL == "" {
+		return nil, nil
+	}
+	hooks, err := hook.New(hook.Options{
+		URL: c.HookURL, Secrets: strings.Split(c.HookSecrets, ","), Allowed: c.HookAllow, Timeout: c.HookTimeout,
+		Commands: c.Hooks, Open: c.HookFail.open(), Fund: c.HookFund == "on", Now: time.Now, Log: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("HONGBAO_HOOK_URL, HONGBAO_HOOK_SECRETS: %w", err)
+	}
+	return hooks, nil
 }
 
 // eventsLag returns how late the consumers of events are.

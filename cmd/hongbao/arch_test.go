@@ -182,7 +182,7 @@ func rules() map[string]rule {
 		"hongbao/web": {
 			may: []string{
 				"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/redpacket/trace",
-				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/wire",
+				"hongbao/web/api", "hongbao/web/auth", "hongbao/web/bundle", "hongbao/web/convert", "hongbao/web/guest", "hongbao/web/metrics", "hongbao/web/presence", "hongbao/web/push", "hongbao/web/session", "hongbao/web/spec", "hongbao/web/webpush", "hongbao/web/wire",
 				"github.com/go-chi/chi/v5", "github.com/gorilla/websocket", "github.com/prometheus/client_golang/prometheus",
 			},
 			mayNot: []string{"database/sql"},
@@ -228,8 +228,15 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "it turns values into values and calls nothing",
 		},
+		"hongbao/web/dial": {
+			mayNot: []string{"database/sql"},
+			why:    "addresses are judged the same way, whoever names them",
+		},
+		"hongbao/web/docs/examples/signed":     {why: "an example of a host is written from the documents: it uses nothing of the server"},
+		"hongbao/web/docs/examples/wordfilter": {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
+		"hongbao/web/docs/examples/wallet":     {may: []string{"hongbao/web/docs/examples/signed"}, why: "an example of a host uses nothing of the server"},
 		"hongbao/web/events": {
-			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/server", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
+			may:    []string{"hongbao/chat", "hongbao/store/eventlog", "hongbao/web/convert", "hongbao/web/hostcall", "hongbao/web/server", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
 			mayNot: []string{"database/sql"},
 			why:    "it reads the stream through an interface, and does not know which database holds it",
 		},
@@ -237,6 +244,16 @@ func rules() map[string]rule {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/wire"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "what guests may do does not depend on how their requests arrive",
+		},
+		"hongbao/web/hook": {
+			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/web/api", "hongbao/web/convert", "hongbao/web/hostcall", "hongbao/web/wire", "hongbao/web/wire/hostapi"},
+			mayNot: []string{"database/sql"},
+			why:    "it carries questions and answers between commands and the host, and carries out none",
+		},
+		"hongbao/web/hostcall": {
+			may:    []string{"hongbao/web/dial"},
+			mayNot: []string{"database/sql"},
+			why:    "a request to the host is signed the same way whatever it says",
 		},
 		"hongbao/web/metrics": {
 			may:    []string{"hongbao/chat", "hongbao/redpacket", "hongbao/hub", "hongbao/redpacket/meter", "hongbao/web/wire", "github.com/prometheus/client_golang/prometheus"},
@@ -282,6 +299,11 @@ func rules() map[string]rule {
 			may: []string{"hongbao/web/spec"},
 			why: "it compares JSON with the documents, whichever program made it",
 		},
+		"hongbao/web/webpush": {
+			may:    []string{"hongbao/chat", "hongbao/web/dial", "github.com/SherClockHolmes/webpush-go", "golang.org/x/sync/errgroup"},
+			mayNot: []string{"database/sql"},
+			why:    "it knows entries and browsers' push services, and neither sockets nor what a packet is",
+		},
 		"hongbao/web/webtest": {
 			may:    []string{"hongbao/store/enginetest", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 			mayNot: []string{"database/sql"},
@@ -309,7 +331,7 @@ func rules() map[string]rule {
 		"hongbao/web/wire/internal/scan": {why: "JSON text, and nothing of what it means"},
 		"hongbao/cmd/hongbao": {
 			may: []string{
-				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/traces", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
+				"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/crashpoint", "hongbao/redpacket/lobby", "hongbao/hub", "hongbao/migrations", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/secret", "hongbao/store/security", "hongbao/store", "hongbao/web", "hongbao/web/api", "hongbao/web/auth", "hongbao/web/convert", "hongbao/web/hook", "hongbao/web/metrics", "hongbao/web/push", "hongbao/web/traces", "hongbao/web/webpush", "hongbao/web/wire", "hongbao/store/eventlog", "hongbao/web/events", "hongbao/web/server", "hongbao/web/wire/hostapi",
 				"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/sync/errgroup",
 			},
 			mayNot: []string{"database/sql"},

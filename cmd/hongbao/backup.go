@@ -57,4 +57,8 @@ func (p *program) printKeys(key *store.KeyNeeded) {
 	if _, err := os.Stat(guests); err == nil {
 		p.print(fmt.Sprintf("keep the guests' key, too: %s; without it guests must sign in anew\n", guests))
 	}
+	push := filepath.Join(p.config.DataDir, pushKeyFile)
+	if _, err := os.Stat(push); err == nil {
+		p.print(fmt.Sprintf("keep the key of Web Push, too: %s; without it no notification arrives until users have opened the page again\n", push))
+	}
 }

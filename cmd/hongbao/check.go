@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"hongbao/store"
+	"hongbao/store/eventlog"
+	"hongbao/web/api"
 )
 
 // checkServe returns an error if the settings are unsafe or useless for serving. It also chooses values for empty settings
@@ -84,7 +89,10 @@ func (c *config) checkOps() error {
 	return nil
 }
 
-// checkHost checks the settings of the server API and of the event stream.
+// contactForm is the form of what push services take as an operator's address.
+var contactForm = regexp.MustCompile(`^(https://[^\s/]+\S*|(mailto:)?[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+)$`)
+
+// checkHost checks the settings of the server API, of the event stream and of Web Push.
 func (c *config) checkHost() error {
 	if _, err := isLocal(c.APIAddr); err != nil {
 		return fmt.Errorf("HONGBAO_API_ADDR: %w", err)
@@ -94,15 +102,49 @@ func (c *config) checkHost() error {
 			return fmt.Errorf("HONGBAO_API_ADDR=%s has the port of %s=%s: each needs its own", c.APIAddr, name, other)
 		}
 	}
+	if err := c.checkHook(); err != nil {
+		return err
+	}
 	switch {
 	case c.WebhookURL != "" && len(c.Events.Kinds) == 0:
 		return errors.New("HONGBAO_WEBHOOK_URL has no events to deliver: set HONGBAO_EVENTS to their kinds, such as message.*,packet.*")
+	case c.PushContact != "" && !contactForm.MatchString(c.PushContact):
+		return fmt.Errorf("HONGBAO_PUSH_CONTACT=%s is neither a mail address nor https://…: push services must be able to reach you", c.PushContact)
+	case c.PushContact == "" && c.PushKey != "":
+		return errors.New("HONGBAO_PUSH_KEY does nothing without HONGBAO_PUSH_CONTACT: set it to your mail address, or unset the key")
+	case c.PushContact != "" && c.PushKey == "" && c.scaled():
+		return errors.New("HONGBAO_PUSH_CONTACT with HONGBAO_DATABASE_URL: every instance must have the same key: set HONGBAO_PUSH_KEY_FILE to a file " +
+			"with a secret (`openssl rand -base64 32 | tr +/ -_ | tr -d =` prints one)")
 	case c.EventsKeep < time.Hour:
 		return fmt.Errorf("HONGBAO_EVENTS_KEEP=%s is too short, need at least 1h", c.EventsKeep)
 	case c.EventsMost < 1000:
 		return fmt.Errorf("HONGBAO_EVENTS_MOST=%d is too few, need at least 1000", c.EventsMost)
 	}
 	return nil
+}
+
+// checkHook checks the settings of the hooks before commands.
+func (c *config) checkHook() error {
+	for _, command := range c.Hooks {
+		if !slices.Contains(api.Hookable(), command) {
+			return fmt.Errorf("HONGBAO_HOOKS: there is no hook before %q, only before %s", command, strings.Join(api.Hookable(), ", "))
+		}
+	}
+	funds := c.HookFund == "on"
+	switch {
+	case c.HookURL == "" && len(c.Hooks) > 0:
+		return errors.New("HONGBAO_HOOKS has nobody to ask: set HONGBAO_HOOK_URL and HONGBAO_HOOK_SECRETS")
+	case c.HookURL != "" && len(c.Hooks) == 0:
+		return errors.New("HONGBAO_HOOK_URL is asked about nothing: set HONGBAO_HOOKS to the commands, such as send,send_packet")
+	case c.HookTimeout < 10*time.Millisecond || c.HookTimeout > 5*time.Second:
+		return fmt.Errorf("HONGBAO_HOOK_TIMEOUT=%s: 10ms to 5s", c.HookTimeout)
+	case funds && !slices.Contains(c.Hooks, "send_packet"):
+		return errors.New("HONGBAO_HOOK_FUND=on needs the hook before send_packet: add it to HONGBAO_HOOKS")
+	case funds && !c.Events.Kinds[eventlog.TransferReversed]:
+		return errors.New("HONGBAO_HOOK_FUND=on without the event transfer.reversed: your ledger would not hear of packets that were refused; add transfer.* to HONGBAO_EVENTS")
+	}
+	_, err := newHooks(*c, nil)
+	return err
 }
 
 // checkEngines returns an error if only one of Redis and Postgres is set.

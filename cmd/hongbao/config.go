@@ -38,6 +38,16 @@ type config struct {
 	WebhookURL     string          `flag:"webhook-url" for:"serve" help:"https://… to which each event is delivered, signed; empty: no webhook"`
 	WebhookSecrets string          `flag:"webhook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign deliveries, separated by commas: whsec_ and the base64 of 24 to 64 bytes"`
 	WebhookAllow   names           `flag:"webhook-allow" for:"serve" help:"hosts of HONGBAO_WEBHOOK_URL, separated by commas, that may have a private address, or use http://"`
+	HookURL        string          `flag:"hook-url" for:"serve" help:"https://… that is asked, signed, about the commands of HONGBAO_HOOKS before they are carried out; empty: none"`
+	HookSecrets    string          `flag:"hook-secrets" file:"true" secret:"value" for:"serve" help:"one or two secrets that sign questions, separated by commas: whsec_ and the base64 of 24 to 64 bytes"`
+	HookAllow      names           `flag:"hook-allow" for:"serve" help:"hosts of HONGBAO_HOOK_URL, separated by commas, that may have a private address, or use http://"`
+	Hooks          names           `flag:"hooks" for:"serve" help:"commands of users about which HONGBAO_HOOK_URL is asked, separated by commas: send, edit, send_packet, create_room, invite, grab"`
+	HookTimeout    time.Duration   `flag:"hook-timeout" default:"300ms" for:"serve" help:"how long a question may take; then the command is carried out or refused, as HONGBAO_HOOK_FAIL says"`
+	HookFail       hookFail        `flag:"hook-fail" default:"send:open,edit:open,send_packet:closed,create_room:open,invite:open,grab:closed" for:"serve" help:"what becomes of a command if there is no answer: open carries it out, closed refuses it; a command that is not named keeps its default"`
+	HookFund       onOff           `flag:"hook-fund" default:"off" for:"serve" help:"whether the answer about send_packet may fund the packet from the host's own ledger: on or off"`
+	PushContact    string          `flag:"push-contact" for:"serve" help:"mail address or https:// page of the operator, which push services may use: switches on notifications for users whose page is closed (Web Push); empty: off"`
+	PushKey        string          `flag:"push-key" file:"true" secret:"value" for:"serve" help:"private key that identifies this server to push services (VAPID): 32 bytes in base64url; empty when embedded: the file push-key in the data folder"`
+	PushAllow      names           `flag:"push-allow" for:"serve" help:"hosts of push services, separated by commas, that may have a private address, use http://, or another port than 443"`
 	Pprof          onOff           `flag:"pprof" default:"off" for:"serve" help:"profiles at /debug/pprof of the operator's listener: on or off"`
 	DataDir        string          `flag:"data-dir" default:"./hongbao-data" for:"serve migrate audit credit restored datakey backup copy" help:"folder of the embedded database; unused with HONGBAO_DATABASE_URL, except by copy"`
 	RedisURL       string          `flag:"redis-url" file:"true" secret:"password" for:"serve" help:"redis://, rediss://, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with the database it makes many instances one system"`

@@ -38,7 +38,7 @@ func TestEverySettingHasWorkingFlagVariableAndDefault(t *testing.T) {
 		"day-sent": "13", "day-received": "own", "day-packets": "0", "day-offset": "8h",
 		"public-rooms": "5", "create-rate": "1,2,3", "invite-rate": "4, 5, 0", "direct-rate": "0,0,6",
 		"max-sockets": "10", "max-sockets-per-address": "11", "max-reply-bytes": "16777217",
-		"events": "message.*, packet.claimed", "events-keep": "2h", "events-most": "5000",
+		"events": "message.*, packet.claimed", "hook-timeout": "100ms", "hook-fail": "send:closed, grab:open", "hook-fund": "on", "events-keep": "2h", "events-most": "5000",
 		"acme-hosts": "chat.example.com", "migrate": "check", "ready-needs": "redis", "drain-delay": "3s",
 		"jwt-public-key": writeFile(t, "some text"), "trusted-proxies": "10.0.0.1, fd00::/8", "allowed-origins": "https://shop.example.com",
 	}
@@ -162,7 +162,7 @@ func TestSecretsAreNoFlags(t *testing.T) {
 			}
 		}
 	}
-	for _, flag := range []string{"jwt-secret", "jwt-secret-previous", "guest-key", "guest-key-previous", "ops-token", "redis-url", "database-url", "jwt-jwks-url"} {
+	for _, flag := range []string{"jwt-secret", "jwt-secret-previous", "guest-key", "guest-key-previous", "push-key", "ops-token", "redis-url", "database-url", "jwt-jwks-url"} {
 		if !found[flag] {
 			t.Errorf("--%s is not treated as a secret", flag)
 		}
@@ -188,8 +188,8 @@ func TestEmptyFileIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if count != 10 {
-		t.Errorf("%d settings are read from a file, want 10", count)
+	if count != 11 {
+		t.Errorf("%d settings are read from a file, want 11", count)
 	}
 }
 
@@ -245,12 +245,19 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 	secret := "HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)
 	key, jwks, audience := "HONGBAO_JWT_PUBLIC_KEY="+writeFile(t, publicKey), "HONGBAO_JWT_JWKS_URL=https://keys.example.com/", "HONGBAO_JWT_AUDIENCE=chat"
 	guestKey := "HONGBAO_GUEST_KEY=" + strings.Repeat("0f", 32)
+	hooked := []string{"HONGBAO_HOOK_URL=https://shop.example.com/hook", "HONGBAO_HOOK_SECRETS=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HONGBAO_HOOKS=send,send_packet"}
 	tests := []struct {
 		name    string
 		environ []string
 		want    string // part of the error; empty: accepted
 	}{
 		{"nothing set", nil, ""},
+		{"Web Push", []string{"HONGBAO_PUSH_CONTACT=ops@example.com"}, ""},
+		{"Web Push, a page", []string{"HONGBAO_PUSH_CONTACT=https://example.com/contact"}, ""},
+		{"Web Push without a contact", []string{"HONGBAO_PUSH_KEY=AAAA"}, "HONGBAO_PUSH_CONTACT"},
+		{"Web Push, no address", []string{"HONGBAO_PUSH_CONTACT=me"}, "neither a mail address nor"},
+		{"Web Push, scaled", []string{redis, database, secret, "HONGBAO_PUSH_CONTACT=ops@example.com"}, "HONGBAO_PUSH_KEY_FILE"},
+		{"Web Push, scaled, with a key", []string{redis, database, secret, "HONGBAO_PUSH_CONTACT=ops@example.com", "HONGBAO_PUSH_KEY=AAAA"}, ""},
 		{"short secret", []string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 31)}, "HONGBAO_JWT_SECRET"},
 		{"secret", []string{secret, "HONGBAO_ADDR=0.0.0.0:80"}, ""},
 		{"public address, no way to sign in", []string{"HONGBAO_ADDR=:8080"}, "HONGBAO_JWT_SECRET"},
@@ -307,6 +314,17 @@ func TestUnsafeSettingsAreRefused(t *testing.T) {
 		{"both listeners on one port, one on any address", []string{"HONGBAO_ADDR=127.0.0.1:9000", "HONGBAO_OPS_ADDR=[::]:9000", "HONGBAO_OPS_TOKEN=" + strings.Repeat("t", 32)}, "each needs its own"},
 		{"both listeners on one port of different addresses", []string{"HONGBAO_ADDR=127.0.0.1:9000", "HONGBAO_OPS_ADDR=127.0.0.2:9000"}, ""},
 		{"both listeners on any port", []string{"HONGBAO_ADDR=127.0.0.1:0", "HONGBAO_OPS_ADDR=127.0.0.1:0"}, ""},
+		{"a hook", hooked, ""},
+		{"a hook before no command", hooked[:2], "HONGBAO_HOOKS"},
+		{"a hook without a URL", hooked[2:], "HONGBAO_HOOK_URL"},
+		{"a hook without a secret", []string{hooked[0], hooked[2]}, "HONGBAO_HOOK_SECRETS"},
+		{"a hook without encryption", append([]string{"HONGBAO_HOOK_URL=http://shop.example.com/"}, hooked[1:]...), "allowed by name"},
+		{"a hook before an unknown command", append([]string{"HONGBAO_HOOKS=recall"}, hooked[:2]...), "recall"},
+		{"a slow hook", append([]string{"HONGBAO_HOOK_TIMEOUT=6s"}, hooked...), "HONGBAO_HOOK_TIMEOUT"},
+		{"unknown failure", append([]string{"HONGBAO_HOOK_FAIL=send:maybe"}, hooked...), "send:maybe"},
+		{"funds without events", append([]string{"HONGBAO_HOOK_FUND=on"}, hooked...), "transfer.reversed"},
+		{"funds without its hook", append([]string{"HONGBAO_HOOK_FUND=on", "HONGBAO_HOOKS=send"}, hooked[:2]...), "send_packet"},
+		{"funds", append([]string{"HONGBAO_HOOK_FUND=on", "HONGBAO_EVENTS=transfer.*"}, hooked...), ""},
 		{"no room for replies", []string{"HONGBAO_MAX_REPLY_BYTES=16777215"}, "HONGBAO_MAX_REPLY_BYTES"},
 		{"too many open packets", []string{"HONGBAO_MAX_OPEN_PACKETS=1000000001"}, "HONGBAO_MAX_OPEN_PACKETS"},
 		{"no packets", []string{"HONGBAO_MAX_PACKET_COUNT=0"}, "HONGBAO_MAX_PACKET_COUNT"},

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,12 +22,24 @@ func (c *config) dangers() (list []string) {
 		list = append(list, fmt.Sprintf("HONGBAO_API_ADDR=%s takes plain HTTP from other machines, so others on the way can read API keys: "+
 			"set HONGBAO_TLS_CERT_FILE, or listen on 127.0.0.1 behind a proxy with TLS", c.APIAddr))
 	}
+	if slices.Contains(c.Hooks, "send_packet") && c.HookFail["send_packet"] {
+		list = append(list, "HONGBAO_HOOK_FAIL has send_packet:open, so packets are sent without your answer while HONGBAO_HOOK_URL fails: "+
+			"leave it out, or say send_packet:closed")
+	}
+	if strings.HasPrefix(c.HookURL, "http://") {
+		if local, err := isLocal(hostPort(c.HookURL)); err == nil && !local {
+			list = append(list, "HONGBAO_HOOK_URL uses plain HTTP to another machine, so others on the way can read texts of users, and forge answers: use https://")
+		}
+	}
 	files := c.secretFiles
 	if c.TLSKeyFile != "" {
 		files = append(files, c.TLSKeyFile)
 	}
 	if !c.scaled() && c.GuestKey == "" {
 		files = append(files, filepath.Join(c.DataDir, guestKeyFile), filepath.Join(c.DataDir, guestKeyOldFile))
+	}
+	if !c.scaled() && c.PushContact != "" && c.PushKey == "" {
+		files = append(files, filepath.Join(c.DataDir, pushKeyFile))
 	}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o004 != 0 {
@@ -36,6 +52,15 @@ func (c *config) dangers() (list []string) {
 		}
 	}
 	return list
+}
+
+// hostPort returns the host and the port of a URL.
+func hostPort(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
 }
 
 // guessable reports whether a secret looks as if a person had made it up. A random one of 32 bytes never does.

@@ -15,8 +15,13 @@ func TestDangersAreNamed(t *testing.T) {
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	hooked := []string{"HONGBAO_HOOK_URL=https://shop.example.com/hook", "HONGBAO_HOOK_SECRETS=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HONGBAO_HOOKS=send,send_packet"}
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, guestKeyFile), []byte(good), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pushFolder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(pushFolder, pushKeyFile), []byte(good), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -27,6 +32,7 @@ func TestDangersAreNamed(t *testing.T) {
 		"private file":              {[]string{"HONGBAO_JWT_SECRET_FILE=" + private}, ""},
 		"file that all may read":    {[]string{"HONGBAO_JWT_SECRET_FILE=" + open}, open},
 		"guests' key, all may read": {[]string{"HONGBAO_DATA_DIR=" + folder}, filepath.Join(folder, guestKeyFile)},
+		"push key, all may read":    {[]string{"HONGBAO_DATA_DIR=" + pushFolder, "HONGBAO_PUSH_CONTACT=ops@example.com"}, filepath.Join(pushFolder, pushKeyFile)},
 		"plain HTTP":                {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:8080"}, "HONGBAO_TRUSTED_PROXIES"},
 		"behind a proxy":            {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:8080", "HONGBAO_TRUSTED_PROXIES=10.0.0.1"}, ""},
 		"ends TLS itself":           {[]string{"HONGBAO_JWT_SECRET=" + good, "HONGBAO_ADDR=0.0.0.0:443", "HONGBAO_ACME_HOSTS=chat.example.com"}, ""},
@@ -34,6 +40,10 @@ func TestDangersAreNamed(t *testing.T) {
 		"one character":             {[]string{"HONGBAO_JWT_SECRET=" + strings.Repeat("s", 32)}, "HONGBAO_JWT_SECRET could be guessed"},
 		"repeated":                  {[]string{"HONGBAO_JWT_SECRET=" + strings.Repeat("d7f3b2a1904c6e58", 2)}, "HONGBAO_JWT_SECRET could be guessed"},
 		"a phrase":                  {[]string{"HONGBAO_JWT_SECRET=the Secret of our little product!!"}, "HONGBAO_JWT_SECRET could be guessed"},
+		"a hook":                    {hooked, ""},
+		"a hook that fails open":    {append([]string{"HONGBAO_HOOK_FAIL=send_packet:open"}, hooked...), "send_packet:open"},
+		"a hook without encryption": {append([]string{"HONGBAO_HOOK_URL=http://10.0.0.1/hook", "HONGBAO_HOOK_ALLOW=10.0.0.1"}, hooked[1:]...), "plain HTTP"},
+		"a hook on this machine":    {append([]string{"HONGBAO_HOOK_URL=http://127.0.0.1:9/hook", "HONGBAO_HOOK_ALLOW=127.0.0.1"}, hooked[1:]...), ""},
 		"operator's token":          {[]string{"HONGBAO_OPS_TOKEN=12345678901234567890123456789012"}, "HONGBAO_OPS_TOKEN could be guessed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,9 @@ func (c *config) examine(ctx context.Context) []finding.Finding {
 	c.examineFiles(machine, openFiles())
 	tokens := &finding.List{Part: "tokens"}
 	c.examineTokens(tokens)
-	all := append(append(settings.All, machine.All...), tokens.All...)
+	host := &finding.List{Part: "host"}
+	c.examineHook(ctx, host)
+	all := slices.Concat(settings.All, machine.All, tokens.All, host.All)
 	return append(all, store.Examine(ctx, c.engines())...)
 }
 
@@ -122,6 +125,19 @@ func (c *config) examineFiles(l *finding.List, files int) {
 	default:
 		l.OK(text)
 	}
+}
+
+// examineHook checks that the host can be asked about commands.
+func (c *config) examineHook(ctx context.Context, l *finding.List) {
+	hooks, err := newHooks(*c, slog.New(slog.DiscardHandler))
+	if err != nil || hooks == nil {
+		return
+	}
+	if err := hooks.Reach(ctx); err != nil {
+		l.Warn(fmt.Sprintf("HONGBAO_HOOK_URL: %v", err), "start it, or let this machine reach it: until then commands are carried out or refused as HONGBAO_HOOK_FAIL says")
+		return
+	}
+	l.OK("HONGBAO_HOOK_URL is reachable")
 }
 
 // examineTokens checks that the keys of the host's tokens can be read.

@@ -97,6 +97,12 @@ func TestDoctorOfThisMachine(t *testing.T) {
 	keys.Close()
 	wantFinding(t, doctor(t, issued...), finding.Fail, "refused")
 
+	host := httptest.NewServer(http.NotFoundHandler())
+	hooked := []string{dir, "HONGBAO_HOOK_URL=" + host.URL, "HONGBAO_HOOK_ALLOW=127.0.0.1", "HONGBAO_HOOK_SECRETS=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HONGBAO_HOOKS=send", "HONGBAO_HOOK_TIMEOUT=5s"}
+	wantFinding(t, doctor(t, hooked...), finding.OK, "HONGBAO_HOOK_URL is reachable")
+	host.Close()
+	wantFinding(t, doctor(t, hooked...), finding.Warn, "refused")
+
 	code, out, _ := call(t, "", []string{"HONGBAO_ADDR=" + taken.Addr().String(), "HONGBAO_OPS_ADDR=127.0.0.1:0", dir}, "doctor")
 	if want := "fail  machine: HONGBAO_ADDR="; code != 1 || strings.Count(out, want) != 1 {
 		t.Errorf("exit code %d, want 1 and one line with %q:\n%s", code, want, out)

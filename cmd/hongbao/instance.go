@@ -20,6 +20,7 @@ import (
 	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 )
 
@@ -37,6 +38,8 @@ type instance struct {
 	api     *server.Server  // nil: there is no server API
 	apiKeys *server.Keys    // of the server API
 	events  *events.Service // nil: no events are written
+
+	push *webpush.Notifier // nil: there is no Web Push
 }
 
 // wireUp makes the parts of the instance with the name node over the engines. Only this function knows all of them.
@@ -53,18 +56,30 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 	})
 	pub := push.NewPublisher(h, node)
 	made.watch = lineage.New(lineage.Options{Store: engines.Lineage, Notes: engines.Notes, Instance: pub.Node(), Changed: made.changed, Back: h.Compare, Log: log})
-	rooms := chat.New(engines.Chat, pub, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
+	if made.push, err = newPush(c, pub, engines, log); err != nil {
+		return nil, err
+	}
+	told := chat.Publisher(pub)
+	if made.push != nil {
+		told = made.push
+	}
+	rooms := chat.New(engines.Chat, told, chat.Options{Log: log, Now: crashpoint.Now, Presence: engines.Presence,
 		Limits: chat.Limits{PublicRooms: int(c.PublicRooms)}})
-	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, pub, redpacket.Options{
+	packets := redpacket.New(engines.Ledger, engines.Pool, rooms, told, redpacket.Options{
 		DayLimits: c.dayLimits(),
 		Limits:    redpacket.Limits{MaxTotal: redpacket.Money(c.MaxPacketTotal), MaxCount: int(c.MaxPacketCount), MaxOpen: int(c.MaxOpenPackets)},
 		Log:       log, Now: crashpoint.Now, Limiter: shared(engines), GuessLimiter: engines.Limiter, AuditEvery: c.AuditEvery,
+		Fundings: engines.Fundings,
 	})
 	if err := packets.CheckClocks(ctx); err != nil {
 		return nil, fmt.Errorf("%w, then start again", err)
 	}
 	made.security = security.NewRecorder(engines.Security, pub.Node(), time.Now, log)
-	clients, err := web.New(h, pub, rooms, packets, web.Options{
+	hooks, err := newHooks(c, log)
+	if err != nil {
+		return nil, err
+	}
+	options := web.Options{
 		JWT:            c.jwt(),
 		Guests:         guests,
 		Lobby:          made.welcome(c.Lobby),
@@ -91,9 +106,14 @@ func wireUp(ctx context.Context, c config, node string, engines *store.Engines, 
 		Ops:           web.Ops{Token: c.OpsToken, Pprof: c.Pprof == "on"},
 		Security:      made.security,
 		EventsLag:     made.eventsLag,
+		Push:          made.push,
 		Parts:         parts(c.ReadyNeeds, engines, packets),
 		Log:           log,
-	})
+	}
+	if hooks != nil {
+		options.Hooks, options.HookStats = hooks, hooks.Stats
+	}
+	clients, err := web.New(h, pub, rooms, packets, options)
 	if err != nil {
 		return nil, err
 	}

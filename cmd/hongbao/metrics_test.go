@@ -31,6 +31,7 @@ func scrape(t *testing.T, c store.Config) string {
 	noError(t, err)
 	noError(t, engines.Events.PutConsumer(t.Context(), eventlog.Consumer{Name: "search"}))
 	settings := config{Events: eventKinds{Kinds: kinds}, EventsKeep: time.Hour, EventsMost: 1000, DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32),
+		HookURL: "https://shop.example.com/", HookSecrets: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", Hooks: names{"grab"}, HookTimeout: time.Second,
 		MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
 	made, err := wireUp(t.Context(), settings, "node", engines, log)
 	noError(t, err)
@@ -79,7 +80,7 @@ func wantMetrics(t *testing.T, scraped string, but ...string) {
 }
 
 // needEvents are the metrics of events that the test does not cause.
-var needEvents = []string{"hongbao_closes_total", "hongbao_security_total"}
+var needEvents = []string{"hongbao_closes_total", "hongbao_hook_seconds", "hongbao_security_total"}
 
 func TestMetricsOfAnEmbeddedInstance(t *testing.T) {
 	scraped := scrape(t, store.Config{DataDir: t.TempDir()})

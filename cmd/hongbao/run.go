@@ -70,6 +70,12 @@ func (i *instance) run(ctx context.Context, l listeners, most int, stop stopping
 			return nil
 		})
 	}
+	if i.push != nil {
+		group.Go(func() error {
+			i.push.Run(publishing)
+			return nil
+		})
+	}
 	if api != nil {
 		group.Go(func() error {
 			i.apiKeys.Run(publishing)

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/web"
+	"hongbao/web/api"
 )
 
 // guestMode says which clients may sign in without a token.
@@ -308,6 +311,40 @@ func (k *eventKinds) UnmarshalText(text []byte) (err error) {
 	}
 	k.Kinds, err = eventlog.ParseKinds(patterns)
 	return err
+}
+
+// hookFail says, by command, whether the command is carried out if the host gives no answer about it.
+type hookFail map[string]bool
+
+// hookFailDefault are the commands that are carried out by default: those that move no money.
+var hookFailDefault = hookFail{"send": true, "edit": true, "create_room": true, "invite": true}
+
+// UnmarshalText implements encoding.TextUnmarshaler: "send:open, grab:closed". Commands that are not named keep their defaults.
+func (f *hookFail) UnmarshalText(text []byte) error {
+	set := maps.Clone(hookFailDefault)
+	var parts names
+	if err := parts.UnmarshalText(text); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		command, mode, _ := strings.Cut(part, ":")
+		if !slices.Contains(api.Hookable(), command) || mode != "open" && mode != "closed" {
+			return fmt.Errorf("%q is not a command and open or closed, such as send:open; the commands are %s", part, strings.Join(api.Hookable(), ", "))
+		}
+		set[command] = mode == "open"
+	}
+	*f = set
+	return nil
+}
+
+// open lists the commands that are carried out without an answer.
+func (f hookFail) open() (commands []string) {
+	for _, command := range api.Hookable() {
+		if f[command] {
+			commands = append(commands, command)
+		}
+	}
+	return commands
 }
 
 // logFormat is the format of log lines.

@@ -107,3 +107,10 @@ type Engines struct {
 	Connections []Connections
 	Bus         *Bus // nil: there is none
 }
+
+// Questions is what is known of the questions to the host about one command.
+type Questions struct {
+	Command string
+	Took    map[string]Counts // how long they took, by outcome
+	Broken  bool              // the host does not answer, so that questions fail at once
+}

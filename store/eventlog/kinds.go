@@ -39,12 +39,15 @@ const (
 	ReportResolved  = "report.resolved"
 )
 
+// TransferReversed says that a funding of the host is void. It is no transfer: nothing came into a wallet.
+const TransferReversed = "transfer.reversed"
+
 // AllKinds lists all kinds, in the order of the documents.
 func AllKinds() []string {
 	return []string{
 		MessageNew, MessageEdited, MessageRecalled, MessageReaction,
 		PacketSent, PacketClaimed, PacketClosed,
-		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund,
+		TransferCredit, TransferDebit, TransferSend, TransferClaim, TransferRefund, TransferReversed,
 		MemberJoined, MemberLeft, MemberChanged,
 		RoomCreated, RoomUpdated, RoomDeleted,
 		UserUpdated, UserRevoked, UserSuspended, UserReinstated, UserOffline,

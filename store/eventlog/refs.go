@@ -66,10 +66,10 @@ func (r *Refs) Claim(packet string, share int) {
 	r.refs = append(r.refs, Ref{Packet: packet, Shares: []int{share}})
 }
 
-// Transfer adds a transfer. That of a claim belongs to the claim, and is not added.
-func (r *Refs) Transfer(user string, at time.Time, id string, kind redpacket.TransferKind) {
+// Transfer adds a transfer. That of a claim belongs to the claim, and is not added. data is JSON that holds no text of users, or nil.
+func (r *Refs) Transfer(user string, at time.Time, id string, kind redpacket.TransferKind, data json.RawMessage) {
 	if k := ofTransfer(kind); r.wanted[k] && kind != redpacket.TransferClaim {
-		r.refs = append(r.refs, Ref{Kind: k, Users: []string{user}, At: at.UnixMilli(), Transfer: id})
+		r.refs = append(r.refs, Ref{Kind: k, Users: []string{user}, At: at.UnixMilli(), Transfer: id, Data: data})
 	}
 }
 
@@ -156,7 +156,7 @@ func (r Row) items() (all []item, err error) {
 				add(item{kind: TransferClaim, claim: ClaimKey{ref.Packet, share}})
 			}
 		case ref.Transfer != "" && len(ref.Users) == 1:
-			add(item{kind: ref.Kind, transfer: TransferKey{ref.Users[0], ref.At, ref.Transfer}})
+			add(item{kind: ref.Kind, transfer: TransferKey{ref.Users[0], ref.At, ref.Transfer}, data: ref.Data})
 		case len(ref.Users) == 0:
 			add(item{kind: ref.Kind, room: ref.Room, data: ref.Data})
 		default:

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -360,6 +361,8 @@ type transfer struct {
 	// of an adjustment
 	actor, requestID, reason string
 	link                     int64 // 0 for all other transfers: they are derived from packets and claims
+
+	details json.RawMessage // of the event; nil: none
 }
 
 // outside is the party that money of adjustments comes from and goes to.
@@ -371,7 +374,7 @@ func packetParty(id string) string { return "packet:" + id }
 // queueTransfer makes the batch insert the transfer, but not change the wallet. If the transfer's key has been used
 // before, no row is inserted.
 func (w *writer) queueTransfer(b *pgx.Batch, m transfer) *pgx.QueuedQuery {
-	w.refs.Transfer(m.user, m.at, m.id, m.kind)
+	w.refs.Transfer(m.user, m.at, m.id, m.kind, m.details)
 	return b.Queue(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
 		actor, request_id, reason, link)

@@ -12,7 +12,7 @@
 //     an outdated commitment may have drawn the sender's first seed, and a refused deletion of a large room may have removed
 //     members.
 //   - Rows are locked in this order, and rows of one table by id: packets (FOR SHARE to settle, FOR UPDATE to close),
-//     users, refs, pictures, blocks, wallets, members, rooms, invite_links, join_requests, circulation. Rows of
+//     users, fundings, refs, pictures, blocks, push_subscriptions, wallets, members, rooms, invite_links, join_requests, circulation. Rows of
 //     event_consumers and then of offline_news are locked in transactions that lock no others.
 //   - A transaction that inserts entries, packets, claims, credits or debits adds one link to a hash chain (chains.go). No
 //     two transactions use a chain at the same time, and the link costs no round trip of its own.

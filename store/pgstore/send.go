@@ -62,7 +62,17 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if now := redpacket.Commitment(from.seed); o.Expect != "" && o.Expect != now {
 		return redpacket.Sent{}, &redpacket.CommitmentError{Err: chat.ErrConflict, Next: now}
 	}
-	return w.bookPacket(o, from.seed)
+	if o.Funded == nil {
+		return w.bookPacket(o, from.seed)
+	}
+	if err := w.takeFunding(o); err != nil {
+		return redpacket.Sent{}, err
+	}
+	sent, err := w.bookPacket(o, from.seed)
+	if err != nil {
+		return redpacket.Sent{}, err
+	}
+	return sent, w.circulate(o.Funded.Amount)
 }
 
 // bookPacket takes the total from the sender's wallet and stores the sender's next seed. It also stores the packet,

@@ -214,6 +214,11 @@ func (s *Store) changeSuspension(ctx context.Context, user, kind, statement stri
 		if changed > 0 {
 			w.refs.User(kind, user, nil)
 		}
+		if kind == eventlog.UserSuspended {
+			if _, err := w.exec(`delete from push_subscriptions where user_id = $1`, user); err != nil {
+				return err
+			}
+		}
 		u, err = readRecord(w, user)
 		return err
 	})

@@ -44,6 +44,9 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 		if changed > 0 {
 			w.refs.User(eventlog.UserRevoked, user, nil)
 		}
+		if err == nil {
+			_, err = w.exec(`delete from push_subscriptions where user_id = $1`, user)
+		}
 		return err
 	}))
 }

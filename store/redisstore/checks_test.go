@@ -96,7 +96,7 @@ func TestUnfitAfterSilence(t *testing.T) {
 	proxy.Swallow(true)
 	s, log := openLogged(t, "redis://"+proxy.Addr())
 	mustRefuse(t, s, 1)
-	admin := redistest.DialGrabs(t, r.URL())
+	admin := redistest.Dial(t, r.URL())
 	redistest.ReplicaOf(t, admin, master)
 	proxy.Swallow(false)
 	redistest.Await(t, "an error in the log", func() bool { return strings.Contains(log.String(), "level=ERROR") })

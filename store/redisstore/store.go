@@ -50,7 +50,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 		return nil, err
 	}
 	nodes.SetLog(log)
-	s := &Store{name: t.String(), log: log, sentinel: t.Sentinel(), grabs: t.GrabsClient(), busClient: t.Client(), rest: t.Client()}
+	s := &Store{name: t.String(), log: log, sentinel: t.Sentinel(), grabs: t.Client(), busClient: t.Client(), rest: t.Client()}
 	s.checks = nodes.NewChecks(s.grabs, s.name, log)
 	life, end := context.WithCancel(context.Background())
 	s.endChecks = end

@@ -39,7 +39,7 @@ func TestOpen(t *testing.T) {
 // reason.
 func TestOpenRefuses(t *testing.T) {
 	r, master := storetest.Redis(t), storetest.Redis(t)
-	admin := redistest.DialGrabs(t, r.URL())
+	admin := redistest.Dial(t, r.URL())
 	refuse := func(url, want string) {
 		t.Helper()
 		s, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
@@ -67,7 +67,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestOpenWarns(t *testing.T) {
 	r := storetest.Redis(t)
-	if err := redistest.DialGrabs(t, r.URL()).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
+	if err := redistest.Dial(t, r.URL()).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"hongbao/chat"
@@ -33,19 +34,19 @@ func (w *writer) adjust(a redpacket.Adjustment) (acc redpacket.Account, dup bool
 		acc, err = w.account(a.User)
 		return acc, true, err
 	}
-	if err := w.applyAdjustment(a); err != nil {
+	if err := w.applyAdjustment(a, nil); err != nil {
 		return redpacket.Account{}, false, err
 	}
 	acc, err = w.account(a.User)
 	return acc, false, err
 }
 
-// applyAdjustment changes the wallet and the money in circulation, and records the transfer.
-func (w *writer) applyAdjustment(a redpacket.Adjustment) error {
+// applyAdjustment changes the wallet and the money in circulation, and records the transfer. details is for its event; nil: none.
+func (w *writer) applyAdjustment(a redpacket.Adjustment, details json.RawMessage) error {
 	m := transfer{
 		id: a.ID, at: a.At, user: a.User, debit: outside, credit: userParty(a.User), amount: a.Amount,
 		kind: redpacket.TransferCredit, key: a.Key, hash: a.Hash, note: a.Note,
-		actor: a.Actor, requestID: a.RequestID, reason: a.Reason,
+		actor: a.Actor, requestID: a.RequestID, reason: a.Reason, details: details,
 	}
 	switch {
 	case a.Amount == 0:

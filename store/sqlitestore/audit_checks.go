@@ -40,6 +40,13 @@ var transferChecks = []check{
 	{"packet", `select p.id, 'its refund is not among the movements'
 		from {packets} p left join transfers t on t.packet_id = p.id and t.kind in ('send', 'refund') and t.kind = 'refund'
 		where p.refunded <> 0 and (t.user_id, t.amount, t.at) is not (p.sender, p.refunded, p.closed_at)`},
+
+	{"funding", `select f.id, 'the packet was sent with it, and its credit is not among the movements'
+		from fundings f left join transfers t on t.key = 'funding:' || f.id
+		where f.state = 'sent' and (t.user_id, t.amount, t.kind, t.request_id) is not (f.user_id, f.amount, 'credit', f.id)`},
+	{"funding", `select f.id, 'its packet is not as it was asked for'
+		from fundings f left join packets p on p.id = f.packet_id
+		where f.state = 'sent' and (p.sender, p.room_id, p.key, p.total) is not (f.user_id, f.room_id, f.key, f.total)`},
 }
 
 // packetChecks compare packets with their entries in the room, and with the request keys they were sent with. A body
@@ -112,6 +119,10 @@ var reverseChecks = []check{
 	{"transfer", `select t.id, 'it is no refund as it is'
 		from transfers t left join packets p on p.id = t.packet_id
 		where t.kind = 'refund' and (t.user_id, t.amount, t.at) is not (p.sender, p.refunded, p.closed_at)`},
+	{"transfer", `select t.id, 'it is the credit of no funding'
+		from transfers t left join fundings f on f.user_id = t.user_id and f.id = t.request_id
+		where t.kind = 'credit' and t.actor = 'hook' and t.key = 'funding:' || t.request_id
+			and (f.state, f.amount) is not ('sent', t.amount)`},
 	{"room", `select r.room_id, format('key %s of %s is remembered for entry %d, which was not made with it', r.key, r.user_id, r.seq)
 		from requests r left join entries e on e.room_id = r.room_id and e.seq = r.seq
 		where r.seq <> 0 and (e.sender, e.key) is not (r.user_id, r.key)`},

@@ -21,6 +21,9 @@ func (s *Store) Revoke(ctx context.Context, user string, second int64) error {
 		if n > 0 {
 			w.refs.User(eventlog.UserRevoked, user, nil)
 		}
+		if err == nil {
+			_, err = w.exec(`delete from push_subscriptions where user_id = ?`, user)
+		}
 		return err
 	}))
 }

@@ -58,6 +58,11 @@ func (w *writer) send(o redpacket.UnsealedPacket) (redpacket.Sent, error) {
 	if now := redpacket.Commitment(seed); o.Expect != "" && o.Expect != now {
 		return redpacket.Sent{}, &redpacket.CommitmentError{Err: chat.ErrConflict, Next: now}
 	}
+	if o.Funded != nil {
+		if err := w.takeFunding(o); err != nil {
+			return redpacket.Sent{}, err
+		}
+	}
 	if err := w.debit(from, o.Packet.Total); err != nil {
 		return redpacket.Sent{}, err
 	}

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"math"
 	"time"
 
@@ -26,6 +27,8 @@ type transfer struct {
 	// of an adjustment
 	actor, requestID, reason string
 	link                     int64 // 0 for all other transfers: they are derived from packets and claims
+
+	details json.RawMessage // of the event; nil: none
 }
 
 // outside is the party that money of adjustments comes from and goes to.
@@ -36,7 +39,7 @@ func packetParty(id string) string { return "packet:" + id }
 
 // record inserts the transfer. The caller must change the wallet.
 func (w *writer) record(m transfer) error {
-	w.refs.Transfer(m.user, m.at, m.id, m.kind)
+	w.refs.Transfer(m.user, m.at, m.id, m.kind, m.details)
 	_, err := w.exec(`insert into transfers
 		(id, at, debit, credit, amount, kind, user_id, packet_id, share_no, key, hash, note,
 		actor, request_id, reason, link)

@@ -38,6 +38,8 @@ type Config struct {
 	Log       *slog.Logger
 
 	ContactRates ContactRates
+	Hooks        Hooks // nil: the host is asked about no command
+	Push         Push
 }
 
 // Commands runs the commands that users may call.
@@ -50,12 +52,14 @@ type Commands struct {
 	log       *slog.Logger
 
 	contactRates ContactRates
+	hooks        Hooks // nil: none
+	push         Push
 }
 
 // New returns Commands that use the services of the Config.
 func New(c Config) *Commands {
 	return &Commands{
-		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
+		chat: c.Chat, packets: c.Packets, rates: c.Rates, connected: c.Connected, contactRates: c.ContactRates, hooks: c.Hooks, push: c.Push, scans: newScans(cmp.Or(c.Scans, 2), c.ScanWait),
 		log: cmp.Or(c.Log, slog.Default()),
 	}
 }
@@ -208,6 +212,10 @@ var commands = map[string]*command{
 	"delete_room": ordered((*Commands).deleteRoom),
 
 	"set_room_prefs": ordered((*Commands).setRoomPrefs),
+
+	"push_key":         overlapping((*Commands).pushKey),
+	"subscribe_push":   ordered((*Commands).subscribePush),
+	"unsubscribe_push": ordered((*Commands).unsubscribePush),
 
 	"send":     ordered((*Commands).send),
 	"edit":     ordered((*Commands).edit),
@@ -431,6 +439,10 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.
 	}
 	if !g.found.Finished() {
 		if err := a.rates.admitGrab(ctx, c.User.ID); err != nil {
+			g.found.Refuse()
+			return redpacket.Result{}, err
+		}
+		if err := a.askGrab(ctx, c, g.found.Room(), &g.request); err != nil {
 			g.found.Refuse()
 			return redpacket.Result{}, err
 		}

@@ -15,11 +15,15 @@ func (a *Commands) sendPacket(ctx context.Context, c Caller, r *wire.SendPacketR
 	if err := a.rates.spendBudget(ctx, c, count(r.Count)/sharesPerCost); err != nil {
 		return wire.SendPacketReply{}, err
 	}
-	sent, err := a.packets.Send(ctx, c.User, redpacket.SendRequest{
+	request := redpacket.SendRequest{
 		Room: r.Room, Key: r.Key, Mode: redpacket.Mode(r.Mode), Spread: redpacket.Spread(r.Spread),
 		Total: redpacket.Money(r.Total), Count: count(r.Count), Greeting: r.Greeting, To: r.To, Passphrase: r.Passphrase,
 		TTL: ttl(r.TTLS), Commitment: r.Commitment, EarlierMembers: r.EarlierMembers, Skin: redpacket.Skin(r.Skin),
-	})
+	}
+	if err := a.askSendPacket(ctx, c, &request, r); err != nil {
+		return wire.SendPacketReply{}, err
+	}
+	sent, err := a.packets.Send(ctx, c.User, request)
 	return wire.SendPacketReply{
 		Packet: convert.Packet(sent.Packet), Seq: sent.Entry.Seq, At: convert.Millis(sent.Entry.At),
 		Balance: int64(sent.Account.Balance), AccountVersion: sent.Account.Version, NextCommitment: sent.Account.NextCommitment, Dup: sent.Dup,

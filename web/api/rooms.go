@@ -21,6 +21,11 @@ func (a *Commands) createRoom(ctx context.Context, c Caller, r *wire.CreateRoomR
 	if err := a.rates.spendContact(ctx, c, "create_room", a.contactRates.CreateRoom, a.chat.CheckCreateRoom(c.User.ID, room) == nil); err != nil {
 		return wire.CreateRoomReply{}, err
 	}
+	if a.wants("create_room") && a.chat.CheckCreateRoom(c.User.ID, room) == nil {
+		if _, err := a.ask(ctx, Question{Command: "create_room", User: c.User, Request: r}, a.keyUsed(ctx, c.User.ID, r.Key)); err != nil {
+			return wire.CreateRoomReply{}, err
+		}
+	}
 	m, dup, err := a.chat.CreateRoom(ctx, c.User, room)
 	return wire.CreateRoomReply{Room: convert.Membership(m), Dup: dup}, err
 }
@@ -55,6 +60,11 @@ func (a *Commands) direct(ctx context.Context, c Caller, r *wire.DirectRequest) 
 func (a *Commands) invite(ctx context.Context, c Caller, r *wire.InviteRequest) (wire.InviteReply, error) {
 	if err := a.rates.spendContact(ctx, c, "invite", a.contactRates.Invite, a.chat.CheckInvite(r.Room, r.Users) == nil); err != nil {
 		return wire.InviteReply{}, err
+	}
+	if a.wants("invite") && a.chat.CheckInvite(r.Room, r.Users) == nil {
+		if _, err := a.ask(ctx, Question{Command: "invite", User: c.User, Room: r.Room, Request: r}, nil); err != nil {
+			return wire.InviteReply{}, err
+		}
 	}
 	return wire.InviteReply{}, a.chat.Invite(ctx, c.User, r.Room, r.Users)
 }
@@ -180,9 +190,13 @@ func (a *Commands) online(ctx context.Context, members []chat.Member) []bool {
 }
 
 func (a *Commands) send(ctx context.Context, c Caller, r *wire.SendRequest) (wire.SendReply, error) {
-	sent, err := a.chat.Send(ctx, c.User, chat.Message{
-		Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions,
-	})
+	m := chat.Message{Room: r.Room, Key: r.Key, Text: r.Text, Data: r.Data, ReplyTo: r.ReplyTo, Mentions: r.Mentions}
+	replaced, err := a.askSend(ctx, c, m, r)
+	if err != nil {
+		return wire.SendReply{}, err
+	}
+	m.Replaced = replaced
+	sent, err := a.chat.Send(ctx, c.User, m)
 	return wire.SendReply{Seq: sent.Seq, ID: sent.ID, At: convert.Millis(sent.At), Dup: sent.Dup}, err
 }
 
@@ -234,7 +248,11 @@ func packetOf(e chat.Entry) (string, error) {
 }
 
 func (a *Commands) edit(ctx context.Context, c Caller, r *wire.EditRequest) (wire.SeqReply, error) {
-	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, r.Text)
+	text, err := a.askEdit(ctx, c, r)
+	if err != nil {
+		return wire.SeqReply{}, err
+	}
+	seq, err := a.chat.Edit(ctx, c.User, r.Room, r.Seq, text)
 	return wire.SeqReply{Seq: seq}, err
 }
 

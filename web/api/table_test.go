@@ -59,6 +59,7 @@ func TestOverlaps(t *testing.T) {
 		"create_link": false, "links": true, "revoke_link": false, "join_link": false,
 		"join_requests": true, "answer_request": false,
 		"block": false, "unblock": false, "set_contact": false, "contacts": true, "users": true, "set_room_prefs": false, "report": false,
+		"push_key": true, "subscribe_push": false, "unsubscribe_push": false,
 		"grab": true, "rooms": true, "find_rooms": true, "members": true, "history": true, "mentions": true, "packet": true, "packets": true, "wallet": true,
 		"no_such_command": false,
 	} {

@@ -1,8 +1,10 @@
 package client
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +40,7 @@ var (
 	ErrContactRefused      = &Error{Code: wire.CodeContactRefused}
 	ErrSuspended           = &Error{Code: wire.CodeSuspended}
 	ErrWalletFrozen        = &Error{Code: wire.CodeWalletFrozen}
+	ErrDenied              = &Error{Code: wire.CodeDenied}
 )
 
 // ErrClosed is returned by calls and Events after Close.
@@ -67,6 +70,16 @@ func (e *Error) Error() string {
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Code == e.Code
+}
+
+// Denial returns what the host says about a command that it has denied (ErrDenied): a text for the user, and JSON for the client.
+// Either may be empty.
+func (e *Error) Denial() (reason string, data json.RawMessage) {
+	reason, _ = url.PathUnescape(e.Values["reason"])
+	if text, err := url.PathUnescape(e.Values["data"]); err == nil && text != "" {
+		data = json.RawMessage(text)
+	}
+	return reason, data
 }
 
 // retryAfter returns the wait that the server demands before the next try.

@@ -187,7 +187,7 @@ func examples(text string) (all []string) {
 func commandSections(t *testing.T) map[string]string {
 	t.Helper()
 	sections := map[string]string{}
-	for _, page := range []string{"rooms.md", "messages.md", "packets.md", "wallet.md"} {
+	for _, page := range []string{"rooms.md", "messages.md", "packets.md", "wallet.md", "notifications.md"} {
 		parts := strings.Split(readText(t, filepath.Join("protocol", page)), "\n## ")
 		for _, part := range parts[1:] {
 			heading, _, _ := strings.Cut(part, "\n")
@@ -222,7 +222,7 @@ func paragraph(section, label string) string {
 
 // names returns the words that are in code font, without the mark for optional fields.
 func names(text string) (all []string) {
-	for _, m := range regexp.MustCompile("`([a-z_]+)\\??`").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("`([a-z0-9_]+)\\??`").FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
 	}
 	return all

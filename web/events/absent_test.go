@@ -87,13 +87,16 @@ func (b *absentBench) mention(users ...string) int64 {
 func (b *absentBench) want(want ...string) {
 	b.Helper()
 	var got []string
-	for until := time.Now().Add(20 * time.Second); len(got) < len(want) && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		batch, err := b.store.Events(b.Context(), eventlog.Query{After: b.from, Kinds: eventlog.Kinds{eventlog.UserOffline: true}, Limit: 100})
 		b.try(err)
 		for _, e := range batch.Events {
 			got = append(got, fmt.Sprintf("%s %d %s", e.User, e.Entry.Seq, e.Data))
 		}
 		b.from = batch.Next
+		if len(got) >= len(want) || time.Now().After(until) {
+			break
+		}
 	}
 	slices.Sort(got)
 	slices.Sort(want)

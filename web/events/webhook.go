@@ -3,32 +3,20 @@ package events
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"hongbao/store/eventlog"
+	"hongbao/web/hostcall"
 )
 
 // Webhook sends events to a URL of the host, signed as Standard Webhooks says.
 type Webhook struct {
 	// static
-	target  string
-	secrets [][]byte
-	client  *http.Client
-	now     func() time.Time
+	target *hostcall.Target
+	now    func() time.Time
 }
 
 const (
@@ -36,82 +24,19 @@ const (
 	sendTime = 10 * time.Second
 	// maxAnswer bounds how much of an answer is read. The body means nothing: it is read so that the connection can be used again.
 	maxAnswer = 16 << 10
-
-	secretPrefix  = "whsec_"
-	minSecretSize = 24
-	maxSecretSize = 64
 )
 
 // NewWebhook returns a webhook. Each delivery is signed with all secrets, of which there are one or two. A target on an address that is not public is reached
 // only if its host is in allowed.
 func NewWebhook(target string, secrets, allowed []string, now func() time.Time) (*Webhook, error) {
-	u, err := url.Parse(target)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("webhook URL: %w", err)
-	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
-		return nil, fmt.Errorf("webhook URL %q: want https://host/path", u.Redacted())
-	case u.User != nil:
-		return nil, errors.New("webhook URL: must hold no password, because the deliveries are signed")
-	case u.Scheme == "http" && !slices.Contains(allowed, u.Hostname()):
-		return nil, fmt.Errorf("webhook URL %q: http is only for hosts that are allowed by name", u.Redacted())
-	case len(secrets) < 1 || len(secrets) > 2:
-		return nil, fmt.Errorf("webhook has %d secrets, want one, or two while they are rotated", len(secrets))
-	}
-	w := &Webhook{target: target, now: now}
-	for i, text := range secrets {
-		encoded, prefixed := strings.CutPrefix(strings.TrimSpace(text), secretPrefix)
-		secret, err := base64.StdEncoding.DecodeString(encoded)
-		if !prefixed || err != nil || len(secret) < minSecretSize || len(secret) > maxSecretSize {
-			return nil, fmt.Errorf("webhook secret %d: want whsec_ and the base64 of %d to %d bytes, such as from: echo whsec_$(openssl rand -base64 32)", i+1, minSecretSize, maxSecretSize)
-		}
-		w.secrets = append(w.secrets, secret)
-	}
-	dialer := &net.Dialer{Timeout: sendTime}
-	if !slices.Contains(allowed, u.Hostname()) {
-		dialer.Control = refusePrivate
-	}
-	w.client = &http.Client{
-		Timeout:       sendTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: sendTime, MaxIdleConnsPerHost: workers, MaxConnsPerHost: 2 * workers,
-			IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxAnswer, ForceAttemptHTTP2: true,
-		},
-	}
-	return w, nil
-}
-
-// refusePrivate refuses connections to addresses that are not public. The dialer calls it for each connection with the address that it has
-// found, so a name that changes its address is checked again.
-func refusePrivate(_, address string, _ syscall.RawConn) error {
-	a, err := netip.ParseAddrPort(address)
+	t, err := hostcall.NewTarget(hostcall.Options{
+		Name: "webhook", Setting: "HONGBAO_WEBHOOK_ALLOW", URL: target, Secrets: secrets, Allowed: allowed,
+		Timeout: sendTime, Connections: 2 * workers, HeaderBytes: maxAnswer,
+	})
 	if err != nil {
-		return fmt.Errorf("webhook address %q: %w", address, err)
+		return nil, err
 	}
-	if !public(a.Addr()) {
-		return fmt.Errorf("webhook address %s is not public: name the host in HONGBAO_WEBHOOK_ALLOW if it is yours", a.Addr())
-	}
-	return nil
-}
-
-// special holds the networks that netip does not name, and that lead to other hosts than public ones.
-var special = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
-	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // hold an IPv4 address
-	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("::/96"),
-}
-
-// public reports whether the address belongs to a host in the internet.
-func public(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
-		return false
-	}
-	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
+	return &Webhook{target: t, now: now}, nil
 }
 
 // sendError is a delivery that failed.
@@ -134,17 +59,12 @@ func (w *Webhook) send(ctx context.Context, e eventlog.Event) (err error) {
 	if err != nil {
 		return &sendError{refused: true, err: err}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.target, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.target.URL, bytes.NewReader(text))
 	if err != nil {
 		return &sendError{err: err}
 	}
-	at := strconv.FormatInt(w.now().Unix(), 10)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "hongbao")
-	req.Header.Set("Webhook-Id", e.ID)
-	req.Header.Set("Webhook-Timestamp", at)
-	req.Header.Set("Webhook-Signature", w.sign(e.ID, at, text))
-	resp, err := w.client.Do(req)
+	w.target.Sign(req.Header, e.ID, w.now(), text)
+	resp, err := w.target.Client.Do(req)
 	if err != nil {
 		return &sendError{err: err}
 	}
@@ -158,16 +78,4 @@ func (w *Webhook) send(ctx context.Context, e eventlog.Event) (err error) {
 	default:
 		return &sendError{refused: true, answered: true, err: fmt.Errorf("the webhook answered %s", resp.Status)}
 	}
-}
-
-// sign returns the header of the signatures: one for each secret.
-func (w *Webhook) sign(id, at string, text []byte) string {
-	signed := make([]string, len(w.secrets))
-	for i, secret := range w.secrets {
-		mac := hmac.New(sha256.New, secret)
-		mac.Write([]byte(id + "." + at + "."))
-		mac.Write(text)
-		signed[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	}
-	return strings.Join(signed, " ")
 }

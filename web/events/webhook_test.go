@@ -132,7 +132,10 @@ func (h *testHook) say(room string, n int) {
 }
 
 // service returns a service that delivers to the host, and is not running.
-func (h *testHook) service(instance string) *events.Service {
+func (h *testHook) service(instance string) *events.Service { return h.serviceOver(h.store, instance) }
+
+// serviceOver is service over a store that watches the calls.
+func (h *testHook) serviceOver(store events.Store, instance string) *events.Service {
 	h.Helper()
 	hook, err := events.NewWebhook(h.site.URL+"/hook", []string{firstSecret, secondSecret}, []string{"127.0.0.1"}, time.Now)
 	if err != nil {
@@ -143,7 +146,7 @@ func (h *testHook) service(instance string) *events.Service {
 		h.Fatal(err)
 	}
 	return events.New(events.Options{
-		Store: h.store, Kinds: kinds, Instance: instance, Keep: 1000 * time.Hour, Most: 1e6, Webhook: hook, Log: slog.New(slog.DiscardHandler), Now: h.now,
+		Store: store, Kinds: kinds, Instance: instance, Keep: 1000 * time.Hour, Most: 1e6, Webhook: hook, Log: slog.New(slog.DiscardHandler), Now: h.now,
 	})
 }
 

@@ -79,6 +79,8 @@ var (
 	backstopFails   = counter("backstop_failures_total", "Rounds of the backstop that failed.")
 	recoverFailures = counter("recover_failures_total", "Rounds of the recovery of claims that failed.")
 	remembered      = gauge("packets_remembered_bytes", "Memory used for packets.")
+	fundings        = counter("fundings_total", "Fundings of packets by the host, by their end: sent or reversed.", "end")
+	fundingFailures = counter("funding_failures_total", "Rounds that could not reverse the fundings of packets that were not sent.")
 )
 
 const (
@@ -134,5 +136,8 @@ var (
 	readsRefused    = counter("reads_refused_total", "Commands that read many rows, refused because too many waited.")
 	security        = counter("security_total", "Events that are counted by origin in the table security_counts.", "kind")
 	adminActs       = counter("admin_acts_total", "Acts of administrators, as in the table admin_acts.")
+	hookSeconds     = histogram("hook_seconds", "How long questions to the host took, by command and outcome: allow, replace, fund, deny; timeout, error, invalid, full and broken gave no verdict.", "hook", "outcome")
+	hookBroken      = gauge("hook_broken", "1 while the host has failed so often that questions about the command fail at once.", "hook")
+	notifications   = counter("notifications_total", "Notifications to users without a socket, by what became of them: sent, gone (the subscription had ended), refused by the push service, failed, dropped (too many waited).", "outcome")
 	eventsLag       = gauge("events_lag_seconds", "Age of the oldest event that a consumer of the host has not processed yet. Measured each minute.", "consumer")
 )

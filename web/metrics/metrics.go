@@ -26,6 +26,8 @@ type Web struct {
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
 	EventsLag                                                  map[string]time.Duration // by consumer
+	Questions                                                  []meter.Questions
+	Push                                                       map[string]int64 // notifications by what became of them
 }
 
 // Sources are the parts of an instance whose figures are shown.
@@ -120,6 +122,9 @@ func (c collector) collectMoney(out chan<- prometheus.Metric) {
 	backstopFails.put(out, float64(p.BackstopFailures))
 	recoverFailures.put(out, float64(p.RecoverFailures))
 	remembered.put(out, float64(p.Remembered))
+	fundings.put(out, float64(p.FundingsSent), "sent")
+	fundings.put(out, float64(p.FundingsReversed), "reversed")
+	fundingFailures.put(out, float64(p.FundingFailures))
 	databaseDown.put(out, oneIf(p.OutOfReach))
 	if s := c.Packets.LastSample(); s != nil {
 		if s.Outbox >= 0 {
@@ -201,6 +206,15 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 	adminActs.put(out, float64(w.AdminActs))
 	for consumer, lag := range w.EventsLag {
 		eventsLag.put(out, lag.Seconds(), consumer)
+	}
+	for _, q := range w.Questions {
+		for outcome, took := range q.Took {
+			hookSeconds.putCounts(out, took, q.Command, outcome)
+		}
+		hookBroken.put(out, oneIf(q.Broken), q.Command)
+	}
+	for outcome, n := range w.Push {
+		notifications.put(out, float64(n), outcome)
 	}
 }
 

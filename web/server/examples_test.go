@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hongbao/chat"
+	"hongbao/redpacket"
 	"hongbao/store/eventlog"
 	"hongbao/web/events"
 	"hongbao/web/spec/spectest"
@@ -291,6 +292,7 @@ func (h *testHost) everyEvent() {
 	sent := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":3}`, room))
 	packet := sent.Packet.ID
 	h.missed("bob", room, sent.Seq)
+	h.reversed("ann", room)
 	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q}`, packet))
 	report := h.report(room, sent.Seq, "report")
 	ok[hostapi.ReportReply](h, h.send(h.all, "POST", "/v1/server/reports/"+report+"/resolve", `{"outcome":"dismissed"}`))
@@ -312,6 +314,18 @@ func (h *testHost) everyEvent() {
 		} else if time.Now().After(deadline) {
 			h.Fatal("the packet of the deleted room was not closed in 20 s")
 		}
+	}
+}
+
+// reversed opens a funding and makes it void, as for a packet that is refused after the host has taken the money.
+func (h *testHost) reversed(user, room string) {
+	h.Helper()
+	f, err := h.store.OpenFunding(h.Context(), redpacket.Funding{ID: chat.NewID(time.Now()), User: user, Room: room, Key: "k1", Total: 1000, AskedAt: time.Now()})
+	if err == nil {
+		_, err = h.store.ReverseFunding(h.Context(), redpacket.Funded{Funding: f, Amount: 1000, HostKey: "debit-77"}, time.Now())
+	}
+	if err != nil {
+		h.Fatal(err)
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
+	"hongbao/web/webpush"
 	"hongbao/web/wire"
 	"hongbao/web/wire/hostapi"
 )
@@ -93,8 +94,12 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 		Log: log, GuessLimiter: memstore.NewLimiter(memstore.LimiterOptions{}),
 	})
 	local := memstore.NewLimiter(memstore.LimiterOptions{})
+	keys, err := webpush.NewKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
 	host.web, err = web.New(h, pub, host.rooms, host.packets, web.Options{
-		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true,
+		JWT: auth.JWT{Secret: testSecret}, Presence: presence, Log: log, Rates: true, Local: local, Alone: true, Push: webpush.New(pub, webpush.Options{Keys: keys}),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -148,18 +148,12 @@ func (c *command) subscribe(ctx context.Context, user string) error {
 	return wire.NewError(wire.CodeNotAvailable)
 }
 
-const (
-	// commandTime limits how long a command may wait before its work begins. A client that has waited this long has given up.
-	// Work that has begun is always finished, because otherwise its outcome would be unknown.
-	commandTime = 15 * time.Second
-	// commandRoom is the stack that the command with the deepest calls needs, a winning grab, in bytes. Together with
-	// the runtime's reserve it exceeds 8 KiB, so the stack becomes 16 KiB.
-	commandRoom = 7400
-)
+// commandTime limits how long a command may wait before its work begins. A client that has waited this long has given up.
+// Work that has begun is always finished, because otherwise its outcome would be unknown.
+const commandTime = 15 * time.Second
 
 // work runs a command, and then the commands that may start after its answer, one after the other.
 func (s *Session) work(c *command) {
-	growStack(false)
 	for c != nil {
 		c.begin()
 		next := s.finish(c, c.run())
@@ -195,23 +189,6 @@ func (c *command) begin() {
 		c.end()
 	}
 }
-
-// growStack makes the runtime grow the stack of the goroutine while little is on it. Otherwise the stack would be doubled and copied
-// three times later, which takes a tenth of the time of a won grab. The size of this function's frame is enough: touch is always
-// false, so the room is not written to.
-//
-//go:noinline
-func growStack(touch bool) {
-	if touch {
-		var room [commandRoom]byte
-		fill(&room)
-	}
-}
-
-// fill keeps the room in growStack's frame.
-//
-//go:noinline
-func fill(room *[commandRoom]byte) { room[0]++ }
 
 // finish answers a command that has run, and returns the next command to run on this goroutine. Other commands that may
 // start get goroutines of their own. If the command was answered early, it starts none, because they were started then.

@@ -58,6 +58,18 @@ async function kept(file) {
   return undefined;
 }
 
+// The server sends a push only while the user has no socket. A page that is being looked at tells of news itself as soon as it has one again.
+worker.addEventListener('push', (/** @type {any} */ e) => {
+  e.waitUntil((async () => {
+    const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
+    if (tabs.some((/** @type {any} */ tab) => tab.visibilityState === 'visible')) return undefined;
+    const { room, name, why, from, count = 1 } = e.data.json();
+    const words = await (await caches.match('words', { cacheName: 'push-words' }))?.json() ?? {};
+    const said = (words[why] ?? '{name}').replace('{name}', () => from) + (count > 1 ? ` (${count})` : '');
+    return worker.registration.showNotification(name || from, { body: said, tag: room, renotify: true, icon: 'icon-192.png', data: { room } });
+  })());
+});
+
 worker.addEventListener('notificationclick', (/** @type {any} */ e) => {
   const { room } = e.notification.data;
   e.notification.close();

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -35,6 +37,7 @@ const (
 	CodeContactRefused      Code = 1020
 	CodeSuspended           Code = 1021
 	CodeWalletFrozen        Code = 1030
+	CodeDenied              Code = 1040
 )
 
 // Codes for the commands of the Centrifugo protocol itself. They are never used over HTTP.
@@ -76,6 +79,7 @@ var codes = map[Code]struct {
 	CodeContactRefused:      {"contact_refused", 403, false},
 	CodeSuspended:           {"suspended", 403, false},
 	CodeWalletFrozen:        {"wallet_frozen", 403, false},
+	CodeDenied:              {"denied", 403, false},
 }
 
 // Word returns the first word of the error's message.
@@ -93,6 +97,25 @@ type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"` // the code's word, then " name=value" pairs
 	Temporary bool   `json:"temporary"`
+
+	// Of a command that the host has denied. Only JSON has these fields; the message has both, too.
+	Reason string          `json:"reason,omitempty"` // for the user
+	Data   json.RawMessage `json:"data,omitempty"`   // for the client
+}
+
+// NewDenial returns the error of a command that the host has denied. Its message has the reason and the data percent-encoded, because
+// clients of the Centrifugo protocol know no other fields of an error.
+func NewDenial(reason string, data json.RawMessage) Error {
+	var pairs []string
+	if reason != "" {
+		pairs = append(pairs, "reason", url.PathEscape(reason))
+	}
+	if data != nil {
+		pairs = append(pairs, "data", url.PathEscape(string(data)))
+	}
+	e := NewError(CodeDenied, pairs...)
+	e.Reason, e.Data = reason, data
+	return e
 }
 
 // NewError returns the error for a code. pairs are alternating names and values, which must not contain spaces.

@@ -70,6 +70,12 @@ func ErrorReply(e Encoding, id uint32, err Error) []byte {
 	if err.Temporary {
 		b = append(b, `,"temporary":true`...)
 	}
+	if err.Reason != "" {
+		b = appendString(append(b, `,"reason":`...), err.Reason)
+	}
+	if err.Data != nil {
+		b = append(append(b, `,"data":`...), oneLine(err.Data)...)
+	}
 	return append(b, "}}"...)
 }
 

@@ -139,6 +139,10 @@ func replies() map[string]any {
 		"mute":              wire.MuteReply{},
 		"update_room":       wire.UpdateRoomReply{Room: room},
 		"set_room_prefs":    wire.SetRoomPrefsReply{Silent: true, Archived: true},
+		"push_key":          wire.PushKeyReply{Key: "BGmP3VbN6mVtK8yW0nJm2fG4p1xg3gq8u2Qh4l8oG7cGvK9QO0Yy3cZ1mE6wJk5tR2sX7vB8nA9dF0hL4pC6eUI"},
+		"push_key-none":     wire.PushKeyReply{},
+		"subscribe_push":    wire.SubscribePushReply{},
+		"unsubscribe_push":  wire.UnsubscribePushReply{},
 		"update_room-settings": wire.UpdateRoomReply{Room: wire.Room{
 			ID: "r-1", Name: "大厅", Kind: "public", Invite: "admins", Guests: new(false), Members: 2, LastSeq: 44, CreatedAt: 1767225600000, Role: "admin",
 		}},
@@ -195,6 +199,7 @@ func frames(t *testing.T, e wire.Encoding) map[string][]byte {
 		"error-muted":          wire.ErrorReply(e, 7, wire.NewError(wire.CodeMuted)),
 		"error-conflict":       wire.ErrorReply(e, 7, wire.NewError(wire.CodeConflict, "next_commitment", next)),
 		"error-bad_request":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeBadRequest, "field", "total")),
+		"error-denied":         wire.ErrorReply(e, 7, wire.NewDenial("One moment", json.RawMessage(`{"captcha":"c1"}`))),
 		"error-unavailable":    wire.ErrorReply(e, 7, wire.NewError(wire.CodeUnavailable)),
 		"error-limit_exceeded": wire.ErrorReply(e, 7, wire.NewError(wire.CodeLimitExceeded, "field", "open_packets", "limit", "50")),
 		"error-rate_limited":   wire.ErrorReply(e, 7, wire.NewError(wire.CodeRateLimited, "retry_after_ms", "800")),

@@ -35,7 +35,7 @@ var (
 var Methods = []Method{
 	{
 		Name: "create_room", Does: "Creates a room; the user becomes its owner.", Request: CreateRoomRequest{}, Reply: CreateRoomReply{},
-		Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused}, Cost: 20,
+		Errors: []Code{CodeForbidden, CodeNotFound, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}, Cost: 20,
 	},
 	{
 		Name: "direct", Does: "Returns the direct room of two users, and adds the caller if the caller has left it.", Request: DirectRequest{}, Reply: DirectReply{},
@@ -66,7 +66,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "invite", Does: "Adds users to the room: all of them or none.", Request: InviteRequest{}, Reply: InviteReply{},
-		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded, CodeContactRefused}), Cost: 10,
+		Errors: slices.Concat(govern, []Code{CodeMuted, CodeLimitExceeded, CodeContactRefused, CodeDenied}), Cost: 10,
 	},
 	{
 		Name: "create_link", Does: "Makes an invite link of the room. The reply alone has its code.", Request: CreateLinkRequest{}, Reply: CreateLinkReply{},
@@ -107,16 +107,24 @@ var Methods = []Method{
 		Errors: outside, Cost: 5,
 	},
 	{
+		Name: "push_key", Does: "Returns the public key that browsers need to subscribe to notifications, if there is one.",
+		Request: PushKeyRequest{}, Reply: PushKeyReply{}, Cost: 1,
+	},
+	{
+		Name: "subscribe_push", Does: "Adds a push subscription of the caller's browser.", Request: SubscribePushRequest{}, Reply: SubscribePushReply{}, Cost: 10,
+	},
+	{Name: "unsubscribe_push", Does: "Removes a push subscription.", Request: UnsubscribePushRequest{}, Reply: UnsubscribePushReply{}, Cost: 5},
+	{
 		Name: "members", Does: "Lists the members of the room: the owner, admins, then the others.", Request: MembersRequest{}, Reply: MembersReply{},
 		Errors: outside, Cost: 5,
 	},
 	{
 		Name: "send", Does: "Sends a text, an object of the integrator, or both.", Request: SendRequest{}, Reply: SendReply{},
-		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeContactRefused, CodeDenied}), Rate: "send",
 	},
 	{
 		Name: "edit", Does: "Edits the user's own text, within two minutes.", Request: EditRequest{}, Reply: SeqReply{},
-		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeConflict, CodeEditWindowOver, CodeContactRefused}), Rate: "send",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeConflict, CodeEditWindowOver, CodeContactRefused, CodeDenied}), Rate: "send",
 	},
 	{
 		Name: "recall", Does: "Recalls a text and removes it from storage.", Request: RecallRequest{}, Reply: SeqReply{},
@@ -145,11 +153,11 @@ var Methods = []Method{
 	},
 	{
 		Name: "send_packet", Does: "Sends money into the room, to be grabbed in shares.", Request: SendPacketRequest{}, Reply: SendPacketReply{},
-		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused, CodeWalletFrozen}), Rate: "send_packet",
+		Errors: slices.Concat(writing, []Code{CodeForbidden, CodeTooLong, CodeLimitExceeded, CodeKeyReused, CodeConflict, CodeInsufficientBalance, CodeContactRefused, CodeWalletFrozen, CodeDenied}), Rate: "send_packet",
 	},
 	{
 		Name: "grab", Does: "Grabs a share of a packet. The result is an outcome, not an error.", Request: GrabRequest{}, Reply: GrabReply{},
-		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase}, Rate: "grab",
+		Errors: []Code{CodeNotFound, CodeNotMember, CodeLimitExceeded, CodeNotRecipient, CodeJoinedLater, CodeWrongPassphrase, CodeDenied}, Rate: "grab",
 	},
 	{
 		Name: "packet", Does: "Returns a packet, its claims, and its proof once it has ended.", Request: PacketRequest{}, Reply: PacketReply{},

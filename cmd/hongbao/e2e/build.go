@@ -42,16 +42,22 @@ func Build(t *testing.T, tags string) (binary string) {
 // build builds the program of the module in a folder with more arguments, once for each name.
 func build(t *testing.T, name, dir string, args ...string) (binary string) {
 	t.Helper()
+	return buildPackage(t, name, dir, "hongbao/cmd/hongbao", args...)
+}
+
+// buildPackage is build for the program of a package.
+func buildPackage(t *testing.T, name, dir, of string, args ...string) (binary string) {
+	t.Helper()
 	builds.mu.Lock()
 	defer builds.mu.Unlock()
 	if binary, ok := builds.binaries[name]; ok {
 		return binary
 	}
 	binary = filepath.Join(builds.dir, "hongbao"+name)
-	cmd := exec.Command("go", append([]string{"build", "-o", binary}, append(args, "hongbao/cmd/hongbao")...)...)
+	cmd := exec.Command("go", append([]string{"build", "-o", binary}, append(args, of)...)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build hongbao/cmd/hongbao: %v\n%s", err, out)
+		t.Fatalf("go build %s: %v\n%s", of, err, out)
 	}
 	if builds.binaries == nil {
 		builds.binaries = map[string]string{}

@@ -88,6 +88,8 @@ func (d channelDocument) replies(operation object, errors []wire.Code, messages 
 	failed := d.message("error", "A command failed.", record(object{
 		"id": idSchema(), "error": record(object{
 			"code": d.all.of(wire.CodeInternal), "message": object{"type": "string"}, "temporary": object{"const": true},
+			"reason": object{"type": "string", "description": "Of denied: what the host says to the user. Only JSON has it; the message has it, too, percent-encoded."},
+			"data":   object{"description": "Of denied: what the host says to the client. Only JSON has it; the message has it, too, percent-encoded."},
 		}, "code", "message"),
 	}, "id", "error"))
 	operation["reply"] = object{"channel": object{"$ref": "#/channels/socket"}, "messages": append(messages, failed)}

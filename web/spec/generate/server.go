@@ -42,6 +42,17 @@ func serverOpenAPI(examples exampleSet) object {
 			"parameters":  webhookHeaders(),
 			"requestBody": object{"required": true, "content": jsonContent(event, examples.events["message.new"])},
 			"responses":   object{"2XX": object{"description": "The host has processed the event. After any other status it is sent again."}},
+		}}, "hook": object{"post": object{
+			"operationId": "answer_hook", "tags": []string{"events"}, "security": []object{},
+			"summary": "A question before a command, sent to the host",
+			"description": "The host is asked about a command before it is carried out, as HONGBAO_HOOKS says. The request is signed as Standard Webhooks says. " +
+				"The answer must come within HONGBAO_HOOK_TIMEOUT.",
+			"parameters":  webhookHeaders(),
+			"requestBody": object{"required": true, "content": jsonContent(all.of(hostapi.HookQuestion{}), encoded(hostapi.HookExample))},
+			"responses": object{"200": object{
+				"description": "The verdict. Any other status, and any other body, is none.",
+				"content":     jsonContent(all.of(hostapi.HookAnswer{}), encoded(hostapi.HookAnswerExample)),
+			}},
 		}}},
 		"components": object{
 			"schemas": all,
@@ -240,7 +251,9 @@ func (all schemas) event() object {
 		}
 		required := []string(nil)
 		for name := range properties {
-			required = append(required, name)
+			if name != "details" || !k.Sometimes {
+				required = append(required, name)
+			}
 		}
 		slices.SortFunc(required, cmp.Compare[string])
 		schema := all.ofStruct(reflect.TypeFor[hostapi.Event]())

@@ -1,4 +1,4 @@
-// Notifications of the system, while the page is hidden. They are off until the user switches them on.
+// Notifications of the system, while the page is hidden, and by push.js also while it is closed. They are off until the user switches them on.
 import { state, change } from './state.js';
 import { keep, kept } from './storage.js';
 import { go } from './route.js';
@@ -20,8 +20,26 @@ export async function setNotifications(on) {
   const allowed = !on || await Notification.requestPermission() === 'granted';
   keep(name, on && allowed ? 'on' : null);
   change(() => { state.notify = on && allowed; });
+  if (state.me && allowed) reach(on ? 'subscribe' : 'unsubscribe');
   return allowed;
 }
+
+/** Renews the subscription of a user that has switched notifications on. */
+export function renewPush() { if (state.notify) reach('subscribe'); }
+
+/** Ends the subscription: the user signs out. */
+export async function endPush() { if (state.notify) await reach('leave'); }
+
+let last = Promise.resolve();
+
+/** Does one thing after the other. @param {'subscribe'|'unsubscribe'|'leave'|'writeWords'} act */
+function reach(act) {
+  last = last.then(async () => (await import('./push.js'))[act]()).catch(() => {}); // without the module, the page itself still tells of news
+  return last;
+}
+
+/** The language has changed. */
+export async function respeak() { if (state.push === 'on') await reach('writeWords'); }
 
 /** One for each room: a newer one takes the place of an older. @param {import('./model/news.js').News} news */
 export function notify({ room, title, text }) {

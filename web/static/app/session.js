@@ -8,6 +8,7 @@ import { deviceCode, followGuest, isApart, keepGuest, keptGuest } from './identi
 import { go } from './route.js';
 import { listen } from './model/happenings.js';
 import { sayUnsent } from './actions/messages.js';
+import { endPush } from './notifications.js';
 import { askHost, listenToHost } from './host.js';
 
 /** @typedef {NonNullable<typeof state.by>} By */
@@ -258,6 +259,7 @@ export async function comeBack() {
 /** Forgets the user in this browser. A guest's token is revoked, too: a copy of it is useless then. */
 export async function signOut() {
   const token = state.by === 'guest' && keptGuest();
+  await endPush();
   client.close();
   if (token) {
     keepGuest(null); // before the server answers: it closes the sockets of other tabs

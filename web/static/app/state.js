@@ -108,6 +108,7 @@ export const state = {
   /** @type {'auto'|'light'|'dark'} */ theme: 'auto',
   /** @type {boolean|null} */ sound: null, // null: the user was not asked yet
   notify: false, // notifications of the system
+  push: /** @type {''|'on'|'server'|'browser'|'failed'} */ (''), // whether they come while the page is closed, or why not; '': not known
   wide: false, // three columns
   /** @type {PageFacts|null} */ page: null,
   /** @type {'guest'|'host'|'token'|null} */ by: null, // how the user has signed in

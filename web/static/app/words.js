@@ -32,6 +32,7 @@ function apart(value) {
 /** The text of an error for people. @param {any} error */
 export function inWords(error) {
   const word = error?.word ?? (error?.name === 'ClosedError' ? 'closed' : 'unknown');
+  if (word === 'denied' && error.reason) return apart(error.reason); // the host's own words
   const { errors } = spoken;
   return own(errors, `${word}_${error?.fields?.field}`) ?? own(errors, word) ?? errors.unknown;
 }

@@ -16,6 +16,28 @@ export class RefusedError extends Error {
     this.repeated = false;
     /** @type {Record<string, any>} what follows the word: counts as numbers, all else as strings */
     this.fields = Object.fromEntries(pairs.filter((pair) => pair.includes('=')).map(readPair));
+    /** Of `denied`: what the host says to the user, and JSON for the client. @type {string} */
+    this.reason = decoded(this.fields.reason) ?? '';
+    /** @type {any} */
+    this.data = parsed(decoded(this.fields.data));
+  }
+}
+
+/** decoded returns a percent-encoded text, or undefined if it is none. @param {any} text */
+function decoded(text) {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** parsed returns the value of a JSON text, or undefined if it is none. @param {string|undefined} text */
+function parsed(text) {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

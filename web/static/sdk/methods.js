@@ -279,6 +279,35 @@ export class Methods {
   }
 
   /**
+   * pushKey returns the public key of the server that a browser needs to subscribe; without Web Push there is none.
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').PushKeyReply>}
+   */
+  pushKey(o) {
+    return this.call('push_key', {}, o);
+  }
+
+  /**
+   * subscribePush makes the server tell a browser's push subscription of news while the user has no socket.
+   * @param {import('./types.js').PushSubscriptionKeys} subscription
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  subscribePush(subscription, o) {
+    return this.call('subscribe_push', subscription, o);
+  }
+
+  /**
+   * unsubscribePush ends a push subscription.
+   * @param {string} endpoint
+   * @param {CallOptions} [o]
+   * @returns {Promise<import('./types.js').Nothing>}
+   */
+  unsubscribePush(endpoint, o) {
+    return this.call('unsubscribe_push', { endpoint }, o);
+  }
+
+  /**
    * @param {{room: string, next?: string, limit?: number}} page
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').MembersReply>}

@@ -105,6 +105,8 @@
  * @typedef {{members: Member[], next?: string}} MembersReply
  * @typedef {'everyone'|'shared'|'nobody'} Contact  shared: users of a common room
  * @typedef {{contact: Contact, blocked: User[]}} ContactsReply
+ * @typedef {{key?: string}} PushKeyReply
+ * @typedef {{endpoint: string, p256dh: string, auth: string}} PushSubscriptionKeys  the keys are in base64url
  * @typedef {{users: User[]}} UsersReply  without the users that the caller may not know
  * @typedef {{seq: number, id: string, at: number, dup: boolean}} SendReply
  * @typedef {{seq: number}} SeqReply

@@ -10,7 +10,7 @@ var scopes = map[string]Scope{
 	"send_packet": Money, "grab": Money, "cancel_packet": Money,
 
 	"contacts": Read, "users": Read, "rooms": Read, "find_rooms": Read, "members": Read, "presence": Read, "links": Read, "join_requests": Read,
-	"history": Read, "mentions": Read, "packet": Read, "packets": Read, "wallet": Read,
+	"history": Read, "mentions": Read, "packet": Read, "packets": Read, "wallet": Read, "push_key": Read,
 }
 
 // systemCommands are the commands that the host calls in its own name, each with its scope.

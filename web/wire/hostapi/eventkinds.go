@@ -9,6 +9,7 @@ type EventKind struct {
 	Claim      bool   // whether the data hold a claim
 	Transfer   bool   // whether the data hold a transfer
 	Details    any    // a zero value of the type of details; nil: none
+	Sometimes  bool   // whether only some events of the kind have details
 }
 
 // EventKinds returns all kinds of events.
@@ -21,11 +22,12 @@ func EventKinds() []EventKind {
 		{Kind: "packet.sent", Does: "A packet was sent.", Room: true, User: true, Entry: "packet"},
 		{Kind: "packet.claimed", Does: "A share was grabbed and paid.", Room: true, User: true, Claim: true},
 		{Kind: "packet.closed", Does: "A packet has ended.", Room: true, User: true, Entry: "packet_done"},
-		{Kind: "transfer.credit", Does: "A wallet was credited.", User: true, Transfer: true},
+		{Kind: "transfer.credit", Does: "A wallet was credited. If the host has funded a packet, the details say so.", User: true, Transfer: true, Details: FundingDetails{}, Sometimes: true},
 		{Kind: "transfer.debit", Does: "A wallet was debited.", User: true, Transfer: true},
 		{Kind: "transfer.send", Does: "A user has paid a packet.", User: true, Transfer: true},
 		{Kind: "transfer.claim", Does: "A user was paid a share.", User: true, Transfer: true},
 		{Kind: "transfer.refund", Does: "A user got back what was left of a packet.", User: true, Transfer: true},
+		{Kind: "transfer.reversed", Does: "A funding of the host is void: the host must put back what it has taken for it.", User: true, Details: FundingDetails{}},
 		{Kind: "member.joined", Does: "A user entered a room.", Room: true, User: true},
 		{Kind: "member.left", Does: "A user is no longer in a room.", Room: true, User: true},
 		{Kind: "member.changed", Does: "A member was invited, kicked, banned, muted, or got another role.", Room: true, User: true, Entry: "member"},

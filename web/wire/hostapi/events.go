@@ -92,6 +92,15 @@ type EventClaim struct {
 	At       int64  `json:"at"`
 }
 
+// FundingDetails are the details of transfer.reversed, and of the transfer.credit of a funding.
+type FundingDetails struct {
+	Funding string `json:"funding"` // the id of the question about the packet
+	Room    string `json:"room"`    // with key: the request to send the packet
+	Key     string `json:"key"`
+	Amount  int64  `json:"amount,omitempty"`   // what the host has taken, if it is known
+	HostKey string `json:"host_key,omitempty"` // the host's own name for it, if it is known
+}
+
 // GetConsumerRequest is the request of get_consumer.
 type GetConsumerRequest struct {
 	Consumer string `json:"consumer"`

@@ -3,12 +3,37 @@ package sdk
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"testing"
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/web/wire"
 )
+
+// denial is what denyingHost says of rooms with the name denied.
+const denial = `denied reason=%E8%AF%B7%E7%A8%8D%E7%AD%89 data=%7B%22captcha%22:1%7D`
+
+// denyingHost starts a host that is asked before rooms are created, and returns the settings of servers that ask it.
+func denyingHost(t *testing.T) []string {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer := `{"allow":true}`
+		if strings.Contains(string(body), `"name":"denied"`) {
+			answer = `{"allow":false,"reason":"请稍等","data":{"captcha":1}}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(site.Close)
+	return []string{
+		"HONGBAO_HOOK_URL=" + site.URL, "HONGBAO_HOOK_ALLOW=127.0.0.1", "HONGBAO_HOOK_SECRETS=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz",
+		"HONGBAO_HOOKS=create_room", "HONGBAO_HOOK_TIMEOUT=5s",
+	}
+}
 
 // errorsElsewhere are codes that the scenario errors (S17) does not cause.
 var errorsElsewhere = []wire.Code{
@@ -29,6 +54,9 @@ func (f *fixture) errors() {
 	}
 	for range 5 { // wrong passphrases, besides the one above
 		_, _ = ann.call("grab", e2e.JSON(refusals[wire.CodeWrongPassphrase].request))
+	}
+	if denied := ann.mustBeRefused(refusals[wire.CodeDenied].method, refusals[wire.CodeDenied].request, wire.CodeDenied); denied.Message != denial {
+		f.t.Errorf("the message of a denial is %q, want %q", denied.Message, denial)
 	}
 	limited := ann.mustBeRefused("grab", refusals[wire.CodeWrongPassphrase].request, wire.CodeRateLimited)
 	if !strings.HasPrefix(limited.Message, "rate_limited retry_after_ms=") {
@@ -93,6 +121,7 @@ func (f *fixture) refusals() map[wire.Code]refusal {
 		{wire.CodeJoinedLater, "grab", wire.GrabRequest{Packet: earlier}},
 		{wire.CodeWrongPassphrase, "grab", wire.GrabRequest{Packet: locked, Passphrase: "open"}},
 		{wire.CodeContactRefused, "direct", wire.DirectRequest{User: "cyn"}},
+		{wire.CodeDenied, "create_room", wire.CreateRoomRequest{Key: f.key(), Name: "denied"}},
 		{wire.CodePacketFinished, "cancel_packet", wire.CancelPacketRequest{Packet: grabbed}},
 	} {
 		all[r.code] = r

@@ -46,7 +46,7 @@ var idleScenarios = []string{"S05-token-expires", "S23-silent"}
 // TestSDKs plays every scenario with every SDK, each with a server of its own.
 func TestSDKs(t *testing.T) {
 	e2e.Build(t, "")
-	site := openSite(t)
+	site, host := openSite(t), denyingHost(t)
 	sdks := map[string]func(t *testing.T, protobuf bool) sdk{
 		"centrifuge-go": func(t *testing.T, protobuf bool) sdk { return centrifugeGo{t, protobuf} },
 		"centrifuge-js": func(t *testing.T, protobuf bool) sdk { return &centrifugeJS{t: t, site: site, protobuf: protobuf} },
@@ -61,7 +61,7 @@ func TestSDKs(t *testing.T) {
 					release := sync.OnceFunc(func() { <-slots })
 					defer release()
 					t.Run(fmt.Sprintf("%s/%s/%s", name, encodingName(protobuf), scenario.name), func(t *testing.T) {
-						variables := append([]string{"HONGBAO_ALLOWED_ORIGINS=" + site.origin}, scenario.variables...)
+						variables := slices.Concat([]string{"HONGBAO_ALLOWED_ORIGINS=" + site.origin}, host, scenario.variables)
 						f := newFixture(t, newSDK(t, protobuf), variables...)
 						if slices.Contains(idleScenarios, scenario.name) {
 							release()

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 // openChecked returns a client for grabs, the checks of its nodes, a Pool on them, and the log of the checks.
 func openChecked(t *testing.T, url string) (redis.UniversalClient, *nodes.Checks, *pool.Pool, *redistest.Log) {
 	t.Helper()
-	client, log := redistest.DialGrabs(t, url), &redistest.Log{}
+	client, log := redistest.Dial(t, url), &redistest.Log{}
 	checks := nodes.NewChecks(client, url, log.Logger())
 	if err := checks.FirstRound(t.Context()); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestUnfitNodeOfCluster(t *testing.T) {
 	client, checks, p, log := openChecked(t, cluster.URL())
 	unfit, fit := redistest.PartitionsOf(t, client, node.Addr())
 	may := func(right string) {
-		if err := redistest.DialGrabs(t, node.URL()).Do(t.Context(), "acl", "setuser", "default", right).Err(); err != nil {
+		if err := redistest.Dial(t, node.URL()).Do(t.Context(), "acl", "setuser", "default", right).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -202,20 +202,6 @@ const pipelineBuffer = 32 << 10
 // Client returns a new Redis client for the target. It has no connection yet.
 func (t Target) Client() redis.UniversalClient { return redis.NewUniversalClient(t.options()) }
 
-// GrabsClient returns a new Redis client. While replies come fast, its connections poll for a reply instead of
-// sleeping.
-func (t Target) GrabsClient() redis.UniversalClient {
-	return redis.NewUniversalClient(t.grabsOptions())
-}
-
-func (t Target) grabsOptions() *redis.UniversalOptions {
-	o := t.options()
-	if !t.secure { // not with TLS, which a custom dialer would have to do itself
-		o.Dialer = dialSpinning
-	}
-	return o
-}
-
 // options returns the driver's options. The driver's own retries are off, because only callers know which commands may be
 // repeated. A cluster's client still follows redirects and repeats commands that do not forbid it (NoRetry).
 func (t Target) options() *redis.UniversalOptions {

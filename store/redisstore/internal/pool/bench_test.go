@@ -41,7 +41,7 @@ func BenchmarkPoolOpen(b *testing.B) {
 
 // BenchmarkPoolEval measures a plain EVALSHA of an empty script. A single caller's grab cannot be faster.
 func BenchmarkPoolEval(b *testing.B) {
-	client := redistest.DialGrabs(b, storetest.Redis(b).URL())
+	client := redistest.Dial(b, storetest.Redis(b).URL())
 	sha := client.ScriptLoad(b.Context(), "return 1").Val()
 	for b.Loop() {
 		if err := client.EvalSha(b.Context(), sha, []string{"k"}, "a").Err(); err != nil {
@@ -51,7 +51,7 @@ func BenchmarkPoolEval(b *testing.B) {
 }
 
 func benchmarkGrabs(b *testing.B, url string, packets, callers int, ack bool) {
-	client := redistest.DialGrabs(b, url)
+	client := redistest.Dial(b, url)
 	forget(b, client)
 	p := New(nodes.Set{Client: client}, Options{OutboxCap: 1 << 40})
 	images := make([]redpacket.Image, packets)

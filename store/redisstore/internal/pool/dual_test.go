@@ -31,7 +31,7 @@ func TestDualRun(t *testing.T) {
 	for range 2 { // each run has a server of its own, because it deletes all data
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			f := newManualClockPool(t, redistest.DialGrabs(t, storetest.Redis(t).URL()), dualCap)
+			f := newManualClockPool(t, redistest.Dial(t, storetest.Redis(t).URL()), dualCap)
 			var counts outcomeCounts
 			for n := seed.Add(1); n <= dualSeeds && !t.Failed(); n = seed.Add(1) {
 				newDual(t, f, n, &counts).run()

@@ -18,7 +18,7 @@ import (
 )
 
 func poolOn(t *testing.T, r *loopback.Redis) *Pool {
-	return New(nodes.Set{Client: redistest.DialGrabs(t, r.URL())}, Options{OutboxCap: 1 << 30})
+	return New(nodes.Set{Client: redistest.Dial(t, r.URL())}, Options{OutboxCap: 1 << 30})
 }
 
 // TestPoolScriptsFlushed deletes all scripts of the server again and again during grabs. No grab fails.
@@ -158,7 +158,7 @@ func TestPoolDemotedMaster(t *testing.T) {
 	r, other := storetest.Redis(t), storetest.Redis(t)
 	c := startGrabbers(t, poolOn(t, r), 1, 20)
 	c.await(100)
-	admin := redistest.DialGrabs(t, r.URL())
+	admin := redistest.Dial(t, r.URL())
 	redistest.ReplicaOf(t, admin, other)
 	from := time.Now()
 	_, err := c.pool.Grab(t.Context(), []redpacket.Attempt{{Ref: c.image.Ref, User: "x"}})
@@ -180,7 +180,7 @@ func TestPoolFailsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	client := redistest.DialGrabs(t, s.URL())
+	client := redistest.Dial(t, s.URL())
 	checks := nodes.NewChecks(client, s.URL(), slog.New(slog.DiscardHandler))
 	if err := checks.FirstRound(t.Context()); err != nil {
 		t.Fatal(err)

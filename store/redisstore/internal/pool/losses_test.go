@@ -17,8 +17,8 @@ import (
 func TestPoolTwoMasters(t *testing.T) {
 	t.Parallel() // it waits for replication
 	old, young := storetest.Redis(t), storetest.Redis(t)
-	admin := redistest.DialGrabs(t, young.URL())
-	if err := redistest.DialGrabs(t, old.URL()).ConfigSet(t.Context(), "repl-diskless-sync-delay", "0").Err(); err != nil {
+	admin := redistest.Dial(t, young.URL())
+	if err := redistest.Dial(t, old.URL()).ConfigSet(t.Context(), "repl-diskless-sync-delay", "0").Err(); err != nil {
 		t.Fatal(err)
 	}
 	redistest.ReplicaOf(t, admin, old)

@@ -18,7 +18,7 @@ import (
 // half-moved slot.
 func TestPoolSlotMoves(t *testing.T) {
 	const partition = 5
-	p := New(nodes.Set{Client: redistest.DialGrabs(t, storetest.RedisCluster(t).URL())}, Options{OutboxCap: 1 << 30})
+	p := New(nodes.Set{Client: redistest.Dial(t, storetest.RedisCluster(t).URL())}, Options{OutboxCap: 1 << 30})
 	c := startGrabbers(t, p, partition, 20)
 	c.await(200)
 	for range 3 {

@@ -36,7 +36,7 @@ func TestPoolCluster(t *testing.T) {
 
 func testPoolManualClock(t *testing.T, url string) {
 	storetest.TestPool(t, func(t *testing.T) storetest.PoolUnderTest {
-		f := newManualClockPool(t, redistest.DialGrabs(t, url), testOutboxCap)
+		f := newManualClockPool(t, redistest.Dial(t, url), testOutboxCap)
 		return storetest.PoolUnderTest{
 			Pool: f, OutboxCap: testOutboxCap, Now: f.Now, Advance: f.Advance,
 			Forget: f.Forget, NewGeneration: f.NewGeneration,
@@ -49,7 +49,7 @@ func TestPoolByTheClock(t *testing.T) {
 	t.Parallel()
 	url := storetest.Redis(t).URL()
 	storetest.TestPool(t, func(t *testing.T) storetest.PoolUnderTest {
-		client := redistest.DialGrabs(t, url)
+		client := redistest.Dial(t, url)
 		forget(t, client)
 		return storetest.PoolUnderTest{
 			Pool: New(nodes.Set{Client: client}, Options{OutboxCap: testOutboxCap}), OutboxCap: testOutboxCap,
@@ -61,7 +61,7 @@ func TestPoolByTheClock(t *testing.T) {
 // TestPoolTables checks that the image of a packet with over 128 shares is a hash table from the first load on. Close
 // returns all its grants.
 func TestPoolTables(t *testing.T) {
-	client := redistest.DialGrabs(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.Redis(t).URL())
 	p := New(nodes.Set{Client: client}, Options{})
 	for count, table := range map[int]bool{128: false, 129: true} {
 		r := redpacket.Ref{ID: "packet", Partition: count % redpacket.Partitions}
@@ -91,7 +91,7 @@ func TestPoolTables(t *testing.T) {
 // TestPoolKeys checks that all keys of a partition exist from the first load on: in a slot with missing keys a node
 // cannot tell whether they have moved. The outbox is a skiplist from the beginning.
 func TestPoolKeys(t *testing.T) {
-	client := redistest.DialGrabs(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.Redis(t).URL())
 	p := New(nodes.Set{Client: client}, Options{})
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 7}, Count: 2, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	k := p.keys(7)

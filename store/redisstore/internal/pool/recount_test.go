@@ -17,7 +17,7 @@ import (
 // TestRecountHealsDrift changes the counter held or the outbox by hand in several ways. After a recount, held is
 // right and the limit of the outbox holds again.
 func TestRecountHealsDrift(t *testing.T) {
-	client := redistest.DialGrabs(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.Redis(t).URL())
 	p := New(nodes.Set{Client: client}, Options{OutboxCap: 10})
 	image := redpacket.Image{Ref: redpacket.Ref{ID: "p", Partition: 5}, Count: 100, Deadline: time.Now().Add(time.Hour), Status: redpacket.Open}
 	if err := p.Load(t.Context(), image); err != nil {
@@ -76,7 +76,7 @@ func TestRecountHealsDrift(t *testing.T) {
 
 // TestRecountOfManyEntries checks that a recount counts an outbox of several pages completely.
 func TestRecountOfManyEntries(t *testing.T) {
-	client := redistest.DialGrabs(t, storetest.Redis(t).URL())
+	client := redistest.Dial(t, storetest.Redis(t).URL())
 	p := New(nodes.Set{Client: client}, Options{})
 	k := p.keys(0)
 	entries := make([]redis.Z, 2500)

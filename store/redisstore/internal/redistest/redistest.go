@@ -42,25 +42,14 @@ func Main(m *testing.M) int {
 	return storetest.Main(m)
 }
 
-// Dial returns a client with the options that redisstore.Open uses for all but grabs.
+// Dial returns a client with the options that redisstore.Open uses.
 func Dial(t testing.TB, url string) redis.UniversalClient {
-	t.Helper()
-	return dial(t, url, nodes.Target.Client)
-}
-
-// DialGrabs returns a client for grabs with the options that redisstore.Open uses.
-func DialGrabs(t testing.TB, url string) redis.UniversalClient {
-	t.Helper()
-	return dial(t, url, nodes.Target.GrabsClient)
-}
-
-func dial(t testing.TB, url string, open func(nodes.Target) redis.UniversalClient) redis.UniversalClient {
 	t.Helper()
 	target, err := nodes.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := open(target)
+	client := target.Client()
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

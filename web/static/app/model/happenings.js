@@ -20,6 +20,7 @@ import { askPresence, learnUnread, namedUpTo } from '../actions/looking.js';
 import { renewMentions } from '../actions/mentions.js';
 import { learnOwn } from '../actions/packets.js';
 import { sayUnsent } from '../actions/messages.js';
+import { renewPush } from '../notifications.js';
 
 const typingLasts = 4000;
 const longest = 2 ** 31 - 1; // ms; the longest timer
@@ -75,6 +76,7 @@ function ready(e) {
   if (e.again && state.contacts) loadContacts();
   sayUnsent();
   if (e.again && currentRoom()) askPresence(currentRoom().room.id);
+  if (!e.again) renewPush();
   if (state.isNew) enterLobby();
 }
 

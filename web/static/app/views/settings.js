@@ -5,7 +5,7 @@ import { languages, setLanguage, t } from '../words.js';
 import { playMoney } from '../format.js';
 import { setTheme, themes } from '../theme.js';
 import { setSound } from '../sound-choice.js';
-import { canNotify, setNotifications } from '../notifications.js';
+import { canNotify, respeak, setNotifications } from '../notifications.js';
 import { mayHavePicture, signOut } from '../session.js';
 import { loadContacts, setContact } from '../actions/contacts.js';
 import { copy } from '../actions/copy.js';
@@ -21,7 +21,7 @@ const tongues = { zh: '中文', en: 'English' };
 export function Settings() {
   return h('div', { class: 'stack settings' },
     h(Me, null),
-    h(Choice, { label: t('settings.language'), name: 'language', value: state.lang, choose: setLanguage,
+    h(Choice, { label: t('settings.language'), name: 'language', value: state.lang, choose: (lang) => setLanguage(lang).then(respeak),
       options: languages.map((lang) => ({ value: lang, label: tongues[lang], lang })) }),
     h(Choice, { label: t('settings.theme'), name: 'theme', value: state.theme, choose: setTheme,
       options: themes.map((value) => ({ value, label: t(`settings.${value}`) })) }),
@@ -68,7 +68,7 @@ class NotifySetting extends Component {
   render(_, { refused }) {
     return h('label', { class: 'switch' },
       h('span', { class: 'grow' }, t('settings.notify'), refused ? h('span', { class: 'problem', role: 'alert' }, t('settings.notifyRefused'))
-        : h('span', { class: 'muted small' }, t('settings.notifyMeans'))),
+        : h('span', { class: 'muted small' }, t('settings.notifyMeans'), ' ', state.push && t(`settings.reach.${state.push}`))),
       h('input', { type: 'checkbox', role: 'switch', checked: state.notify, onChange: (e) => this.set(e) }));
   }
 }

@@ -35,6 +35,11 @@ export default {
     in: ({ name, room }) => `${name} in ${room}`,
     packet: ({ greeting }) => `Red packet: ${greeting}`,
     close: 'Close this note',
+    told: {
+      packet: ({ name }) => `Red packet from ${name}`,
+      mention: ({ name }) => `${name} mentioned you`,
+      direct: ({ name }) => `New message from ${name}`,
+    },
   },
   mentions: {
     title: 'Mentions',
@@ -173,6 +178,12 @@ export default {
     soundMeans: 'When you open a red packet, and when one or a message for you comes in elsewhere. Phones also vibrate, unless you prefer less motion.',
     notify: 'Notifications',
     notifyMeans: 'For red packets, mentions and direct messages while this page is in the background.',
+    reach: {
+      on: 'They also come while this page is closed, without the text of messages.',
+      server: 'They come only while this page is open: this server does not send any.',
+      browser: 'They come only while this page is open: this browser or window cannot receive others. On an iPhone, add the page to the home screen first.',
+      failed: 'They come only while this page is open: the push service of this browser cannot be reached. Switch them off and on to try again.',
+    },
     notifyRefused: 'This browser forbids them. Allow them in its settings for this site.',
     contact: 'Who may message you and add you to rooms',
     everyone: 'Everyone',
@@ -765,6 +776,7 @@ export default {
     not_recipient: 'This red packet is for others.',
     joined_later: 'This red packet is for members who were here before it was sent.',
     wrong_passphrase: 'That isn’t the passphrase.',
+    denied: 'That isn’t possible right now.',
     contact_refused: 'That didn’t work: they have left, or don’t want messages from you.',
     contact_refused_users: 'One of these people left this room, or doesn’t want to be added by you.',
     contact_refused_members: 'One of these people doesn’t want to be added by you.',

@@ -35,6 +35,11 @@ export default {
     in: ({ name, room }) => `${name} · ${room}`,
     packet: ({ greeting }) => `[红包] ${greeting}`,
     close: '关闭提醒',
+    told: {
+      packet: ({ name }) => `${name} 发了一个红包`,
+      mention: ({ name }) => `${name} @了你`,
+      direct: ({ name }) => `${name} 发来新消息`,
+    },
   },
   mentions: {
     title: '提到我的',
@@ -173,6 +178,12 @@ export default {
     soundMeans: '拆红包时，以及别处收到红包或找你的消息时播放；手机还会振动，开启“减少动态效果”后不振动',
     notify: '桌面通知',
     notifyMeans: '页面在后台时，收到红包、私信或有人 @ 你就提醒',
+    reach: {
+      on: '关闭页面后也会收到提醒，提醒里不显示消息内容',
+      server: '仅在页面打开时提醒：服务器没有开启推送',
+      browser: '仅在页面打开时提醒：当前浏览器或窗口不支持推送。iPhone 用户请先把页面添加到主屏幕',
+      failed: '仅在页面打开时提醒：连不上浏览器的推送服务。可以关闭后重新打开再试',
+    },
     notifyRefused: '浏览器不允许通知，请在浏览器的网站设置里开启',
     contact: '谁可以给你发私信、拉你进群',
     everyone: '所有人',
@@ -755,6 +766,7 @@ export default {
     joined_later: '这个红包发出时你还没进群，领不了',
     wrong_passphrase: '口令不对',
     packet_finished: '这个红包已经结束了',
+    denied: '暂时不能这样操作',
     contact_refused: '发不了：对方已经离开，或者不想收到你的消息',
     contact_refused_users: '有人已退出这个群，或者不接受你的邀请',
     contact_refused_members: '有人不接受你的邀请',

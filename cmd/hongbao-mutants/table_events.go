@@ -1,0 +1,47 @@
+package main
+
+// eventMutants break the rules of the event stream's readers, and of reports.
+var eventMutants = []mutant{
+	{
+		file:  "store/sqlitestore/absences.go",
+		old:   `read_seq < ?2 and not silent and`,
+		new:   `read_seq < ?2 and`,
+		tests: "-run=TestEvents/members_that_have_not_read ./store/sqlitestore",
+		harm:  "a user is told of entries of a room that the user has silenced",
+	},
+	{
+		file:  "store/sqlitestore/absences.go",
+		old:   `and (not ?8 or row_id < ?5)`,
+		new:   ``,
+		tests: "-run=TestEvents/news_for_absent ./store/sqlitestore",
+		harm:  "an entry counts twice, by the first and by the second look",
+	},
+	{
+		file:  "web/events/absent.go",
+		old:   `q.Until = s.o.Now().Add(-againAfter)`,
+		new:   ``,
+		tests: "-run=TestAbsentUsersOfADeadInstanceAreTold ./web/events",
+		harm:  "users whose instance has just died are never told",
+	},
+	{
+		file:  "web/events/absent.go",
+		old:   `due[i].Back = online[i]`,
+		new:   `due[i].Back = online[i] && false`,
+		tests: "-run=TestAbsentUsersAreToldOnceAMinute ./web/events",
+		harm:  "a user that is back is told what it sees already",
+	},
+	{
+		file:  "web/events/deliver.go",
+		old:   `if err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {`,
+		new:   `if true || err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {`,
+		tests: "-run=TestHeldEventsCatchUp ./web/events",
+		harm:  "a room that the host has refused for a while never catches up",
+	},
+	{
+		file:  "chat/reports.go",
+		old:   `known = standing.Ever`,
+		new:   `known = standing.Ever || true`,
+		tests: "-run=TestReportOnlyWhatTheUserSees ./chat",
+		harm:  "a user learns who was in a room, or reports users that it never met",
+	},
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hongbao/chat"
+	"hongbao/store"
+	"hongbao/web/webpush"
+)
+
+// pushKeyFile has the key of Web Push when embedded, beside the database. Browsers subscribe for one key: with another one, their
+// subscriptions are dead.
+const pushKeyFile = "push-key"
+
+// newPush makes the notifier of Web Push, which passes on to next. It returns nil if there is no Web Push.
+func newPush(c config, next chat.Publisher, engines *store.Engines, log *slog.Logger) (*webpush.Notifier, error) {
+	if c.PushContact == "" {
+		return nil, nil
+	}
+	keys, err := pushKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	return webpush.New(next, webpush.Options{
+		Keys: keys, Contact: c.PushContact, Allowed: c.PushAllow, Store: engines.Chat, Presence: engines.Presence, Log: log,
+	}), nil
+}
+
+// pushKeys reads the keys from the setting or from the data folder, where it draws them if there are none.
+func pushKeys(c config) (webpush.Keys, error) {
+	if c.PushKey != "" {
+		keys, err := webpush.ParseKeys(c.PushKey)
+		if err != nil {
+			err = fmt.Errorf("HONGBAO_PUSH_KEY %w", err) // without the key
+		}
+		return keys, err
+	}
+	path := filepath.Join(c.DataDir, pushKeyFile)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		keys, err := webpush.ParseKeys(strings.TrimSpace(string(text)))
+		if err != nil {
+			err = fmt.Errorf("%s %w", path, err)
+		}
+		return keys, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return webpush.Keys{}, fmt.Errorf("key of Web Push: %w", err)
+	}
+	keys, err := webpush.NewKeys()
+	if err != nil {
+		return keys, err
+	}
+	return keys, writeDurably(path, keys.Private+"\n")
+}

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+	"hongbao/web/wire"
+)
+
+// Hookable lists the commands about which the host can be asked before they are carried out.
+func Hookable() []string {
+	return []string{"send", "edit", "send_packet", "create_room", "invite", MethodGrab}
+}
+
+// ErrDenied means that the host has denied a command. The error is a *Denied.
+var ErrDenied = errors.New("denied by the host")
+
+// Denied is ErrDenied with what the host says.
+type Denied struct {
+	Reason string          // for the user; "": none
+	Data   json.RawMessage // for the client; nil: none
+}
+
+func (d *Denied) Error() string { return ErrDenied.Error() + ": " + d.Reason }
+
+func (d *Denied) Unwrap() error { return ErrDenied }
+
+// Hooks asks the host about commands before they are carried out. A nil Hooks asks about none.
+type Hooks interface {
+	// Wants reports whether the host is asked about the command.
+	Wants(command string) bool
+	// Funds reports whether the host may fund packets.
+	Funds() bool
+	// Ask returns the host's verdict, within a time that does not depend on the host. The error is a *Denied, or wraps
+	// chat.ErrUnavailable if the host gave no verdict and the command must not be carried out without one.
+	Ask(ctx context.Context, q Question) (Verdict, error)
+}
+
+// Question is a command about which the host is asked.
+type Question struct {
+	ID      string // names the question; with a funding, its id; "": any
+	Command string
+	User    chat.User
+	Room    string // in which it happens; "": none
+	Request any    // as the user has sent it, without passphrases
+
+	CheckText func(text string) error // of a text that replaces the user's; nil: there is no text to replace
+	MaxFund   redpacket.Money         // most that the host may fund; 0: nothing
+}
+
+// Verdict allows a command.
+type Verdict struct {
+	Text *string // takes the place of the user's; nil: that stays
+	Fund Fund
+	None bool // the host gave no verdict, and the command is carried out without one
+
+	NotAsked bool // the host was not asked; it may also be set beside an error
+}
+
+// Fund is what the host has taken from its own ledger. The zero value is nothing.
+type Fund struct {
+	Amount redpacket.Money
+	Key    string // the host's own name for it
+}
+
+// wants reports whether the host is asked about the command.
+func (a *Commands) wants(command string) bool { return a.hooks != nil && a.hooks.Wants(command) }
+
+// ask asks the host about the command. done reports whether an earlier request with the same key was carried out. It is called only
+// for a command that would not be carried out: then the first result is the answer, whatever the host says now. nil: it was not.
+func (a *Commands) ask(ctx context.Context, q Question, done func() (bool, error)) (Verdict, error) {
+	v, err := a.hooks.Ask(ctx, q)
+	if err == nil || done == nil {
+		return v, err
+	}
+	switch used, failed := done(); {
+	case failed != nil:
+		return Verdict{NotAsked: v.NotAsked}, failed
+	case used:
+		return Verdict{None: true, NotAsked: v.NotAsked}, nil
+	}
+	return v, err
+}
+
+// keyUsed returns the function that ask calls for a command with a key.
+func (a *Commands) keyUsed(ctx context.Context, user, key string) func() (bool, error) {
+	return func() (bool, error) { return a.packets.KeyUsed(ctx, user, key) }
+}
+
+// askSend asks about a text. It returns the text that replaces it, or nil. A request of a wrong form is not asked about: it is refused.
+func (a *Commands) askSend(ctx context.Context, c Caller, m chat.Message, r *wire.SendRequest) (*string, error) {
+	if !a.wants("send") || a.chat.CheckMessage(m) != nil {
+		return nil, nil
+	}
+	v, err := a.ask(ctx, Question{
+		Command: "send", User: c.User, Room: r.Room, Request: r,
+		CheckText: func(text string) error {
+			replaced := m
+			replaced.Text = text
+			return a.chat.CheckMessage(replaced)
+		},
+	}, a.keyUsed(ctx, c.User.ID, r.Key))
+	return v.Text, err
+}
+
+// askEdit asks about an edit, and returns the text that is to be stored.
+func (a *Commands) askEdit(ctx context.Context, c Caller, r *wire.EditRequest) (string, error) {
+	if !a.wants("edit") || a.chat.CheckEdit(r.Text) != nil {
+		return r.Text, nil
+	}
+	v, err := a.ask(ctx, Question{Command: "edit", User: c.User, Room: r.Room, Request: r, CheckText: a.chat.CheckEdit}, nil)
+	if v.Text != nil {
+		return *v.Text, err
+	}
+	return r.Text, err
+}
+
+// askGrab asks about a grab of an open packet. A user that has a share is not denied the answer about it.
+func (a *Commands) askGrab(ctx context.Context, c Caller, room string, r *wire.GrabRequest) error {
+	if !a.wants(MethodGrab) {
+		return nil
+	}
+	asked := *r
+	asked.Passphrase = ""
+	_, err := a.ask(ctx, Question{Command: MethodGrab, User: c.User, Room: room, Request: &asked}, func() (bool, error) {
+		states, err := a.packets.States(ctx, c.User.ID, []string{r.Packet})
+		return len(states) > 0 && states[0].Mine != nil, err
+	})
+	return err
+}
+
+// askSendPacket asks about a packet, and completes the request by what the host has answered: another greeting, or money.
+func (a *Commands) askSendPacket(ctx context.Context, c Caller, s *redpacket.SendRequest, r *wire.SendPacketRequest) error {
+	if !a.wants("send_packet") || a.packets.CheckSend(*s) != nil {
+		return nil
+	}
+	asked := *r
+	asked.Passphrase = ""
+	q := Question{Command: "send_packet", User: c.User, Room: r.Room, Request: &asked, CheckText: a.packets.CheckGreeting}
+	used := a.keyUsed(ctx, c.User.ID, r.Key)
+	if !a.hooks.Funds() {
+		v, err := a.ask(ctx, q, used)
+		s.Replaced = v.Text
+		return err
+	}
+	if err := a.mayFund(ctx, c, r.Room, used); err != nil {
+		return err
+	}
+	f, err := a.packets.OpenFunding(ctx, c.User.ID, *s)
+	if err != nil || f.State == redpacket.FundingSent {
+		return err
+	}
+	q.ID, q.MaxFund = f.ID, s.Total
+	v, err := a.ask(ctx, q, used)
+	switch {
+	case errors.Is(err, ErrDenied), v.NotAsked, err == nil && !v.None && v.Fund.Amount == 0:
+		a.packets.DropFunding(ctx, f) // the host has taken nothing
+	case v.Fund.Amount > 0:
+		s.Funded = &redpacket.Funded{Funding: f, Amount: v.Fund.Amount, HostKey: v.Fund.Key}
+	}
+	s.Replaced = v.Text
+	return err
+}
+
+// mayFund returns an error if the user may not send into the room, so that the host takes no money for nothing. Only a repeated request
+// may go on then.
+func (a *Commands) mayFund(ctx context.Context, c Caller, room string, done func() (bool, error)) error {
+	standing, err := a.chat.Standing(ctx, room, c.User.ID)
+	if err == nil && standing.MaySend(time.Now()) == nil {
+		return nil
+	}
+	if standing, err = a.chat.StoredStanding(ctx, room, c.User.ID); err == nil {
+		err = standing.MaySend(time.Now())
+	}
+	if err == nil {
+		return nil
+	}
+	used, failed := done()
+	if failed == nil && used {
+		return nil
+	}
+	return errors.Join(failed, err)
+}

@@ -1,0 +1,77 @@
+// Package dial connects to addresses that users and hosts name. It reaches only public ones, so that no request of the server gets into the
+// network behind it. The address is checked for each connection, so a name that resolves to another address later is no way around.
+package dial
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Options of a client. All fields but Allowed and Port are required.
+type Options struct {
+	// Allowed reports whether the operator allows this host and port, whatever its addresses; nil: none.
+	Allowed func(hostPort string) bool
+	Port    uint16        // the only port of hosts that are not allowed; 0: any
+	Setting string        // names the hosts that are allowed, for errors
+	Timeout time.Duration // of a connection and of its TLS handshake
+	PerHost int           // idle connections to one host that are kept; there may be twice as many
+	Header  int64         // most bytes of the header of an answer
+}
+
+// NewClient returns a client that follows no redirect and uses no proxy.
+func NewClient(o Options) *http.Client {
+	checked := &net.Dialer{Timeout: o.Timeout, Control: o.refusePrivate}
+	free := &net.Dialer{Timeout: o.Timeout}
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				if o.Allowed != nil && o.Allowed(address) {
+					return free.DialContext(ctx, network, address)
+				}
+				return checked.DialContext(ctx, network, address)
+			},
+			ForceAttemptHTTP2: true, TLSHandshakeTimeout: o.Timeout, MaxIdleConnsPerHost: o.PerHost, MaxConnsPerHost: 2 * o.PerHost, MaxIdleConns: 100, IdleConnTimeout: time.Minute,
+			MaxResponseHeaderBytes: o.Header,
+		},
+	}
+}
+
+// refusePrivate is called with each address that was found for a host, before it is connected to.
+func (o Options) refusePrivate(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("address %q: %w", address, err)
+	case !public(at.Addr()):
+		return fmt.Errorf("address %s is not public: name the host in %s if it is yours", at.Addr(), o.Setting)
+	case o.Port != 0 && at.Port() != o.Port:
+		return fmt.Errorf("address %s has not port %d: name the host in %s if it is yours", address, o.Port, o.Setting)
+	}
+	return nil
+}
+
+// special holds the networks that netip does not name, and that lead to other hosts than public ones.
+var special = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // hold an IPv4 address
+	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("::/96"),
+}
+
+// public reports whether the address belongs to a host in the internet.
+func public(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
+		return false
+	}
+	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
+}

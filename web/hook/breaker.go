@@ -1,0 +1,54 @@
+package hook
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	breakerFailures = 5               // in a row, after which the breaker opens
+	breakerPause    = 5 * time.Second // until one question is asked on trial
+)
+
+// breaker lets questions fail at once while the host does not answer. After breakerFailures in a row it opens. Then one question goes
+// on trial after each breakerPause; if it succeeds, the breaker closes. The zero value is closed.
+type breaker struct {
+	mu       sync.Mutex
+	failures int       // guarded by mu; in a row
+	next     time.Time // guarded by mu; of an open breaker: when the next trial may begin
+}
+
+// admit reports whether a question may be asked. If it returns true, the caller must call record.
+func (b *breaker) admit(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.failures < breakerFailures:
+		return true
+	case now.Before(b.next):
+		return false
+	}
+	b.next = now.Add(breakerPause) // so that only one question is on trial
+	return true
+}
+
+// record counts the outcome of a question. It reports whether this has opened the breaker.
+func (b *breaker) record(now time.Time, failed bool) (opened bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !failed {
+		b.failures = 0
+		return false
+	}
+	if b.failures++; b.failures >= breakerFailures {
+		b.next = now.Add(breakerPause)
+	}
+	return b.failures == breakerFailures
+}
+
+// open reports whether questions fail at once.
+func (b *breaker) open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failures >= breakerFailures
+}

@@ -1,0 +1,404 @@
+package webpush
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hongbao/chat"
+)
+
+// Bounds of a Notifier.
+const (
+	mostNews   = 4096             // entries that wait to be looked at
+	mostTopics = 10_000           // topics whose news wait, or that are quiet
+	mostRooms  = 20_000           // rooms whose kind is remembered
+	mostAgain  = 1000             // users of a topic that are looked at again
+	pageSize   = 500              // subscriptions read at once
+	atOnce     = 4                // topics told of at once
+	readTime   = 5 * time.Second  // of one call of the store or the presence directory
+	keptFor    = 24 * time.Hour   // how long push services keep a notification for a browser that is offline
+	gather     = 2 * time.Second  // news wait so long for more, and for a user that only reconnects
+	quiet      = 60 * time.Second // after news of a topic; longer than the hub needs to notice that a client is gone
+	tickEvery  = 500 * time.Millisecond
+)
+
+// Store is what the package needs of chat.Store.
+type Store interface {
+	Room(ctx context.Context, room string) (chat.Room, error)
+	Subscriptions(ctx context.Context, a chat.Audience) ([]chat.Subscription, error)
+	DeleteSubscription(ctx context.Context, sub chat.Subscription) error
+}
+
+// Options of a Notifier. All fields but Allowed, Log and Timeout are required.
+type Options struct {
+	Keys     Keys
+	Contact  string   // mail address or https:// of the operator, for the push services
+	Allowed  []string // hosts that may have private addresses, other ports than 443, and plain HTTP
+	Store    Store
+	Presence chat.Presence
+	Log      *slog.Logger
+
+	Timeout time.Duration // of one request; default 10 s
+}
+
+// Notifier is a publisher that passes everything on, and tells users without a socket of news. It is safe for concurrent use.
+type Notifier struct {
+	chat.Publisher
+
+	// static
+	o      Options
+	queue  chan news
+	sender *sender
+	send   func(context.Context, chat.Subscription, note) // of sender; tests replace it
+
+	dropped atomic.Int64
+
+	mu     sync.Mutex
+	topics map[topicKey]*topic
+	direct map[string]bool // by room: whether it is a direct room
+}
+
+// news is an entry that users may want to be told of.
+type news struct {
+	room    string
+	seq     int64
+	from    chat.User
+	why     string // packet, mention, direct
+	expires time.Time
+	body    []byte
+}
+
+// topicKey names news that are merged: those of a room for all members, for one user, or from one user of a direct room.
+type topicKey struct{ room, of, from string }
+
+// topic holds the news that nobody was told of yet, and what happened when users were told last.
+type topic struct {
+	last  news
+	count int       // of the news; 0: there are none
+	due   time.Time // when users are told, or the topic is forgotten
+
+	again []string // users that had a socket when they should have been told; they may have none by the time due
+	told  news     // what they should have been told
+}
+
+// New returns a Notifier that passes on to next. Nothing is told before Run.
+func New(next chat.Publisher, o Options) *Notifier {
+	o.Timeout, o.Log = cmp.Or(o.Timeout, requestTimeout), cmp.Or(o.Log, slog.Default())
+	s := newSender(o)
+	return &Notifier{
+		Publisher: next, o: o, queue: make(chan news, mostNews), sender: s, send: s.send, topics: map[topicKey]*topic{}, direct: map[string]bool{},
+	}
+}
+
+// Key returns the public key that browsers need to subscribe.
+func (n *Notifier) Key() string { return n.o.Keys.Public }
+
+// CheckEndpoint returns an error unless notifications can be sent to a subscription with this endpoint.
+func (n *Notifier) CheckEndpoint(endpoint string) error {
+	if _, err := n.o.hostOf(endpoint); err != nil {
+		return chat.BadField("endpoint", "must have https and port 443")
+	}
+	return nil
+}
+
+// Stats returns what became of the notifications so far. News that did not fit count as one dropped notification each.
+func (n *Notifier) Stats() Stats {
+	s := n.sender.stats()
+	s.Dropped += n.dropped.Load()
+	return s
+}
+
+var mentionsField = []byte(`"mentions":[`)
+
+// Entry implements chat.Publisher.
+func (n *Notifier) Entry(e chat.Entry) {
+	n.Publisher.Entry(e)
+	if !e.Kind.Content() || e.From.ID == chat.LobbyHost { // the welcome packet is for newcomers, which are there
+		return
+	}
+	found := news{room: e.Room, seq: e.Seq, from: e.From, why: string(e.Kind), body: e.Body}
+	if e.Kind == chat.KindText && !bytes.Contains(e.Body, mentionsField) {
+		if direct, known := n.isDirect(e.Room); known && !direct {
+			return
+		}
+		found.body = nil
+	}
+	select {
+	case n.queue <- found:
+	default:
+		n.dropped.Add(1)
+	}
+}
+
+func (n *Notifier) isDirect(room string) (direct, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	direct, known = n.direct[room]
+	return direct, known
+}
+
+// Run tells users until ctx ends. What waits then is dropped.
+func (n *Notifier) Run(ctx context.Context) {
+	var both sync.WaitGroup
+	both.Go(func() { n.collect(ctx) })
+	both.Go(func() { n.deliver(ctx) })
+	both.Wait()
+}
+
+// collect sorts the queue into topics.
+func (n *Notifier) collect(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case found := <-n.queue:
+			n.sort(ctx, found)
+		}
+	}
+}
+
+func (n *Notifier) sort(ctx context.Context, found news) {
+	direct, known := n.isDirect(found.room)
+	if !known {
+		ctx, cancel := context.WithTimeout(ctx, readTime)
+		room, err := n.o.Store.Room(ctx, found.room)
+		cancel()
+		if err != nil {
+			n.drop(found.room, err)
+			return
+		}
+		direct = room.Kind == chat.Direct
+		n.remember(found.room, direct)
+	}
+	var body struct {
+		To        []string `json:"to"`         // of a packet
+		ExpiresAt int64    `json:"expires_at"` // of a packet
+		Mentions  []string `json:"mentions"`
+	}
+	if found.body != nil && json.Unmarshal(found.body, &body) != nil {
+		return
+	}
+	found.body = nil
+	if body.ExpiresAt > 0 {
+		found.expires = time.UnixMilli(body.ExpiresAt)
+	}
+	of := body.To
+	switch {
+	case found.why == string(chat.KindPacket):
+		if len(of) == 0 {
+			n.add(topicKey{room: found.room}, found)
+		}
+	case direct:
+		found.why = "direct"
+		n.add(topicKey{room: found.room, from: found.from.ID}, found)
+	default:
+		found.why, of = "mention", body.Mentions
+	}
+	for _, user := range of {
+		if user != found.from.ID {
+			n.add(topicKey{room: found.room, of: user}, found)
+		}
+	}
+}
+
+// remember records the kind of a room, which never changes. If too many are remembered, one of them is forgotten.
+func (n *Notifier) remember(room string, direct bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.direct) >= mostRooms {
+		for other := range n.direct {
+			delete(n.direct, other)
+			break
+		}
+	}
+	n.direct[room] = direct
+}
+
+func (n *Notifier) add(key topicKey, found news) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.topics[key]
+	switch {
+	case t == nil && len(n.topics) >= mostTopics:
+		n.dropped.Add(1)
+		return
+	case t == nil:
+		t = &topic{due: time.Now().Add(gather)}
+		n.topics[key] = t
+	}
+	t.count++
+	if found.seq > t.last.seq {
+		t.last = found
+	}
+}
+
+// deliver tells users of the topics that are due.
+func (n *Notifier) deliver(ctx context.Context) {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var group errgroup.Group
+		group.SetLimit(atOnce)
+		for key, t := range n.due() {
+			group.Go(func() error {
+				n.tell(ctx, key, t)
+				return nil
+			})
+		}
+		_ = group.Wait() // the functions return no error
+	}
+}
+
+// due returns copies of the topics that are due, makes these topics quiet, and forgets those without any news.
+func (n *Notifier) due() map[topicKey]topic {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now, due := time.Now(), map[topicKey]topic{}
+	for key, t := range n.topics {
+		if now.Before(t.due) {
+			continue
+		}
+		if t.count == 0 && len(t.again) == 0 {
+			delete(n.topics, key)
+			continue
+		}
+		due[key] = *t
+		*t = topic{due: now.Add(quiet)}
+	}
+	return due
+}
+
+// tell tells the members without a socket of a topic's news. Those with a socket are looked at again after the quiet period: the socket may be of
+// a client that is gone, which the hub has not noticed yet. Then they are told unless they have read the entry.
+func (n *Notifier) tell(ctx context.Context, key topicKey, t topic) {
+	audience := chat.Audience{Room: key.room, Seq: t.last.seq, Limit: pageSize}
+	isNew := t.count > 0
+	if isNew {
+		t.told = t.last
+	} else {
+		audience.Seq, audience.Of = t.told.seq, t.again
+	}
+	if key.of != "" {
+		audience.Of = []string{key.of}
+	}
+	ttl := keptFor
+	if !t.told.expires.IsZero() {
+		ttl = min(ttl, time.Until(t.told.expires))
+	}
+	if ttl < time.Second { // the packet has ended
+		return
+	}
+	payload, err := n.payload(ctx, t)
+	var online []string
+	for more := err == nil; more && err == nil; {
+		var some []string
+		some, more, err = n.tellPage(ctx, &audience, t.told.from.ID, note{payload: payload, ttl: ttl})
+		online = append(online, some...)
+	}
+	if err != nil {
+		n.drop(key.room, err)
+		return
+	}
+	if isNew && len(online) > 0 {
+		n.lookAgain(key, online[:min(len(online), mostAgain)], t.told)
+	}
+}
+
+// lookAgain makes the topic tell these users when it is due, if they have no socket any more.
+func (n *Notifier) lookAgain(key topicKey, users []string, told news) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if t := n.topics[key]; t != nil {
+		t.again, t.told = users, told
+	}
+}
+
+// tellPage sends a note to a page of the audience, and moves the audience to the next page. It returns those that have a socket, and whether
+// there are more pages.
+func (n *Notifier) tellPage(ctx context.Context, a *chat.Audience, sender string, it note) (online []string, more bool, err error) {
+	reading, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	subs, err := n.o.Store.Subscriptions(reading, *a)
+	if err != nil || len(subs) == 0 {
+		return nil, false, err
+	}
+	more, a.After = len(subs) == a.Limit, subs[len(subs)-1]
+	subs = slices.DeleteFunc(subs, func(s chat.Subscription) bool { return s.User == sender })
+	var users []string // each once: subscriptions are in the order of users
+	for _, s := range subs {
+		if len(users) == 0 || users[len(users)-1] != s.User {
+			users = append(users, s.User)
+		}
+	}
+	has, err := n.o.Presence.Online(reading, users)
+	if err != nil {
+		return nil, false, err
+	}
+	for i, user := range users {
+		if has[i] {
+			online = append(online, user)
+		}
+	}
+	for _, s := range subs {
+		if !slices.Contains(online, s.User) {
+			it.topic = topicName(s.User, a.Room)
+			n.send(ctx, s, it)
+		}
+	}
+	return online, more, nil
+}
+
+// topicName returns the name by which a push service replaces a notification that it keeps. It tells the service neither user nor room.
+func topicName(user, room string) string {
+	sum := sha256.Sum256([]byte(user + "\x00" + room))
+	return base64url(sum[:24])
+}
+
+// Payload is what the page's service worker reads. It holds no text of a message.
+type Payload struct {
+	Room  string `json:"room"`
+	Name  string `json:"name,omitempty"` // of the room; a direct room has none
+	Why   string `json:"why"`            // packet, mention or direct
+	From  string `json:"from"`           // name of the last sender
+	Count int    `json:"count,omitempty"`
+}
+
+func (n *Notifier) payload(ctx context.Context, t topic) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	room, err := n.o.Store.Room(ctx, t.told.room)
+	if err != nil {
+		return nil, err
+	}
+	p := Payload{Room: room.ID, Name: room.Name, Why: t.told.why, From: cmp.Or(t.told.from.Name, t.told.from.ID), Count: t.count}
+	data, err := json.Marshal(p)
+	if err == nil && len(data) > mostPayload {
+		p.Name, p.From = "", ""
+		data, err = json.Marshal(p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make payload: %w", err)
+	}
+	return data, nil
+}
+
+func (n *Notifier) drop(room string, err error) {
+	n.dropped.Add(1)
+	n.o.Log.Debug("news not told", "room", room, "err", err)
+}

@@ -1,0 +1,300 @@
+package webpush
+
+import (
+	"cmp"
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	vapid "github.com/SherClockHolmes/webpush-go"
+
+	"hongbao/chat"
+	"hongbao/web/dial"
+)
+
+// Keys identify the server to push services (VAPID, RFC 8292). Both are in base64url.
+type Keys struct{ Private, Public string }
+
+// NewKeys draws keys.
+func NewKeys() (Keys, error) {
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return Keys{}, fmt.Errorf("draw VAPID key: %w", err)
+	}
+	return keysOf(key), nil
+}
+
+// ParseKeys returns the keys of a private key, which is 32 bytes in base64url.
+func ParseKeys(private string) (Keys, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(private)
+	if err != nil {
+		return Keys{}, errors.New("is no base64url without padding")
+	}
+	key, err := ecdh.P256().NewPrivateKey(raw)
+	if err != nil {
+		return Keys{}, fmt.Errorf("has %d bytes that are no private key of P-256, want 32", len(raw))
+	}
+	return keysOf(key), nil
+}
+
+func keysOf(key *ecdh.PrivateKey) Keys {
+	return Keys{Private: base64url(key.Bytes()), Public: base64url(key.PublicKey().Bytes())}
+}
+
+func base64url(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+
+// Bounds of a sender.
+const (
+	slots      = 128  // requests under way
+	newSlots   = 32   // of them, to hosts that have not taken the last notification
+	mostHosts  = 2000 // hosts that have notifications waiting or under way
+	mostKnown  = 1000 // hosts that have taken the last notification, and are remembered
+	recordSize = 1024 // bytes of each notification, so that its length tells nothing
+
+	// Of one host: requests under way, and notifications that wait. Most browsers have the push service of their maker, so a host that takes
+	// notifications gets many.
+	perHost, perKnownHost       = 8, 64
+	mostQueued, mostKnownQueued = 1000, 20_000
+
+	requestTimeout = 10 * time.Second
+	mostHeader     = 16 << 10
+	mostBody       = 4 << 10 // read of an answer, so that the connection can be used again
+)
+
+// mostPayload is the size of the largest payload: a record less its header (86), tag (16) and delimiter (1).
+const mostPayload = recordSize - 86 - 16 - 1
+
+// note is a notification.
+type note struct {
+	payload []byte
+	ttl     time.Duration // how long the push service keeps it for a browser that is offline
+	topic   string        // replaces a kept notification of the same topic; at most 32 characters of base64url
+}
+
+// Stats counts notifications by what became of them.
+type Stats struct{ Sent, Gone, Refused, Failed, Dropped int64 }
+
+// ByOutcome returns the counts by the names of the outcomes.
+func (s Stats) ByOutcome() map[string]int64 {
+	return map[string]int64{"sent": s.Sent, "gone": s.Gone, "refused": s.Refused, "failed": s.Failed, "dropped": s.Dropped}
+}
+
+// sender sends notifications. It is safe for concurrent use.
+type sender struct {
+	// static
+	o     Options
+	http  *http.Client
+	all   chan struct{} // a token for each request under way
+	fresh chan struct{} // a token for each request under way to a host that is not known
+
+	sent, gone, refused, failed, dropped atomic.Int64
+
+	mu    sync.Mutex
+	hosts map[string]*host    // guarded by mu; with notifications waiting or under way
+	known map[string]struct{} // guarded by mu; have taken the last notification
+}
+
+// host is what waits for one host.
+type host struct {
+	queue   []delivery // guarded by sender.mu
+	workers int        // guarded by sender.mu
+}
+
+type delivery struct {
+	to   chat.Subscription
+	note note
+}
+
+func newSender(o Options) *sender {
+	return &sender{
+		o: o, all: make(chan struct{}, slots), fresh: make(chan struct{}, newSlots), hosts: map[string]*host{}, known: map[string]struct{}{},
+		http: dial.NewClient(dial.Options{
+			Allowed: func(hostPort string) bool {
+				name, _, err := net.SplitHostPort(hostPort)
+				return err == nil && slices.Contains(o.Allowed, name)
+			},
+			Port: 443, Setting: "HONGBAO_PUSH_ALLOW", Timeout: requestTimeout, PerHost: perKnownHost, Header: mostHeader,
+		}),
+	}
+}
+
+func (s *sender) stats() Stats {
+	return Stats{Sent: s.sent.Load(), Gone: s.gone.Load(), Refused: s.refused.Load(), Failed: s.failed.Load(), Dropped: s.dropped.Load()}
+}
+
+// send queues a notification. It never blocks: if too many wait for the host, the notification is dropped. When ctx ends, what waits
+// is dropped.
+func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
+	name, err := s.o.hostOf(to.Endpoint)
+	if err != nil {
+		s.refused.Add(1)
+		s.o.Log.Debug("push endpoint refused", "user", to.User, "err", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, workers, most := s.hosts[name], perHost, mostQueued
+	if _, known := s.known[name]; known {
+		workers, most = perKnownHost, mostKnownQueued
+	}
+	switch {
+	case h == nil && len(s.hosts) >= mostHosts, h != nil && len(h.queue) >= most:
+		s.dropped.Add(1)
+		return
+	case h == nil:
+		h = &host{}
+		s.hosts[name] = h
+	}
+	h.queue = append(h.queue, delivery{to, n})
+	if h.workers < workers {
+		h.workers++
+		go s.work(ctx, name, h)
+	}
+}
+
+// hostOf returns the host and port of an endpoint that may be called.
+func (o Options) hostOf(endpoint string) (string, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return "", errors.New("endpoint is no URL")
+	}
+	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
+	name := net.JoinHostPort(u.Hostname(), port)
+	if slices.Contains(o.Allowed, u.Hostname()) || u.Scheme == "https" && port == "443" {
+		return name, nil
+	}
+	return "", fmt.Errorf("endpoint at %s with scheme %q: need https and port 443, or name the host in HONGBAO_PUSH_ALLOW", name, u.Scheme)
+}
+
+// work sends what waits for the host, until nothing does.
+func (s *sender) work(ctx context.Context, name string, h *host) {
+	for {
+		d, ok := s.next(name, h)
+		if !ok {
+			return
+		}
+		slot := s.acquire(ctx, name)
+		if slot == nil {
+			s.dropped.Add(1)
+			continue
+		}
+		s.deliver(ctx, name, d)
+		slot()
+	}
+}
+
+// next takes the oldest delivery out of the host's queue. If there is none, the calling worker has ended.
+func (s *sender) next(name string, h *host) (d delivery, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(h.queue) == 0 {
+		if h.workers--; h.workers == 0 {
+			delete(s.hosts, name)
+		}
+		return d, false
+	}
+	d, h.queue = h.queue[0], h.queue[1:]
+	return d, true
+}
+
+// acquire waits for the slots of a request to the host, and returns the function that frees them. It returns nil if ctx ends.
+func (s *sender) acquire(ctx context.Context, name string) func() {
+	s.mu.Lock()
+	_, known := s.known[name]
+	s.mu.Unlock()
+	needed := []chan struct{}{s.fresh, s.all}
+	if known {
+		needed = needed[1:]
+	}
+	for i, slot := range needed {
+		select {
+		case slot <- struct{}{}:
+		case <-ctx.Done():
+			if i > 0 {
+				<-needed[0]
+			}
+			return nil
+		}
+	}
+	return func() {
+		for _, slot := range needed {
+			<-slot
+		}
+	}
+}
+
+// deliver sends one notification. What a push service does not take is not sent again: the user reads it in the room.
+func (s *sender) deliver(ctx context.Context, name string, d delivery) {
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	status, err := s.post(ctx, d)
+	switch {
+	case err != nil:
+		s.failed.Add(1)
+		s.forget(name)
+	case status == http.StatusNotFound || status == http.StatusGone:
+		s.gone.Add(1)
+		err = s.o.Store.DeleteSubscription(ctx, d.to)
+	case status >= 200 && status < 300:
+		s.sent.Add(1)
+		s.remember(name)
+		return
+	default:
+		s.refused.Add(1)
+		err = fmt.Errorf("status %d", status)
+	}
+	if err != nil {
+		s.o.Log.Debug("push not delivered", "user", d.to.User, "host", name, "err", err)
+	}
+}
+
+func (s *sender) post(ctx context.Context, d delivery) (status int, err error) {
+	to := vapid.Subscription{Endpoint: d.to.Endpoint, Keys: vapid.Keys{P256dh: base64url(d.to.P256dh), Auth: base64url(d.to.Auth)}}
+	answer, err := vapid.SendNotificationWithContext(ctx, d.note.payload, &to, &vapid.Options{
+		HTTPClient: s.http, RecordSize: recordSize, Subscriber: strings.TrimPrefix(s.o.Contact, "mailto:"), // the library adds it
+		Topic: d.note.topic, TTL: int(d.note.ttl.Seconds()), Urgency: vapid.UrgencyHigh,
+		VAPIDPublicKey: s.o.Keys.Public, VAPIDPrivateKey: s.o.Keys.Private,
+	})
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err // without the endpoint, which is a secret
+		}
+		return 0, err
+	}
+	_, _ = io.CopyN(io.Discard, answer.Body, mostBody) // the status says all
+	_ = answer.Body.Close()
+	return answer.StatusCode, nil
+}
+
+// remember records that the host has taken a notification. If too many are remembered, one of them is forgotten.
+func (s *sender) remember(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.known[name]; !ok && len(s.known) >= mostKnown {
+		for other := range s.known {
+			delete(s.known, other)
+			break
+		}
+	}
+	s.known[name] = struct{}{}
+}
+
+// forget makes the host one that gets fewer slots until it takes a notification.
+func (s *sender) forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, name)
+}
