@@ -114,7 +114,7 @@ func (a Amendment) Apply(st Standing, s *Subject, next int64) (AmendmentRuling, 
 // refusal returns an error unless By may amend texts in the room. A muted user may still recall.
 func (a Amendment) refusal(st Standing) error {
 	if a.Kind == KindRecall {
-		return st.MayRead()
+		return st.At(a.At).MayRead()
 	}
 	return st.MaySend(a.At)
 }

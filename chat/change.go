@@ -24,19 +24,26 @@ const (
 	Mute       ChangeKind = "mute"
 	UpdateRoom ChangeKind = "update_room"
 	DeleteRoom ChangeKind = "delete_room"
+
+	AddMembers    ChangeKind = "add_members"    // by System: adds those of Users that may be added; no entry records it
+	RemoveMembers ChangeKind = "remove_members" // by System: removes those of Users that may be removed; no entry records it
+	Announce      ChangeKind = "announce"       // by System: appends Said
 )
 
 // Change is a request to change a room or its members.
 type Change struct {
-	Kind  ChangeKind
-	Room  string
-	By    User
-	Users []string   // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; if System hands a room over, also the present owner
-	Role  Role       // for SetRole
-	Until time.Time  // for Mute; the zero time ends the mute
-	To    RoomChange // for UpdateRoom
-	Link  string     // id of the link, for JoinLink
-	At    time.Time
+	Kind     ChangeKind
+	Room     string
+	By       User
+	Users    []string      // the users to change, each once: any number for Invite, none for UpdateRoom and DeleteRoom, otherwise one; if System hands a room over, also the present owner
+	Role     Role          // for SetRole
+	Until    time.Time     // for Mute; the zero time ends the mute
+	BanUntil time.Time     // for Ban; the zero time: it does not end
+	Why      string        // for Ban: the reason, for those that govern the room; "": none, or the earlier one stays
+	Said     MembersChange // for Announce
+	To       RoomChange    // for UpdateRoom
+	Link     string        // id of the link, for JoinLink
+	At       time.Time
 
 	EntryIDs   []string // ids for the new entries, used in order; at least max(2, len(Users)) of them
 	MaxRooms   int      // limit: rooms that a user may be in, see UserStanding.Rooms
@@ -74,6 +81,13 @@ type UserStanding struct {
 	Asks     bool // the user, no member and not banned, asks to enter the room; set for JoinLink, Admit and Refuse only
 	Refuses  bool // a block, or the user's contact setting, forbids By to put the user into a room; set for an Invite only
 	Standing Standing
+	Why      string // of a new standing: the reason of the ban; "": an earlier one stays while the user is banned
+}
+
+// Refusal is a user that AddMembers or RemoveMembers leaves out.
+type Refusal struct {
+	User string
+	Err  error
 }
 
 // Ruling is what a change does. Its zero value changes nothing.
@@ -84,6 +98,7 @@ type Ruling struct {
 	UsesLink  bool           // Change.Link has one more use
 	Asks      bool           // the user of Change.Users asks to enter from now on
 	Answered  bool           // the user of Change.Users no longer asks to enter
+	Refused   []Refusal
 }
 
 // RuledEntry is an entry that a change appends.
@@ -101,11 +116,18 @@ type Changed struct {
 	Entered  []string // users of Affected that are new members
 	Exited   []string // users of Affected that are no longer members
 	Entries  []Entry
+	Refused  []Refusal
 }
 
 // Rule decides what the change does, or returns an error. It first checks whether By may request the change, then the
 // users that the change is about.
 func (c Change) Rule(s RuleInput) (Ruling, error) {
+	banEnded := s.By.Banned
+	s.By = s.By.At(c.At)
+	banEnded = banEnded && !s.By.Banned
+	for i := range s.Users {
+		s.Users[i].Standing = s.Users[i].Standing.At(c.At)
+	}
 	if c.By.IsSystem() {
 		s.By = systemStanding
 	}
@@ -118,7 +140,11 @@ func (c Change) Rule(s RuleInput) (Ruling, error) {
 	case Rejoin:
 		return c.rejoin(s)
 	case JoinLink:
-		return c.joinLink(s)
+		r, err := c.joinLink(s)
+		if err == nil && r.Asks && banEnded { // else the store would take the user that asks for a banned one
+			r.Standings = append(r.Standings, UserStanding{User: c.By.ID, Standing: s.By})
+		}
+		return r, err
 	case Admit:
 		return c.admit(s)
 	case Refuse:
@@ -136,6 +162,13 @@ func (c Change) Rule(s RuleInput) (Ruling, error) {
 	case DeleteRoom:
 		s.Room.Deleted = true
 		return Ruling{Room: &s.Room}, nil
+	case AddMembers:
+		return c.addMembers(s), nil
+	case RemoveMembers:
+		return c.removeMembers(s), nil
+	case Announce:
+		body, err := Body(c.Said)
+		return Ruling{Entries: []RuledEntry{{Kind: KindMember, Body: body}}}, err
 	}
 	return Ruling{}, fmt.Errorf("no such change: %q", c.Kind)
 }
@@ -161,6 +194,10 @@ func (c Change) refusal(s RuleInput) error {
 	}
 	if c.By.IsSystem() {
 		return c.systemRefusal(s)
+	}
+	switch c.Kind {
+	case AddMembers, RemoveMembers, Announce:
+		return ErrForbidden
 	}
 	switch c.Kind {
 	case Kick, Ban, Unban, Mute:
@@ -201,6 +238,9 @@ func (c Change) linkRefusal(s RuleInput) error {
 	}
 	return s.Room.admit(c.By.ID)
 }
+
+// Admits reports whether the change adds users to the room, so that their numbers of rooms count.
+func (c Change) Admits() bool { return c.Kind == Invite || c.Kind == AddMembers || c.Chosen() }
 
 // Chosen reports whether users that the change adds to the room have chosen to be in it.
 func (c Change) Chosen() bool { return c.Kind == Rejoin || c.Kind == JoinLink || c.Kind == Admit }
@@ -288,6 +328,51 @@ func (c Change) invite(s RuleInput) (r Ruling, err error) {
 	return r, nil
 }
 
+// addMembers adds those of the users that may be added. The first member of an empty room becomes its owner.
+func (c Change) addMembers(s RuleInput) (r Ruling) {
+	for _, target := range s.Users {
+		var refusal error
+		switch {
+		case target.Standing.In:
+			continue
+		case !target.Known:
+			refusal = ErrNotFound
+		case target.Standing.Banned:
+			refusal = ErrBanned
+		case target.Rooms >= c.MaxRooms:
+			refusal = &FieldError{Err: ErrLimitExceeded, Field: "users", Reason: "are in too many rooms"}
+		case s.Room.Members+len(r.Standings) >= c.MaxMembers:
+			refusal = &FieldError{Err: ErrLimitExceeded, Field: "room", Reason: "is full"}
+		default:
+			refusal = s.Room.admit(target.User)
+		}
+		if refusal != nil {
+			r.Refused = append(r.Refused, Refusal{target.User, refusal})
+			continue
+		}
+		in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: target.Standing.MutedUntil}
+		if s.Room.Members+len(r.Standings) == 0 {
+			in.Role, in.MutedUntil = Owner, time.Time{}
+		}
+		r.Standings = append(r.Standings, UserStanding{User: target.User, Standing: in})
+	}
+	return r
+}
+
+// removeMembers removes those of the users that are members, but not the owner.
+func (c Change) removeMembers(s RuleInput) (r Ruling) {
+	for _, target := range s.Users {
+		switch {
+		case !target.Standing.In:
+		case target.Standing.Role == Owner:
+			r.Refused = append(r.Refused, Refusal{target.User, &FieldError{Err: ErrForbidden, Field: "users", Reason: "hold the owner: hand the room over first"}})
+		default:
+			r.Standings = append(r.Standings, UserStanding{User: target.User, Standing: Standing{Ever: true, MutedUntil: target.Standing.MutedUntil}})
+		}
+	}
+	return r
+}
+
 // rejoin adds By, which has left, to the room again. A user that comes back to an empty room becomes its owner.
 func (c Change) rejoin(s RuleInput) (r Ruling, err error) {
 	in := Standing{Ever: true, In: true, Role: Plain, MutedUntil: s.By.MutedUntil}
@@ -349,15 +434,23 @@ func (c Change) kickOrBan(target UserStanding) (r Ruling, err error) {
 	switch {
 	case !target.Known:
 		return Ruling{}, unknownUser()
-	case !target.Standing.In && (!ban || target.Standing.Banned):
+	case !target.Standing.In && !ban:
 		return Ruling{}, nil
+	}
+	out := Standing{Ever: true, Banned: ban, BannedUntil: c.BanUntil, MutedUntil: target.Standing.MutedUntil}
+	if target.Standing.Banned {
+		if c.BanUntil.Equal(target.Standing.BannedUntil) && c.Why == "" {
+			return Ruling{}, nil
+		}
+		return Ruling{Standings: []UserStanding{{User: target.User, Standing: out, Why: c.Why}}}, nil // another end or reason: no entry
 	}
 	said := MemberChange{Change: "kicked", By: c.By.ID}
 	if ban {
-		said.Change = "banned"
+		said.Change, said.Until = "banned", unixMilli(c.BanUntil)
 	}
 	r.Answered = ban // otherwise the request would come back with the end of the ban
-	err = r.setStanding(target.User, Standing{Ever: true, Banned: ban, MutedUntil: target.Standing.MutedUntil}, said)
+	err = r.setStanding(target.User, out, said)
+	r.Standings[0].Why = c.Why
 	return r, err
 }
 
@@ -367,7 +460,7 @@ func (c Change) unban(target UserStanding) (Ruling, error) {
 		return Ruling{}, nil
 	}
 	st := target.Standing
-	st.Banned = false
+	st.Banned, st.BannedUntil = false, time.Time{}
 	return Ruling{Standings: []UserStanding{{User: target.User, Standing: st}}}, nil
 }
 

@@ -117,7 +117,8 @@ type Standing struct {
 	In          bool // the user is a member now
 	Left        bool // the user has left the room; no other user brings the user back
 	Banned      bool
-	RoomDeleted bool // the room has been deleted
+	BannedUntil time.Time // of a banned user; zero: the ban does not end
+	RoomDeleted bool      // the room has been deleted
 	Role        Role
 	MutedUntil  time.Time // zero: not muted
 	JoinedSeq   int64     // last seq of the room when the user became a member; of members only
@@ -126,9 +127,17 @@ type Standing struct {
 // JoinedBefore reports whether the user is a member, and has been since before the entry with this seq.
 func (s Standing) JoinedBefore(seq int64) bool { return s.In && s.JoinedSeq < seq }
 
+// At returns the standing as it is at the time now: without a ban that has ended.
+func (s Standing) At(now time.Time) Standing {
+	if s.Banned && !s.BannedUntil.IsZero() && !now.Before(s.BannedUntil) {
+		s.Banned, s.BannedUntil = false, time.Time{}
+	}
+	return s
+}
+
 // MaySend returns an error unless a user with this standing may send into the room at the time now.
 func (s Standing) MaySend(now time.Time) error {
-	if err := s.MayRead(); err != nil {
+	if err := s.At(now).MayRead(); err != nil {
 		return err
 	}
 	if now.Before(s.MutedUntil) {
@@ -214,5 +223,13 @@ type MemberChange struct {
 	Change string `json:"change"` // invited, kicked, banned, role, muted, left_private
 	By     string `json:"by"`
 	Role   Role   `json:"role,omitempty"`
-	Until  int64  `json:"until,omitempty"` // Unix milliseconds
+	Until  int64  `json:"until,omitempty"` // Unix milliseconds; of a mute, or of a ban that ends
+}
+
+// MembersChange is the body of a member entry that records the change of many members: added, removed.
+type MembersChange struct {
+	MemberChange
+
+	Users []string `json:"users"` // the first of them, beginning with User
+	Count int      `json:"count"` // how many there are
 }

@@ -41,11 +41,48 @@ func (s *Service) CheckInvite(room string, users []string) error {
 
 // Kick removes a user from a room. After a ban the user cannot come back.
 func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool) error {
-	c := Change{Kind: Kick, Room: room, By: by}
 	if ban {
-		c.Kind = Ban
+		return s.Ban(ctx, by, room, user, time.Time{}, "")
 	}
-	return s.changeOf(ctx, c, user)
+	return s.changeOf(ctx, Change{Kind: Kick, Room: room, By: by}, user)
+}
+
+const banReasonChars = 200
+
+// Ban removes a user from a room, who cannot come back until the given time; the zero time: never. The reason is for those that govern the
+// room. Banning a banned user changes the time and, if there is one, the reason.
+func (s *Service) Ban(ctx context.Context, by User, room, user string, until time.Time, reason string) error {
+	if !until.IsZero() && !until.After(s.now()) {
+		return BadField("until", "must be in the future")
+	}
+	if err := checkOptional("reason", reason, banReasonChars); err != nil {
+		return err
+	}
+	if !until.IsZero() {
+		until = time.UnixMilli(min(until.UnixMilli(), maxTime)).UTC()
+	}
+	return s.changeOf(ctx, Change{Kind: Ban, Room: room, By: by, BanUntil: until, Why: reason}, user)
+}
+
+// Banned is a user that is banned from a room.
+type Banned struct {
+	User   User
+	Until  time.Time // zero: the ban does not end
+	Reason string
+}
+
+// Bans lists the users that are banned from a room, by id, for the host. more is the cursor of the following page; "" if there is none.
+func (s *Service) Bans(ctx context.Context, room, next string, limit int) (bans []Banned, more string, err error) {
+	if limit, err = recordsLimit(limit); err != nil {
+		return nil, "", err
+	}
+	if err := checkID("room", room); err != nil {
+		return nil, "", err
+	}
+	if err := s.roomExists(ctx, room); err != nil {
+		return nil, "", err
+	}
+	return s.store.Bans(ctx, room, next, limit, s.now())
 }
 
 // Unban allows a banned user to come back.
@@ -199,12 +236,21 @@ func (s *Service) publishChange(c Change, done Changed) {
 	if c.Kind == Rejoin {
 		role = done.Role
 	}
-	s.publishEntered(done.Entered, done.Room, role, done.Entries)
+	entered := done.Entered
+	if c.Kind == AddMembers && len(entered) == done.Room.Members && len(entered) > 0 { // the room was empty
+		s.publishEntered(entered[:1], done.Room, Owner, nil)
+		entered = entered[1:]
+	}
+	s.publishEntered(entered, done.Room, role, done.Entries)
 	for _, e := range done.Entries {
 		s.pub.Entry(e)
 	}
+	through := int64(0)
+	if len(done.Entries) > 0 {
+		through = done.Entries[0].Seq
+	}
 	for _, user := range done.Exited {
-		s.pub.ToUser(user, Exited{Room: c.Room, Reason: c.reason(), Through: done.Entries[0].Seq})
+		s.pub.ToUser(user, Exited{Room: c.Room, Reason: c.reason(), Through: through})
 	}
 	if len(done.Entered)+len(done.Exited) > 0 {
 		s.memberCounts.changed(c.Room, done.Room.Members)

@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -235,4 +236,69 @@ func (h *testService) wrong(err, want error, field string) {
 	if !errors.As(err, &bad) || bad.Err != want || bad.Field != field {
 		h.Errorf("got error %v, want %v of %s", err, want, field)
 	}
+}
+
+// TestMembersInBulk adds and removes users without entries. Their own sockets and the other instances must be told.
+func TestMembersInBulk(t *testing.T) {
+	h := newTestService(t, chat.Options{})
+	room := h.room(chat.Public, "ann")
+	h.published.take()
+	h.takeChanged()
+	var users []string
+	for i := range 450 { // three batches
+		users = append(users, fmt.Sprintf("user-%03d", i))
+	}
+	done, err := h.AddMembers(h.ctx, room, append(users, "ann", users[0]), false)
+	if err != nil || done.Changed != len(users) || done.Unchanged != 1 || len(done.Refused) > 0 {
+		t.Errorf("added %+v, %v", done, err)
+	}
+	told := func(name string) (told []string) {
+		for _, p := range h.published.take() {
+			if p.Event == nil {
+				t.Errorf("published the entry %+v", p)
+			} else if p.Event.EventName() == name {
+				told = append(told, p.To)
+			}
+		}
+		slices.Sort(told)
+		return told
+	}
+	if got := told("entered"); !slices.Equal(got, users) {
+		t.Errorf("%d users were told that they are in the room, want %d", len(got), len(users))
+	}
+	if moved := h.takeChanged(); len(moved) != len(users) {
+		t.Errorf("%d standings were announced, want %d", len(moved), len(users))
+	}
+	if !h.standing(room, users[449]).In {
+		t.Error("the last user is not in the room")
+	}
+	done, err = h.RemoveMembers(h.ctx, room, append(users, "ann"), false)
+	if err != nil || done.Changed != len(users) || len(done.Refused) != 1 {
+		t.Errorf("removed %+v, %v", done, err)
+	}
+	if got := told("left"); !slices.Equal(got, users) {
+		t.Errorf("%d users were told that they are out of the room, want %d", len(got), len(users))
+	}
+	if h.standing(room, users[0]).In {
+		t.Error("the first user is still in the room")
+	}
+}
+
+// TestBanEndsInTheCache caches a ban. After its end the same standing must count as ended.
+func TestBanEndsInTheCache(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000).UTC()
+	h := newTestService(t, chat.Options{Now: func() time.Time { return now }})
+	room := h.room(chat.Public, "ann", "bob")
+	h.must(h.Ban(h.ctx, person("ann"), room, "bob", now.Add(time.Minute), "spam"))
+	h.refused(h.standing(room, "bob").MayRead(), chat.ErrBanned)
+	before := h.store.standings.Load()
+	now = now.Add(time.Minute)
+	h.refused(h.standing(room, "bob").MayRead(), chat.ErrNotMember)
+	if h.store.standings.Load() != before {
+		t.Error("the standing was not cached: this test proves nothing")
+	}
+	if _, err := h.Join(h.ctx, person("bob"), room); err != nil {
+		t.Error(err)
+	}
+	h.wrong(h.Ban(h.ctx, person("ann"), room, "bob", now, ""), chat.ErrBadRequest, "until")
 }

@@ -192,6 +192,7 @@ func (s *Service) Join(ctx context.Context, u User, room string) (Membership, er
 // Refusal returns an error unless a user with this standing may join the room. The user is not a member. To a user that
 // never was one, a private room looks as if it did not exist. A Store calls Refusal while it holds the room locked.
 func (j Joining) Refusal(room Room, st Standing) error {
+	st = st.At(j.At)
 	switch {
 	case room.Deleted:
 		return ErrNotFound

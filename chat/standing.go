@@ -28,13 +28,14 @@ func (s *Service) Standing(ctx context.Context, room, user string) (Standing, er
 	if st.Ever { // only standings of present and former members are cached: made-up ids must not evict those of members
 		s.standings.put(memberKey{strings.Clone(room), strings.Clone(user)}, st, version)
 	}
-	return st, nil
+	return st.At(s.now()), nil
 }
 
 // StoredStanding returns the standing as it is stored now, whatever the cache has. Unlike Standing it is exact for changes
 // that another instance has just made. It costs a read each time.
 func (s *Service) StoredStanding(ctx context.Context, room, user string) (Standing, error) {
-	return s.store.Standing(ctx, room, user)
+	st, err := s.store.Standing(ctx, room, user)
+	return st.At(s.now()), err
 }
 
 // validRoom reports whether this can be the id of a room.
@@ -52,7 +53,11 @@ func (s *Service) standingFromCache(room, user string) (st Standing, version uin
 	if s.deleted.has(room) {
 		return Standing{Ever: true, RoomDeleted: true}, 0, true
 	}
-	return s.standings.get(memberKey{room, user})
+	st, version, ok = s.standings.get(memberKey{room, user})
+	if st.Banned {
+		st = st.At(s.now())
+	}
+	return st, version, ok
 }
 
 // Forget drops the user's standing in the room from the cache, because it may have changed. With an empty room it drops

@@ -124,6 +124,8 @@ type Store interface {
 	// RoomRecords lists the rooms that are not deleted, also direct ones, by id: the oldest first. With a Ref it returns the room that has it,
 	// if there is one. next and more are cursors, as of FindRooms.
 	RoomRecords(ctx context.Context, q RoomQuery) (rooms []RoomRecord, more string, err error)
+	// Bans lists the users that are banned from the room at the time now, by id. next and more are cursors, as of FindRooms.
+	Bans(ctx context.Context, room, next string, limit int, now time.Time) (bans []Banned, more string, err error)
 	// Roster lists the members of a room, at most limit of them, in any order.
 	Roster(ctx context.Context, room string, limit int) (users []string, err error)
 	// Members lists the room's members, owner and admins first. next and more are cursors, as of FindRooms.

@@ -43,6 +43,8 @@ var errorTable = []struct {
 	{chat.ErrContactRefused, wire.CodeContactRefused},
 	{chat.ErrKeyReused, wire.CodeKeyReused},
 	{chat.ErrConflict, wire.CodeConflict},
+	{redpacket.ErrLedgerCursor, wire.CodeBadRequest},
+	{redpacket.ErrLedgerEpoch, wire.CodeConflict},
 	{chat.ErrEditWindowOver, wire.CodeEditWindowOver},
 	{chat.ErrRateLimited, wire.CodeRateLimited},
 	{chat.ErrRevoked, wire.CodeUnauthorized},

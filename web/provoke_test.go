@@ -84,6 +84,7 @@ func (s *errorFixture) special(method string, code wire.Code) (provocation, bool
 			wire.CodeBanned:        {data: object{"code": s.bannedCode}},
 			wire.CodeLimitExceeded: {user: "full", data: object{"code": s.code}},
 		},
+		"kick":        {wire.CodeTooLong: {data: changed(mine, "ban", true, "reason", long(201))}},
 		"update_room": {wire.CodeTooLong: {data: changed(mine, "announcement", long(1001))}},
 		"send": {
 			wire.CodeForbidden:      {data: changed(plain, "room", s.rooms["frozen"])},

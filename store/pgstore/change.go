@@ -41,7 +41,7 @@ func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error
 			return chat.Changed{}, err
 		}
 		if r, err := c.Rule(s); err != nil || changesNothing(r) {
-			return chat.Changed{Room: s.Room, Role: s.By.Role}, err
+			return chat.Changed{Room: s.Room, Role: s.By.Role, Refused: r.Refused}, err
 		}
 	}
 	s, err := w.readScene(c, " for update")
@@ -56,7 +56,7 @@ func (w *writer) change(c chat.Change, before chat.Changed) (chat.Changed, error
 		return before, nil // an identical call may have made the change instead; then both report it, which is harmless
 	}
 	if err != nil || changesNothing(r) {
-		return chat.Changed{Room: s.Room, Role: s.By.Role}, err
+		return chat.Changed{Room: s.Room, Role: s.By.Role, Refused: r.Refused}, err
 	}
 	return w.applyRuling(c, s, r)
 }

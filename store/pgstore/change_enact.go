@@ -12,7 +12,7 @@ import (
 
 // applyRuling writes what the ruling decides. The rows that readScene has read for the ruling must be locked.
 func (w *writer) applyRuling(c chat.Change, s chat.RuleInput, r chat.Ruling) (chat.Changed, error) {
-	made := chat.Changed{Changed: true, Room: s.Room, Role: s.By.Role}
+	made := chat.Changed{Changed: true, Room: s.Room, Role: s.By.Role, Refused: r.Refused}
 	was := map[string]bool{c.By.ID: s.By.In}
 	for _, p := range s.Users {
 		was[p.User] = p.Standing.In
@@ -63,7 +63,8 @@ func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, 
 	var (
 		users, states, roles []string
 		banned               []bool
-		muted                []int64
+		muted, ends          []int64
+		reasons              []string
 	)
 	for _, p := range stand {
 		state, until := stateKicked, int64(0)
@@ -74,19 +75,27 @@ func queuePutStandings(b *pgx.Batch, room chat.Room, stand []chat.UserStanding, 
 			until = p.Standing.MutedUntil.UnixMilli()
 		}
 		users, states, roles = append(users, p.User), append(states, state), append(roles, string(cmp.Or(p.Standing.Role, chat.Plain)))
+		end := int64(0)
+		if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
+			end = p.Standing.BannedUntil.UnixMilli()
+		}
 		banned, muted = append(banned, p.Standing.Banned), append(muted, until)
+		ends, reasons = append(ends, end), append(reasons, p.Why)
 	}
-	b.Queue(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen)
-		select $1, user_id, state, banned, role, muted_until, $7, $8, $7, $9
-		from unnest($2::text[], $3::text[], $4::bool[], $5::text[], $6::bigint[]) as l (user_id, state, banned, role, muted_until)
+	b.Queue(`insert into members as m (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
+		select $1, user_id, state, banned, role, muted_until, $7, $8, $7, $9, banned_until, ban_reason
+		from unnest($2::text[], $3::text[], $4::bool[], $5::text[], $6::bigint[], $10::bigint[], $11::text[])
+			as l (user_id, state, banned, role, muted_until, banned_until, ban_reason)
 		on conflict (room_id, user_id) do update set
 			state = case when 'in' in (m.state, excluded.state) then excluded.state else m.state end,
 			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until,
+			banned_until = excluded.banned_until,
+			ban_reason = case when excluded.banned and excluded.ban_reason = '' then m.ban_reason else excluded.ban_reason end,
 			read_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.read_seq else m.read_seq end,
 			joined_at = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_at else m.joined_at end,
 			joined_seq = case when m.state <> 'in' and excluded.state = 'in' then excluded.joined_seq else m.joined_seq end,
 			chosen = case when m.state <> 'in' and excluded.state = 'in' then excluded.chosen else m.chosen end`,
-		room.ID, users, states, banned, roles, muted, room.LastSeq, at.UnixMilli(), chosen)
+		room.ID, users, states, banned, roles, muted, room.LastSeq, at.UnixMilli(), chosen, ends, reasons)
 }
 
 // queueUpdateRoom makes the batch write the new state of the room, which must be locked.

@@ -21,7 +21,7 @@ func (w *writer) readScene(c chat.Change, lock string) (s chat.RuleInput, err er
 		found     []chat.Room
 	)
 	b.Queue(`select id, 0 from users where id = any($1) order by id`+lock, c.Users).Query(eachCount(func(user string, _ int) { known[user] = true }))
-	if c.Kind == chat.Invite || c.Chosen() {
+	if c.Admits() {
 		b.Queue(`select user_id, `+countedRooms+` from members where user_id = any($1) and state = 'in' group by user_id`,
 			c.Users, c.Chosen(), c.MaxRooms).
 			Query(eachCount(func(user string, n int) { rooms[user] = n }))

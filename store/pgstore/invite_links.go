@@ -71,7 +71,7 @@ func (w *writer) repeatedLink(l chat.NewLink) (first chat.NewLink, found bool, e
 const inviteLinkColumns = `l.room_id, l.id, l.creator, l.created_at, l.expires_at, l.max_uses, l.uses, l.approval`
 
 // inviteLinkQuery selects a link with the standing of its creator.
-const inviteLinkQuery = `select ` + inviteLinkColumns + `, state, banned, role, muted_until, joined_seq
+const inviteLinkQuery = `select ` + inviteLinkColumns + `, ` + standingColumns + `
 	from invite_links l join members m on m.room_id = l.room_id and m.user_id = l.creator where l.room_id = $1 and l.id = $2`
 
 func inviteLinkInto(l *chat.Link, created, expires *int64) []any {

@@ -8,7 +8,7 @@ import (
 	"hongbao/chat"
 )
 
-const standingColumns = `state, banned, role, muted_until, joined_seq`
+const standingColumns = `state, banned, role, muted_until, joined_seq, banned_until`
 
 // standingJob is one call of Standing. Its committer fills in the result.
 type standingJob struct {
@@ -30,7 +30,7 @@ func (s *Store) Standing(ctx context.Context, room, user string) (chat.Standing,
 
 const standingsOf = `
 select m.state is not null, coalesce(m.state, ''), coalesce(m.banned, false), coalesce(m.role, ''), coalesce(m.muted_until, 0),
-	coalesce(m.joined_seq, 0), m.state is null and exists (select from rooms where id = i.room_id and kind = 'public' and deleted_at = 0)
+	coalesce(m.joined_seq, 0), coalesce(m.banned_until, 0), m.state is null and exists (select from rooms where id = i.room_id and kind = 'public' and deleted_at = 0)
 from unnest($1::text[], $2::text[]) with ordinality i (room_id, user_id, n)
 left join members m on m.room_id = i.room_id and m.user_id = i.user_id order by n`
 
@@ -101,10 +101,11 @@ type storedStanding struct {
 	role   chat.Role
 	muted  int64
 	joined int64 // a seq
+	until  int64 // of the ban
 }
 
 func (s *storedStanding) into() []any {
-	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined}
+	return []any{&s.state, &s.banned, &s.role, &s.muted, &s.joined, &s.until}
 }
 
 // standing converts the row. A user in state gone keeps ban and mute: while a room's deletion is not complete, the
@@ -113,6 +114,9 @@ func (s *storedStanding) standing() chat.Standing {
 	st := chat.Standing{Ever: true, In: s.state == stateIn, Left: s.state == stateLeft, RoomDeleted: s.state == stateGone, Banned: s.banned}
 	if st.In {
 		st.Role, st.JoinedSeq = s.role, s.joined
+	}
+	if s.banned && s.until > 0 {
+		st.BannedUntil = fromMillis(s.until)
 	}
 	if s.muted > 0 {
 		st.MutedUntil = fromMillis(s.muted)

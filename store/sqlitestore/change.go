@@ -63,11 +63,11 @@ func (w *writer) ruleInput(c chat.Change) (s chat.RuleInput, err error) {
 			return chat.RuleInput{}, err
 		}
 	}
-	counting := inviting || c.Chosen() // no other change depends on the number of rooms of its users
+	counting := c.Admits() // no other change depends on the number of rooms of its users
 	s.Users, err = rows(w, userStandingIn(s.Room), `select asked.value, u.id is not null,
 			iif(?5, (select `+countedRooms+` from members where user_id = asked.value and state = 'in'), 0),
 			?6 and asked.value in (select u.id `+refusing+`), ?8 and exists (select 1 from join_requests r where r.room_id = ?7 and r.user_id = asked.value and `+unanswered+`),
-			m.state, m.banned, m.role, m.muted_until, m.joined_seq
+			m.state, m.banned, m.role, m.muted_until, m.joined_seq, m.banned_until
 		from json_each(?2) asked
 		left join users u on u.id = asked.value
 		left join members m on m.room_id = ?7 and m.user_id = asked.value
@@ -83,10 +83,11 @@ func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
 			banned      sql.NullBool
 			muted       sql.NullInt64
 			joined      sql.NullInt64
+			until       sql.NullInt64
 		)
-		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &p.Refuses, &p.Asks, &state, &banned, &role, &muted, &joined)
+		err = rs.Scan(&p.User, &p.Known, &p.Rooms, &p.Refuses, &p.Asks, &state, &banned, &role, &muted, &joined, &until)
 		if state.Valid {
-			p.Standing = standing(state.String, banned.Bool, chat.Role(role.String), muted.Int64, joined.Int64)
+			p.Standing = standing(state.String, banned.Bool, until.Int64, chat.Role(role.String), muted.Int64, joined.Int64)
 		} else {
 			p.Standing.Visible = room.Kind == chat.Public && !room.Deleted
 		}
@@ -97,6 +98,7 @@ func userStandingIn(room chat.Room) func(*sql.Rows) (chat.UserStanding, error) {
 // apply writes what the ruling decides. Members are written before entries. So new members have read all entries
 // before those that announce them.
 func (w *writer) apply(c chat.Change, s chat.RuleInput, r chat.Ruling) (done chat.Changed, err error) {
+	done.Refused = r.Refused
 	done.Changed = len(r.Standings)+len(r.Entries) > 0 || r.Room != nil || r.Asks || r.Answered
 	was := map[string]chat.Standing{c.By.ID: s.By}
 	for _, p := range s.Users {

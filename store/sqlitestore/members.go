@@ -48,7 +48,7 @@ func (w *writer) enter(e entering) error {
 	if _, err := w.exec(`insert into members (room_id, user_id, state, role, read_seq, joined_at, joined_seq, chosen)
 		select id, ?, 'in', ?, last_seq, ?, last_seq, ? from rooms where id = ?
 		on conflict (room_id, user_id) do update set
-			state = 'in', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at,
+			state = 'in', banned = 0, banned_until = 0, ban_reason = '', role = excluded.role, read_seq = excluded.read_seq, joined_at = excluded.joined_at,
 			joined_seq = excluded.joined_seq, chosen = excluded.chosen, muted_until = case excluded.role when 'owner' then 0 else members.muted_until end`,
 		e.user, e.role, e.at.UnixMilli(), e.chosen, e.room); err != nil {
 		return err

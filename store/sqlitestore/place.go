@@ -17,16 +17,22 @@ func (w *writer) place(c chat.Change, p chat.UserStanding) error {
 	if !p.Standing.MutedUntil.IsZero() {
 		muted = p.Standing.MutedUntil.UnixMilli()
 	}
-	_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen)
-		select id, ?1, ?2, ?3, ?4, ?5, iif(?2 = 'in', last_seq, 0), ?6, last_seq, ?8 from rooms where id = ?7
+	end := int64(0)
+	if p.Standing.Banned && !p.Standing.BannedUntil.IsZero() {
+		end = p.Standing.BannedUntil.UnixMilli()
+	}
+	_, err := w.exec(`insert into members (room_id, user_id, state, banned, role, muted_until, read_seq, joined_at, joined_seq, chosen, banned_until, ban_reason)
+		select id, ?1, ?2, ?3, ?4, ?5, iif(?2 = 'in', last_seq, 0), ?6, last_seq, ?8, ?9, ?10 from rooms where id = ?7
 		on conflict (room_id, user_id) do update set
 			state = iif(excluded.state = 'in' or state = 'in', excluded.state, state),
 			read_seq = iif(excluded.state = 'in' and state <> 'in', excluded.read_seq, read_seq),
 			joined_at = iif(excluded.state = 'in' and state <> 'in', excluded.joined_at, joined_at),
 			joined_seq = iif(excluded.state = 'in' and state <> 'in', excluded.joined_seq, joined_seq),
 			chosen = iif(excluded.state = 'in' and state <> 'in', excluded.chosen, chosen),
+			banned_until = excluded.banned_until,
+			ban_reason = iif(excluded.banned and excluded.ban_reason = '', ban_reason, excluded.ban_reason),
 			banned = excluded.banned, role = excluded.role, muted_until = excluded.muted_until`,
-		p.User, state, p.Standing.Banned, role, muted, c.At.UnixMilli(), c.Room, c.Chosen())
+		p.User, state, p.Standing.Banned, role, muted, c.At.UnixMilli(), c.Room, c.Chosen(), end, p.Why)
 	return err
 }
 

@@ -92,7 +92,14 @@ func (a *Commands) users(ctx context.Context, c Caller, r *wire.UsersRequest) (w
 }
 
 func (a *Commands) kick(ctx context.Context, c Caller, r *wire.KickRequest) (wire.KickReply, error) {
-	return wire.KickReply{}, a.chat.Kick(ctx, c.User, r.Room, r.User, r.Ban)
+	if !r.Ban {
+		return wire.KickReply{}, a.chat.Kick(ctx, c.User, r.Room, r.User, false)
+	}
+	var until time.Time
+	if r.Until > 0 {
+		until = time.UnixMilli(r.Until).UTC()
+	}
+	return wire.KickReply{}, a.chat.Ban(ctx, c.User, r.Room, r.User, until, r.Reason)
 }
 
 func (a *Commands) unban(ctx context.Context, c Caller, r *wire.UnbanRequest) (wire.UnbanReply, error) {

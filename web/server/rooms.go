@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"hongbao/chat"
 	"hongbao/web/convert"
@@ -14,6 +15,7 @@ func (s *Server) roomRoutes() []Route {
 	return []Route{
 		Handle("create_room", s.createRoom), Handle("get_room", s.getRoom), Handle("list_rooms", s.listRooms), Handle("update_room", s.updateRoom),
 		Handle("hand_over_room", s.handOverRoom), Handle("get_history", s.getHistory), Handle("delete_room", s.deleteRoom),
+		Handle("add_members", s.addMembers).Within(time.Minute), Handle("remove_members", s.removeMembers).Within(time.Minute), Handle("get_bans", s.getBans),
 	}
 }
 
@@ -90,4 +92,30 @@ func roomOf(r chat.RoomRecord) hostapi.Room {
 		room.Invite = string(r.Inviters())
 	}
 	return room
+}
+
+func (s *Server) addMembers(ctx context.Context, _ Caller, r *hostapi.MembersRequest) (hostapi.MembersReply, error) {
+	done, err := s.o.Chat.AddMembers(ctx, r.Room, r.Users, r.Announce)
+	return s.membersReply(done), err
+}
+
+func (s *Server) removeMembers(ctx context.Context, _ Caller, r *hostapi.MembersRequest) (hostapi.MembersReply, error) {
+	done, err := s.o.Chat.RemoveMembers(ctx, r.Room, r.Users, r.Announce)
+	return s.membersReply(done), err
+}
+
+func (s *Server) membersReply(done chat.BulkChange) hostapi.MembersReply {
+	return hostapi.MembersReply{
+		Changed: done.Changed, Unchanged: done.Unchanged,
+		Refused: convert.List(done.Refused, func(r chat.Refusal) hostapi.RefusedMember {
+			return hostapi.RefusedMember{User: r.User, Why: s.o.Web.Failure(r.Err).Message}
+		}),
+	}
+}
+
+func (s *Server) getBans(ctx context.Context, _ Caller, r *hostapi.BansRequest) (hostapi.BansReply, error) {
+	bans, more, err := s.o.Chat.Bans(ctx, r.Room, r.Next, r.Limit)
+	return hostapi.BansReply{Next: more, Bans: convert.List(bans, func(b chat.Banned) hostapi.Ban {
+		return hostapi.Ban{User: b.User.ID, Name: b.User.Name, Until: convert.Millis(b.Until), Reason: b.Reason}
+	})}, err
 }

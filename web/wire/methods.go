@@ -88,7 +88,7 @@ var Methods = []Method{
 	},
 	{
 		Name: "kick", Does: "Removes a user from the room; after a ban the user cannot come back.", Request: KickRequest{}, Reply: KickReply{},
-		Errors: govern, Cost: 5,
+		Errors: slices.Concat(govern, []Code{CodeTooLong}), Cost: 5,
 	},
 	{Name: "unban", Does: "Allows a banned user to come back.", Request: UnbanRequest{}, Reply: UnbanReply{}, Errors: govern, Cost: 5},
 	{Name: "set_role", Does: "Changes a member's role; the role owner hands the room over.", Request: SetRoleRequest{}, Reply: SetRoleReply{}, Errors: govern, Cost: 5},

@@ -45,10 +45,13 @@ type PacketDoneBody struct {
 // MemberBody is the body of a member entry.
 type MemberBody struct {
 	User   string `json:"user"`
-	Change string `json:"change" enum:"invited,kicked,banned,role,muted,left_private"`
+	Change string `json:"change" enum:"invited,kicked,banned,role,muted,left_private,added,removed"`
 	By     string `json:"by"`
 	Role   string `json:"role,omitempty" enum:"owner,admin,member"`
 	Until  int64  `json:"until,omitempty"`
+
+	Users []string `json:"users,omitempty"` // of added and removed: the first of them, with User
+	Count int      `json:"count,omitempty"` // of added and removed: how many there are
 }
 
 // EditBody is the body of an edit entry. Text is missing if the text was recalled later.

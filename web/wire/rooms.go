@@ -167,6 +167,9 @@ type KickRequest struct {
 	Room string `json:"room"`
 	User string `json:"user"`
 	Ban  bool   `json:"ban,omitempty"`
+
+	Until  int64  `json:"until,omitempty" min:"0"` // of a ban: when it ends; 0: it does not
+	Reason string `json:"reason,omitempty"`        // of a ban, for the host
 }
 
 // KickReply is the reply of kick.

@@ -35,7 +35,7 @@ var bodies = map[string]func(json.RawMessage) (Body, error){
 	"member": func(raw json.RawMessage) (Body, error) {
 		var b wire.MemberBody
 		err := json.Unmarshal(raw, &b)
-		return MemberChanged{User: b.User, Change: b.Change, By: b.By, Role: b.Role, Until: TimeOf(b.Until)}, err
+		return MemberChanged{User: b.User, Change: b.Change, By: b.By, Role: b.Role, Until: TimeOf(b.Until), Users: b.Users, Count: b.Count}, err
 	},
 	"edit": func(raw json.RawMessage) (Body, error) {
 		var b struct {

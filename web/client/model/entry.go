@@ -56,10 +56,13 @@ type PacketDone struct {
 // MemberChanged says that a user has entered or left the room, or that their role or mute has changed.
 type MemberChanged struct {
 	User   string // id
-	Change string // such as invited, kicked, banned, role, muted, left_private
+	Change string // such as invited, kicked, banned, role, muted, left_private, added, removed
 	By     string // id of the user that made the change
 	Role   string
-	Until  time.Time // end of a mute; zero: the mute was ended
+	Until  time.Time // end of a mute or ban; zero: the mute was ended, or the ban does not end
+
+	Users []string // of added and removed: ids of the first of them, beginning with User
+	Count int      // of added and removed: how many they are
 }
 
 // Edited says that a text was edited.

@@ -45,8 +45,8 @@
  *   edited_at?: number, reactions?: Record<string, number>, recalled?: boolean}} TextBody
  * @typedef {Packet & {reactions?: Record<string, number>}} PacketBody
  * @typedef {{packet: string, reason: 'drained'|'expired'|'cancelled', state: State, seed: string}} PacketDoneBody
- * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private', by: string, role?: Role,
- *   until?: number}} MemberBody
+ * @typedef {{user: string, change: 'invited'|'kicked'|'banned'|'role'|'muted'|'left_private'|'added'|'removed', by: string, role?: Role,
+ *   until?: number, users?: string[], count?: number}} MemberBody
  * @typedef {{target: number, text?: string, recalled?: boolean}} EditBody
  * @typedef {{target: number}} RecallBody
  * @typedef {{target: number, emoji: string, on: boolean, count: number}} ReactBody

@@ -41,6 +41,26 @@ var roomOperations = []Operation{
 	},
 	{
 		Method: wire.Method{
+			Name: "add_members", Does: "Adds up to 10,000 users to a room; users that are unknown are made. It adds those that may be added, and names the others.",
+			Request: MembersRequest{}, Reply: MembersReply{}, Errors: []wire.Code{wire.CodeNotFound, wire.CodeLimitExceeded},
+		},
+		Verb: "POST", Path: "/v1/server/rooms/{room}/members", Scope: Chat, Example: MembersRequest{Room: "r-1", Users: []string{"u-eve", "cid"}, Announce: true},
+	},
+	{
+		Method: wire.Method{
+			Name: "remove_members", Does: "Removes up to 10,000 users from a room. It removes those that may be removed, and names the others.",
+			Request: MembersRequest{}, Reply: MembersReply{}, Errors: []wire.Code{wire.CodeNotFound, wire.CodeLimitExceeded},
+		},
+		Verb: "POST", Path: "/v1/server/rooms/{room}/members/remove", Scope: Chat, Example: MembersRequest{Room: "r-1", Users: []string{"u-ann", "u-mei"}},
+	},
+	{
+		Method: wire.Method{
+			Name: "get_bans", Does: "Lists the users that are banned from a room, by id.", Request: BansRequest{}, Reply: BansReply{}, Errors: []wire.Code{wire.CodeNotFound},
+		},
+		Verb: "GET", Path: "/v1/server/rooms/{room}/bans", Scope: Read, Example: BansRequest{Room: "r-1", Limit: 100},
+	},
+	{
+		Method: wire.Method{
 			Name: "get_history", Does: "Returns a page of the entries of a room, as the command history does.", Request: wire.HistoryRequest{}, Reply: wire.HistoryReply{},
 			Errors: []wire.Code{wire.CodeNotFound},
 		},
@@ -126,4 +146,45 @@ type UpdateRoomRequest struct {
 type HandOverRequest struct {
 	Room string `json:"room"`
 	User string `json:"user"` // a member
+}
+
+// MembersRequest is the request of add_members and remove_members.
+type MembersRequest struct {
+	Room     string   `json:"room"`
+	Users    []string `json:"users"`
+	Announce bool     `json:"announce,omitempty"` // one entry says so to the room; otherwise none does
+}
+
+// MembersReply is the reply of add_members and remove_members.
+type MembersReply struct {
+	Changed   int             `json:"changed"`   // users that were added or removed
+	Unchanged int             `json:"unchanged"` // users that were members already, or were none
+	Refused   []RefusedMember `json:"refused"`
+}
+
+// RefusedMember is a user that was not added or removed.
+type RefusedMember struct {
+	User string `json:"user"`
+	Why  string `json:"why"` // the message of the error, such as banned
+}
+
+// BansRequest is the request of get_bans.
+type BansRequest struct {
+	Room  string `json:"room"`
+	Next  string `json:"next,omitempty"` // of the last page
+	Limit int    `json:"limit,omitempty" min:"1"`
+}
+
+// BansReply is the reply of get_bans.
+type BansReply struct {
+	Bans []Ban  `json:"bans"`
+	Next string `json:"next,omitempty"` // for the following page; missing: there is none
+}
+
+// Ban is a user that is banned from a room.
+type Ban struct {
+	User   string `json:"user"`
+	Name   string `json:"name"`
+	Until  int64  `json:"until,omitempty"` // when the ban ends; missing: it does not
+	Reason string `json:"reason,omitempty"`
 }

@@ -4,6 +4,7 @@ package debian
 
 import (
 	"bufio"
+	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,6 +35,9 @@ func TestEmptyDebian(t *testing.T) {
 	debootstrap := enginetest.Program(t, "debootstrap")
 	t.Setenv("CGO_ENABLED", "0") // static
 	program := e2e.Build(t, "")
+	if f, err := elf.Open(program); err != nil || f.Section(".interp") != nil {
+		t.Errorf("the program is not static, %v", err)
+	}
 	next := e2e.BuildNext(t, "create table next (id bigint primary key)", "create table next (id integer primary key) strict")
 	root := filepath.Join(t.TempDir(), "debian")
 	if out, err := exec.CommandContext(t.Context(), debootstrap, "--variant=minbase", "stable", root).CombinedOutput(); err != nil {

@@ -64,7 +64,7 @@ func TestImage(t *testing.T) {
 	}
 	e2e.NoError(t, json.Unmarshal([]byte(run("inspect", "--type", "image", "hongbao")), &image))
 	c := image.OCIv1.Config
-	if _, data := c.Volumes["/data"]; c.User != "65532" || len(c.Entrypoint) != 1 || c.Entrypoint[0] != "/hongbao" || !data || c.StopSignal != "SIGTERM" {
+	if _, data := c.Volumes["/data"]; c.User != "65532:65532" || len(c.Entrypoint) != 1 || c.Entrypoint[0] != "/hongbao" || !data || c.StopSignal != "SIGTERM" {
 		t.Errorf("the image has the configuration %+v", c)
 	}
 

@@ -36,12 +36,18 @@ function idOf(member) { return member.user.id; }
 export function memberOf(view, user) { return view.members.items.find((m) => m.user.id === user); }
 
 /** Applies a member entry. @param {import('../state.js').RoomView} view @param {import('../../sdk/types.js').MemberBody} body */
-export function noteMember(view, { user, change, role, until }) {
+export function noteMember(view, { user, change, role, until, users = [] }) {
   const { members } = view;
   if (!members.loaded) return;
   switch (change) {
     case 'invited':
       if (members.complete) put(members, { user: known(user), role: 'member', online: !!state.online.get(user) });
+      return;
+    case 'added':
+      if (members.complete) for (const id of users) put(members, { user: known(id), role: 'member', online: !!state.online.get(id) });
+      return;
+    case 'removed':
+      members.items = members.items.filter((m) => !users.includes(m.user.id));
       return;
     case 'kicked': case 'banned': case 'left_private':
       members.items = members.items.filter((m) => m.user.id !== user);

@@ -20,7 +20,7 @@ function whom(id) { return id === state.me.id ? t('timeline.you') : named(id); }
 
 function named(id) { return state.people.get(id)?.name || t('timeline.somebody'); }
 
-function member({ user, change, by, role, until }) {
+function member({ user, change, by, role, until, count = 1 }) {
   const values = { by: doer(by), user: whom(user), first: doer(user), me: user === state.me.id, mine: by === state.me.id };
   switch (change) {
     case 'role':
@@ -28,7 +28,7 @@ function member({ user, change, by, role, until }) {
     case 'muted':
       return until ? t('timeline.muted', { ...values, until: untilTime(until) }) : t('timeline.unmuted', values);
     default:
-      return t(`timeline.member.${change}`, values);
+      return t(`timeline.member.${change}`, { ...values, others: count - 1 });
   }
 }
 

@@ -264,6 +264,8 @@ export default {
       kicked: ({ by, user }) => `${by} removed ${user}`,
       banned: ({ by, user }) => `${by} banned ${user}`,
       left_private: ({ first }) => `${first} left`,
+      added: ({ by, user, others }) => `${by} added ${user}${others ? ` and ${others} more` : ''}`,
+      removed: ({ by, user, others }) => `${by} removed ${user}${others ? ` and ${others} more` : ''}`,
     },
     role: {
       owner: ({ by, user }) => `${by} handed the room over to ${user}`,

@@ -264,6 +264,8 @@ export default {
       kicked: ({ by, user }) => `${by}将${user}移出了群聊`,
       banned: ({ by, user }) => `${by}将${user}拉黑了`,
       left_private: ({ first }) => `${first}退出了群聊`,
+      added: ({ by, user, others }) => `${by}将${user}${others ? `等 ${others + 1} 人` : ''}加入了群聊`,
+      removed: ({ by, user, others }) => `${by}将${user}${others ? `等 ${others + 1} 人` : ''}移出了群聊`,
     },
     role: {
       owner: ({ by, user }) => `${by}将群主转让给了${user}`,
