@@ -17,6 +17,7 @@ import (
 type Ledger interface {
 	Wallets
 	Exports
+	Stories
 
 	// Account reads a user's account. On the first call it draws the user's first seed.
 	Account(ctx context.Context, user string) (Account, error)

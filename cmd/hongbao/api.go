@@ -9,9 +9,11 @@ import (
 
 	"hongbao/store"
 	"hongbao/store/security"
+	"hongbao/web/convert"
 	"hongbao/web/events"
 	"hongbao/web/hook"
 	"hongbao/web/server"
+	"hongbao/web/wire/hostapi"
 )
 
 // newAPI makes the server API, or returns nil if there is no keys file. The parts of i that it uses must be set.
@@ -85,3 +87,14 @@ func (r recordedActs) Record(ctx context.Context, a server.Act) error {
 
 // Count implements server.Acts.
 func (r recordedActs) Count(kind, origin string) { r.recorder.Count(kind, origin) }
+
+// After implements server.Acts.
+func (r recordedActs) After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error) {
+	stored, next, err := r.recorder.ActsAfter(ctx, cursor, before, limit)
+	return convert.List(stored, func(a security.Act) hostapi.Act {
+		return hostapi.Act{
+			ID: a.ID, At: convert.Millis(a.At), Instance: a.Instance, Actor: a.Actor, Client: a.Client, Operation: a.Method, Request: a.Request,
+			RequestID: a.RequestID, Reason: a.Reason,
+		}
+	}), next, err
+}

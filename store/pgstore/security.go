@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hongbao/store/cursor"
 	"hongbao/store/security"
 )
 
@@ -46,15 +47,37 @@ func (s *Store) DropCounts(ctx context.Context, before time.Time) error {
 // Acts implements security.Store.
 func (s *Store) Acts(ctx context.Context, limit int) (acts []security.Act, err error) {
 	err = s.withReader(ctx, func(r reader) error {
-		acts, err = rows(r, func(rs pgx.Rows) (a security.Act, err error) {
-			var at int64
-			err = rs.Scan(&a.ID, &at, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
-			a.At = fromMillis(at)
-			return a, err
-		}, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
+		acts, err = rows(r, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit $1`, limit)
 		return err
 	})
 	return acts, outcome("read acts", err)
+}
+
+func scanAct(rs pgx.Rows) (a security.Act, err error) {
+	err = rs.Scan(&a.ID, storedTime{&a.At}, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
+	return a, err
+}
+
+// ActsAfter implements security.Store.
+func (s *Store) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
+	at, id := int64(0), ""
+	if after != "" {
+		if err := cursor.Parse("acts", after, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	err = s.withReader(ctx, func(r reader) error {
+		acts, err = rows(r, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > ($1, $2) and at < $3 order by at, id limit $4`,
+			at, id, before.UnixMilli(), limit)
+		return err
+	})
+	if err != nil {
+		return nil, "", outcome("read acts", err)
+	}
+	if n := len(acts); n > 0 {
+		after = cursor.Make("acts", acts[n-1].At.UnixMilli(), acts[n-1].ID)
+	}
+	return acts, after, nil
 }
 
 // Counts implements security.Store.

@@ -43,6 +43,11 @@ func NewRecorder(store Store, instance string, now func() time.Time, log *slog.L
 	}
 }
 
+// ActsAfter returns acts of before the given time, oldest first, which follow the cursor.
+func (r *Recorder) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []Act, next string, err error) {
+	return r.store.ActsAfter(ctx, after, before, limit)
+}
+
 // Count counts one event. It never blocks.
 func (r *Recorder) Count(kind, origin string) {
 	r.mu.Lock()

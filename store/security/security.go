@@ -49,6 +49,9 @@ type Store interface {
 	DropCounts(ctx context.Context, before time.Time) error
 	// Acts returns the newest acts, at most limit, newest first.
 	Acts(ctx context.Context, limit int) ([]Act, error)
+	// ActsAfter returns acts of before the given time, oldest first, which follow the cursor; "" is before the first act. next is the cursor
+	// after the last one. It returns chat.ErrBadRequest for a text that is no cursor.
+	ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []Act, next string, err error)
 	// Counts returns the newest counts, at most limit, newest minute first.
 	Counts(ctx context.Context, limit int) ([]Count, error)
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"hongbao/store/cursor"
 	"hongbao/store/security"
 )
 
@@ -41,13 +42,32 @@ func (s *Store) DropCounts(ctx context.Context, before time.Time) error {
 
 // Acts implements security.Store.
 func (s *Store) Acts(ctx context.Context, limit int) ([]security.Act, error) {
-	acts, err := rows(reader{ctx, s.read}, func(rs *sql.Rows) (a security.Act, err error) {
-		var at int64
-		err = rs.Scan(&a.ID, &at, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
-		a.At = fromMillis(at)
-		return a, err
-	}, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit ?`, limit)
+	acts, err := rows(reader{ctx, s.read}, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts order by at desc, id limit ?`, limit)
 	return acts, outcome("read acts", err)
+}
+
+func scanAct(rs *sql.Rows) (a security.Act, err error) {
+	err = rs.Scan(&a.ID, storedTime{&a.At}, &a.Instance, &a.Actor, &a.Client, &a.Method, &a.Request, &a.RequestID, &a.Reason)
+	return a, err
+}
+
+// ActsAfter implements security.Store.
+func (s *Store) ActsAfter(ctx context.Context, after string, before time.Time, limit int) (acts []security.Act, next string, err error) {
+	at, id := int64(0), ""
+	if after != "" {
+		if err := cursor.Parse("acts", after, &at, &id); err != nil {
+			return nil, "", err
+		}
+	}
+	acts, err = rows(reader{ctx, s.read}, scanAct, `select id, at, instance, actor, client, method, request, request_id, reason from admin_acts where (at, id) > (?, ?) and at < ? order by at, id limit ?`,
+		at, id, before.UnixMilli(), limit)
+	if err != nil {
+		return nil, "", outcome("read acts", err)
+	}
+	if n := len(acts); n > 0 {
+		after = cursor.Make("acts", acts[n-1].At.UnixMilli(), acts[n-1].ID)
+	}
+	return acts, after, nil
 }
 
 // Counts implements security.Store.

@@ -1,11 +1,13 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"testing"
 	"time"
 
+	"hongbao/chat"
 	"hongbao/store/security"
 )
 
@@ -20,7 +22,8 @@ type SecurityUnderTest struct {
 func TestSecurity(t *testing.T, open func(t *testing.T) SecurityUnderTest) {
 	for name, run := range map[string]func(t *testing.T, s SecurityUnderTest){
 		"acts are added once, and listed newest first": actsAreAdded, "counts are added once": countsAreAdded,
-		"stored rows stay as they are": securityRowsStay, "old counts are deleted": oldCountsAreDeleted,
+		"acts are exported by a cursor": actsAreExported,
+		"stored rows stay as they are":  securityRowsStay, "old counts are deleted": oldCountsAreDeleted,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, open(t)) })
 	}
@@ -45,6 +48,41 @@ func actsAreAdded(t *testing.T, s SecurityUnderTest) {
 		if got, err := s.Acts(ctx, limit); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("acts, at most %d: %v, %v; want %v", limit, got, err, want)
 		}
+	}
+}
+
+func actsAreExported(t *testing.T, s SecurityUnderTest) {
+	ctx, at := t.Context(), lived.UTC()
+	var want []security.Act
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		want = append(want, testAct(id, at.Add(time.Duration(len(want)/2)*time.Second))) // two at a time
+		if err := s.AddAct(ctx, want[len(want)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []security.Act
+	cursor := ""
+	read := func(before time.Time) {
+		t.Helper()
+		for {
+			acts, next, err := s.ActsAfter(ctx, cursor, before, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, cursor = append(got, acts...), next; len(acts) < 2 {
+				return
+			}
+		}
+	}
+	read(at.Add(time.Second))
+	if !reflect.DeepEqual(got, want[:2]) {
+		t.Errorf("acts before %v: %v, want %v", at.Add(time.Second), got, want[:2])
+	}
+	if read(at.Add(time.Hour)); !reflect.DeepEqual(got, want) {
+		t.Errorf("acts %v, want %v", got, want)
+	}
+	if _, _, err := s.ActsAfter(ctx, "x", at, 2); !errors.Is(err, chat.ErrBadRequest) {
+		t.Errorf("a text that is no cursor: %v", err)
 	}
 }
 

@@ -214,6 +214,72 @@ func TestHostExportsTheLedger(t *testing.T) {
 	h.refused(h.send(h.all, "GET", "/v1/server/transfers?limit=1001", nil), wire.CodeBadRequest, "bad_request field=limit")
 }
 
+// TestHostExportsActs reads what two keys have done, with filters.
+func TestHostExportsActs(t *testing.T) {
+	h := newTestHost(t)
+	shop := h.newKey("shop", hostapi.Money)
+	credit := func(key, user string) {
+		ok[wire.AdjustReply](h, h.send(key, "POST", "/v1/server/users/"+user+"/credit?reason=test", `{"amount":5,"note":"secret"}`, "Idempotency-Key", user))
+	}
+	credit(h.all, "ann")
+	credit(shop, "ann")
+	credit(shop, "bob")
+	read := func(query string) (all []string) {
+		for after, more := "", true; more; {
+			page := get[hostapi.ActsReply](h, "acts?limit=1&after="+after+query)
+			for _, a := range page.Acts {
+				all = append(all, a.Actor+" "+a.Operation+" "+a.Request)
+				if a.Reason != "test" || a.Client == "" || a.RequestID == "" || strings.Contains(a.Request, "secret") {
+					t.Errorf("the act is %+v", a)
+				}
+			}
+			after, more = page.Next, page.More
+		}
+		return all
+	}
+	ann, annShop, bob := `key/all credit {"amount":5,"user":"ann"}`, `key/shop credit {"amount":5,"user":"ann"}`, `key/shop credit {"amount":5,"user":"bob"}`
+	for query, want := range map[string]int{"": 3, "&key=shop": 2, "&user=ann": 2, "&user=ann&key=all": 1, "&user=an": 0} {
+		if got := read(query); len(got) != want {
+			t.Errorf("acts with %q: %q, want %d", query, got, want)
+		}
+	}
+	if got := read(""); !slices.Contains(got, ann) || !slices.Contains(got, annShop) || !slices.Contains(got, bob) {
+		t.Errorf("acts %q", got)
+	}
+	h.refused(h.send(shop, "GET", "/v1/server/acts", nil), wire.CodeForbidden, "forbidden scope=admin")
+	h.refused(h.send(h.all, "GET", "/v1/server/acts?after=forged", nil), wire.CodeBadRequest, "bad_request field=after")
+}
+
+// TestHostReadsThePacket reads all that is known of a packet, before and after its end.
+func TestHostReadsThePacket(t *testing.T) {
+	h := newTestHost(t)
+	h.known("ann", "bob")
+	as := func(user, command, body string, values ...any) answer {
+		return h.send(h.all, "POST", "/v1/server/as/"+user+"/"+command, fmt.Sprintf(body, values...))
+	}
+	ok[wire.AdjustReply](h, h.send(h.all, "POST", "/v1/server/users/ann/credit", `{"amount":1000}`, "Idempotency-Key", "k"))
+	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob"]}`)).Room.ID
+	packet := ok[wire.SendPacketReply](h, as("ann", "send_packet", `{"room":%q,"key":"p","mode":"equal","total":300,"count":1,"passphrase":"sesame"}`, room)).Packet.ID
+	story := func() hostapi.PacketStory { return get[hostapi.PacketStory](h, "packets/"+packet) }
+	if s := story(); s.Packet == nil || s.Packet.ID != packet || s.Status != "open" || s.Proof != nil || len(s.Transfers) != 1 || len(s.Entries) != 1 || s.ClosedAt != 0 {
+		t.Errorf("the open packet: %+v", s)
+	}
+	if a := h.send(h.all, "GET", "/v1/server/packets/"+packet, nil); strings.Contains(string(a.body), "sesame") || strings.Contains(string(a.body), `"seed"`) || strings.Contains(string(a.body), `"shares"`) {
+		t.Errorf("a secret of an open packet is in %s", a.body)
+	}
+	ok[wire.GrabReply](h, as("bob", "grab", `{"packet":%q,"passphrase":"sesame"}`, packet))
+	deadline := time.Now().Add(20 * time.Second)
+	for story().Status == "open" && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	s := story()
+	if s.Status != "drained" || s.Proof == nil || s.Proof.Seed == "" || len(s.Claims) != 1 || s.Claims[0].User.ID != "bob" || s.Claims[0].Amount != 300 ||
+		len(s.Transfers) != 2 || s.Transfers[1].User != "bob" || len(s.Entries) != 2 || s.Entries[1].Kind != "packet_done" || s.ClosedAt == 0 {
+		t.Errorf("the finished packet: %+v", s)
+	}
+	h.refused(h.send(h.all, "GET", "/v1/server/packets/none", nil), wire.CodeNotFound, "not_found")
+}
+
 // TestLongRequestIDAndReason uses the longest texts that a credit can keep, and longer ones.
 func TestLongRequestIDAndReason(t *testing.T) {
 	h := newTestHost(t)

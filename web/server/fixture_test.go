@@ -24,6 +24,7 @@ import (
 	"hongbao/store/sqlitestore"
 	"hongbao/web"
 	"hongbao/web/auth"
+	"hongbao/web/convert"
 	"hongbao/web/events"
 	"hongbao/web/push"
 	"hongbao/web/server"
@@ -110,7 +111,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Packets: host.packets, Log: log})
+	api, err := server.New(server.Config{Keys: host.keys, Acts: recordedActs{host.recorder}, Web: host.web, Local: local, Chat: host.rooms, Packets: host.packets, Log: log, ActsAge: -time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,4 +268,15 @@ func (h *testHost) act(operation string) security.Act {
 	}
 	h.Fatalf("no act %s is stored", operation)
 	return security.Act{}
+}
+
+// After implements server.Acts.
+func (r recordedActs) After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error) {
+	stored, next, err := r.Recorder.ActsAfter(ctx, cursor, before, limit)
+	return convert.List(stored, func(a security.Act) hostapi.Act {
+		return hostapi.Act{
+			ID: a.ID, At: convert.Millis(a.At), Instance: a.Instance, Actor: a.Actor, Client: a.Client, Operation: a.Method, Request: a.Request,
+			RequestID: a.RequestID, Reason: a.Reason,
+		}
+	}), next, err
 }

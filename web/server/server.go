@@ -35,6 +35,8 @@ type Acts interface {
 	Record(ctx context.Context, a Act) error
 	// Count counts one event of a kind.
 	Count(kind, origin string)
+	// After returns stored acts of before the given time, oldest first, which follow the cursor. next is the cursor after the last one.
+	After(ctx context.Context, cursor string, before time.Time, limit int) (acts []hostapi.Act, next string, err error)
 }
 
 // Act is a request of the holder of a key.
@@ -66,6 +68,8 @@ type Config struct {
 	Chat    *chat.Service
 	Packets *redpacket.Service
 	Log     *slog.Logger
+
+	ActsAge time.Duration // how old an act is before it is exported; 0: 15 s
 }
 
 // Server answers the requests of hosts. Mount must not be called after Handler.
@@ -82,8 +86,9 @@ type Server struct {
 // New returns a server with the routes of this package.
 func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
+	o.ActsAge = cmp.Or(o.ActsAge, actsAge)
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(s.userRoutes(), s.roomRoutes(), s.moneyRoutes(), s.walletRoutes(), s.reportRoutes(), s.actRoutes(), s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(s.userRoutes(), s.roomRoutes(), s.moneyRoutes(), s.walletRoutes(), s.reportRoutes(), s.actRoutes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.

@@ -14,7 +14,7 @@ func (s *Server) walletRoutes() []Route {
 	return []Route{
 		Handle("get_wallet", s.getWallet), Handle("list_wallets", s.listWallets), Handle("get_wallets", s.getWallets),
 		Handle("freeze_wallet", s.freezeWallet(true)), Handle("unfreeze_wallet", s.freezeWallet(false)), Handle("set_limits", s.setLimits),
-		Handle("get_transfers", s.getTransfers),
+		Handle("get_transfers", s.getTransfers), Handle("get_packet", s.getPacket),
 	}
 }
 

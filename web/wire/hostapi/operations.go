@@ -49,11 +49,12 @@ func Groups() []Group {
 	return []Group{
 		{"users", "Users of the host.", userOperations},
 		{"rooms", "Rooms of the host, and their members.", roomOperations},
-		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations, transferOperations)},
+		{"money", "Wallets of users, their limits and transfers.", slices.Concat(moneyOperations, walletOperations, transferOperations, storyOperations)},
 		{"act", "Commands of users, which the host calls for a user. The user's rates and budgets do not count.", actOperations},
 		{"system", "Commands that the host calls in its own name, in any room.", systemOperations},
 		{"reports", "What users have reported: texts, packets and other users.", reportOperations},
 		{"events", "What has happened, for the host to read. The same events are sent to the webhook.", eventOperations},
+		{"acts", "What the holders of keys and administrators have done.", actExportOperations},
 		{"documents", "The documents of the server API, for programs.", documentOperations},
 	}
 }

@@ -1,0 +1,53 @@
+package redpacket
+
+import (
+	"context"
+	"encoding/hex"
+	"time"
+
+	"hongbao/chat"
+)
+
+// Stories is the part of the Ledger that tells all that is stored about a packet.
+type Stories interface {
+	// Story reads all that is stored about a packet, in one consistent read. The cost grows with the number of claims. It returns
+	// chat.ErrNotFound if nothing is stored. A packet that the database has lost may still be in quarantine: then Book is empty.
+	Story(ctx context.Context, packet string) (Story, error)
+}
+
+// Story is all that is stored about a packet.
+type Story struct {
+	Book      Book // empty: the packet itself is not stored
+	DoneSeq   int64
+	ClosedAt  time.Time // zero: the packet is open
+	Entries   []chat.Entry
+	Transfers []LedgerTransfer // the sending, the claims by share, the refund
+
+	Quarantined []Quarantined
+}
+
+// Quarantined is a claim that can never be paid.
+type Quarantined struct {
+	At    time.Time
+	User  string
+	Share int64
+	Why   string
+}
+
+// Story returns all that is stored about a packet. Seed and shares of an open packet are left out: a user that knows them can choose a share.
+func (s *Service) Story(ctx context.Context, packet string) (Story, *Proof, error) {
+	if len(packet) > idBytes {
+		return Story{}, nil, chat.ErrNotFound
+	}
+	story, err := s.ledger.Story(ctx, packet)
+	if err != nil {
+		return Story{}, nil, err
+	}
+	b := &story.Book
+	var proof *Proof
+	if b.Packet.ID != "" && b.Status != Open {
+		proof = &Proof{Seed: hex.EncodeToString(b.Seed[:]), Commitment: b.Packet.Commitment, Shares: b.Shares}
+	}
+	b.Seed, b.Shares = Seed{}, nil
+	return story, proof, nil
+}

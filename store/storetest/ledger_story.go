@@ -1,0 +1,64 @@
+package storetest
+
+import (
+	"fmt"
+
+	"hongbao/chat"
+	"hongbao/redpacket"
+)
+
+func storyTests() []ledgerTest {
+	return []ledgerTest{
+		{"story/of a packet from its sending to its end", func(b *ledgerBench) {
+			p := b.packet(100, 3)
+			b.wantStory(p, redpacket.Open, "send", "packet")
+			b.take(p, 2)
+			b.wantStory(p, redpacket.Open, "send claim claim", "packet")
+			b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{b.claim(p, "ghost", 7)}, "no such share"))
+			b.close(p, redpacket.Expired)
+			s := b.wantStory(p, redpacket.Expired, "send claim claim refund", "packet packet_done")
+			equal(b, "quarantine", s.Quarantined, []redpacket.Quarantined{{At: b.claim(p, "ghost", 7).At, User: "ghost", Share: 7, Why: "no such share"}})
+			equal(b, "book", s.Book, b.book(p))
+			sum := redpacket.Money(0)
+			for _, t := range s.Transfers {
+				sum += t.Amount
+			}
+			equal(b, "sum of the transfers", sum, 0)
+			if s.ClosedAt.IsZero() || s.DoneSeq != s.Entries[1].Seq {
+				b.Errorf("closed at %v with the entry %d, want %d", s.ClosedAt, s.DoneSeq, s.Entries[1].Seq)
+			}
+		}},
+		{"story/of a packet that is not stored", func(b *ledgerBench) {
+			_, err := b.ledger.Story(b.ctx, "none")
+			b.is(err, chat.ErrNotFound)
+			lost := redpacket.Packet{Ref: redpacket.Ref{ID: "lost"}}
+			b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{b.claim(lost, member(0), 0)}, "lost"))
+			s, err := b.ledger.Story(b.ctx, "lost")
+			b.must(err)
+			equal(b, "packet", s.Book.Packet.ID, "")
+			equal(b, "claims in quarantine", len(s.Quarantined), 1)
+		}},
+	}
+}
+
+// wantStory checks the kinds of a packet's transfers and entries.
+func (b *ledgerBench) wantStory(p redpacket.Packet, status redpacket.Status, transfers, entries string) redpacket.Story {
+	b.Helper()
+	s, err := b.ledger.Story(b.ctx, p.ID)
+	b.must(err)
+	equal(b, "status", s.Book.Status, status)
+	got := ""
+	for i, t := range s.Transfers {
+		got += fmt.Sprint(" ", t.Kind)
+		if t.Kind == redpacket.TransferClaim && (t.Share != i-1 || t.User != member(i-1)) {
+			b.Errorf("transfer %d is %+v", i, t)
+		}
+	}
+	equal(b, "transfers", got, " "+transfers)
+	got = ""
+	for _, e := range s.Entries {
+		got += fmt.Sprint(" ", e.Kind)
+	}
+	equal(b, "entries", got, " "+entries)
+	return s
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+
+	"hongbao/redpacket"
+	"hongbao/web/convert"
+	"hongbao/web/wire/hostapi"
+)
+
+func (s *Server) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequest) (hostapi.PacketStory, error) {
+	story, proof, err := s.o.Packets.Story(ctx, r.Packet)
+	if err != nil {
+		return hostapi.PacketStory{}, err
+	}
+	reply := hostapi.PacketStory{
+		Status: string(story.Book.Status), Refunded: int64(story.Book.Refunded), Proof: convert.Proof(proof),
+		Claims: convert.List(story.Book.Claims, func(p redpacket.Paid) hostapi.PacketClaim {
+			return hostapi.PacketClaim{User: convert.User(p.User), Share: p.Share, Amount: int64(p.Amount), At: convert.Millis(p.At)}
+		}),
+		Transfers: convert.List(story.Transfers, ledgerTransferOf), Entries: convert.List(story.Entries, convert.Entry),
+		Quarantined: convert.List(story.Quarantined, func(q redpacket.Quarantined) hostapi.QuarantinedClaim {
+			return hostapi.QuarantinedClaim{At: convert.Millis(q.At), User: q.User, Share: q.Share, Why: q.Why}
+		}),
+	}
+	if story.Book.Packet.ID != "" {
+		packet := convert.Packet(story.Book.Packet)
+		reply.Packet = &packet
+	}
+	if !story.ClosedAt.IsZero() {
+		reply.ClosedAt = convert.Millis(story.ClosedAt)
+	}
+	return reply, nil
+}

@@ -1,0 +1,41 @@
+package hostapi
+
+import "hongbao/web/wire"
+
+var actExportOperations = []Operation{
+	{
+		Method: wire.Method{
+			Name: "get_acts", Does: "Returns what the holders of keys and administrators have done, oldest first, from a cursor on. Acts of the last 15 s are not shown yet.",
+			Request: GetActsRequest{}, Reply: ActsReply{},
+		},
+		Verb: "GET", Path: "/v1/server/acts", Scope: Admin, Example: GetActsRequest{Key: "all", Limit: 3},
+	},
+}
+
+// GetActsRequest is the request of get_acts.
+type GetActsRequest struct {
+	After string `json:"after,omitempty"`         // the next of the page before; "": from the first act on
+	Key   string `json:"key,omitempty"`           // only acts of API keys with this name
+	User  string `json:"user,omitempty"`          // only acts whose request names this user, or that this administrator did
+	Limit int    `json:"limit,omitempty" min:"1"` // at most 1000; usually 100
+}
+
+// ActsReply is the reply of get_acts.
+type ActsReply struct {
+	Acts []Act  `json:"acts"`
+	Next string `json:"next"` // the cursor after this page
+	More bool   `json:"more"` // there may be more acts now: read on, also after an empty page
+}
+
+// Act is a request that was stored before it was carried out. It may have been refused later.
+type Act struct {
+	ID        string `json:"id"`
+	At        int64  `json:"at"`
+	Instance  string `json:"instance"`
+	Actor     string `json:"actor"`  // "key/" and the name of an API key, or the id of an administrator
+	Client    string `json:"client"` // address
+	Operation string `json:"operation"`
+	Request   string `json:"request"` // JSON without texts of users, cut to 2000 bytes
+	RequestID string `json:"request_id,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+}
