@@ -67,7 +67,7 @@ func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []
 	case KindText:
 		var text Text
 		if json.Unmarshal(e.Body, &text) != nil || text.Text == "" && text.Data == nil {
-			return "", nil, nil // recalled
+			return "", nil, nil //nolint:nilerr // recalled, or no text of ours
 		}
 		direct, err := s.isDirect(ctx, e.Room)
 		switch {
@@ -83,7 +83,7 @@ func (s *Service) newsFor(ctx context.Context, e Entry) (reason Reason, among []
 			To []string `json:"to"`
 		}
 		if json.Unmarshal(e.Body, &packet) != nil {
-			return "", nil, nil
+			return "", nil, nil //nolint:nilerr // no packet of ours
 		}
 		if len(packet.To) > 0 {
 			return ByPacket, packet.To, nil

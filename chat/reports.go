@@ -181,7 +181,7 @@ func (s *Service) reportedEntry(ctx context.Context, r *Report) error {
 
 // maySeePerson returns an error unless the user can know of the reported one: from the named room, or from any.
 func (s *Service) maySeePerson(ctx context.Context, by string, r ReportRequest) error {
-	known := false
+	var known bool
 	if r.Room != "" {
 		if err := s.mayRead(ctx, r.Room, by); err != nil {
 			return err

@@ -18,7 +18,7 @@ func TestBrowserReports(t *testing.T) {
 	room := bob.does("create_room", `"name":"Tea","members":[%q]`, userID(ann)).Room.ID
 	said := bob.does("send", `"room":%q,"text":"win a prize"`, room).Seq
 	packet := bob.does("send_packet", `"room":%q,"total":100,"count":2`, room).Seq
-	own := mustSay(t, ann, "hello", room)
+	own := mustSay(t, ann, "hello")
 	reports := func(n int) []chat.Report {
 		t.Helper()
 		all, err := s.store.Reports(t.Context(), chat.ReportQuery{Limit: 10})
@@ -69,7 +69,7 @@ func TestBrowserReports(t *testing.T) {
 }
 
 // mustSay sends a text on the page, and returns its seq.
-func mustSay(t *testing.T, v *webtest.Visitor, text, room string) int {
+func mustSay(t *testing.T, v *webtest.Visitor, text string) int {
 	t.Helper()
 	v.Press("link", "Tea")
 	v.Fill("Message", text)

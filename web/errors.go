@@ -85,7 +85,7 @@ func (e *errorCodes) Failure(err error) wire.Error {
 	if errors.As(err, &ready) {
 		return ready
 	}
-	if denied := new(api.Denied); errors.As(err, &denied) {
+	if denied := new(api.DeniedError); errors.As(err, &denied) {
 		return wire.NewDenial(denied.Reason, denied.Data)
 	}
 	code, ok := e.Code(err)

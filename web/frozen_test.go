@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/centrifugal/protocol"
-
 	"hongbao/chat"
 	"hongbao/web/wire"
 )
@@ -65,5 +63,5 @@ func TestFrozenRoom(t *testing.T) {
 	})
 	freeze(false)
 	a.say(t, ann, room, "hello again")
-	c.push(func(p *protocol.Push) bool { return isPub(p) })
+	c.push(isPub)
 }

@@ -74,7 +74,7 @@ func (h *fakeHooks) questions(t *testing.T) (all []string) {
 }
 
 func denies(api.Question) (api.Verdict, error) {
-	return api.Verdict{}, &api.Denied{Reason: "请 1 分钟后再试", Data: json.RawMessage(`{"captcha":"a b=c"}`)}
+	return api.Verdict{}, &api.DeniedError{Reason: "请 1 分钟后再试", Data: json.RawMessage(`{"captcha":"a b=c"}`)}
 }
 
 func allows(api.Question) (api.Verdict, error) { return api.Verdict{}, nil }

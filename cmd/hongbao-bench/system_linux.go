@@ -26,7 +26,7 @@ func cpuTime(pids ...int) (total time.Duration) {
 		return 0
 	}
 	for _, file := range stats {
-		text, err := os.ReadFile(file) //nolint:gosec // of /proc
+		text, err := os.ReadFile(file)
 		if err != nil {
 			continue // it has just ended: its parent counts it
 		}

@@ -80,7 +80,7 @@ func (s *Store) TellAbsences(ctx context.Context, t eventlog.Told) error {
 			return err
 		}
 		told, err := rows(w, scanText, `insert into offline_news (bucket, user_id, room_id, seq, row_id, reason, count, due_at)
-			select bucket, user_id, room_id, seq, row_id, reason, 0, $8 from (select * from `+found+`) h order by user_id
+			select bucket, user_id, room_id, seq, row_id, reason, 0, $8 from `+found+` order by user_id
 			on conflict do nothing returning user_id`, append(args, t.Due.UnixMilli())...)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func (s *Store) TellDue(ctx context.Context, due []eventlog.Absence, next time.T
 			return err
 		}
 		// A row with another time was told by another instance, or by an earlier run of this transaction.
-		told, err := rows(w, scanAbsence, `with due as (select n.* from unnest($1::smallint[], $2::text[], $3::bigint[]) h (bucket, user_id, due_at)
+		told, err := rows(w, scanAbsence, `with due as (select n.user_id, n.room_id, n.seq, n.row_id, n.reason, n.count, n.due_at, n.bucket from unnest($1::smallint[], $2::text[], $3::bigint[]) h (bucket, user_id, due_at)
 				join offline_news n on n.bucket = h.bucket and n.user_id = h.user_id and n.due_at = h.due_at),
 			reset as (update offline_news n set count = 0, due_at = $4 from due where n.bucket = due.bucket and n.user_id = due.user_id)
 			select `+newsColumns+` from due`, c.buckets, c.users, c.dues, next.UnixMilli())

@@ -54,7 +54,7 @@ func TestChangeWhoseCommitWasLost(t *testing.T) {
 				t.Errorf("returned %+v and room %+v; stored %+v and room %+v", made.Entries, made.Room, kept, is)
 			}
 			test.want.Changed, test.want.Room, test.want.Entries = true, made.Room, made.Entries
-			if !reflect.DeepEqual(made, test.want) {
+			if !reflect.DeepEqual(made, test.want) { //nolint:govet // without errors in it
 				t.Errorf("returned %+v, want %+v", made, test.want)
 			}
 			if again, err := b.Change(t.Context(), test.c); !errors.Is(err, test.again) || again.Changed {

@@ -54,7 +54,7 @@ func (s *Store) AddReport(ctx context.Context, n chat.NewReport) (stored chat.Re
 		if added > 0 {
 			w.refs.Report(eventlog.ReportNew, n.Report)
 		}
-		found := false
+		var found bool
 		if stored, found, err = reportByKey(w, n); err != nil || found {
 			return err
 		}

@@ -39,7 +39,7 @@ func (s *Store) Story(ctx context.Context, packet string) (story redpacket.Story
 				}
 				return err
 			})
-			b.Queue(`select * from (`+storyTransfers+`) t (id, at, amount, kind, packet_id, note, user_id, share_no)`+storyOrder, packet).Query(func(rs pgx.Rows) (err error) {
+			b.Queue(`select id, at, amount, kind, packet_id, note, user_id, share_no from (`+storyTransfers+`) t (id, at, amount, kind, packet_id, note, user_id, share_no)`+storyOrder, packet).Query(func(rs pgx.Rows) (err error) {
 				story.Transfers, err = collect(rs, func(rs pgx.Rows) (t redpacket.LedgerTransfer, err error) {
 					err = rs.Scan(&t.ID, storedTime{&t.At}, &t.Amount, &t.Kind, &t.Packet, &t.Note, &t.User, &t.Share)
 					return t, err

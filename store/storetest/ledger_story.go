@@ -1,7 +1,7 @@
 package storetest
 
 import (
-	"fmt"
+	"strings"
 
 	"hongbao/chat"
 	"hongbao/redpacket"
@@ -13,10 +13,10 @@ func storyTests() []ledgerTest {
 			p := b.packet(100, 3)
 			b.wantStory(p, redpacket.Open, "send", "packet")
 			b.take(p, 2)
-			b.wantStory(p, redpacket.Open, "send claim claim", "packet")
+			b.wantStory(p, redpacket.Open, "send, claim, claim", "packet") //nolint:dupword // two claims
 			b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{b.claim(p, "ghost", 7)}, "no such share"))
 			b.close(p, redpacket.Expired)
-			s := b.wantStory(p, redpacket.Expired, "send claim claim refund", "packet packet_done")
+			s := b.wantStory(p, redpacket.Expired, "send, claim, claim, refund", "packet, packet_done") //nolint:dupword // two claims
 			equal(b, "quarantine", s.Quarantined, []redpacket.Quarantined{{At: b.claim(p, "ghost", 7).At, User: "ghost", Share: 7, Why: "no such share"}})
 			equal(b, "book", s.Book, b.book(p))
 			sum := redpacket.Money(0)
@@ -47,18 +47,18 @@ func (b *ledgerBench) wantStory(p redpacket.Packet, status redpacket.Status, tra
 	s, err := b.ledger.Story(b.ctx, p.ID)
 	b.must(err)
 	equal(b, "status", s.Book.Status, status)
-	got := ""
+	var kinds []string
 	for i, t := range s.Transfers {
-		got += fmt.Sprint(" ", t.Kind)
+		kinds = append(kinds, string(t.Kind))
 		if t.Kind == redpacket.TransferClaim && (t.Share != i-1 || t.User != member(i-1)) {
 			b.Errorf("transfer %d is %+v", i, t)
 		}
 	}
-	equal(b, "transfers", got, " "+transfers)
-	got = ""
+	equal(b, "transfers", strings.Join(kinds, ", "), transfers)
+	kinds = nil
 	for _, e := range s.Entries {
-		got += fmt.Sprint(" ", e.Kind)
+		kinds = append(kinds, string(e.Kind))
 	}
-	equal(b, "entries", got, " "+entries)
+	equal(b, "entries", strings.Join(kinds, ", "), entries)
 	return s
 }

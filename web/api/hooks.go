@@ -16,18 +16,18 @@ func Hookable() []string {
 	return []string{"send", "edit", "send_packet", "create_room", "invite", MethodGrab}
 }
 
-// ErrDenied means that the host has denied a command. The error is a *Denied.
+// ErrDenied means that the host has denied a command. The error is a *DeniedError.
 var ErrDenied = errors.New("denied by the host")
 
-// Denied is ErrDenied with what the host says.
-type Denied struct {
+// DeniedError is ErrDenied with what the host says.
+type DeniedError struct {
 	Reason string          // for the user; "": none
 	Data   json.RawMessage // for the client; nil: none
 }
 
-func (d *Denied) Error() string { return ErrDenied.Error() + ": " + d.Reason }
+func (d *DeniedError) Error() string { return ErrDenied.Error() + ": " + d.Reason }
 
-func (d *Denied) Unwrap() error { return ErrDenied }
+func (d *DeniedError) Unwrap() error { return ErrDenied }
 
 // Hooks asks the host about commands before they are carried out. A nil Hooks asks about none.
 type Hooks interface {
@@ -35,7 +35,7 @@ type Hooks interface {
 	Wants(command string) bool
 	// Funds reports whether the host may fund packets.
 	Funds() bool
-	// Ask returns the host's verdict, within a time that does not depend on the host. The error is a *Denied, or wraps
+	// Ask returns the host's verdict, within a time that does not depend on the host. The error is a *DeniedError, or wraps
 	// chat.ErrUnavailable if the host gave no verdict and the command must not be carried out without one.
 	Ask(ctx context.Context, q Question) (Verdict, error)
 }
@@ -93,8 +93,8 @@ func (a *Commands) keyUsed(ctx context.Context, user, key string) func() (bool, 
 
 // askSend asks about a text. It returns the text that replaces it, or nil. A request of a wrong form is not asked about: it is refused.
 func (a *Commands) askSend(ctx context.Context, c Caller, m chat.Message, r *wire.SendRequest) (*string, error) {
-	if !a.wants("send") || a.chat.CheckMessage(m) != nil {
-		return nil, nil
+	if wrong := a.chat.CheckMessage(m); wrong != nil || !a.wants("send") {
+		return nil, nil //nolint:nilerr // see above
 	}
 	v, err := a.ask(ctx, Question{
 		Command: "send", User: c.User, Room: r.Room, Request: r,
@@ -109,8 +109,8 @@ func (a *Commands) askSend(ctx context.Context, c Caller, m chat.Message, r *wir
 
 // askEdit asks about an edit, and returns the text that is to be stored.
 func (a *Commands) askEdit(ctx context.Context, c Caller, r *wire.EditRequest) (string, error) {
-	if !a.wants("edit") || a.chat.CheckEdit(r.Text) != nil {
-		return r.Text, nil
+	if wrong := a.chat.CheckEdit(r.Text); wrong != nil || !a.wants("edit") {
+		return r.Text, nil //nolint:nilerr // a text of a wrong form is not asked about: it is refused
 	}
 	v, err := a.ask(ctx, Question{Command: "edit", User: c.User, Room: r.Room, Request: r, CheckText: a.chat.CheckEdit}, nil)
 	if v.Text != nil {
@@ -135,8 +135,8 @@ func (a *Commands) askGrab(ctx context.Context, c Caller, room string, r *wire.G
 
 // askSendPacket asks about a packet, and completes the request by what the host has answered: another greeting, or money.
 func (a *Commands) askSendPacket(ctx context.Context, c Caller, s *redpacket.SendRequest, r *wire.SendPacketRequest) error {
-	if !a.wants("send_packet") || a.packets.CheckSend(*s) != nil {
-		return nil
+	if wrong := a.packets.CheckSend(*s); wrong != nil || !a.wants("send_packet") {
+		return nil //nolint:nilerr // a request of a wrong form is not asked about: it is refused
 	}
 	asked := *r
 	asked.Passphrase = ""

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"maps"
 
 	"hongbao/web/client/model"
 	"hongbao/web/wire"
@@ -48,9 +49,7 @@ func (l *listing) seenLocked(id string) (known model.MyRoom) {
 // endListingLocked ends a listing before all rooms are known.
 func (c *Client) endListingLocked() {
 	c.listing.stop()
-	for id, room := range c.listing.before {
-		c.rooms[id] = room
-	}
+	maps.Copy(c.rooms, c.listing.before)
 	c.listing.before = nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,11 +49,11 @@ func happened(t *testing.T, c *client.Client, count int) (all []string) {
 		}
 		switch e := event.(type) {
 		case model.Connected:
-			words := fmt.Sprint("connected ", e.Again)
+			words := []string{fmt.Sprint("connected ", e.Again)}
 			for _, r := range e.Rooms {
-				words += fmt.Sprintf(" %s:%d", r.Name, r.LastSeq)
+				words = append(words, fmt.Sprintf("%s:%d", r.Name, r.LastSeq))
 			}
-			all = append(all, words)
+			all = append(all, strings.Join(words, " "))
 		case model.Entered:
 			all = append(all, fmt.Sprintf("entered %s:%d", e.Room.Name, e.Room.LastSeq))
 		case model.Entry:

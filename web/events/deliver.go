@@ -194,13 +194,13 @@ func (s *Service) retryHeld(ctx context.Context, consumer string) (accepted bool
 	}
 	until := time.Now().Add(drainTime)
 	var all sync.WaitGroup
-	var any atomic.Bool
+	var some atomic.Bool
 	for _, h := range due {
 		all.Go(func() {
 			if !s.retryList(ctx, consumer, []eventlog.Hold{h}) {
 				return
 			}
-			any.Store(true)
+			some.Store(true)
 			for time.Now().Before(until) && ctx.Err() == nil {
 				next, err := s.o.Store.KeyHolds(ctx, consumer, h.Key, batchSize)
 				if err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {
@@ -210,7 +210,7 @@ func (s *Service) retryHeld(ctx context.Context, consumer string) (accepted bool
 		})
 	}
 	all.Wait()
-	return any.Load()
+	return some.Load()
 }
 
 // retryList delivers held events of one key, until one is refused. It reports whether all were accepted.

@@ -62,7 +62,8 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 	case a.Allow == nil:
 		return v, Invalid, errors.New("allow is missing")
 	case !*a.Allow:
-		return denial(a)
+		outcome, err := denial(a)
+		return api.Verdict{}, outcome, err
 	case a.Reason != "" || a.Data != nil:
 		return v, Invalid, errors.New("it allows, and has a reason or data")
 	}
@@ -92,7 +93,7 @@ func parse(text []byte, q api.Question) (v api.Verdict, _ Outcome, err error) {
 	return v, outcome, nil
 }
 
-func denial(a hostapi.HookAnswer) (api.Verdict, Outcome, error) {
+func denial(a hostapi.HookAnswer) (Outcome, error) {
 	data := a.Data
 	if string(data) == "null" {
 		data = nil
@@ -104,11 +105,11 @@ func denial(a hostapi.HookAnswer) (api.Verdict, Outcome, error) {
 	}
 	switch {
 	case a.Text != nil || a.Fund != nil:
-		return api.Verdict{}, Invalid, errors.New("it denies, and has a text or a fund")
+		return Invalid, errors.New("it denies, and has a text or a fund")
 	case utf8.RuneCountInString(a.Reason) > maxReason || strings.ContainsRune(a.Reason, 0):
-		return api.Verdict{}, Invalid, fmt.Errorf("its reason must have at most %d characters", maxReason)
+		return Invalid, fmt.Errorf("its reason must have at most %d characters", maxReason)
 	case len(data) > maxData:
-		return api.Verdict{}, Invalid, fmt.Errorf("its data must have at most %d bytes", maxData)
+		return Invalid, fmt.Errorf("its data must have at most %d bytes", maxData)
 	}
-	return api.Verdict{}, Denied, &api.Denied{Reason: a.Reason, Data: data}
+	return Denied, &api.DeniedError{Reason: a.Reason, Data: data}
 }

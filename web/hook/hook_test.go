@@ -183,7 +183,7 @@ func TestVerdicts(t *testing.T) {
 		if count(hooks, c.command, c.want) != before+1 {
 			t.Errorf("%.80s about %s: %+v, %v, not counted as %s", c.answer, c.command, v, err, c.want)
 		}
-		denied := new(api.Denied)
+		denied := new(api.DeniedError)
 		switch c.want {
 		case hook.Denied:
 			if !errors.As(err, &denied) || strings.Contains(c.answer, "captcha") && (denied.Reason != "请稍等" || string(denied.Data) != `{"captcha":"c1"}`) {

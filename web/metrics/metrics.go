@@ -188,7 +188,7 @@ func (c collector) collectHub(out chan<- prometheus.Metric) {
 	closedByPeer.put(out, float64(h.ClosedByPeer))
 	lost.put(out, float64(h.Lost))
 	for code, n := range h.Closes {
-		closes.put(out, float64(n), strconv.Itoa(int(code)))
+		closes.put(out, float64(n), strconv.Itoa(code))
 	}
 }
 

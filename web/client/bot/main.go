@@ -20,7 +20,7 @@ func main() {
 	defer stop()
 	c, err := client.New(os.Args[1], client.Options{Token: os.Getenv("HONGBAO_TOKEN"), Name: "bot"})
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(err) //nolint:gocritic // the process ends
 	}
 	for event, err := range c.Events(ctx) { // reconnects by itself; ends when the server refuses the token
 		if err != nil {

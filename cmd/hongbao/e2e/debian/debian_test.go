@@ -121,7 +121,7 @@ func place(t *testing.T, program, root string) {
 	t.Helper()
 	text, err := os.ReadFile(program)
 	e2e.NoError(t, err)
-	e2e.NoError(t, os.WriteFile(filepath.Join(root, "root", "hongbao"), text, 0o755)) //nolint:gosec // a program
+	e2e.NoError(t, os.WriteFile(filepath.Join(root, "root", "hongbao"), text, 0o755))
 }
 
 // shell is a shell in the root folder that stays open, as that of the reader does.

@@ -32,7 +32,7 @@ func TestImage(t *testing.T) {
 	context, storage := t.TempDir(), t.TempDir()
 	for name, text := range map[string][]byte{"out/hongbao": program, "etc/ssl/certs/ca-certificates.crt": certificates} {
 		e2e.NoError(t, os.MkdirAll(filepath.Join(context, filepath.Dir(name)), 0o755))
-		e2e.NoError(t, os.WriteFile(filepath.Join(context, name), text, 0o755)) //nolint:gosec // a program
+		e2e.NoError(t, os.WriteFile(filepath.Join(context, name), text, 0o755))
 	}
 	e2e.NoError(t, os.Mkdir(filepath.Join(context, "out", "data"), 0o700))
 	dockerfile, err := os.ReadFile("../../../../Dockerfile")

@@ -142,7 +142,7 @@ func TestPackage(t *testing.T) {
 		got := converse(t, dir, server)
 		want := []string{
 			"refused: there is no global WebSocket: set the option WebSocket, for example to the class of the npm package ws",
-			"text: Bob", "grabs: won won 1000", "proof: 2 true", "code: 1001", "restart", "after the restart: 4", "closed: true",
+			"text: Bob", "grabs: won, won 1000", "proof: 2 true", "code: 1001", "restart", "after the restart: 4", "closed: true",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the program says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

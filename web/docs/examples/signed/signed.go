@@ -48,7 +48,7 @@ func read(secret string, r *http.Request, into any) error {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + at + "." + string(body)))
 	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	for _, signature := range strings.Fields(r.Header.Get("Webhook-Signature")) { // two while the secret is rotated
+	for signature := range strings.FieldsSeq(r.Header.Get("Webhook-Signature")) { // two while the secret is rotated
 		if hmac.Equal([]byte(signature), []byte(want)) {
 			return json.Unmarshal(body, into)
 		}
