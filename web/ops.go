@@ -27,13 +27,13 @@ func (s *Server) newMetrics() *metrics.Metrics {
 		Web: func() metrics.Web {
 			kinds, acts := s.o.Security.Totals()
 			reading, readsRefused := s.commands.Scans()
-			var lags map[string]time.Duration
+			var events metrics.Events
 			var pushes webpush.Stats
 			if s.o.Push != nil {
 				pushes = s.o.Push.Stats()
 			}
-			if s.o.EventsLag != nil {
-				lags = s.o.EventsLag()
+			if s.o.Events != nil {
+				events = s.o.Events()
 			}
 			var questions []meter.Questions
 			if s.o.HookStats != nil {
@@ -43,7 +43,7 @@ func (s *Server) newMetrics() *metrics.Metrics {
 				Questions:       questions,
 				ConnectsWaiting: s.connects.waiting.Load(), ConnectsRefused: s.connects.refused.Load(),
 				SocketsRefused: int64(s.sockets.refusals()), HTTPSlow: int64(s.replies.endings()),
-				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, EventsLag: lags, Push: pushes.ByOutcome(),
+				ReadsWaiting: int64(reading), ReadsRefused: int64(readsRefused), Security: kinds, AdminActs: acts, Events: events, Push: pushes.ByOutcome(),
 			}
 		},
 	})

@@ -56,12 +56,12 @@ type Options struct {
 	SocketsPerUser int                  // over all instances; if there are more, the user's oldest socket is closed
 	Alone          bool                 // there is no other instance
 	Ops            Ops
-	Security       Security                        // nil: nothing is recorded
-	Push           *webpush.Notifier               // it passes entries on to the publisher; nil: there is no Web Push
-	EventsLag      func() map[string]time.Duration // how late each consumer of events is; nil: nothing is measured
-	Hooks          api.Hooks                       // ask the host about commands of users before they are carried out; nil: none does
-	HookStats      func() []meter.Questions        // what Hooks measure; nil: nothing
-	Parts          func(context.Context) []Part    // for /readyz: what works and what does not
+	Security       Security                     // nil: nothing is recorded
+	Push           *webpush.Notifier            // it passes entries on to the publisher; nil: there is no Web Push
+	Events         func() metrics.Events        // what is known of the event stream; nil: nothing
+	Hooks          api.Hooks                    // ask the host about commands of users before they are carried out; nil: none does
+	HookStats      func() []meter.Questions     // what Hooks measure; nil: nothing
+	Parts          func(context.Context) []Part // for /readyz: what works and what does not
 	Now            func() time.Time
 	Log            *slog.Logger
 

@@ -12,6 +12,7 @@ import (
 	"hongbao/web/convert"
 	"hongbao/web/events"
 	"hongbao/web/hook"
+	"hongbao/web/metrics"
 	"hongbao/web/server"
 	"hongbao/web/wire/hostapi"
 )
@@ -67,12 +68,12 @@ func newHooks(c config, log *slog.Logger) (*hook.Hooks, error) {
 	return hooks, nil
 }
 
-// eventsLag returns how late the consumers of events are.
-func (i *instance) eventsLag() map[string]time.Duration {
+// eventStats returns how late the consumers of events are, and what became of deliveries.
+func (i *instance) eventStats() metrics.Events {
 	if i.events == nil {
-		return nil
+		return metrics.Events{}
 	}
-	return i.events.Lags()
+	return metrics.Events{Lags: i.events.Lags(), Deliveries: i.events.Deliveries()}
 }
 
 // recordedActs stores the acts of API keys beside those of administrators.

@@ -30,7 +30,11 @@ func scrape(t *testing.T, c store.Config) string {
 	kinds, err := eventlog.ParseKinds([]string{"*"})
 	noError(t, err)
 	noError(t, engines.Events.PutConsumer(t.Context(), eventlog.Consumer{Name: "search"}))
-	settings := config{Events: eventKinds{Kinds: kinds}, EventsKeep: time.Hour, EventsMost: 1000, DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32),
+	webhook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(webhook.Close)
+	settings := config{WebhookURL: webhook.URL, WebhookSecrets: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", WebhookAllow: names{"127.0.0.1"},
+		Events: eventKinds{Kinds: kinds}, EventsKeep: time.Hour, EventsMost: 1000,
+		DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, RedisURL: c.RedisURL, Guests: guestsOff, JWTSecret: strings.Repeat("s", 32),
 		HookURL: "https://shop.example.com/", HookSecrets: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", Hooks: names{"grab"}, HookTimeout: time.Second,
 		MaxPacketTotal: 1000, MaxPacketCount: 10, Currency: currency{Code: "CNY", Exponent: 2}}
 	made, err := wireUp(t.Context(), settings, "node", engines, log)

@@ -19,6 +19,14 @@ func (s *Service) Lags() map[string]time.Duration {
 	return nil
 }
 
+// Deliveries returns how many deliveries to the webhook this instance has tried, by what became of them; nil: there is no webhook.
+func (s *Service) Deliveries() map[string]int64 {
+	if s.o.Webhook == nil {
+		return nil
+	}
+	return s.o.Webhook.Deliveries()
+}
+
 // measureLags measures all lags. It logs when a consumer begins to be so late that events may be deleted before it gets them.
 func (s *Service) measureLags(ctx context.Context) {
 	consumers, err := s.o.Store.ConsumerList(ctx, mostConsumers)

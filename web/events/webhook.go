@@ -3,9 +3,11 @@ package events
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"hongbao/store/eventlog"
@@ -17,6 +19,13 @@ type Webhook struct {
 	// static
 	target *hostcall.Target
 	now    func() time.Time
+
+	accepted, refused, failed atomic.Int64 // deliveries so far
+}
+
+// Deliveries returns how many deliveries this instance has tried, by what became of them.
+func (w *Webhook) Deliveries() map[string]int64 {
+	return map[string]int64{"accepted": w.accepted.Load(), "refused": w.refused.Load(), "failed": w.failed.Load()}
 }
 
 const (
@@ -48,8 +57,22 @@ type sendError struct {
 
 func (e *sendError) Error() string { return e.err.Error() }
 
-// send delivers one event. The error is a *sendError.
-func (w *Webhook) send(ctx context.Context, e eventlog.Event) (err error) {
+// send delivers one event, and counts what became of it. The error is a *sendError.
+func (w *Webhook) send(ctx context.Context, e eventlog.Event) error {
+	err := w.post(ctx, e)
+	var sent *sendError
+	switch {
+	case err == nil:
+		w.accepted.Add(1)
+	case errors.As(err, &sent) && sent.refused:
+		w.refused.Add(1)
+	default:
+		w.failed.Add(1)
+	}
+	return err
+}
+
+func (w *Webhook) post(ctx context.Context, e eventlog.Event) (err error) {
 	defer func() { // an event that cannot be encoded must not end the process, on one instance after the other
 		if p := recover(); p != nil {
 			err = &sendError{refused: true, err: fmt.Errorf("panic: %v", p)}

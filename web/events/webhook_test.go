@@ -244,7 +244,8 @@ func TestRefusedEventHoldsBackOnlyItsRoom(t *testing.T) {
 	})
 	h.say("bad", 5)
 	h.say("good", 20)
-	h.run(h.service("one"))
+	one := h.service("one")
+	h.run(one)
 	h.wait("good", 20)
 	h.wait("bad", 2)
 	h.say("bad", 2)
@@ -258,6 +259,9 @@ func TestRefusedEventHoldsBackOnlyItsRoom(t *testing.T) {
 	h.wait("bad", 7)
 	for h.held() > 0 {
 		time.Sleep(5 * time.Millisecond)
+	}
+	if d := one.Deliveries(); d["accepted"] < 47 || d["refused"] < 1 || d["failed"] != 0 {
+		t.Errorf("deliveries: %v, want at least 47 accepted and 1 refused", d)
 	}
 }
 

@@ -19,13 +19,19 @@ import (
 // Build says what program runs.
 type Build struct{ Version, Commit, Go string }
 
+// Events is what is known of the event stream.
+type Events struct {
+	Lags       map[string]time.Duration // by consumer
+	Deliveries map[string]int64         // to the webhook, by what became of them
+}
+
 // Web is what the server of clients counts.
 type Web struct {
 	ConnectsWaiting, ConnectsRefused, SocketsRefused, HTTPSlow int64
 	ReadsWaiting, ReadsRefused                                 int64
 	Security                                                   map[string]int64
 	AdminActs                                                  int64
-	EventsLag                                                  map[string]time.Duration // by consumer
+	Events                                                     Events
 	Questions                                                  []meter.Questions
 	Push                                                       map[string]int64 // notifications by what became of them
 }
@@ -204,8 +210,11 @@ func (c collector) collectWeb(out chan<- prometheus.Metric) {
 		security.put(out, float64(n), kind)
 	}
 	adminActs.put(out, float64(w.AdminActs))
-	for consumer, lag := range w.EventsLag {
+	for consumer, lag := range w.Events.Lags {
 		eventsLag.put(out, lag.Seconds(), consumer)
+	}
+	for outcome, n := range w.Events.Deliveries {
+		webhookDeliveries.put(out, float64(n), outcome)
 	}
 	for _, q := range w.Questions {
 		for outcome, took := range q.Took {
