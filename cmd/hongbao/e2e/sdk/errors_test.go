@@ -43,6 +43,7 @@ var errorsElsewhere = []wire.Code{
 	wire.CodeTokenExpired,   // S02
 	wire.CodeEditWindowOver, // would take two minutes
 	wire.CodeWalletFrozen,   // the server API freezes wallets
+	wire.CodeSuspended,      // the server API suspends users: their sockets are closed
 }
 
 // errors: the SDK shows the code, the word and the temporary flag of every refusal.
