@@ -56,7 +56,7 @@ func startPostgres(ctx context.Context, clock *Clock, dir, creator string, args 
 		command: func(port int) []string {
 			return []string{
 				server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
-				"-c", "unix_socket_directories=", "-c", "max_connections=200", "-c", "fsync=on",
+				"-c", "unix_socket_directories=", "-c", "max_connections=400", "-c", "fsync=on",
 			}
 		},
 	}}
