@@ -24,6 +24,10 @@ cluster: ## Redis, Postgres and three instances on http://127.0.0.1:8080/ and th
 test: ## the tests, 15 minutes on two cores; ENGINES=off leaves out those that need Redis, Postgres or a browser
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test
 
+.PHONY: page
+page: ## each view of the page in a browser, with axe-core; four minutes more
+	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test page
+
 .PHONY: long
 long: ## long random histories, the benchmark's programs, crowds and memory; six minutes more
 	@engines=$$(.ci/engines) && ENGINES=$$engines GO="$(GO)" .ci/test long

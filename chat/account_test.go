@@ -142,6 +142,12 @@ func TestSuspendedUsersAreRefused(t *testing.T) {
 	now = now.Add(5 * time.Second)
 	there.must(there.admit(ann, later))
 
+	_, err = here.Suspend(here.ctx, "ann")
+	here.must(err)
+	there.must(there.admit(ann, later)) // the notice is lost
+	now = now.Add(10 * time.Second)
+	there.refused(there.admit(ann, later), chat.ErrSuspended)
+
 	_, err = here.Suspend(here.ctx, "a b")
 	here.wrong(err, chat.ErrBadRequest, "user")
 	_, err = here.Reinstate(here.ctx, "unseen")

@@ -119,14 +119,18 @@ type account struct {
 	User // zero: it is not known which name and avatar the store has
 
 	notBefore int64     // tokens issued at or before this Unix second are refused; 0: none are
-	until     time.Time // of a suspended user: when the store is asked again
+	until     time.Time // when the store is asked again
 }
 
 // SuspendedSecond stands for the second up to which the tokens of a suspended user are refused: no token is issued later.
 const SuspendedSecond = math.MaxInt64
 
-// suspendedFor is how long a cached suspension counts. If the notice of a reinstatement is lost, the user waits no longer.
-const suspendedFor = 5 * time.Second
+// A cached account counts no longer than this, in case the notice of a revocation, a suspension or a reinstatement is lost. Users with a
+// socket are looked at as often; commands over HTTP have only the cache.
+const (
+	accountFor   = 10 * time.Second
+	suspendedFor = 5 * time.Second
+)
 
 // refusal returns ErrSuspended or ErrRevoked if a token issued at this time is refused.
 func (a account) refusal(issued time.Time) error {
@@ -155,7 +159,7 @@ func (s *Service) SignIn(ctx context.Context, u User) error {
 // given time; the zero time means that the token does not say. Admit returns ErrRevoked if the token was revoked, and
 // ErrSuspended if the user is suspended.
 func (s *Service) Admit(ctx context.Context, p Profile, issued time.Time) (User, error) {
-	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && (known.until.IsZero() || s.now().Before(known.until)) {
+	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && s.now().Before(known.until) {
 		if err := known.refusal(issued); err != nil {
 			return User{}, err // the name and avatar in a refused token are ignored
 		}
@@ -196,7 +200,7 @@ func (s *Service) account(ctx context.Context, p Profile, issued time.Time) (acc
 	if err := checkID("user", p.ID); err != nil {
 		return account{}, err
 	}
-	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && known.has(p) {
+	if known, _, ok := s.users.get(memberKey{user: p.ID}); ok && known.has(p) && s.now().Before(known.until) {
 		return known, nil
 	}
 	version := s.users.drop(memberKey{user: p.ID})
@@ -205,7 +209,7 @@ func (s *Service) account(ctx context.Context, p Profile, issued time.Time) (acc
 		return account{}, err
 	}
 	id := strings.Clone(p.ID) // a copy: a cached part of a string would keep the whole request in memory
-	a := account{notBefore: notBefore}
+	a := account{notBefore: notBefore, until: s.now().Add(accountFor)}
 	if notBefore == SuspendedSecond {
 		a.until = s.now().Add(suspendedFor)
 	}

@@ -152,3 +152,19 @@ func TestStandingIsConfirmedOnlyIfItDecides(t *testing.T) {
 		t.Errorf("%+v after %d reads", r, rooms.n.Load())
 	}
 }
+
+// TestGrabAfterWaitingLooksAtTheStandingAgain has a user leave the room between FindGrab and Run. A caller that has waited must be told so.
+func TestGrabAfterWaitingLooksAtTheStandingAgain(t *testing.T) {
+	h := newTestService(t, "boss", "ann")
+	h.credit(t, "boss", 1000)
+	p := h.send(t, "boss", redpacket.SendRequest{Total: 10, Count: 2})
+	g, err := h.packets.FindGrab(t.Context(), "ann", p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.leave(t, h.rooms, "ann")
+	g.Waited()
+	if r, err := g.Run(t.Context(), "", nil); !errors.Is(err, chat.ErrNotMember) {
+		t.Errorf("%q, %v, want %v", r.Outcome, err, chat.ErrNotMember)
+	}
+}

@@ -67,6 +67,7 @@ type FoundGrab struct {
 	final    *finalState // nil: the packet is open
 	user     string
 	standing chat.Standing
+	waited   bool // see Waited
 }
 
 // FindGrab looks up the packet and the user's standing in its room.
@@ -99,6 +100,9 @@ func (g *FoundGrab) Finished() bool { return g.final != nil }
 
 // Room returns the room of the packet.
 func (g *FoundGrab) Room() string { return g.known.packet.Room }
+
+// Waited says that the caller has waited since it found the grab, so that the user may have left the room meanwhile.
+func (g *FoundGrab) Waited() { g.waited = true }
 
 // Refuse counts the grab as failed. Call it instead of Run for a grab that is refused by the caller.
 func (g *FoundGrab) Refuse() { g.service.counts.failed.Add(1) }
@@ -141,14 +145,14 @@ func (g *FoundGrab) run(ctx context.Context, passphrase string, pending *Pending
 	if k.stall.refuses(s.o.Now()) {
 		return Result{}, fmt.Errorf("grab %s: its claims cannot be settled: %w", k.packet.ID, chat.ErrUnavailable)
 	}
-	if err := g.confirmStanding(ctx); err != nil {
-		return Result{}, err
-	}
 	done, deny, err := s.receive(ctx, g.user)
 	if err != nil {
 		return Result{}, err
 	}
 	defer done()
+	if err := g.confirmStanding(ctx); err != nil {
+		return Result{}, err
+	}
 	a := Attempt{Ref: k.packet.Ref, User: g.user}
 	if deny != nil {
 		a.May = Denied
@@ -193,10 +197,15 @@ func (v *grabbed) result(p *Packet) Result {
 	return r
 }
 
-// confirmStanding reads the standing again, from the store, if the packet is for earlier members and the cached standing
-// lets the user grab it. The cache may not know yet that the user has left and joined again through another instance. A
+// confirmStanding looks up the standing again if time has passed since FindGrab. It also reads it from the store if the packet is for
+// earlier members and the cached standing lets the user grab it. The cache may not know yet that the user has left and joined again through another instance. A
 // cached standing that refuses the user is not read again: JoinedSeq only grows.
 func (g *FoundGrab) confirmStanding(ctx context.Context) (err error) {
+	if g.waited || g.service.o.DayLimits.Received.On {
+		if g.standing, err = g.service.rooms.Standing(ctx, g.known.packet.Room, g.user); err != nil {
+			return err
+		}
+	}
 	if p := &g.known.packet; p.EarlierMembers && g.standing.JoinedBefore(p.Seq) {
 		g.standing, err = g.service.rooms.StoredStanding(ctx, p.Room, g.user)
 	}

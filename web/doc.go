@@ -1,11 +1,11 @@
 // Package web serves HTTP and sockets: routes, the table of errors, the operator's endpoints and the page. The packages below it do
-// the work. Each of them imports at most the packages that its arrows lead to, directly or by way of others:
+// the work. These are the ones on the way of a command. Each imports at most the packages that its arrows lead to, directly or by way of others:
 //
 //	web ──► session ──► api ──► convert ──► wire
-//	 │         ├──────► push ─────┘
-//	 │         └──────► auth ◄─── guest ──► convert
-//	 ├──► presence                  ▲
-//	 └──────────────────────────────┘
+//	           session ──► push ──► convert
+//	           session ──► auth
+//	web ──► guest ──► auth, convert
+//	web ──► presence
 //
 // What each package is for:
 //
@@ -16,6 +16,10 @@
 //   - auth: tokens. presence: which sockets open and close, and which users are online.
 //   - session: the life of a socket. guest: users without an account of the host.
 //   - spec: the generated OpenAPI and AsyncAPI documents. client: the SDK for Go programs. static: the page and its SDK.
+//   - metrics: what /metrics shows. traces: spans to a collector. bundle: the files of the page in one.
+//   - webpush: notifications to browsers of users without a socket. It is a Publisher in front of push.
+//   - server: the server API, on a listener of its own. events: the event stream for the host. hook: questions to the host before commands;
+//     it implements an interface of api. hostcall: signed requests to the host. dial: connections to public addresses only.
 //   - webtest: a browser for tests.
 //
 // Package web decides nothing about rooms or money.
@@ -25,7 +29,7 @@
 //   - Without a valid token a client gets no more than a new guest, the guest of a device code, the page with its SDK, the ids of the
 //     lobby and its packet, and the OpenAPI and AsyncAPI documents.
 //   - Each error that a domain package exports has one code, in errorTable; all others are "internal" and logged.
-//   - Administrators' commands are served over HTTP only, and the operator's endpoints on a listener of their own only.
+//   - Administrators' commands (admin.go) are served over HTTP only, and the operator's endpoints on a listener of their own only.
 //
 // The hub needs the form of pushes, the services need a publisher, and the Server needs all of them. So a program is wired in this
 // order:

@@ -79,8 +79,8 @@ func TestEngines(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
 		t.Fatal(err)
 	}
-	if len(results) != 9 {
-		t.Errorf("%d results, want 9", len(results))
+	if len(results) != 11 {
+		t.Errorf("%d results, want 11", len(results))
 	}
 	for _, r := range results {
 		if r.Ours.Median <= 0 || r.Peer.Median <= 0 || r.AtLeast <= 0 || len(r.Ours.Rounds) != 1 {

@@ -13,7 +13,7 @@ func storyTests() []ledgerTest {
 			p := b.packet(100, 3)
 			b.wantStory(p, redpacket.Open, "send", "packet")
 			b.take(p, 2)
-			b.wantStory(p, redpacket.Open, "send, claim, claim", "packet") //nolint:dupword // two claims
+			b.wantStory(p, redpacket.Open, "send, claim, claim", "packet")
 			b.must(b.ledger.Quarantine(b.ctx, []redpacket.Claim{b.claim(p, "ghost", 7)}, "no such share"))
 			b.close(p, redpacket.Expired)
 			s := b.wantStory(p, redpacket.Expired, "send, claim, claim, refund", "packet, packet_done") //nolint:dupword // two claims

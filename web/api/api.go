@@ -446,6 +446,9 @@ func (g *grabCall) run(ctx context.Context, a *Commands, c Caller) (_ redpacket.
 			g.found.Refuse()
 			return redpacket.Result{}, err
 		}
+		if a.wants(MethodGrab) {
+			g.found.Waited()
+		}
 	}
 	return g.found.Run(ctx, g.request.Passphrase, c.Pending)
 }

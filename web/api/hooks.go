@@ -58,7 +58,7 @@ type Verdict struct {
 	Fund Fund
 	None bool // the host gave no verdict, and the command is carried out without one
 
-	NotAsked bool // the host was not asked; it may also be set beside an error
+	NotAsked bool // the host was not asked, or has denied, so it has taken no money; it may also be set beside an error
 }
 
 // Fund is what the host has taken from its own ledger. The zero value is nothing.
@@ -79,9 +79,9 @@ func (a *Commands) ask(ctx context.Context, q Question, done func() (bool, error
 	}
 	switch used, failed := done(); {
 	case failed != nil:
-		return Verdict{NotAsked: v.NotAsked}, failed
+		return Verdict{NotAsked: v.NotAsked || errors.Is(err, ErrDenied)}, failed
 	case used:
-		return Verdict{None: true, NotAsked: v.NotAsked}, nil
+		return Verdict{None: true, NotAsked: v.NotAsked || errors.Is(err, ErrDenied)}, nil
 	}
 	return v, err
 }

@@ -39,6 +39,8 @@ func NewClient(o Options) *http.Client {
 			},
 			ForceAttemptHTTP2: true, TLSHandshakeTimeout: o.Timeout, MaxIdleConnsPerHost: o.PerHost, MaxConnsPerHost: 2 * o.PerHost, MaxIdleConns: 100, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: o.Header,
+			// A connection whose other end has vanished is closed. Otherwise HTTP/2 would use it until TCP gives up, which takes minutes.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: 3 * time.Second, PingTimeout: 2 * time.Second},
 		},
 	}
 }
@@ -64,6 +66,7 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
 	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // hold an IPv4 address
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+	netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("5f00::/16"), netip.MustParsePrefix("192.88.99.0/24"),
 	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("100::/64"), netip.MustParsePrefix("::/96"),
 }
 

@@ -5,19 +5,17 @@
 //
 //   - An event is delivered at least once, with the same id each time. The position moves on only after the webhook has accepted
 //     what is before it, or the store holds it.
-//
 //   - The events of one room, and those of one user, are delivered in order. An event that is refused holds back only these.
-//
 //   - While the webhook accepts nothing, nothing is stored: the position waits. So a dead host does not grow the database.
-//
 //   - One instance delivers at a time. It stops when it cannot renew its lease.
-//
 //   - A webhook reaches only the addresses that Target allows, checked for each connection, and follows no redirect.
 //
-//     goroutine    started by  ends when    may block on
-//     Run          the caller  ctx ends     the store and the webhook, each with a time limit
-//     lease        a delivery  its end      the store
-//     poll         a request that waits  no request waits  the store
-//     worker       a batch     its key has no more events  the webhook
-//     look         Run         ctx ends     the store and presence; there are two: see lookForAbsent
+// Its goroutines:
+//
+//	goroutine  started by            ends when                    may block on
+//	Run        the caller            ctx ends                     the store and the webhook, each with a time limit
+//	look (2)   Run                   ctx ends                     the store and presence; see lookForAbsent
+//	lease      Run and look          the lease is given back      the store
+//	poll       a request that waits  no request waits             the store
+//	worker     a batch               its key has no more events   the webhook
 package events

@@ -1,4 +1,5 @@
-// Package hook asks the host about commands before they are carried out. It implements api.Hooks by one signed HTTP request for each
+// Package hook asks the host about commands before they are carried out: send, edit, send_packet, create_room, invite and grab of an open
+// packet. It implements api.Hooks by one signed HTTP request for each
 // question.
 //
 // It owns the limits that keep a slow or broken host from costing more than the command that asked: a time for each question, a number

@@ -22,6 +22,7 @@ import (
 const (
 	mostNews   = 4096             // entries that wait to be looked at
 	mostTopics = 10_000           // topics whose news wait, or that are quiet
+	mostOfUser = 200              // of these, topics that one user has begun: a text may mention ids that do not exist
 	mostRooms  = 20_000           // rooms whose kind is remembered
 	mostAgain  = 1000             // users of a topic that are looked at again
 	pageSize   = 500              // subscriptions read at once
@@ -66,6 +67,7 @@ type Notifier struct {
 
 	mu     sync.Mutex
 	topics map[topicKey]*topic
+	made   map[string]int  // by user: number of topics that the user has begun
 	direct map[string]bool // by room: whether it is a direct room
 }
 
@@ -85,6 +87,7 @@ type topicKey struct{ room, of, from string }
 // topic holds the news that nobody was told of yet, and what happened when users were told last.
 type topic struct {
 	last  news
+	by    string    // the user that has begun it
 	count int       // of the news; 0: there are none
 	due   time.Time // when users are told, or the topic is forgotten
 
@@ -97,7 +100,7 @@ func New(next chat.Publisher, o Options) *Notifier {
 	o.Timeout, o.Log = cmp.Or(o.Timeout, requestTimeout), cmp.Or(o.Log, slog.Default())
 	s := newSender(o)
 	return &Notifier{
-		Publisher: next, o: o, queue: make(chan news, mostNews), sender: s, send: s.send, topics: map[topicKey]*topic{}, direct: map[string]bool{},
+		Publisher: next, o: o, queue: make(chan news, mostNews), sender: s, send: s.send, topics: map[topicKey]*topic{}, made: map[string]int{}, direct: map[string]bool{},
 	}
 }
 
@@ -230,12 +233,13 @@ func (n *Notifier) add(key topicKey, found news) {
 	defer n.mu.Unlock()
 	t := n.topics[key]
 	switch {
-	case t == nil && len(n.topics) >= mostTopics:
+	case t == nil && (len(n.topics) >= mostTopics || n.made[found.from.ID] >= mostOfUser && found.from.ID != chat.System.ID):
 		n.dropped.Add(1)
 		return
 	case t == nil:
-		t = &topic{due: time.Now().Add(gather)}
+		t = &topic{due: time.Now().Add(gather), by: found.from.ID}
 		n.topics[key] = t
+		n.made[t.by]++
 	}
 	t.count++
 	if found.seq > t.last.seq {
@@ -276,10 +280,13 @@ func (n *Notifier) due() map[topicKey]topic {
 		}
 		if t.count == 0 && len(t.again) == 0 {
 			delete(n.topics, key)
+			if n.made[t.by]--; n.made[t.by] == 0 {
+				delete(n.made, t.by)
+			}
 			continue
 		}
 		due[key] = *t
-		*t = topic{due: now.Add(quiet)}
+		*t = topic{by: t.by, due: now.Add(quiet)}
 	}
 	return due
 }

@@ -276,7 +276,7 @@ func TestTopicsAreBounded(t *testing.T) {
 			for j := range users {
 				users[j] = fmt.Sprint("u", i*each+j)
 			}
-			n.mentions("tea", "ann", users...)
+			n.mentions("tea", fmt.Sprint("sender", i), users...)
 			if i%1000 == 0 {
 				synctest.Wait()
 			}
@@ -284,6 +284,31 @@ func TestTopicsAreBounded(t *testing.T) {
 		n.wants(soon)
 		if got := n.Stats().Dropped; got != 2*each {
 			t.Errorf("dropped %d, want %d", got, 2*each)
+		}
+	})
+}
+
+// TestOneUserFillsNoMoreThanItsOwnTopics mentions very many ids by one user. Users that others mention must be told.
+func TestOneUserFillsNoMoreThanItsOwnTopics(t *testing.T) {
+	withNotifier(t, func(n *testNotifier) {
+		for i := range mostOfUser + 10 {
+			n.mentions("tea", "mallory", fmt.Sprint("nobody", i))
+		}
+		synctest.Wait()
+		if got := n.Stats().Dropped; got != 10 {
+			t.Errorf("dropped %d, want 10", got)
+		}
+		n.mentions("tea", "ann", "bob")
+		synctest.Wait()
+		if got := n.Stats().Dropped; got != 10 {
+			t.Errorf("dropped %d after another user's mention, want 10", got)
+		}
+		time.Sleep(2 * quiet)
+		synctest.Wait()
+		n.mentions("tea", "mallory", "bob")
+		synctest.Wait()
+		if got := n.Stats().Dropped; got != 10 {
+			t.Errorf("dropped %d when the topics had ended, want 10", got)
 		}
 	})
 }

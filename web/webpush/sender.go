@@ -65,9 +65,12 @@ const (
 
 	// Of one host: requests under way, and notifications that wait. Most browsers have the push service of their maker, so a host that takes
 	// notifications gets many.
-	perHost, perKnownHost       = 8, 64
+	perHost, perKnownHost       = 8, 32
 	mostQueued, mostKnownQueued = 1000, 20_000
 
+	mostWaiting = 50_000 // notifications that wait, of all hosts together
+
+	fastAnswer     = 2 * time.Second // a host that takes longer is not known, or not any more
 	requestTimeout = 10 * time.Second
 	mostHeader     = 16 << 10
 	mostBody       = 4 << 10 // read of an answer, so that the connection can be used again
@@ -101,9 +104,10 @@ type sender struct {
 
 	sent, gone, refused, failed, dropped atomic.Int64
 
-	mu    sync.Mutex
-	hosts map[string]*host    // guarded by mu; with notifications waiting or under way
-	known map[string]struct{} // guarded by mu; have taken the last notification
+	mu      sync.Mutex
+	hosts   map[string]*host    // guarded by mu; with notifications waiting or under way
+	known   map[string]struct{} // guarded by mu; have taken the last notification, and quickly
+	waiting int                 // guarded by mu; notifications in the queues of all hosts
 }
 
 // host is what waits for one host.
@@ -150,7 +154,7 @@ func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
 		workers, most = perKnownHost, mostKnownQueued
 	}
 	switch {
-	case h == nil && len(s.hosts) >= mostHosts, h != nil && len(h.queue) >= most:
+	case s.waiting >= mostWaiting, h == nil && len(s.hosts) >= mostHosts, h != nil && len(h.queue) >= most:
 		s.dropped.Add(1)
 		return
 	case h == nil:
@@ -158,6 +162,7 @@ func (s *sender) send(ctx context.Context, to chat.Subscription, n note) {
 		s.hosts[name] = h
 	}
 	h.queue = append(h.queue, delivery{to, n})
+	s.waiting++
 	if h.workers < workers {
 		h.workers++
 		go s.work(ctx, name, h)
@@ -206,6 +211,7 @@ func (s *sender) next(name string, h *host) (d delivery, ok bool) {
 		return d, false
 	}
 	d, h.queue = h.queue[0], h.queue[1:]
+	s.waiting--
 	return d, true
 }
 
@@ -239,6 +245,7 @@ func (s *sender) acquire(ctx context.Context, name string) func() {
 func (s *sender) deliver(ctx context.Context, name string, d delivery) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
+	began := time.Now()
 	status, err := s.post(ctx, d)
 	switch {
 	case err != nil:
@@ -249,7 +256,11 @@ func (s *sender) deliver(ctx context.Context, name string, d delivery) {
 		err = s.o.Store.DeleteSubscription(ctx, d.to)
 	case status >= 200 && status < 300:
 		s.sent.Add(1)
-		s.remember(name)
+		if time.Since(began) <= fastAnswer {
+			s.remember(name)
+		} else {
+			s.forget(name)
+		}
 		return
 	default:
 		s.refused.Add(1)
