@@ -205,6 +205,7 @@ func TestBudgetsOverloadRefusesTheGreedy(t *testing.T) {
 			}
 		})
 	}
+	time.Sleep(time.Second) // the archive has used up what its user may send at once
 	refused := 0.0
 	for began, i := time.Now(), 0; time.Since(began) < 3*time.Second || refused == 0 && time.Since(began) < 30*time.Second; i++ {
 		mustAnswer(t, s, http.StatusOK, honest, "commands/history", wire.HistoryRequest{Room: room})
