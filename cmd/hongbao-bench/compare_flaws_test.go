@@ -42,7 +42,13 @@ func TestFlawsCanFail(t *testing.T) {
 			theirs, _ := choose(f.Scheme, schemes.All(), func(n schemes.Named) string { return n.Name })
 			good, bad := oursService(s.log), theirs[0]
 			good.Name, bad.Name = f.Scheme, "hongbao"
-			found, err := f.Show(t.Context(), &flaws.Environment{Fresh: all.fresh, Twin: all.twin, Redis: all.redis, Schemes: []schemes.Named{good}, Ours: bad})
+			show := func() (flaws.Finding, error) {
+				return f.Show(t.Context(), &flaws.Environment{Fresh: all.fresh, Twin: all.twin, Redis: all.redis, Schemes: []schemes.Named{good}, Ours: bad})
+			}
+			found, err := show()
+			for tries := 1; err == nil && found.OursPasses && tries < 5; tries++ { // the scheme passes if its users happen not to meet
+				found, err = show()
+			}
 			if err != nil || found.Reproduced || found.OursPasses || found.Evidence == "" || found.Ours == "" {
 				t.Errorf("%s: %+v, %v", f.Name, found, err)
 			}
