@@ -49,7 +49,7 @@ func (s *Service) Kick(ctx context.Context, by User, room, user string, ban bool
 
 const banReasonChars = 200
 
-// Ban removes a user from a room, who cannot come back until the given time; the zero time: never. The reason is for those that govern the
+// Ban removes a user from a room. The user cannot come back until the given time; the zero time: never. The reason is for those that govern the
 // room. Banning a banned user changes the time and, if there is one, the reason.
 func (s *Service) Ban(ctx context.Context, by User, room, user string, until time.Time, reason string) error {
 	if !until.IsZero() && !until.After(s.now()) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight" // the usual way to let concurrent callers share one call
 
 	"hongbao/chat"
+	"hongbao/redpacket/keylock"
 	"hongbao/redpacket/meter"
 	"hongbao/redpacket/trace"
 )
@@ -71,7 +72,7 @@ type Service struct {
 	wallets      *wallets
 	unknown      recentSet // ids that no packet has. Such an id never gets a packet, so repeated requests for it need not reach SQL
 	passphrases  passphraseGuard
-	receivers    keyLocks // by user; only if there is a limit of what users receive
+	receivers    keylock.Locks // by user; only if there is a limit of what users receive
 	progress     progress
 	closing      singleflight.Group // merges concurrent closes of one packet for one reason on this instance
 	closeSlots   closeSlots

@@ -159,7 +159,7 @@ func (s *Service) receive(ctx context.Context, user string) (done func(), deny, 
 	if !s.o.DayLimits.Received.On {
 		return func() {}, nil, nil
 	}
-	done, err = s.receivers.lock(ctx, user)
+	done, err = s.receivers.Lock(ctx, user)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: another grab of the user takes too long: %w", chat.ErrUnavailable, err)
 	}

@@ -398,7 +398,7 @@ func (s *hookFixture) reversals(t *testing.T) (all []string) {
 	return all
 }
 
-// TestHostFundsPackets lets the host pay for packets of bob, who has no money here.
+// TestHostFundsPackets lets the host pay for packets of bob. The wallet of bob is empty.
 func TestHostFundsPackets(t *testing.T) {
 	s := newHookFixture(t)
 	s.funds = true

@@ -31,13 +31,14 @@ func rules() map[string]rule {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "rooms and members do not depend on a driver, router or wire format",
 		},
-		"hongbao/redpacket/meter": {why: "every package may measure with it, so it imports none"},
+		"hongbao/redpacket/keylock": {why: "a mutex knows nothing of its key"},
+		"hongbao/redpacket/meter":   {why: "every package may measure with it, so it imports none"},
 		"hongbao/redpacket/proof": {
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "the server and verifiers of other teams share the arithmetic of shares, so it imports none of our packages",
 		},
 		"hongbao/redpacket": {
-			may:    []string{"hongbao/chat", "hongbao/redpacket/meter", "hongbao/redpacket/proof", "hongbao/redpacket/crashpoint", "hongbao/redpacket/trace", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
+			may:    []string{"hongbao/chat", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/redpacket/proof", "hongbao/redpacket/crashpoint", "hongbao/redpacket/trace", "golang.org/x/sync/singleflight", "golang.org/x/text/unicode/norm"},
 			mayNot: []string{"database/sql", "net/http"},
 			why:    "the rules of money can be read and simulated without any engine",
 		},
@@ -168,7 +169,7 @@ func rules() map[string]rule {
 			why: "tests of the other packages use it, so it imports none of them but nodes",
 		},
 		"hongbao/store/pgstore": {
-			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog"},
+			may: []string{"hongbao/chat", "hongbao/redpacket", "hongbao/redpacket/keylock", "hongbao/redpacket/meter", "hongbao/redpacket/trace", "hongbao/store/finding", "hongbao/store/lineage", "hongbao/store/security", "hongbao/store/secret", "hongbao/redpacket/crashpoint", "hongbao/store/chain", "hongbao/store/scope", "hongbao/store/cursor", "hongbao/migrations", "github.com/jackc/pgx/v5", "hongbao/store/eventlog"},
 			why: "an engine implements contracts of the domain with its own driver, and knows no other engine",
 		},
 		"hongbao/store/sqlitestore": {

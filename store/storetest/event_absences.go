@@ -9,7 +9,7 @@ import (
 	"hongbao/store/eventlog"
 )
 
-// unreadMembers reads who has not read an entry: not its sender, not members that have read it, left, or made the room silent.
+// unreadMembers reads the members that have not read an entry: not its sender, not members that have read it, left, or made the room silent.
 func unreadMembers(b *eventsBench) {
 	var seq int64
 	for range 2 {

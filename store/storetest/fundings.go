@@ -50,7 +50,7 @@ type fundingBench struct {
 	fundings redpacket.Fundings
 }
 
-// open returns an order of the member, who has no money, and its funding by the host.
+// open returns an order of a member without money, and its funding by the host.
 func (b *fundingBench) open(total, amount redpacket.Money) (redpacket.UnsealedPacket, redpacket.Funded) {
 	b.Helper()
 	o := b.order(member(1), total, 2)

@@ -224,7 +224,7 @@ func TestSocketOfClientThatIsGone(t *testing.T) {
 	})
 }
 
-// TestLargeRoomIsToldPageByPage also has a sender among the members, who must not be told.
+// TestLargeRoomIsToldPageByPage also has a sender among the members. The sender must not be told.
 func TestLargeRoomIsToldPageByPage(t *testing.T) {
 	withNotifier(t, func(n *testNotifier) {
 		var want []string

@@ -1,4 +1,4 @@
-// Command bot is an example of a program that uses package client: it grabs each red packet of its rooms, says who was the luckiest when one
+// Command bot is an example of a program that uses package client: it grabs each red packet of its rooms, names the luckiest user when one
 // has ended, and answers "ping". Copy it to begin with; it keeps nothing, so it may be stopped and started at any time.
 //
 //	HONGBAO_TOKEN=… bot ws://127.0.0.1:8080/v1/socket

@@ -16,7 +16,7 @@ type HookQuestion struct {
 
 // HookData is what the host is asked about.
 type HookData struct {
-	User    wire.User       `json:"user"`               // who sends the command
+	User    wire.User       `json:"user"`               // the sender of the command
 	Room    string          `json:"room,omitempty"`     // where; missing for create_room
 	Request json.RawMessage `json:"request"`            // the command's data, without a passphrase
 	MayFund bool            `json:"may_fund,omitempty"` // of send_packet: the answer may have fund

@@ -1,4 +1,4 @@
-// A back end that embeds hongbao, written from web/docs/server-api.md and events.md alone. It makes users and rooms, lets users chat and send packets,
+// Command host is a back end that embeds hongbao, written from web/docs/server-api.md and events.md alone. It makes users and rooms, lets users chat and send packets,
 // posts as the system, and reads every event by the cursor API. It writes each event that it gets as a line of JSON.
 //
 //	URLS      addresses of the server API, separated by commas; KEY opens them

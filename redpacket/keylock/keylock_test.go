@@ -1,0 +1,42 @@
+package keylock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLocks locks a key, which a second caller waits for. Other keys must be free, the wait must end with its context, and nothing may be left.
+func TestLocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var locks Locks
+		take := func(key string, wait time.Duration) (func(), error) {
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			defer cancel()
+			return locks.Lock(ctx, key)
+		}
+		unlock, err := take("ann", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := take("ann", time.Second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a locked key: %v, want that the wait ends", err)
+		}
+		other, err := take("bob", time.Second)
+		if err != nil {
+			t.Fatalf("another key: %v", err)
+		}
+		other()
+		time.AfterFunc(time.Second, unlock)
+		unlock, err = take("ann", time.Minute)
+		if err != nil {
+			t.Fatalf("after the first caller: %v", err)
+		}
+		unlock()
+		if len(locks.locks) > 0 {
+			t.Errorf("left: %v", locks.locks)
+		}
+	})
+}
