@@ -23,7 +23,7 @@ func playEvents(ctx context.Context, e *engines, s *testbed) ([]measure.Result, 
 	})
 }
 
-// oursWithEvents is our service with all kinds of events. As in an instance, two readers go through the stream and look for news of users
+// oursWithEvents is our service with all kinds of events. As in an instance, two readers follow the stream and look for news of users
 // without a socket: the kind user.offline_message needs them.
 func oursWithEvents(log *slog.Logger) schemes.Named {
 	known := &packetIDs{}
@@ -59,7 +59,7 @@ func (s *servedEvents) Run(ctx context.Context) error {
 
 // readCandidates reads the stream as an instance does that looks for users without a socket.
 func readCandidates(ctx context.Context, pg *pgstore.Store) {
-	after, err := pg.OldestEvent(ctx)
+	after, err := pg.NewestEvent(ctx)
 	for err == nil {
 		var b eventlog.Batch
 		b, err = pg.Events(ctx, eventlog.Query{After: after, Kinds: eventlog.Kinds{eventlog.MessageNew: true, eventlog.PacketSent: true}, Limit: 100})

@@ -73,15 +73,11 @@ func Pick(rows []Row, at []Position) Page {
 	}
 	var p Page
 	for _, row := range rows {
-		all, err := row.items()
+		found, err := row.items(func(_ string, n int) bool { return wanted[Position{row.Chain, row.ID, n}] })
 		if err != nil {
 			p.batch.Faults = append(p.batch.Faults, err)
 		}
-		for _, it := range all {
-			if wanted[Position{row.Chain, row.ID, it.n}] {
-				p.items = append(p.items, it)
-			}
-		}
+		p.items = append(p.items, found...)
 	}
 	return p
 }

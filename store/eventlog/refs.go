@@ -131,16 +131,20 @@ type item struct {
 	data     json.RawMessage
 }
 
-// items returns the events of the row in order. A reader's position inside a row is an index into this list, so the same bytes
-// must give the same list in every version.
-func (r Row) items() (all []item, err error) {
+// items returns the wanted events of the row in order. n is the index of an event among all events of the row. A reader's position inside
+// a row is such an index, so the same bytes must give the same events in every version.
+func (r Row) items(wanted func(kind string, n int) bool) (found []item, err error) {
 	var refs []Ref
 	if err := json.Unmarshal(r.Refs, &refs); err != nil {
 		return nil, fmt.Errorf("parse event %d of chain %d: %w", r.ID, r.Chain, err)
 	}
+	count := 0
 	add := func(i item) {
-		i.row, i.n = r, len(all)
-		all = append(all, i)
+		if wanted(i.kind, count) {
+			i.row, i.n = r, count
+			found = append(found, i)
+		}
+		count++
 	}
 	for _, ref := range refs {
 		switch {
@@ -165,5 +169,5 @@ func (r Row) items() (all []item, err error) {
 			}
 		}
 	}
-	return all, nil
+	return found, nil
 }

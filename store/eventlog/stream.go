@@ -120,22 +120,20 @@ func Read(q Query, epoch string, floor int64, rows []Row, full bool) Page {
 		if !q.Until.IsZero() && row.At.After(q.Until) {
 			return p.end(next, floor, false, rows[i:])
 		}
-		all, err := row.items()
-		if err != nil {
-			p.batch.Faults = append(p.batch.Faults, err)
-		}
 		skip := 0
 		if row.Chain == next.Chain && row.ID == next.ID {
 			skip = next.N
 		}
-		for _, it := range all[min(skip, len(all)):] {
+		found, err := row.items(func(kind string, n int) bool { return n >= skip && q.Kinds[kind] })
+		if err != nil {
+			p.batch.Faults = append(p.batch.Faults, err)
+		}
+		for _, it := range found {
 			if len(p.items) == q.Limit {
 				next.Chain, next.ID, next.N = row.Chain, row.ID, it.n
 				return p.end(next, floor, true, rows[i:])
 			}
-			if q.Kinds[it.kind] {
-				p.items = append(p.items, it)
-			}
+			p.items = append(p.items, it)
 		}
 		next.Read[row.Chain] = row.ID
 		if row.Chain == next.Chain && row.ID == next.ID {
