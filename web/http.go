@@ -50,7 +50,7 @@ func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
 			return inTime(ctx, s.o.Log, func() ([]byte, error) { return s.Call(ctx, c, method, data) })
 		}
 		reply, err := s.Call(ctx, c, method, data)
-		release = s.replies.hold(cmp.Or(c.Address, c.User.ID), len(reply), w)
+		release = s.replies.Hold(cmp.Or(c.Address, c.User.ID), len(reply), w)
 		return reply, err
 	})
 }

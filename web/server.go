@@ -19,6 +19,7 @@ import (
 	"hongbao/hub"
 	"hongbao/redpacket"
 	"hongbao/redpacket/meter"
+	"hongbao/web/admission"
 	"hongbao/web/api"
 	"hongbao/web/auth"
 	"hongbao/web/guest"
@@ -98,8 +99,8 @@ type Server struct {
 	metrics  *metrics.Metrics
 	tracker  *presence.Tracker
 	connects *connectLimiter
-	sockets  socketCounts
-	replies  httpReplies
+	sockets  *admission.Sockets
+	replies  *admission.Replies
 	errors   errorCodes
 	notAdmin rareLines
 
@@ -108,6 +109,10 @@ type Server struct {
 	stopping atomic.Bool // /readyz says so
 	draining atomic.Bool // new sockets are refused
 }
+
+// httpShare divides Options.MaxReplyBytes: replies over HTTP may use a quarter of it. Once all unread replies use half of it,
+// sockets with any unread reply must wait (hub.Conn.Behind). Replies over HTTP alone must not cause that.
+const httpShare = 4
 
 // New returns a server that uses the hub and the two services. The services must publish through pub. New calls h.SetPeers, so
 // that the sessions hear notices of other instances and losses of the bus.
@@ -148,13 +153,11 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 		rates: api.NewRates(local, o.Limiter, o.Now, o.Log), connects: newConnectLimiter(connectSlots, maxConnectWait),
 	}
 	s.errors.log = o.Log
-	s.replies.most, s.replies.count, s.replies.unread = cmp.Or(o.MaxReplyBytes, 256<<20)/httpShare, h.CountReplies, map[string]*userReplies{}
-	s.sockets.most, s.sockets.byAddress = o.MaxSockets, map[string]int{}
-	if o.Rates {
-		s.sockets.mostOfEach = o.MaxPerAddress
-	} else {
-		o.ReadWait = 0
+	s.replies = admission.NewReplies(cmp.Or(o.MaxReplyBytes, 256<<20)/httpShare, h.CountReplies)
+	if !o.Rates {
+		o.MaxPerAddress, o.ReadWait = 0, 0
 	}
+	s.sockets = admission.NewSockets(o.MaxSockets, o.MaxPerAddress)
 	s.tracker = presence.New(presence.Options{
 		Directory: o.Presence, MaxSockets: o.SocketsPerUser,
 		CloseSocket: func(user, socket string) { pub.CloseSockets(user, socket, wire.ClosePushedOut) },
@@ -162,9 +165,8 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	})
 	commands := api.Config{
 		Chat: rooms, Packets: packets, Rates: s.rates, ContactRates: o.ContactRates, Scans: o.Scans, ScanWait: o.ReadWait, Log: o.Log,
-		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 },
+		Connected: func(user string) bool { return h.Listeners(push.UserTopic(user)) > 0 }, Hooks: o.Hooks,
 	}
-	commands.Hooks = o.Hooks
 	if o.Push != nil {
 		commands.Push = api.Push{Key: o.Push.Key(), CheckEndpoint: o.Push.CheckEndpoint}
 	}
@@ -175,7 +177,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	s.administration = administration{packets: packets, revoke: s.revoke, stats: s.stats}
 	s.sessions = session.NewManager(session.Config{
 		Hub: h, Chat: rooms, Packets: packets, Commands: s.commands, Presence: s.tracker, Errors: &s.errors,
-		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.leave,
+		Verify: s.verify, Rates: s.rates, Refused: func(address string) { o.Security.Count(CountUnauthorized, address) }, SocketClosed: s.sockets.Leave,
 		AcquireConnect: s.connects.acquire, Observe: s.metrics.Command,
 		Node: pub.Node(), Alone: o.Alone, Paced: o.Rates, Version: o.Version, Currency: o.Currency, Limits: s.limits(),
 		PendingAfter: o.PendingAfter, ConnectWithin: o.ConnectWithin, RefreshGrace: o.RefreshGrace, StandingWithin: o.StandingWithin,
@@ -183,7 +185,7 @@ func New(h *hub.Hub, pub *push.Publisher, rooms *chat.Service, packets *redpacke
 	})
 	h.SetPeers(s.sessions)
 	pub.CacheStandings(rooms)
-	s.upgrader = s.newUpgrader()
+	s.upgrader = newUpgrader(s.origins)
 	return s, nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"hongbao/chat"
 	"hongbao/hub"
+	"hongbao/web/admission"
 	"hongbao/web/auth"
 	"hongbao/web/wire"
 )
@@ -27,12 +28,12 @@ const (
 
 // newUpgrader returns an upgrader. To keep idle sockets small, it gives them no read buffer of their own and takes
 // write buffers from a pool.
-func (s *Server) newUpgrader() websocket.Upgrader {
+func newUpgrader(o origins) websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second,
 		WriteBufferPool:  &sync.Pool{},
 		Subprotocols:     []string{subprotocolProtobuf, subprotocolJSON},
-		CheckOrigin:      s.origins.allowed,
+		CheckOrigin:      o.allowed,
 		Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 			http.Error(w, reason.Error(), status)
 		},
@@ -60,18 +61,18 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := subnet(s.proxies.client(r))
-	switch s.sockets.enter(from) {
-	case tooMany:
+	switch s.sockets.Enter(from) {
+	case admission.TooMany:
 		refuseForNow(w, fullRetry)
 		return
-	case tooManyOfAddress:
+	case admission.TooManyOfAddress:
 		s.refuse(w, &chat.RateError{After: fullRetry})
 		return
 	}
 	attached := false
 	defer func() {
 		if !attached {
-			s.sockets.leave(from)
+			s.sockets.Leave(from)
 		}
 	}()
 	if err := s.rates.SpendHandshake(r.Context(), from); err != nil {
@@ -98,67 +99,12 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if ws.Subprotocol() == subprotocolProtobuf {
 		encoding = hub.Protobuf
 	}
-	attached = true // the session calls s.sockets.leave when the socket is closed
+	attached = true // the session calls s.sockets.Leave when the socket is closed
 	s.hub.Attach(ws, encoding, func(c *hub.Conn) hub.Handler { return s.sessions.NewSession(c, from, upgrade) })
-}
-
-// socketCounts counts the sockets of this instance, from the handshake to the end, and refuses those over its bounds.
-type socketCounts struct {
-	// static
-	most       int // over all addresses; 0: any number
-	mostOfEach int // of one address; 0: any number
-
-	mu        sync.Mutex
-	all       int            // guarded by mu
-	byAddress map[string]int // guarded by mu
-	refused   int            // guarded by mu; so far
 }
 
 // fullRetry is how long a client is told to wait while there are too many sockets.
 const fullRetry = 5 * time.Second
-
-// entry is the result of socketCounts.enter.
-type entry uint8
-
-const (
-	entered entry = iota
-	tooMany
-	tooManyOfAddress
-)
-
-// enter counts a new socket of an address. If it returns entered, leave must be called when the socket is closed.
-func (n *socketCounts) enter(address string) entry {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	switch {
-	case n.most > 0 && n.all >= n.most:
-		n.refused++
-		return tooMany
-	case n.mostOfEach > 0 && n.byAddress[address] >= n.mostOfEach:
-		n.refused++
-		return tooManyOfAddress
-	}
-	n.all++
-	n.byAddress[address]++
-	return entered
-}
-
-// leave counts a socket of the address as closed.
-func (n *socketCounts) leave(address string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.all--
-	if n.byAddress[address]--; n.byAddress[address] == 0 {
-		delete(n.byAddress, address)
-	}
-}
-
-// refusals returns how many sockets enter has refused so far.
-func (n *socketCounts) refusals() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.refused
-}
 
 // refuseForNow responds, before the upgrade, that the server accepts no socket at the moment, and when to retry.
 func refuseForNow(w http.ResponseWriter, retry time.Duration) {

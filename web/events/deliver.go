@@ -30,8 +30,11 @@ const (
 	maxWhy       = 300             // bytes
 )
 
-// deliver delivers events while this instance has the lease, until ctx ends.
-func (s *Service) deliver(ctx context.Context) {
+// delivery delivers the events to the webhook.
+type delivery struct{ *Service }
+
+// run delivers events while this instance has the lease, until ctx ends.
+func (s delivery) run(ctx context.Context) {
 	s.whileLeased(ctx, WebhookConsumer, func(ctx context.Context, before time.Duration) time.Duration {
 		return s.round(ctx, WebhookConsumer, before)
 	})
@@ -39,7 +42,7 @@ func (s *Service) deliver(ctx context.Context) {
 
 // round delivers the held events that are due, and then the next events. It returns how long to wait before the next round. before is what the
 // last round has returned.
-func (s *Service) round(ctx context.Context, consumer string, before time.Duration) (pause time.Duration) {
+func (s delivery) round(ctx context.Context, consumer string, before time.Duration) (pause time.Duration) {
 	caughtUp := s.retryHeld(ctx, consumer)
 	c, err := s.o.Store.Consumer(ctx, consumer)
 	if err != nil {
@@ -99,7 +102,7 @@ type outcome struct {
 
 // deliverBatch delivers the events, in parallel for different keys. It returns those that must be held. It returns an error if the host accepts
 // nothing: then the batch is delivered again later.
-func (s *Service) deliverBatch(ctx context.Context, consumer string, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
+func (s delivery) deliverBatch(ctx context.Context, consumer string, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
 	if len(b.Events) == 0 {
 		return nil, nil
 	}
@@ -156,13 +159,13 @@ func (s *Service) deliverBatch(ctx context.Context, consumer string, b eventlog.
 
 // refuses reports whether the failure concerns the event alone. If only one key has events, nothing tells whether the host or the event is at
 // fault. So after a while (suspect) an answer such as 500 counts as a refusal, and other keys go on.
-func (s *Service) refuses(err error, suspect bool) bool {
+func (s delivery) refuses(err error, suspect bool) bool {
 	var sent *sendError
 	return errors.As(err, &sent) && (sent.refused || suspect && sent.answered)
 }
 
 // sendGroups delivers the events of each key in order, until one fails. Those of waiting keys are not delivered.
-func (s *Service) sendGroups(ctx context.Context, order []string, groups map[string]*outcome, waiting map[string]bool) {
+func (s delivery) sendGroups(ctx context.Context, order []string, groups map[string]*outcome, waiting map[string]bool) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, workers)
 	for _, key := range order {
@@ -186,7 +189,7 @@ func (s *Service) sendGroups(ctx context.Context, order []string, groups map[str
 
 // retryHeld delivers the oldest held event of each key that is due. If it is accepted, the later ones of its key follow, so that the key
 // catches up even with a host that is only a little faster than its events. It reports whether any was accepted.
-func (s *Service) retryHeld(ctx context.Context, consumer string) (accepted bool) {
+func (s delivery) retryHeld(ctx context.Context, consumer string) (accepted bool) {
 	due, err := s.o.Store.DueHolds(ctx, consumer, s.o.Now(), workers)
 	if err != nil {
 		s.o.Log.Warn("held events not read", "err", err)
@@ -214,7 +217,7 @@ func (s *Service) retryHeld(ctx context.Context, consumer string) (accepted bool
 }
 
 // retryList delivers held events of one key, until one is refused. It reports whether all were accepted.
-func (s *Service) retryList(ctx context.Context, consumer string, holds []eventlog.Hold) bool {
+func (s delivery) retryList(ctx context.Context, consumer string, holds []eventlog.Hold) bool {
 	at := make([]eventlog.Position, len(holds))
 	for i, h := range holds {
 		at[i] = h.At
@@ -234,7 +237,7 @@ func (s *Service) retryList(ctx context.Context, consumer string, holds []eventl
 }
 
 // retryOne delivers a held event. It reports whether the event is held no more.
-func (s *Service) retryOne(ctx context.Context, consumer string, h eventlog.Hold, e eventlog.Event, stored bool) (done bool) {
+func (s delivery) retryOne(ctx context.Context, consumer string, h eventlog.Hold, e eventlog.Event, stored bool) (done bool) {
 	var err error
 	if !stored {
 		s.o.Log.Error("held event was deleted because of its age", "key", h.Key, "first", h.FirstAt)

@@ -8,21 +8,29 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) moneyRoutes() []Route {
-	return []Route{Handle("credit", s.credit), Handle("debit", s.debit)}
+// money answers the operations on wallets, transfers and packets.
+type money struct{ o Config }
+
+func (s money) routes() []Route {
+	return []Route{
+		Handle("credit", s.credit), Handle("debit", s.debit),
+		Handle("get_wallet", s.getWallet), Handle("list_wallets", s.listWallets), Handle("get_wallets", s.getWallets),
+		Handle("freeze_wallet", s.freezeWallet(true)), Handle("unfreeze_wallet", s.freezeWallet(false)), Handle("set_limits", s.setLimits),
+		Handle("get_transfers", s.getTransfers), Handle("get_packet", s.getPacket),
+	}
 }
 
-func (s *Server) credit(ctx context.Context, c Caller, r *hostapi.AdjustRequest) (wire.AdjustReply, error) {
+func (s money) credit(ctx context.Context, c Caller, r *hostapi.AdjustRequest) (wire.AdjustReply, error) {
 	return s.adjust(ctx, c, r, +1)
 }
 
-func (s *Server) debit(ctx context.Context, c Caller, r *hostapi.AdjustRequest) (wire.AdjustReply, error) {
+func (s money) debit(ctx context.Context, c Caller, r *hostapi.AdjustRequest) (wire.AdjustReply, error) {
 	return s.adjust(ctx, c, r, -1)
 }
 
 // adjust adds the amount to the user's wallet (sign 1) or takes it out (sign -1). The ledger's keys are the same for all users, those of
 // hosts are apart by user.
-func (s *Server) adjust(ctx context.Context, c Caller, r *hostapi.AdjustRequest, sign int64) (wire.AdjustReply, error) {
+func (s money) adjust(ctx context.Context, c Caller, r *hostapi.AdjustRequest, sign int64) (wire.AdjustReply, error) {
 	account, dup, err := s.o.Packets.Adjust(ctx, redpacket.AdjustRequest{
 		User: r.User, Amount: redpacket.Money(sign * r.Amount), Key: DerivedKey(c.Idempotency, r.User), Note: r.Note,
 		Actor: c.Actor(), RequestID: c.RequestID, Reason: c.Reason,

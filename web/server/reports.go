@@ -8,11 +8,14 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) reportRoutes() []Route {
+// reports answers the operations on reports of users.
+type reports struct{ o Config }
+
+func (s reports) routes() []Route {
 	return []Route{Handle("list_reports", s.listReports), Handle("get_report", s.getReport), Handle("resolve_report", s.resolveReport)}
 }
 
-func (s *Server) listReports(ctx context.Context, _ Caller, r *hostapi.ListReportsRequest) (hostapi.ListReportsReply, error) {
+func (s reports) listReports(ctx context.Context, _ Caller, r *hostapi.ListReportsRequest) (hostapi.ListReportsReply, error) {
 	page, more, err := s.o.Chat.Reports(ctx, chat.ReportQuery{State: chat.ReportState(r.State), After: r.After, Limit: r.Limit})
 	reply := hostapi.ListReportsReply{Reports: convert.List(page, reportOf)}
 	if more {
@@ -21,12 +24,12 @@ func (s *Server) listReports(ctx context.Context, _ Caller, r *hostapi.ListRepor
 	return reply, err
 }
 
-func (s *Server) getReport(ctx context.Context, _ Caller, r *hostapi.GetReportRequest) (hostapi.ReportReply, error) {
+func (s reports) getReport(ctx context.Context, _ Caller, r *hostapi.GetReportRequest) (hostapi.ReportReply, error) {
 	report, err := s.o.Chat.ReportByID(ctx, r.Report)
 	return hostapi.ReportReply{Report: reportOf(report)}, err
 }
 
-func (s *Server) resolveReport(ctx context.Context, c Caller, r *hostapi.ResolveReportRequest) (hostapi.ReportReply, error) {
+func (s reports) resolveReport(ctx context.Context, c Caller, r *hostapi.ResolveReportRequest) (hostapi.ReportReply, error) {
 	report, err := s.o.Chat.ResolveReport(ctx, chat.Resolution{Report: r.Report, Outcome: r.Outcome, Note: r.Note, By: c.Actor()})
 	return hostapi.ReportReply{Report: reportOf(report)}, err
 }

@@ -11,7 +11,10 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) roomRoutes() []Route {
+// rooms answers the operations on rooms.
+type rooms struct{ o Config }
+
+func (s rooms) routes() []Route {
 	return []Route{
 		Handle("create_room", s.createRoom), Handle("get_room", s.getRoom), Handle("list_rooms", s.listRooms), Handle("update_room", s.updateRoom),
 		Handle("hand_over_room", s.handOverRoom), Handle("get_history", s.getHistory), Handle("delete_room", s.deleteRoom),
@@ -19,7 +22,7 @@ func (s *Server) roomRoutes() []Route {
 	}
 }
 
-func (s *Server) createRoom(ctx context.Context, c Caller, r *hostapi.CreateRoomRequest) (hostapi.CreateRoomReply, error) {
+func (s rooms) createRoom(ctx context.Context, c Caller, r *hostapi.CreateRoomRequest) (hostapi.CreateRoomReply, error) {
 	room, dup, err := s.o.Chat.CreateHostRoom(ctx, chat.HostRoom{
 		CreateRoom: chat.CreateRoom{
 			Key: c.Idempotency, Name: r.Name, Kind: chat.RoomKind(r.Kind), Members: r.Members, Invite: chat.Inviters(r.Invite),
@@ -30,12 +33,12 @@ func (s *Server) createRoom(ctx context.Context, c Caller, r *hostapi.CreateRoom
 	return hostapi.CreateRoomReply{Room: roomOf(room), Dup: dup}, err
 }
 
-func (s *Server) getRoom(ctx context.Context, _ Caller, r *hostapi.RoomRequest) (hostapi.RoomReply, error) {
+func (s rooms) getRoom(ctx context.Context, _ Caller, r *hostapi.RoomRequest) (hostapi.RoomReply, error) {
 	return s.roomReply(ctx, r.Room, nil)
 }
 
 // roomReply returns the room as it is now, or err.
-func (s *Server) roomReply(ctx context.Context, room string, err error) (hostapi.RoomReply, error) {
+func (s rooms) roomReply(ctx context.Context, room string, err error) (hostapi.RoomReply, error) {
 	if err != nil {
 		return hostapi.RoomReply{}, err
 	}
@@ -43,35 +46,35 @@ func (s *Server) roomReply(ctx context.Context, room string, err error) (hostapi
 	return hostapi.RoomReply{Room: roomOf(record)}, err
 }
 
-func (s *Server) listRooms(ctx context.Context, _ Caller, r *hostapi.ListRoomsRequest) (hostapi.ListRoomsReply, error) {
+func (s rooms) listRooms(ctx context.Context, _ Caller, r *hostapi.ListRoomsRequest) (hostapi.ListRoomsReply, error) {
 	rooms, more, err := s.o.Chat.RoomRecords(ctx, chat.RoomQuery{Ref: r.Ref, Next: r.Next, Limit: r.Limit})
 	return hostapi.ListRoomsReply{Rooms: convert.List(rooms, roomOf), Next: more}, err
 }
 
-func (s *Server) updateRoom(ctx context.Context, _ Caller, r *hostapi.UpdateRoomRequest) (hostapi.RoomReply, error) {
+func (s rooms) updateRoom(ctx context.Context, _ Caller, r *hostapi.UpdateRoomRequest) (hostapi.RoomReply, error) {
 	_, err := s.o.Chat.UpdateRoom(ctx, chat.System, r.Room, chat.RoomChange{
 		Name: r.Name, Announcement: r.Announcement, Invite: chat.Inviters(r.Invite), Guests: r.Guests, Frozen: r.Frozen,
 	})
 	return s.roomReply(ctx, r.Room, err)
 }
 
-func (s *Server) handOverRoom(ctx context.Context, _ Caller, r *hostapi.HandOverRequest) (hostapi.RoomReply, error) {
+func (s rooms) handOverRoom(ctx context.Context, _ Caller, r *hostapi.HandOverRequest) (hostapi.RoomReply, error) {
 	return s.roomReply(ctx, r.Room, s.o.Chat.SetRole(ctx, chat.System, r.Room, r.User, chat.Owner))
 }
 
 // getHistory and deleteRoom are the commands of the system, with the room in the path.
-func (s *Server) getHistory(ctx context.Context, _ Caller, r *wire.HistoryRequest) (reply wire.HistoryReply, err error) {
+func (s rooms) getHistory(ctx context.Context, _ Caller, r *wire.HistoryRequest) (reply wire.HistoryReply, err error) {
 	err = s.callSystem(ctx, "history", r, &reply)
 	return reply, err
 }
 
-func (s *Server) deleteRoom(ctx context.Context, _ Caller, r *hostapi.RoomRequest) (reply wire.DeleteRoomReply, err error) {
+func (s rooms) deleteRoom(ctx context.Context, _ Caller, r *hostapi.RoomRequest) (reply wire.DeleteRoomReply, err error) {
 	err = s.callSystem(ctx, "delete_room", r, &reply)
 	return reply, err
 }
 
 // callSystem runs a command of users as the system.
-func (s *Server) callSystem(ctx context.Context, command string, request, reply any) error {
+func (s rooms) callSystem(ctx context.Context, command string, request, reply any) error {
 	data, err := json.Marshal(request)
 	if err != nil {
 		return err
@@ -94,17 +97,17 @@ func roomOf(r chat.RoomRecord) hostapi.Room {
 	return room
 }
 
-func (s *Server) addMembers(ctx context.Context, _ Caller, r *hostapi.MembersRequest) (hostapi.MembersReply, error) {
+func (s rooms) addMembers(ctx context.Context, _ Caller, r *hostapi.MembersRequest) (hostapi.MembersReply, error) {
 	done, err := s.o.Chat.AddMembers(ctx, r.Room, r.Users, r.Announce)
 	return s.membersReply(done), err
 }
 
-func (s *Server) removeMembers(ctx context.Context, _ Caller, r *hostapi.MembersRequest) (hostapi.MembersReply, error) {
+func (s rooms) removeMembers(ctx context.Context, _ Caller, r *hostapi.MembersRequest) (hostapi.MembersReply, error) {
 	done, err := s.o.Chat.RemoveMembers(ctx, r.Room, r.Users, r.Announce)
 	return s.membersReply(done), err
 }
 
-func (s *Server) membersReply(done chat.BulkChange) hostapi.MembersReply {
+func (s rooms) membersReply(done chat.BulkChange) hostapi.MembersReply {
 	return hostapi.MembersReply{
 		Changed: done.Changed, Unchanged: done.Unchanged,
 		Refused: convert.List(done.Refused, func(r chat.Refusal) hostapi.RefusedMember {
@@ -113,7 +116,7 @@ func (s *Server) membersReply(done chat.BulkChange) hostapi.MembersReply {
 	}
 }
 
-func (s *Server) getBans(ctx context.Context, _ Caller, r *hostapi.BansRequest) (hostapi.BansReply, error) {
+func (s rooms) getBans(ctx context.Context, _ Caller, r *hostapi.BansRequest) (hostapi.BansReply, error) {
 	bans, more, err := s.o.Chat.Bans(ctx, r.Room, r.Next, r.Limit)
 	return hostapi.BansReply{Next: more, Bans: convert.List(bans, func(b chat.Banned) hostapi.Ban {
 		return hostapi.Ban{User: b.User.ID, Name: b.User.Name, Until: convert.Millis(b.Until), Reason: b.Reason}

@@ -88,7 +88,7 @@ func New(o Config) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.ActsAge = cmp.Or(o.ActsAge, actsAge)
 	s := &Server{o: o, routes: map[string]Route{}, loads: loads{running: map[string]int{}}, stopping: make(chan struct{})}
-	return s, s.Mount(slices.Concat(s.userRoutes(), s.roomRoutes(), s.moneyRoutes(), s.walletRoutes(), s.reportRoutes(), s.actRoutes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
+	return s, s.Mount(slices.Concat(users{o}.routes(), rooms{o}.routes(), money{o}.routes(), reports{o}.routes(), commands{o}.routes(), []Route{Handle("get_acts", s.getActs)}, s.documentRoutes())...)
 }
 
 // Stop ends requests that wait for something. It may be called more than once.

@@ -8,7 +8,7 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequest) (hostapi.PacketStory, error) {
+func (s money) getPacket(ctx context.Context, _ Caller, r *hostapi.GetPacketRequest) (hostapi.PacketStory, error) {
 	story, proof, err := s.o.Packets.Story(ctx, r.Packet)
 	if err != nil {
 		return hostapi.PacketStory{}, err

@@ -8,7 +8,7 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) getTransfers(ctx context.Context, _ Caller, r *hostapi.GetTransfersRequest) (hostapi.TransfersReply, error) {
+func (s money) getTransfers(ctx context.Context, _ Caller, r *hostapi.GetTransfersRequest) (hostapi.TransfersReply, error) {
 	limit, err := pageSize(r.Limit)
 	if err != nil {
 		return hostapi.TransfersReply{}, err

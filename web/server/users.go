@@ -9,7 +9,10 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) userRoutes() []Route {
+// users answers the operations on users.
+type users struct{ o Config }
+
+func (s users) routes() []Route {
 	return []Route{
 		Handle("get_user", s.getUser), Handle("list_users", s.listUsers), Handle("find_users", s.findUsers),
 		Handle("put_user", s.putUser), Handle("put_users", s.putUsers).Within(time.Minute),
@@ -17,34 +20,34 @@ func (s *Server) userRoutes() []Route {
 	}
 }
 
-func (s *Server) getUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
+func (s users) getUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.UserRecord(ctx, r.User)
 	return hostapi.UserReply{User: userOf(u)}, err
 }
 
-func (s *Server) listUsers(ctx context.Context, _ Caller, r *hostapi.ListUsersRequest) (hostapi.ListUsersReply, error) {
+func (s users) listUsers(ctx context.Context, _ Caller, r *hostapi.ListUsersRequest) (hostapi.ListUsersReply, error) {
 	users, more, err := s.o.Chat.UserRecords(ctx, chat.UserQuery{Suspended: r.Suspended, RefPrefix: r.RefPrefix, Next: r.Next, Limit: r.Limit})
 	return hostapi.ListUsersReply{Users: convert.List(users, userOf), Next: more}, err
 }
 
-func (s *Server) findUsers(ctx context.Context, _ Caller, r *hostapi.FindUsersRequest) (hostapi.PutUsersReply, error) {
+func (s users) findUsers(ctx context.Context, _ Caller, r *hostapi.FindUsersRequest) (hostapi.PutUsersReply, error) {
 	users, err := s.o.Chat.UserRecordsOf(ctx, r.Users, r.Refs)
 	return hostapi.PutUsersReply{Users: convert.List(users, userOf)}, err
 }
 
-func (s *Server) putUser(ctx context.Context, _ Caller, r *hostapi.PutUserRequest) (hostapi.UserReply, error) {
+func (s users) putUser(ctx context.Context, _ Caller, r *hostapi.PutUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.PutUser(ctx, chat.UserChange(*r))
 	return hostapi.UserReply{User: userOf(u)}, err
 }
 
-func (s *Server) putUsers(ctx context.Context, _ Caller, r *hostapi.PutUsersRequest) (hostapi.PutUsersReply, error) {
+func (s users) putUsers(ctx context.Context, _ Caller, r *hostapi.PutUsersRequest) (hostapi.PutUsersReply, error) {
 	stored, err := s.o.Chat.PutUsers(ctx, convert.List(r.Users, func(u hostapi.PutUserRequest) chat.UserChange { return chat.UserChange(u) }))
 	return hostapi.PutUsersReply{Users: convert.List(stored, userOf)}, err
 }
 
 // suspendUser suspends a user and then closes the user's sockets, in this order: a client cannot reconnect. A repeated request closes
 // sockets again, because the first one may have ended in between.
-func (s *Server) suspendUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
+func (s users) suspendUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.Suspend(ctx, r.User)
 	if err != nil {
 		return hostapi.UserReply{}, err
@@ -53,7 +56,7 @@ func (s *Server) suspendUser(ctx context.Context, _ Caller, r *hostapi.GetUserRe
 	return hostapi.UserReply{User: userOf(u)}, nil
 }
 
-func (s *Server) reinstateUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
+func (s users) reinstateUser(ctx context.Context, _ Caller, r *hostapi.GetUserRequest) (hostapi.UserReply, error) {
 	u, err := s.o.Chat.Reinstate(ctx, r.User)
 	return hostapi.UserReply{User: userOf(u)}, err
 }

@@ -10,14 +10,6 @@ import (
 	"hongbao/web/wire/hostapi"
 )
 
-func (s *Server) walletRoutes() []Route {
-	return []Route{
-		Handle("get_wallet", s.getWallet), Handle("list_wallets", s.listWallets), Handle("get_wallets", s.getWallets),
-		Handle("freeze_wallet", s.freezeWallet(true)), Handle("unfreeze_wallet", s.freezeWallet(false)), Handle("set_limits", s.setLimits),
-		Handle("get_transfers", s.getTransfers), Handle("get_packet", s.getPacket),
-	}
-}
-
 const (
 	usualPage = 100
 	maxPage   = 1000
@@ -34,7 +26,7 @@ func pageSize(limit int) (int, error) {
 	return limit, nil
 }
 
-func (s *Server) getWallet(ctx context.Context, _ Caller, r *hostapi.GetWalletRequest) (reply hostapi.GetWalletReply, err error) {
+func (s money) getWallet(ctx context.Context, _ Caller, r *hostapi.GetWalletRequest) (reply hostapi.GetWalletReply, err error) {
 	found, err := s.o.Packets.Wallets(ctx, []string{r.User})
 	switch {
 	case err != nil:
@@ -58,7 +50,7 @@ func limitOf(limit int64) *int64 {
 	return &limit
 }
 
-func (s *Server) listWallets(ctx context.Context, _ Caller, r *hostapi.ListWalletsRequest) (hostapi.WalletsReply, error) {
+func (s money) listWallets(ctx context.Context, _ Caller, r *hostapi.ListWalletsRequest) (hostapi.WalletsReply, error) {
 	limit, err := pageSize(r.Limit)
 	if err != nil {
 		return hostapi.WalletsReply{}, err
@@ -73,7 +65,7 @@ func (s *Server) listWallets(ctx context.Context, _ Caller, r *hostapi.ListWalle
 	return reply, err
 }
 
-func (s *Server) getWallets(ctx context.Context, _ Caller, r *hostapi.GetWalletsRequest) (hostapi.WalletsReply, error) {
+func (s money) getWallets(ctx context.Context, _ Caller, r *hostapi.GetWalletsRequest) (hostapi.WalletsReply, error) {
 	if len(r.Users) > maxPage {
 		return hostapi.WalletsReply{}, &chat.FieldError{Err: chat.ErrLimitExceeded, Field: "users", Reason: fmt.Sprintf("must be at most %d", maxPage), Limit: maxPage}
 	}
@@ -87,14 +79,14 @@ func (s *Server) getWallets(ctx context.Context, _ Caller, r *hostapi.GetWallets
 }
 
 // freezeWallet returns the handler that freezes wallets, or ends that.
-func (s *Server) freezeWallet(frozen bool) func(context.Context, Caller, *hostapi.FreezeWalletRequest) (hostapi.WalletReply, error) {
+func (s money) freezeWallet(frozen bool) func(context.Context, Caller, *hostapi.FreezeWalletRequest) (hostapi.WalletReply, error) {
 	return func(ctx context.Context, _ Caller, r *hostapi.FreezeWalletRequest) (hostapi.WalletReply, error) {
 		w, err := s.o.Packets.FreezeWallet(ctx, r.User, frozen)
 		return hostapi.WalletReply{Wallet: walletOf(w)}, err
 	}
 }
 
-func (s *Server) setLimits(ctx context.Context, _ Caller, r *hostapi.SetLimitsRequest) (hostapi.WalletReply, error) {
+func (s money) setLimits(ctx context.Context, _ Caller, r *hostapi.SetLimitsRequest) (hostapi.WalletReply, error) {
 	w, err := s.o.Packets.SetOwnLimits(ctx, r.User, redpacket.OwnLimits{Sent: r.Sent, Received: r.Received, Packets: r.Packets})
 	return hostapi.WalletReply{Wallet: walletOf(w)}, err
 }

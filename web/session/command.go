@@ -153,10 +153,10 @@ func (c *command) subscribe(ctx context.Context, user string) error {
 const commandTime = 15 * time.Second
 
 // work runs a command, and then the commands that may start after its answer, one after the other.
-func (s *Session) work(c *command) {
+func (c *command) work() {
 	for c != nil {
 		c.begin()
-		next := s.finish(c, c.run())
+		next := c.finish(c.run())
 		if c.end != nil {
 			c.end()
 		}
@@ -192,14 +192,15 @@ func (c *command) begin() {
 
 // finish answers a command that has run, and returns the next command to run on this goroutine. Other commands that may
 // start get goroutines of their own. If the command was answered early, it starts none, because they were started then.
-func (s *Session) finish(c *command, reply []byte) (next *command) {
+func (c *command) finish(reply []byte) (next *command) {
+	s := c.session
 	s.mu.Lock()
 	if c.answered {
 		s.commands.early--
 		s.mu.Unlock()
 		return nil
 	}
-	flush := s.answerLocked(c, reply)
+	flush := c.answerLocked(reply)
 	next = s.commands.next(s.phase)
 	s.startLocked()
 	s.mu.Unlock()
@@ -214,7 +215,8 @@ func (s *Session) finish(c *command, reply []byte) (next *command) {
 
 // answerLocked queues the reply, if any, and removes the command from those in flight. Both happen under one lock,
 // because a client that has the reply may use its id again. It returns true if the caller must flush.
-func (s *Session) answerLocked(c *command, reply []byte) (flush bool) {
+func (c *command) answerLocked(reply []byte) (flush bool) {
+	s := c.session
 	switch {
 	case reply == nil:
 	case s.held && c.kind == kindConnect:
@@ -230,7 +232,7 @@ func (s *Session) answerLocked(c *command, reply []byte) (flush bool) {
 // startLocked starts a goroutine for each command that may start now.
 func (s *Session) startLocked() {
 	for c := s.commands.next(s.phase); c != nil; c = s.commands.next(s.phase) {
-		go s.work(c)
+		go c.work()
 	}
 }
 
@@ -462,7 +464,7 @@ const (
 // answerPending answers a grab with "pending" if its share is granted and only the commit is awaited. If the grab has
 // no share yet, it checks again later, until the grab is answered.
 func (c *command) answerPending() {
-	flush, again := c.session.answerPending(c)
+	flush, again := c.answerEarly()
 	if flush {
 		c.session.conn.Flush()
 	}
@@ -472,10 +474,11 @@ func (c *command) answerPending() {
 	}
 }
 
-// answerPending answers a grab that still runs, and removes it from the commands in flight: its id is free and later
+// answerEarly answers a grab that still runs, and removes it from the commands in flight: its id is free and later
 // commands may start. If maxEarly commands of the connection were answered early, it does nothing; the grab is answered
 // when it ends. again means that the grab has no share yet.
-func (s *Session) answerPending(c *command) (flush, again bool) {
+func (c *command) answerEarly() (flush, again bool) {
+	s := c.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.commands.early == maxEarly || !slices.Contains(s.commands.list, c) {
@@ -484,7 +487,7 @@ func (s *Session) answerPending(c *command) (flush, again bool) {
 	taken := c.pending.Take(func(r redpacket.Result) {
 		s.commands.early++
 		c.answered = true
-		flush = s.answerLocked(c, c.pendingReply(r))
+		flush = c.answerLocked(c.pendingReply(r))
 		s.startLocked()
 	})
 	return flush, !taken

@@ -40,7 +40,7 @@ func (c *command) connect(ctx context.Context) ([]byte, error) {
 	c.setPhase(silent)
 	switch {
 	case errors.Is(err, auth.ErrInvalid):
-		s.refuseToken(err)
+		c.refuseToken(err)
 		return nil, nil
 	case errors.Is(err, errHalfOpen):
 		s.m.c.Log.Warn("connect failed", "err", err)
@@ -52,7 +52,8 @@ func (c *command) connect(ctx context.Context) ([]byte, error) {
 }
 
 // refuseToken counts a refused token and closes the socket that has sent it. err wraps auth.ErrInvalid.
-func (s *Session) refuseToken(err error) {
+func (c *command) refuseToken(err error) {
+	s := c.session
 	s.m.c.Refused(s.address)
 	if errors.Is(err, chat.ErrSuspended) {
 		s.close(wire.CloseSuspended)
@@ -333,7 +334,7 @@ func (c *command) refresh(ctx context.Context) ([]byte, error) {
 	identity, err := c.renew(ctx)
 	switch {
 	case errors.Is(err, auth.ErrInvalid):
-		s.refuseToken(err)
+		c.refuseToken(err)
 		return nil, nil
 	case err != nil:
 		if s.m.c.Errors.Failure(err).Code.Temporary() {

@@ -35,7 +35,8 @@ func TestOverlappingCommandsDoNotHoldUpOthers(t *testing.T) {
 func TestNoEarlyAnswerBeyondTheLimit(t *testing.T) {
 	c := &command{started: true}
 	s := &Session{phase: open, commands: inFlight{early: maxEarly, list: []*command{c}}}
-	if flush, again := s.answerPending(c); flush || again || c.answered || s.commands.early != maxEarly || len(s.commands.list) != 1 {
+	c.session = s
+	if flush, again := c.answerEarly(); flush || again || c.answered || s.commands.early != maxEarly || len(s.commands.list) != 1 {
 		t.Errorf("answered early, or not in flight any more: %+v", s.commands)
 	}
 }

@@ -184,7 +184,7 @@ func (s *Session) admit(cmd *protocol.Command) (waiting *command, code int) {
 		return nil, wire.CloseTooManyCommands
 	}
 	c := newCommand(s, kind, cmd)
-	if wait == 0 && s.answerAtOnce(c) {
+	if wait == 0 && c.answerAtOnce() {
 		return nil, 0
 	}
 	s.flush()                            // the following code may take long
@@ -224,7 +224,7 @@ func (s *Session) start(c *command) (room <-chan struct{}) {
 	}
 	s.commands.list = append(s.commands.list, c)
 	if next := s.commands.next(s.phase); next != nil {
-		go s.work(next)
+		go next.work()
 	}
 	return nil
 }
@@ -259,7 +259,8 @@ func (c *command) refuse(wait time.Duration) {
 // answerAtOnce answers a command on the reading goroutine if it can be answered from memory without waiting. Another
 // goroutine for the work or for writing would cost more than the answer itself. If it returns false, the command must
 // be put in flight.
-func (s *Session) answerAtOnce(c *command) bool {
+func (c *command) answerAtOnce() bool {
+	s := c.session
 	user, free := s.free()
 	if !free || c.kind != kindRPC || !s.m.c.Commands.FromMemory(user, &c.request) {
 		return false

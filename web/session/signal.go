@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"hongbao/chat"
+	"hongbao/hub"
 	"hongbao/web/push"
 	"hongbao/web/wire"
 )
@@ -140,19 +141,19 @@ func (s *Session) carryOut(sig push.Signal, standing chat.Standing, known bool) 
 		}
 	case known && standing.In != (sig.Entered != nil):
 	case sig.Entered == nil:
-		s.leaveRoom(sig.Room, cmp.Or(sig.Reason, reasonOf(standing)), sig.Through)
+		leaveRoom(s.conn, sig.Room, cmp.Or(sig.Reason, reasonOf(standing)), sig.Through)
 	default:
-		s.enterRoom(sig.Room, epoch, *sig.Entered)
+		enterRoom(s.conn, sig.Room, epoch, *sig.Entered)
 	}
 }
 
 // enterRoom subscribes the connection to a room. The subscribe push is sent before the room's first entry.
-func (s *Session) enterRoom(room, epoch string, in push.Entered) {
-	if s.conn.Ended(push.RoomTopic(room)) { // the user has left and returned, and the signal for leaving was lost
-		s.leaveRoom(room, push.ReasonLeft, 0)
+func enterRoom(conn *hub.Conn, room, epoch string, in push.Entered) {
+	if conn.Ended(push.RoomTopic(room)) { // the user has left and returned, and the signal for leaving was lost
+		leaveRoom(conn, room, push.ReasonLeft, 0)
 	}
-	e := s.encoding()
-	s.conn.Subscribe(push.RoomTopic(room), in.Seen, func(position int64) []byte {
+	e := wire.Encoding(conn.Encoding())
+	conn.Subscribe(push.RoomTopic(room), in.Seen, func(position int64) []byte {
 		in.Data.Room.LastSeq = position
 		return wire.SubscribePush(e, wire.RoomChannel(room), epoch, position, in.Data)
 	})
@@ -160,9 +161,9 @@ func (s *Session) enterRoom(room, epoch string, in push.Entered) {
 
 // leaveRoom unsubscribes the connection from a room after the entry with the seq through (0: at once), and then sends the
 // pushes left and unsubscribe.
-func (s *Session) leaveRoom(room, reason string, through int64) {
-	e := s.encoding()
-	s.conn.Unsubscribe(push.RoomTopic(room), through,
+func leaveRoom(conn *hub.Conn, room, reason string, through int64) {
+	e := wire.Encoding(conn.Encoding())
+	conn.Unsubscribe(push.RoomTopic(room), through,
 		wire.MessagePush(e, push.Left(room, reason)),
 		wire.UnsubscribePush(e, wire.RoomChannel(room), reason))
 }

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/centrifugal/protocol"
+
+	"hongbao/web/wire/internal/scan"
 )
 
 // Encoding is the encoding of a connection's messages.
@@ -66,15 +67,15 @@ func ErrorReply(e Encoding, id uint32, err Error) []byte {
 		}}).MarshalVT())
 	}
 	b := strconv.AppendUint(append(appendReply(id), `"error":{"code":`...), uint64(err.Code), 10)
-	b = appendString(append(b, `,"message":`...), err.Message)
+	b = scan.AppendString(append(b, `,"message":`...), err.Message)
 	if err.Temporary {
 		b = append(b, `,"temporary":true`...)
 	}
 	if err.Reason != "" {
-		b = appendString(append(b, `,"reason":`...), err.Reason)
+		b = scan.AppendString(append(b, `,"reason":`...), err.Reason)
 	}
 	if err.Data != nil {
-		b = append(append(b, `,"data":`...), oneLine(err.Data)...)
+		b = append(append(b, `,"data":`...), scan.OneLine(err.Data)...)
 	}
 	return append(b, "}}"...)
 }
@@ -100,7 +101,7 @@ func PublicationPush(e Encoding, channel string, seq int64, entry []byte) []byte
 		p.prefix(replyPush)
 		return p.message()
 	}
-	entry = oneLine(entry)
+	entry = scan.OneLine(entry)
 	b := appendPush(make([]byte, 0, 80+len(channel)+len(entry)), channel)
 	b = append(append(b, `"pub":{"data":`...), entry...)
 	b = strconv.AppendInt(append(b, `,"offset":`...), seq, 10)
@@ -116,7 +117,7 @@ func MessagePush(e Encoding, data []byte) []byte {
 		p.prefix(replyPush)
 		return p.message()
 	}
-	data = oneLine(data)
+	data = scan.OneLine(data)
 	b := append(make([]byte, 0, 32+len(data)), `{"push":{"message":{"data":`...)
 	return append(append(b, data...), "}}}"...)
 }
@@ -162,7 +163,7 @@ func appendReply(id uint32) []byte {
 
 // appendPush appends the beginning of a push on a channel, in JSON.
 func appendPush(b []byte, channel string) []byte {
-	return append(appendString(append(b, `{"push":{"channel":`...), channel), ',')
+	return append(scan.AppendString(append(b, `{"push":{"channel":`...), channel), ',')
 }
 
 // appender is a value that encodes itself as JSON. Grabs need this: it takes an eighth of the time of encoding/json and
@@ -205,16 +206,16 @@ func (p WalletPush) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"balance":`...), p.Balance, 10)
 	b = strconv.AppendInt(append(b, `,"account_version":`...), p.AccountVersion, 10)
 	b = strconv.AppendInt(append(b, `,"change":`...), p.Change, 10)
-	b = appendString(append(b, `,"kind":`...), p.Kind)
+	b = scan.AppendString(append(b, `,"kind":`...), p.Kind)
 	if p.Packet != "" {
-		b = appendString(append(b, `,"packet":`...), p.Packet)
+		b = scan.AppendString(append(b, `,"packet":`...), p.Packet)
 	}
-	return append(appendString(append(b, `,"next_commitment":`...), p.NextCommitment), '}')
+	return append(scan.AppendString(append(b, `,"next_commitment":`...), p.NextCommitment), '}')
 }
 
 func (p ProgressPush) appendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"packet":`...), p.Packet)
-	b = appendString(append(b, `,"room":`...), p.Room)
+	b = scan.AppendString(append(b, `{"packet":`...), p.Packet)
+	b = scan.AppendString(append(b, `,"room":`...), p.Room)
 	b = strconv.AppendInt(append(b, `,"claimed":`...), int64(p.Claimed), 10)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(p.Count), 10)
 	b = append(b, `,"latest":`...)
@@ -226,14 +227,14 @@ func (p ProgressPush) appendJSON(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, user)
+		b = scan.AppendString(b, user)
 	}
 	return append(b, "]}"...)
 }
 
 func (r GrabReply) appendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"packet":`...), r.Packet)
-	b = appendString(append(b, `,"outcome":`...), r.Outcome)
+	b = scan.AppendString(append(b, `{"packet":`...), r.Packet)
+	b = scan.AppendString(append(b, `,"outcome":`...), r.Outcome)
 	b = appendNumber(b, `,"amount":`, r.Amount)
 	b = appendNumber(b, `,"rank":`, int64(r.Rank))
 	b = appendNumber(b, `,"at":`, r.At)
@@ -305,69 +306,22 @@ func after(room int, data []byte) *prefixed {
 // EntryJSON encodes an entry for a push. The result equals that of json.Marshal, except for escapes that JSON does not require.
 // It is written by hand, with one allocation, because every entry is encoded here.
 func EntryJSON(e Entry) []byte {
-	body := oneLine(e.Body)
+	body := scan.OneLine(e.Body)
 	b := make([]byte, 0, 128+len(e.ID)+len(e.From.ID)+len(e.From.Name)+len(e.From.Avatar)+len(e.Key)+len(body))
 	b = strconv.AppendInt(append(b, `{"seq":`...), e.Seq, 10)
-	b = appendString(append(b, `,"id":`...), e.ID)
+	b = scan.AppendString(append(b, `,"id":`...), e.ID)
 	b = strconv.AppendInt(append(b, `,"at":`...), e.At, 10)
-	b = appendString(append(b, `,"from":{"id":`...), e.From.ID)
-	b = appendString(append(b, `,"name":`...), e.From.Name)
+	b = scan.AppendString(append(b, `,"from":{"id":`...), e.From.ID)
+	b = scan.AppendString(append(b, `,"name":`...), e.From.Name)
 	if e.From.Avatar != "" {
-		b = appendString(append(b, `,"avatar":`...), e.From.Avatar)
+		b = scan.AppendString(append(b, `,"avatar":`...), e.From.Avatar)
 	}
 	if e.From.Guest {
 		b = append(b, `,"guest":true`...)
 	}
-	b = appendString(append(b, `},"kind":`...), e.Kind)
+	b = scan.AppendString(append(b, `},"kind":`...), e.Kind)
 	if e.Key != "" {
-		b = appendString(append(b, `,"key":`...), e.Key)
+		b = scan.AppendString(append(b, `,"key":`...), e.Key)
 	}
 	return append(append(append(b, `,"body":`...), body...), '}')
-}
-
-// oneLine removes the newlines between the parts of a JSON document. Newlines inside strings are escapes and remain.
-func oneLine(doc []byte) []byte {
-	if len(doc) == 0 {
-		return []byte("null")
-	}
-	if bytes.IndexByte(doc, '\n') < 0 {
-		return doc
-	}
-	return bytes.ReplaceAll(doc, []byte("\n"), nil)
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			b = append(b, s[from:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			default:
-				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
-			i++
-			from = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			b = append(append(b, s[from:i]...), "\ufffd"...)
-			from = i + 1
-		}
-		i += n
-	}
-	return append(append(b, s[from:]...), '"')
 }

@@ -102,31 +102,6 @@ func (s *Socket) stopLocked() {
 	s.wakeBehindLocked()
 }
 
-// closeByPeer drops every queued frame and replies to the peer's close frame with the same code. It does nothing if the
-// socket is already closing.
-func (s *Socket) closeByPeer(code int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closing {
-		s.byPeer = true
-		s.queue.drop(&s.queue.ready)
-		s.closeWithLocked(encodeClose(code, ""))
-	}
-}
-
-// silence drops every queued frame and lets nothing more be queued. It is for violations of the protocol, where gorilla
-// has already sent a close frame with the given code.
-func (s *Socket) silence(code int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closing {
-		s.code = uint16(code)
-	}
-	s.stopLocked()
-	s.queue.drop(&s.queue.ready)
-	s.queue.drop(&s.queue.held)
-}
-
 // Abort closes the socket at once, without a close frame. The reader and the flusher then end.
 func (s *Socket) Abort() {
 	s.mu.Lock()

@@ -298,3 +298,28 @@ func readMessage(b []byte, from io.Reader, limit int) ([]byte, error) {
 		}
 	}
 }
+
+// closeByPeer drops every queued frame and replies to the peer's close frame with the same code. It does nothing if the
+// socket is already closing.
+func (r reader) closeByPeer(code int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closing {
+		r.byPeer = true
+		r.queue.drop(&r.queue.ready)
+		r.closeWithLocked(encodeClose(code, ""))
+	}
+}
+
+// silence drops every queued frame and lets nothing more be queued. It is for violations of the protocol, where gorilla
+// has already sent a close frame with the given code.
+func (r reader) silence(code int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closing {
+		r.code = uint16(code)
+	}
+	r.stopLocked()
+	r.queue.drop(&r.queue.ready)
+	r.queue.drop(&r.queue.held)
+}

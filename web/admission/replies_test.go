@@ -1,4 +1,4 @@
-package web
+package admission
 
 import (
 	"net/http"
@@ -28,9 +28,9 @@ func (w endedWriter) SetWriteDeadline(at time.Time) error {
 func TestUnreadRepliesOverHTTPEndByUser(t *testing.T) {
 	var counted int64
 	var ended []string
-	h := httpReplies{most: 100 << 10, count: func(n int) { counted += int64(n) }, unread: map[string]*userReplies{}}
+	h := NewReplies(100<<10, func(n int) { counted += int64(n) })
 	hold := func(user, name string, bytes int) (release func()) {
-		return h.hold(user, bytes, endedWriter{httptest.NewRecorder(), name, &ended})
+		return h.Hold(user, bytes, endedWriter{httptest.NewRecorder(), name, &ended})
 	}
 	hold("ann", "short", shortReply)
 	releaseBob := hold("bob", "bob 1", 40<<10)
@@ -46,7 +46,7 @@ func TestUnreadRepliesOverHTTPEndByUser(t *testing.T) {
 	releaseAnn() // it was ended before
 	releaseBob()
 	hold("dee", "dee 1", 60<<10)
-	if want := []string{"ann 1"}; !slices.Equal(ended, want) || counted != 100<<10 || h.endings() != 1 {
-		t.Errorf("ended %q (%d) with %d bytes counted, want %q and %d", ended, h.endings(), counted, want, 100<<10)
+	if want := []string{"ann 1"}; !slices.Equal(ended, want) || counted != 100<<10 || h.Endings() != 1 {
+		t.Errorf("ended %q (%d) with %d bytes counted, want %q and %d", ended, h.Endings(), counted, want, 100<<10)
 	}
 }

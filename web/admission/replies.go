@@ -1,4 +1,4 @@
-package web
+package admission
 
 import (
 	"net/http"
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// httpReplies bounds the replies over HTTP that wait for slow clients. Their bytes count as unread replies of the hub, too.
+// Replies bounds the replies over HTTP that wait for slow clients. Their bytes count as unread replies of the hub, too.
 // While they use more than their bound, it ends connections: each time that of the oldest reply of the user with the most
 // bytes. Below the bound, only the server's write timeout ends connections.
-type httpReplies struct {
+type Replies struct {
 	// static
 	most  int64           // bound of the bytes
 	count func(bytes int) // tells the hub
@@ -24,28 +24,29 @@ type httpReplies struct {
 // userReplies are the replies of one user that wait.
 type userReplies struct {
 	bytes int64
-	list  []*httpReply // in the order in which they began
+	list  []*reply // in the order in which they began
 }
 
-// httpReply is one reply that is being written.
-type httpReply struct {
+// reply is one reply that is being written.
+type reply struct {
 	bytes int
 	end   func() // ends the connection
 }
 
-// httpShare divides Options.MaxReplyBytes: replies over HTTP may use a quarter of it. Once all unread replies use half of it,
-// sockets with any unread reply must wait (hub.Conn.Behind). Replies over HTTP alone must not cause that.
-const httpShare = 4
+// NewReplies returns a Replies with a bound of the bytes. It tells count of each change of their number.
+func NewReplies(most int64, count func(bytes int)) *Replies {
+	return &Replies{most: most, count: count, unread: map[string]*userReplies{}}
+}
 
 // shortReply is the length up to which a reply is not counted: the connection's own buffer holds it.
 const shortReply = 4 << 10
 
-// hold counts a reply until release is called. The caller must write it to w in between, and nothing else.
-func (h *httpReplies) hold(user string, bytes int, w http.ResponseWriter) (release func()) {
+// Hold counts a reply until release is called. The caller must write it to w in between, and nothing else.
+func (h *Replies) Hold(user string, bytes int, w http.ResponseWriter) (release func()) {
 	if bytes <= shortReply {
 		return func() {}
 	}
-	r := &httpReply{bytes: bytes, end: func() { _ = http.NewResponseController(w).SetWriteDeadline(time.Now()) }}
+	r := &reply{bytes: bytes, end: func() { _ = http.NewResponseController(w).SetWriteDeadline(time.Now()) }}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of := h.unread[user]
@@ -67,7 +68,7 @@ func (h *httpReplies) hold(user string, bytes int, w http.ResponseWriter) (relea
 }
 
 // endLocked ends the connection of the oldest reply of the user that has the most bytes.
-func (h *httpReplies) endLocked() {
+func (h *Replies) endLocked() {
 	var user string
 	for other, of := range h.unread {
 		if user == "" || of.bytes > h.unread[user].bytes {
@@ -81,7 +82,7 @@ func (h *httpReplies) endLocked() {
 }
 
 // removeLocked takes a reply off the count, unless that was done before.
-func (h *httpReplies) removeLocked(user string, r *httpReply) {
+func (h *Replies) removeLocked(user string, r *reply) {
 	of := h.unread[user]
 	if of == nil {
 		return
@@ -98,13 +99,13 @@ func (h *httpReplies) removeLocked(user string, r *httpReply) {
 	}
 }
 
-func (h *httpReplies) addLocked(bytes int) {
+func (h *Replies) addLocked(bytes int) {
 	h.bytes += int64(bytes)
 	h.count(bytes)
 }
 
-// endings returns how many connections endLocked has ended so far.
-func (h *httpReplies) endings() uint64 {
+// Endings returns how many connections endLocked has ended so far.
+func (h *Replies) Endings() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended
