@@ -123,6 +123,19 @@ func TestPromisesNameRealTests(t *testing.T) {
 	}
 }
 
+// TestRunbooksAreTried checks that each section of the runbooks names a test that follows it.
+func TestRunbooksAreTried(t *testing.T) {
+	sections := strings.Split(readText(t, "runbooks.md"), "\n## ")[1:]
+	for _, section := range sections {
+		if title, text, _ := strings.Cut(section, "\n"); title != "Next" && !regexp.MustCompile("\\*Tried by\\* `Test").MatchString(text) {
+			t.Errorf("runbooks.md: the section %q names no test (*Tried by* `Test…`)", title)
+		}
+	}
+	if len(sections) < 12 {
+		t.Errorf("runbooks.md has %d sections, want at least 12", len(sections))
+	}
+}
+
 // testNames returns the names of all test functions of the repository.
 func testNames(t *testing.T) (names []string) {
 	t.Helper()

@@ -79,3 +79,38 @@ func TestScaledStartsWithoutRedis(t *testing.T) {
 	}
 	cluster.Front().MustBalance()
 }
+
+// TestScaledSchemaOfALaterVersion lets a later version migrate the database of three servers. They serve on, as during a rolling upgrade,
+// and /readyz says that the schema is not theirs. No other server of this version starts, unless HONGBAO_MIGRATE is off.
+func TestScaledSchemaOfALaterVersion(t *testing.T) {
+	database := storetest.Database(t)
+	cluster := e2e.StartCluster(t, e2e.Build(t, ""), storetest.Redis(t), database, e2e.Three()...)
+	stopped := cluster.Servers[2]
+	talk := newConversation(t, cluster.Servers[:2]...)
+	end := talk.begin(0, 1)
+	e2e.RunSQL(t, database, "insert into schema_migrations (name) values ('postgres/9999_later.sql')")
+	const why = "a newer version of hongbao has migrated this database: start that version, or restore a backup from before"
+	for _, s := range cluster.Servers {
+		if status, text := s.OpsPage("readyz"); status != http.StatusOK || !strings.HasPrefix(text, "degraded\nschema: "+why) {
+			t.Errorf("/readyz: %d %s, want 200, degraded and why", status, text)
+		}
+	}
+	stopped.Stop()
+	if _, err := stopped.TryRestart(); err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("started again: %v, want a refusal that says what to do", err)
+	}
+	back := stopped.RestartAs(e2e.Build(t, ""), "HONGBAO_MIGRATE=off") // as web/docs/runbooks.md says
+	user := e2e.Connect(t, back, back.Guest("of the version before"), false)
+	e2e.Call[wire.JoinReply](user, "join", wire.JoinRequest{Room: talk.room})
+	if won := e2e.Call[wire.GrabReply](user, "grab", wire.GrabRequest{Packet: talk.packet(1)}); won.Outcome != "won" {
+		t.Errorf("a grab at it: %+v, want won", won)
+	}
+	back.Stop()
+
+	e2e.RunSQL(t, database, "delete from schema_migrations where name = 'postgres/9999_later.sql'")
+	if status, text := stopped.Restart().OpsPage("readyz"); status != http.StatusOK || text != "ready\n" {
+		t.Errorf("/readyz with the schema of before: %d %s, want 200 and ready", status, text)
+	}
+	end()
+	talk.awaitAll()
+}
