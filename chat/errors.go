@@ -5,31 +5,43 @@ import (
 	"time"
 )
 
+// RequestError is an error that the caller of a service may see, by its word. Stores let such errors pass, and turn any other error
+// into ErrUnavailable.
+type RequestError string
+
+func (e RequestError) Error() string { return string(e) }
+
+// IsRequestError reports whether err is, or wraps, an error that the caller of a service may see.
+func IsRequestError(err error) bool {
+	var word RequestError
+	return errors.As(err, &word)
+}
+
 // Errors of requests. Each has one error code on the wire; web/errors.go maps them.
 var (
-	ErrBadRequest    = errors.New("bad_request")
-	ErrTooLong       = errors.New("too_long")
-	ErrLimitExceeded = errors.New("limit_exceeded")
-	ErrForbidden     = errors.New("forbidden")
-	ErrNotFound      = errors.New("not_found")
-	ErrNotMember     = errors.New("not_member")
+	ErrBadRequest    error = RequestError("bad_request")
+	ErrTooLong       error = RequestError("too_long")
+	ErrLimitExceeded error = RequestError("limit_exceeded")
+	ErrForbidden     error = RequestError("forbidden")
+	ErrNotFound      error = RequestError("not_found")
+	ErrNotMember     error = RequestError("not_member")
 	// ErrContactRefused means that a user does not want to be put into a room, or written to, by this user: the user
 	// has left the room, one of the two has blocked the other, or the user's contact setting forbids it. The error
 	// does not tell which.
-	ErrContactRefused = errors.New("contact_refused")
-	ErrMuted          = errors.New("muted")
-	ErrBanned         = errors.New("banned")
-	ErrKeyReused      = errors.New("key_reused")
-	ErrConflict       = errors.New("conflict")
-	ErrEditWindowOver = errors.New("edit_window_over")
-	ErrRateLimited    = errors.New("rate_limited")
+	ErrContactRefused error = RequestError("contact_refused")
+	ErrMuted          error = RequestError("muted")
+	ErrBanned         error = RequestError("banned")
+	ErrKeyReused      error = RequestError("key_reused")
+	ErrConflict       error = RequestError("conflict")
+	ErrEditWindowOver error = RequestError("edit_window_over")
+	ErrRateLimited    error = RequestError("rate_limited")
 	// ErrRevoked means that the token was issued before its user's tokens were revoked.
-	ErrRevoked = errors.New("revoked")
+	ErrRevoked error = RequestError("revoked")
 	// ErrSuspended means that the host has suspended the user: all of the user's tokens are refused until the user is reinstated.
-	ErrSuspended = errors.New("suspended")
+	ErrSuspended error = RequestError("suspended")
 	// ErrUnavailable means that nothing was done, or that the outcome is unknown. The same request may always be
 	// repeated.
-	ErrUnavailable = errors.New("unavailable")
+	ErrUnavailable error = RequestError("unavailable")
 )
 
 // FieldError names the wrong field of a request. It unwraps to one of the errors above.

@@ -4,11 +4,11 @@
 // A message goes this way: Hub.Publish -> registry -> topic -> Subscriber (Conn) -> socket, and to the bus. On another
 // instance it goes from the bus to receiver -> registry -> topic. The layers, each of which uses only those below it:
 //
-//	hub, receiver, stats               the hub and its public face
-//	conn                               a connection: its handler, its subscriptions, its socket
-//	repairer, resumer                  what is read from the store: gaps, silent losses, missed messages
-//	registry                           the topics by name
-//	topic                              order, gap, backlog and subscriptions of one topic
+//	hub.go, bus.go, stats.go           the hub and its public face; the receiver: what comes from the bus
+//	conn.go                            a connection: its handler, its subscriptions, its socket
+//	repair.go, resume.go               the repairer and the resumer read from the store: gaps, silent losses, missed messages
+//	registry, in hub.go                the topics by name
+//	topic.go                           order, gap, backlog and subscriptions of one topic
 //	internal/socket                    one WebSocket: read, handle, queue, flush, write, close
 //	internal/compare                   comparing positions with the store
 //	internal/poll, wheel, work         waiting for many sockets; timers; queues for workers

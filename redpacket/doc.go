@@ -2,6 +2,8 @@
 //
 // These words are used in all comments of the package:
 //
+//   - The mode of a packet says how its total is split: into equal shares, or into lucky ones, which differ. Its spread says how much lucky
+//     shares differ.
 //   - A grant is the Pool's decision that a user gets a share. The claim of the grant waits in the Pool's outbox until it
 //     is settled: committed in SQL together with the payment into the user's wallet. To ack a claim is to remove it from
 //     the outbox.

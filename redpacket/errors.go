@@ -1,17 +1,17 @@
 package redpacket
 
-import "errors"
+import "hongbao/chat"
 
 // Errors of packet requests, besides the sentinels of package chat.
 var (
-	ErrInsufficientBalance = errors.New("insufficient_balance")
-	ErrNotRecipient        = errors.New("not_recipient")
+	ErrInsufficientBalance error = chat.RequestError("insufficient_balance")
+	ErrNotRecipient        error = chat.RequestError("not_recipient")
 	// ErrWalletFrozen means that a wallet may not spend.
-	ErrWalletFrozen = errors.New("wallet_frozen")
+	ErrWalletFrozen error = chat.RequestError("wallet_frozen")
 	// ErrJoinedLater means that the packet is for members that joined before it was sent.
-	ErrJoinedLater     = errors.New("joined_later")
-	ErrWrongPassphrase = errors.New("wrong_passphrase")
-	ErrPacketFinished  = errors.New("packet_finished")
+	ErrJoinedLater     error = chat.RequestError("joined_later")
+	ErrWrongPassphrase error = chat.RequestError("wrong_passphrase")
+	ErrPacketFinished  error = chat.RequestError("packet_finished")
 )
 
 // CommitmentError means that the sender expected another commitment than the present one. Next is the present one. The

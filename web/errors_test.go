@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,19 @@ func TestEverySentinelHasACode(t *testing.T) {
 	}
 	if found < 15 {
 		t.Errorf("only %d sentinels found: does this test still read the right files?", found)
+	}
+}
+
+// TestStoresLetErrorsOfServicesPass checks the type of each error of the services. A store turns an error of another type into
+// chat.ErrUnavailable.
+func TestStoresLetErrorsOfServicesPass(t *testing.T) {
+	others := []error{
+		errUnauthorized, auth.ErrInvalid, auth.ErrExpired, api.ErrUnknownCommand, api.ErrDenied, context.Canceled, context.DeadlineExceeded,
+	}
+	for _, row := range errorTable {
+		if other := slices.Contains(others, row.err); chat.IsRequestError(row.err) == other {
+			t.Errorf("%v: chat.RequestError %t, want %t", row.err, other, !other)
+		}
 	}
 }
 

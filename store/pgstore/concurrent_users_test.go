@@ -101,7 +101,7 @@ func (c *concurrentUsers) actAtRandom(random *rand.Rand, user, id string) {
 		change.Kind = []chat.ChangeKind{chat.Kick, chat.Kick, chat.Ban, chat.Unban, chat.Unban, chat.Unban, chat.Unban, chat.Mute}[random.IntN(8)]
 		_, err = s.Change(ctx, change)
 	}
-	if err != nil && (!isRefusal(err) || errors.Is(err, chat.ErrUnavailable)) {
+	if err != nil && (!chat.IsRequestError(err) || errors.Is(err, chat.ErrUnavailable)) {
 		c.Error(err)
 	}
 }

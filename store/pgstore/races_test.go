@@ -37,12 +37,12 @@ func TestDeletionDuringConcurrentChanges(t *testing.T) {
 		if owner == "" { // all have left: the next user that joins is the owner; a banned one may not
 			owner = c.users[n%userCount]
 			_, _, err := c.all[0].Join(t.Context(), chat.Joining{Room: room, User: owner, At: time.Now(), MaxRooms: 9, MaxMembers: userCount - 1})
-			if err != nil && (!isRefusal(err) || errors.Is(err, chat.ErrUnavailable)) {
+			if err != nil && (!chat.IsRequestError(err) || errors.Is(err, chat.ErrUnavailable)) {
 				t.Fatal(err)
 			}
 		}
 		made, err := c.all[0].Change(t.Context(), chat.Change{Kind: chat.DeleteRoom, Room: room, By: chat.User{ID: owner}, At: time.Now()})
-		if deleted = made.Changed; err != nil && (!isRefusal(err) || errors.Is(err, chat.ErrUnavailable)) {
+		if deleted = made.Changed; err != nil && (!chat.IsRequestError(err) || errors.Is(err, chat.ErrUnavailable)) {
 			t.Fatal(err)
 		}
 	}

@@ -321,27 +321,12 @@ func rollback(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // outcome maps an error to one that callers of the store may see. A domain error passes unchanged; every other error
-// becomes chat.ErrUnavailable. Only errors that isRefusal lists pass, so no error of the driver looks like a refusal.
+// becomes chat.ErrUnavailable. FieldError and CommitmentError wrap domain errors.
 func outcome(doing string, err error) error {
-	if err == nil || isRefusal(err) {
+	if err == nil || chat.IsRequestError(err) {
 		return err
 	}
 	return unavailable(doing, err)
-}
-
-// isRefusal reports whether callers may see the error as it is: an answer of the domain, or a failure that is wrapped in
-// chat.ErrUnavailable already. FieldError and CommitmentError count, because they unwrap to a listed error.
-func isRefusal(err error) bool {
-	for _, word := range []error{
-		chat.ErrBadRequest, chat.ErrTooLong, chat.ErrLimitExceeded, chat.ErrForbidden, chat.ErrNotFound,
-		chat.ErrNotMember, chat.ErrMuted, chat.ErrBanned, chat.ErrContactRefused, chat.ErrKeyReused, chat.ErrConflict, chat.ErrEditWindowOver, chat.ErrUnavailable,
-		redpacket.ErrInsufficientBalance, redpacket.ErrWalletFrozen, redpacket.ErrNotRecipient, redpacket.ErrWrongPassphrase, redpacket.ErrPacketFinished,
-	} {
-		if errors.Is(err, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // unavailable wraps an error of the driver in chat.ErrUnavailable, which callers test for. Logs show the whole chain.
@@ -412,7 +397,7 @@ func contended(err error) bool { return lockTimeout(err) || errors.Is(err, errCo
 
 // poisonous reports whether one row of the batch may have caused the error, and not the state of Postgres.
 func poisonous(err error) bool {
-	if errors.Is(err, errLost) || errors.Is(err, errTailLost) || isRefusal(err) || retryable(err) || contended(err) {
+	if errors.Is(err, errLost) || errors.Is(err, errTailLost) || chat.IsRequestError(err) || retryable(err) || contended(err) {
 		return false
 	}
 	if errors.Is(err, context.DeadlineExceeded) || chainFailed(err) {
