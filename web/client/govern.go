@@ -24,6 +24,11 @@ func (c *Client) Ban(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user, Ban: true}, new(wire.KickReply))
 }
 
+// BanUntil is Ban for a time: the user may come back after until. Only the host sees the reason, which may be "".
+func (c *Client) BanUntil(ctx context.Context, room, user string, until time.Time, reason string) error {
+	return c.Call(ctx, "kick", wire.KickRequest{Room: room, User: user, Ban: true, Until: until.UnixMilli(), Reason: reason}, new(wire.KickReply))
+}
+
 // Unban allows a banned user to come back. It does not add the user to the room.
 func (c *Client) Unban(ctx context.Context, room, user string) error {
 	return c.Call(ctx, "unban", wire.UnbanRequest{Room: room, User: user}, new(wire.UnbanReply))

@@ -90,6 +90,14 @@ func TestGovern(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	good(bob.Unban(soon(t), r.ID, eveID))
+	until := time.Now().Add(time.Hour).Truncate(time.Millisecond)
+	good(ann.Invite(soon(t), r.ID, eveID))
+	good(bob.BanUntil(soon(t), r.ID, eveID, until, "spam"))
+	await(t, ann, func(e model.Entry) bool {
+		b, ok := e.Body.(model.MemberChanged)
+		return ok && b.User == eveID && b.Change == "banned" && b.Until.Equal(until)
+	})
+	good(bob.Unban(soon(t), r.ID, eveID))
 	name, announcement := "high council", "be kind"
 	if now := must[model.Room](t)(bob.UpdateRoom(soon(t), r.ID, client.RoomUpdate{Name: &name, Announcement: &announcement})); now.Name != name {
 		t.Errorf("%+v", now)

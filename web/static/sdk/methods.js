@@ -199,14 +199,15 @@ export class Methods {
   }
 
   /**
+   * kick removes a user. A ban may end, at a time in Unix milliseconds, and have a reason, which only the host sees.
    * @param {string} room
    * @param {string} user
-   * @param {boolean} [ban]
+   * @param {boolean | {until?: number, reason?: string}} [ban]
    * @param {CallOptions} [o]
    * @returns {Promise<import('./types.js').Nothing>}
    */
   kick(room, user, ban, o) {
-    return this.call('kick', { room, user, ban }, o);
+    return this.call('kick', { room, user, ...(typeof ban === 'object' ? { ...ban, ban: true } : { ban }) }, o);
   }
 
   /**
