@@ -18,7 +18,7 @@ func examplesMatch(t *testing.T, name string, d spectest.Document) {
 	bodies := 0
 	match := func(where string, body any) {
 		t.Helper()
-		media := body.(spectest.Object)["content"].(spectest.Object)["application/json"].(spectest.Object)
+		media := d.Follow(body)["content"].(spectest.Object)["application/json"].(spectest.Object)
 		if media["example"] == nil {
 			t.Errorf("%s has no example", where)
 		} else if bad := d.Mismatch(media["schema"].(spectest.Object), media["example"]); bad != "" {

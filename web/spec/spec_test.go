@@ -78,7 +78,7 @@ func TestResponsesListTheCodes(t *testing.T) {
 		responses := d.At("#/paths/~1v1~1commands~1" + m.Name + "/post/responses").(spectest.Object)
 		var listed []wire.Code
 		for _, response := range responses {
-			eachCode(response, func(c wire.Code) { listed = append(listed, c) })
+			eachCode(d.Follow(response), func(c wire.Code) { listed = append(listed, c) })
 		}
 		want := slices.Concat(wire.Always, wire.OverHTTP, m.Errors)
 		slices.Sort(want)
@@ -101,7 +101,7 @@ func TestServerDocumentsAreComplete(t *testing.T) {
 		}
 		var listed []wire.Code
 		for _, response := range described["responses"].(spectest.Object) {
-			eachCode(response, func(c wire.Code) { listed = append(listed, c) })
+			eachCode(d.Follow(response), func(c wire.Code) { listed = append(listed, c) })
 		}
 		want := slices.Concat(hostapi.Always, o.Errors)
 		slices.Sort(want)

@@ -23,8 +23,8 @@ func documents(web string) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{}
 	for name, content := range map[string]object{
-		"openapi.json": openAPI(examples), "asyncapi.json": asyncAPI(examples),
-		"server-openapi.json": serverOpenAPI(examples), "server-asyncapi.json": serverAsyncAPI(examples),
+		"openapi.json": withFailures(openAPI(examples)), "asyncapi.json": asyncAPI(examples),
+		"server-openapi.json": withFailures(serverOpenAPI(examples)), "server-asyncapi.json": serverAsyncAPI(examples),
 	} {
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)

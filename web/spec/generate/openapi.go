@@ -94,6 +94,27 @@ func responses(all schemas, m wire.Method, example json.RawMessage, errors []wir
 	return answers
 }
 
+// withFailures moves each response that is an error into the components of the document, where it stands once, and refers to it there. Its
+// name is its status with the words of its codes.
+func withFailures(document object) object {
+	failures := object{}
+	for _, path := range document["paths"].(object) {
+		for _, o := range path.(object) {
+			answers := o.(object)["responses"].(object)
+			for status, answer := range answers {
+				if status < "400" {
+					continue
+				}
+				name := status + "." + strings.ReplaceAll(answer.(object)["description"].(string), ", ", ".")
+				failures[name] = answer
+				answers[status] = object{"$ref": "#/components/responses/" + name}
+			}
+		}
+	}
+	document["components"].(object)["responses"] = failures
+	return document
+}
+
 func jsonContent(schema object, example json.RawMessage) object {
 	return object{"application/json": object{"schema": schema, "example": example}}
 }

@@ -41,16 +41,25 @@ func parse(t testing.TB, text []byte) Document {
 	return Document{root}
 }
 
-// At returns the value that a reference like "#/paths" points to, or nil.
+// At returns the value that a reference like "#/paths" points to, or nil. It follows references on the way.
 func (d Document) At(ref string) any {
 	var v any = d.Root
 	for step := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-		v = v.(Object)[strings.ReplaceAll(step, "~1", "/")]
+		v = d.Follow(v)[strings.ReplaceAll(step, "~1", "/")]
 		if v == nil {
 			return nil
 		}
 	}
 	return v
+}
+
+// Follow returns the part of the document that v is, or that it refers to.
+func (d Document) Follow(v any) Object {
+	o, _ := v.(Object)
+	if ref, ok := o["$ref"].(string); ok {
+		o, _ = d.At(ref).(Object)
+	}
+	return o
 }
 
 // Mismatch returns how the value differs from the schema, or "" if it matches. It knows the keywords of JSON Schema that

@@ -46,7 +46,7 @@ const done = new Promise<Entry>((resolve) => {
 const { packet } = await ann.sendPacket({ room: room.id, total: 1000, count: 2 });
 const won: GrabReply = await bob.grab(packet.id);
 const other: GrabReply = await ann.grab(packet.id);
-console.log('grabs:', won.outcome, other.outcome, (won.amount ?? 0) + (other.amount ?? 0));
+console.log('grabs:', `${won.outcome},`, other.outcome, (won.amount ?? 0) + (other.amount ?? 0));
 const { body } = await done;
 const shares = splitShares(body.seed, packet);
 const { proof, claims, state } = await ann.packet({ packet: packet.id });
