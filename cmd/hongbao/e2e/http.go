@@ -73,6 +73,18 @@ func (s *Server) TryOpsPage(path string) (status int, text string, err error) {
 	return response.StatusCode, string(page), err
 }
 
+// OpsStatus returns the status of a page of the operator's listener for the holder of a token.
+func (s *Server) OpsStatus(path, token string) int {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.ops+path, nil)
+	NoError(s.t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	response, err := opsPages.Do(r)
+	NoError(s.t, err)
+	NoError(s.t, response.Body.Close())
+	return response.StatusCode
+}
+
 // opsPages reads pages of the operator's listener.
 var opsPages = &http.Client{Timeout: 20 * time.Second}
 

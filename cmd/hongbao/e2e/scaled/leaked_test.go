@@ -2,10 +2,16 @@ package scaled
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"hongbao/cmd/hongbao/e2e"
 	"hongbao/store/storetest"
+	"hongbao/web/auth"
+	"hongbao/web/auth/authtest"
 	"hongbao/web/wire"
 )
 
@@ -40,4 +46,63 @@ func TestLeakedKeys(t *testing.T) {
 			t.Errorf("%s: hongbao_bus_forged_total is %v, want 0", s.URL, n)
 		}
 	}
+}
+
+// TestLeakedSecrets replaces the secret of the host's tokens, the operator's token and the password of Redis, as web/docs/runbooks.md
+// says, and empties Redis. The old secrets open nothing any more, and a packet of before is still grabbed.
+func TestLeakedSecrets(t *testing.T) {
+	redis, binary := storetest.Redis(t), e2e.Build(t, "")
+	cluster := e2e.StartCluster(t, binary, redis, storetest.Database(t), nil, nil)
+	restart := func(n int, secret, opsToken, redisURL string) {
+		s := cluster.Servers[n]
+		s.Stop()
+		cluster.Servers[n] = s.RestartAs(binary, "HONGBAO_JWT_SECRET="+secret, "HONGBAO_OPS_TOKEN="+opsToken, "HONGBAO_REDIS_URL="+redisURL)
+	}
+	sign := func(secret string) string {
+		claims := jwt.MapClaims{"sub": "host-user", "scope": auth.DefaultAdminScope, "exp": time.Now().Add(time.Hour).Unix()}
+		return authtest.Sign(t, jwt.SigningMethodHS256, []byte(secret), claims)
+	}
+	contacts := func(n int, token string) int {
+		status, _, err := cluster.Servers[n].Post(token, "commands/contacts", struct{}{})
+		e2e.NoError(t, err)
+		return status
+	}
+	const oldSecret, newSecret = "k3Vq8Zt1Wm6Yb4Nc9Xr2Ls7Pd5Hf0GjA", "u7Ry2Ei9Qo4Ta6Sw1Dz8Fx3Gc5Hv0BnM"
+	const oldToken, newToken = "p6Lk1Jh8Gf3Ds0Aq5We2Rt9Yu4Io7PzX", "c8Vb3Nm1Qa6Ws9Ed2Rf5Tg0Yh7Uj4IkO"
+	for n := range cluster.Servers {
+		restart(n, oldSecret, oldToken, e2e.RedisURL(redis.Addr()))
+	}
+	guest := cluster.Servers[0].Guest("sender")
+	credit := wire.AdjustRequest{User: guest.User.ID, Amount: 200, Key: "credit"}
+	if status, answer, err := cluster.Servers[0].Post(sign(oldSecret), "admin/credit", credit); status != http.StatusOK {
+		t.Fatalf("credit: %d %s, %v", status, answer, err)
+	}
+	sender := e2e.Connect(t, cluster.Servers[0], guest, false)
+	room := e2e.Call[wire.CreateRoomReply](sender, "create_room", wire.CreateRoomRequest{Key: "room", Name: "room"}).Room.ID
+	packet := e2e.Call[wire.SendPacketReply](sender, "send_packet", wire.SendPacketRequest{
+		Room: room, Key: "packet", Mode: "equal", Total: 200, Count: new(2),
+	}).Packet.ID
+	if status := contacts(1, sign(oldSecret)); status != http.StatusOK {
+		t.Fatalf("contacts with a token of the host: %d, want 200", status)
+	}
+
+	admin := e2e.RedisClient(t, redis)
+	e2e.NoError(t, admin.Do(t.Context(), "acl", "setuser", "hongbao", "resetpass", ">changed").Err())
+	for n := range cluster.Servers {
+		restart(n, newSecret, newToken, strings.Replace(e2e.RedisURL(redis.Addr()), "CHANGE-ME", "changed", 1))
+	}
+	e2e.NoError(t, admin.FlushAll(t.Context()).Err())
+	for n := range cluster.Servers {
+		if old, now := contacts(n, sign(oldSecret)), contacts(n, sign(newSecret)); old != http.StatusUnauthorized || now != http.StatusOK {
+			t.Errorf("contacts with a token of the old secret %d, of the new one %d, want 401 and 200", old, now)
+		}
+		if old, now := cluster.Servers[n].OpsStatus("metrics", oldToken), cluster.Servers[n].OpsStatus("metrics", newToken); old != http.StatusUnauthorized || now != http.StatusOK {
+			t.Errorf("/metrics with the old token %d, with the new one %d, want 401 and 200", old, now)
+		}
+	}
+	e2e.Eventually(t, 20*time.Second, "the sender grabs a share after Redis was emptied", func() bool {
+		reply, err := e2e.Try[wire.GrabReply](t.Context(), sender, "grab", wire.GrabRequest{Packet: packet})
+		return err == nil && (reply.Outcome == "won" || reply.Outcome == "already")
+	})
+	cluster.Front().MustBalance()
 }
