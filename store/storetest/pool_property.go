@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -223,7 +224,7 @@ func (h *poolHistory) agree(*rapid.T) {
 		}
 	}
 	slices.SortFunc(due, func(x, y redpacket.Image) int {
-		return h.models[h.index(x)].due.Compare(h.models[h.index(y)].due)
+		return cmp.Or(h.models[h.index(x)].due.Compare(h.models[h.index(y)].due), cmp.Compare(x.ID, y.ID))
 	})
 	h.b.wantDue("agree", due...)
 	h.b.wantClaims("agree", h.granted...)
