@@ -32,8 +32,8 @@ var eventMutants = []mutant{
 	},
 	{
 		file:  "web/events/deliver.go",
-		old:   `if err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {`,
-		new:   `if true || err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {`,
+		old:   `if err != nil || len(next) == 0 || !s.retryList(ctx, next) {`,
+		new:   `if true || err != nil || len(next) == 0 || !s.retryList(ctx, next) {`,
 		tests: "-run=TestHeldEventsCatchUp ./web/events",
 		harm:  "a room that the host has refused for a while never catches up",
 	},

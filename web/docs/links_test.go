@@ -123,7 +123,7 @@ func TestPromisesNameRealTests(t *testing.T) {
 	}
 }
 
-// TestRunbooksAreTried checks that each section of the runbooks names a test that follows it.
+// TestRunbooksAreTried checks that each section of the runbooks names the tests that tried it.
 func TestRunbooksAreTried(t *testing.T) {
 	sections := strings.Split(readText(t, "runbooks.md"), "\n## ")[1:]
 	for _, section := range sections {

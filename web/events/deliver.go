@@ -33,24 +33,17 @@ const (
 // delivery delivers the events to the webhook.
 type delivery struct{ *Service }
 
-// run delivers events while this instance has the lease, until ctx ends.
-func (s delivery) run(ctx context.Context) {
-	s.whileLeased(ctx, WebhookConsumer, func(ctx context.Context, before time.Duration) time.Duration {
-		return s.round(ctx, WebhookConsumer, before)
-	})
-}
-
 // round delivers the held events that are due, and then the next events. It returns how long to wait before the next round. before is what the
 // last round has returned.
-func (s delivery) round(ctx context.Context, consumer string, before time.Duration) (pause time.Duration) {
-	caughtUp := s.retryHeld(ctx, consumer)
-	c, err := s.o.Store.Consumer(ctx, consumer)
+func (s delivery) round(ctx context.Context, before time.Duration) (pause time.Duration) {
+	caughtUp := s.retryHeld(ctx)
+	c, err := s.o.Store.Consumer(ctx, WebhookConsumer)
 	if err != nil {
-		return s.troubled(ctx, consumer, "read position", before, err)
+		return s.troubled(ctx, WebhookConsumer, "read position", before, err)
 	}
 	after, err := s.stored(ctx, c)
 	if err != nil {
-		return s.troubled(ctx, consumer, "read position", before, err)
+		return s.troubled(ctx, WebhookConsumer, "read position", before, err)
 	}
 	b, err := s.o.Store.Events(ctx, eventlog.Query{After: after, Kinds: s.o.Kinds, Limit: batchSize})
 	if eventlog.Refused(err) {
@@ -59,19 +52,19 @@ func (s delivery) round(ctx context.Context, consumer string, before time.Durati
 		b.More = true
 	}
 	if err != nil {
-		return s.troubled(ctx, consumer, "read events", before, err)
+		return s.troubled(ctx, WebhookConsumer, "read events", before, err)
 	}
 	for _, fault := range b.Faults {
 		s.o.Log.Error("event left out", "err", fault)
 	}
-	held, err := s.deliverBatch(ctx, consumer, b, before)
+	held, err := s.deliverBatch(ctx, b, before)
 	if err != nil {
-		return s.troubled(ctx, consumer, "deliver", before, err)
+		return s.troubled(ctx, WebhookConsumer, "deliver", before, err)
 	}
 	if next := b.Next.String(); next != c.After {
-		moved := eventlog.Consumer{Name: consumer, After: next, UpdatedAt: s.o.Now()}
+		moved := eventlog.Consumer{Name: WebhookConsumer, After: next, UpdatedAt: s.o.Now()}
 		if err := s.o.Store.Advance(ctx, moved, c.After, s.o.Instance, held); err != nil {
-			return s.troubled(ctx, consumer, "store position", before, err)
+			return s.troubled(ctx, WebhookConsumer, "store position", before, err)
 		}
 	}
 	if b.More || caughtUp { // more of the held events may be due
@@ -102,11 +95,11 @@ type outcome struct {
 
 // deliverBatch delivers the events, in parallel for different keys. It returns those that must be held. It returns an error if the host accepts
 // nothing: then the batch is delivered again later.
-func (s delivery) deliverBatch(ctx context.Context, consumer string, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
+func (s delivery) deliverBatch(ctx context.Context, b eventlog.Batch, before time.Duration) (held []eventlog.Hold, err error) {
 	if len(b.Events) == 0 {
 		return nil, nil
 	}
-	keys, n, err := s.o.Store.HeldKeys(ctx, consumer)
+	keys, n, err := s.o.Store.HeldKeys(ctx, WebhookConsumer)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +182,8 @@ func (s delivery) sendGroups(ctx context.Context, order []string, groups map[str
 
 // retryHeld delivers the oldest held event of each key that is due. If it is accepted, the later ones of its key follow, so that the key
 // catches up even with a host that is only a little faster than its events. It reports whether any was accepted.
-func (s delivery) retryHeld(ctx context.Context, consumer string) (accepted bool) {
-	due, err := s.o.Store.DueHolds(ctx, consumer, s.o.Now(), workers)
+func (s delivery) retryHeld(ctx context.Context) (accepted bool) {
+	due, err := s.o.Store.DueHolds(ctx, WebhookConsumer, s.o.Now(), workers)
 	if err != nil {
 		s.o.Log.Warn("held events not read", "err", err)
 		return false
@@ -200,13 +193,13 @@ func (s delivery) retryHeld(ctx context.Context, consumer string) (accepted bool
 	var some atomic.Bool
 	for _, h := range due {
 		all.Go(func() {
-			if !s.retryList(ctx, consumer, []eventlog.Hold{h}) {
+			if !s.retryList(ctx, []eventlog.Hold{h}) {
 				return
 			}
 			some.Store(true)
 			for time.Now().Before(until) && ctx.Err() == nil {
-				next, err := s.o.Store.KeyHolds(ctx, consumer, h.Key, batchSize)
-				if err != nil || len(next) == 0 || !s.retryList(ctx, consumer, next) {
+				next, err := s.o.Store.KeyHolds(ctx, WebhookConsumer, h.Key, batchSize)
+				if err != nil || len(next) == 0 || !s.retryList(ctx, next) {
 					return
 				}
 			}
@@ -217,7 +210,7 @@ func (s delivery) retryHeld(ctx context.Context, consumer string) (accepted bool
 }
 
 // retryList delivers held events of one key, until one is refused. It reports whether all were accepted.
-func (s delivery) retryList(ctx context.Context, consumer string, holds []eventlog.Hold) bool {
+func (s delivery) retryList(ctx context.Context, holds []eventlog.Hold) bool {
 	at := make([]eventlog.Position, len(holds))
 	for i, h := range holds {
 		at[i] = h.At
@@ -229,7 +222,7 @@ func (s delivery) retryList(ctx context.Context, consumer string, holds []eventl
 	}
 	for _, h := range holds {
 		e, ok := found[h.At]
-		if !s.retryOne(ctx, consumer, h, e, ok) {
+		if !s.retryOne(ctx, h, e, ok) {
 			return false
 		}
 	}
@@ -237,7 +230,7 @@ func (s delivery) retryList(ctx context.Context, consumer string, holds []eventl
 }
 
 // retryOne delivers a held event. It reports whether the event is held no more.
-func (s delivery) retryOne(ctx context.Context, consumer string, h eventlog.Hold, e eventlog.Event, stored bool) (done bool) {
+func (s delivery) retryOne(ctx context.Context, h eventlog.Hold, e eventlog.Event, stored bool) (done bool) {
 	var err error
 	if !stored {
 		s.o.Log.Error("held event was deleted because of its age", "key", h.Key, "first", h.FirstAt)
@@ -248,7 +241,7 @@ func (s delivery) retryOne(ctx context.Context, consumer string, h eventlog.Hold
 		return false
 	}
 	if done = err == nil; done {
-		err = s.o.Store.DropHold(ctx, consumer, h)
+		err = s.o.Store.DropHold(ctx, WebhookConsumer, h)
 	} else {
 		now := s.o.Now()
 		h.Tries++
@@ -256,7 +249,7 @@ func (s delivery) retryOne(ctx context.Context, consumer string, h eventlog.Hold
 		if h.Parked = now.Sub(h.FirstAt) > parkAfter; h.Parked {
 			s.o.Log.Error("event parked: the webhook refuses it", "key", h.Key, "event", e.ID, "tries", h.Tries, "err", err)
 		}
-		err = s.o.Store.PutHold(ctx, consumer, h)
+		err = s.o.Store.PutHold(ctx, WebhookConsumer, h)
 	}
 	if err != nil {
 		s.o.Log.Warn("held event not stored", "key", h.Key, "err", err)

@@ -288,7 +288,7 @@ func (s *Service) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	if s.o.Webhook != nil {
-		running.Go(func() { delivery{s}.run(ctx) })
+		running.Go(func() { s.whileLeased(ctx, WebhookConsumer, delivery{s}.round) })
 	}
 	if s.o.Absent != nil && s.o.Kinds[eventlog.UserOffline] {
 		running.Go(func() { s.lookForAbsent(ctx, &look{consumer: eventlog.AbsentConsumer}) })

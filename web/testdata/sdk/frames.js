@@ -32,7 +32,7 @@ const calls = {
   join_link: [(c) => c.joinLink('x'), { code: 'x' }],
   join_requests: [(c) => c.joinRequests('r'), { room: 'r' }],
   answer_request: [(c) => c.answerRequest('r', 'u', true), { room: 'r', user: 'u', admit: true }],
-  kick: [(c) => c.kick('r', 'u', { until: 5, reason: 'spam' }), { room: 'r', user: 'u', ban: true, until: 5, reason: 'spam' }],
+  kick: [(c) => c.kick('r', 'u', true), { room: 'r', user: 'u', ban: true }],
   unban: [(c) => c.unban('r', 'u'), { room: 'r', user: 'u' }],
   set_role: [(c) => c.setRole('r', 'u', 'admin'), { room: 'r', user: 'u', role: 'admin' }],
   mute: [(c) => c.mute('r', 'u', 60), { room: 'r', user: 'u', seconds: 60 }],
@@ -115,6 +115,14 @@ async function tellReply(name, { rpc }) {
   return client;
 }
 
+/** A ban that ends. */
+async function tellBan() {
+  const { script, client } = await connected(hall(0), () => frames['reply-kick'].rpc);
+  await client.kick('r', 'u', { until: 5, reason: 'spam' });
+  equal(script.asked.at(-1), { method: 'kick', data: { room: 'r', user: 'u', ban: true, until: 5, reason: 'spam' } });
+  client.close();
+}
+
 async function tellError({ error }) {
   const { client } = await connected(hall(0), () => ({ error }));
   const refused = await failure(client.call('anything', {}, { patience: error.temporary ? 300 : Infinity }));
@@ -160,6 +168,7 @@ export async function everyFrame() {
       throw new Error(`${name}: ${error.stack}`);
     }
   }
+  await tellBan();
   const asked = Object.keys(frames).filter((name) => name.startsWith('reply-')).map((name) => name.split('-')[1]);
   equal(Object.keys(calls).filter((method) => !asked.includes(method)), [], 'methods without a golden reply');
 }

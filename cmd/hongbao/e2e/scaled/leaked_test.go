@@ -51,13 +51,12 @@ func TestLeakedKeys(t *testing.T) {
 // TestLeakedSecrets replaces the secret of the host's tokens, the operator's token and the password of Redis, as web/docs/runbooks.md
 // says, and empties Redis. The old secrets open nothing any more, and a packet of before is still grabbed.
 func TestLeakedSecrets(t *testing.T) {
+	const oldSecret, newSecret = "k3Vq8Zt1Wm6Yb4Nc9Xr2Ls7Pd5Hf0GjA", "u7Ry2Ei9Qo4Ta6Sw1Dz8Fx3Gc5Hv0BnM"
+	const oldToken, newToken = "p6Lk1Jh8Gf3Ds0Aq5We2Rt9Yu4Io7PzX", "c8Vb3Nm1Qa6Ws9Ed2Rf5Tg0Yh7Uj4IkO"
+	const oldPassword, newPassword = "CHANGE-ME", "changed" // the old one is that of web/docs/deploy/redis.acl
 	redis, binary := storetest.Redis(t), e2e.Build(t, "")
-	cluster := e2e.StartCluster(t, binary, redis, storetest.Database(t), nil, nil)
-	restart := func(n int, secret, opsToken, redisURL string) {
-		s := cluster.Servers[n]
-		s.Stop()
-		cluster.Servers[n] = s.RestartAs(binary, "HONGBAO_JWT_SECRET="+secret, "HONGBAO_OPS_TOKEN="+opsToken, "HONGBAO_REDIS_URL="+redisURL)
-	}
+	old := []string{"HONGBAO_JWT_SECRET=" + oldSecret, "HONGBAO_OPS_TOKEN=" + oldToken}
+	cluster := e2e.StartCluster(t, binary, redis, storetest.Database(t), old, old)
 	sign := func(secret string) string {
 		claims := jwt.MapClaims{"sub": "host-user", "scope": auth.DefaultAdminScope, "exp": time.Now().Add(time.Hour).Unix()}
 		return authtest.Sign(t, jwt.SigningMethodHS256, []byte(secret), claims)
@@ -66,11 +65,6 @@ func TestLeakedSecrets(t *testing.T) {
 		status, _, err := cluster.Servers[n].Post(token, "commands/contacts", struct{}{})
 		e2e.NoError(t, err)
 		return status
-	}
-	const oldSecret, newSecret = "k3Vq8Zt1Wm6Yb4Nc9Xr2Ls7Pd5Hf0GjA", "u7Ry2Ei9Qo4Ta6Sw1Dz8Fx3Gc5Hv0BnM"
-	const oldToken, newToken = "p6Lk1Jh8Gf3Ds0Aq5We2Rt9Yu4Io7PzX", "c8Vb3Nm1Qa6Ws9Ed2Rf5Tg0Yh7Uj4IkO"
-	for n := range cluster.Servers {
-		restart(n, oldSecret, oldToken, e2e.RedisURL(redis.Addr()))
 	}
 	guest := cluster.Servers[0].Guest("sender")
 	credit := wire.AdjustRequest{User: guest.User.ID, Amount: 200, Key: "credit"}
@@ -87,11 +81,16 @@ func TestLeakedSecrets(t *testing.T) {
 	}
 
 	admin := e2e.RedisClient(t, redis)
-	e2e.NoError(t, admin.Do(t.Context(), "acl", "setuser", "hongbao", "resetpass", ">changed").Err())
-	for n := range cluster.Servers {
-		restart(n, newSecret, newToken, strings.Replace(e2e.RedisURL(redis.Addr()), "CHANGE-ME", "changed", 1))
+	e2e.NoError(t, admin.Do(t.Context(), "acl", "setuser", "hongbao", "resetpass", ">"+newPassword).Err())
+	redisURL := strings.Replace(e2e.RedisURL(redis.Addr()), oldPassword, newPassword, 1)
+	for n, s := range cluster.Servers {
+		s.Stop()
+		cluster.Servers[n] = s.RestartAs(binary, "HONGBAO_JWT_SECRET="+newSecret, "HONGBAO_OPS_TOKEN="+newToken, "HONGBAO_REDIS_URL="+redisURL)
 	}
 	e2e.NoError(t, admin.FlushAll(t.Context()).Err())
+	if err := admin.Do(t.Context(), "auth", "hongbao", oldPassword).Err(); err == nil {
+		t.Error("Redis takes the old password")
+	}
 	for n := range cluster.Servers {
 		if old, now := contacts(n, sign(oldSecret)), contacts(n, sign(newSecret)); old != http.StatusUnauthorized || now != http.StatusOK {
 			t.Errorf("contacts with a token of the old secret %d, of the new one %d, want 401 and 200", old, now)
