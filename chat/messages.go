@@ -173,7 +173,7 @@ func (s *Service) Read(ctx context.Context, user, room string, seq int64) (unrea
 	if seq < 0 {
 		return 0, BadField("seq", "must not be negative")
 	}
-	r, err := s.store.Read(ctx, room, user, seq)
+	r, err := s.store.Read(ctx, room, user, seq, s.now())
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,9 @@
 package chat
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Prefs is what a user has decided about a room for all own devices. Other users do not notice it.
 type Prefs struct {
@@ -13,6 +16,7 @@ type Prefs struct {
 type PrefsChange struct {
 	Room, User               string
 	Silent, Pinned, Archived *bool
+	At                       time.Time // set by SetPrefs
 }
 
 // PrefsChanged tells a user's sockets the present Prefs of a room.
@@ -29,6 +33,7 @@ func (s *Service) SetPrefs(ctx context.Context, c PrefsChange) (Prefs, error) {
 	if err := checkID("room", c.Room); err != nil {
 		return Prefs{}, err
 	}
+	c.At = s.now()
 	p, err := s.store.SetPrefs(ctx, c)
 	if err != nil {
 		return Prefs{}, err

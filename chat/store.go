@@ -158,7 +158,7 @@ type Store interface {
 	// LastSeqs returns the last seq of each room; unknown rooms are left out.
 	LastSeqs(ctx context.Context, rooms []string) (map[string]int64, error)
 	// Read moves read_seq forward, never back and never past the last entry.
-	Read(ctx context.Context, room, user string, seq int64) (Reading, error)
+	Read(ctx context.Context, room, user string, seq int64, now time.Time) (Reading, error)
 	// UnreadBy returns users that are in a room, have not read the entry and have not made the room silent, in ascending order.
 	UnreadBy(ctx context.Context, u Unread) ([]string, error)
 	// ReportByKey returns the report that n.By has made with this key, if there is one; ErrKeyReused if its hash differs.

@@ -375,7 +375,7 @@ type AuditLine struct {
 
 // Difference is one error in the books, with the ids by which an operator finds it.
 type Difference struct {
-	Kind string // of the object: wallet, packet, claim, transfer, funding, room, entry, link, chain; books: the sums
+	Kind string // of the object: wallet, packet, claim, transfer, funding, room, ref, entry, link, chain; books: the sums
 	ID   string
 	What string
 }

@@ -337,9 +337,9 @@ func (s faultyStore) LastSeqs(ctx context.Context, rooms []string) (_ map[string
 	return s.Store.LastSeqs(ctx, rooms)
 }
 
-func (s faultyStore) Read(ctx context.Context, room, user string, seq int64) (_ chat.Reading, err error) {
+func (s faultyStore) Read(ctx context.Context, room, user string, seq int64, now time.Time) (_ chat.Reading, err error) {
 	if err = s.fault(); err != nil {
 		return
 	}
-	return s.Store.Read(ctx, room, user, seq)
+	return s.Store.Read(ctx, room, user, seq, now)
 }

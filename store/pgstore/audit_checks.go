@@ -78,6 +78,18 @@ var roomChecks = []check{
 		where r.members <> coalesce(m.n, 0)`},
 }
 
+// refChecks compare the ids that a host has given with the users and rooms that they are of.
+var refChecks = []check{
+	{"ref", `select f.ref, format('it is said to be of the %s %s, which has another one or does not exist', f.kind, f.id)
+		from refs f left join users u on u.id = f.id and f.kind = 'user' left join rooms r on r.id = f.id and f.kind = 'room'
+		where coalesce(u.ref, r.ref) is distinct from f.ref`},
+	{"ref", `select o.ref, format('the %s %s has it, and is not found by it', o.kind, o.id)
+		from (select 'user' as kind, id, ref from users where ref <> ''
+			union all select 'room', id, ref from rooms where ref <> '' and deleted_at = 0) o
+			left join refs f on f.kind = o.kind and f.ref = o.ref
+		where f.id is distinct from o.id`},
+}
+
 // reverseChecks look for rows that no row of a hash chain explains. They read whole tables. So an audit of only the newer rows
 // runs countChecks instead.
 var reverseChecks = []check{

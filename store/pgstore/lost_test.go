@@ -225,7 +225,7 @@ func TestReadWhoseCommitWasLost(t *testing.T) {
 		return err
 	}))
 	b.withCommitReplyLost(true, func() {
-		if r, err := b.Read(t.Context(), room, "owner", 1); err != nil || r != (chat.Reading{Seq: 1, Moved: true, Members: 1}) {
+		if r, err := b.Read(t.Context(), room, "owner", 1, time.Now()); err != nil || r != (chat.Reading{Seq: 1, Moved: true, Members: 1}) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

@@ -2,15 +2,16 @@ package pgstore
 
 import (
 	"context"
+	"time"
 
 	"hongbao/chat"
 )
 
 // Read implements chat.Store.
-func (s *Store) Read(ctx context.Context, room, user string, seq int64) (r chat.Reading, err error) {
+func (s *Store) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
 	moved := false // whether any run has moved read_seq; to report a move twice is harmless
 	err = s.tx(ctx, func(w *writer) error {
-		r, err = w.markRead(room, user, seq)
+		r, err = w.markRead(room, user, seq, now)
 		moved = r.Moved || moved && w.maybeCommitted
 		return err
 	})
@@ -21,12 +22,12 @@ func (s *Store) Read(ctx context.Context, room, user string, seq int64) (r chat.
 	return r, nil
 }
 
-func (w *writer) markRead(room, user string, seq int64) (chat.Reading, error) {
+func (w *writer) markRead(room, user string, seq int64, now time.Time) (chat.Reading, error) {
 	st, err := readStanding(w, room, user)
 	if err != nil {
 		return chat.Reading{}, err
 	}
-	if err := st.MayRead(); err != nil {
+	if err := st.At(now).MayRead(); err != nil {
 		return chat.Reading{}, err
 	}
 	moved, err := w.exec(`update members m set read_seq = least($1, r.last_seq) from rooms r

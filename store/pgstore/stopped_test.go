@@ -190,7 +190,7 @@ var writingCalls = map[string]writingCall{
 		e, _, err := c.other.Append(c.Context(), textDraft(n))
 		c.life.Must(err)
 		return func(s *Store) error {
-			_, err := s.Read(c.Context(), room, "u1", e.Seq)
+			_, err := s.Read(c.Context(), room, "u1", e.Seq, time.Now())
 			return err
 		}
 	},

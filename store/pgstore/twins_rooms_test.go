@@ -121,7 +121,7 @@ func (h *history) appendText() {
 	})
 	h.lastSeq = max(h.lastSeq, entry.Seq)
 	both(h, "read", func(ctx context.Context, e engine) (chat.Reading, error) {
-		return e.Read(ctx, h.secondRoom(), h.owner, h.lastSeq)
+		return e.Read(ctx, h.secondRoom(), h.owner, h.lastSeq, time.Now())
 	})
 }
 

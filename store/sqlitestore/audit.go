@@ -116,7 +116,7 @@ func (a *auditor) checks() error {
 	if a.scope != scope.Whole {
 		others = countChecks
 	}
-	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks, chainChecks, others) {
+	for _, c := range slices.Concat(transferChecks, packetChecks, roomChecks, refChecks, chainChecks, others) {
 		if err := a.check(c); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (w *writer) setPrefs(c chat.PrefsChange) (chat.Prefs, error) {
 	if err != nil {
 		return chat.Prefs{}, err
 	}
-	if err := st.MayRead(); err != nil {
+	if err := st.At(c.At).MayRead(); err != nil {
 		return chat.Prefs{}, err
 	}
 	if _, err := w.exec(`update members set silent = coalesce(?1, silent), pinned = coalesce(?2, pinned),

@@ -2,14 +2,15 @@ package sqlitestore
 
 import (
 	"context"
+	"time"
 
 	"hongbao/chat"
 )
 
 // Read implements chat.Store.
-func (s *Store) Read(ctx context.Context, room, user string, seq int64) (r chat.Reading, err error) {
+func (s *Store) Read(ctx context.Context, room, user string, seq int64, now time.Time) (r chat.Reading, err error) {
 	err = s.do(ctx, func(w *writer) error {
-		r, err = w.markRead(room, user, seq)
+		r, err = w.markRead(room, user, seq, now)
 		return err
 	})
 	if err != nil {
@@ -18,12 +19,12 @@ func (s *Store) Read(ctx context.Context, room, user string, seq int64) (r chat.
 	return r, nil
 }
 
-func (w *writer) markRead(room, user string, seq int64) (chat.Reading, error) {
+func (w *writer) markRead(room, user string, seq int64, now time.Time) (chat.Reading, error) {
 	st, err := w.standing(room, user)
 	if err != nil {
 		return chat.Reading{}, err
 	}
-	if err := st.MayRead(); err != nil {
+	if err := st.At(now).MayRead(); err != nil {
 		return chat.Reading{}, err
 	}
 	moved, err := w.row(`update members set read_seq = min(?, last_seq) from rooms

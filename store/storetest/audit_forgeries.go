@@ -93,6 +93,10 @@ func forgeries(w AuditWords) []string {
 		`delete from members where user_id = 'u2'`, `delete from requests where ref = 'open'`,
 		`update requests set ref = 'drained' where ref = 'open'`,
 
+		`delete from refs where kind = 'user'`, `delete from refs where kind = 'room'`, `update refs set id = 'u2' where kind = 'user'`,
+		`update refs set ref = 'other' where kind = 'user'`, `update users set ref = 'other' where id = 'u1'`, `update users set ref = '' where id = 'u1'`,
+		`update rooms set ref = 'other' where id = 'room-1'`, `insert into refs (kind, ref, id) values ('user', 'other', 'nobody')`,
+
 		`delete from reactions`, `delete from reactions where user_id = 'u1'`, `delete from reactions where emoji = '福'`,
 		`update reactions set emoji = '👎' where emoji = '福'`, `update reactions set seq = 1 where emoji = '福'`,
 		`insert into reactions (room_id, seq, emoji, user_id) select room_id, target, '👍', 'u2' from entries where kind = 'recall'`,

@@ -17,9 +17,9 @@ func unreadMembers(b *eventsBench) {
 		b.must(err)
 		seq = e.Seq
 	}
-	_, err := b.rooms.Read(b.ctx, theRoom, member(1), seq)
+	_, err := b.rooms.Read(b.ctx, theRoom, member(1), seq, b.now)
 	b.must(err)
-	_, err = b.rooms.Read(b.ctx, theRoom, member(2), seq-1)
+	_, err = b.rooms.Read(b.ctx, theRoom, member(2), seq-1, b.now)
 	b.must(err)
 	yes := true
 	_, err = b.rooms.SetPrefs(b.ctx, chat.PrefsChange{Room: theRoom, User: member(3), Silent: &yes})

@@ -56,9 +56,11 @@ func (l *Life) furnish() {
 		_, _, err := l.Rooms.PutUser(ctx, chat.Profile{User: chat.User{ID: fmt.Sprintf("u%d", i), Name: "Name"}}, 0)
 		l.Must(err)
 	}
+	_, err := l.Rooms.PutUserRecord(ctx, chat.UserPut{User: "u1", Ref: new("host-user")})
+	l.Must(err)
 	for i, room := range []string{"room-1", "room-2"} {
 		_, _, err := l.Rooms.CreateRoom(ctx, chat.NewRoom{ID: room, Name: room, Kind: chat.Public, Owner: chat.User{ID: "u1"},
-			Members: []string{"u2", "u3"}, Key: room, Hash: []byte(room), At: l.At, MaxRooms: 5})
+			Members: []string{"u2", "u3"}, Key: room, Hash: []byte(room), Ref: "host-" + room, At: l.At, MaxRooms: 5})
 		l.Must(err)
 		_, _, err = l.Rooms.Append(ctx, chat.Draft{ID: "e-" + room, Room: room, From: chat.User{ID: "u2"}, Kind: chat.KindText,
 			Key: "text-" + room, Hash: []byte{byte(i)}, Body: json.RawMessage(`{"text":"hello"}`), At: l.At})

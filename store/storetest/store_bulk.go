@@ -153,6 +153,12 @@ func banEnds(b *storeBench) {
 	draft.At = until
 	_, _, err := b.Append(b.ctx, draft)
 	b.refused(err, chat.ErrNotMember)
+	for at, want := range map[time.Time]error{until.Add(-time.Millisecond): chat.ErrBanned, until: chat.ErrNotMember} {
+		_, err := b.Read(b.ctx, room, bob, 1, at)
+		b.refused(err, want)
+		_, err = b.SetPrefs(b.ctx, chat.PrefsChange{Room: room, User: bob, Pinned: new(true), At: at})
+		b.refused(err, want)
+	}
 	b.refused(join(until.Add(-time.Millisecond)), chat.ErrBanned)
 	b.Store = b.Reopen()
 	b.refused(join(until.Add(-time.Millisecond)), chat.ErrBanned)

@@ -69,7 +69,7 @@ func deletedForAll(b *storeBench) {
 			b.refused(err, chat.ErrNotFound)
 			_, _, err = b.Append(b.ctx, b.draft(room, user, "anybody?"))
 			b.refused(err, chat.ErrNotFound)
-			_, err = b.Read(b.ctx, room, user, 1)
+			_, err = b.Read(b.ctx, room, user, 1, b.now)
 			b.refused(err, chat.ErrNotFound)
 			_, err = b.Amend(b.ctx, b.reacting(room, user, 1, "👍", true))
 			b.refused(err, chat.ErrNotFound)

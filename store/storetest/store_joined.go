@@ -75,7 +75,7 @@ func joinedOnce(b *storeBench) {
 	if _, changed, err := b.Join(b.ctx, b.joining(room, bob)); err != nil || changed {
 		b.Errorf("joins again: changed %v, %v", changed, err)
 	}
-	if _, err := b.Read(b.ctx, room, bob, 2); err != nil {
+	if _, err := b.Read(b.ctx, room, bob, 2, b.now); err != nil {
 		b.Error(err)
 	}
 	b.joined(room, bob, 1)

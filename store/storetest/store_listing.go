@@ -168,7 +168,7 @@ func memberReadings(b *storeBench) {
 	b.tick()
 	b.say(room, ann)
 	for _, user := range []string{bob, cyn} {
-		_, err := b.Read(b.ctx, room, user, 2)
+		_, err := b.Read(b.ctx, room, user, 2, b.now)
 		b.must(err)
 	}
 	reads(2, 2, 2)

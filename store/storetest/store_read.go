@@ -42,7 +42,7 @@ func unreadCounts(b *storeBench) {
 	unread(bob, 1, 5)
 	unread(ann, 0, 6)
 
-	_, err = b.Read(b.ctx, room, cyn, 5)
+	_, err = b.Read(b.ctx, room, cyn, 5, b.now)
 	b.must(err)
 	unread(cyn, 1, 5)
 }
@@ -64,7 +64,7 @@ func readForward(b *storeBench) {
 		{99, chat.Reading{Seq: 4, Unread: 0, Moved: true, Members: 2}},
 		{99, chat.Reading{Seq: 4, Unread: 0, Members: 2}},
 	} {
-		got, err := b.Read(b.ctx, room, bob, step.seq)
+		got, err := b.Read(b.ctx, room, bob, step.seq, b.now)
 		b.must(err)
 		if m := b.membership(room, bob); got != step.want || m.ReadSeq != got.Seq || m.Unread != got.Unread {
 			b.Errorf("read %d: %+v, want %+v; membership %+v", step.seq, got, step.want, m)
@@ -92,12 +92,12 @@ func whoMayRead(b *storeBench) {
 		if test.stand.Ever {
 			b.Stand(room, test.user, test.stand)
 		}
-		if _, err := b.Read(b.ctx, room, test.user, 1); !errors.Is(err, test.want) {
+		if _, err := b.Read(b.ctx, room, test.user, 1, b.now); !errors.Is(err, test.want) {
 			b.Errorf("%s as %+v: error %v, want %v", test.user, test.stand, err, test.want)
 		}
 	}
 	hidden := b.privateRoom(ann)
-	if _, err := b.Read(b.ctx, hidden, cyn, 1); !errors.Is(err, chat.ErrNotFound) {
+	if _, err := b.Read(b.ctx, hidden, cyn, 1, b.now); !errors.Is(err, chat.ErrNotFound) {
 		b.Errorf("a stranger reads a private room: error %v, want %v", err, chat.ErrNotFound)
 	}
 	if st := b.standing(hidden, cyn); st != (chat.Standing{}) {

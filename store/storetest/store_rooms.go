@@ -194,7 +194,7 @@ func unknownRoom(b *storeBench) {
 	b.refused(err, chat.ErrNotFound)
 	_, _, err = b.Append(b.ctx, b.draft("no-room", ann, "hello"))
 	b.refused(err, chat.ErrNotFound)
-	_, err = b.Read(b.ctx, "no-room", ann, 1)
+	_, err = b.Read(b.ctx, "no-room", ann, 1, b.now)
 	b.refused(err, chat.ErrNotFound)
 	_, err = b.Membership(b.ctx, "no-room", ann)
 	b.refused(err, chat.ErrNotMember)

@@ -131,7 +131,7 @@ func audiences(b *storeBench) {
 	b.must(b.PutSubscription(b.ctx, subscription(ann, 2), 5))
 	b.setPrefs(chat.PrefsChange{Room: a.Room, User: bob, Silent: new(true)}, chat.Prefs{Silent: true})
 	b.leave(a.Room, dan)
-	_, err := b.Read(b.ctx, a.Room, eve, a.Seq)
+	_, err := b.Read(b.ctx, a.Room, eve, a.Seq, b.now)
 	b.must(err)
 	one, two, other := subscription(ann, 1), subscription(ann, 2), subscription(fay, 1) // cyn has sent it, and so read it
 	if bytes.Compare(one.ID(), two.ID()) > 0 {

@@ -32,6 +32,11 @@ func TestHostCreatesAUserAndActsForIt(t *testing.T) {
 		}
 	}
 
+	for _, body := range []string{`null`, `[]`, `"x"`, `1`} {
+		h.refused(put("ann", body), wire.CodeBadRequest, "bad_request field=data")
+		h.refused(as("ann", "send", body), wire.CodeBadRequest, "bad_request field=data")
+	}
+
 	room := ok[wire.CreateRoomReply](h, as("ann", "create_room", `{"name":"Tea","key":"r","members":["bob@shop"]}`)).Room.ID
 	for n := range 60 { // more than ann may send in the same time
 		ok[wire.SendReply](h, as("ann", "send", fmt.Sprintf(`{"room":%q,"key":"k%d","text":"hello"}`, room, n)))

@@ -50,6 +50,9 @@ func compose(o hostapi.Operation, req *http.Request, body []byte) ([]byte, error
 		if err := json.Unmarshal(body, &members); err != nil {
 			return nil, chat.BadField("data", "is not a JSON object")
 		}
+		if members == nil { // the body is null
+			return nil, chat.BadField("data", "is null, and must be a JSON object")
+		}
 	}
 	query := req.URL.Query()
 	for f := range kind.Fields() {
