@@ -12,6 +12,7 @@ import (
 func bulkTests() []storeTest {
 	return []storeTest{
 		{"many are added without entries, and those are named that may not be", addMany},
+		{"10,000 are added, and removed again", addThousands},
 		{"many are removed without entries, but never the owner", removeMany},
 		{"the first that is added to an empty room owns it", addToEmptyRoom},
 		{"an announcement is one entry", announceMany},
@@ -77,6 +78,30 @@ func addMany(b *storeBench) {
 	c.MaxMembers = 3
 	if full, err := b.Change(b.ctx, c); err != nil || full.Changed || len(refusedUsers(full.Refused, chat.ErrLimitExceeded)) != 1 {
 		b.Errorf("a full room: %+v, %v", full, err)
+	}
+	b.balanced()
+}
+
+// addThousands changes as many members at once as the server API takes in one request.
+func addThousands(b *storeBench) {
+	room, users := b.room(ann), make([]string, 10_000)
+	for i := range users {
+		users[i] = member(i)
+	}
+	b.must(b.EnsureUsers(b.ctx, users))
+	add := bySystem(b.wanted(chat.AddMembers, room, ann, users...))
+	add.MaxMembers = len(users) + 1
+	if done := b.change(add); len(done.Entered) != len(users) || len(done.Refused) > 0 {
+		b.Errorf("%d entered and %d were refused, want %d and 0", len(done.Entered), len(done.Refused), len(users))
+	}
+	if m := b.membership(room, users[len(users)-1]); m.Room.Members != len(users)+1 {
+		b.Errorf("the last one that was added sees %d members, want %d", m.Room.Members, len(users)+1)
+	}
+	if done := b.change(bySystem(b.wanted(chat.RemoveMembers, room, ann, users...))); len(done.Exited) != len(users) || len(done.Refused) > 0 {
+		b.Errorf("%d were removed and %d refused, want %d and 0", len(done.Exited), len(done.Refused), len(users))
+	}
+	if m := b.membership(room, ann); m.Room.Members != 1 {
+		b.Errorf("%d members are left, want 1", m.Room.Members)
 	}
 	b.balanced()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -106,7 +107,7 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	}
 	host.recorder = security.NewRecorder(store, "i", time.Now, log)
 	host.keysFile = filepath.Join(t.TempDir(), "keys")
-	host.all = host.addKey("all", hostapi.Admin)
+	host.all = host.addKey("all", "", hostapi.Admin)
 	host.keys, err = server.ReadKeys(host.keysFile, log)
 	if err != nil {
 		t.Fatal(err)
@@ -144,8 +145,8 @@ func newTestHostWith(t *testing.T, kinds ...string) *testHost {
 	return host
 }
 
-// addKey adds a key to the keys file, and returns its secret.
-func (h *testHost) addKey(name string, scopes ...hostapi.Scope) string {
+// addKey adds a key to the keys file, and returns its secret. rate is the end of its line.
+func (h *testHost) addKey(name, rate string, scopes ...hostapi.Scope) string {
 	h.Helper()
 	secret, line, err := server.NewKey(name, scopes)
 	if err != nil {
@@ -155,7 +156,7 @@ func (h *testHost) addKey(name string, scopes ...hostapi.Scope) string {
 	if err != nil && !os.IsNotExist(err) {
 		h.Fatal(err)
 	}
-	if err := os.WriteFile(h.keysFile, append(old, line+"\n"...), 0o600); err != nil {
+	if err := os.WriteFile(h.keysFile, append(old, line+rate+"\n"...), 0o600); err != nil {
 		h.Fatal(err)
 	}
 	return secret
@@ -164,7 +165,15 @@ func (h *testHost) addKey(name string, scopes ...hostapi.Scope) string {
 // newKey is addKey for a server that runs: it waits for nothing, because the file is read at once.
 func (h *testHost) newKey(name string, scopes ...hostapi.Scope) string {
 	h.Helper()
-	secret := h.addKey(name, scopes...)
+	secret := h.addKey(name, "", scopes...)
+	h.keys.Reload()
+	return secret
+}
+
+// newLimitedKey is newKey for a key with its own number of requests a second.
+func (h *testHost) newLimitedKey(name string, rate int, scopes ...hostapi.Scope) string {
+	h.Helper()
+	secret := h.addKey(name, fmt.Sprint(" ", rate), scopes...)
 	h.keys.Reload()
 	return secret
 }

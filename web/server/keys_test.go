@@ -1,10 +1,13 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,18 +161,7 @@ func TestEachOperationNeedsItsScope(t *testing.T) {
 func TestKeyThatSendsTooMuchCostsOnlyItself(t *testing.T) {
 	h := newTestHost(t)
 	h.known("ann")
-	secret, line, err := server.NewKey("loud", []hostapi.Scope{hostapi.Read})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(h.keysFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(h.keysFile, append(text, line+" 1\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.keys.Reload()
+	secret := h.newLimitedKey("loud", 1, hostapi.Read)
 	limited := answer{}
 	for range 20 {
 		if limited = h.send(secret, "GET", "/v1/server/users/ann", nil); limited.status != 200 {
@@ -179,6 +171,28 @@ func TestKeyThatSendsTooMuchCostsOnlyItself(t *testing.T) {
 	h.refused(limited, wire.CodeRateLimited, "rate_limited retry_after_ms=")
 	if limited.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
+	}
+	ok[hostapi.UserReply](h, h.send(h.all, "GET", "/v1/server/users/ann", nil))
+}
+
+// TestHostileBodies sends every operation bodies that it cannot want. Each is refused, and the server lives on.
+func TestHostileBodies(t *testing.T) {
+	h := newTestHostWith(t, "*")
+	h.known("ann")
+	key := h.newLimitedKey("hostile", 1_000_000, hostapi.Admin)
+	bodies := []string{
+		"null", "[]", "1", `"x"`, "{", "{}{}", `{"a":` + strings.Repeat("[", 20_000), `{"users":null,"members":null,"room":null,"user":null,"data":null}`,
+		`{"users":[null],"members":[null],"text":{},"amount":1e400,"name":["x"]}`, `{"users":7,"members":{},"limit":"many","key":7,"amount":"x"}`,
+		"\xff\xfe", `{"name":"` + "\xff" + `"}`, `{"` + "\x00" + `":1}`,
+	}
+	for _, o := range hostapi.Operations() {
+		path := strings.NewReplacer("{user}", "ann", "{", "", "}", "").Replace(o.Path)
+		for n, body := range bodies {
+			a := h.send(key, o.Verb, path, body, "Idempotency-Key", fmt.Sprint("hostile-", n))
+			if a.status >= 500 || a.status == http.StatusTooManyRequests || a.status != 200 && !bytes.Contains(a.body, []byte(`"error":{"code":`)) {
+				t.Errorf("%s with %.40q: status %d %s", o.Name, body, a.status, a.body)
+			}
+		}
 	}
 	ok[hostapi.UserReply](h, h.send(h.all, "GET", "/v1/server/users/ann", nil))
 }
