@@ -1,0 +1,96 @@
+package main
+
+// hostMutants break what the server does with a host's back end: money, hooks, keys, the addresses that it calls, and notifications.
+var hostMutants = []mutant{
+	{
+		file:  "store/sqlitestore/account.go",
+		old:   `and balance >= ? and frozen_at = 0 returning 1`,
+		new:   `and balance >= ? returning 1`,
+		tests: "-run=TestHostFreezesAndLimitsWallets ./web/server",
+		harm:  "a frozen wallet spends",
+	},
+	{
+		file:  "store/sqlitestore/fundings.go",
+		old:   `and state = 'asked' and asks = 1`,
+		new:   `and state = 'asked'`,
+		tests: "-run=TestFundings ./store/sqlitestore",
+		harm:  "a funding whose money the host has taken is forgotten, and never put back",
+	},
+	{
+		file:  "store/sqlitestore/fundings.go",
+		old:   `and id = ? and state = 'asked' returning room_id, key`,
+		new:   `and id = ? and state <> 'reversed' returning room_id, key`,
+		tests: "-run=TestFundings ./store/sqlitestore",
+		harm:  "the host puts back the money of a packet that was sent",
+	},
+	{
+		file:  "redpacket/funding.go",
+		old:   `case err == nil && !sent.Dup:`,
+		new:   `case err == nil:`,
+		tests: "-run=Fund ./redpacket ./web",
+		harm:  "a packet that was sent before without the funding keeps the host's money for 15 s",
+	},
+	{
+		file:  "web/hook/answer.go",
+		old:   `v.Fund.Amount < 1 || v.Fund.Amount > q.MaxFund`,
+		new:   `v.Fund.Amount > q.MaxFund`,
+		tests: "-run=TestVerdicts ./web/hook",
+		harm:  "a mistake of the host funds a packet with nothing, or less",
+	},
+	{
+		file:  "web/hook/answer.go",
+		old:   `case a.Allow == nil:`,
+		new:   `case a.Allow == nil && false:`,
+		tests: "-run=TestVerdicts ./web/hook",
+		harm:  "an answer that says nothing stops the server's goroutine, or allows",
+	},
+	{
+		file:  "web/hook/breaker.go",
+		old:   `b.next = now.Add(breakerPause) // so that only one question is on trial`,
+		new:   ``,
+		tests: "-run=TestBreaker ./web/hook",
+		harm:  "while the host is down, every command waits for it",
+	},
+	{
+		file:  "web/dial/dial.go",
+		old:   `a = a.Unmap().WithZone("")`,
+		new:   ``,
+		tests: "./web/dial",
+		harm:  "a private address written as an IPv6 address is called",
+	},
+	{
+		file:  "web/dial/dial.go",
+		old:   `CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },`,
+		new:   ``,
+		tests: "-run=Redirect|Hostile ./web/events ./web/webpush",
+		harm:  "a host's answer sends signed requests to other addresses",
+	},
+	{
+		file:  "web/server/request.go",
+		old:   `if members == nil { // the body is null`,
+		new:   `if members == nil && false { // the body is null`,
+		tests: "-run=TestHostileBodies ./web/server",
+		harm:  "a body null panics",
+	},
+	{
+		file:  "web/webpush/notifier.go",
+		old:   `n.made[found.from.ID] >= mostOfUser`,
+		new:   `n.made[found.from.ID] >= mostTopics`,
+		tests: "-run=TestOneUserFillsNoMoreThanItsOwnTopics ./web/webpush",
+		harm:  "one user's texts take the place of all other news",
+	},
+	{
+		file:  "web/webpush/notifier.go",
+		old:   `*t = topic{by: t.by, due: now.Add(quiet)}`,
+		new:   `*t = topic{by: t.by, due: now.Add(gather)}`,
+		tests: "-run=TestBusyRoomCostsFewNotifications ./web/webpush",
+		harm:  "a busy room rings every two seconds",
+	},
+	{
+		file:  "web/docs/examples/signed/signed.go",
+		old:   `.Abs() > 5*time.Minute`,
+		new:   `.Abs() > 5*time.Hour`,
+		tests: "./web/docs/examples/signed",
+		harm:  "a host acts on a request that was recorded",
+	},
+}
