@@ -490,6 +490,20 @@ func TestRefusedPacketsAreReversedOnce(t *testing.T) {
 	if got := s.reversals(t); !slices.Equal(got, want) {
 		t.Errorf("reversed %v, want %v", got, want)
 	}
+	// The wallet has paid the packet before the host funds it.
+	eve := s.signIn(t, "eve", 100)
+	call[wire.JoinReply](t, s.testServer, eve, "join", wire.JoinRequest{Room: s.room})
+	twice := wire.SendPacketRequest{Room: s.room, Key: "twice", Total: 100, Count: new(2)}
+	s.then(allows)
+	call[wire.SendPacketReply](t, s.testServer, eve, "send_packet", twice)
+	s.then(fundsWith(100, "d4"))
+	if again := call[wire.SendPacketReply](t, s.testServer, eve, "send_packet", twice); !again.Dup {
+		t.Errorf("sent again: %+v", again)
+	}
+	want = append(want, "eve twice 100 d4")
+	if got := s.reversals(t); !slices.Equal(got, want) {
+		t.Errorf("reversed %v, want %v", got, want)
+	}
 	// A user outside the room costs the host nothing.
 	dan := s.signIn(t, "dan", 0)
 	s.questions(t)

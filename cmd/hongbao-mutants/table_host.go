@@ -27,7 +27,7 @@ var hostMutants = []mutant{
 		file:  "redpacket/funding.go",
 		old:   `case err == nil && !sent.Dup:`,
 		new:   `case err == nil:`,
-		tests: "-run=Fund ./redpacket ./web",
+		tests: "-run=TestRefusedPacketsAreReversedOnce ./web",
 		harm:  "a packet that was sent before without the funding keeps the host's money for 15 s",
 	},
 	{
@@ -48,7 +48,7 @@ var hostMutants = []mutant{
 		file:  "web/hook/breaker.go",
 		old:   `b.next = now.Add(breakerPause) // so that only one question is on trial`,
 		new:   ``,
-		tests: "-run=TestBreaker ./web/hook",
+		tests: "-run=TestOneQuestionIsOnTrial ./web/hook",
 		harm:  "while the host is down, every command waits for it",
 	},
 	{
@@ -56,7 +56,7 @@ var hostMutants = []mutant{
 		old:   `a = a.Unmap().WithZone("")`,
 		new:   ``,
 		tests: "./web/dial",
-		harm:  "a private address written as an IPv6 address is called",
+		harm:  "a private address of a provider, written as an IPv6 address, is called",
 	},
 	{
 		file:  "web/dial/dial.go",
